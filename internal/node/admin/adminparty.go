@@ -21,22 +21,22 @@ import (
 type Prediction struct {
 	Learner model.Kind `json:"learner"`
 	Classes []string   `json:"classes,omitempty"`
-	// Rows lists the table's predicted rows, ascending, if other rows are not
-	// known to all parties that hold their columns; none stands for all rows.
+	// Rows lists the predicted rows of the table, ascending, if some rows are unknown to a party that
+	// holds columns of them; without it all rows are predicted.
 	Rows      []int       `json:"rows,omitempty"`
-	Predicted []string    `json:"predicted"` // null where the learner predicts nothing
+	Predicted []string    `json:"predicted"` // null if the learner predicts nothing
 	Decisions [][]float64 `json:"decisions"` // for each row the decisions that model.Output describes
-	// Probabilities holds the classes' probabilities, if the model is calibrated;
-	// Deviations holds a Gaussian process's deviations.
+	// Probabilities has the classes' probabilities, if the model is calibrated; Deviations has a
+	// Gaussian process's deviations.
 	Probabilities [][]float64 `json:"probabilities,omitempty"`
 	Deviations    []float64   `json:"deviations,omitempty"`
 }
 
-// Forgotten lists what was erased of a job, and where.
+// Forgotten lists the erased items of a job, and where they were erased.
 type Forgotten struct {
-	Everywhere bool                `json:"everywhere"`        // the coordinator was asked, else this party alone
+	Everywhere bool                `json:"everywhere"`        // at all members, else at this party alone
 	Erased     []string            `json:"erased"`            // here, now
-	Parties    map[string][]string `json:"parties,omitempty"` // erased by those that have confirmed
+	Parties    map[string][]string `json:"parties,omitempty"` // at the parties that have confirmed
 	Silent     []string            `json:"silent,omitempty"`  // parties that have not confirmed
 }
 
@@ -54,7 +54,7 @@ func held(h party.Holding) Job {
 	return j
 }
 
-// NewPrediction reads a model's outputs, rows x outputs.
+// NewPrediction makes an answer from a model's outputs, rows x outputs.
 func NewPrediction(r model.Output, outputs linalg.Matrix[float64]) Prediction {
 	p := Prediction{Learner: r.Kind, Classes: r.Classes, Predicted: r.Predict(outputs)}
 	probabilities, own := r.Probabilities(outputs), r.Decisions(outputs)
@@ -92,7 +92,7 @@ func Party(p *party.Party, log *slog.Logger) http.Handler {
 		return list, err
 	}))
 	mux.Handle("/", handler(log, func(*http.Request) (any, error) {
-		return nil, fault.BadInputf("this is a party's home, which cannot do that; give the coordinator's")
+		return nil, fault.BadInputf("this is a party's home, which cannot do that; use the coordinator's")
 	}))
 	return mux
 }
@@ -122,9 +122,9 @@ const (
 	rowsFormat = 2
 )
 
-// encodeRows writes the parts of a table that a model needs: its numbers, the names of its
-// columns, its name in messages, and the ids of its rows, by which other holders of
-// their columns know them. Labels stay behind.
+// encodeRows writes the parts of a table that a model needs: its numbers, the names of its columns, its
+// name in messages, and the ids of its rows, by which other holders of their columns know them. It
+// leaves labels out.
 func encodeRows(set *dataset.Set) ([]byte, error) {
 	narrow, isNarrow := set.X.(*dataset.Dense32)
 	size := sizeOf(isNarrow)
@@ -164,7 +164,7 @@ func encodeRows(set *dataset.Set) ([]byte, error) {
 	return w.Bytes(), nil
 }
 
-// sizeOf is the bytes of a number.
+// sizeOf returns the bytes of a number.
 func sizeOf(narrow bool) int {
 	if narrow {
 		return 4
@@ -172,7 +172,7 @@ func sizeOf(narrow bool) int {
 	return 8
 }
 
-var errRows = errors.New("admin: rows to predict that do not decode; use the daemon and the command of one version")
+var errRows = errors.New("admin: the rows to predict do not decode; use the daemon and the command of one version")
 
 // decodeRows reads what encodeRows wrote.
 func decodeRows(b []byte) (*dataset.Set, error) {

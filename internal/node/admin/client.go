@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Client speaks to a daemon's socket.
+// Client queries a daemon's socket.
 type Client struct {
 	socket string
 	http   *http.Client
@@ -41,7 +41,7 @@ func (c *Client) Submit(ctx context.Context, name string, file []byte) (j Job, e
 	return j, c.call(ctx, http.MethodPost, "/jobs?name="+url.QueryEscape(name), file, &j)
 }
 
-// Jobs lists the coordinator's jobs, or the jobs of which a party holds something.
+// Jobs lists the coordinator's jobs, or the jobs of which a party holds state.
 func (c *Client) Jobs(ctx context.Context) (list []Job, err error) {
 	return list, c.call(ctx, http.MethodGet, "/jobs", nil, &list)
 }
@@ -51,12 +51,12 @@ func (c *Client) Job(ctx context.Context, id string) (j Job, err error) {
 	return j, c.call(ctx, http.MethodGet, jobPath(id), nil, &j)
 }
 
-// Wait returns a job once it is over.
+// Wait returns a job once it has ended.
 func (c *Client) Wait(ctx context.Context, id string) (j Job, err error) {
 	return j, c.call(ctx, http.MethodGet, jobPath(id)+"/wait", nil, &j)
 }
 
-// Abort ends a job that is queued or running. It is over soon after.
+// Abort ends a job that is queued or running, soon after it returns.
 func (c *Client) Abort(ctx context.Context, id string) error {
 	_, err := c.fetch(ctx, http.MethodPost, jobPath(id)+"/abort", nil)
 	return err
@@ -76,9 +76,8 @@ func (c *Client) Model(ctx context.Context, id string) ([]byte, error) {
 	return c.fetch(ctx, http.MethodGet, jobPath(id)+"/model", nil)
 }
 
-// Predict has rows predicted through the party's daemon, which receives the features and
-// the ids. source is the name by which other parties know their table of these rows' other
-// columns; "" names the job's own table.
+// Predict predicts rows through the party's daemon, which receives the features and the ids. source is
+// the other parties' name of their table with these rows' other columns; "" is the job's own table.
 func (c *Client) Predict(ctx context.Context, id string, set *dataset.Set, source string) (p Prediction, err error) {
 	rows, err := encodeRows(set)
 	if err != nil {
@@ -87,8 +86,8 @@ func (c *Client) Predict(ctx context.Context, id string, set *dataset.Set, sourc
 	return p, c.call(ctx, http.MethodPost, jobPath(id)+"/prediction?source="+url.QueryEscape(source), rows, &p)
 }
 
-// Preparation returns the preparation that a job has left at the party, nil where its tables had
-// no schema: see dataset/prepare.
+// Preparation returns the preparation that a job retained at the party, nil if its tables had no
+// schema: see dataset/prepare.
 func (c *Client) Preparation(ctx context.Context, id string) ([]byte, error) {
 	made, err := c.fetch(ctx, http.MethodGet, jobPath(id)+"/preparation", nil)
 	if len(made) == 0 {
@@ -97,8 +96,7 @@ func (c *Client) Preparation(ctx context.Context, id string) ([]byte, error) {
 	return made, err
 }
 
-// Delete has everybody forget what a job left, and removes the job at the
-// coordinator.
+// Delete erases a job's artifacts at all members, and removes the job at the coordinator.
 func (c *Client) Delete(ctx context.Context, id string) (f Forgotten, err error) {
 	return f, c.call(ctx, http.MethodDelete, jobPath(id), nil, &f)
 }
@@ -109,13 +107,12 @@ func (c *Client) Drop(ctx context.Context, id string) error {
 	return err
 }
 
-// Forget erases everything that a job left: at this party or, if the daemon is the
-// coordinator, everywhere.
+// Forget erases a job's artifacts: at this party or, if the daemon is the coordinator, at all members.
 func (c *Client) Forget(ctx context.Context, id string) (f Forgotten, err error) {
 	return f, c.call(ctx, http.MethodDelete, jobPath(id)+"/keepsake", nil, &f)
 }
 
-// Rotate begins a new epoch, and returns what was erased of each job.
+// Rotate begins a new epoch, and returns the erased items of each job.
 func (c *Client) Rotate(ctx context.Context) (erased map[string]Forgotten, err error) {
 	return erased, c.call(ctx, http.MethodPost, "/epoch", nil, &erased)
 }
@@ -157,7 +154,7 @@ func (c *Client) fetch(ctx context.Context, method, path string, body []byte) (a
 	return nil, &fault.Error{Code: p.Code, Blamed: p.Blamed, Err: errors.New(p.Message)}
 }
 
-// unreachable explains a refused connection in words.
+// unreachable explains a refused connection.
 func (c *Client) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

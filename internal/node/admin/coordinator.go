@@ -16,7 +16,7 @@ import (
 // maxJobFile bounds the length of a job file, in bytes.
 const maxJobFile = 1 << 20
 
-// Job is a job as the socket shows it.
+// Job is a job on the socket.
 type Job struct {
 	ID      string               `json:"id"`
 	Name    string               `json:"name"`
@@ -24,8 +24,8 @@ type Job struct {
 	Stage   string               `json:"stage,omitempty"`
 	Parties []string             `json:"parties"`
 	Failure *coordinator.Failure `json:"error,omitempty"`
-	// Forgotten reports that what the job left has been erased at the coordinator, and
-	// Silent names the parties that have not confirmed it of themselves.
+	// Forgotten reports that the job's artifacts are erased at the coordinator; Silent names the
+	// parties that have not confirmed the same.
 	Forgotten bool           `json:"forgotten,omitempty"`
 	Silent    []string       `json:"silent,omitempty"`
 	Result    *method.Result `json:"result,omitempty"`
@@ -70,7 +70,7 @@ func Coordinator(c *coordinator.Coordinator, log *slog.Logger) http.Handler {
 		return all, err
 	})
 	route("/", func(*http.Request) (any, error) {
-		return nil, fault.BadInputf("this is the coordinator's home, which cannot do that; give a party's")
+		return nil, fault.BadInputf("this is the coordinator's home, which cannot do that; use a party's")
 	})
 	return mux
 }

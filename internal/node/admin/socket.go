@@ -1,20 +1,22 @@
-// Package admin carries an operator's commands to a daemon on the same
-// machine: HTTP over a Unix socket in the daemon's home folder. Only the owner of the
-// folder can open the socket, and the daemon treats everyone who can as the operator.
+// Package admin carries an operator's commands to a daemon on the same machine: HTTP over a Unix socket
+// in the daemon's home folder. Only the owner of the folder can open the socket, and the daemon treats
+// everyone who can as the operator.
 //
 //	coordinator  POST   /jobs                job file -> job
 //	             GET    /jobs                list of jobs
 //	             GET    /jobs/ID             job
-//	             GET    /jobs/ID/wait        job, once it is over
+//	             GET    /jobs/ID/wait        job, once it has ended
 //	             POST   /jobs/ID/abort       end the job
 //	             GET    /jobs/ID/outcome     decisions on held-out rows
 //	             GET    /jobs/ID/model       model file, unless it is private
-//	             DELETE /jobs/ID/retained state    have everybody forget what the job left
-//	             DELETE /jobs/ID             that, and remove the job
+//	             DELETE /jobs/ID/keepsake    erase the job's artifacts at all members
+//	             DELETE /jobs/ID             the same, and remove the job
+//	             POST   /epoch               erase every job that a later one could continue
 //	party        POST   /jobs/ID/prediction  rows -> prediction
-//	             DELETE /jobs/ID/retained state    forget what the job left here
-//	             DELETE /jobs/ID/sessions    destroy what is open of the job
-//	             GET    /jobs                list of jobs of which something is here
+//	             GET    /jobs/ID/preparation the preparation that the job retained here
+//	             DELETE /jobs/ID/keepsake    erase the job's artifacts here
+//	             DELETE /jobs/ID/sessions    destroy the job's open sessions
+//	             GET    /jobs                list of jobs with state here
 package admin
 
 import (
@@ -35,7 +37,7 @@ import (
 // maxSocketPath is the shortest limit among the systems that Mercer runs on.
 const maxSocketPath = 103
 
-// Fits reports why no socket can have the path, or nil.
+// Fits returns an error if a socket cannot have the path.
 func Fits(path string) error {
 	if len(path) > maxSocketPath {
 		return fmt.Errorf("admin: the path %s is longer than %d bytes, which a Unix socket cannot have; use a home with a shorter path", path, maxSocketPath)
@@ -43,9 +45,8 @@ func Fits(path string) error {
 	return nil
 }
 
-// Listen opens the socket. A socket left by a process that was killed is
-// replaced; the caller holds the home's lock, so it cannot belong to a living
-// one.
+// Listen opens the socket. It replaces the socket of a process that was killed; the caller holds the
+// home's lock, so it cannot belong to a living one.
 func Listen(path string) (net.Listener, error) {
 	if err := Fits(path); err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
-	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // what it closes is the socket, gone either way
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // it closes the socket, which is gone either way
 	defer stop()
 	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("admin: %w", err)
@@ -85,7 +86,7 @@ type Problem struct {
 	Message string     `json:"message"`
 }
 
-// handler makes an HTTP handler of a function that returns what to marshal.
+// handler makes an HTTP handler of a function that returns the value to marshal.
 func handler(log *slog.Logger, f func(r *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := f(r)

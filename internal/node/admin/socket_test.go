@@ -180,10 +180,10 @@ func TestCoordinatorRefuses(t *testing.T) {
 		{"bad id, abort", abort("zz"), "is not a job id"},
 		{"unknown job, abort", abort(unknown), "no such job"},
 		{"unknown job, forget", forget(unknown), "no such job"},
-		{"queued job, forget", forget(queued.ID), "is queued and not over"},
-		{"queued job, delete", func() error { _, err := c.Delete(ctx, queued.ID); return err }(), "is queued and not over"},
+		{"queued job, forget", forget(queued.ID), "is queued and has not ended"},
+		{"queued job, delete", func() error { _, err := c.Delete(ctx, queued.ID); return err }(), "is queued and has not ended"},
 		{"unknown job, delete", func() error { _, err := c.Delete(ctx, unknown); return err }(), "no such job"},
-		{"a party's drop", c.Drop(ctx, unknown), "give a party's"},
+		{"a party's drop", c.Drop(ctx, unknown), "use a party's"},
 		{"bad id, outcome", outcome("zz"), "is not a job id"},
 		{"bad id, model", download("zz"), "is not a job id"},
 		{"unknown job", job(unknown), "no such job"},
@@ -195,7 +195,7 @@ func TestCoordinatorRefuses(t *testing.T) {
 		{"no job file", submit("kind: [broken"), "job.yaml"},
 		{"unknown key", submit(strings.Replace(jobFile, "kernel:", "kernle:", 1)), "kernle"},
 		{"too long", submit(jobFile + strings.Repeat("#", maxJobFile)), "a job file of more than"},
-		{"a party's command", func() error { _, err := c.Predict(ctx, unknown, rows("x.csv", 1, 2), ""); return err }(), "give a party's"},
+		{"a party's command", func() error { _, err := c.Predict(ctx, unknown, rows("x.csv", 1, 2), ""); return err }(), "use a party's"},
 	} {
 		if fault.CodeOf(tt.err) != fault.CodeBadInput || !strings.Contains(tt.err.Error(), tt.want) {
 			t.Errorf("%s: error %v with code %d; want %q with code %d", tt.name, tt.err, fault.CodeOf(tt.err), tt.want, fault.CodeBadInput)
@@ -259,10 +259,10 @@ func TestPartyRefuses(t *testing.T) {
 		{"bad id, forget", forget("zz"), "is not a job id"},
 		{"no number", predict(unknown, rows("x.csv", 1, math.NaN())), "x.csv: row 1, column 1 (from 0) holds NaN; fill the cell or drop the row"},
 		{"long name", predict(unknown, named), "x.csv: the name of column 1 (from 0) has 4097 bytes, more than the 4096 allowed; rename it"},
-		{"no table", raw(""), "admin: rows to predict that do not decode"},
-		{"another table", raw("a,b\n1,2\n"), "admin: rows to predict that do not decode"},
+		{"no table", raw(""), "admin: the rows to predict do not decode"},
+		{"another table", raw("a,b\n1,2\n"), "admin: the rows to predict do not decode"},
 		{"unknown job", predict(unknown, rows("x.csv", 1, 2)), "retained nothing here to encode new rows with"},
-		{"a coordinator's command", func() error { _, err := c.Job(ctx, unknown); return err }(), "give the coordinator's"},
+		{"a coordinator's command", func() error { _, err := c.Job(ctx, unknown); return err }(), "use the coordinator's"},
 	} {
 		if fault.CodeOf(tt.err) != fault.CodeBadInput || !strings.Contains(tt.err.Error(), tt.want) {
 			t.Errorf("%s: error %v with code %d; want %q with code %d", tt.name, tt.err, fault.CodeOf(tt.err), tt.want, fault.CodeBadInput)

@@ -11,9 +11,9 @@ import (
 
 const maxKeyBytes = 4 << 10 // an ML-KEM-768 with X25519 public key has 1,216
 
-// Acceptance is a party's yes: its public key for this session, signed with
-// its identity key, so that a stolen identity does not open old traffic and
-// nobody can put another key in its place.
+// Acceptance is a party's agreement to a session: its public key for the session, signed with its
+// identity key, so that a stolen identity does not open old traffic and nobody can substitute another
+// key.
 type Acceptance struct {
 	Member    string
 	Key       []byte // KEM public key derived from the session seed
@@ -25,7 +25,7 @@ func Accept(id protocol.SessionID, member string, key []byte, sign ed25519.Priva
 	return Acceptance{member, key, ed25519.Sign(sign, accepted(id, member, key))}
 }
 
-// Absent reports whether this acceptance stands for a member that has not accepted.
+// Absent reports whether this is the empty acceptance of a member that has not accepted.
 func (a *Acceptance) Absent() bool { return len(a.Key) == 0 && len(a.Signature) == 0 }
 
 // Verify checks the signature under the member's identity key.

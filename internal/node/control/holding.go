@@ -8,19 +8,19 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// MaxHoldings bounds one message; who holds more sends several.
+// MaxHoldings bounds one message; a party with more holdings sends several.
 const MaxHoldings = 1024
 
-// Holding is a job of which a party holds something.
+// Holding is a job of which a party holds state.
 type Holding struct {
 	Job job.ID
-	// Open: sessions with their secrets. Otherwise it is over, and has left something.
+	// Open: the party has sessions with their secrets. Otherwise the job has ended, with retained
+	// state.
 	Open bool
 }
 
-// Holdings asks the coordinator what has become of a party's jobs, in case that a closing
-// was lost. The coordinator says Closing or Forget again where that is due, and
-// says nothing of the other jobs.
+// Holdings asks the coordinator for the state of a party's jobs, in case a closing was lost. The
+// coordinator repeats Closing or Forget if it is due, and does not answer about other jobs.
 type Holdings []Holding
 
 // HoldingsTopic is the session id of Holdings.

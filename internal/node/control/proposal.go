@@ -46,16 +46,16 @@ type Proposal struct {
 	Spec       []byte // the job file, canonical YAML
 	Stage      uint16 // index into the job's stages
 	Descriptor protocol.Descriptor
-	// Announced holds the facts beside the job from which the descriptor follows, if only the
-	// coordinator knows them; the stage defines how they are read.
+	// Announced has the facts beside the job from which the descriptor follows, if only the coordinator
+	// knows them; the stage defines their format.
 	Announced []byte
-	// Inquiry names the question that the session helps to answer, and is nil in a session
-	// of the job's own; Job is then the inquiry's ID.
+	// Inquiry is the question that the session helps to answer, with Job as its ID; nil in a session of
+	// the job's own.
 	Inquiry *Inquiry
 }
 
-// Predicts reports whether the session is about new rows after a job's end: such a
-// session is not run on after a restart, since the party that asked can ask again.
+// Predicts reports whether the session is about new rows after a job's end. Such a session is not
+// resumed after a restart, since the party that asked can ask again.
 func (p *Proposal) Predicts() bool { return p.Stage == StagePredict || p.Inquiry != nil }
 
 // Encode returns the canonical encoding.
@@ -102,10 +102,10 @@ func readInquiry(r *wire.Reader) *Inquiry {
 	return &Inquiry{Question: readQuestion(r), Asker: r.String(protocol.MaxNameBytes)}
 }
 
-// Refusal is a party's no, or the coordinator's, with the reason for the other's user.
+// Refusal is a refusal of a party, or of the coordinator, with the reason for the other's user.
 type Refusal struct{ fault.Notice }
 
-// Refuse words a refusal because of err, whose text stays here.
+// Refuse makes a refusal because of err, whose text is not sent.
 func Refuse(err error) *Refusal { return &Refusal{fault.NoticeOf(err)} }
 
 // Encode returns the canonical encoding.
@@ -125,14 +125,14 @@ func DecodeRefusal(b []byte) (*Refusal, error) {
 	return f, r.Close("control: refusal")
 }
 
-// check refuses a text beside a trouble, which has its own sentence.
+// check rejects a text beside a trouble, which has its own sentence.
 func (f *Refusal) check(r *wire.Reader) {
 	if f.Trouble != fault.NoTrouble && f.Text != "" {
 		r.Fail(fmt.Errorf("trouble %d with words of its own", f.Trouble))
 	}
 }
 
-// readTrouble reads a trouble and refuses numbers that mean nothing.
+// readTrouble reads a trouble and rejects unknown numbers.
 func readTrouble(r *wire.Reader) fault.Trouble {
 	t := fault.Trouble(r.Uint8())
 	if !t.Known() {
@@ -142,7 +142,7 @@ func readTrouble(r *wire.Reader) fault.Trouble {
 	return t
 }
 
-// readReason reads a peer's words, which are one printable line of bounded length.
+// readReason reads a peer's text: one printable line of bounded length.
 func readReason(r *wire.Reader) string {
 	s := r.String(maxTextBytes)
 	if s != fault.Printable(s) {
@@ -151,7 +151,7 @@ func readReason(r *wire.Reader) string {
 	return s
 }
 
-// readCode reads a code and refuses numbers that mean nothing.
+// readCode reads a code and rejects unknown numbers.
 func readCode(r *wire.Reader) fault.Code {
 	c := fault.Code(r.Uint8())
 	if !c.Known() {
@@ -160,7 +160,7 @@ func readCode(r *wire.Reader) fault.Code {
 	return c
 }
 
-// clip makes a text one line within what a peer accepts.
+// clip makes a text one line within a peer's bounds.
 func clip(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError {
@@ -174,8 +174,8 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s[:maxTextBytes], "")
 }
 
-// readText reads a peer's text, which will be shown on a terminal: control
-// characters could write there what the peer likes.
+// readText reads a peer's text. It rejects control characters, because the text will be shown on a
+// terminal.
 func readText(r *wire.Reader) string {
 	s := r.String(maxTextBytes)
 	if s != clip(s) {

@@ -7,11 +7,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// StagePredict is the stage of sessions in which one party alone asks about new
-// rows after a job's end.
+// StagePredict is the stage of sessions in which one party asks about new rows after a job's end,
+// without others.
 const StagePredict = 0xffff
 
-// Place is the place of a stage in its plan: such a session is the only one of a plan of its own.
+// Place returns the index of a stage in its plan; a StagePredict session is the only one of its plan.
 func Place(stage uint16) int {
 	if stage == StagePredict {
 		return 0
@@ -19,14 +19,13 @@ func Place(stage uint16) int {
 	return int(stage)
 }
 
-// Question is a party's wish to have new rows predicted by a finished job's
-// model.
+// Question is a party's request to predict new rows with a finished job's model.
 type Question struct {
 	Job  job.ID
 	Rows uint32
 	Tag  [16]byte // names the question, so that a repetition is recognised
-	// Source is the name by which the other holders of the rows' columns know their table of
-	// them; "" for the table of the job. Nobody else holds any of other jobs' rows.
+	// Source is the other holders' name of their table with the rows' columns; "" is the table of the
+	// job. In other jobs no other party holds columns of the rows.
 	Source string
 }
 
@@ -60,7 +59,7 @@ func readQuestion(r *wire.Reader) Question {
 	return q
 }
 
-// Forget has a party destroy what a job left there.
+// Forget tells a party to erase a job's artifacts there.
 type Forget struct{ Job job.ID }
 
 // Encode returns the canonical encoding.
@@ -74,13 +73,13 @@ func DecodeForget(b []byte) (*Forget, error) {
 	return f, r.Close("control: forget")
 }
 
-// Forgotten confirms that nothing of a job is left at a party.
+// Forgotten confirms that a party has erased all artifacts of a job.
 type Forgotten struct {
 	Job  job.ID
-	Gone []string // what was erased now; none where nothing was left
+	Gone []string // erased now; none if there was nothing
 }
 
-// maxItems bounds what a party lists.
+// maxItems bounds the items of a party's list.
 const maxItems = 16
 
 // Encode returns the canonical encoding.
@@ -105,8 +104,8 @@ func DecodeForgotten(b []byte) (*Forgotten, error) {
 	return f, r.Close("control: forgotten")
 }
 
-// Inquiry describes a question about rows whose columns several parties hold, as all of
-// them hear of it. Its sessions are conducted like a job's sessions.
+// Inquiry describes a question about rows whose columns several parties hold, as all of them receive
+// it. Its sessions are conducted like a job's sessions.
 type Inquiry struct {
 	Question
 	Asker string

@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Report tells how a session ended for a party. It holds nothing of the data
-// except the facts that the leakage statement needs.
+// Report says how a session ended for a party. It has nothing of the data except the facts that the
+// leakage statement needs.
 type Report struct {
 	fault.Notice        // no trouble and no text when done
 	Blamed       string // the peer at fault, or ""
@@ -24,7 +24,7 @@ type Report struct {
 	CPU          float64 // seconds of processor time since the job began
 	PeakRSS      uint64  // bytes
 	Facts        method.Facts
-	// Word is the party's word about figures over its own held-out rows. Reports of earlier
+	// Word is the party's permission for figures over its own held-out rows. Reports of earlier
 	// programs have none.
 	Word learner.FigurePermission
 }
@@ -71,7 +71,7 @@ func DecodeReport(b []byte) (*Report, error) {
 	return p, r.Close("control: report")
 }
 
-// read reads what follows the notice. Word and trouble are missing from reports that have neither.
+// read reads the part after the notice. Reports without word and trouble end before them.
 func (p *Report) read(r *wire.Reader) {
 	p.PID, p.Sent, p.Received, p.CPU, p.PeakRSS = r.Uint32(), r.Uint64(), r.Uint64(), r.Float64(), r.Uint64()
 	p.Facts = method.Facts{Known: r.Bool(), Grid: readGrid(r), Features: r.Uint32()}
@@ -83,7 +83,7 @@ func (p *Report) read(r *wire.Reader) {
 	}
 	if r.Err() == nil && r.Len() > 0 {
 		if p.Trouble = readTrouble(r); p.Trouble == fault.NoTrouble {
-			r.Fail(errors.New("a trouble that is none"))
+			r.Fail(errors.New("no trouble in the field of a trouble"))
 		}
 	}
 	if none := p.Trouble == fault.NoTrouble; none && p.Word == learner.Denied || !none && p.Text != "" {
@@ -91,13 +91,13 @@ func (p *Report) read(r *wire.Reader) {
 	}
 }
 
-// Closing ends a job at a party: everything that the party still holds of the job's
-// secrets is destroyed, unless the job keeps predictions open.
+// Closing ends a job at a party, which destroys its secrets of the job, except the retained state if
+// the job keeps predictions open.
 type Closing struct {
 	Job            job.ID
 	Outcome        string // for the party's audit record
 	Done           bool   // the job has a result
-	method.Closing        // for parties that keep something
+	method.Closing        // for parties that retain state
 }
 
 // Encode returns the canonical encoding.

@@ -10,9 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Stall says that a member cannot go on with a session for a reason of its own, such as a full
-// disk, and will when it can; or, with [fault.NoTrouble], that it goes on now. The coordinator
-// passes it on to the others, who would otherwise blame whom they wait for.
+// Stall says that a member cannot continue a session for a reason of its own, such as a full disk, and
+// will when it can; or, with [fault.NoTrouble], that it continues now. The coordinator passes it on to
+// the others, which would otherwise blame a member that waits.
 type Stall struct {
 	Member  string
 	Trouble fault.Trouble
@@ -33,7 +33,7 @@ func DecodeStall(b []byte) (*Stall, error) {
 	return s, r.Close("control: stall")
 }
 
-// Stalls remembers the members of one session that could not go on. The zero value is ready.
+// Stalls records the members of one session that could not continue. The zero value is ready.
 type Stalls struct{ of map[string]stalled }
 
 type stalled struct {
@@ -42,11 +42,11 @@ type stalled struct {
 	changes int
 }
 
-// mostChanges bounds the news of one member in a session. The last is that it cannot go on, and
-// so it stays.
+// mostChanges bounds the changes of one member in a session. The last one says that it cannot continue,
+// and stays.
 const mostChanges = 16
 
-// Note enters what a member of the session has said, and reports whether that is news.
+// Note records a message of a member of the session, and reports whether it is news.
 func (s *Stalls) Note(m *Stall, now time.Time) bool {
 	last, known := s.of[m.Member]
 	changes := last.changes + 1
@@ -70,10 +70,10 @@ func (s *Stalls) Note(m *Stall, now time.Time) bool {
 	return true
 }
 
-// Explain replaces the error that somebody was silent if a member could not go on, or could not
-// until less than within ago: who waited for it in vain is silent through no fault of its
-// own. An error of another kind stays. Stalls do not excuse their relay, whose word they are: the
-// error goes on blaming it, and adds its word. The relay itself passes "".
+// Explain replaces the error that a member was silent if another one could not continue, or could not
+// until less than within ago: a member that waits for it is silent through no fault of its own. Errors
+// of other kinds stay. Stalls do not excuse the relay, which reports them: the error still blames it,
+// and adds its report. The relay itself passes "".
 func (s *Stalls) Explain(err error, relay string, now time.Time, within time.Duration) error {
 	first := s.first(now, within)
 	if first == "" || fault.CodeOf(err) != fault.CodeTimedOut {
@@ -88,7 +88,7 @@ func (s *Stalls) Explain(err error, relay string, now time.Time, within time.Dur
 	return &fault.Error{Code: fault.CodeFailed, Blamed: first, Err: errors.New(text), Public: text}
 }
 
-// first returns the first member by name that cannot go on, or could not a short time ago.
+// first returns the first member by name that cannot continue, or could not a short time ago.
 func (s *Stalls) first(now time.Time, within time.Duration) string {
 	first := ""
 	for name, one := range s.of {

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/control"
 )
 
-// account adds up what a job has cost.
+// account adds up the costs of a job.
 type account struct {
 	usage   Usage
 	cpu     float64 // seconds the process had used before the job
@@ -27,8 +27,8 @@ func (a *account) step(name string, took time.Duration) {
 	a.timings["total"] += took.Seconds()
 }
 
-// add enters the parties' reports of one session. Their processor time counts
-// from the job's beginning, so the latest report stands for all.
+// add adds the parties' reports of one session. Their processor time counts from the job's beginning,
+// so the latest report has the total.
 func (a *account) add(reports map[string]*control.Report) {
 	for name, r := range reports {
 		m := a.parties[name]

@@ -15,9 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// hearQuestion has a question answered when its party and the coordinator have a
-// place for it. A party that asks more than it may is told to ask again; nothing of
-// others waits for it.
+// hearQuestion queues a question until its party and the coordinator have a place for it. A party that
+// asks too many at a time is told to ask again; its questions do not delay those of others.
 func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, running *sync.WaitGroup) {
 	body, err := control.DecodeQuestion(in.Message.Body)
 	if err != nil {
@@ -28,7 +27,7 @@ func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, runni
 	q := &asked{Question: *body, party: in.Message.Sender, in: in, overtaken: make(chan struct{})}
 	switch c.questions.admit(q) {
 	case repeated:
-		c.later(in, waitForPlace) // acknowledged, it would be so at the broker too
+		c.later(in, waitForPlace) // the broker may not tell it from the first, so an acknowledgement could cover both
 	case refused:
 		c.acknowledge(in)
 		if c.questions.refuse(q.party) {
@@ -42,7 +41,7 @@ func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, runni
 	}
 }
 
-// putOff tells a party that it has to ask again later.
+// putOff tells a party to ask again later.
 func (c *Coordinator) putOff(ctx context.Context, q *asked) {
 	c.complain("a party asks more questions at a time than it may", q.party, "most", maxHeld)
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
@@ -55,8 +54,8 @@ func (c *Coordinator) putOff(ctx context.Context, q *asked) {
 // errOvertaken ends the answer to a question that its party no longer waits for.
 var errOvertaken = errors.New("its party has asked another question meanwhile")
 
-// until is a context for the sessions that answer a question; it ends when the party
-// has asked another.
+// until returns a context for the sessions that answer a question; it ends when the party has asked
+// another one.
 func (q *asked) until(ctx context.Context) (context.Context, func()) {
 	ctx, stop := context.WithCancelCause(ctx)
 	go func() {
@@ -69,8 +68,7 @@ func (q *asked) until(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { stop(nil) }
 }
 
-// answerNext has the next question answered beside everything else, if there is one
-// and a place for it.
+// answerNext answers the next question in a goroutine of its own, if there is one and a place for it.
 func (c *Coordinator) answerNext(ctx context.Context, running *sync.WaitGroup) {
 	q := c.questions.next()
 	if q == nil {
@@ -85,9 +83,8 @@ func (c *Coordinator) answerNext(ctx context.Context, running *sync.WaitGroup) {
 	})
 }
 
-// answer conducts the session that answers a party's question about new rows,
-// or refuses it. A question that is cut short stays with the broker: the next
-// process tells the party that nobody answers it.
+// answer conducts the session that answers a party's question about new rows, or refuses it. A question
+// that is cut short stays with the broker; the next process tells the party that it has no answer.
 func (c *Coordinator) answer(ctx context.Context, q *asked) {
 	err := c.answerQuestion(ctx, q)
 	if ctx.Err() != nil {
@@ -99,8 +96,8 @@ func (c *Coordinator) answer(ctx context.Context, q *asked) {
 	c.acknowledge(q.in)
 }
 
-// tellWhy tells a party why one question, or every question of a job, has no answer.
-// It gives up after a while if the party does not listen.
+// tellWhy tells a party why one question, or every question of a job, has no answer. It gives up after
+// a while if the party does not listen.
 func (c *Coordinator) tellWhy(ctx context.Context, party string, id protocol.SessionID, kind string, why error) {
 	c.complain("a question has no answer", party, "session", id.String(), "error", why)
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
@@ -136,7 +133,7 @@ func (c *Coordinator) answerQuestion(ctx context.Context, q *asked) error {
 	return c.inquire(ctx, &j, opened, about, q)
 }
 
-// hold conducts the one session that answers a party by itself, and destroys it.
+// hold conducts the one session that answers a party alone, and destroys it.
 func (c *Coordinator) hold(ctx context.Context, j *Job, opened method.Inquirer, about method.Question, q *asked) error {
 	w, err := questioned(opened, about, j)
 	if err != nil {
@@ -154,16 +151,16 @@ func (c *Coordinator) hold(ctx context.Context, j *Job, opened method.Inquirer, 
 	}
 	dropped := c.drop(ps.ID(), err)
 	if errors.Is(err, vault.ErrUsed) {
-		// The broker repeats a question, or a restart came between.
+		// The broker has repeated the question, or the coordinator was restarted meanwhile.
 		err = errRestarted
 	}
-	if err != nil { // about this question only: the job's others may do better
+	if err != nil { // about this question only: the job's others may succeed
 		c.tellWhy(ctx, q.party, ps.ID(), control.KindAbort, err)
 	}
 	return dropped
 }
 
-// questioned is a question on its way through its plan.
+// questioned returns the course of a question through its plan.
 func questioned(opened method.Inquirer, about method.Question, j *Job) (*course, error) {
 	w := &course{job: j}
 	var err error
@@ -193,7 +190,7 @@ func (c *Coordinator) drop(id protocol.SessionID, why error) error {
 	return s.Destroy(outcome)
 }
 
-// openAnswers opens what the coordinator kept to answer questions about a model.
+// openAnswers opens the coordinator's retained state for questions about a model.
 func (c *Coordinator) openAnswers(j *Job) (method.Inquirer, error) {
 	opened, err := c.readAnswers(j)
 	var coded *fault.Error
@@ -217,7 +214,7 @@ func (c *Coordinator) readAnswers(j *Job) (method.Inquirer, error) {
 		return nil, err
 	}
 	if !m.Answers() {
-		return nil, fault.Public(fault.BadInputf("protocol %s answers no questions about new rows; predict with the model that the job has left", m.Name()))
+		return nil, fault.Openly(fault.BadInputf("protocol %s answers no questions about new rows; predict with the job's model", m.Name()))
 	}
 	opened, err := m.OpenServer(c.instance(j.ID, j.Spec), k, func() ([]byte, error) { return c.left(j.ID, vault.Model) })
 	if err != nil {
@@ -225,14 +222,13 @@ func (c *Coordinator) readAnswers(j *Job) (method.Inquirer, error) {
 	}
 	asked, ok := opened.(method.Inquirer)
 	if !ok {
-		return nil, fault.Public(fault.BadInputf("the coordinator has no part in questions about models of protocol %s; each party asks its own", m.Name()))
+		return nil, fault.Openly(fault.BadInputf("the coordinator has no part in questions about models of protocol %s; each party predicts with its own model", m.Name()))
 	}
 	return asked, nil
 }
 
-// inquire conducts the sessions that answer a question about rows whose columns
-// several parties hold, and has everybody destroy them. Like every question it is
-// not taken up again after a restart.
+// inquire conducts the sessions that answer a question about rows whose columns several parties hold,
+// and has all members destroy them. Like every question it is not resumed after a restart.
 func (c *Coordinator) inquire(ctx context.Context, j *Job, opened method.Inquirer, about method.Question, a *asked) error {
 	q := &control.Inquiry{Question: a.Question, Asker: a.party}
 	held := &Job{ID: q.ID(), Spec: j.Spec, inquiry: q}
@@ -253,7 +249,7 @@ func (c *Coordinator) inquire(ctx context.Context, j *Job, opened method.Inquire
 	}
 	closing := &control.Closing{Job: held.ID, Outcome: outcome, Done: err == nil}
 	if err := c.part(ctx, held, closing); err != nil {
-		c.Logger.Warn("a party has not confirmed that it destroyed a question's secrets; the broker will tell it when it comes back",
+		c.Logger.Warn("a party has not confirmed that it destroyed a question's secrets; the broker delivers the request when it comes back",
 			"question", held.ID.String(), "error", err)
 	}
 	return c.destroySessions(held.ID, outcome)

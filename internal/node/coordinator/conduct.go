@@ -24,18 +24,18 @@ const (
 	inboxSize    = 1024
 	waitForRoom  = 20 * time.Millisecond
 	waitForPlace = time.Second
-	// maxControlBytes is more than any control message of a party has.
+	// maxControlBytes is more than any control message of a party.
 	maxControlBytes = 32 << 10
 )
 
-// conducted is one session that the coordinator brings about.
+// conducted is one session that the coordinator conducts.
 type conducted struct {
 	job      *Job
 	stage    uint16
 	step     string
 	plan     *method.Session
-	announce []byte   // to the parties, beside the job
-	left     []string // that are not waited for at the beginning; they count towards plan.Absent
+	announce []byte   // for the parties, beside the job
+	left     []string // parties that the session does not wait for at its beginning; they count towards plan.Absent
 	session  *protocol.Session
 	kept     vault.Session
 	keys     identity.SessionKeys
@@ -61,27 +61,26 @@ func (c *Coordinator) conduct(ctx context.Context, w *course, index uint16, step
 	return d.reports, nil
 }
 
-// ended notes how a session went, and tells the method if it wants to know.
+// ended records how a session ended, and tells the coordinator's side of the protocol.
 func (w *course) ended(step int, e method.End) {
 	w.ends = append(w.ends, e)
 	w.hub.Ended(step, e)
 }
 
-// left names the parties that did not come through the session from which the given
-// one follows. Nobody waits for them at its beginning.
+// left names the parties that did not finish the session that the given one continues. The given
+// session does not wait for them at its beginning.
 func (w *course) left(next *method.Session) []string {
 	for _, e := range w.ends {
 		if e.Session == next.Parent {
 			return slices.DeleteFunc(slices.Clone(w.job.Spec.Parties()), func(name string) bool {
-				return slices.Contains(e.Stayed, name) || !slices.Contains(e.Asked, name) // who joins has not left
+				return slices.Contains(e.Stayed, name) || !slices.Contains(e.Asked, name) // a party that joins has not left
 			})
 		}
 	}
 	return nil
 }
 
-// bring has the session run to its end, or takes over how it ended before a
-// restart.
+// bring runs the session to its end, or takes over its result from before a restart.
 func (c *Coordinator) bring(ctx context.Context, d *conducted) error {
 	if done, err := d.kept.Get(vault.Report); err != nil {
 		return err
@@ -107,7 +106,7 @@ func (c *Coordinator) bring(ctx context.Context, d *conducted) error {
 	return nil
 }
 
-// ended sums the parties' reports up.
+// ended sums up the parties' reports.
 func (d *conducted) ended() method.End {
 	e := method.End{Session: d.session.ID(), Words: make(map[string]learner.FigurePermission)}
 	for _, m := range d.session.Members {
@@ -162,8 +161,7 @@ func (c *Coordinator) setup(d *conducted) method.Setup {
 	}
 }
 
-// take returns the session from the vault, where an earlier process may have
-// left it.
+// take returns the session from the vault if an earlier process created it, and otherwise creates it.
 func (c *Coordinator) take(d *conducted) (vault.Session, error) {
 	c.mu.Lock()
 	left, found := c.open[d.session.ID()]
@@ -203,7 +201,7 @@ func (c *Coordinator) relive(d *conducted, reports []byte) (map[string]*control.
 	return decodeReports(reports)
 }
 
-// others returns the members to talk to.
+// others returns the members besides the coordinator.
 func (c *Coordinator) others(d *conducted) []string {
 	var names []string
 	for _, m := range d.session.Members {
@@ -214,9 +212,8 @@ func (c *Coordinator) others(d *conducted) []string {
 	return names
 }
 
-// gather proposes the session and waits until every party has accepted, or time is
-// up and enough have. Who was there stays so after a restart: the others' keys are
-// in nobody's directory.
+// gather proposes the session and waits until every party has accepted, or time is up and enough have.
+// After a restart the same parties count as present: the others' keys are in no directory.
 func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 	began, err := d.begun()
 	if err != nil {
@@ -236,7 +233,7 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 	return nil
 }
 
-// gathered reports whether every party that is waited for has accepted.
+// gathered reports whether every party that must be waited for has accepted.
 func (c *Coordinator) gathered(d *conducted) bool {
 	return !slices.ContainsFunc(c.others(d), func(name string) bool {
 		_, here := d.accepted[name]
@@ -244,11 +241,11 @@ func (c *Coordinator) gathered(d *conducted) bool {
 	})
 }
 
-// askerJoins is the time in which the asking party must accept the session that
-// answers it: that party waits for nothing else.
+// askerJoins is the time in which the asking party must accept the session that answers it; the party
+// waits for nothing else.
 const askerJoins = 30 * time.Second
 
-// joinTime returns the time that the parties have to accept a session.
+// joinTime returns the time in which the parties must accept a session.
 func (d *conducted) joinTime() time.Duration {
 	join := d.job.Spec.Timeout.Join
 	if d.stage == control.StagePredict {
@@ -257,8 +254,7 @@ func (d *conducted) joinTime() time.Duration {
 	return join
 }
 
-// begun takes over who was there when a session began before a restart that some
-// may be missing from.
+// begun restores the present parties of a session that began before a restart and may lack some.
 func (d *conducted) begun() (bool, error) {
 	if d.plan.Absent == 0 {
 		return false, nil
@@ -276,8 +272,7 @@ func (d *conducted) begun() (bool, error) {
 	return err == nil, err
 }
 
-// waited names a party that did not come, if the time ran out and no more parties may
-// be missing.
+// waited names a party that did not join, if the time ran out and too many parties are missing.
 func (c *Coordinator) waited(ctx context.Context, d *conducted, err error) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err
@@ -304,7 +299,7 @@ func (c *Coordinator) handle(ctx context.Context, d *conducted) error {
 	}
 }
 
-// note enters a party's answer. Repeated answers change nothing.
+// note records a party's answer. Repeated answers change nothing.
 func (c *Coordinator) note(d *conducted, m protocol.Message) error {
 	if d.session.Index(m.Sender) < 0 {
 		c.complain("a control message from a stranger to the session", m.Sender, "message", m.Header.String())
@@ -352,10 +347,10 @@ func (c *Coordinator) noteReport(d *conducted, m protocol.Message) error {
 	r, err := control.DecodeReport(m.Body)
 	switch {
 	case err != nil:
-	case !(r.CPU >= 0) || math.IsInf(r.CPU, 0): // no JSON has such numbers
+	case !(r.CPU >= 0) || math.IsInf(r.CPU, 0): // JSON cannot hold such numbers
 		err = fmt.Errorf("a report of %v seconds of processor time", r.CPU)
 	case r.Blamed != "" && r.Blamed != protocol.Transport && d.session.Index(r.Blamed) < 0:
-		err = fmt.Errorf("a report that blames %q, who takes no part", r.Blamed)
+		err = fmt.Errorf("a report that blames %q, which is no member of the session", r.Blamed)
 	}
 	if err != nil {
 		return protocol.Blame(m.Sender, protocol.KindMalformed, err)
@@ -364,14 +359,14 @@ func (c *Coordinator) noteReport(d *conducted, m protocol.Message) error {
 	if r.Code == fault.CodeDone {
 		return nil
 	}
-	if d.plan.Absent > 0 { // whether enough are left the machine says
+	if d.plan.Absent > 0 { // the machine decides whether enough are left
 		c.Logger.Warn("a party has left a session", "party", m.Sender, "session", d.session.ID().String(), "reason", r.Sentence())
 		return nil
 	}
 	return reported(m.Sender, r)
 }
 
-// reported is a party's report of a failure.
+// reported returns the error of a party's report of a failure.
 func reported(party string, r *control.Report) error {
 	text := fmt.Sprintf("%s reports: %s", party, r.Sentence())
 	return &fault.Error{Code: r.Code, Blamed: r.Blamed, Err: errors.New(text), Public: text}
@@ -382,7 +377,8 @@ func (c *Coordinator) signer(member string) ed25519.PublicKey {
 	return key
 }
 
-// interrupted tells a daemon that shuts down from a job that is aborted.
+// interrupted returns the error for a context that has ended: a timeout, an abort, or the end of the
+// daemon.
 func interrupted(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	switch {

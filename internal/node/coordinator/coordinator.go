@@ -31,20 +31,20 @@ type Config struct {
 	Conn      transport.Conn
 	Vault     vault.Vault
 	Jobs      string    // folder of the jobs
-	Artifacts Artifacts // what finished jobs leave
-	// Own says that the process has launched everybody and owns all the rows: jobs run that are for
-	// one process, and private models are kept that nobody can ask.
+	Artifacts Artifacts // the artifacts of finished jobs
+	// Own is set if the process has started all members and owns all the rows: then it runs jobs for
+	// one process, and keeps private models that nobody can query.
 	Own bool
 	// Retention is the time for which a job is kept after its end; 0 keeps it without limit.
 	Retention time.Duration
-	// Seed draws a session's seed. The label tells sessions apart, for
-	// programs that must not use true randomness.
+	// Seed draws a session's seed. The label names the session, for programs that must not use true
+	// randomness.
 	Seed   func(label string) [32]byte
 	Usage  Usage
 	Logger *slog.Logger
-	// Version of the program stands in results.
+	// Version is the program's version in results.
 	Version string
-	// Progress is told how far a job's stage has come; it must not block.
+	// Progress is called with the progress of a job's stage; it must not block.
 	Progress func(id job.ID, p protocol.Progress)
 }
 
@@ -70,9 +70,9 @@ type Coordinator struct {
 	stop    context.CancelCauseFunc // ends its stages
 	inboxes map[protocol.SessionID]chan driver.Inbound
 	open    map[protocol.SessionID]kept // sessions that are not destroyed
-	deleted map[job.ID]bool             // jobs there were
+	deleted map[job.ID]bool             // jobs that were deleted
 	changed chan struct{}               // closed and replaced when a job changes
-	// notices holds the parties that are being told what has become of their jobs.
+	// notices has the parties to which the state of their jobs is being sent.
 	notices map[string]bool
 }
 
@@ -109,22 +109,21 @@ func New(c Config) (*Coordinator, error) {
 
 func newQueue() *queue { return &queue{refusing: make(map[string]bool)} }
 
-// readSessions takes up the sessions of unfinished jobs. The others are
-// destroyed: a prediction is not run on after a restart, since the party that
-// asked can ask again.
+// readSessions resumes the sessions of unfinished jobs and destroys the others. A prediction is not
+// resumed after a restart, since the party that asked can ask again.
 func (c *Coordinator) readSessions() error {
 	open, lost, err := c.Vault.Open()
 	if err != nil {
 		return err
 	}
 	for _, l := range lost {
-		// Its job fails when it comes to the session, whose id is used up.
+		// Its job fails when it reaches the session, whose id is used up.
 		c.Logger.Error("a session was open and is lost; its secrets are destroyed", "session", l.ID.String(), "error", l.Err)
 	}
 	for _, s := range open {
 		id, described, err := c.belongs(s)
 		if errors.Is(err, errSetAside) {
-			c.Logger.Warn("a session is kept whose job this program cannot read", "session", s.ID().String(), "job", id.String())
+			c.Logger.Warn("kept a session: this program cannot read its job", "session", s.ID().String(), "job", id.String())
 			continue
 		}
 		if err != nil {
@@ -136,7 +135,7 @@ func (c *Coordinator) readSessions() error {
 			continue
 		}
 		if err := s.Destroy("the coordinator was restarted"); err != nil {
-			c.Logger.Error("the secrets of a session that is over could not be destroyed; it will be tried again at the next start",
+			c.Logger.Error("could not destroy the secrets of an ended session; the next start tries again",
 				"session", s.ID().String(), "error", err)
 		}
 	}
@@ -146,8 +145,7 @@ func (c *Coordinator) readSessions() error {
 // errSetAside keeps a session whose job cannot be read.
 var errSetAside = errors.New("coordinator: the job is set aside")
 
-// belongs finds a session's job, and describes the session if the job will run it
-// on.
+// belongs finds a session's job, and describes the session if the job will resume it.
 func (c *Coordinator) belongs(s vault.Session) (id job.ID, described *protocol.Session, err error) {
 	body, err := s.Get(vault.Proposal)
 	if err != nil {
@@ -155,7 +153,7 @@ func (c *Coordinator) belongs(s vault.Session) (id job.ID, described *protocol.S
 	}
 	p, err := control.DecodeProposal(body)
 	if err != nil {
-		return id, nil, nil //nolint:nilerr // another program's: nobody runs it on
+		return id, nil, nil //nolint:nilerr // another program's: it cannot be resumed
 	}
 	j, known := c.jobs[p.Job]
 	if known && j.State == Unreadable {
@@ -170,8 +168,8 @@ func (c *Coordinator) belongs(s vault.Session) (id job.ID, described *protocol.S
 	return p.Job, described, nil
 }
 
-// Run serves the federation until ctx ends. What it leaves unfinished, a
-// coordinator on the same folders resumes.
+// Run serves the federation until ctx ends. Another coordinator on the same folders resumes unfinished
+// jobs.
 func (c *Coordinator) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var running sync.WaitGroup
@@ -197,7 +195,7 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	}
 }
 
-// dispatch hands control messages to the goroutine that conducts their session.
+// dispatch passes control messages to the goroutine that conducts their session.
 func (c *Coordinator) dispatch(ctx context.Context, running *sync.WaitGroup) {
 	for {
 		select {
@@ -216,8 +214,8 @@ func (c *Coordinator) dispatch(ctx context.Context, running *sync.WaitGroup) {
 	}
 }
 
-// deliver puts a control message into its session's inbox. One for a session
-// that nobody conducts is dropped: it will be asked for again.
+// deliver puts a control message into its session's inbox. It drops a message for a session that is not
+// being conducted: the coordinator will ask for it again.
 func (c *Coordinator) deliver(in driver.Inbound) {
 	c.mu.Lock()
 	box := c.inboxes[in.Message.Session]
@@ -241,14 +239,14 @@ func (c *Coordinator) deliver(in driver.Inbound) {
 	c.acknowledge(in)
 }
 
-// complain logs what a party did that it should not have, as often as a log can bear.
+// complain logs a party's misbehaviour, as often as the log allows.
 func (c *Coordinator) complain(what, party string, args ...any) {
 	if n, tell := c.complaints.Count(what, party); tell {
 		c.Logger.Warn(what, append([]any{"party", party, "so far", n}, args...)...)
 	}
 }
 
-// confirmed notes that a party has forgotten a job after nobody waited for its word.
+// confirmed records that a party has erased its part of a job after the wait for its answer had ended.
 func (c *Coordinator) confirmed(party string, body []byte) {
 	f, err := control.DecodeForgotten(body)
 	if err != nil {
@@ -266,9 +264,9 @@ func (c *Coordinator) confirmed(party string, body []byte) {
 		s.Silent = slices.DeleteFunc(slices.Clone(s.Silent), func(name string) bool { return name == party })
 		return nil
 	})
-	c.Logger.Info("a party has forgotten a job", "party", party, "job", f.Job.String(), "erased", f.Gone)
+	c.Logger.Info("a party has erased its part of a job", "party", party, "job", f.Job.String(), "erased", f.Gone)
 	if err != nil {
-		c.Logger.Warn("could not note it", "error", err)
+		c.Logger.Warn("could not record that a party has erased its part", "error", err)
 	}
 }
 
@@ -284,8 +282,8 @@ func (c *Coordinator) acknowledge(in driver.Inbound) {
 	}
 }
 
-// listen opens the inbox of a session's control messages; the returned
-// function closes it and acknowledges what nobody has read.
+// listen opens the inbox of a session's control messages; the returned function closes it and
+// acknowledges the messages that were not read.
 func (c *Coordinator) listen(id protocol.SessionID) (<-chan driver.Inbound, func()) {
 	box := make(chan driver.Inbound, inboxSize)
 	c.mu.Lock()
@@ -304,13 +302,11 @@ func (c *Coordinator) listen(id protocol.SessionID) (<-chan driver.Inbound, func
 // errAborted ends the sessions of a job that the operator has aborted.
 var errAborted = errors.New("the operator aborted the job")
 
-// Abort ends a job that is queued or running; it fails, and the next one begins
-// when everything that belonged to it is destroyed. The word is on disk when
-// Abort returns, before the parties hear it: no crash brings the job back. A
-// job that has its outcome keeps it, and is an error.
+// Abort ends a job that is queued or running; it fails, and the next one begins when all its secrets
+// are destroyed. The abort is on disk when Abort returns, before the parties hear it: no crash undoes
+// it. A job that has its outcome keeps it, and is an error.
 //
-// A local computation soon ends by itself. Until then it is left alone, and its
-// memory is not free.
+// A local computation is left alone: it soon ends by itself, and its memory is not free until then.
 func (c *Coordinator) Abort(id job.ID) error {
 	c.mu.Lock()
 	j, known := c.jobs[id]
@@ -330,7 +326,7 @@ func (c *Coordinator) Abort(id job.ID) error {
 	return nil
 }
 
-// abort is the change of status. A queued job has nothing to destroy.
+// abort returns the change of status. A queued job has nothing to destroy.
 func (c *Coordinator) abort(id job.ID) func(*Status) error {
 	return func(s *Status) error {
 		switch s.State {
@@ -346,10 +342,9 @@ func (c *Coordinator) abort(id job.ID) func(*Status) error {
 	}
 }
 
-// Rotate begins a new epoch: it has everybody forget each job that a later one could continue, so
-// that nobody keeps a seed of rows that the coordinator has. It returns the erased items of each
-// job. Jobs that were forgotten before are among them: a crash may have come before all parties
-// were told.
+// Rotate begins a new epoch: all members erase each job that a later one could continue, so that nobody
+// keeps a seed of rows that the coordinator has. It returns the erased items of each job. It includes
+// jobs that were erased before, because a crash may have come before all parties were told.
 func (c *Coordinator) Rotate(ctx context.Context) (map[job.ID]*Forgotten, error) {
 	var ended []job.ID
 	for _, j := range c.List() {

@@ -1,26 +1,25 @@
-// Package coordinator implements the daemon that proposes sessions to the parties,
-// takes part in them as the server, learns from what it gets, and keeps the
-// results. It never holds a party's secrets.
+// Package coordinator implements the daemon that proposes sessions to the parties, takes part in them
+// as the server, trains on their results, and keeps the results of jobs. It never holds a party's
+// secrets.
 //
 // Jobs run one after the other, in the order of submission. A job is a folder:
 //
 //	jobs/ID/job.yaml      the canonical job file
-//	jobs/ID/status.json   state, current stage, error; whether it is forgotten
+//	jobs/ID/status.json   state, current stage, error; whether its retained state was erased
 //	jobs/ID/result.json   metrics, timings, leakage
 //	jobs/deleted/ID       empty: there was such a job
 //
-// What a job leaves that could tell of rows is an [Artifacts], sealed under a key for
-// each job, which [Coordinator.Forget] erases: the model, unless nobody could use it;
-// the decisions on held-out rows; and what questions about new rows must fit, the tag of
-// an encoder or the coordinator's part of a model by columns.
+// Artifacts of a job that could reveal rows are in [Artifacts], sealed under a key for each job, which
+// [Coordinator.Forget] erases: the model, unless nobody could use it; the decisions on held-out rows;
+// and the state for questions about new rows, such as the tag of an encoder or the coordinator's part
+// of a model by columns.
 //
 // A job that this program cannot read is set aside as it is, and the others run.
 //
-// After a crash the coordinator takes up the first job that has no outcome: it
-// rebuilds each finished session by replaying its journal, proposes the
-// current one again, which every party answers as before, and computes the
-// rest anew. Questions about new rows are not taken up: the party that asked can
-// ask again. A job that its operator has aborted is not taken up but closed as a
-// failed job. An error of the disk, even at the last write, is an interruption,
-// after which the process ends: another one on the same folders goes on.
+// After a crash the coordinator resumes the first job without an outcome: it rebuilds each finished
+// session by replaying its journal, proposes the current one again, which every party answers as
+// before, and computes the rest anew. Questions about new rows are not resumed: the party that asked
+// can ask again. A job that its operator has aborted is not resumed but closed as a failed job. An
+// error of the disk, even at the last write, is an interruption, after which the process ends; another
+// one on the same folders continues.
 package coordinator

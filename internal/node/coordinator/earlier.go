@@ -1,6 +1,6 @@
 package coordinator
 
-// What a job takes from an earlier one: the fit of a dictionary, and a named alignment.
+// The inputs of a job from an earlier one: the fit of a dictionary, and a named alignment.
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/driver"
 )
 
-// missingFit returns the job that makes the fit which a job needs; nil where it needs none, or one is made
-// or on its way.
+// missingFit returns the job that makes the fit which a job needs; nil if it needs none, or if one is
+// made or being made.
 func (c *Coordinator) missingFit(spec *job.Job) *job.Job {
 	if c.Own || !spec.NeedsFit() {
 		return nil
@@ -26,8 +26,8 @@ func (c *Coordinator) missingFit(spec *job.Job) *job.Job {
 	return c.Reader.FitOf(spec)
 }
 
-// serves reports whether a job makes the fit that another needs, whose first party can tell it to those
-// that have no part in it.
+// serves reports whether a job makes the fit that another job needs, and the other's first party can
+// send it to parties that were not in the first job.
 func serves(fit Job, spec *job.Job) bool {
 	return fit.Spec.IsFit() && fit.Spec.Data.SameFit(&spec.Data) && slices.Contains(fit.Spec.Parties(), spec.Parties()[0])
 }
@@ -35,8 +35,8 @@ func serves(fit Job, spec *job.Job) bool {
 // usable reports whether the parties of an ended job keep its fit.
 func usable(fit Job) bool { return fit.State == Done && !fit.Forgotten }
 
-// takeFit names in a job the fit that it needs, before any party is proposed anything. The first that was
-// made stays the only one.
+// takeFit enters the fit that a job needs into it, before anything is proposed to a party. The first
+// fit stays the only one.
 func (c *Coordinator) takeFit(j *Job) error {
 	if c.Own || !j.Spec.NeedsFit() {
 		return nil
@@ -55,7 +55,7 @@ func (c *Coordinator) takeFit(j *Job) error {
 	return c.rewrite(j, &spec)
 }
 
-// rewrite puts a job's file in the place of the one that was submitted.
+// rewrite replaces a job's submitted file.
 func (c *Coordinator) rewrite(j *Job, spec *job.Job) error {
 	if err := disk.Replace(c.path(j.ID, specFile), spec.Encode()); err != nil {
 		return fmt.Errorf("coordinator: %w: %w", driver.ErrInterrupted, err)
@@ -66,9 +66,9 @@ func (c *Coordinator) rewrite(j *Job, spec *job.Job) error {
 	return nil
 }
 
-// fitFor returns the job whose fit another uses, or why there is none.
+// fitFor returns the job whose fit another job uses, or the reason why there is none.
 func (c *Coordinator) fitFor(spec *job.Job) (fit Job, err error) {
-	err = fault.BadInputf("coordinator: no job of kind Fit has made the fit of dictionary %s; submit the job again, which has it made", spec.Data.Dictionary.Name)
+	err = fault.BadInputf("coordinator: no job of kind Fit has made the fit of dictionary %s; submit the job again, so that one makes it", spec.Data.Dictionary.Name)
 	for _, j := range c.List() {
 		switch {
 		case !serves(j, spec):
@@ -82,8 +82,8 @@ func (c *Coordinator) fitFor(spec *job.Job) (fit Job, err error) {
 	return Job{}, err
 }
 
-// takeAlignment names in a job the earlier job whose alignment it uses. The first that was made stays the only
-// one of its name. Without one the job makes it.
+// takeAlignment enters the earlier job whose alignment a job uses into it. The first alignment of a
+// name stays the only one. If there is none, the job makes it.
 func (c *Coordinator) takeAlignment(j *Job) error {
 	of := j.Spec.Data.Partition
 	if c.Own || of.Alignment == "" || of.AlignedBy != (job.ID{}) {

@@ -17,17 +17,17 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Forgotten lists what was erased of a job, and where.
+// Forgotten lists the erased items of a job, and where they were erased.
 type Forgotten struct {
 	Here    []string            // at the coordinator, now
-	Parties map[string][]string // at those that have confirmed, now
+	Parties map[string][]string // at the parties that have confirmed, now
 	Silent  []string            // parties that have not confirmed
 }
 
-// Forget destroys what a finished job left, here and at every party: its model, its
-// decisions and everything that questions need. The result stays, until [Coordinator.Delete].
-// A party that does not answer is told by the broker when it comes back and, if that
-// fails, when it asks what has become of its jobs.
+// Forget destroys the artifacts of a finished job, here and at every party: its model, its decisions
+// and the state for questions. The result stays, until [Coordinator.Delete]. The broker delivers the
+// request to a party that does not answer when it comes back and, if that fails, the coordinator
+// repeats it when the party asks about its jobs.
 func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error) {
 	j, unreadable, err := c.over(id)
 	if err != nil {
@@ -57,11 +57,11 @@ func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error)
 		}
 	})
 	silent := note(func(s *Status) { s.Silent = f.Silent })
-	c.Logger.Info("forgot what a job left", "job", id.String(), "here", f.Here, "parties", f.Parties, "silent", f.Silent)
+	c.Logger.Info("erased what a job retained", "job", id.String(), "here", f.Here, "parties", f.Parties, "silent", f.Silent)
 	return f, errors.Join(err, silent)
 }
 
-// toAll stands for a job of which nobody can read who took part.
+// toAll stands in for a job whose parties cannot be read: it names all parties.
 func (c *Coordinator) toAll(id job.ID) *Job {
 	all := &job.Job{Timeout: job.Timeout{Join: partingTime}}
 	all.Data.Partition.Parties = c.parties()
@@ -76,7 +76,7 @@ func names(items []vault.Item) []string {
 	return list
 }
 
-// over finds a job that is over.
+// over finds an ended job.
 func (c *Coordinator) over(id job.ID) (j *Job, unreadable bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,13 +85,13 @@ func (c *Coordinator) over(id job.ID) (j *Job, unreadable bool, err error) {
 	case !known:
 		return nil, false, fault.BadInputf("coordinator: %w: %v", ErrNoJob, id)
 	case !j.Over():
-		return nil, false, fault.BadInputf("coordinator: job %v is %s and not over; wait for its end, or abort it", id, j.State)
+		return nil, false, fault.BadInputf("coordinator: job %v is %s and has not ended; wait for its end, or abort it", id, j.State)
 	}
 	return j, j.State == Unreadable, nil
 }
 
-// Delete forgets a job and removes what is left of it here: its file, its status and
-// its result. That there was one is remembered, so that parties are told of it.
+// Delete forgets a job and removes its file, its status and its result here. Its id is remembered, so
+// that parties can be told.
 func (c *Coordinator) Delete(ctx context.Context, id job.ID) (*Forgotten, error) {
 	f, err := c.Forget(ctx, id)
 	if err != nil {
@@ -124,7 +124,7 @@ func (c *Coordinator) bury(id job.ID) error {
 	return disk.SyncDir(c.Jobs)
 }
 
-// keepRetaining deletes jobs when their time is over.
+// keepRetaining deletes jobs after their retention time.
 func (c *Coordinator) keepRetaining(ctx context.Context) {
 	often := time.NewTicker(retainEvery)
 	defer often.Stop()
@@ -140,8 +140,8 @@ func (c *Coordinator) keepRetaining(ctx context.Context) {
 
 const retainEvery = time.Hour
 
-// retain deletes the jobs that have been over for longer than the operator keeps
-// them, but fits, by which later jobs prepare their rows.
+// retain deletes the jobs that ended longer ago than the retention time, except fits, which prepare the
+// rows of later jobs.
 func (c *Coordinator) retain(ctx context.Context) {
 	if c.Retention <= 0 {
 		return
@@ -151,9 +151,9 @@ func (c *Coordinator) retain(ctx context.Context) {
 			continue
 		}
 		if _, err := c.Delete(ctx, j.ID); err != nil && ctx.Err() == nil {
-			c.Logger.Error("a job whose time is over could not be deleted", "job", j.ID.String(), "error", err)
+			c.Logger.Error("could not delete a job after its retention time", "job", j.ID.String(), "error", err)
 			continue
 		}
-		c.Logger.Info("deleted a job whose time was over", "job", j.ID.String(), "retention", c.Retention.String())
+		c.Logger.Info("deleted a job after its retention time", "job", j.ID.String(), "retention", c.Retention.String())
 	}
 }

@@ -19,19 +19,18 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/driver"
 )
 
-// State names the stage of a job's life.
+// State is the stage of a job's life.
 type State string
 
-// The states of a job. A job that is closing has its outcome, and the parties
-// are being told to destroy its secrets.
+// The states of a job. A job that is closing has its outcome, and the parties are being told to destroy
+// its secrets.
 const (
 	Queued  State = "queued"
 	Running State = "running"
 	Closing State = "closing"
 	Done    State = "done"
 	Failed  State = "failed"
-	// Unreadable is a job of which this program cannot read the file, the status or
-	// the result. It is kept as it is.
+	// Unreadable is a job whose file, status or result this program cannot read. It is kept as it is.
 	Unreadable State = "unreadable"
 )
 
@@ -41,13 +40,11 @@ type Job struct {
 	Spec    *job.Job
 	Attempt uint32
 	Status
-	// inquiry is the question that is held like a job of its own, nil of jobs; ID is
-	// the question's then.
+	// inquiry is the question that is held like a job of its own, with the question's ID; nil for jobs.
 	inquiry *control.Inquiry
 }
 
-// label separates the seeds of a job's sessions from the seeds of questions about its
-// model.
+// label separates the seeds of a job's sessions from the seeds of questions about its model.
 func (j *Job) label() string {
 	if j.inquiry != nil {
 		return j.Spec.Name + "/" + j.ID.String()
@@ -55,7 +52,7 @@ func (j *Job) label() string {
 	return j.Spec.Name
 }
 
-// again returns the advice for the time after the obstacle is removed.
+// again returns the advice for the user once the obstacle is removed.
 func (j *Job) again() string {
 	if j.inquiry != nil {
 		return "ask again"
@@ -69,13 +66,13 @@ type Status struct {
 	State   State    `json:"state"`
 	Stage   string   `json:"stage,omitempty"`
 	Failure *Failure `json:"error,omitempty"`
-	// Forgotten reports that everything the job left is erased here, and Silent names the
-	// parties that have not confirmed it of themselves.
+	// Forgotten reports that the job's artifacts are erased here; Silent names the parties that have
+	// not confirmed the same.
 	Forgotten bool     `json:"forgotten,omitempty"`
 	Silent    []string `json:"silent,omitempty"`
 	// Ended holds the time at which the job was closed; retention counts from it.
 	Ended time.Time `json:"ended,omitzero"`
-	// Residue explains why something that the job should not have left is still here.
+	// Residue explains why something of the job that should be destroyed is still here.
 	Residue string         `json:"residue,omitempty"`
 	Result  *method.Result `json:"-"`
 }
@@ -85,7 +82,7 @@ type Failure struct {
 	Code    fault.Code `json:"exit_code"`
 	Blamed  string     `json:"blamed,omitempty"`
 	Message string     `json:"message"`
-	// Told holds the sentence that the parties are told of it.
+	// Told is the sentence that the parties receive about it.
 	Told string `json:"told,omitempty"`
 }
 
@@ -102,8 +99,8 @@ const (
 // ErrNoJob reports an unknown job id.
 var ErrNoJob = errors.New("no such job")
 
-// Submit queues a job among the parties that it names, or among all parties
-// of the roster; before it, the fit that it needs. The same job submitted twice is two jobs.
+// Submit queues a job among the parties that it names, or among all parties of the roster. It first
+// queues the fit that the job needs. The same job submitted twice is two jobs.
 func (c *Coordinator) Submit(spec *job.Job) (job.ID, error) {
 	if err := c.admit(spec); err != nil {
 		return job.ID{}, fault.BadInput(err)
@@ -141,8 +138,7 @@ func (c *Coordinator) enqueue(spec *job.Job) (job.ID, error) {
 	return j.ID, nil
 }
 
-// nextOrder numbers a submission after all that there are, and after as many as were
-// deleted.
+// nextOrder returns a number after those of all jobs, deleted ones included.
 func (c *Coordinator) nextOrder() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,8 +149,7 @@ func (c *Coordinator) nextOrder() int {
 	return next
 }
 
-// admit completes a job by the roster's parties and checks that they are
-// members.
+// admit fills in the roster's parties if the job names none, and checks that all parties are members.
 func (c *Coordinator) admit(spec *job.Job) error {
 	if spec.Data.Sources != nil {
 		return errors.New("coordinator: a deployed job names one source, which is each party's own catalogue name; sources belongs to simulate")
@@ -195,8 +190,8 @@ func (c *Coordinator) instance(id job.ID, spec *job.Job) method.Instance {
 	return method.Instance{Job: spec, ID: id, Coordinator: c.name, Parties: spec.Parties()}
 }
 
-// newID names a submission. It comes from the seed source, so that it is new
-// each time unless the program was told to be predictable.
+// newID names a submission. It comes from the seed source, so that it is new each time unless the
+// program was made predictable.
 func (c *Coordinator) newID(spec *job.Job) job.ID {
 	seed := c.Seed(fmt.Sprintf("job/%s/%d", spec.Name, c.nextOrder()))
 	return job.ID(seed[:16])
@@ -233,7 +228,7 @@ func (c *Coordinator) List() []Job {
 	return list
 }
 
-// Wait returns a job once it is over.
+// Wait returns a job once it has ended.
 func (c *Coordinator) Wait(ctx context.Context, id job.ID) (Job, error) {
 	for {
 		c.mu.Lock()
@@ -251,7 +246,7 @@ func (c *Coordinator) Wait(ctx context.Context, id job.ID) (Job, error) {
 	}
 }
 
-// next returns the first job that is not over, or nil.
+// next returns the first job that has not ended, or nil.
 func (c *Coordinator) next() *Job {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -263,7 +258,7 @@ func (c *Coordinator) next() *Job {
 	return nil
 }
 
-// set changes a job's status, on disk first, unless change refuses.
+// set changes a job's status, on disk first, unless change returns an error.
 func (c *Coordinator) set(j *Job, change func(*Status) error) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
@@ -299,7 +294,7 @@ func (c *Coordinator) nudge() {
 	}
 }
 
-// graves returns the folder that remembers deleted jobs.
+// graves returns the folder with the ids of deleted jobs.
 func (c *Coordinator) graves() string { return filepath.Join(c.Jobs, "deleted") }
 
 func (c *Coordinator) folder(id job.ID) string { return filepath.Join(c.Jobs, id.String()) }
@@ -308,8 +303,8 @@ func (c *Coordinator) path(id job.ID, file string) string {
 	return filepath.Join(c.folder(id), file)
 }
 
-// admitHoldings has a party told what has become of its jobs, one message of each
-// party at a time: the others are dropped, since it asks again.
+// admitHoldings sends a party the state of its jobs, for one message of each party at a time: the
+// others are dropped, since the party asks again.
 func (c *Coordinator) admitHoldings(ctx context.Context, in driver.Inbound, run func(func())) {
 	name := in.Message.Sender
 	c.acknowledge(in)
@@ -325,7 +320,7 @@ func (c *Coordinator) admitHoldings(ctx context.Context, in driver.Inbound, run 
 		}
 		for _, h := range held {
 			if err := c.tellState(ctx, name, h); err != nil {
-				c.Logger.Warn("could not tell a party what has become of a job", "party", name, "job", h.Job.String(), "error", err)
+				c.Logger.Warn("could not send a party the state of a job", "party", name, "job", h.Job.String(), "error", err)
 				return
 			}
 		}
@@ -348,8 +343,8 @@ func (c *Coordinator) endNotice(name string) {
 	delete(c.notices, name)
 }
 
-// tellState repeats to a party how a job ended of which the party still has something.
-// A job that is not over needs no such message.
+// tellState repeats to a party how a job ended of which the party still has state. A job that has not
+// ended needs no such message.
 func (c *Coordinator) tellState(ctx context.Context, party string, h control.Holding) error {
 	closing, forget, err := c.fate(party, h)
 	switch {
@@ -363,7 +358,7 @@ func (c *Coordinator) tellState(ctx context.Context, party string, h control.Hol
 	return nil
 }
 
-// fate returns the message that a party must hear of a job: its closing, or that it is to be forgotten.
+// fate returns the message that a party must get about a job: its closing, or the request to erase it.
 func (c *Coordinator) fate(party string, h control.Holding) (closing *control.Closing, forget bool, err error) {
 	c.mu.Lock()
 	known, deleted, answering := c.jobs[h.Job], c.deleted[h.Job], c.questions.answers(h.Job)
@@ -374,7 +369,7 @@ func (c *Coordinator) fate(party string, h control.Holding) (closing *control.Cl
 	c.mu.Unlock()
 	switch {
 	case known == nil && h.Open && !answering:
-		// Of a question, of a job that was deleted, or lost with this machine's disk.
+		// A question, a job that was deleted, or one lost with this machine's disk.
 		return &control.Closing{Job: h.Job, Outcome: "the coordinator does not run this job any more"}, false, nil
 	case known == nil:
 		return nil, deleted && !h.Open, nil

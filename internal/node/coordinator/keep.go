@@ -23,20 +23,18 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Artifacts keeps what finished jobs leave, sealed.
+// Artifacts stores the artifacts of finished jobs, sealed.
 type Artifacts interface {
 	Write(id job.ID, item vault.Item, write func(io.Writer) error) error
 	Put(id job.ID, item vault.Item, secret []byte) error
 	Get(id job.ID, item vault.Item) ([]byte, error)
-	// Erase destroys everything that a job left, and returns what that was; a job
-	// that left nothing is no error.
+	// Erase destroys all artifacts of a job, and returns their names; a job without any is no error.
 	Erase(id job.ID) ([]vault.Item, error)
 }
 
-// keep writes what a job leaves, its result last, so that it is there only if all is.
-// What goes wrong on the disk is an interruption: another process can do all of it
-// again. A private model of a job that keeps predictions closed is not kept: nobody
-// could use it, and it holds rows that every party could decode.
+// keep writes a job's artifacts, its result last, so that it is there only if all are. An error of the
+// disk is an interruption: another process can do all of it again. A private model of a job that keeps
+// predictions closed is not kept: nobody could use it, and it holds rows that every party could decode.
 func (c *Coordinator) keep(w *course) (*method.Result, error) {
 	hub := w.hub
 	result, err := hub.Result()
@@ -67,7 +65,7 @@ func (c *Coordinator) keep(w *course) (*method.Result, error) {
 	return result, nil
 }
 
-// witnessed adds to a result what the coordinator reads of the preparation.
+// witnessed adds to a result the parts of the preparation that the coordinator reads.
 func witnessed(h *method.CoordinatorSide, r *method.Result) (err error) {
 	if h.Prepared == nil {
 		return nil
@@ -90,8 +88,8 @@ func (c *Coordinator) models(spec *job.Job, h *method.CoordinatorSide) ([]method
 	return []method.ModelFile{{Party: c.name, SHA256: hex.EncodeToString(sum.Sum(nil)), Private: m.Private, NoFile: undownloadable(spec)}}, nil
 }
 
-// leave writes the items that others can ask for later: the model, the decisions, and the
-// state that questions about new rows need here.
+// leave writes the artifacts for later requests: the model, the decisions, and the state for questions
+// about new rows.
 func (c *Coordinator) leave(w *course) error {
 	j := w.job
 	hub := w.hub
@@ -122,18 +120,18 @@ func (c *Coordinator) leave(w *course) error {
 	return c.Artifacts.Put(j.ID, vault.Answers, kept.Encode())
 }
 
-// keepsModel reports whether anybody can use the model: to download it, or to ask it.
+// keepsModel reports whether anybody can use the model, by download or by questions.
 func (c *Coordinator) keepsModel(j *Job, m *method.ModelWriter) bool {
 	switch {
 	case c.Own:
 		return true
 	case undownloadable(j.Spec) != "":
-		return false // questions need the answers' part of it only
+		return false // questions only need the part in the answers
 	}
 	return !m.Private || j.Spec.Prediction == job.Open
 }
 
-// undownloadable describes the model of a job whose model is no file, and is empty for the others.
+// undownloadable describes the model of a job whose model is no file; it returns "" for others.
 func undownloadable(spec *job.Job) string {
 	m, err := method.Of(spec)
 	if err != nil {
@@ -150,7 +148,7 @@ func (c *Coordinator) Outcome(id job.ID) (*method.Outcome, error) {
 	return c.readOutcome(id)
 }
 
-// done refuses a job that has no result.
+// done returns an error for a job without a result.
 func (c *Coordinator) done(id job.ID) error {
 	j, err := c.Get(id)
 	if err == nil && j.State != Done {
@@ -170,8 +168,8 @@ func (c *Coordinator) readOutcome(id job.ID) (*method.Outcome, error) {
 	return method.DecodeOutcome(b)
 }
 
-// Download returns the model file of a finished job, unless it is private: the
-// encoded rows in it can be decoded by every party.
+// Download returns the model file of a finished job, unless the model is private: every party could
+// decode the encoded rows in it.
 func (c *Coordinator) Download(id job.ID) ([]byte, error) {
 	if err := c.done(id); err != nil {
 		return nil, err
@@ -199,11 +197,11 @@ func (c *Coordinator) Download(id job.ID) ([]byte, error) {
 	return b, nil
 }
 
-// left opens an item that a finished job left.
+// left opens an artifact of a finished job.
 func (c *Coordinator) left(id job.ID, item vault.Item) ([]byte, error) {
 	b, err := c.Artifacts.Get(id, item)
 	if errors.Is(err, vault.ErrNoRetained) {
-		return nil, fault.Public(fault.BadInputf("coordinator: what job %v left has been forgotten, with its %s; submit the job again", id, item))
+		return nil, fault.Openly(fault.BadInputf("coordinator: what job %v retained has been erased, with its %s; submit the job again", id, item))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
@@ -211,8 +209,7 @@ func (c *Coordinator) left(id job.ID, item vault.Item) ([]byte, error) {
 	return b, nil
 }
 
-// readJobs reads the folders that an earlier process left, and finishes what it began
-// to remove.
+// readJobs reads the folders of an earlier process, and finishes its deletions.
 func (c *Coordinator) readJobs() error {
 	if err := os.MkdirAll(c.Jobs, 0o700); err != nil {
 		return err
@@ -265,7 +262,7 @@ func (c *Coordinator) readGraves() error {
 	return nil
 }
 
-// tidy tries again to remove what jobs that are over should not have left.
+// tidy tries again to destroy what ended jobs should not have left.
 func (c *Coordinator) tidy() {
 	for _, id := range c.order {
 		j := c.jobs[id]
@@ -277,14 +274,13 @@ func (c *Coordinator) tidy() {
 			err = c.set(j, func(s *Status) error { s.Residue = ""; return nil })
 		}
 		if err != nil {
-			c.Logger.Error("something of a job still cannot be destroyed", "job", id.String(), "error", err)
+			c.Logger.Error("part of a job still cannot be destroyed", "job", id.String(), "error", err)
 		}
 	}
 }
 
-// readJob reads one folder, or returns nil for a submission that was interrupted, so
-// that nobody was told its id. A job that this program cannot read is set aside: it
-// must not keep the others from running.
+// readJob reads one folder. It returns nil for an interrupted submission, whose id nobody was told. A
+// job that this program cannot read is set aside, so that the others run.
 func (c *Coordinator) readJob(id job.ID) *Job {
 	j, err := c.parseJob(id)
 	if errors.Is(err, fs.ErrNotExist) && j.State == "" {

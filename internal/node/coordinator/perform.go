@@ -17,8 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// perform begins the session, runs the server's machine if it has one, and
-// waits for every party's report.
+// perform begins the session, runs the server's machine if it has one, and waits for every party's
+// report.
 func (c *Coordinator) perform(ctx context.Context, d *conducted) error {
 	directory, err := c.directory(ctx, d)
 	if err != nil {
@@ -39,9 +39,9 @@ func (c *Coordinator) perform(ctx context.Context, d *conducted) error {
 	return c.await(ctx, d, own, cancel)
 }
 
-// await waits for the reports and for the own machine. The first failure of a
-// party stops the machine: nobody will answer it any more. Patience with
-// reporters begins when the machine has ended, which names silent peers itself.
+// await waits for the reports and for the coordinator's own machine. The first failure of a party stops
+// the machine, since nobody will answer it any more. The time limit for reports begins when the machine
+// has ended, which names silent peers itself.
 func (c *Coordinator) await(ctx context.Context, d *conducted, own <-chan error, cancel context.CancelCauseFunc) error {
 	var patience <-chan time.Time
 	for patience == nil || !c.complete(d) {
@@ -58,7 +58,7 @@ func (c *Coordinator) await(ctx context.Context, d *conducted, own <-chan error,
 			c.acknowledge(in)
 			if err != nil && patience == nil {
 				cancel(protocol.Blame(in.Message.Sender, protocol.KindAborted, err))
-				err = worse(err, <-own) // which uses what is destroyed next
+				err = worse(err, <-own) // it uses what is destroyed next
 			}
 			if err != nil {
 				return err
@@ -71,7 +71,7 @@ func (c *Coordinator) await(ctx context.Context, d *conducted, own <-chan error,
 			return err
 		case <-patience:
 			if d.plan.Absent > 0 {
-				return nil // who has not reported by now is gone
+				return nil // a party that has not reported by now is gone
 			}
 			return c.missing(d)
 		}
@@ -91,8 +91,8 @@ func (c *Coordinator) complete(d *conducted) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return name != c.name && d.reports[name] == nil })
 }
 
-// explained prefers the report of a party that may be missing to the
-// machine's word that nothing came of it.
+// explained prefers a party's report, if the party may be missing, to the machine's error that the
+// party was silent.
 func (d *conducted) explained(err error) error {
 	var blame *protocol.BlameError
 	if !errors.As(err, &blame) || blame.Kind != protocol.KindSilent {
@@ -104,8 +104,8 @@ func (d *conducted) explained(err error) error {
 	return err
 }
 
-// worse prefers the machine's own verdict, if it has one, to a party's report:
-// a machine that found somebody out knows better than who was told to stop.
+// worse prefers the machine's own verdict, if it has one, to a party's report: a machine that found a
+// misbehaving party knows more than a party that was told to stop.
 func worse(report, own error) error {
 	var blame *protocol.BlameError
 	if errors.As(own, &blame) && blame.Kind != protocol.KindAborted && blame.Kind != protocol.KindSilent {
@@ -114,9 +114,9 @@ func worse(report, own error) error {
 	return report
 }
 
-// patience returns the time that the coordinator waits for reports once its own machine,
-// if it has one, has ended: machines name silent peers after one round's time,
-// so three rounds mean that a reporter itself has gone.
+// patience returns the time that the coordinator waits for reports once its own machine, if it has one,
+// has ended. Machines name silent peers after one round's time, so three rounds mean that the reporter
+// has gone.
 func (c *Coordinator) patience(d *conducted) time.Duration { return 3 * d.job.Spec.Timeout.Round }
 
 func (c *Coordinator) missing(d *conducted) error {
@@ -128,7 +128,7 @@ func (c *Coordinator) missing(d *conducted) error {
 	return errors.New("coordinator: the session does not end")
 }
 
-// directory sends the signed keys of everybody who is there to all parties.
+// directory sends the signed keys of all present members to all parties.
 func (c *Coordinator) directory(ctx context.Context, d *conducted) (control.Directory, error) {
 	var list control.Directory
 	for _, m := range d.session.Members {
@@ -149,8 +149,8 @@ func (c *Coordinator) directory(ctx context.Context, d *conducted) (control.Dire
 	return list, c.begin(ctx, d, list)
 }
 
-// begin tells all parties who takes part. A party that takes no messages in, so that
-// its queue is full, must not hold the coordinator up.
+// begin sends all parties the directory. A party that receives no messages, so that its queue is full,
+// must not hold up the coordinator.
 func (c *Coordinator) begin(ctx context.Context, d *conducted, list control.Directory) error {
 	limited, cancel := context.WithTimeout(ctx, d.joinTime())
 	defer cancel()
@@ -160,7 +160,7 @@ func (c *Coordinator) begin(ctx context.Context, d *conducted, list control.Dire
 		case err != nil && ctx.Err() != nil:
 			return interrupted(ctx)
 		case err != nil && limited.Err() != nil && d.plan.Absent == 0:
-			return protocol.Blame(names[i], protocol.KindSilent, fmt.Errorf("takes no messages in: %w", err))
+			return protocol.Blame(names[i], protocol.KindSilent, fmt.Errorf("receives no messages: %w", err))
 		case err != nil && limited.Err() == nil:
 			return err
 		}
@@ -182,26 +182,26 @@ func (c *Coordinator) drive(ctx context.Context, d *conducted, mail driver.Mail)
 	return d.run.Finish()
 }
 
-// callOff tells the parties that a session has failed. An interruption is no
-// failure: the session waits for the next process.
+// callOff tells the parties that a session has failed. An interruption is no failure: the session waits
+// for the next process.
 func (c *Coordinator) callOff(ctx context.Context, d *conducted, why error) error {
 	if errors.Is(why, driver.ErrInterrupted) {
 		return why
 	}
 	c.router.Forget(d.session.ID())
 	if cause := context.Cause(ctx); errors.Is(cause, errAborted) || errors.Is(cause, errOvertaken) {
-		return why // the closing of the job, or of the question, follows, and tells them
+		return why // the closing of the job, or of the question, follows
 	}
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()
 	body := control.Refuse(why).Encode()
 	if err := c.tellAll(ctx, c.others(d), d.session.ID(), control.KindAbort, body); err != nil {
-		c.Logger.Warn("could not tell every party that the session is off", "error", err)
+		c.Logger.Warn("could not tell every party that the session has failed", "error", err)
 	}
 	return why
 }
 
-// encodeReports keeps the reports of an ended session.
+// encodeReports encodes the reports of an ended session.
 func encodeReports(reports map[string]*control.Report) []byte {
 	var w wire.Writer
 	w.Uint32(uint32(len(reports)))

@@ -13,21 +13,21 @@ import (
 const (
 	// maxAnswers bounds the questions that are answered at a time, one of each party.
 	maxAnswers = 8
-	// maxHeld bounds a party's questions that are answered or wait: a party asks one
-	// at a time, and its next may come before its last is put away here.
+	// maxHeld bounds a party's questions that are answered or wait: a party asks one at a time, and its
+	// next may come before its last is done here.
 	maxHeld = 2
-	// overtaking is the time that a question may still run once its party has asked another:
+	// overtaking is the time for which a question may still run once its party has asked another one:
 	// the party no longer waits for the first, whose end may be on its way.
 	overtaking = 2 * time.Second
 )
 
-// asked is a question that a party has asked, which may come more than once.
+// asked is a question of a party, which may come more than once.
 type asked struct {
 	control.Question
 	party string
 	in    driver.Inbound
 
-	overtaken chan struct{} // closed once its party has asked another and waits for that
+	overtaken chan struct{} // closed once its party waits for another question
 }
 
 func (q *asked) same(o *asked) bool { return q.party == o.party && q.Question == o.Question }
@@ -38,7 +38,7 @@ type queue struct {
 	mu        sync.Mutex
 	waiting   []*asked        // in the order in which they came
 	answering []*asked        // one of a party
-	refusing  map[string]bool // the parties that are being told that they ask too much
+	refusing  map[string]bool // parties to which a refusal is being sent
 }
 
 // place names the treatment of an incoming question.
@@ -50,7 +50,7 @@ const (
 	refused         // its party has too many here
 )
 
-// admit takes a question up.
+// admit adds a question to the queue.
 func (d *queue) admit(q *asked) place {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -68,12 +68,12 @@ func (d *queue) admit(q *asked) place {
 	}
 	d.waiting = append(d.waiting, q)
 	if len(held) > 0 {
-		time.AfterFunc(overtaking, func() { close(held[0].overtaken) }) // once, as nothing else is admitted before
+		time.AfterFunc(overtaking, func() { close(held[0].overtaken) }) // once, since nothing else is admitted before
 	}
 	return admission
 }
 
-// next returns the question to answer next, or nil while there is none or no place.
+// next returns the next question to answer, or nil if there is none or no place.
 func (d *queue) next() *asked {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -92,8 +92,7 @@ func (d *queue) next() *asked {
 	return q
 }
 
-// answers reports whether an inquiry is being answered, by the id under which parties
-// hold it.
+// answers reports whether an inquiry is being answered, by the id under which parties hold it.
 func (d *queue) answers(id job.ID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -102,15 +101,15 @@ func (d *queue) answers(id job.ID) bool {
 	})
 }
 
-// done puts a question away.
+// done removes a question.
 func (d *queue) done(q *asked) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.answering = slices.DeleteFunc(d.answering, func(other *asked) bool { return other == q })
 }
 
-// refuse reports whether to tell a party now that it asks too much: only one such refusal
-// per party is under way at a time, since nobody waits until the party listens.
+// refuse reports whether to send a party a refusal now. Only one refusal for each party is under way at
+// a time, since the party may not be listening.
 func (d *queue) refuse(party string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

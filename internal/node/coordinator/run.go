@@ -30,10 +30,10 @@ func (c *Coordinator) run(ctx context.Context, j *Job) error {
 	if now.State != Closing {
 		result, err := c.attempt(ctx, j)
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // the next process goes on with the job
+			return nil //nolint:nilerr // the next process continues the job
 		}
 		if errors.Is(err, driver.ErrInterrupted) {
-			return err // of the disk, say: trying again in this process would not help
+			return err // such as the disk's: trying again in this process would not help
 		}
 		if err := c.decide(j, result, err); errors.Is(err, errAborted) {
 			return nil // before it began
@@ -44,8 +44,7 @@ func (c *Coordinator) run(ctx context.Context, j *Job) error {
 	return c.close(ctx, j)
 }
 
-// attempt is work that can be aborted; what an abort interrupts is no failure of
-// this process.
+// attempt runs a job so that it can be aborted; an abort is no failure of this process.
 func (c *Coordinator) attempt(ctx context.Context, j *Job) (*method.Result, error) {
 	ctx, end := c.abortable(ctx, j.ID)
 	defer end()
@@ -56,8 +55,8 @@ func (c *Coordinator) attempt(ctx context.Context, j *Job) (*method.Result, erro
 	return result, err
 }
 
-// abortable makes a job the one that runs, until the returned function is
-// called; its context ends when the job is aborted.
+// abortable makes a job the running one until the returned function is called; its context ends when
+// the job is aborted.
 func (c *Coordinator) abortable(ctx context.Context, id job.ID) (context.Context, func()) {
 	ctx, stop := context.WithCancelCause(ctx)
 	c.mu.Lock()
@@ -71,7 +70,7 @@ func (c *Coordinator) abortable(ctx context.Context, id job.ID) (context.Context
 	}
 }
 
-// course is a job, or a question about its model, on its way through its plan.
+// course is the progress of a job, or of a question about its model, through its plan.
 type course struct {
 	job     *Job
 	plan    []method.Step
@@ -110,7 +109,7 @@ func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) 
 	return c.keep(w)
 }
 
-// resumeFrom gives the server its rest of the job that this one continues, if it does.
+// resumeFrom gives the server its continuation state of the job that this one continues, if it does.
 func (c *Coordinator) resumeFrom(h *method.CoordinatorSide) error {
 	next := h.Later
 	if next == nil || !next.Continues {
@@ -123,7 +122,7 @@ func (c *Coordinator) resumeFrom(h *method.CoordinatorSide) error {
 	return err
 }
 
-// goOn is a change of status that begins a stage, unless the job was aborted.
+// goOn returns the change of status that begins a stage, unless the job was aborted.
 func goOn(stage string) func(*Status) error {
 	return func(s *Status) error {
 		if s.Failure != nil {
@@ -134,7 +133,7 @@ func goOn(stage string) func(*Status) error {
 	}
 }
 
-// walk runs the steps of a plan. begins is told of each.
+// walk runs the steps of a plan, and calls begins before each.
 func (c *Coordinator) walk(ctx context.Context, w *course, begins func(step string) error) error {
 	for i, step := range w.plan {
 		if err := begins(step.Name); err != nil {
@@ -162,8 +161,8 @@ func (c *Coordinator) step(ctx context.Context, w *course, i uint16, step method
 	return nil
 }
 
-// compute runs a step without a session. It does not wait for one that is no longer
-// wanted, which ends soon, but not at once.
+// compute runs a step without a session. It does not wait for a cancelled one, which ends soon, but not
+// at once.
 func (c *Coordinator) compute(ctx context.Context, w *course, step int) error {
 	done := make(chan error, 1)
 	go func() {
@@ -181,8 +180,8 @@ func (c *Coordinator) compute(ctx context.Context, w *course, step int) error {
 	}
 }
 
-// decide writes the job's outcome down, before anybody destroys anything. What
-// the operator has decided meanwhile stays.
+// decide writes the job's outcome before anything is destroyed. An earlier decision of the operator
+// stays.
 func (c *Coordinator) decide(j *Job, result *method.Result, err error) error {
 	return c.set(j, func(s *Status) error {
 		switch {
@@ -213,8 +212,8 @@ func failure(err error) *Failure {
 	return f
 }
 
-// close tells every party to destroy the job's secrets, waits for their word,
-// destroys the coordinator's own, and declares the job over.
+// close tells every party to destroy the job's secrets, waits for their answers, destroys the
+// coordinator's own, and marks the job as ended.
 func (c *Coordinator) close(ctx context.Context, j *Job) error {
 	closing, err := c.closing(j)
 	if err != nil {
@@ -224,14 +223,14 @@ func (c *Coordinator) close(ctx context.Context, j *Job) error {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // the next process closes the job
 		}
-		c.Logger.Warn("a party has not confirmed that it destroyed a job's secrets; the broker will tell it when it comes back",
+		c.Logger.Warn("a party has not confirmed that it destroyed a job's secrets; the broker delivers the request when it comes back",
 			"job", j.ID.String(), "error", err)
 	}
 	residue := ""
 	if err := c.destroy(j, closing.Outcome); err != nil {
 		// The other jobs must not wait for a file that cannot be removed.
 		residue = err.Error()
-		c.Logger.Error("something of a job could not be destroyed; it will be tried again when the coordinator starts", "job", j.ID.String(), "error", err)
+		c.Logger.Error("part of a job could not be destroyed; the coordinator tries again when it starts", "job", j.ID.String(), "error", err)
 	}
 	return c.set(j, func(s *Status) error {
 		s.State, s.Residue, s.Ended = Done, residue, time.Now().UTC().Truncate(time.Second)
@@ -242,7 +241,7 @@ func (c *Coordinator) close(ctx context.Context, j *Job) error {
 	})
 }
 
-// closing returns the message that parties are told at a job's end, or after it.
+// closing returns the message to parties at a job's end, or after it.
 func (c *Coordinator) closing(j *Job) (*control.Closing, error) {
 	outcome := "done"
 	switch {
@@ -255,8 +254,8 @@ func (c *Coordinator) closing(j *Job) (*control.Closing, error) {
 	return &control.Closing{Job: j.ID, Outcome: outcome, Done: j.Failure == nil, Closing: method.Closing{Classes: classes}}, err
 }
 
-// classes returns the names that parties need to read answers about new rows; a job that
-// has no model, or keeps predictions closed, tells none.
+// classes returns the names that parties need to read answers about new rows; none for a job that has
+// no model or keeps predictions closed.
 func (c *Coordinator) classes(j *Job) ([]string, error) {
 	if j.Failure != nil || j.Spec.Prediction != job.Open {
 		return nil, nil
@@ -275,7 +274,7 @@ const partingTime = 10 * time.Second
 func (c *Coordinator) part(ctx context.Context, j *Job, closing *control.Closing) error {
 	missing, err := c.announce(ctx, j, notice{control.KindClosing, closing.Encode(), control.KindClosed}, func(protocol.Message) {})
 	if err == nil && len(missing) > 0 {
-		err = fmt.Errorf("no word from %v", missing)
+		err = fmt.Errorf("no answer from %v", missing)
 	}
 	return err
 }
@@ -287,9 +286,9 @@ type notice struct {
 	answer string
 }
 
-// announce tells all parties of a job something and waits for their answers for a limited
-// time: it returns the parties that have not answered. The broker keeps the message for
-// them. note is called with each answer.
+// announce sends a message to all parties of a job and waits for their answers for a limited time. It
+// returns the parties that have not answered; the broker keeps the message for them. note is called
+// with each answer.
 func (c *Coordinator) announce(ctx context.Context, j *Job, say notice, note func(protocol.Message)) (missing []string, err error) {
 	waiting, cancel := context.WithTimeout(ctx, min(partingTime, j.Spec.Timeout.Join))
 	defer cancel()
@@ -314,8 +313,8 @@ func (c *Coordinator) announce(ctx context.Context, j *Job, say notice, note fun
 	return nil, nil
 }
 
-// tellAll sends a control message to several parties at once: one whose queue
-// is full must not keep it from the others.
+// tellAll sends a control message to several parties at once, so that a full queue does not delay the
+// others.
 func (c *Coordinator) tellAll(ctx context.Context, names []string, id protocol.SessionID, kind string, body []byte) error {
 	return errors.Join(c.tellEach(ctx, names, id, kind, body)...)
 }
@@ -340,7 +339,7 @@ func (c *Coordinator) destroy(j *Job, outcome string) error {
 	return errors.Join(errs, c.destroySessions(j.ID, outcome))
 }
 
-// discard removes what a failed job had written before it failed.
+// discard removes the artifacts that a failed job had written.
 func (c *Coordinator) discard(id job.ID) error {
 	_, err := c.Artifacts.Erase(id)
 	if rm := os.Remove(c.path(id, resultFile)); !errors.Is(rm, fs.ErrNotExist) {
@@ -349,7 +348,7 @@ func (c *Coordinator) discard(id job.ID) error {
 	return err
 }
 
-// destroySessions erases what is left of the sessions of a job, or of a question.
+// destroySessions erases the remaining sessions of a job, or of a question.
 func (c *Coordinator) destroySessions(of job.ID, outcome string) error {
 	var errs error
 	c.mu.Lock()

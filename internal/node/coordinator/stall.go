@@ -11,14 +11,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// relayTime bounds the time in which a party must take in that another one cannot go on.
+// relayTime bounds the time for telling a party that another one cannot continue.
 const relayTime = 2 * time.Second
 
-// relayEvery is the least time between two words about one member of a session.
+// relayEvery is the least time between two messages about one member of a session.
 const relayEvery = time.Second
 
-// noteStall enters that a party cannot go on for now, or goes on, and tells the other parties:
-// they would blame whom they wait for.
+// noteStall records that a party cannot continue for now, or continues, and tells the other parties,
+// which would otherwise blame a member that waits.
 func (c *Coordinator) noteStall(d *conducted, m protocol.Message) error {
 	s, err := control.DecodeStall(m.Body)
 	if err == nil && s.Member != m.Sender {
@@ -30,7 +30,7 @@ func (c *Coordinator) noteStall(d *conducted, m protocol.Message) error {
 	if !d.stalls.Note(s, time.Now()) {
 		return nil
 	}
-	const back = "a party goes on with a session"
+	const back = "a party continues a session"
 	if s.Trouble != fault.NoTrouble {
 		c.complain("a party cannot continue a session for now", m.Sender, "session", d.session.ID().String(), "reason", s.Trouble.Sentence())
 	} else if n, tell := c.complaints.Count(back, m.Sender); tell {
@@ -40,9 +40,9 @@ func (c *Coordinator) noteStall(d *conducted, m protocol.Message) error {
 	return nil
 }
 
-// herald passes stalls on to a session's other parties, beside the loop that hears the parties:
-// one that takes nothing in holds nobody up. Of each member it passes on the latest word, once a
-// second at most.
+// herald passes stalls on to a session's other parties, in a goroutine beside the one that reads from
+// the parties, so that a party that receives nothing delays nobody. For each member it sends the latest
+// message, once a second at most.
 type herald struct {
 	wake chan struct{} // holds one
 
@@ -50,7 +50,7 @@ type herald struct {
 	news map[string]*control.Stall // by member
 }
 
-// heraldFor starts a session's herald, and returns what ends it.
+// heraldFor starts a session's herald, and returns the function that ends it.
 func (c *Coordinator) heraldFor(ctx context.Context, d *conducted) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	d.herald = &herald{wake: make(chan struct{}, 1), news: make(map[string]*control.Stall)}
@@ -65,7 +65,7 @@ func (h *herald) enter(s *control.Stall) {
 	h.mu.Unlock()
 	select {
 	case h.wake <- struct{}{}:
-	default: // it has yet to look
+	default: // it has not read yet
 	}
 }
 
@@ -106,6 +106,6 @@ func (c *Coordinator) relay(ctx context.Context, d *conducted, s *control.Stall)
 	telling, cancel := context.WithTimeout(ctx, relayTime)
 	defer cancel()
 	if err := c.tellAll(telling, others, d.session.ID(), control.KindStall, s.Encode()); err != nil && ctx.Err() == nil {
-		c.complain("could not tell every party that another one cannot go on for now", s.Member, "error", err)
+		c.complain("could not tell every party that another one cannot continue for now", s.Member, "error", err)
 	}
 }

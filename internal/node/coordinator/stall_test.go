@@ -329,7 +329,7 @@ func TestStallsByTurnsAreSoonHeardNoMore(t *testing.T) {
 			t.Errorf("%s has %d lines of it, want 1 to %d", name, n, most)
 		}
 	}
-	if n := strings.Count(w.lines(hub), "goes on with a session"); n > 8 {
+	if n := strings.Count(w.lines(hub), "continues a session"); n > 8 {
 		t.Errorf("the coordinator has %d lines that it goes on", n)
 	}
 	if err := w.members[hub].boss.Abort(id); err != nil {

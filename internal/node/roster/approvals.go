@@ -14,10 +14,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/disk"
 )
 
-// Approvals is the path of the file in which an operator's approvals are kept:
-// one line of 64 hexadecimal digits for each roster. It is read anew every
-// time, so that a running daemon sees what the operator has just decided.
-// Striking out a line takes an approval back.
+// Approvals is the path of the file with an operator's approvals: one line of 64 hexadecimal digits for
+// each roster. It is read anew every time, so that a running daemon sees a new approval. Deleting a
+// line takes an approval back.
 type Approvals string
 
 const approvalsHead = "# Rosters whose fingerprints this machine's operator has compared, by SHA-256.\n"
@@ -29,9 +28,8 @@ func (a Approvals) Approved(hash [sha256.Size]byte) (bool, error) {
 	return slices.Contains(hashes, hash), err
 }
 
-// Approve records an approval, which lasts through a crash once Approve has
-// returned. Two commands that approve at the same moment may lose one of the
-// two; neither can approve what nobody did.
+// Approve records an approval, which is durable once Approve has returned. Two commands that approve at
+// the same moment may lose one of the two; neither can add an approval that nobody gave.
 func (a Approvals) Approve(hash [sha256.Size]byte) error {
 	text, hashes, err := a.read()
 	if err != nil || slices.Contains(hashes, hash) {

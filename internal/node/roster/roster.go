@@ -16,8 +16,7 @@ import (
 // Role names a member's part in the federation.
 type Role string
 
-// The roles of a federation. What a member does in one session is that
-// session's affair.
+// The roles of a federation. A member's role in one session is part of that session.
 const (
 	Coordinator Role = "coordinator" // runs the broker and the jobs; holds no data
 	Party       Role = "party"       // holds data
@@ -30,8 +29,7 @@ type Member struct {
 	identity.Public
 }
 
-// Roster is everyone in a federation. Callers do not change one that has been
-// validated.
+// Roster lists all members of a federation. Callers must not change a validated roster.
 type Roster struct {
 	Federation string
 	Members    []Member
@@ -52,7 +50,7 @@ func (r *Roster) SigningKey(name string) (ed25519.PublicKey, bool) {
 	return m.Sign, ok
 }
 
-// Coordinator returns the one member with that role; r is valid.
+// Coordinator returns the one member with that role. r must be valid.
 func (r *Roster) Coordinator() Member {
 	i := slices.IndexFunc(r.Members, func(m Member) bool { return m.Role == Coordinator })
 	if i < 0 {
@@ -61,8 +59,8 @@ func (r *Roster) Coordinator() Member {
 	return r.Members[i]
 }
 
-// Encode returns the canonical encoding: members by name. A roster without a key of TLS is
-// encoded as it was before there was one.
+// Encode returns the canonical encoding: members by name. A roster without a TLS key has the encoding
+// of the first version.
 func (r *Roster) Encode() []byte {
 	members := slices.SortedFunc(slices.Values(r.Members), func(a, b Member) int {
 		return cmp.Compare(a.Name, b.Name)
@@ -104,7 +102,7 @@ const MaxMembers = 4096
 
 const maxNameBytes = 63
 
-// Validate reports the first thing about r that no federation may have.
+// Validate returns the first error of r.
 func (r *Roster) Validate() error {
 	if err := validName(r.Federation); err != nil {
 		return fmt.Errorf("roster: federation: %w", err)
@@ -156,7 +154,7 @@ func (c claims) member(m Member) error {
 		return fmt.Errorf("two members are called %q; give each its own name", m.Name)
 	}
 	c["name "+m.Name] = m.Name
-	// A key of TLS is like a signing key, and is none.
+	// A TLS key must differ from all signing keys, too.
 	for _, key := range []struct{ what, value string }{
 		{"signing key", string(m.Sign)}, {"KEM key", string(m.KEM)}, {"nkey", m.NKey}, {"signing key", string(m.TLS)},
 	} {
@@ -171,8 +169,8 @@ func (c claims) member(m Member) error {
 	return nil
 }
 
-// validName accepts what can be a broker's subject token and a file's name on
-// every system: lower-case letters, digits and inner hyphens.
+// validName accepts names that can be a broker's subject token and a file's name on every system:
+// lower-case letters, digits and inner hyphens.
 func validName(s string) error {
 	if s == "" || len(s) > maxNameBytes {
 		return fmt.Errorf("a name of %d bytes, want 1 to %d", len(s), maxNameBytes)

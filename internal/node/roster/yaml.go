@@ -46,7 +46,7 @@ func (e entry) public() identity.Public {
 	return identity.Public{Sign: []byte(e.Sign), KEM: e.KEM, NKey: e.NKey, TLS: []byte(e.TLS)}
 }
 
-// key is base64 in the file.
+// key is written in base64.
 type key []byte
 
 func (k key) MarshalYAML() (any, error) { return base64.StdEncoding.EncodeToString(k), nil }
@@ -143,8 +143,7 @@ func (r *Roster) Marshal() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// Save validates r and writes it to path; a crash leaves the old file or the
-// new one.
+// Save validates r and writes it to path; a crash leaves the old file or the new one.
 func (r *Roster) Save(path string) error {
 	b, err := r.Marshal()
 	if err != nil {
@@ -156,7 +155,7 @@ func (r *Roster) Save(path string) error {
 	return nil
 }
 
-// A member file goes from a process to the person who puts the roster together. It holds
+// memberDocument is a member file, which goes from a process to the person who makes the roster. It has
 // the process's name, its role and its public keys.
 type memberDocument struct {
 	APIVersion string `yaml:"apiVersion"`
