@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// box holds the messages of one session at the server, for each device in the order in which
-// the machine has sent them. It is the [driver.Mail] of the server's machine, and its Log.
+// box has the messages of one session at the server, for each device in the order in which the machine
+// sent them. It is the [driver.Mail] of the server's machine, and its Log.
 type box struct {
 	vault.Session
 	session *protocol.Session
@@ -28,19 +28,19 @@ type box struct {
 
 	mu     sync.Mutex
 	inbox  protocol.Inbox             // what the journal holds
-	held   map[[sha256.Size]byte]bool // hashes of messages in the journal and of refused ones; true: the machine has done with it
+	held   map[[sha256.Size]byte]bool // hashes of messages in the journal and of refused ones; true: the machine has handled it
 	lists  map[string][]protocol.Message
 	more   map[string]chan struct{} // closed when a device gets another message
 	bodies map[[sha256.Size]byte][]byte
 
-	stayed   []string        // who went through to the end, once it has come
-	finished map[string]bool // who needs nothing more
-	refused  map[string]int  // messages that the machine has not taken, by their device
+	stayed   []string        // devices that finished the session, once it has ended
+	finished map[string]bool // devices that need nothing more
+	refused  map[string]int  // number of messages that the machine has refused, by device
 }
 
 const (
 	room       = 64 // messages that may wait for the machine
-	maxRefused = 64 // messages of a device that a session has not taken, and one under way
+	maxRefused = 64 // refused messages of a device in a session, and one under way
 )
 
 func newBox(s *protocol.Session, kept vault.Session) *box {
@@ -56,8 +56,8 @@ func newBox(s *protocol.Session, kept vault.Session) *box {
 	return b
 }
 
-// Records yields the journal without its deliveries and its end. A device gets a message when
-// it asks, and may ask again after a restart: so a replay sends all of them again.
+// Records yields the journal without its deliveries and its end. A device gets a message when it asks,
+// and may ask again after a restart, so a replay sends all messages again.
 func (b *box) Records() iter.Seq2[journal.Record, error] {
 	return func(yield func(journal.Record, error) bool) {
 		for r, err := range b.Session.Records() {
@@ -75,7 +75,7 @@ func (b *box) Records() iter.Seq2[journal.Record, error] {
 	}
 }
 
-// ended is the outcome by which a driver seals a session that ended well.
+// ended is the outcome with which a driver seals a successful session.
 const ended = "done"
 
 // Append writes a record, except for deliveries: see Records.
@@ -90,7 +90,7 @@ func (b *box) Append(r journal.Record) error {
 	return err
 }
 
-// accepted notes a message that the machine has taken.
+// accepted notes a message that the machine has accepted.
 func (b *box) accepted(r journal.Record) {
 	e, is := r.Event.(protocol.Received)
 	if !is {
@@ -104,7 +104,7 @@ func (b *box) accepted(r journal.Record) {
 	b.held[sum] = false
 }
 
-// Send keeps a message for its device.
+// Send stores a message for its device.
 func (b *box) Send(_ context.Context, m protocol.Message) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -120,7 +120,7 @@ func (b *box) Send(_ context.Context, m protocol.Message) error {
 	return nil
 }
 
-// shared returns a body that is kept once, however many devices are told it.
+// shared returns a body that is stored once, however many devices receive it.
 func (b *box) shared(body []byte) []byte {
 	const small = 4 << 10
 	if len(body) < small {
@@ -137,14 +137,14 @@ func (b *box) shared(body []byte) []byte {
 // In delivers verified messages of the session.
 func (b *box) In() <-chan driver.Inbound { return b.in }
 
-// has reports whether a device takes part.
+// has reports whether a device is in the session.
 func (b *box) has(name string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.more[name] != nil
 }
 
-// pull waits for messages behind a device's first ones, and returns some of them.
+// pull waits for messages after a device's first ones, and returns some of them.
 func (b *box) pull(ctx context.Context, name string, after int) []protocol.Message {
 	for {
 		list, more := b.behind(name, after)
@@ -180,13 +180,13 @@ func (b *box) behind(name string, after int) ([]protocol.Message, <-chan struct{
 type verdict int
 
 const (
-	taken   verdict = iota // it is on disk
-	later                  // it shall come again
+	taken   verdict = iota // on disk
+	later                  // it must come again
 	tooLate                // the machine has ended without it
 )
 
-// receipt tells a waiting request how its message was settled. A message that is on disk is
-// held, also where nobody waits any more: its device asks again.
+// receipt tells a waiting request how its message was settled. A message on disk stays accepted even if
+// no request waits any more: its device asks again.
 type receipt struct {
 	answer chan verdict
 	box    *box
@@ -206,7 +206,7 @@ func (r *receipt) Later(time.Duration) error { return r.settle(later) }
 func (r *receipt) settle(v verdict) error {
 	select {
 	case r.answer <- v:
-	default: // settled before
+	default: // already settled
 	}
 	return nil
 }

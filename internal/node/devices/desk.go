@@ -6,28 +6,28 @@ import (
 	"sync"
 )
 
-// Limits on what devices may have under way. Only enrolled devices have a desk: a stranger's
-// request ends before it.
+// Limits on the requests of devices under way. Only enrolled devices have a desk: a stranger's request
+// ends before it.
 const (
 	maxPolls   = 2                               // of a device, with the answers to them that it is reading
-	maxReading = 64 * maxPostBytes               // of bodies that are being read, of all devices
-	maxOften   = maxPostBytes                    // of these, of devices that were late more than maxTimes
-	maxLate    = 16*maxPostBytes - maxOften      // of these, of devices that were late before
-	maxPrompt  = maxReading - maxLate - maxOften // of the other devices
+	maxReading = 64 * maxPostBytes               // of bodies being read, of all devices
+	maxOften   = maxPostBytes                    // of these, for devices that were late more than maxTimes
+	maxLate    = 16*maxPostBytes - maxOften      // of these, for devices that were late before
+	maxPrompt  = maxReading - maxLate - maxOften // of these, for the other devices
 	maxTimes   = 3
 )
 
-// rooms holds the bytes that may be read at a time of each kind of devices: see [desk.kind].
+// rooms has the bytes that may be read at a time for each kind of devices: see [desk.kind].
 var rooms = [...]int64{maxPrompt, maxLate, maxOften}
 
-// desk holds what a device has under way.
+// desk has the requests of a device that are under way.
 type desk struct {
 	posting bool
 	polls   []*poll
-	late    int // bodies of the device that came slowly or not at all, or were no message of its
+	late    int // bodies of the device that came slowly or not at all, or were malformed
 }
 
-// kind returns which of the rooms has a device's bodies.
+// kind returns the index in rooms of the device's bodies.
 func (d *desk) kind() int {
 	switch {
 	case d.late == 0:
@@ -38,20 +38,20 @@ func (d *desk) kind() int {
 	return 2
 }
 
-// poll is a request that waits for something to happen, until its answer has been read.
+// poll is a request that waits for an event, until its answer has been read.
 type poll struct {
 	end       context.CancelFunc
 	answering bool
 }
 
-// desks holds the desks of all devices.
+// desks has the desks of all devices.
 type desks struct {
 	mu      sync.Mutex
 	of      map[string]*desk
 	reading [len(rooms)]int64 // bytes, by kind of devices
 }
 
-// desk returns a device's desk. The lock is held.
+// desk returns a device's desk. The lock must be held.
 func (d *desks) desk(name string) *desk {
 	if d.of == nil {
 		d.of = make(map[string]*desk)
@@ -62,17 +62,16 @@ func (d *desks) desk(name string) *desk {
 	return d.of[name]
 }
 
-// leave forgets a desk that has nothing to remember. The lock is held.
+// leave removes a desk without content. The lock must be held.
 func (d *desks) leave(name string) {
 	if one := d.of[name]; !one.posting && len(one.polls) == 0 && one.late == 0 {
 		delete(d.of, name)
 	}
 }
 
-// poll gives a device's question a place, which its answer keeps. A third question ends the
-// oldest one that waits: a device that was killed may come back before its old connections are
-// known to be gone. Where none waits, since the device does not read its answers, there is no
-// place. end must be called.
+// poll gives a device's request a place, which its answer keeps. A third request ends the oldest
+// waiting one: a device that was killed may come back before the end of its old connections is known.
+// If none waits, because the device does not read its answers, there is no place. end must be called.
 func (d *desks) poll(ctx context.Context, name string) (_ context.Context, p *poll, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -91,7 +90,7 @@ func (d *desks) poll(ctx context.Context, name string) (_ context.Context, p *po
 	return ctx, p, true
 }
 
-// answer reports whether a question still has the place that its answer needs.
+// answer reports whether a request still has the place that its answer needs.
 func (d *desks) answer(name string, p *poll) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -100,7 +99,7 @@ func (d *desks) answer(name string, p *poll) bool {
 	return p.answering
 }
 
-// end gives the place of a question back, once it is answered.
+// end gives back the place of a request, once it is answered.
 func (d *desks) end(name string, p *poll) {
 	p.end()
 	d.mu.Lock()
@@ -110,8 +109,8 @@ func (d *desks) end(name string, p *poll) {
 	d.leave(name)
 }
 
-// post gives a device a place for a body of a length, if it has no other, and if there is
-// room among the devices of its kind. done must be called, and told whether the device was late with it.
+// post gives a device a place for a body of a length, if it has no other, and if there is room for its
+// kind of devices. done must be called, with whether the device was late.
 func (d *desks) post(name string, length int64) (done func(late bool), ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -23,17 +23,17 @@ type DeviceConfig struct {
 	Server    string             // address
 	Key       ed25519.PrivateKey // enrolled
 	Table     method.Table       // the person's own data
-	Limits    method.Limits      // the least that the device asks of a job
+	Limits    method.Limits      // the limits that a job must meet
 	Vault     vault.Vault        // of this device alone: its ledger outlives every job
 	HTTP      *http.Client
 	Patience  time.Duration // with a server that does not answer
-	// Turns, if not nil, holds a place for each machine of this process that may compute.
+	// Turns, if not nil, bounds the machines of this process that compute at a time.
 	Turns chan struct{}
-	// Leaves, if not nil, makes the device of a rehearsal vanish before it sends a message of
-	// a kind in a step.
+	// Leaves, if not nil, makes a simulated device vanish before it sends a message of a kind in a
+	// step.
 	Leaves func(step, kind string) bool
-	// Draw, if not nil, gives what the device draws for the job, for comparison with a
-	// simulation. Otherwise the device draws by its key.
+	// Draw, if not nil, is the source of the device's random values for the job, for comparison with a
+	// simulation. Otherwise the device draws them by its key.
 	Draw   func(label string) [32]byte
 	Logger *slog.Logger
 }
@@ -46,26 +46,26 @@ type Device struct {
 	passing bool // see [method.DevicesOf]
 	party   *method.PartySide
 	kept    sessions
-	before  map[int][]byte // what an earlier process was told, by step
-	last    struct {       // the session that the device has gone through last
+	before  map[int][]byte // the announcements that an earlier process received, by step
+	last    struct {       // the session that the device finished last
 		step    int
 		session protocol.SessionID
 	}
 }
 
-// Report describes a device's way through a job.
+// Report describes a device's progress in a job.
 type Report struct {
 	Finished    bool
-	Vanished    bool   // as it was told
-	Left        string // the step that went on without it, or ""
-	Sessions    int    // that this process went through to the end
+	Vanished    bool   // as configured
+	Left        string // the step that continued without it, or ""
+	Sessions    int    // that this process finished
 	Sent        uint64 // bytes
 	Received    uint64
 	Recommended []method.Recommendation
-	Model       func(io.Writer) error // writes the model that the device was told; nil of a job without one
+	Model       func(io.Writer) error // writes the model that the device received; nil for a job without one
 }
 
-// NewDevice checks a job before anything is sent. A job outside the limits is refused.
+// NewDevice checks a job before anything is sent. It refuses a job outside the limits.
 func NewDevice(c DeviceConfig) (*Device, error) {
 	place, err := c.Enrolment.Place(c.Key.Public().(ed25519.PublicKey))
 	if err != nil {
@@ -98,7 +98,7 @@ func NewDevice(c DeviceConfig) (*Device, error) {
 	return d, err
 }
 
-// toldBefore returns the announcements that an earlier process has kept, by step.
+// toldBefore returns the announcements that an earlier process stored, by step.
 func toldBefore(open []vault.Session, steps int) (map[int][]byte, error) {
 	before := make(map[int][]byte)
 	for _, k := range open {
@@ -118,7 +118,7 @@ func toldBefore(open []vault.Session, steps int) (map[int][]byte, error) {
 	return before, nil
 }
 
-// draw has the party draw what it needs: by the device's key and the job, the same in each
+// draw makes the party draw its random values: by the device's key and the job, the same in each
 // process.
 func (d *Device) draw() error {
 	if d.party.Draw == nil {
@@ -133,9 +133,9 @@ func (d *Device) draw() error {
 	return d.party.Draw(secret)
 }
 
-// Run takes part until the job is over for this device. A device that ctx stops can go on in
-// another process, on the same vault, while the server waits. An error says why a device has
-// given up, or was left out.
+// Run takes part until the job has ended for this device. A device that ctx stops can continue in
+// another process, on the same vault, while the server waits. An error says why a device gave up, or
+// was left out.
 func (d *Device) Run(ctx context.Context) (*Report, error) {
 	r := &Report{}
 	err := d.walk(ctx, r)
@@ -146,7 +146,7 @@ func (d *Device) Run(ctx context.Context) (*Report, error) {
 		return r, nil
 	case errors.Is(err, errMoved):
 		return r, errors.Join(
-			fmt.Errorf("devices: %s was left out, since the job went on without it from step %s on: %w", d.line.name, r.Left, err),
+			fmt.Errorf("devices: %s was left out, since the job continued without it from step %s on: %w", d.line.name, r.Left, err),
 			d.forget("the job went on without this device"))
 	case err != nil:
 		return r, err
@@ -160,8 +160,8 @@ func (d *Device) Run(ctx context.Context) (*Report, error) {
 	return r, nil
 }
 
-// walk takes one step after the other. A passing session that the device is missing from ends
-// nothing, unless it is the last: the device takes part in the next.
+// walk runs one step after the other. If the device misses a passing session, it takes part in the
+// next; it fails only if it misses the last one.
 func (d *Device) walk(ctx context.Context, r *Report) (missed error) {
 	for i := d.first(); i < len(d.plan); i++ {
 		step := d.plan[i]
@@ -188,8 +188,8 @@ func (d *Device) walk(ctx context.Context, r *Report) (missed error) {
 	return missed
 }
 
-// first returns the step at which this process begins: of passing sessions the last that an
-// earlier process was in.
+// first returns the step at which this process begins: the last one of an earlier process if sessions
+// are passing.
 func (d *Device) first() (step int) {
 	if d.passing {
 		for i := range d.before {
@@ -199,7 +199,7 @@ func (d *Device) first() (step int) {
 	return step
 }
 
-// announced returns the announcement of a step: the kept one, or else the server's.
+// announced returns the announcement of a step: the stored one, or else the server's.
 func (d *Device) announced(ctx context.Context, step int) ([]byte, error) {
 	if b, known := d.before[step]; known {
 		return b, nil
@@ -227,7 +227,7 @@ func (d *Device) take(ctx context.Context, i int, next *method.Session, announce
 		return err
 	}
 	if err := d.Vault.Unclaimed(opened.ID(), next.Claims...); err != nil {
-		return fmt.Errorf("devices: this device has added to such a sum before, and does so once: %w", err)
+		return fmt.Errorf("devices: this device has added to such a sum before, and may do so once: %w", err)
 	}
 	kept, err := d.kept.take(d.Vault, opened.ID(), told{i, announced}.encode())
 	if err != nil {
@@ -249,7 +249,7 @@ func (d *Device) take(ctx context.Context, i int, next *method.Session, announce
 		return fmt.Errorf("devices: step %s: %w", step, err)
 	}
 	d.last.step, d.last.session = i, opened.ID()
-	if d.Turns != nil { // a device may learn from what it was told
+	if d.Turns != nil { // a device may train on the message that it received
 		d.Turns <- struct{}{}
 		defer func() { <-d.Turns }()
 	}
@@ -259,5 +259,5 @@ func (d *Device) take(ctx context.Context, i int, next *method.Session, announce
 // forget destroys the secrets of the job. The ledger stays.
 func (d *Device) forget(outcome string) error { return d.kept.destroy(outcome) }
 
-// Close destroys the secrets of a job that is over for this device.
+// Close destroys the secrets of a job that has ended for this device.
 func (d *Device) Close() error { return d.forget(ended) }

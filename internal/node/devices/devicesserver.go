@@ -50,7 +50,7 @@ type stage struct {
 	box       *box
 }
 
-// New opens the sessions that an earlier process has left, and runs nothing.
+// New opens the sessions of an earlier process, and runs nothing.
 func New(c Config) (*Service, error) {
 	s := &Service{Config: c, changed: make(chan struct{})}
 	m, plan, passing, err := c.Enrolment.plan()
@@ -66,7 +66,7 @@ func New(c Config) (*Service, error) {
 		return nil, err
 	}
 	for _, l := range lost {
-		return nil, fmt.Errorf("devices: session %v cannot go on, and devices add each vector once; no server can finish this job: %w", l.ID, l.Err)
+		return nil, fmt.Errorf("devices: session %v cannot continue, and devices add each vector once; no server can finish this job: %w", l.ID, l.Err)
 	}
 	s.kept = reopened(open)
 	if s.first, err = s.resume(); err != nil {
@@ -78,8 +78,7 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// Run takes the job to its end, or to where ctx ends: another process on the same vault goes
-// on from there.
+// Run runs the job to its end, or until ctx ends: then another process on the same vault continues it.
 func (s *Service) Run(ctx context.Context) (*method.Result, error) {
 	for i := s.first; i < len(s.plan); i++ {
 		step := s.plan[i]
@@ -179,15 +178,15 @@ func (s *Service) conduct(ctx context.Context, i int, next *method.Session, open
 	return nil
 }
 
-// await notes who went through to the end.
+// await notes the devices that finished the session.
 func (b *box) await(stayed []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.stayed = stayed
 }
 
-// timeout returns the duration of a timer. Until the first device has come, it is the time in
-// which devices may come to a job.
+// timeout returns the duration of a timer. Until the first device has come, it is the time in which
+// devices may join a job.
 func (s *Service) timeout(next *method.Session, b *box, t protocol.Timer) time.Duration {
 	limits := s.Enrolment.Job.Timeout
 	if b.toServer.Load() == 0 {
@@ -196,13 +195,13 @@ func (s *Service) timeout(next *method.Session, b *box, t protocol.Timer) time.D
 	return next.Timeout(t, limits.Round)
 }
 
-// begin lets devices know of a step.
+// begin announces a step to devices.
 func (s *Service) begin(one *stage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n := len(s.begun); n > 0 && s.begun[n-1].box != nil {
 		close(s.begun[n-1].box.over)
-		s.begun[n-1].box = nil // what was for its devices comes too late
+		s.begun[n-1].box = nil // it is too late for its devices
 		if s.passing {
 			s.begun[n-1].announced = nil
 		}
@@ -223,10 +222,10 @@ func (s *Service) wake() {
 	s.changed = make(chan struct{})
 }
 
-// Close destroys the journals of a job that is over, and whose result is kept.
+// Close destroys the journals of a job that has ended, and whose result is stored.
 func (s *Service) Close() error { return s.kept.destroy(ended) }
 
-// recall notes who had said to an earlier process that it needs nothing more.
+// recall restores the devices that said farewell to an earlier process.
 func (b *box) recall() error {
 	kept, err := b.Get(vault.Report)
 	if err != nil || kept == nil {
@@ -239,11 +238,11 @@ func (b *box) recall() error {
 	return err
 }
 
-// maxSnapshot bounds what a server keeps of itself beside a session.
+// maxSnapshot bounds the snapshot that a server stores beside a session.
 const maxSnapshot = 1 << 30
 
-// note describes the state of a server before a step: where it can resume, that is all a new
-// process needs, so that the sessions of earlier steps can be erased.
+// note is the state of a server before a step. If the server can resume, a new process needs nothing
+// else, so that the sessions of earlier steps can be erased.
 type note struct {
 	step     int
 	resumes  bool
@@ -278,8 +277,8 @@ func (s *Service) note(step int) (note, error) {
 	return n, nil
 }
 
-// resume restores the server from its last session, and erases what an earlier process had no
-// time to erase. It returns the step that comes next.
+// resume restores the server from its last session, and erases the sessions that an earlier process
+// left. It returns the next step.
 func (s *Service) resume() (int, error) {
 	if s.hub.Restore == nil {
 		return 0, nil

@@ -1,6 +1,6 @@
 // Package devices runs the secure sums of many devices over HTTP: one server, and a device for each
-// person, which calls the server and is never called. It knows no protocol. The job's method
-// gives the plan, the machines and the model, as it does to a coordinator and its parties.
+// person, which calls the server and is never called. It knows no protocol: the job's method gives the
+// plan, the machines and the model, as it does to a coordinator and its parties.
 //
 //	authority  signs the enrolment: the job, and the key of every device
 //	server     runs its machines in package driver, with a journal; keeps messages for devices
@@ -13,38 +13,37 @@
 //	GET  /devices/messages?step=I&session=S&after=N the messages for a device behind its first N
 //	POST /devices/farewell?step=I&session=S         the device needs nothing more
 //
-// Each request's header carries the device's name, the hash of the body and a signature of
-// both, of method, address, length and enrolment ([request.Signer]). Nobody gets a place or has
-// a body read before it is verified. A GET waits for at most [waitTime]. A message is accepted
-// with 200 once it is in the server's journal. 503 asks for it again, and 410 says that the
-// session or the job is over, or that the session has refused too many messages of the device.
+// Each request's header has the device's name, the hash of the body and a signature of both, of method,
+// address, length and enrolment ([request.Signer]). A request gets a place, and its body is read, only
+// after it is verified. A GET waits for at most [waitTime]. A message is accepted with 200 once it is
+// in the server's journal. 503 asks for it again; 410 says that the session or the job has ended, or
+// that the session has refused too many messages of the device.
 //
 // # Many sessions
 //
-// Some methods have a session for each iteration, and none needs an earlier one ([Passing]). A
-// device that was missing from one takes part in the next: 410 for a step that is over names the
-// step that runs. The server keeps its state beside each new session ([Resumer]) and then erases
-// the session before, as devices do. So at most two sessions lie on a disk, however many a job
-// has. What stays of each is its name: on the server and in a device's vault, and the device's
-// claim in its ledger.
+// Some methods have a session for each iteration, and none needs an earlier one ([Passing]). A device
+// that misses one takes part in the next: 410 for a step that has ended names the step that runs. The
+// server stores its state beside each new session ([Resumer]) and then erases the session before, as
+// devices do. So at most two sessions are on a disk, however many a job has. The name of each stays, on
+// the server and in a device's vault, and so does the device's claim in its ledger.
 //
 // # A server that is killed
 //
-// The server's journals hold what it has accepted. The messages to devices are not stored: a
-// new process replays the journal, which gives the same messages in the same order, so that
-// the number after which a device asks keeps its meaning.
+// The server's journals have the messages that it accepted. The messages to devices are not stored: a
+// new process replays the journal, which gives the same messages in the same order, so the number after
+// which a device asks keeps its meaning.
 //
 // # A device that is killed
 //
-// A device keeps each announcement beside the session ([told]), so that a new process replays
-// what its journals have whole without the server. 410 ends a session only where its machine
-// lacks a message: see [deviceMail].
+// A device stores each announcement beside the session ([told]), so that a new process replays complete
+// journals without the server. 410 ends a session only if its machine lacks a message: see
+// [deviceMail].
 //
 // # Who learns what
 //
-// The sums are secure against an active server: see protocol/secagg. What this package adds is
-// the enrolment. A device takes part only among keys that the authority has signed, so that a
-// server cannot invent people, swap keys, or show each device another devices. An authority that
-// enrols invented people defeats every cohort, and so does one person with many devices. The
-// network sees who sends how much and when; with HTTPS it sees no content.
+// The sums are secure against an active server: see protocol/secagg. This package adds the enrolment. A
+// device takes part only among keys that the authority has signed, so a server cannot invent people,
+// swap keys, or show each device another set of devices. An authority that enrols invented people
+// defeats every cohort, and so does one person with many devices. The network sees who sends how much
+// and when; with HTTPS it sees no content.
 package devices

@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Server is the name of the server in every devices.
+// Server is the name of the server among the members of every job of devices.
 const Server = "server"
 
 // Bounds of an enrolment.
@@ -26,8 +26,8 @@ const (
 
 const magic = "mercer/v1/enrolment"
 
-// Enrolment is the word of an authority on who takes part in a job. The same job with
-// the same devices has one enrolment, and is one job.
+// Enrolment is an authority's signed statement of the devices in a job. The same job with the same
+// devices has one enrolment, and is one job.
 type Enrolment struct {
 	Job  *job.Job
 	Keys []ed25519.PublicKey // of the devices, in order
@@ -40,7 +40,7 @@ type Enrolment struct {
 // Name returns the name of a device by its place, from 0.
 func Name(place int) string { return fmt.Sprintf("device-%d", place+1) }
 
-// Enrol signs who takes part. It refuses a job that no devices can run.
+// Enrol signs the devices of a job. It refuses a job that no devices can run.
 func Enrol(j *job.Job, keys []ed25519.PublicKey, authority ed25519.PrivateKey) ([]byte, error) {
 	var w wire.Writer
 	w.String(magic)
@@ -81,7 +81,7 @@ func Open(signed []byte, authority ed25519.PublicKey, jobs *job.Reader) (*Enrolm
 	return e, e.check()
 }
 
-// check refuses what no devices can run, and fills in what follows from the rest.
+// check rejects an enrolment that no devices can run, and sets the fields that follow from the others.
 func (e *Enrolment) check() error {
 	e.sum = sha256.Sum256(e.body)
 	e.at = make(map[string]int, len(e.Keys))
@@ -103,7 +103,8 @@ func (e *Enrolment) check() error {
 	return err
 }
 
-// plan returns the protocol of the job and its steps, and whether their sessions are passing.
+// plan returns the protocol of the job, its steps, and whether its sessions are passing (see
+// [method.OfDevices]).
 func (e *Enrolment) plan() (m *method.Protocol, steps []method.Step, passes bool, err error) {
 	if m, passes, err = method.OfDevices(e.Job); err == nil {
 		steps, err = m.Plan(e.instance())
@@ -114,7 +115,7 @@ func (e *Enrolment) plan() (m *method.Protocol, steps []method.Step, passes bool
 	return m, steps, passes, nil
 }
 
-// cast returns the job with its participants.
+// instance returns the job with its members.
 func (e *Enrolment) instance() method.Instance {
 	names := make([]string, len(e.Keys))
 	for i := range names {
@@ -123,7 +124,7 @@ func (e *Enrolment) instance() method.Instance {
 	return method.Instance{Job: e.Job, ID: e.ID(), Coordinator: Server, Parties: names}
 }
 
-// ID names the job: it follows from the enrolment.
+// ID names the job by its enrolment.
 func (e *Enrolment) ID() job.ID { return job.ID(e.sum[:16]) }
 
 // Key returns the key of a device, nil for a stranger.
@@ -144,5 +145,5 @@ func (e *Enrolment) Place(key ed25519.PublicKey) (int, error) {
 	return 0, fault.BadInputf("devices: the authority has not enrolled this device; give it the key that mercer device credentials prints")
 }
 
-// errMoved marks a request for a session or a job that is over.
+// errMoved marks a request for a session or a job that has ended.
 var errMoved = errors.New("devices: it is over")

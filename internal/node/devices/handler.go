@@ -29,14 +29,14 @@ func (s *Service) Handler() http.Handler {
 // served is a handler of requests whose header a device has signed.
 type served func(http.ResponseWriter, *http.Request, request.Signed)
 
-// known lets requests of enrolled devices in. A stranger gets no place, and no byte of its
+// known verifies that a request is an enrolled device's. A stranger gets no place, and no byte of its
 // body is read.
 func (s *Service) known(serve served) http.HandlerFunc {
 	return func(w http.ResponseWriter, q *http.Request) {
 		by, err := s.Enrolment.signer().Verify(q, s.Enrolment.Key)
 		if err != nil {
 			request.Unread(w)
-			http.Error(w, "this device is not enrolled, or its signature is not right", http.StatusForbidden)
+			http.Error(w, "this device is not enrolled, or its signature is wrong", http.StatusForbidden)
 			return
 		}
 		endpoint.Admit(q, by.Name)
@@ -44,8 +44,8 @@ func (s *Service) known(serve served) http.HandlerFunc {
 	}
 }
 
-// polled bounds how long a GET waits, and how many of a device wait or are answered. What serve
-// returns is the answer, in pieces; nil says that serve has answered itself, in few bytes.
+// polled bounds the time that a GET waits, and the GETs of a device that wait or are being answered.
+// serve returns the answer in pieces; nil means that it has answered itself, in few bytes.
 func (s *Service) polled(serve func(context.Context, http.ResponseWriter, *http.Request, string) [][]byte) served {
 	return func(w http.ResponseWriter, q *http.Request, by request.Signed) {
 		if by.Length > 0 {
@@ -75,7 +75,7 @@ func tooLong(w http.ResponseWriter) {
 	http.Error(w, "the message is too long", http.StatusRequestEntityTooLarge)
 }
 
-// serveStep returns the announcement of a step. It answers 204 while it has not begun.
+// serveStep returns the announcement of a step. It answers 204 while the step has not begun.
 func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.Request, _ string) [][]byte {
 	index, err := strconv.Atoi(q.URL.Query().Get("index"))
 	if err != nil || index < 0 || index >= len(s.plan) {
@@ -91,14 +91,14 @@ func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.
 		}
 		s.mu.Unlock()
 		switch {
-		case failure != nil: // its reason may name people: it is for the server's log
+		case failure != nil: // its reason may name people, so only the server's log has it
 			http.Error(w, "the job has failed", http.StatusGone)
 			return nil
-		case s.passing && index < now: // where the device can take part again
+		case s.passing && index < now: // the step at which the device can take part again
 			w.WriteHeader(http.StatusGone)
 			_, _ = fmt.Fprint(w, now)
 			return nil
-		case s.passing && index == now && one.box == nil: // of an earlier process: the next is about to begin
+		case s.passing && index == now && one.box == nil: // an earlier process's step: the next is about to begin
 		case index <= now:
 			return [][]byte{one.announced}
 		}
@@ -111,8 +111,8 @@ func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.
 	}
 }
 
-// open returns the box of the session that a request is about. Without one it answers: 410 for
-// a session of a step that is over, 503 for one that has not begun in this life of the server.
+// open returns the box of a request's session. Without one it answers: 410 for a session of a step that
+// has ended, 503 for one that this process has not begun.
 func (s *Service) open(w http.ResponseWriter, q *http.Request, name string) *box {
 	index, err := strconv.Atoi(q.URL.Query().Get("step"))
 	if err != nil {
@@ -153,9 +153,8 @@ func (s *Service) servePull(ctx context.Context, w http.ResponseWriter, q *http.
 	return pieces(list)
 }
 
-// servePost takes one message of a device. What the header says is enough to refuse it, or to
-// say that its message is here already: so nobody who repeats a header that he has read gets
-// the device's place.
+// servePost takes one message of a device. The header is enough to refuse it, or to say that its
+// message is here already, so an eavesdropper who repeats a header does not get the device's place.
 func (s *Service) servePost(w http.ResponseWriter, q *http.Request, by request.Signed) {
 	if by.Length > maxPostBytes {
 		tooLong(w)
@@ -166,7 +165,7 @@ func (s *Service) servePost(w http.ResponseWriter, q *http.Request, by request.S
 		return
 	}
 	if b.holds(by.Sum) {
-		request.Unread(w) // somebody who repeats a header may send none
+		request.Unread(w) // a repeated header may have no body
 		return
 	}
 	if b.tires(by.Name) {
@@ -186,8 +185,8 @@ func (s *Service) servePost(w http.ResponseWriter, q *http.Request, by request.S
 	}
 }
 
-// take reads a message that its device has signed, and hands it to the session. An error says by
-// what the device was late: a body that is no message takes a place as a slow one does.
+// take reads a message that its device has signed, and passes it to the session. An error is a fault of
+// the device: a malformed body takes a place as long as a slow one does.
 func (s *Service) take(w http.ResponseWriter, q *http.Request, b *box, by request.Signed) (late error) {
 	began := time.Now()
 	body, err := by.Read(w, q, maxPostBytes)
@@ -205,10 +204,11 @@ func (s *Service) take(w http.ResponseWriter, q *http.Request, b *box, by reques
 	return nil
 }
 
-// complain tells the log about a device's message. The device decides how often there is cause.
+// complain logs a fault of a device's message. The device decides how often there is a cause, so the
+// log counts.
 func (s *Service) complain(name string, why error) {
 	if n, tell := s.complaints.Count("", name); tell {
-		s.Logger.Warn("a device's message did not come as it has to", "device", name, "times", n, "error", why)
+		s.Logger.Warn("a device sent a slow or malformed message", "device", name, "times", n, "error", why)
 	}
 }
 
@@ -220,7 +220,8 @@ func (s *Service) again(w http.ResponseWriter) {
 	http.Error(w, "send it again", http.StatusServiceUnavailable)
 }
 
-// accept hands a message that its device has signed to the session. An error says that it is none.
+// accept passes a message that its device has signed to the session. An error means that the message is
+// not valid.
 func (s *Service) accept(w http.ResponseWriter, q *http.Request, b *box, by request.Signed, body []byte) error {
 	m, err := decode(body)
 	if err == nil {
@@ -235,7 +236,7 @@ func (s *Service) accept(w http.ResponseWriter, q *http.Request, b *box, by requ
 	}
 	fresh, err := b.fresh(m)
 	switch {
-	case err != nil: // one device must not end the session of all
+	case err != nil: // one device must not end everybody's session
 		http.Error(w, "another message came under this header", http.StatusConflict)
 		return err
 	case !fresh: // it is on its way to the disk
@@ -260,7 +261,7 @@ func (s *Service) serveFarewell(w http.ResponseWriter, q *http.Request, by reque
 	}
 }
 
-// pieces encodes messages for a device. The bodies stay where they are.
+// pieces encodes messages for a device, without copying the bodies.
 func pieces(list []protocol.Message) [][]byte {
 	var w wire.Writer
 	w.Uint32(uint32(len(list)))
@@ -274,8 +275,8 @@ func pieces(list []protocol.Message) [][]byte {
 	return all
 }
 
-// offer hands a message to the machine and waits for its answer. Without one in time the
-// message shall come again.
+// offer passes a message to the machine and waits for its answer. Without one in time the message must
+// come again.
 func (b *box) offer(ctx context.Context, m protocol.Message, sum [sha256.Size]byte) verdict {
 	r := &receipt{answer: make(chan verdict, 1), box: b, sender: m.Sender, sum: sum}
 	select {
@@ -307,8 +308,8 @@ func (b *box) holds(sum [sha256.Size]byte) bool {
 	return b.held[sum]
 }
 
-// settle notes that the machine has done with a message, and that the journal is on disk as far as
-// it goes. A message that is not in it was refused, of which a session hears few: see tires.
+// settle notes that the machine has handled a message, and that the journal so far is on disk. A
+// message that is not in the journal was refused; a session reads few such messages: see tires.
 func (b *box) settle(sender string, sum [sha256.Size]byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -318,15 +319,15 @@ func (b *box) settle(sender string, sum [sha256.Size]byte) {
 	b.held[sum] = true
 }
 
-// tires reports whether a session has refused too many messages of a device to hear another one.
+// tires reports whether a session has refused too many messages of a device to read another one.
 func (b *box) tires(name string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.refused[name] >= maxRefused
 }
 
-// fresh reports whether a message is new; an error says that its sender had sent another one
-// under its header.
+// fresh reports whether a message is new; an error means that its sender sent another one under its
+// header.
 func (b *box) fresh(m protocol.Message) (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -132,7 +132,7 @@ func TestWhatMakesADeviceLate(t *testing.T) {
 		if got := a.server.desks.times(Name(device)); got != want {
 			t.Errorf("%s was late %d times, want %d", Name(device), got, want)
 		}
-		if named := strings.Contains(a.log.String(), `it has to" device=`+Name(device)+" "); named != (want > 0) {
+		if named := strings.Contains(a.log.String(), `malformed message" device=`+Name(device)+" "); named != (want > 0) {
 			t.Errorf("%s is named: %v", Name(device), named)
 		}
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// line is a device's way to the server.
+// line is a device's connection to the server.
 type line struct {
 	enrolment *Enrolment
 	server    string // address
@@ -36,10 +36,10 @@ type line struct {
 	sent, received atomic.Uint64 // bytes of bodies, repetitions included
 }
 
-// errRefused is an answer that no repetition changes.
+// errRefused marks an answer that no repetition changes.
 var errRefused = errors.New("devices: the server refuses this device")
 
-// ask repeats a request until the server answers it, or for as long as patience goes.
+// ask repeats a request until the server answers it, or the device's patience ends.
 func (l *line) ask(ctx context.Context, method, path string, query url.Values, body []byte) (status int, answer []byte, err error) {
 	first, again := time.Now(), l.pauses()
 	for {
@@ -60,7 +60,7 @@ func (l *line) ask(ctx context.Context, method, path string, query url.Values, b
 	}
 }
 
-// pauses are the times between two tries, each longer than the one before.
+// pauses has the times between two tries, each longer than the one before.
 type pauses struct{ next, longest time.Duration }
 
 func (l *line) pauses() *pauses { return &pauses{retryFirst, l.longest()} }
@@ -74,8 +74,8 @@ func (p *pauses) wait(ctx context.Context) {
 	p.next = min(2*p.next, p.longest)
 }
 
-// longest returns the longest time between two tries. A device that has waited for a server
-// to come back must not sleep through the round that begins then.
+// longest returns the longest time between two tries. A device that has waited for a server to come
+// back must not sleep through the round that begins then.
 func (l *line) longest() time.Duration {
 	return max(retryFirst, min(retryLast, l.enrolment.Job.Timeout.Round/retryShare))
 }
@@ -104,9 +104,9 @@ func (l *line) once(ctx context.Context, method, path string, query url.Values, 
 	return r.StatusCode, answer, errors.Join(err, r.Body.Close())
 }
 
-// step waits until a step has begun, and returns its announcement. A step that is over and
-// that nobody needs any more is [passed]. A server that has nothing to say, and does not wait with
-// saying so, is not asked at once again.
+// step waits until a step has begun, and returns its announcement. For a step that has ended and that
+// nobody needs any more it returns [passed]. If a server answers early that there is nothing, step
+// pauses before the next request.
 func (l *line) step(ctx context.Context, index int) ([]byte, error) {
 	for again := l.pauses(); ; again.wait(ctx) {
 		status, b, err := l.ask(ctx, http.MethodGet, stepPath, url.Values{"index": {strconv.Itoa(index)}}, nil)
@@ -126,15 +126,15 @@ func (l *line) step(ctx context.Context, index int) ([]byte, error) {
 	}
 }
 
-// passed is the answer about a step that is over, and that nobody needs any more.
+// passed tells a late device which step runs now.
 type passed struct{ at int } // the step that runs now
 
 func (p passed) Error() string { return fmt.Sprintf("devices: the job is at step %d", p.at) }
 
-// Unwrap says that it is over.
+// Unwrap marks it as an error about an ended step.
 func (passed) Unwrap() error { return errMoved }
 
-// passedBy reads the answer about a step that is over.
+// passedBy reads the answer about a step that has ended.
 func passedBy(answer []byte, step int) error {
 	const digits = 10
 	at, err := strconv.Atoi(string(answer))
@@ -144,12 +144,12 @@ func passedBy(answer []byte, step int) error {
 	return passed{at}
 }
 
-// movedBy returns the error of a request for what is over, in the server's words.
+// movedBy returns the error of a request for an ended step or session, with the server's text.
 func movedBy(answer []byte) error {
 	return fmt.Errorf("%w: the server says %s", errMoved, reason(answer))
 }
 
-// pull waits for messages behind the first ones, of which there is one at least. See step.
+// pull waits for messages after the first ones, and returns at least one. See step.
 func (l *line) pull(ctx context.Context, step int, session protocol.SessionID, after int) ([]protocol.Message, error) {
 	query := about(step, session)
 	query.Set("after", strconv.Itoa(after))
@@ -172,7 +172,7 @@ func about(step int, session protocol.SessionID) url.Values {
 	return url.Values{"step": {strconv.Itoa(step)}, "session": {session.Hex()}}
 }
 
-// decodeAll decodes what pieces has encoded.
+// decodeAll decodes the output of pieces.
 func decodeAll(b []byte) ([]protocol.Message, error) {
 	r := wire.NewReader(b)
 	list := make([]protocol.Message, r.Count(maxAnswer, 4))
@@ -203,20 +203,19 @@ const (
 
 // Limits of requests and answers.
 const (
-	waitTime     = 20 * time.Second               // of a GET that has nothing to say
+	waitTime     = 20 * time.Second               // of a GET without an answer
 	maxPostBytes = protocol.MaxChunkBytes + 2<<10 // a message with its header
 	maxPullBytes = 1 << 20                        // of messages in one answer, and one more
 	maxAnnounced = 1 << 20                        // of an announcement
 	answerTime   = time.Minute                    // for an answer to reach its reader
 	maxAnswer    = maxPullBytes + 2*maxPostBytes  // what a device reads
-	maxReason    = 512                            // of a text in place of an answer
+	maxReason    = 512                            // of a text instead of an answer
 	retryFirst   = 100 * time.Millisecond         // between two tries of a device
 	retryLast    = 2 * time.Second                // after many, and in long rounds
 	retryShare   = 8                              // in short ones, tries in each
 )
 
-// signer returns what signs a device's requests, and checks them: a request belongs to one
-// enrolment.
+// signer returns the signer and verifier of devices' requests: a request belongs to one enrolment.
 func (e *Enrolment) signer() request.Signer {
 	return request.Signer{Purpose: "mercer/v2/crowd/request", Of: e.sum[:]}
 }
@@ -232,7 +231,7 @@ func sumOf(m protocol.Message) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// decode decodes what encode wrote. The body stays where it is.
+// decode decodes the output of encode, without copying the body.
 func decode(b []byte) (protocol.Message, error) {
 	h, body, err := protocol.CutHeader(b)
 	if err == nil {
@@ -241,8 +240,8 @@ func decode(b []byte) (protocol.Message, error) {
 	return protocol.Message{Header: h, Body: body}, err
 }
 
-// told describes a step that the server has announced. A device keeps it beside the session,
-// so that a new process comes as far as the journals go without a server.
+// told is the announcement of a step. A device keeps it beside the session, so that a new process can
+// replay its journals without a server.
 type told struct {
 	step      int
 	announced []byte
@@ -255,7 +254,7 @@ func (t told) encode() []byte {
 	return w.Bytes()
 }
 
-// decodeTold decodes what encode wrote. An announcement of nothing is nil.
+// decodeTold decodes the output of encode. An empty announcement is nil.
 func decodeTold(b []byte) (told, error) {
 	r := wire.NewReader(b)
 	t := told{step: int(r.Uint32())}
@@ -266,12 +265,12 @@ func decodeTold(b []byte) (told, error) {
 }
 
 const (
-	lingerLook   = 100 * time.Millisecond // between two looks at who still needs the server
+	lingerLook   = 100 * time.Millisecond // between two looks at the devices that still need the server
 	farewellTime = 5 * time.Second        // for a device to say that it needs nothing more
 )
 
-// linger keeps the server there for devices that went through the last session and have not
-// said that they need nothing more, for the time in which devices may come to a job.
+// linger keeps the server running for devices that finished the last session and have not said
+// farewell, at most for the time in which devices may join a job.
 func (s *Service) linger(ctx context.Context) error {
 	s.mu.Lock()
 	last := s.begun[len(s.begun)-1].box
@@ -287,7 +286,7 @@ func (s *Service) linger(ctx context.Context) error {
 	kept := 0
 	for {
 		finished, missing := last.left()
-		if len(finished) > kept { // a server that is killed now must not wait for them again
+		if len(finished) > kept { // a restarted server must not wait for them again
 			if err := last.Put(vault.Report, encodeNames(finished)); err != nil {
 				return err
 			}
@@ -299,13 +298,13 @@ func (s *Service) linger(ctx context.Context) error {
 		select {
 		case <-often.C:
 		case <-ctx.Done():
-			s.Logger.Warn("devices have not fetched what was for them", "devices", missing)
+			s.Logger.Warn("devices have not fetched their last messages", "devices", missing)
 			return nil
 		}
 	}
 }
 
-// left returns who needs nothing more, and the number of devices that may.
+// left returns the devices that need nothing more, and the number of those that may.
 func (b *box) left() (finished []string, missing int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -317,8 +316,8 @@ func (b *box) left() (finished []string, missing int) {
 	return slices.Sorted(maps.Keys(b.finished)), missing
 }
 
-// farewell tells the server that this device has all that it came for: its journals hold it.
-// A server that does not hear it waits for nothing.
+// farewell tells the server that this device needs nothing more: its journals have everything. The
+// server waits for nothing if it does not arrive.
 func (d *Device) farewell(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, farewellTime)
 	defer cancel()
@@ -327,7 +326,7 @@ func (d *Device) farewell(ctx context.Context) {
 	}
 }
 
-// farewell is a request of a device that needs nothing more.
+// farewell sends the request of a device that needs nothing more.
 func (l *line) farewell(ctx context.Context, step int, session protocol.SessionID) error {
 	_, _, err := l.ask(ctx, http.MethodPost, farewellPath, about(step, session), nil)
 	return err

@@ -27,15 +27,15 @@ type deviceMail struct {
 
 	mu     sync.RWMutex // of closing in
 	in     chan driver.Inbound
-	closed bool  // in is
+	closed bool  // in is closed
 	over   error // why the session is over at the server
 }
 
-// errVanished is the cause by which a device of a rehearsal goes.
-var errVanished = errors.New("devices: the device vanishes, as it was told")
+// errVanished is the cause with which a simulated device vanishes.
+var errVanished = errors.New("devices: the device vanishes, as configured")
 
-// Send implements [driver.Mail]. Where the server has gone on, the last message of a machine
-// that has ended has come before, or is missed by nobody.
+// Send implements [driver.Mail]. If the server's session has ended, the last message of an ended
+// machine arrived before, or nobody needs it.
 func (d *deviceMail) Send(ctx context.Context, m protocol.Message) error {
 	if d.leaves(m.Kind) {
 		d.leave(errVanished)
@@ -56,8 +56,8 @@ func (d *deviceMail) Send(ctx context.Context, m protocol.Message) error {
 // In implements [driver.Mail].
 func (d *deviceMail) In() <-chan driver.Inbound { return d.in }
 
-// fetch brings messages until ctx ends. That the session is over at the server ends nothing
-// here: it closes the mail, and the machine goes as far as it comes with what it has.
+// fetch receives messages until ctx ends. If the session has ended at the server, it only closes the
+// mail: the machine continues with the messages that it has.
 func (d *deviceMail) fetch(ctx context.Context) error {
 	var later sync.WaitGroup
 	defer later.Wait()
@@ -81,7 +81,7 @@ func (d *deviceMail) fetch(ctx context.Context) error {
 	}
 }
 
-// close closes the mail behind the messages that it holds.
+// close closes the mail after the messages that it holds.
 func (d *deviceMail) close(why error) {
 	d.note(why)
 	d.mu.Lock()
@@ -96,14 +96,14 @@ func (d *deviceMail) note(why error) {
 	d.over = why
 }
 
-// why returns the reason for which the session is over at the server, nil while it is not.
+// why returns the reason why the session has ended at the server, nil while it has not.
 func (d *deviceMail) why() error {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.over
 }
 
-// pulled is a message that lies at the server until the session ends: there is nothing to
+// pulled is a message that stays at the server until the session ends, so there is nothing to
 // acknowledge.
 type pulled struct {
 	driver.Inbound
@@ -112,7 +112,7 @@ type pulled struct {
 	waiting *sync.WaitGroup
 }
 
-// push hands the message over, unless the session has ended.
+// push passes the message on, unless the session has ended.
 func (p *pulled) push() bool {
 	p.mail.mu.RLock()
 	defer p.mail.mu.RUnlock()
@@ -142,7 +142,7 @@ func (p *pulled) Later(delay time.Duration) error {
 	return nil
 }
 
-// drive runs a machine to its end. Where its journal is whole, that takes no server.
+// drive runs a machine to its end. If its journal is complete, it needs no server.
 func (d *Device) drive(ctx context.Context, i int, next *method.Session, opened *protocol.Session, kept vault.Session, run *method.Run) error {
 	machine := &turned{Machine: run.Machine, turns: d.Turns}
 	whole, err := sealed(kept)
@@ -163,7 +163,7 @@ func (d *Device) drive(ctx context.Context, i int, next *method.Session, opened 
 	go func() {
 		defer close(done)
 		if err := mail.fetch(fetched); err != nil && fetched.Err() == nil {
-			leave(err) // nothing more will come
+			leave(err) // no more messages will come
 		}
 	}()
 	_, err = driver.Run(ctx, driver.Config{
@@ -183,7 +183,7 @@ func (d *Device) drive(ctx context.Context, i int, next *method.Session, opened 
 	return err
 }
 
-// sealed reports whether a journal holds a session to its end.
+// sealed reports whether a journal has a session to its end.
 func sealed(kept vault.Session) (bool, error) {
 	for r, err := range kept.Records() {
 		if err != nil || r.Ended != "" {

@@ -11,7 +11,7 @@ import (
 // sessions are the open sessions of one member.
 type sessions map[protocol.SessionID]vault.Session
 
-// reopened returns the sessions that an earlier process has left.
+// reopened returns the sessions of an earlier process.
 func reopened(open []vault.Session) sessions {
 	s := make(sessions)
 	for _, k := range open {
@@ -20,14 +20,14 @@ func reopened(open []vault.Session) sessions {
 	return s
 }
 
-// take returns a session that an earlier process has left, or a new one. The note is kept
-// beside a new one, and on disk before anything of it is.
+// take returns a session of an earlier process, or a new one. The note is stored beside a new one,
+// before anything else of it is on disk.
 func (s sessions) take(v vault.Vault, id protocol.SessionID, note []byte) (vault.Session, error) {
 	if k := s[id]; k != nil {
 		return k, nil
 	}
 	var seed [32]byte
-	_, _ = rand.Read(seed[:]) // which never fails: see crypto/rand
+	_, _ = rand.Read(seed[:]) // it never fails: see crypto/rand
 	k, err := v.Create(id, seed, note)
 	if err == nil {
 		s[id] = k

@@ -1,10 +1,10 @@
-// Package simulator runs many devices in one process: a device for each of several
-// people, with data, a key, a ledger and a journal of its own. It is for tests and
-// demonstrations, and for a household that shares a machine.
+// Package simulator runs many devices in one process: a device for each of several people, with data, a
+// key, a ledger and a journal of its own. It is for tests and demonstrations, and for a household that
+// shares a machine.
 //
 //	HOME/devices/N/vault                the device's ledger, and its journals while a job runs
-//	HOME/devices/N/recommendations.csv  rank, item, score: once the job is over for the device
-//	HOME/devices/N/model                the same of a job whose devices are told a model
+//	HOME/devices/N/recommendations.csv  rank, item, score: once the job has ended for the device
+//	HOME/devices/N/model                the same for a job whose devices receive a model
 package simulator
 
 import (
@@ -31,7 +31,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Config selects the devices to play. They own the data of the people from First on.
+// Config selects the devices to run. They own the data of the people from First on.
 type Config struct {
 	Home      string
 	Build     string // names the program: journals are for the same program
@@ -45,11 +45,11 @@ type Config struct {
 	Limits       method.Limits
 	HTTP         *http.Client
 	Patience     time.Duration
-	// Seed fixes what devices draw, for comparison with a simulation; nil for what each draws
-	// by its key.
+	// Seed fixes the random values of devices, for comparison with a simulation; nil if each device
+	// draws them by its key.
 	Seed func(label string) [32]byte
-	// Vanishing has the step and the kind of message before which devices vanish, by name. It
-	// is for rehearsals.
+	// Vanishing lists, by the device's name, the step and the kind of message before which a device
+	// vanishes.
 	Vanishing map[string][]Moment
 	Logger    *slog.Logger
 }
@@ -62,14 +62,14 @@ type Result struct {
 	Devices  int    `json:"devices"`
 	Finished int    `json:"finished"`
 	Vanished int    `json:"vanished"`
-	LeftOut  int    `json:"left_out"` // that gave up, or that the job went on without
-	Sessions int    `json:"sessions"` // that devices went through to the end
+	LeftOut  int    `json:"left_out"` // that gave up, or were left out
+	Sessions int    `json:"sessions"` // that devices finished
 	Sent     uint64 `json:"sent_bytes"`
 	Received uint64 `json:"received_bytes"`
 }
 
-// Run plays the devices until the job is over for all of them. Its error says how many devices
-// did not get what they came for, and why the first of them did not; the log says it of each.
+// Run runs the devices until the job has ended for all of them. Its error has the number of devices
+// without a result, and the first one's reason; the log has the reason of each.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.First < 0 || c.Count < 1 || c.First+c.Count > len(c.People) {
 		return nil, fault.BadInputf("%s has data of %d people; there are no devices for rows %d to %d", c.Source, len(c.People), c.First, c.First+c.Count-1)
@@ -100,7 +100,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	case c.Count == 1:
 		return r, first
 	}
-	return r, fmt.Errorf("%d of %d devices did not get what they came for; the first says: %w", r.LeftOut, c.Count, first)
+	return r, fmt.Errorf("%d of %d devices got no result; the first: %w", r.LeftOut, c.Count, first)
 }
 
 func (r *Result) add(one *devices.Report) {
@@ -137,7 +137,7 @@ func Rows(all *dataset.Set) []method.Table {
 	return people
 }
 
-// draw returns what fixes the draws of a row's device, nil where nothing does.
+// draw returns the source of a row's device's random values, nil if its key is the source.
 func (c Config) draw(row int) func(label string) [32]byte {
 	if c.Seed == nil {
 		return nil
@@ -145,7 +145,7 @@ func (c Config) draw(row int) func(label string) [32]byte {
 	return func(label string) [32]byte { return c.Seed(label + "/" + strconv.Itoa(row)) }
 }
 
-// device plays one device. One that has what it was to get is done.
+// device runs one device. A device that has its result is done.
 func (c Config) device(ctx context.Context, row int, turns chan struct{}) (r *devices.Report, err error) {
 	home := place(filepath.Join(c.Home, "devices", strconv.Itoa(row)))
 	if home.done() {
@@ -192,7 +192,7 @@ type place string
 func (p place) list() string  { return filepath.Join(string(p), "recommendations.csv") }
 func (p place) model() string { return filepath.Join(string(p), "model") }
 
-// done reports whether the device has what it was to get.
+// done reports whether the device has its result.
 func (p place) done() bool {
 	for _, path := range []string{p.list(), p.model()} {
 		if _, err := os.Stat(path); err == nil {
@@ -202,7 +202,7 @@ func (p place) done() bool {
 	return false
 }
 
-// keep writes what the device has got to its person.
+// keep writes the device's result for its person.
 func (p place) keep(r *devices.Report) error {
 	if r.Model != nil {
 		return disk.ReplaceBy(p.model(), r.Model)
