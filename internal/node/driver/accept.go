@@ -16,8 +16,8 @@ type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
 
-// accept offers an event to the machine and, if the machine takes it, does
-// what it asks in the contract's order. in is the message's receipt, or nil.
+// accept offers an event to the machine and, if the machine accepts it, carries out its effects in the
+// contract's order. in is the message's receipt, or nil.
 func (d *driver) accept(e protocol.Event, in *Inbound) error {
 	effects, err := d.Machine.Step(e)
 	if err != nil {
@@ -67,7 +67,7 @@ func (d *driver) remember(e protocol.Event) {
 
 // take notes the changes that a step, new or replayed, makes to the session.
 func (d *driver) take(effects protocol.Effects) {
-	d.resume = d.resume || effects.Resume // a message in between takes nothing back
+	d.resume = d.resume || effects.Resume // a message in between does not cancel it
 	for _, t := range effects.Arm {
 		d.timers.arm(t)
 	}
@@ -76,8 +76,8 @@ func (d *driver) take(effects protocol.Effects) {
 	}
 }
 
-// claim takes names in the ledger. That another session holds one is final;
-// that the ledger cannot be written says nothing about who holds it.
+// claim takes names in the ledger. A name that another session holds is a final error; a ledger that
+// cannot be written is an interruption, since it says nothing about the holder.
 func (d *driver) claim(names []string) error {
 	if len(names) == 0 {
 		return nil
@@ -93,15 +93,14 @@ func (d *driver) claim(names []string) error {
 	return interrupt(err)
 }
 
-// acknowledge has a message acknowledged by the next settle. Those that change
-// nothing wait too: a repeated message may share its place in the broker's
-// queue with the one that is not on disk yet.
+// acknowledge lets the next settle acknowledge a message. Messages that change nothing wait, too: a
+// repeated message may share its place in the broker's queue with the one that is not on disk yet.
 func (d *driver) acknowledge(in Inbound) {
-	in.Message.Body = nil // the machine's
+	in.Message.Body = nil // the machine owns it
 	d.unacked = append(d.unacked, in)
 }
 
-// settle waits for the disk and then acknowledges what is on it.
+// settle waits for the disk and then acknowledges the messages that are on it.
 func (d *driver) settle() error {
 	if err := d.Log.Sync(); err != nil {
 		return interrupt(err)
@@ -131,14 +130,14 @@ var ErrInputChanged = fault.Changed.Errorf("driver: the data has changed since t
 // ErrDiverged rejects a replay that would send other bytes.
 var ErrDiverged = fault.Diverged.Errorf("driver: the replay differs from the journal; the session is aborted, submit the job again")
 
-// replay feeds the journal to the machine. Nothing leaves the process; what
-// had not been delivered is left in the outbox.
+// replay feeds the journal to the machine. Nothing leaves the process; undelivered messages stay in the
+// outbox.
 func (d *driver) replay(ctx context.Context) error {
 	for r, err := range d.Records {
 		switch {
 		case errors.Is(err, journal.ErrLost):
 			return fault.Lost.Errorf("driver: %w", err)
-		case err != nil: // of reading: the journal itself may be whole
+		case err != nil: // a read error: the journal itself may be whole
 			return interrupt(err)
 		case ctx.Err() != nil:
 			return Interrupted(ctx)
@@ -161,8 +160,8 @@ func (d *driver) apply(r journal.Record) error {
 			return fmt.Errorf("driver: the session was aborted before a restart: %s", r.Ended)
 		}
 	}
-	// Let bodies go as soon as they are known to have arrived: a replay must
-	// not hold all that was ever sent.
+	// Free bodies as soon as they are known to have arrived: a replay must not hold everything that was
+	// ever sent.
 	for range r.Delivered {
 		if d.outbox.empty() {
 			return fmt.Errorf("%w: more messages were delivered than the machine sends", ErrDiverged)

@@ -14,19 +14,16 @@
 //  5. Claim names that may be used only once in the party's ledger.
 //  6. Put the messages into the outbox, arm timers, go on.
 //
-// After a crash the journal is replayed into a fresh machine. Every message
-// the machine sends again is compared with the digest in the journal; a
-// difference means that the input, the build or the machine is not what it
-// was, and the session is aborted before anything is sent. Messages not known
-// to be delivered are sent again, sealed afresh; receivers drop them by their
-// header. Before that the names of all replayed steps are claimed again, since
-// the crash may have come between the journal and the ledger.
+// After a crash the journal is replayed into a fresh machine. Every message the machine sends again is
+// compared with the digest in the journal; a difference means that the input, the build or the machine
+// has changed, and the session is aborted before anything is sent. Messages not known to be delivered
+// are sent again, sealed afresh; receivers drop them by their header. Before that the names of all
+// replayed steps are claimed again, since the crash may have come between the journal and the ledger.
 //
-// Messages that wait are read before a timer is believed, so that a peer is
-// not called silent because this process was busy. While more than 16 MiB wait
-// for the network, no messages are taken in.
+// Waiting messages are read before a timer expires, so that a busy process does not call a peer silent.
+// While more than 16 MiB wait for the network, the driver reads no messages.
 //
-// An error that is final has been journalled as the session's outcome; an
-// error for which errors.Is(err, [ErrInterrupted]) holds leaves a session that
+// A final error has been journalled as the session's outcome; an error for which errors.Is(err,
+// [ErrInterrupted]) holds leaves a session that another Run resumes.
 // another Run resumes.
 package driver

@@ -22,16 +22,16 @@ var ErrInterrupted = errors.New("driver: interrupted; the session can be resumed
 type Mail interface {
 	// Send seals m freshly and returns once the transport has taken it.
 	Send(ctx context.Context, m protocol.Message) error
-	// In delivers verified messages of this session. Where it is closed no more will come, and
-	// the session goes on as far as it needs none.
+	// In delivers verified messages of this session. If it is closed no more will come, and the session
+	// continues as far as it needs none.
 	In() <-chan Inbound
 }
 
 // Inbound is a verified message with its receipt.
 type Inbound struct {
 	Message protocol.Message
-	// Fault, if set, explains why a message that its sender did sign cannot be used;
-	// only the Message's header is set then.
+	// Fault, if set, explains why a message that its sender did sign cannot be used; then only the
+	// Message's header is set.
 	Fault error
 	transport.Receipt
 }
@@ -47,13 +47,12 @@ type Ledger interface {
 	Claim(session protocol.SessionID, names ...string) error
 }
 
-// Config is everything one session needs. All fields but Progress are
-// required.
+// Config is the input of one session. All fields but Progress are required.
 type Config struct {
 	Session   *protocol.Session
 	Machine   protocol.Machine // fresh: Run replays Records into it
 	InputHash [32]byte
-	Records   iter.Seq2[journal.Record, error] // what the journal holds already
+	Records   iter.Seq2[journal.Record, error] // the journal so far
 	Log       Log
 	Ledger    Ledger
 	Mail      Mail
@@ -63,9 +62,8 @@ type Config struct {
 	Logger   *slog.Logger
 }
 
-// Run drives the session to its end. A nil error means that the machine ended
-// with a result, which is read from the machine. Traffic counts the bytes sent and
-// received in this process's life.
+// Run drives the session to its end. A nil error means that the machine ended with a result, which is
+// read from the machine. Traffic counts the bytes that this process sent and received.
 func Run(ctx context.Context, c Config) (Traffic, error) {
 	d := newDriver(c)
 	err := d.replay(ctx)
@@ -78,8 +76,8 @@ func Run(ctx context.Context, c Config) (Traffic, error) {
 	return d.traffic, d.outcome()
 }
 
-// Replay rebuilds an ended session's machine from its journal, sending
-// nothing. It fails where Run would abort.
+// Replay rebuilds an ended session's machine from its journal, and sends nothing. It fails where Run
+// would abort.
 func Replay(m protocol.Machine, input [32]byte, records iter.Seq2[journal.Record, error]) error {
 	d := newDriver(Config{Machine: m, InputHash: input, Records: records})
 	if err := d.replay(context.Background()); err != nil {
@@ -99,12 +97,12 @@ type driver struct {
 	inbox    protocol.Inbox
 	outbox   *outbox
 	timers   *timers
-	unacked  []Inbound // handled, not acknowledged; without their bodies
+	unacked  []Inbound // handled and not acknowledged; without their bodies
 	claims   []string  // of the replayed steps
 	refused  map[string]error
 	refusals tally.Tally // by sender
 	resume   bool        // the machine has more to do
-	deaf     bool        // no message will come any more
+	deaf     bool        // no more messages will come
 	granted  chan struct{}
 	started  bool
 	end      *protocol.End
@@ -126,8 +124,7 @@ func newTimers() *timers {
 	return &timers{clocks: make(map[protocol.Timer]*clock), fired: make(chan *clock), over: make(chan struct{})}
 }
 
-// run accepts events until the machine ends and everything it sent has been
-// taken by the transport.
+// run accepts events until the machine ends and the transport has taken every message.
 func (d *driver) run(ctx context.Context) error {
 	// A crash may have come between the journal and the ledger.
 	if err := d.claim(d.claims); err != nil {
@@ -154,7 +151,7 @@ func (d *driver) run(ctx context.Context) error {
 	return d.settle()
 }
 
-// next waits for one thing to happen and handles it.
+// next waits for one event and handles it.
 func (d *driver) next(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return Interrupted(ctx)
@@ -193,9 +190,8 @@ func (d *driver) next(ctx context.Context) error {
 	}
 }
 
-// Interrupted is the error of a session whose context has ended: that which somebody
-// was blamed by, if the session was told to abort, or one that wraps
-// [ErrInterrupted], if the daemon shuts down.
+// Interrupted returns the error of a session whose context has ended: the error that blames a member,
+// if the session was aborted, or one that wraps [ErrInterrupted], if the daemon shuts down.
 func Interrupted(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	var blame *protocol.BlameError
@@ -205,8 +201,7 @@ func Interrupted(ctx context.Context) error {
 	return interrupt(cause)
 }
 
-// interrupt marks a failure of this process or its surroundings, after which
-// the session can go on.
+// interrupt marks a failure of this process or its surroundings, after which the session can continue.
 func interrupt(err error) error { return fmt.Errorf("%w: %w", ErrInterrupted, err) }
 
 // receive offers one message to the machine.
@@ -243,11 +238,10 @@ func isRefusal(err error) bool {
 	return errors.As(err, &r)
 }
 
-// refuse remembers the first refusal of each peer: should the peer go silent,
-// this refusal explains it.
+// refuse remembers the first refusal of each peer, which explains a later silence of the peer.
 func (d *driver) refuse(in Inbound, err error) {
 	sender := in.Message.Sender
-	if n, tell := d.refusals.Count("", sender); tell { // the sender decides how many there are
+	if n, tell := d.refusals.Count("", sender); tell { // the sender decides their number
 		d.Logger.Warn("refused a message", "message", in.Message.Header.String(), "times", n, "error", err)
 	}
 	if _, known := d.refused[sender]; !known {
@@ -256,8 +250,8 @@ func (d *driver) refuse(in Inbound, err error) {
 	d.acknowledge(in)
 }
 
-// expire tells the machine that a timer has run out, after the messages that
-// wait already: their senders are not silent.
+// expire tells the machine that a timer has expired, after the messages that wait already: their
+// senders are not silent.
 func (d *driver) expire(c *clock) error {
 	for range len(d.Mail.In()) {
 		if d.outbox.full() {
@@ -299,8 +293,8 @@ func (d *driver) outcome() error {
 	return err
 }
 
-// abort journals err as the outcome, unless it only interrupts. A machine that
-// had ended with an error of its own knows better what went wrong.
+// abort journals err as the outcome, unless it is an interruption. If the machine had ended with an
+// error of its own, that error comes first.
 func (d *driver) abort(err error) error {
 	if errors.Is(err, ErrInterrupted) {
 		return err
@@ -330,7 +324,7 @@ func (d *driver) seal(outcome error) error {
 	return nil
 }
 
-// explain replaces "south is silent" by what south had sent that was refused.
+// explain adds to "south is silent" the reason why an earlier message of south was refused.
 func (d *driver) explain(err error) error {
 	var silent, earlier *protocol.BlameError
 	if !errors.As(err, &silent) || silent.Kind != protocol.KindSilent {
@@ -343,5 +337,5 @@ func (d *driver) explain(err error) error {
 	case errors.As(why, &earlier):
 		return fmt.Errorf("%w; then it went silent", why)
 	}
-	return fmt.Errorf("%w; what it had sent was refused: %w", err, why)
+	return fmt.Errorf("%w; an earlier message of it was refused: %w", err, why)
 }

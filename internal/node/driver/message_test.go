@@ -178,7 +178,7 @@ func TestSilenceIsExplained(t *testing.T) {
 		text  string
 	}{
 		{"blamed", protocol.Blame(peer, protocol.KindMalformed, errors.New("not a number")), nil, protocol.KindMalformed, "not a number; then it went silent"},
-		{"plain", errors.New("no room for it"), nil, protocol.KindSilent, "within a minute; what it had sent was refused: no room for it"},
+		{"plain", errors.New("no room for it"), nil, protocol.KindSilent, "within a minute; an earlier message of it was refused: no room for it"},
 		{"sealed to nobody", nil, protocol.Blame(peer, protocol.KindMalformed, errors.New("does not open")), protocol.KindMalformed, "does not open; then it went silent"},
 		{"nothing refused", nil, nil, protocol.KindSilent, "within a minute"},
 	} {

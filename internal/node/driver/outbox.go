@@ -10,14 +10,14 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// maxOutboxBytes bounds the bytes that may wait for a slow network before the driver
-// stops taking messages in.
+// maxOutboxBytes bounds the bytes that may wait for a slow network before the driver stops reading
+// messages.
 const maxOutboxBytes = 4 * protocol.MaxStepBytes
 
 // headBytes estimates the memory that a message without a body takes.
 const headBytes = 256
 
-// outbox sends messages in order, one at a time, while the machine goes on.
+// outbox sends messages in order, one at a time, while the machine continues.
 type outbox struct {
 	queue   []protocol.Message // queue[0] is being sent
 	bytes   int
@@ -64,8 +64,8 @@ func (o *outbox) wait() { o.done.Wait() }
 func (o *outbox) empty() bool { return len(o.queue) == 0 }
 func (o *outbox) full() bool  { return o.bytes >= maxOutboxBytes }
 
-// room reports whether the machine may go on with a long output: it works on the
-// next step while the last one is sent.
+// room reports whether the machine may continue a long output: it computes the next step while the last
+// one is sent.
 func (o *outbox) room() bool { return o.bytes < protocol.MaxStepBytes }
 
 func (o *outbox) push(messages []protocol.Message) {

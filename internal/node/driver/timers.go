@@ -7,8 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// timers holds what the machine has armed. Armed timers are known before the
-// clocks run, so that a replay can arm and disarm without waiting.
+// timers has the machine's armed timers. Timers are armed before the clocks run, so that a replay can
+// arm and disarm without waiting.
 type timers struct {
 	armed  []protocol.Timer // in the order of arming
 	clocks map[protocol.Timer]*clock
@@ -16,8 +16,8 @@ type timers struct {
 	over   chan struct{}
 }
 
-// clock is one run of a timer. A timer that is armed again gets another one,
-// so that a run that has just fired is told from the present one.
+// clock is one run of a timer. A timer that is armed again gets another clock, so that an expired run
+// can be distinguished from the present one.
 type clock struct {
 	name protocol.Timer
 	*time.Timer
@@ -29,7 +29,7 @@ func (t *timers) arm(name protocol.Timer) {
 	}
 }
 
-// disarm forgets a timer and says whether it was armed.
+// disarm forgets a timer and reports whether it was armed.
 func (t *timers) disarm(name protocol.Timer) bool {
 	i := slices.Index(t.armed, name)
 	if i < 0 {
@@ -39,12 +39,12 @@ func (t *timers) disarm(name protocol.Timer) bool {
 	return true
 }
 
-// expired disarms the timer whose clock has fired, unless it has been armed
-// anew or disarmed since.
+// expired disarms the timer of an expired clock, and reports false if it was armed again or disarmed
+// since.
 func (t *timers) expired(c *clock) bool { return t.clocks[c.name] == c && t.disarm(c.name) }
 
-// start runs the clocks of all timers armed so far. After a restart each
-// begins anew: the time a process was down is not held against its peers.
+// start runs the clocks of all timers armed so far. After a restart each begins anew: the time a
+// process was down does not count against its peers.
 func (t *timers) start(timeout func(protocol.Timer) time.Duration) {
 	for _, name := range t.armed {
 		t.run(name, timeout(name))

@@ -15,9 +15,8 @@ import (
 // maxPending bounds the number of side files held open between two Syncs.
 const maxPending = 32
 
-// bodies are a session's side files. A file is kept open until it has been
-// flushed: an error of writing back may be reported to the descriptor that
-// wrote, and to no other.
+// bodies are a session's side files. A file stays open until it has been flushed: the kernel may report
+// a write-back error only to the descriptor that wrote.
 type bodies struct {
 	dir     string
 	sealer  sealer
@@ -44,7 +43,7 @@ func (b *bodies) write(number uint64, body []byte) error {
 	return nil
 }
 
-// drop takes back the body written last, whose record could not be.
+// drop removes the last body, whose record could not be written.
 func (b *bodies) drop(number uint64, size int) error {
 	last := b.pending[len(b.pending)-1]
 	b.pending = b.pending[:len(b.pending)-1]
@@ -73,7 +72,7 @@ func (b *bodies) sync() error {
 	return errors.Join(errs...)
 }
 
-// close closes what is open; flushed or not.
+// close closes the open files, flushed or not.
 func (b *bodies) close() error {
 	var errs []error
 	for _, f := range b.pending {
@@ -99,7 +98,7 @@ func (b *bodies) read(number uint64, want side) ([]byte, error) {
 	return body, nil
 }
 
-// check looks at a side file's size only.
+// check checks a side file's size only.
 func (b *bodies) check(number uint64, want side) error {
 	info, err := os.Stat(b.path(number))
 	if err != nil {
@@ -111,8 +110,8 @@ func (b *bodies) check(number uint64, want side) error {
 	return nil
 }
 
-// adopt takes over a side file that a former process wrote and may not have
-// flushed. If it was never flushed, its content has to be looked at.
+// adopt takes over a side file that a former process wrote and may not have flushed. If it was never
+// flushed, its content must be checked.
 func (b *bodies) adopt(number uint64, want side, flushed bool) error {
 	if flushed {
 		b.bytes += int64(want.size + sealOverhead)
@@ -130,8 +129,8 @@ func (b *bodies) adopt(number uint64, want side, flushed bool) error {
 	return b.bound()
 }
 
-// sweep removes every file that keep does not list and returns how many there
-// were: bodies whose records were cut off.
+// sweep removes every file that keep does not list, that is, bodies whose records were cut off, and
+// returns their number.
 func (b *bodies) sweep(keep map[string]bool) (int, error) {
 	entries, err := os.ReadDir(b.dir)
 	if err != nil {

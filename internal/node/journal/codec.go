@@ -10,8 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// entry is a record as the log holds it: a large body is replaced by its size
-// and hash.
+// entry is a record in the form of the log: a large body is replaced by its size and hash.
 type entry struct {
 	Record
 	side *side
@@ -91,7 +90,7 @@ func cut(s string) string {
 	return s[:MaxOutcomeBytes-len(mark)] + mark
 }
 
-// decode decodes what encode wrote, and nothing else.
+// decode decodes the output of encode, and nothing else.
 func decode(b []byte) (entry, error) {
 	r := wire.NewReader(b)
 	var e entry
@@ -167,9 +166,9 @@ func decodeEffects(r *wire.Reader, to *Record) {
 type Record struct {
 	Event  protocol.Event
 	Sent   [][32]byte // digests of the messages that the step sent, in order
-	Claims []string   // once-for-ever names that the step asked for
+	Claims []string   // once-for-ever names that the step claims
 
-	Delivered int    // that many more messages have reached the broker
+	Delivered int    // number of further messages that have reached the broker
 	Ended     string // how the session ended
 }
 

@@ -11,11 +11,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Destroy ends a session irrevocably: its seed is overwritten and removed, then
-// its log and bodies, which nobody can open any more. tombstone stays, if it
-// is not nil: public facts only, such as the outcome. The journal, if any,
-// must have been closed. A session that cannot be opened can be destroyed, and
-// a second Destroy changes nothing; the first tombstone stays.
+// Destroy ends a session irrevocably: it overwrites and removes the seed, then removes the log and the
+// bodies, which nobody can open any more. tombstone stays, if it is not nil: public facts only, such as
+// the outcome. The journal, if any, must have been closed. A session that cannot be opened can be
+// destroyed, and a second Destroy changes nothing; the first tombstone stays.
 //
 // A tombstone that cannot be written does not stop the destruction.
 func (s *Store) Destroy(id protocol.SessionID, tombstone []byte) error {
@@ -24,8 +23,8 @@ func (s *Store) Destroy(id protocol.SessionID, tombstone []byte) error {
 	}
 	dir := s.dir(id)
 	errs := []error{bury(dir, tombstone), s.erase(dir)}
-	// Without this mark the next OpenStore would not know; it is last, so that
-	// a crash before it leaves the session to be destroyed again.
+	// The next OpenStore needs this mark; it is last, so that a crash before it leaves the session to
+	// be destroyed again.
 	errs = append(errs, endMark(s.markPath(id)))
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("journal: destroying session %v: %w", id, err)
@@ -87,8 +86,8 @@ func (s *Store) erase(dir string) error {
 	return errors.Join(append(errs, disk.SyncDir(dir))...)
 }
 
-// Tombstone returns what Destroy left; an error for which errors.Is(err,
-// fs.ErrNotExist) holds if there is none.
+// Tombstone returns the tombstone of Destroy; an error for which errors.Is(err, fs.ErrNotExist) holds
+// if there is none.
 func (s *Store) Tombstone(id protocol.SessionID) ([]byte, error) {
 	b, err := os.ReadFile(tombPath(s.dir(id)))
 	if err != nil {
@@ -97,8 +96,8 @@ func (s *Store) Tombstone(id protocol.SessionID) ([]byte, error) {
 	return b, nil
 }
 
-// sweep finishes destructions that a crash interrupted, and repeats those that
-// somebody has undone from a backup.
+// sweep finishes destructions that a crash interrupted, and repeats those that a restored backup has
+// undone.
 func (s *Store) sweep() error {
 	ids, err := s.ids("session")
 	if err != nil {
@@ -118,8 +117,7 @@ func (s *Store) sweep() error {
 	return nil
 }
 
-// due reports whether a session has an end and still holds something, or has a
-// tombstone and no end.
+// due reports whether a session has ended and still has files, or has a tombstone and has not ended.
 func (s *Store) due(id protocol.SessionID) (bool, error) {
 	ended, err := s.ended(id)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package journal is the truth of a session: an append-only log of every event
-// that its machine accepted, from which the machine is rebuilt, byte for byte,
-// after a crash.
+// Package journal is the record of a session: an append-only log of every event that its machine
+// accepted, from which the machine is rebuilt, byte for byte, after a crash.
 //
 //	store, err := journal.OpenStore("/var/lib/mercer/journal")
 //	j, err := store.Create(id, seed, build) // once for each session
@@ -49,14 +48,11 @@
 //     drives and file systems that write in place. SSDs remap blocks; btrfs,
 //     ZFS, APFS and snapshots copy on write. Put the root on an encrypted
 //     volume if that matters.
-//   - A root that is rolled back as a whole, or a restored virtual machine,
-//     looks like the past and is not found out.
-//   - The mark is written after each Sync but not flushed by itself: after a
-//     power cut it may be up to a writeback interval too low, and then a log
-//     cut off within that interval is taken for a torn one.
-//   - After a drive has failed to write, Linux says so once and forgets: a
-//     process that opens the journal again may read from memory what never
-//     reached the disk.
+//   - A root that is rolled back as a whole, or a restored virtual machine, looks like the past and is not detected.
+//   - The mark is written after each Sync but not flushed by itself: after a power cut it may be up to a writeback interval
+//     too low, and then a log cut off within that interval is taken for a torn one.
+//   - After a drive has failed to write, Linux reports the error once and forgets it: a process that opens the journal again
+//     may read from memory what never reached the disk.
 //   - The header (session, build, time of creation) is in clear, and so are
 //     the number and the sizes of records.
 package journal

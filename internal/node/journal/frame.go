@@ -18,7 +18,7 @@ import (
 // a damaged length would make the rest of the log look like a torn end.
 const frameHead = 8
 
-// errTorn marks an end that a crash cut off while it was written.
+// errTorn marks an end that a crash cut off.
 var errTorn = errors.New("torn")
 
 func appendFrame(dst []byte, s sealer, number uint64, plain []byte) []byte {
@@ -52,9 +52,9 @@ func newFrames(file io.ReaderAt, start, size int64, s sealer) *frames {
 	return &frames{file: file, in: in, sealer: s, size: size, offset: start}
 }
 
-// next returns the next record's plain bytes, valid until the next call. It
-// gives io.EOF at the end, errTorn at a torn end, and another error where the
-// log is damaged; then offset and number describe the failing frame.
+// next returns the next record's plain bytes, valid until the next call. It returns io.EOF at the end,
+// errTorn at a torn end, and another error if the log is damaged; then offset and number describe the
+// failing frame.
 func (f *frames) next() ([]byte, error) {
 	left := f.size - f.offset
 	if left == 0 {
@@ -94,10 +94,9 @@ func (f *frames) body(n int) ([]byte, error) {
 	return plain, nil
 }
 
-// broken tells a torn end from damage. After a power cut some file systems
-// leave a file at its new length with zeros for what had not been written: if
-// everything from offset on is zero, which no sealed record is, the end is
-// torn.
+// broken distinguishes a torn end from damage. After a power cut some file systems leave a file at its
+// new length with zeros for the unwritten part: if everything from offset on is zero, which no sealed
+// record is, the end is torn.
 func (f *frames) broken(offset int64, what damage) error {
 	zero, err := zeros(io.NewSectionReader(f.file, offset, f.size-offset))
 	if err != nil {
@@ -122,8 +121,7 @@ func zeros(r io.Reader) (bool, error) {
 	}
 }
 
-// keyLabel keeps the journal's key apart from everything else that is derived
-// from a session's seed.
+// keyLabel separates the journal's key from the other keys that are derived from a session's seed.
 const keyLabel = "mercer/v1/journal"
 
 // sealOverhead is a random nonce of 12 bytes and a tag of 16.

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	magic          = "mercer/journal\r\n" // a copy in text mode breaks it
+	magic          = "mercer/journal\r\n" // a copy in text mode changes it
 	formatVersion  = 1
 	maxBuildBytes  = 256
 	maxHeaderBytes = 512
 )
 
-// Header holds the facts that the beginning of a log states in clear.
+// Header has the facts in clear at the beginning of a log.
 type Header struct {
 	Session protocol.SessionID
 	Build   string    // program and instruction set that began the session
@@ -57,8 +57,7 @@ func readAt(file io.ReaderAt, b []byte, offset int64) error {
 	return err
 }
 
-// readHeader checks the beginning of a log and returns where the records
-// begin.
+// readHeader checks the beginning of a log and returns the offset of the first record.
 func readHeader(file io.ReaderAt, seed [SeedSize]byte) (h Header, s sealer, end int64, err error) {
 	head := make([]byte, len(magic)+2)
 	if err := readAt(file, head, 0); err != nil {
@@ -75,7 +74,7 @@ func readHeader(file io.ReaderAt, seed [SeedSize]byte) (h Header, s sealer, end 
 	if s, err = newSealer(seed, rest[:n]); err != nil {
 		return h, s, 0, err
 	}
-	// The seal comes first: it tells another program's header from a damaged one.
+	// The seal comes first: it distinguishes another program's header from a damaged one.
 	if _, err := s.open(nil, place{kind: placeHeader}, rest[n:]); err != nil {
 		return h, s, 0, damage("the header and the seed do not belong together")
 	}

@@ -29,12 +29,12 @@ type Journal struct {
 	end    int64  // where the next frame goes
 	next   uint64 // its record's number
 	synced uint64 // records known to be on disk
-	broken error  // after it nothing more is written
+	broken error  // the journal's first failure, after which nothing is written
 	closed bool
 	frame  []byte // reused
 }
 
-// Header returns the facts that the log states in clear.
+// Header returns the facts in clear at the beginning of the log.
 func (j *Journal) Header() Header { return j.header }
 
 // Seed reads the session's seed. The journal keeps no copy in memory.
@@ -100,7 +100,7 @@ func (j *Journal) fail(err error) error {
 	return j.broken
 }
 
-// undo takes back a record that was written in part.
+// undo removes a record that was written in part.
 func (j *Journal) undo(cause error, body []byte) error {
 	cause = fmt.Errorf("journal: record %d: %w", j.next, cause)
 	err := j.log.Truncate(j.end)
@@ -126,8 +126,8 @@ func (j *Journal) Sync() error {
 	return nil
 }
 
-// flush keeps an order: bodies before the records that name them, records
-// before the mark that vouches for them.
+// flush keeps an order: bodies before the records that name them, records before the mark that counts
+// them.
 func (j *Journal) flush() error {
 	if err := j.bodies.sync(); err != nil {
 		return err
@@ -184,8 +184,8 @@ func (j *Journal) read(fr *frames) (Record, error) {
 	return e.restore(body), nil
 }
 
-// Close closes the files without flushing them; what was not synced may be
-// lost in a power cut. The session stays open.
+// Close closes the files without flushing them; a power cut may lose unsynced records. The session
+// stays open.
 func (j *Journal) Close() error {
 	if j.closed {
 		return nil

@@ -18,12 +18,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Ledger remembers without limit which session has claimed a name: an epoch, a
-// token, a block of phases. It is for concurrent use within one process, and
-// keeps every name in memory.
+// Ledger remembers without limit which session has claimed a name: an epoch, a token, a block of
+// phases. It is for concurrent use within one process, and has every name in memory.
 //
-// The file has one line for each claim: CRC-32, session, quoted name. A line
-// that a crash cut off was never relied upon and is removed.
+// The file has one line for each claim: CRC-32, session, quoted name. A line that a crash cut off was
+// never relied upon and is removed.
 type Ledger struct {
 	mu     sync.Mutex
 	file   *os.File
@@ -70,9 +69,9 @@ func (l *Ledger) load() error {
 	return disk.SyncDir(filepath.Dir(l.file.Name()))
 }
 
-// Claim takes names for session, all of them or none, and returns once they
-// are on disk. Names that the session holds already are fine, so that a replay
-// may claim again; a name that another session holds gives a *HeldError.
+// Claim claims names for session, all of them or none, and returns once they are on disk. Names that
+// the session holds already are fine, so that a replay may claim again; a name that another session
+// holds gives a *HeldError.
 func (l *Ledger) Claim(session protocol.SessionID, names ...string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,8 +95,8 @@ func (l *Ledger) Claim(session protocol.SessionID, names ...string) error {
 	return nil
 }
 
-// Unclaimed is the error that Claim would give for names that another session
-// holds, and claims nothing.
+// Unclaimed returns the error that Claim would give for names that another session holds, and claims
+// nothing.
 func (l *Ledger) Unclaimed(session protocol.SessionID, names ...string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,7 +104,7 @@ func (l *Ledger) Unclaimed(session protocol.SessionID, names ...string) error {
 	return err
 }
 
-// fresh returns the names that nobody holds, each once.
+// fresh returns the names without a holder, each once.
 func (l *Ledger) fresh(session protocol.SessionID, names []string) ([]string, error) {
 	var fresh []string
 	seen := make(map[string]bool)
@@ -125,8 +124,8 @@ func (l *Ledger) fresh(session protocol.SessionID, names []string) ([]string, er
 	return fresh, nil
 }
 
-// write appends lines and waits for the disk. If that fails nobody knows what
-// the file holds, and the ledger takes no more claims.
+// write appends lines and waits for the disk. If that fails the content of the file is unknown, and the
+// ledger takes no more claims.
 func (l *Ledger) write(lines []byte) error {
 	_, err := l.file.WriteAt(lines, l.end)
 	if err == nil {
@@ -148,7 +147,7 @@ func (l *Ledger) Holder(name string) (protocol.SessionID, bool) {
 	return id, ok
 }
 
-// Close gives the ledger back.
+// Close releases the ledger.
 func (l *Ledger) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -167,7 +166,7 @@ func ledgerLine(session protocol.SessionID, name string) string {
 // maxLine bounds a line: a quoted byte takes at most 10 characters.
 const maxLine = 8 + 1 + 64 + 1 + 10*MaxClaimBytes + 3
 
-// readLedger returns the claims and where the intact lines end.
+// readLedger returns the claims and the end of the intact lines.
 func readLedger(r io.Reader) (holder map[string]protocol.SessionID, end int64, err error) {
 	holder = make(map[string]protocol.SessionID)
 	in := bufio.NewReaderSize(r, maxLine)
@@ -213,8 +212,8 @@ func parseLine(line string) (session protocol.SessionID, name string, ok bool) {
 	return session, name, ledgerLine(session, name) == line
 }
 
-// tornLedger reports whether the file goes on with nothing but zeros: some file
-// systems show an end that was not written in this way.
+// tornLedger reports whether the rest of the file is only zeros: some file systems show an unwritten
+// end in this way.
 func tornLedger(line []byte, rest io.Reader) (bool, error) {
 	i := bytes.IndexByte(line, 0)
 	if i < 0 || len(bytes.Trim(line[i:], "\x00")) > 0 {
@@ -223,8 +222,8 @@ func tornLedger(line []byte, rest io.Reader) (bool, error) {
 	return zeros(rest)
 }
 
-// endless reports whether the last line is whole except for another byte in the
-// place of its line break: that is damage, and not the work of a crash.
+// endless reports whether the last line is whole except for another byte in place of its line break:
+// that is damage, and not the effect of a crash.
 func endless(line []byte) bool {
 	if len(line) == 0 {
 		return false

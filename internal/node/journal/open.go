@@ -45,7 +45,7 @@ func (s *Store) Open(id protocol.SessionID, build string) (*Journal, Note, error
 	return j, note, nil
 }
 
-// unknown tells a session that never was from one whose mark is missing.
+// unknown distinguishes a session that never was from one whose mark is missing.
 func (s *Store) unknown(id protocol.SessionID) error {
 	if _, err := os.Stat(s.dir(id)); err == nil {
 		return fmt.Errorf("journal: session %v has files but no mark, as if restored from a backup: %w", id, ErrLost)
@@ -73,7 +73,7 @@ func (s *Store) load(id protocol.SessionID, m *mark, st state) (*Journal, Note, 
 	return j, note, nil
 }
 
-// claim makes sure that a session is open once.
+// claim prevents a session from being opened twice.
 func (s *Store) claim(id protocol.SessionID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,8 +102,8 @@ func (j *Journal) load(id protocol.SessionID, marked uint64) (Note, error) {
 	return j.mend(marked)
 }
 
-// mend reads the whole log, of which the first marked records had been on
-// disk, cuts off a torn end, and flushes the rest.
+// mend reads the whole log, whose first marked records were on disk, cuts off a torn end, and flushes
+// the rest.
 func (j *Journal) mend(marked uint64) (Note, error) {
 	info, err := j.log.Stat()
 	if err != nil {
@@ -131,8 +131,8 @@ func (j *Journal) mend(marked uint64) (Note, error) {
 	return note, j.flush()
 }
 
-// scan reads on to the end of the intact records and returns the names of
-// their side files. fr then stands at that end.
+// scan reads to the end of the intact records and returns the names of their side files. fr is then at
+// that end.
 func (j *Journal) scan(fr *frames, marked uint64) (keep map[string]bool, err error) {
 	keep = make(map[string]bool)
 	for {
@@ -163,9 +163,8 @@ func (j *Journal) scan(fr *frames, marked uint64) (keep map[string]bool, err err
 	}
 }
 
-// adopt takes over the side file of a record. A power cut may take a side file
-// and spare its record; if neither had been flushed, that is no error, and the
-// log ends before the record.
+// adopt takes over the side file of a record. A power cut may lose a side file and not its record; if
+// neither had been flushed, that is no error, and the log ends before the record.
 func (j *Journal) adopt(number uint64, want side, flushed bool) (kept bool, err error) {
 	err = j.bodies.adopt(number, want, flushed)
 	if err != nil && !flushed && damaged(err) {
@@ -188,15 +187,15 @@ func readSeed(dir string) (seed [SeedSize]byte, err error) {
 	return [SeedSize]byte(b), nil
 }
 
-// Errors that say what to do with a session.
+// Errors that say how to proceed with a session.
 var (
-	// ErrLost is wrapped by every error after which a session must not go on.
+	// ErrLost is wrapped by every error after which a session must not continue.
 	ErrLost = errors.New("the session must be aborted: destroy it and submit the job again")
 	// ErrUsed is wrapped when a session is created a second time.
 	ErrUsed = errors.New("this session has been begun before and never runs again; submit the job again")
 	// ErrEnded is wrapped when a session that has ended is opened.
 	ErrEnded = errors.New("this session has ended")
-	// ErrUnknown is wrapped when a session is opened that nobody has created.
+	// ErrUnknown is wrapped when a session is opened that was never created.
 	ErrUnknown = errors.New("there is no such session")
 	// ErrBuild is wrapped when a session was begun by another build or on
 	// another kind of machine, where a replay might give other bytes.
@@ -216,9 +215,8 @@ func (e *CorruptError) Error() string {
 
 func (e *CorruptError) Unwrap() []error { return []error{e.Err, ErrLost} }
 
-// damage describes the fault in bytes that could be read. Every other error
-// in reading, such as too many open files, is no reason to give
-// a session up.
+// damage describes a fault in bytes that could be read. Any other read error, such as too many open
+// files, is no reason to give up a session.
 type damage string
 
 func (d damage) Error() string { return string(d) }
@@ -228,7 +226,7 @@ func damaged(err error) bool {
 	return errors.As(err, &d) || errors.Is(err, fs.ErrNotExist)
 }
 
-// fault places an error in a file.
+// fault adds the place in a file to an error.
 func fault(file string, offset int64, err error) error {
 	if damaged(err) {
 		return &CorruptError{file, offset, err}
@@ -236,15 +234,14 @@ func fault(file string, offset int64, err error) error {
 	return fmt.Errorf("journal: reading %s at byte %d: %w", file, offset, err)
 }
 
-// state holds the content of a session's mark. The mark lies apart from the session's
-// folder, so that a folder restored from a backup is found out.
+// state is the content of a session's mark. The mark is outside the session's folder, so that a folder
+// restored from a backup is detected.
 type state struct {
 	ended   bool
 	records uint64 // that had been on disk
 }
 
-// The mark is one line of fixed length, so that it is replaced in one write
-// within one sector.
+// The mark is one line of fixed length, so that one write within one sector replaces it.
 const markFormat = "%-5s %020d\n"
 
 func (s state) String() string {
@@ -290,8 +287,8 @@ func readState(r io.Reader) (state, error) {
 	return parseState(string(b))
 }
 
-// set notes the number of records on disk. The note is not flushed: a mark that
-// is too low after a power cut is harmless, and one that is too high cannot be.
+// set records the number of records on disk, without flushing: a mark that is too low after a power cut
+// is harmless, and one that is too high cannot be.
 func (m *mark) set(records uint64) error {
 	_, err := m.file.WriteAt([]byte(state{records: records}.String()), 0)
 	return err

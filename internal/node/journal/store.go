@@ -25,15 +25,14 @@ type Store struct {
 	root string
 	lock *os.File
 
-	creating sync.Mutex // between the look at a mark and the mark
+	creating sync.Mutex // between the check of a mark and the mark
 
 	mu   sync.Mutex
 	open map[protocol.SessionID]bool
 }
 
-// OpenStore takes the folder root for this process, creates it if need be, and
-// finishes what a crash interrupted in the middle of a Destroy. It fails with
-// [disk.ErrLocked] while another process has the folder.
+// OpenStore opens the folder root for this process, creates it if need be, and finishes a Destroy that
+// a crash interrupted. It fails with [disk.ErrLocked] while another process has the folder.
 func OpenStore(root string) (*Store, error) {
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
@@ -61,8 +60,7 @@ func (s *Store) prepare() error {
 	return s.sweep()
 }
 
-// Close gives the folder back. Journals that are still open must not be used
-// any more.
+// Close releases the folder. Journals that are still open must not be used any more.
 func (s *Store) Close() error {
 	if err := s.lock.Close(); err != nil {
 		return fmt.Errorf("journal: %w", err)
@@ -124,8 +122,8 @@ func (s *Store) Create(id protocol.SessionID, seed [SeedSize]byte, build string)
 	return j, nil
 }
 
-// createMark uses up a session's id. A process that is killed here leaves no mark or a whole
-// one: half of one would be a session that is lost. Nobody else creates marks meanwhile.
+// createMark uses up a session's id. A process that is killed here leaves no mark or a whole one: half
+// of one would be a lost session. No other call creates marks at the same time.
 func createMark(path string) (*mark, error) {
 	if err := disk.Replace(path, []byte(state{}.String())); err != nil {
 		return nil, err
@@ -134,8 +132,8 @@ func createMark(path string) (*mark, error) {
 	return &mark{f}, err
 }
 
-// draft returns the folder in which a session is laid out until it is whole: a crash must
-// leave either no session or one that can be opened.
+// draft returns the folder of a session that is not yet complete: a crash must leave either no session
+// or one that can be opened.
 func (s *Store) draft(id protocol.SessionID) string { return s.dir(id) + draftSuffix }
 
 const draftSuffix = ".new"
@@ -145,7 +143,7 @@ func (s *Store) discard(id protocol.SessionID) error {
 	return errors.Join(s.erase(s.draft(id)), os.RemoveAll(s.draft(id)))
 }
 
-// install puts a whole draft in its place.
+// install moves a complete draft to its place.
 func (s *Store) install(id protocol.SessionID) error {
 	if err := os.Rename(s.draft(id), s.dir(id)); err != nil {
 		return err
@@ -153,9 +151,8 @@ func (s *Store) install(id protocol.SessionID) error {
 	return disk.SyncDir(filepath.Dir(s.dir(id)))
 }
 
-// finish ends what a crash interrupted in the middle of a Create: a draft with
-// a mark is whole and becomes the session; one without was never promised to
-// anybody and goes.
+// finish completes a Create that a crash interrupted: a draft with a mark is complete and becomes the
+// session; one without was never returned to a caller and is removed.
 func (s *Store) finish() error {
 	entries, err := os.ReadDir(filepath.Join(s.root, "session"))
 	if err != nil {
@@ -202,9 +199,8 @@ func (s *Store) lay(id protocol.SessionID, seed [SeedSize]byte, build string) er
 	return errors.Join(disk.SyncDir(dir), disk.SyncDir(filepath.Dir(dir)))
 }
 
-// newLog returns the content of a log without records: magic, length, header,
-// and an empty sealed piece, which proves that seed and header belong
-// together.
+// newLog returns the content of a log without records: magic, length, header, and an empty sealed
+// piece, which proves that seed and header belong together.
 func newLog(h Header, seed [SeedSize]byte) ([]byte, error) {
 	header := h.encode()
 	s, err := newSealer(seed, header)
@@ -237,7 +233,7 @@ func (s *Store) Unfinished() ([]protocol.SessionID, error) {
 	return list, nil
 }
 
-// ended reports whether id's mark says so. A damaged or missing mark does not.
+// ended reports whether id's mark is that of an ended session; false if the mark is damaged or missing.
 func (s *Store) ended(id protocol.SessionID) (bool, error) {
 	m, st, err := openMark(s.markPath(id))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrLost) {

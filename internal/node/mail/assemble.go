@@ -15,26 +15,25 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// A control message that is longer than a chunk, such as the directory of a large
-// federation, travels in pieces, each behind the SHA-256 of the whole. Only a
-// coordinator sends such ones. Nothing is acknowledged before the whole is, so that
-// after a crash all pieces come again.
+// A control message that is longer than a chunk, such as the directory of a large federation, travels
+// in pieces, each after the SHA-256 of the whole. Only a coordinator sends such messages. Nothing is
+// acknowledged before the whole is, so that after a crash all pieces come again.
 const (
 	pieceBytes = protocol.MaxChunkBytes - sha256.Size
 	// maxPieces has room for the proposal of a job of 1 MiB, and for the keys of as
 	// many members as a roster may have: roster.MaxMembers.
 	maxPieces = 16
-	// maxUnfinished bounds the messages of which pieces are missing.
+	// maxUnfinished bounds the messages with missing pieces.
 	maxUnfinished = 32
 )
 
-// whole names a control message of several pieces.
+// whole identifies a control message of several pieces.
 type whole struct {
 	header protocol.Header // of its first piece
 	sum    [sha256.Size]byte
 }
 
-// unfinished is a control message of which pieces are missing.
+// unfinished is a control message with missing pieces.
 type unfinished struct {
 	pieces   [][]byte
 	receipts receipts
@@ -42,7 +41,7 @@ type unfinished struct {
 	turn     uint64 // of its first piece among all
 }
 
-// assemble takes one piece; the whole is ready with the last.
+// assemble takes one piece; the message is ready with the last.
 func (x *Router) assemble(m protocol.Message, receipt transport.Receipt) (in driver.Inbound, ready bool, err error) {
 	switch {
 	case m.Sender != x.roster.Coordinator().Name:
@@ -65,7 +64,7 @@ func (x *Router) assemble(m protocol.Message, receipt transport.Receipt) (in dri
 	if u.pieces[at] == nil {
 		u.missing--
 	}
-	u.pieces[at], u.receipts[at] = m.Body[sha256.Size:], receipt // of a repeated one the later receipt counts
+	u.pieces[at], u.receipts[at] = m.Body[sha256.Size:], receipt // the later receipt of a repeated piece counts
 	if u.missing > 0 {
 		return in, false, nil
 	}
@@ -73,14 +72,14 @@ func (x *Router) assemble(m protocol.Message, receipt transport.Receipt) (in dri
 	m.Header, m.Body = key.header, bytes.Join(u.pieces, nil)
 	m.Chunks = 1
 	if sha256.Sum256(m.Body) != key.sum {
-		return in, false, errors.Join(errors.New("the pieces of a control message are not what was sent"), u.receipts.Ack())
+		return in, false, errors.Join(errors.New("the pieces of a control message do not match its hash"), u.receipts.Ack())
 	}
 	return driver.Inbound{Message: m, Receipt: u.receipts}, true, nil
 }
 
-// makeRoom gives up the oldest of too many unfinished messages: a coordinator that was
-// killed in the middle of one sends it again as another, and never ends the first. If
-// it was not so, the broker delivers the pieces once more.
+// makeRoom drops the oldest of too many unfinished messages: a coordinator that was killed in the
+// middle of one sends it again as another one, and never completes the first. If it was not killed, the
+// broker delivers the pieces once more.
 func (x *Router) makeRoom() {
 	if len(x.unfinished) < maxUnfinished {
 		return

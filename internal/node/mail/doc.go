@@ -7,9 +7,8 @@
 // to the control channel. Until a signature verifies, an error blames the
 // transport and no party, because anyone could have sent the bytes.
 //
-// What daemons tell each other has a lane of its own at the transport, so that no
-// session's messages stand before it. Messages of a session that is announced but
-// has not begun, and messages for a mailbox that is full, are left with the broker
-// and come again, once it is known that a member of the session has signed them.
-// What nobody can use is acknowledged, counted and logged by sender.
+// Control messages have a lane of their own at the transport, so that no session's messages delay them.
+// Messages of a session that is announced but has not begun, and messages for a full mailbox, stay with
+// the broker and come again, once it is known that a member of the session has signed them. Messages
+// that nobody can use are acknowledged, counted and logged by sender.
 package mail

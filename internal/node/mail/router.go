@@ -20,8 +20,8 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Control is the protocol name of messages between daemons; they are sealed
-// to identity keys, everything else to session keys.
+// Control is the protocol name of messages between daemons, which are sealed to identity keys; all
+// other messages are sealed to session keys.
 const Control = "control"
 
 // Router is safe for concurrent use.
@@ -40,7 +40,7 @@ type Router struct {
 	mu        sync.Mutex
 	boxes     map[protocol.SessionID]*Mailbox
 	announced map[protocol.SessionID]*protocol.Session
-	dropped   tally.Tally // messages by who the transport says sent them
+	dropped   tally.Tally // messages by the sender that the transport names
 }
 
 // New returns the router of the member called self. Run starts it.
@@ -66,7 +66,7 @@ func (x *Router) Run(ctx context.Context) error {
 	return fmt.Errorf("mail: %w", context.Cause(ctx))
 }
 
-// receive hands the deliveries of a lane on.
+// receive passes the deliveries of a lane on.
 func (x *Router) receive(ctx context.Context, lane transport.Lane, route func(transport.Delivery)) error {
 	for {
 		d, err := x.conn.Receive(ctx, lane)
@@ -106,7 +106,7 @@ func (x *Router) Tell(ctx context.Context, to string, session protocol.SessionID
 	return nil
 }
 
-// split returns the bodies of a control message's pieces, one for most.
+// split returns the bodies of a control message's pieces; most have one.
 func split(body []byte) ([][]byte, error) {
 	if len(body) <= protocol.MaxChunkBytes {
 		return [][]byte{body}, nil
@@ -122,8 +122,8 @@ func split(body []byte) ([][]byte, error) {
 	return pieces, nil
 }
 
-// Announce makes messages of a session wait until its mailbox opens, if one of its
-// members has signed them.
+// Announce makes messages of a session wait until its mailbox opens, if one of its members has signed
+// them.
 func (x *Router) Announce(s *protocol.Session) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -146,17 +146,16 @@ func (x *Router) post(ctx context.Context, lane transport.Lane, h protocol.Heade
 	return x.conn.Send(ctx, h.Receiver, lane, sealed)
 }
 
-// route decides the treatment of one delivery in the bulk lane. It never waits: a
-// busy session must not hold up the others. Nothing is put back before it is known
-// that a member of the session has signed it: a message that is put back takes a place in its
-// sender's share until it is settled.
+// route decides about one delivery in the bulk lane. It never waits: a busy session must not delay the
+// others. A message is put back only once it is known that a member of the session has signed it, since
+// it takes a place in its sender's share until it is settled.
 func (x *Router) route(d transport.Delivery) {
 	h, err := envelope.Peek(d.Data)
 	if err != nil {
 		x.drop(d, err)
 		return
 	}
-	if h.Protocol == Control { // of a broker's folder from before there were lanes
+	if h.Protocol == Control { // from a broker's folder of the time before lanes
 		x.routeControl(d)
 		return
 	}
@@ -181,7 +180,7 @@ func (x *Router) route(d transport.Delivery) {
 	}
 }
 
-// verify makes sure that a member of the session has signed a message for this one.
+// verify checks that a member of the session has signed a message for this member.
 func (x *Router) verify(d transport.Delivery, s *protocol.Session) (envelope.Verified, error) {
 	sealed, err := envelope.Verify(d.Data, x.roster.SigningKey, x.self)
 	if err == nil {
@@ -190,8 +189,8 @@ func (x *Router) verify(d transport.Delivery, s *protocol.Session) (envelope.Ver
 	return sealed, err
 }
 
-// routeControl decides the treatment of one delivery in the control lane, where
-// sessions' messages have no place.
+// routeControl decides about one delivery in the control lane, which has no place for sessions'
+// messages.
 func (x *Router) routeControl(d transport.Delivery) {
 	sealed, err := envelope.Verify(d.Data, x.roster.SigningKey, x.self)
 	if err == nil && sealed.Header.Protocol != Control {
@@ -227,8 +226,8 @@ func (x *Router) routeControl(d transport.Delivery) {
 	}
 }
 
-// drop acknowledges bytes that nobody here can use, and logs the reason and the sender
-// that the transport names. A member that sends them without end does not fill the log.
+// drop acknowledges bytes that nobody here can use, and logs the reason and the sender that the
+// transport names. A member that sends them without end does not fill the log.
 func (x *Router) drop(d transport.Delivery, why error) {
 	if n, tell := x.dropped.Count("", d.From); tell {
 		x.log.Warn("dropped a message", "sender", d.From, "so far", n, "error", why)
@@ -249,8 +248,8 @@ const (
 	waitForRoom  = 20 * time.Millisecond
 )
 
-// mailboxSize is the number of verified messages that wait for a session's driver, or for
-// the reader of control messages; the others stay with the broker.
+// mailboxSize is the number of verified messages that wait for a session's driver, or for the reader of
+// control messages; the others stay with the broker.
 const mailboxSize = 16
 
 // Mailbox is one session's side of the router; it is a [driver.Mail].
@@ -258,7 +257,7 @@ type Mailbox struct {
 	session *protocol.Session
 	router  *Router
 	key     identity.SessionKeys
-	keys    map[string]hpke.PublicKey // members' keys of this session, nil of the absent
+	keys    map[string]hpke.PublicKey // members' keys of this session, nil for absent members
 	in      chan driver.Inbound
 }
 
@@ -285,8 +284,7 @@ func (x *Router) Open(s *protocol.Session, key identity.SessionKeys, d control.D
 // In delivers verified messages of the session.
 func (b *Mailbox) In() <-chan driver.Inbound { return b.in }
 
-// Send seals m to the receiver's session key and sends it. What is for an absent
-// member is not sent.
+// Send seals m to the receiver's session key and sends it. It drops messages for an absent member.
 func (b *Mailbox) Send(ctx context.Context, m protocol.Message) error {
 	key, ok := b.keys[m.Receiver]
 	if !ok || m.Session != b.session.ID() || m.Sender != b.router.self {
@@ -298,8 +296,8 @@ func (b *Mailbox) Send(ctx context.Context, m protocol.Message) error {
 	return b.router.post(ctx, transport.Bulk, m.Header, m.Body, key)
 }
 
-// deliver passes on what a member of the session has signed, or leaves it with the
-// broker while the driver is busy.
+// deliver passes on messages that a member of the session has signed, or leaves them with the broker
+// while the driver is busy.
 func (b *Mailbox) deliver(d transport.Delivery, sealed envelope.Verified) {
 	if len(b.in) == cap(b.in) {
 		b.router.later(d, waitForRoom)

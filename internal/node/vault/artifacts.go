@@ -17,13 +17,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// Item names one of the things that a finished job leaves.
+// Item names an artifact of a finished job.
 type Item string
 
-// What jobs leave. The first four are the coordinator's, the others a party's.
+// The artifacts of jobs. The first four are the coordinator's, the others a party's.
 const (
 	Model           Item = "model"
-	Answers         Item = "answers"   // what questions about new rows must fit
+	Answers         Item = "answers"   // state that questions about new rows must match
 	Decisions       Item = "decisions" // on held-out rows, with their labels
 	Rows            Item = "rows"      // encoded, with their products, for a job that continues
 	Predictor       Item = "predictor" // an encoder, a model, or a part of a model
@@ -35,7 +35,7 @@ const (
 	Snapshot        Item = "snapshot" // rows of a source that can change; of open jobs only
 )
 
-// Noun returns the item's name for people. Its file keeps the name that the first version gave it.
+// Noun returns the item's name for people. Its file keeps the name of the first version.
 func (i Item) Noun() string {
 	if i == Notices {
 		return "notices"
@@ -43,23 +43,22 @@ func (i Item) Noun() string {
 	return string(i)
 }
 
-// Artifacts holds what finished jobs leave, in a folder for each job. Everything of a
-// job is sealed under a key of its own, and that key to the identity:
+// Artifacts stores the artifacts of finished jobs, in a folder for each job. Everything of a job is
+// sealed under a key of its own, and that key to the identity:
 //
 //	ID/key   the job's 32 bytes, sealed to the identity
 //	ID/ITEM  an item, sealed under the key
 //
-// To erase a job is to overwrite its key; then the rest cannot be opened, even if a
-// drive, snapshot or backup still has some of it. Artifacts is for concurrent use within
-// one process.
+// Erasing a job overwrites its key; then the items cannot be opened, even if a drive, snapshot or
+// backup still has some of them. Artifacts is for concurrent use within one process.
 type Artifacts struct {
 	folder string
 	key    hpke.PrivateKey
 	mu     sync.Mutex // of keys: one for each job
 }
 
-// OpenArtifacts uses the folder, which it creates if need be, and removes what a crash
-// left in it: halves of files, and files whose key is gone.
+// OpenArtifacts opens the folder, which it creates if need be, and removes the remains of a crash:
+// parts of files, and files whose key is gone.
 func OpenArtifacts(folder string, key hpke.PrivateKey) (*Artifacts, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
@@ -71,8 +70,7 @@ func OpenArtifacts(folder string, key hpke.PrivateKey) (*Artifacts, error) {
 	return e, nil
 }
 
-// ReadArtifacts is for another process than the one that owns the folder: it changes
-// nothing.
+// ReadArtifacts is for another process than the owner of the folder: it changes nothing.
 func ReadArtifacts(folder string, key hpke.PrivateKey) *Artifacts {
 	return &Artifacts{folder: folder, key: key}
 }
@@ -106,7 +104,7 @@ func itemInfo(id job.ID, item Item) string {
 	return "mercer/v1/estate/" + id.String() + "/" + string(item)
 }
 
-// Put seals an item and makes it durable, in the place of an earlier one.
+// Put seals an item and makes it durable, in place of an earlier one.
 func (e *Artifacts) Put(id job.ID, item Item, secret []byte) error {
 	return e.Write(id, item, func(w io.Writer) error {
 		_, err := w.Write(secret)
@@ -114,7 +112,7 @@ func (e *Artifacts) Put(id job.ID, item Item, secret []byte) error {
 	})
 }
 
-// Write is Put for what is too large to be in memory as a whole.
+// Write is Put for items that are too large for memory as a whole.
 func (e *Artifacts) Write(id job.ID, item Item, write func(io.Writer) error) error {
 	key, err := e.makeKey(id)
 	if err != nil {
@@ -167,7 +165,7 @@ func (e *Artifacts) makeKey(id job.ID) ([]byte, error) {
 	return key, disk.Replace(e.path(id, keyFile), sealed)
 }
 
-// openKey returns a job's key, or [ErrNoState].
+// openKey returns a job's key, or [ErrNoRetained].
 func (e *Artifacts) openKey(id job.ID) ([]byte, error) {
 	sealed, err := os.ReadFile(e.path(id, keyFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -183,7 +181,7 @@ func (e *Artifacts) openKey(id job.ID) ([]byte, error) {
 	return key, nil
 }
 
-// keyOf is openKey for callers outside: a missing key is [ErrNoState] itself.
+// keyOf is openKey for callers outside: a missing key is [ErrNoRetained] itself.
 func (e *Artifacts) keyOf(id job.ID) ([]byte, error) {
 	key, err := e.openKey(id)
 	if err == nil || errors.Is(err, ErrNoRetained) {
@@ -192,8 +190,8 @@ func (e *Artifacts) keyOf(id job.ID) ([]byte, error) {
 	return nil, fmt.Errorf("vault: %w", err)
 }
 
-// Get opens an item. One that is not there gives [ErrNoState]; what cannot be
-// read, or was sealed to another identity, is another error.
+// Get opens an item. It returns [ErrNoRetained] if there is none, and another error if the item cannot
+// be read, or was sealed to another identity.
 func (e *Artifacts) Get(id job.ID, item Item) ([]byte, error) {
 	key, err := e.keyOf(id)
 	if err != nil {
@@ -214,7 +212,7 @@ func (e *Artifacts) Get(id job.ID, item Item) ([]byte, error) {
 	return secret, nil
 }
 
-// List names what a job has left, in alphabetical order.
+// List names the artifacts of a job, in alphabetical order.
 func (e *Artifacts) List(id job.ID) ([]Item, error) {
 	entries, err := os.ReadDir(e.path(id, ""))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -232,8 +230,7 @@ func (e *Artifacts) List(id job.ID) ([]Item, error) {
 	return items, nil
 }
 
-// Jobs lists the jobs that have left something, with the time at which the last of
-// it was written.
+// Jobs lists the jobs with artifacts, with the time at which the last one was written.
 func (e *Artifacts) Jobs() ([]Retained, error) {
 	entries, err := os.ReadDir(e.folder)
 	if err != nil {
@@ -247,7 +244,7 @@ func (e *Artifacts) Jobs() ([]Retained, error) {
 		}
 		info, err := dir.Info()
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // erased meanwhile
+			continue // erased at the same time
 		}
 		if err != nil {
 			return nil, fmt.Errorf("vault: %w", err)
@@ -257,8 +254,8 @@ func (e *Artifacts) Jobs() ([]Retained, error) {
 	return list, nil
 }
 
-// Erase overwrites a job's key, removes everything that it sealed, and returns what
-// that was. A job that left nothing is fine.
+// Erase overwrites a job's key, removes all its artifacts, and returns their names. A job without any
+// is no error.
 func (e *Artifacts) Erase(id job.ID) ([]Item, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -278,19 +275,19 @@ func (e *Artifacts) Erase(id job.ID) ([]Item, error) {
 	return gone, disk.SyncDir(e.folder)
 }
 
-// ErrNoState reports a job that left nothing.
-var ErrNoRetained = errors.New("vault: this job left nothing here")
+// ErrNoRetained reports a job without retained state.
+var ErrNoRetained = errors.New("vault: this job retained nothing here")
 
-// Retained is a job that has left something, and since when.
+// Retained is a job with artifacts, and the time of the last one.
 type Retained struct {
 	Job   job.ID
 	Since time.Time
 }
 
-// Of is one item of all jobs.
+// Of returns a store of one item of all jobs.
 func (e *Artifacts) Of(item Item) Items { return Items{e, item} }
 
-// Items are one item of all jobs.
+// Items stores one item of all jobs.
 type Items struct {
 	artifacts *Artifacts
 	item      Item
@@ -299,13 +296,13 @@ type Items struct {
 // Put seals a job's item and makes it durable.
 func (i Items) Put(id job.ID, secret []byte) error { return i.artifacts.Put(id, i.item, secret) }
 
-// Get opens a job's item. Without one it gives [ErrNoState].
+// Get opens a job's item. It returns [ErrNoRetained] if there is none.
 func (i Items) Get(id job.ID) ([]byte, error) { return i.artifacts.Get(id, i.item) }
 
-// RetainedState is the part of the artifacts that a party's predictions need.
+// Retained returns the part of the artifacts that a party's predictions need.
 func (e *Artifacts) Retained() *DiskRetained { return &DiskRetained{e} }
 
-// DiskStates keeps on disk what jobs leave at a party for predictions.
+// DiskRetained stores on disk the retained state of jobs for a party's predictions.
 type DiskRetained struct{ artifacts *Artifacts }
 
 // Put seals a secret and makes it durable.
@@ -313,28 +310,27 @@ func (k *DiskRetained) Put(id job.ID, secret []byte) error {
 	return k.artifacts.Put(id, Predictor, secret)
 }
 
-// Get opens a job's secret. Without one it gives [ErrNoState].
+// Get opens a job's secret. It returns [ErrNoRetained] if there is none.
 func (k *DiskRetained) Get(id job.ID) ([]byte, error) { return k.artifacts.Get(id, Predictor) }
 
-// Erase erases everything that the job left here, and returns what that was.
+// Erase erases all artifacts of a job here, and returns their names.
 func (k *DiskRetained) Erase(id job.ID) ([]Item, error) { return k.artifacts.Erase(id) }
 
-// Jobs lists the jobs that have left something.
+// Jobs lists the jobs with artifacts.
 func (k *DiskRetained) Jobs() ([]Retained, error) { return k.artifacts.Jobs() }
 
-// MemoryStates holds the items that jobs leave for predictions, until the process
-// ends.
+// MemoryRetained has the retained state of jobs for predictions, until the process ends.
 type MemoryRetained struct {
 	mu   sync.Mutex
 	kept map[job.ID][]byte
 }
 
-// NewMemoryStates returns an empty one.
+// NewMemoryRetained returns an empty one.
 func NewMemoryRetained() *MemoryRetained {
 	return &MemoryRetained{kept: make(map[job.ID][]byte)}
 }
 
-// Put keeps a secret.
+// Put stores a secret.
 func (k *MemoryRetained) Put(id job.ID, secret []byte) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -343,7 +339,7 @@ func (k *MemoryRetained) Put(id job.ID, secret []byte) error {
 	return nil
 }
 
-// Get returns a copy of a job's secret, or [ErrNoState].
+// Get returns a copy of a job's secret, or [ErrNoRetained].
 func (k *MemoryRetained) Get(id job.ID) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -366,5 +362,5 @@ func (k *MemoryRetained) Erase(id job.ID) ([]Item, error) {
 	return []Item{Predictor}, nil
 }
 
-// Jobs lists none: a process that ends forgets them all.
+// Jobs returns none: the secrets end with the process.
 func (k *MemoryRetained) Jobs() ([]Retained, error) { return nil, nil }

@@ -30,9 +30,8 @@ type Disk struct {
 	creating sync.Mutex
 }
 
-// OpenDisk takes the folder for this process and creates it if need be. build
-// names the program, because a journal can be replayed by the same program
-// only.
+// OpenDisk opens the folder for this process and creates it if need be. build names the program,
+// because only the same program can replay a journal.
 func OpenDisk(root, build string) (*Disk, error) {
 	if err := os.MkdirAll(filepath.Join(root, "documents"), 0o700); err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
@@ -56,32 +55,32 @@ func (v *Disk) Claim(id protocol.SessionID, names ...string) error {
 	return v.ledger.Claim(id, names...)
 }
 
-// Unclaimed is the error that Claim would give, and claims nothing.
+// Unclaimed returns the error that Claim would give, and claims nothing.
 func (v *Disk) Unclaimed(id protocol.SessionID, names ...string) error {
 	return v.ledger.Unclaimed(id, names...)
 }
 
-// Abandon has Open destroy the sessions that another build began.
+// Abandon makes Open destroy the sessions that another build began.
 func (v *Disk) Abandon() { v.abandons = true }
 
-// BuildError names open sessions that another build began. It could run them on; this
-// one would compute other bytes.
+// BuildError names open sessions that another build began. Only that build can resume them; this one
+// would compute other bytes.
 type BuildError struct {
 	Sessions []protocol.SessionID
 	Err      error // of the last
 }
 
 func (e *BuildError) Error() string {
-	return fmt.Sprintf("vault: another build of the program has left %d sessions open, which this one cannot go on with: %v", len(e.Sessions), e.Err)
+	return fmt.Sprintf("vault: another build of the program has left %d sessions open, which this one cannot continue: %v", len(e.Sessions), e.Err)
 }
 
 func (e *BuildError) Unwrap() error { return e.Err }
 
-// Create opens a new session. The proposal is on disk before the seed, so that
-// a session with a seed can always be told what it is. An id that was used
-// before gives [ErrUsed]; after another error no document of the session is left.
+// Create opens a new session. The proposal is on disk before the seed, so that every session with a
+// seed has its description. It returns [ErrUsed] for an id that was used before; after another error no
+// document of the session is left.
 func (v *Disk) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (Session, error) {
-	v.creating.Lock() // between the look at the mark and the mark
+	v.creating.Lock() // between the check of the mark and the mark
 	defer v.creating.Unlock()
 	used, err := v.store.Used(id)
 	if err != nil {
@@ -107,12 +106,11 @@ func (v *Disk) create(id protocol.SessionID, seed [32]byte, proposal []byte) (*j
 	return v.store.Create(id, seed, v.build)
 }
 
-// Open returns the sessions that were not destroyed. One that cannot be run on
-// is destroyed and returned as lost: the process can serve everything else,
-// and its job must be submitted again. A session that could not be read for
-// another reason, such as too many open files, is kept, and Open fails. So it does
-// with a [*BuildError] while another build's sessions are open, unless [Disk.Abandon]
-// was called: all are kept.
+// Open returns the sessions that were not destroyed. A session that cannot be resumed is destroyed and
+// returned as lost: the process can serve everything else, and its job must be submitted again. A
+// session that could not be read for another reason, such as too many open files, is kept, and Open
+// fails. Open also fails, with a [*BuildError], and keeps all sessions while another build's sessions
+// are open, unless [Disk.Abandon] was called.
 func (v *Disk) Open() (open []Session, lost []Lost, err error) {
 	ids, err := v.store.Unfinished()
 	if err != nil {
@@ -155,8 +153,8 @@ func closeAll(open []Session) error {
 	return errs
 }
 
-// sweep removes the documents of sessions that are not open: a crash came in
-// the middle of a Create or a Destroy.
+// sweep removes the documents of sessions that are not open, which a crash in the middle of a Create or
+// a Destroy leaves.
 func (v *Disk) sweep(open []protocol.SessionID) error {
 	keep := make(map[string]bool)
 	for _, id := range open {
@@ -193,7 +191,7 @@ func (v *Disk) reopen(id protocol.SessionID) (*diskSession, error) {
 	return s, nil
 }
 
-// bury destroys what is left of a session.
+// bury destroys the remains of a session.
 func (v *Disk) bury(id protocol.SessionID, outcome string) error {
 	err := v.store.Destroy(id, []byte(outcome))
 	return errors.Join(err, os.RemoveAll(v.folder(id)))

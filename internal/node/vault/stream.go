@@ -17,12 +17,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// A sealed file is a magic line, a salt, and segments of segmentBytes of plain
-// text, each with its tag; the last is shorter, and may be empty. The construction
-// is STREAM (Hoang, Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption
-// and its Nonce-Reuse Misuse-Resistance", CRYPTO 2015): the nonce holds the
-// segment's number and whether it is the last, so that segments can be neither
-// exchanged nor cut off. Each writing has a key of its own, by its salt.
+// A sealed file is a magic line, a salt, and segments of segmentBytes of plain text, each with its tag;
+// the last is shorter, and may be empty. The construction is STREAM (Hoang, Reyhanitabar, Rogaway,
+// Vizár: "Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance", CRYPTO 2015): the
+// nonce has the segment's number and whether it is the last, so that segments can be neither exchanged
+// nor cut off. The salt gives each writing a key of its own.
 const (
 	sealedMagic  = "mercer/sealed/1\n"
 	saltBytes    = 32
@@ -55,11 +54,11 @@ func segmentNonce(i uint64, last bool) []byte {
 	return nonce
 }
 
-// sealingWriter seals what is written to it; close writes the last segment.
+// sealingWriter seals the bytes written to it; close writes the last segment.
 type sealingWriter struct {
 	to     io.Writer
 	aead   cipher.AEAD
-	plain  []byte // not sealed yet, at most a segment
+	plain  []byte // not yet sealed, at most a segment
 	sealed []byte
 	next   uint64
 }
@@ -90,7 +89,7 @@ func (w *sealingWriter) flush(last bool) error {
 
 func (w *sealingWriter) close() error { return w.flush(true) }
 
-// openSealed returns what was sealed into a file.
+// openSealed returns the plain content of a sealed file.
 func openSealed(file, key []byte, info string) ([]byte, error) {
 	body, ok := bytes.CutPrefix(file, []byte(sealedMagic))
 	if !ok || len(body) < saltBytes+tagBytes {
@@ -101,7 +100,7 @@ func openSealed(file, key []byte, info string) ([]byte, error) {
 		return nil, fmt.Errorf("vault: %w", err)
 	}
 	body = body[saltBytes:]
-	plain := body[:0] // each segment is opened where it is, and moved down
+	plain := body[:0] // each segment is opened in place, and moved down
 	for i := uint64(0); ; i++ {
 		size := min(segmentBytes+tagBytes, len(body))
 		last := size == len(body)
@@ -117,8 +116,8 @@ func openSealed(file, key []byte, info string) ([]byte, error) {
 	}
 }
 
-// Open is Get for what is too large to be in memory as a whole. Reading fails at the first
-// segment that does not open, and at an end that is not the item's.
+// Open is Get for items that are too large for memory as a whole. Reading fails at the first segment
+// that does not open, and at an end that is not the item's.
 func (e *Artifacts) Open(id job.ID, item Item) (io.ReadCloser, error) {
 	key, err := e.keyOf(id)
 	if err != nil {
@@ -139,8 +138,8 @@ func (e *Artifacts) Open(id job.ID, item Item) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// Remove removes one of a job's items, which stays sealed under the job's key wherever a drive
-// still has it.
+// Remove removes one of a job's items. On a drive that still has it, it stays sealed under the job's
+// key.
 func (e *Artifacts) Remove(id job.ID, item Item) error {
 	if err := os.Remove(e.path(id, string(item))); err != nil {
 		return fmt.Errorf("vault: %w", err)
@@ -148,13 +147,13 @@ func (e *Artifacts) Remove(id job.ID, item Item) error {
 	return nil
 }
 
-// openingReader reads what was sealed into a file, segment by segment.
+// openingReader reads the plain content of a sealed file, segment by segment.
 type openingReader struct {
 	file   *os.File
 	from   *bufio.Reader
 	aead   cipher.AEAD
 	sealed []byte
-	plain  []byte // opened and not read yet
+	plain  []byte // opened and not yet read
 	next   uint64
 	last   bool // the last segment is open
 }

@@ -1,11 +1,9 @@
-// Package vault keeps a process's record of its sessions: the seed, the few
-// documents that brought the session about, and the journal. A daemon keeps
-// them on disk, so that it can be killed at any instruction; "mercer simulate"
-// keeps them in memory.
+// Package vault stores a process's sessions: the seed, the few documents with which the session began,
+// and the journal. A daemon stores them on disk, so that it can be killed at any instruction; "mercer
+// simulate" keeps them in memory.
 //
-// A session is created once and destroyed once. Its id is remembered without limit:
-// a session that was destroyed, or whose folder was lost or restored from a
-// backup, never runs again.
+// A session is created once and destroyed once. Its id is remembered without limit: a session that was
+// destroyed, or whose folder was lost or restored from a backup, never runs again.
 package vault
 
 import (
@@ -19,16 +17,16 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// ErrUsed refuses a session id that has been used before.
+// ErrUsed reports a session id that has been used before.
 var ErrUsed = errors.New("vault: this session has been run before and never runs again")
 
-// Document names what is kept beside the journal.
+// Document names a document beside the journal.
 type Document string
 
 // The documents of a session.
 const (
-	Proposal  Document = "proposal"  // what the coordinator asked for
-	Directory Document = "directory" // everybody's signed session keys
+	Proposal  Document = "proposal"  // the coordinator's proposal
+	Directory Document = "directory" // all members' signed session keys
 	Report    Document = "report"    // how it ended here
 )
 
@@ -36,10 +34,9 @@ const (
 type Vault interface {
 	// Create opens a new session. The seed is durable when it returns.
 	Create(id protocol.SessionID, seed [32]byte, proposal []byte) (Session, error)
-	// Open returns the sessions that were not destroyed, after a restart, and
-	// those that had to be destroyed now, because nothing can run them on. Its
-	// error means that this is not known of every session, or, if it is a
-	// *BuildError, that this program must not go on with some of them.
+	// Open returns, after a restart, the sessions that were not destroyed, and those that it had to
+	// destroy, because nothing can resume them. An error means that some sessions are unknown or, if it
+	// is a *BuildError, that this program must not continue some of them.
 	Open() ([]Session, []Lost, error)
 	// Claim takes names permanently; a name that another session holds is an
 	// error, a name that this session holds is not.
@@ -50,9 +47,8 @@ type Vault interface {
 	Close() error
 }
 
-// Lost is a session that was open and cannot be run on: its files are damaged
-// or were restored from a backup, or another build began it and the operator gave
-// it up. Its secrets are destroyed.
+// Lost is a session that was open and cannot be resumed: its files are damaged or were restored from a
+// backup, or another build began it and the operator gave it up. Its secrets are destroyed.
 type Lost struct {
 	ID  protocol.SessionID
 	Err error
@@ -63,21 +59,20 @@ type Session interface {
 	ID() protocol.SessionID
 	Seed() [32]byte
 	Created() time.Time
-	// Put keeps a document; it is durable when Put returns.
+	// Put stores a document; it is durable when Put returns.
 	Put(name Document, data []byte) error
 	// Get returns a document, or nil.
 	Get(name Document) ([]byte, error)
-	// Records yields what the journal holds, oldest first.
+	// Records yields the journal's records, oldest first.
 	Records() iter.Seq2[journal.Record, error]
 	Append(journal.Record) error
 	Sync() error
-	// Destroy erases the seed, and with it the journal, irrevocably. The outcome
-	// stays on a tombstone.
+	// Destroy erases the seed, and with it the journal, irrevocably. The outcome stays as a tombstone.
 	Destroy(outcome string) error
 }
 
-// Memory is a vault that ends with the process. It keeps no journal, because
-// nothing could ever replay it.
+// Memory is a vault that ends with the process. It has no journal, because nothing could ever replay
+// it.
 type Memory struct {
 	mu       sync.Mutex
 	sessions map[protocol.SessionID]*memorySession
@@ -117,7 +112,7 @@ func (v *Memory) Claim(id protocol.SessionID, names ...string) error {
 	return nil
 }
 
-// Unclaimed is the error that Claim would give, and claims nothing.
+// Unclaimed returns the error that Claim would give, and claims nothing.
 func (v *Memory) Unclaimed(id protocol.SessionID, names ...string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package envelope seals messages from end to end and signs them, so that the
-// broker between the members sees who, when and how much, and never what.
+// Package envelope seals messages from end to end and signs them, so that the broker between the
+// members sees who, when and how much, and never the content.
 //
 // On the wire, with H the canonical encoding of the message's header:
 //
@@ -8,8 +8,8 @@
 //	            ML-KEM-768 + X25519, HKDF-SHA256, AES-256-GCM
 //	signature = Ed25519 over "mercer/v1/msg" || H || SHA-256(sealed)
 //
-// Every Seal draws a fresh encapsulation, so a message that is sent twice has
-// two different envelopes; receivers tell duplicates by the header.
+// Every Seal draws a fresh encapsulation, so a message that is sent twice has two different envelopes;
+// receivers recognise duplicates by the header.
 //
 // A receiver checks in this order: size, sender in the roster, signature
 // ([Verify]); then it picks the key of the session that the header names and
@@ -25,9 +25,8 @@
 //		return err // blames v.Header.Sender, who signed it
 //	}
 //
-// Promised: no member is blamed for bytes that it has not signed. Bytes that do not
-// verify, and genuine messages that a broker delivers to the wrong member,
-// blame [protocol.Transport].
+// Promised: no member is blamed for bytes that it has not signed. Bytes that do not verify, and genuine
+// messages that a broker delivers to the wrong member, blame [protocol.Transport].
 //
 // Not promised: HPKE's base mode is not forward secret; that comes from
 // destroying the session's key with the session. Headers, sizes and times are

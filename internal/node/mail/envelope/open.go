@@ -48,8 +48,8 @@ func Verify(wire []byte, lookup Lookup, self string) (Verified, error) {
 	if !ed25519.Verify(key, signed(v.header, v.sealed), signature) {
 		return Verified{}, transport(fmt.Errorf("the signature in the name of %q does not verify", h.Sender))
 	}
-	// The sender may have signed this for somebody else in good faith; it is
-	// the broker that has brought it here.
+	// The sender may have signed this for another member in good faith; the broker has delivered it
+	// here.
 	if h.Receiver != self {
 		return Verified{}, transport(fmt.Errorf("a message from %q for %q was delivered to %q", h.Sender, h.Receiver, self))
 	}
@@ -76,7 +76,7 @@ func (v Verified) Open(key hpke.PrivateKey) (protocol.Message, error) {
 	return protocol.Message{Header: v.Header, Body: body}, nil
 }
 
-// split takes wire apart, sizes first. It copies nothing.
+// split splits wire into its parts and checks the sizes first. It copies nothing.
 func split(wire []byte) (v Verified, signature []byte, err error) {
 	const tail = encapsulationBytes + tagBytes + ed25519.SignatureSize
 	if len(wire) > MaxBytes {
@@ -110,7 +110,7 @@ const (
 
 	// MaxOverhead is the most an envelope adds to a body.
 	MaxOverhead = prefixBytes + maxHeaderBytes + encapsulationBytes + tagBytes + ed25519.SignatureSize
-	// MaxBytes is the most a receiver looks at.
+	// MaxBytes is the most bytes that a receiver reads.
 	MaxBytes = protocol.MaxChunkBytes + MaxOverhead
 )
 

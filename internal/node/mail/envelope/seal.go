@@ -42,7 +42,7 @@ func assemble(header, encapsulation, ciphertext []byte, from ed25519.PrivateKey)
 	return append(wire, ed25519.Sign(from, signed(header, sealed))...)
 }
 
-// sealable refuses what no receiver would accept.
+// sealable rejects a message that no receiver would accept.
 func sealable(h protocol.Header, body []byte, to hpke.PublicKey, from ed25519.PrivateKey) error {
 	if err := h.Validate(); err != nil {
 		return err
