@@ -95,7 +95,8 @@ func bothPass(t *testing.T, first, second method.Release) error {
 	return err
 }
 
-// Somebody withdraws, and nine go along: of these ten few are of one class. The home counts nobody as gone.
+// One person withdraws, and nine others with them: few of these ten are of one class. The home must not
+// count the withdrawal as safe for the class.
 func TestAttackWithdrawalTellsFewOfAClass(t *testing.T) {
 	h, c, d := frozen(t, "id")
 	if err := h.Dictionaries().Approve(d, "patients", time.Now()); err != nil {

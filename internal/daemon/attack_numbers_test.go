@@ -201,8 +201,9 @@ func TestLabelsInAnotherOrder(t *testing.T) {
 	}
 }
 
-// A patient with fifty rows leaves a table of twenty patients and a thousand rows: two jobs by sums, before and after,
-// would tell of that patient's rows, and a ledger that knows rows by their ids takes them for fifty people's.
+// A patient with fifty rows leaves a table of twenty patients and a thousand rows. Two jobs by sums,
+// before and after, would reveal that patient's rows, and a ledger that knows rows by their ids counts
+// them as fifty people's.
 func TestAttackAPatientOfManyRowsLeaves(t *testing.T) {
 	lines := []string{"id,age,krea,ill,patient"}
 	for i := range 1000 {
@@ -262,8 +263,8 @@ func TestColumnsInAnotherOrder(t *testing.T) {
 	}
 }
 
-// A column comes. Jobs without a dictionary go on with the earlier edition, and questions about their models read the
-// file, without the column.
+// A column is added. Jobs without a dictionary continue with the earlier edition, and questions about
+// their models read the file without the column.
 func TestQuestionsAfterANewColumn(t *testing.T) {
 	h, c, key := undescribed(t, numbersTable(200))
 	trained, err := sees(t, h, c, key, 1)

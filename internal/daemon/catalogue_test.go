@@ -55,10 +55,9 @@ func columnsOf(names ...string) []job.OwnColumns {
 	return []job.OwnColumns{{Party: "south", Names: []string{"other"}}, {Party: "north", Names: names}}
 }
 
-// The strongest adversary is a coordinator that writes the job: it names a column of
-// private numbers as labels, which okra and gram send in clear, as
-// ids, which other parties look for, or as features. A party takes none of them, and
-// its answer does not tell whether the column is there.
+// The strongest adversary is a coordinator that writes the job: it names a column of private numbers as
+// labels, which okra and gram send in clear, as ids, which other parties look up, or as features. A
+// party refuses each, and its answer does not reveal whether the column exists.
 func TestJobNamesColumnsThatAreNotOffered(t *testing.T) {
 	h, c := home(t, entry)
 	vertical := func(columns ...string) job.Partition {
@@ -99,7 +98,7 @@ func TestJobNamesColumnsThatAreNotOffered(t *testing.T) {
 	}
 }
 
-// What a job may leave out, and what it may repeat.
+// The keys that a job may leave out, and those that it may repeat.
 func TestJobPicksWhatIsOffered(t *testing.T) {
 	h, c := home(t, entry)
 	vertical := job.Partition{By: job.Columns, Parties: []string{"north", "south"}, Columns: columnsOf("visit")}
@@ -331,7 +330,7 @@ data:
 	}
 }
 
-// What is saved reads as it was.
+// Saved labels read back unchanged.
 func TestSavedLabels(t *testing.T) {
 	for _, labels := range []Labels{nil, {"y"}, {"y", "z"}, {job.NoLabel}} {
 		path := filepath.Join(t.TempDir(), "config.yaml")

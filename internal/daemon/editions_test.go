@@ -129,8 +129,8 @@ func TestJobsSeeEditions(t *testing.T) {
 	}
 }
 
-// The twists: few people come, one is changed, one gets another id, and a row is put in front. No edition
-// tells of them. Many come, and it does.
+// The twists: few people come, one is changed, one gets another id, and a row is put in front. No
+// edition reveals any of these. Many come, and there is one.
 func TestEditionsWaitForCompany(t *testing.T) {
 	for _, id := range []string{"", "id"} {
 		h, c, d := frozen(t, id)
@@ -240,8 +240,8 @@ func TestAttackOneChangesInADevices(t *testing.T) {
 	}
 }
 
-// An entry of the catalogue that is edited since, or another split key, would hide who comes: the table is not
-// frozen by it. Jobs go on with the edition, of which the same rows are held out.
+// An edited entry of the catalogue, or another split key, would hide who comes: the home does not
+// freeze the table by it. Jobs continue with the edition, which holds out the same rows.
 func TestAttackAnEntryThatIsEdited(t *testing.T) {
 	for name, edit := range map[string]func(*Source){
 		"no ids":       func(s *Source) { s.ID = OwnID{} },

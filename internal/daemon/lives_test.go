@@ -52,7 +52,7 @@ func TestLivesOfAParty(t *testing.T) {
 	}
 }
 
-// A party that is told to stop while it waits for room ends well.
+// A party that is stopped while it waits for room ends without an error.
 func TestStopWhileThereIsNoRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())

@@ -99,7 +99,7 @@ func TestJobsByColumnsSeeEditions(t *testing.T) {
 	}
 }
 
-// A column that comes is nobody's that any edition knows: jobs go on with the earlier one, and the operator hears of it.
+// If a column is added, jobs continue with the earlier edition, and the operator gets the error.
 func TestATableOfOtherColumnsIsNotFrozen(t *testing.T) {
 	h, c, key := undescribed(t, numbersTable(200))
 	if _, err := sees(t, h, c, key, 1); err != nil {
@@ -128,8 +128,8 @@ func TestASmallTableOfNumbersIsSeenAsItIs(t *testing.T) {
 	}
 }
 
-// A table that a dictionary's editions tell apart from the one of numbers by few people waits: a job by each would
-// tell of them.
+// An edition of numbers that differs by few people from a dictionary's edition is not made: a job by
+// each would reveal them.
 func TestAttackADictionaryLeavesOneOut(t *testing.T) {
 	h, c, key := undescribed(t, strings.Replace(numbersTable(200), "\np3,41,1.125,", "\np3,41,,", 1))
 	d, err := job.ParseDictionary("cohort.yaml", []byte("apiVersion: mercer/v1\nkind: Dictionary\nmetadata: {name: cohort}\nspec: {columns: {age: {}, krea: {}}, complete: [krea], labels: {ill: {}}}\n"))

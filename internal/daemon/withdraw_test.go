@@ -55,10 +55,10 @@ func idsOf(t *testing.T, h Home, c *Config, d *job.Dictionary, number byte) (ids
 	return table.Set.IDs, held
 }
 
-// Whoever leaves is in no edition any more, and comes back in no later one. Each group that the editions
-// before and after tell apart has ten people: of training and of held-out rows of both dictionaries, those
-// who went and those who stayed. Older editions are erased, and a second withdrawal, or the same command
-// again, goes on from there.
+// Withdrawn people are in no edition any more, and come back in no later one. Each group that the
+// editions before and after tell apart has ten people: of training and of held-out rows of both
+// dictionaries, those who went and those who stayed. Older editions are erased, and a second
+// withdrawal, or the same command again, continues from there.
 func TestWhoLeavesIsOutForGood(t *testing.T) {
 	h, c, dicts := approvedTwice(t)
 	var before, heldBefore [2][]string
@@ -279,7 +279,8 @@ func TestWithdrawalsThatAreRefused(t *testing.T) {
 	}
 }
 
-// People are named as the table writes them, whatever is made of their ids, and who is nowhere is told.
+// People are named as the table writes them, whatever their ids are made of, and names without rows are
+// reported.
 func TestLeaversAreNamedAsTheTableWritesThem(t *testing.T) {
 	h, c, d := frozen(t, "id")
 	if err := h.Dictionaries().Approve(d, "patients", time.Now()); err != nil {

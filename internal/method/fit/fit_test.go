@@ -196,7 +196,7 @@ func TestAttackASecondFitOfADictionary(t *testing.T) {
 		kept[name] = b.Bytes()
 	}
 	ledgers.MustPlay(t, fitFor(t, j, 2, texts), "prepared") // the same again tells nothing
-	const other = "Jobs prepare their rows by the earlier one; a new fit is a new dictionary"
+	const other = "Jobs prepare their rows by the earlier fit; a new fit needs a new dictionary"
 	ledgers.Holds(t, "east", fitFor(t, j, 3, grown), other)
 	ledgers.Holds(t, "east", fitFor(t, parse(t, file("{name: okra}", "    scale: range\n")), 3, grown), other)
 	pair := reader(t).FitOf(j)

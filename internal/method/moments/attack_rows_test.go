@@ -295,7 +295,7 @@ func TestAttackTwoFitsReadTheColumns(t *testing.T) {
 	for _, scale := range []string{"standard", "minmax"} {
 		ledgers := disclosuretest.NewLedgers(t, "east")
 		ledgers.MustPlay(t, by(scale, 1, few), "protocol")
-		ledgers.Holds(t, "east", by(scale, 2, more), "the products of rows under two fits tell their columns")
+		ledgers.Holds(t, "east", by(scale, 2, more), "products of rows under two fits reveal their columns")
 	}
 }
 

@@ -24,7 +24,7 @@ func proposal() *Proposal {
 	}}
 }
 
-// What comes back from a Decode is written as it was read; anything else is refused.
+// A decoded message encodes to the same bytes; anything else is rejected.
 func TestHoldingsAndForgotten(t *testing.T) {
 	h := Holdings{{job.ID{1}, true}, {job.ID{2}, false}}
 	if got, err := DecodeHoldings(h.Encode()); err != nil || !slices.Equal(got, h) {
@@ -118,7 +118,7 @@ func TestLongReasonsAreClipped(t *testing.T) {
 	}
 }
 
-// What a peer sends is shown on terminals.
+// Peers' texts are shown on terminals, so control characters are rejected.
 func TestControlCharacters(t *testing.T) {
 	f := &Refusal{fault.Notice{Code: fault.CodeFailed, Text: "a\x1b[31mred\nline \u202eback"}}
 	back, err := DecodeRefusal(f.Encode())

@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Who was silent is not blamed while another member cannot go on, nor shortly after; every
-// other error stays.
+// A silent member is not blamed while another one cannot continue, nor shortly after; every other error
+// stays.
 func TestStalls(t *testing.T) {
 	start := time.Unix(0, 0)
 	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
@@ -50,8 +50,8 @@ func TestStalls(t *testing.T) {
 	}
 }
 
-// A member that stalls and goes on by turns has sixteen changes in a session, and is then left as
-// one that cannot go on. It stands for a party with its own program.
+// A member that stalls and continues by turns has sixteen changes in a session, and then counts as one
+// that cannot continue. It represents a party with its own program.
 func TestStallsByTurnsAreBounded(t *testing.T) {
 	start := time.Unix(0, 0)
 	var s Stalls
@@ -73,8 +73,8 @@ func TestStallsByTurnsAreBounded(t *testing.T) {
 	}
 }
 
-// A coordinator that says nothing is not excused by what it says of a member. It stands for one
-// that lies: nothing in a stall shows that the member has said it.
+// A silent coordinator is not excused by its report of a member's stall. It represents one that lies:
+// nothing in a stall shows that the member has sent it.
 func TestStallExcusesNoCoordinator(t *testing.T) {
 	start := time.Unix(0, 0)
 	var s Stalls

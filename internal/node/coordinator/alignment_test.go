@@ -30,9 +30,9 @@ func (w *testbed) searches(name string) (n int) {
 	return n
 }
 
-// The first job with the name of an alignment compares ids, and later ones of whatever protocol go by what it has
-// found out: the same rows are held out, and nobody looks for anybody. So a job that fits columns passes a second
-// time without an approval.
+// The first job with the name of an alignment compares ids, and later ones of any protocol use its
+// result: they hold out the same rows, and nobody looks up ids. So a job that fits columns passes a
+// second time without an approval.
 func TestNamedAlignment(t *testing.T) {
 	t.Parallel()
 	first := under(t, jobtest.With(t, columns(t), map[string]string{"data.scale": "standard"}), "people")
@@ -69,8 +69,8 @@ func TestNamedAlignment(t *testing.T) {
 	}
 }
 
-// What an alignment cannot stand for is refused: people who are gone, what is forgotten, another name or table
-// that a coordinator puts beside it, and other parties.
+// Alignments that do not fit are refused: with people who are gone, erased ones, another name or table
+// that a coordinator writes beside it, and other parties.
 func TestAlignmentsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	first := under(t, columns(t), "people")

@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/party"
 )
 
-// fd-svrg's label holder tells every other party the label of every training row (the first slopes): its
-// ledger says so, where tables are aligned, too.
+// fd-svrg's label holder reveals the label of every training row to every other party (the first
+// slopes): its ledger lists it, also if tables are aligned.
 func TestAttackLabelsOfSlopesHaveNoEntry(t *testing.T) {
 	for name, change := range map[string]string{"by ids": "coverage: 0.9", "aligned": "aligned: true"} {
 		t.Run(name, func(t *testing.T) {

@@ -182,11 +182,10 @@ func (w *testbed) within(id job.ID, limit time.Duration) coordinator.Job {
 	return coordinator.Job{}
 }
 
-// A party of a finished job asks three hundred questions, each of its own, and answers
-// nothing that the coordinator sends. It stands for a member with a program of its own
-// that fills all it may fill at the broker, in both lanes: a job of others runs as if
-// nothing were, their questions are answered, and the coordinator's log names the
-// party.
+// A party of a finished job asks three hundred different questions and answers nothing that the
+// coordinator sends. It represents a member with a program of its own that fills its whole share at the
+// broker, in both lanes. A job of others is not affected, their questions are answered, and the
+// coordinator's log names the party.
 func TestAFloodOfQuestions(t *testing.T) {
 	j := asItIs(t, openJob)
 	w := newTestbed(t, tumours(t, j))

@@ -23,8 +23,8 @@ func withheld(list []learner.PartyFigures) string {
 	return strings.Join(all, "; ")
 }
 
-// Figures over each party's own held-out rows stand in the result where the policy of each table
-// allows them and its limits are met. A party's word survives the coordinator's death.
+// The result has figures over each party's own held-out rows if the policy of each table allows them
+// and its limits are met. A party's permission survives the coordinator's death.
 func TestFiguresOfEachParty(t *testing.T) {
 	for _, protocol := range []string{"{name: okra}", "{name: flake}", "{name: escaped, mode: paper}"} {
 		t.Run(protocol, func(t *testing.T) {

@@ -101,7 +101,7 @@ func TestJobsContinueEndedOnes(t *testing.T) {
 	}
 }
 
-// Who must not continue is told why.
+// A refused continuation has its reason in the error.
 func TestContinuationsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	w, first := continuing(t)

@@ -28,9 +28,8 @@ func sendsOf(protocols ...string) pick {
 	}
 }
 
-// crashPoints returns the first operation of each kind that is not seen yet; the
-// slow tests take all. What a party does is another kind than what the coordinator
-// does.
+// crashPoints returns the first operation of each kind that was not seen before; the slow tests take
+// all. Operations of a party and of the coordinator are different kinds.
 func crashPoints(name string, ops []string, seen map[string]bool) (points []int) {
 	for i, op := range ops {
 		if name == hub {

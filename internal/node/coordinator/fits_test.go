@@ -15,9 +15,10 @@ func fitted(t *testing.T) *job.Job {
 	return jobtest.With(t, parse(t, ""), map[string]string{"data.scale": "standard"})
 }
 
-// A job that fits on one party's further people is held there before anything is told. Approved, it
-// tells its fit, and is held by the others, whose rows are as they were: now these have another fit.
-// The job fails, and its fit is out: one person less is held. Each party approves once in all.
+// A job that fits on one party's further people waits for approval there before anything is revealed.
+// Approved, it reveals its fit, and the other parties hold it, whose rows are unchanged but have
+// another fit now. The job fails, and its fit is disclosed: with one person less it is held. Each party
+// approves once in all.
 func TestLedgerOfAFitThatOthersHaveChanged(t *testing.T) {
 	t.Parallel()
 	j := fitted(t)

@@ -200,10 +200,9 @@ func (g golden) id(t *testing.T, name string) job.ID {
 	return id
 }
 
-// An upgrade opens the homes of an earlier program: finished jobs are listed with their
-// results, their models say what they said, ledgers stand, and new jobs run. The job
-// that was under way belongs to the earlier program; its sessions are kept until the
-// operator gives them up, and then it fails.
+// An upgrade opens the homes of an earlier program: finished jobs are listed with their results, their
+// models give the same predictions, ledgers are kept, and new jobs run. The running job belongs to the
+// earlier program; its sessions are kept until the operator gives them up, and then it fails.
 func TestGoldenHomes(t *testing.T) {
 	w := goldenTestbed(t)
 	g := openGolden(t, w, goldenHomes)

@@ -44,9 +44,10 @@ var eras = []era{
 	{file: "testdata/homes-6.tar.gz", columns: "gram", schema: true, dies: 4},
 }
 
-// An upgrade opens the homes of each earlier program. Ledgers hold what they held, finished models say what they
-// said, and a job goes on from one that ended. What is under way fails once it is given up, and jobs that
-// nobody had begun are refused in which the table's operator has the word today.
+// An upgrade opens the homes of each earlier program. Ledgers hold the same releases, finished models
+// give the same predictions, and a job continues an ended one. Running jobs fail once they are given
+// up. Jobs that had not begun are refused if they decide something that is the table's operator's
+// decision today.
 func TestGoldenEras(t *testing.T) {
 	for _, e := range eras {
 		t.Run(filepath.Base(e.file), func(t *testing.T) {
@@ -138,8 +139,8 @@ func (w *testbed) ledgerLines(name string) (lines []string) {
 	return lines
 }
 
-// wantOver checks that the jobs end that had not: one whose sessions belong to the earlier program, and those
-// that say of a table what is its operator's word since.
+// wantOver checks that unfinished jobs end: one whose sessions belong to the earlier program, and those
+// that decide something about a table that its operator decides now.
 func (w *testbed) wantOver(g golden) {
 	w.t.Helper()
 	for name, why := range map[string]string{
@@ -183,7 +184,7 @@ func (w *testbed) answers(name string, id job.ID) []string {
 	return w.says(name, id)
 }
 
-// diagnoses returns what a model says of patients of north, prepared as the job's rows were.
+// diagnoses returns a model's predictions for patients of north, prepared like the job's rows.
 func (w *testbed) diagnoses(id job.ID) []string {
 	w.t.Helper()
 	content, err := w.members["north"].party.Preparation(id)
@@ -230,7 +231,7 @@ func (w *testbed) mustHold(what string, j *job.Job) {
 	}
 }
 
-// wantContinued checks that a job goes on from one of the earlier program, and no row travels again.
+// wantContinued checks that a job continues one of the earlier program, and that no row travels again.
 func (w *testbed) wantContinued(g golden) {
 	w.t.Helper()
 	w.give(patients(w.t))

@@ -20,8 +20,8 @@ func columns(t testing.TB) *job.Job {
 	return jobtest.Parse(t, text)
 }
 
-// A job by columns dies in the middle of each of its sessions and ends in an identical
-// model; everything that a party has let out stands in its ledger once.
+// A job by columns dies in the middle of each of its sessions and ends in an identical model; every
+// release of a party is in its ledger once.
 func TestCrashOfGram(t *testing.T) {
 	t.Parallel()
 	j := columns(t)

@@ -91,7 +91,7 @@ func polite(a *actor, m protocol.Message) {
 	}
 }
 
-// What a dishonest party says is pinned on it, and never breaks the result.
+// A dishonest party's messages are blamed on it, and never break the result.
 func TestPartiesThatLie(t *testing.T) {
 	report := func(r control.Report) func(*actor, protocol.Message) {
 		return func(a *actor, m protocol.Message) {

@@ -346,8 +346,8 @@ func pooledDecisions(t *testing.T, w *testbed, id job.ID) linalg.Matrix[float64]
 	return f.Decisions
 }
 
-// What is kept of a model, is kept sealed; once the coordinator's operator has had
-// everybody forget it, nothing of it is on any disk.
+// The retained state of a model is sealed; once the coordinator's operator has had it erased
+// everywhere, none of it is on any disk.
 func TestForgettingEverywhere(t *testing.T) {
 	t.Parallel()
 	j := opened(t, phases(t, "{join: 5s, round: 20s}"))

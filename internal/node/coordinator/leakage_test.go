@@ -28,7 +28,7 @@ func noise(features int, grid bool) *dataset.Set {
 	return set
 }
 
-// The result says what was learnt in this job, and no number that was hidden.
+// The result's leakage statement matches this job, and has no number that was hidden.
 func TestLeakageOfAJob(t *testing.T) {
 	t.Parallel()
 	const lattice, hidden = "with no row known", "do not outnumber the features"

@@ -48,8 +48,7 @@ func ofArea(set *dataset.Set) *dataset.Set {
 	return &out
 }
 
-// Every learner goes the whole way between processes and gives what it gives
-// on pooled rows.
+// Every learner runs between processes from end to end and gives the same result as on pooled rows.
 func TestEveryLearner(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -197,8 +196,8 @@ func TestLabelsStayBehind(t *testing.T) {
 	}
 }
 
-// A label that is no number is a party's own affair: its log says which, and
-// the others are told only that its data cannot be used.
+// A label that is no number is the party's own matter: its log names the label, and the others only
+// learn that its data cannot be used.
 func TestALabelThatIsNoNumber(t *testing.T) {
 	j := learning(t, "{name: ridge}", "")
 	shares := areas(t, j)

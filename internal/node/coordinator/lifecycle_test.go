@@ -49,10 +49,10 @@ func (w *testbed) eventually(what string, holds func() bool) {
 	}
 }
 
-// A party never hears a job's closing, since the broker's queues are gone or it was
-// away for longer than they last. A later owner of its disk would find the seeds of
-// the job's sessions there, which decode every row. The party asks, when it starts and
-// from time to time, and is told again.
+// A party never receives a job's closing, since the broker's queues are gone or it was away for longer
+// than they last. A later owner of its disk would find the seeds of the job's sessions there, which
+// decode every row. The party asks, when it starts and from time to time, and receives the closing
+// again.
 func TestALostClosingIsToldAgain(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string]party.Limits{"at the next start": {}, "later": {Asking: 50 * time.Millisecond}} {
@@ -181,8 +181,8 @@ func TestAFaultAtTheLastWrite(t *testing.T) {
 	}
 }
 
-// What of a failed job cannot be removed stops neither the coordinator nor the next
-// job; it goes at the next start at which it can.
+// Files of a failed job that cannot be removed stop neither the coordinator nor the next job; they are
+// removed at the first start that can.
 func TestWhatCannotBeRemovedStopsNothing(t *testing.T) {
 	t.Parallel()
 	j := hasty(t, "")
@@ -294,8 +294,8 @@ func files(t *testing.T, folder string) (list []string) {
 	return list
 }
 
-// Time is over for a job: the coordinator deletes it and has everybody forget; what a
-// party holds it forgets after its own time. Deleted jobs stay deleted.
+// The coordinator deletes a job after its retention time and has all members erase it; a party erases
+// its retained state after its own time. Deleted jobs stay deleted.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	j := hasty(t, "  prediction: open\n")

@@ -19,8 +19,8 @@ func ring(t testing.TB) *job.Job {
 	return jobtest.Parse(t, text)
 }
 
-// A job around a ring dies in the middle of each of its sessions and ends in an identical model;
-// everything that a party has let out stands in its ledger once.
+// A job around a ring dies in the middle of each of its sessions and ends in an identical model; every
+// release of a party is in its ledger once.
 func TestCrashOfTheRing(t *testing.T) {
 	t.Parallel()
 	j := ring(t)

@@ -129,7 +129,7 @@ func TestPredictRefusals(t *testing.T) {
 	}
 }
 
-// What a party forgot it cannot ask about; the others still can.
+// A party that has erased its part of a model cannot ask about it; the others still can.
 func TestForget(t *testing.T) {
 	j := parse(t, openJob)
 	w := newTestbed(t, tumours(t, j))
@@ -267,7 +267,7 @@ func TestAWithdrawnQuestion(t *testing.T) {
 	w.nothingOpen()
 }
 
-// A caller who asks a party that has stopped is told so.
+// A question to a stopped party returns an error.
 func TestAskingAStoppedParty(t *testing.T) {
 	j := parse(t, openJob)
 	w := newTestbed(t, tumours(t, j))

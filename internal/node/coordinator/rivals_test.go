@@ -23,8 +23,8 @@ func TestCrashOfFlake(t *testing.T) {
 	})
 }
 
-// A job whose parties meet in pairs dies in the middle of its messages and ends in an identical
-// model; what a party lets out stands in its ledger once.
+// A job whose parties meet in pairs dies in the middle of its messages and ends in an identical model;
+// every release of a party is in its ledger once.
 func TestCrashOfEscaped(t *testing.T) {
 	t.Parallel()
 	j := jobtest.Parse(t, strings.Replace(fmt.Sprintf(jobFile, ""), "{name: okra}", "{name: escaped, mode: paper}", 1))

@@ -22,7 +22,7 @@ func (w *testbed) keeps(name string, id job.ID) []vault.Item {
 }
 
 // After a rotation nobody has a seed or rows of an earlier epoch, and no earlier job is continued.
-// Other jobs keep what they left. A party that was away forgets when it comes back.
+// Other jobs keep their artifacts. A party that was away erases its part when it comes back.
 func TestRotationEndsTheEpoch(t *testing.T) {
 	t.Parallel()
 	w, first := continuing(t)

@@ -30,8 +30,8 @@ func boosted(t testing.TB) *job.Job {
 	return jobtest.Parse(t, strings.Join(lines, "\n"))
 }
 
-// A job of boosted trees dies in the middle of each of its sessions and ends in an identical
-// model; everything that a party has let out stands in its ledger once.
+// A job of boosted trees dies in the middle of each of its sessions and ends in an identical model;
+// every release of a party is in its ledger once.
 func TestCrashOfBoostedTrees(t *testing.T) {
 	t.Parallel()
 	j := boosted(t)

@@ -400,7 +400,7 @@ func TestRule4AStolenIdentityOpensNoOldTraffic(t *testing.T) {
 	}
 }
 
-// No seed stands in a log, at any level.
+// No log has a seed, at any level.
 func TestNoSecretIsLogged(t *testing.T) {
 	j := parse(t, "  prediction: open\n")
 	w := newTestbed(t, tumours(t, j))

@@ -88,7 +88,7 @@ func (c *chronicle) run(j *job.Job) job.ID {
 	return done.ID
 }
 
-// many parties are told together.
+// many is the number of parties of a kind that are written in one line.
 const many = 6
 
 func sortedKeys(m map[string]float64) (keys []string) {

@@ -103,8 +103,7 @@ func (f *filling) is(name, op string) bool {
 	return f.full.Load()
 }
 
-// again starts a party anew whose session could not go on, as its daemon does, and returns how
-// often.
+// again restarts a party whose session could not continue, as its daemon does, and returns how often.
 func (w *testbed) again(name string) bool {
 	w.t.Helper()
 	select {
@@ -213,8 +212,8 @@ func (w *testbed) wantOwner(done coordinator.Job) {
 	}
 }
 
-// A report that cannot be kept is told all the same, and a closing that cannot be noted is noted
-// once there is room: the job is done meanwhile.
+// A report that cannot be stored is sent all the same, and a closing that cannot be recorded is
+// recorded once there is room: the job has ended meanwhile.
 func TestFullDiskAtTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{"put report", "claim over/"} {
@@ -230,8 +229,8 @@ func TestFullDiskAtTheEnd(t *testing.T) {
 	}
 }
 
-// The same on a disk: north's home is a small file system, which is full when its ledger has to
-// note the first message that tells something.
+// The same on a disk: north's home is a small file system, which is full when its ledger must record
+// the first message that reveals something.
 func TestFullDiskOfAHome(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root may mount a small file system")
@@ -298,9 +297,9 @@ func fill(t *testing.T, path string) {
 	}
 }
 
-// A party that stalls and goes on by turns, as fast as it can, is soon heard no more: neither the
-// coordinator nor another party has more than a few lines of it, and the others hear of it once a
-// second at most. It stands for a party with its own program.
+// A party that stalls and continues by turns, as fast as it can, soon has no effect: neither the
+// coordinator nor another party logs more than a few lines, and the others receive a message once a
+// second at most. It represents a party with its own program.
 func TestStallsByTurnsAreSoonHeardNoMore(t *testing.T) {
 	t.Parallel()
 	j := parse(t, "")

@@ -387,7 +387,7 @@ func (w *testbed) aligned(name string) []string {
 	return w.orders[name]
 }
 
-// halt ends a life in good order; the next finds what it left.
+// halt ends a life in good order; the next one finds its state.
 func (w *testbed) halt(name string) {
 	w.t.Helper()
 	m, ok := w.members[name]

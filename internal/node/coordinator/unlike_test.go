@@ -84,9 +84,9 @@ func sites(t *testing.T, j *job.Job, of map[string]site) *testbed {
 	return w
 }
 
-// A column that one site lacks, or has in another unit, is named to the log of the site that
-// knows it. The job's error, the coordinator's disk and the other site's log have its name only
-// where the job's schema has it; what a file calls it stays with it.
+// A column that one site lacks, or has in another unit, is named in the log of the site that knows it.
+// The job's error, the coordinator's disk and the other site's log have its name only if the job's
+// schema has it; a file's own name for it stays at its site.
 func TestSitesThatDiffer(t *testing.T) {
 	t.Parallel()
 	plain := site{header: "age,kidney,diagnosis"}
@@ -140,8 +140,8 @@ func TestSitesThatDiffer(t *testing.T) {
 	}
 }
 
-// After a preparation is fitted a party whose column lies far from the others' reads so in its own
-// log and among what the job leaves in its home. Nobody else is told.
+// After a preparation is fitted, a party whose column lies far from the others' has a notice in its own
+// log and among the job's files in its home. Nobody else receives it.
 func TestAColumnFarFromTheOthers(t *testing.T) {
 	t.Parallel()
 	text := fmt.Sprintf(unlikeJob, "{column: diagnosis, classes: [well, ill]}", `    schema: {age: {range: [0, 120]}, kidney: {range: [0, 3000], missing: median}}

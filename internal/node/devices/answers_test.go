@@ -110,7 +110,7 @@ func (d *desks) answering(name string) (n int) {
 }
 
 // Adversary: one enrolled device that asks for a long answer on many connections, and reads none. Two
-// answers are under way for it, and it is told so on the others; another device has its answer.
+// answers are under way for it, and it is refused on the others; another device has its answer.
 func TestADeviceReadsNoAnswers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

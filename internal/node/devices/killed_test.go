@@ -50,10 +50,10 @@ type death struct {
 	after bool
 }
 
-// A device that is killed at any record of its journals goes on, also when it comes back after
-// the server has begun the next step, as long as no round has gone on without it: here device
-// after device is killed at one record after the other. Nobody is lost, and the kernel and all
-// recommendations are a simulation's.
+// A device that is killed at any record of its journals continues, also when it comes back after the
+// server has begun the next step, as long as no round has continued without it: here device after
+// device is killed at one record after the other. No device is lost, and the kernel and all
+// recommendations equal a simulation's.
 func TestADeviceThatIsKilledAnywhereGoesOn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -180,7 +180,7 @@ func lineOf(e *Enrolment, web *httptest.Server, device int) *line {
 	return &line{enrolment: e, server: web.URL, name: Name(device), key: keyOf(device), http: web.Client(), patience: time.Second}
 }
 
-// What a device must not send, or somebody in its name, changes nothing and is refused.
+// Forbidden messages of a device, or in its name, change nothing and are refused.
 func TestRequestsThatAreRefused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -415,8 +415,8 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// A server that has just resumed tells nobody of a step that an earlier process has ended: a
-// device waits until the next has begun.
+// A server that has just resumed announces no step that an earlier process has ended: a device waits
+// until the next one has begun.
 func TestStepsOfAnEarlierProcess(t *testing.T) {
 	s := &Service{passing: true, plan: make([]method.Step, 4), begun: []*stage{{}, {}}, changed: make(chan struct{})}
 	ask := func(index string) (int, string) {

@@ -209,8 +209,8 @@ func TestManyConnectionsOfAStranger(t *testing.T) {
 	}
 }
 
-// Who repeats a header that it has heard gets the answer that the device has got, and holds no
-// place of the device's: also without the body, and with another.
+// Whoever repeats an overheard header gets the answer that the device got, and holds no place of the
+// device: also without the body, and with another one.
 func TestAHeaderThatIsRepeated(t *testing.T) {
 	a := underAttack(t)
 	heard, _ := a.message(0, 0)

@@ -20,7 +20,7 @@ func parsed(t *testing.T, ages string) *job.Dictionary {
 	return d
 }
 
-// A name stands for the newest approval, a hash for its text for ever, and an approval for one table.
+// A name means its newest approval, a hash means its text for ever, and an approval is for one table.
 func TestApprovals(t *testing.T) {
 	a := Approvals(filepath.Join(t.TempDir(), "dictionaries"))
 	if _, err := a.Find("cohort", ""); !errors.Is(err, job.ErrUnapproved) {

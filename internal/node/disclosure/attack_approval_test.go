@@ -60,9 +60,9 @@ func TestAttackWithdrawnApprovalBetweenFitAndRows(t *testing.T) {
 	mustHold(t, l, fitted(60, "second"), "another fit")
 }
 
-// A question and a job over the same rows have two names: whoever has been allowed a question (rows
-// against a model's rows) is not allowed the job (all products of the rows with each other), and no
-// question by which a job was let out passes for it.
+// A question and a job over the same rows have two names: an approved question (rows against a model's
+// rows) does not admit the job (all products of the rows with each other), and a released job does not
+// admit a question.
 func TestAttackAQuestionAdmitsAJob(t *testing.T) {
 	l := Ledger(t.TempDir())
 	n := table(40, "age", "income")
@@ -88,8 +88,9 @@ func sumsOf(from, to int, model string) method.Release {
 	return r
 }
 
-// The operator approves a difference of five people. A job that passes by itself comes between, beside
-// which the approved one tells five others, of whom the approval said nothing: it is held again.
+// The operator approves a difference of five people. A job that passes by itself comes between.
+// Together with it the approved one reveals five others, which the approval did not cover: it is held
+// again.
 func TestAttackAnApprovalCoversWhatCameAfterIt(t *testing.T) {
 	l := Ledger(t.TempDir())
 	letOut(t, l, sumsOf(0, 100, "first"))
@@ -171,8 +172,8 @@ func TestAttackAClassOfASecondRow(t *testing.T) {
 	}
 }
 
-// The operator withdraws between the acceptance of the rows' session and its first message. The fit is out
-// under the same ID, and does not stand for the rows.
+// The operator withdraws between the acceptance of the rows' session and its first message. The fit was
+// disclosed under the same ID, and does not count as the rows.
 func TestAttackWithdrawnAfterTheFit(t *testing.T) {
 	fitted := func(rows int, values string) method.Release {
 		r := of(method.ReleaseRows, table(rows, "age", "income"))

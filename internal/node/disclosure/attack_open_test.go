@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// A coordinator has sixteen jobs open at a time, all of them admitted before the first lets anything
-// out: each counts. The ledger stands for one that proposes any number of jobs in any order.
+// A coordinator has sixteen jobs open at a time, all admitted before the first one releases anything:
+// each counts. The ledger's caller represents one that proposes any number of jobs in any order.
 func TestAttackSumsOfJobsOpenAtOnce(t *testing.T) {
 	l, out := Ledger(t.TempDir()), 0
 	for round := range 3 {
@@ -59,7 +59,7 @@ func TestAttackDirectionsOfJobsOpenAtOnce(t *testing.T) {
 }
 
 // Two studies have a schema each over one table that grows. The second of them is approved once, and
-// both go on; a third schema waits.
+// both continue; a third schema waits.
 func TestTwoStudiesOverATableThatGrows(t *testing.T) {
 	l := Ledger(t.TempDir())
 	letOut(t, l, described(method.ReleaseRows, table(40, "age", "income"), "people", "first"))

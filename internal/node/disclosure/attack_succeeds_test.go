@@ -10,7 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Approve takes what the note says now, which need not be what the operator has read.
+// Approve approves the present content of the note, which may differ from the content that the operator
+// has read.
 func TestAttackApproveIsNotOfWhatWasRead(t *testing.T) {
 	l := Ledger(t.TempDir())
 	letOut(t, l, sumsOf(0, 100, "first"))

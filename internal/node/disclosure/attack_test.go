@@ -14,9 +14,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// The adversary of these tests sees all that a party has let out, as the
-// coordinator or an active worker does, and proposes any jobs; the party's table
-// may change in between. The adversary knows the ledger's rules, and not its key.
+// The adversary of these tests sees all releases of a party, as the coordinator or an active worker
+// does, and proposes any jobs; the party's table may change in between. The adversary knows the
+// ledger's rules, and not its key.
 
 func question(ids []string, values ...float64) method.Release {
 	m := linalg.New[float64](len(ids), 1)
@@ -27,8 +27,8 @@ func question(ids []string, values ...float64) method.Release {
 	}
 }
 
-// Two questions to one model are about different people, except for one person whose record
-// has changed: the products of both with the whole model would tell the change.
+// Two questions to one model are about different people, except for one person whose record has
+// changed: the products of both with the whole model would reveal the change.
 func TestAttackChangedValueWithinOneModel(t *testing.T) {
 	l := Ledger(t.TempDir())
 	letOut(t, l, question([]string{"x", "y"}, 0, 0))
@@ -224,8 +224,8 @@ func TestAttackTwoBoundsThatAreNear(t *testing.T) {
 	mustHold(t, l, until(150, "2024-01-02"), "2024-01-02") // nobody was admitted on the first
 }
 
-// The same rows go into 20 sums, and into no further one without the operator, who is
-// asked each time; a job that goes on after a crash is the same time.
+// The same rows go into 20 sums, and into each further one only if the operator approves it; a job that
+// continues after a crash counts once.
 func TestAttackManySumsOfTheSameRows(t *testing.T) {
 	l := Ledger(t.TempDir())
 	for i := range maxSums {
@@ -277,8 +277,8 @@ func TestAttackManyDirections(t *testing.T) {
 	pass(phases(span(30, 40), "m5", 400))
 }
 
-// A peer that looks for other ids in each session, and breaks off once it has got its
-// answers, is stopped by what it has brought in all.
+// A peer that looks up other ids in each session, and breaks off once it has its answers, is stopped by
+// the total number of its ids.
 func TestAttackManyProbes(t *testing.T) {
 	l := Ledger(t.TempDir())
 	const most, total = 1000, 10_000
@@ -428,8 +428,8 @@ func visits(each int, label func(i int) string) method.Release {
 	return r
 }
 
-// Of people with several rows, one label of one row changes, so that the person has the same labels as
-// before: whichever row it is, it is seen.
+// One label of one row changes for people with several rows, so that the person has the same labels as
+// before: the ledger notices, whichever row it is.
 func TestAttackALabelOfAFurtherRow(t *testing.T) {
 	base := func(i int) string { return []string{"a", "b", "a"}[i%3] }
 	for at := range 60 {
@@ -463,8 +463,8 @@ func TestEqualRowsWithTwoLabels(t *testing.T) {
 	mustHold(t, l, twice(100, "a", "a"), "rows have other labels")
 }
 
-// Two fits under one name, of which the values are known: an earlier job's that was kept, and one that was
-// told.
+// Two fits under one name with known values: an earlier job's, which was stored, and one that the party
+// received.
 func TestAttackTwoFitsUnderOneName(t *testing.T) {
 	set := table(20, "age", "income")
 	for name, by := range map[string]func(values string) method.Release{

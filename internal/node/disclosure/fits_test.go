@@ -10,8 +10,8 @@ import (
 )
 
 // The adversary of these tests is the coordinator, which has the products of all encoded rows: under
-// two fits they tell the columns. A party that is told two fits is one, too: their difference is over
-// who came or went.
+// two fits they reveal the columns. A party that receives two fits is one, too: their difference is
+// over people who came or went.
 
 const anotherFit = "prepared or scaled by another fit than in the earlier job, or may be"
 
@@ -32,7 +32,7 @@ func kept(set *dataset.Set, values string, earlier byte) method.Release {
 	return r
 }
 
-// newcomer are rows of a party that is told a fit in a job.
+// newcomer returns rows of a party that receives a fit in a job.
 func newcomer(set *dataset.Set, in byte) method.Release {
 	r := of(method.ReleaseRows, set)
 	r.Fit = method.Fit{By: method.ToldFit, Earlier: job.ID{in}}
@@ -49,8 +49,9 @@ func others(set *dataset.Set) *dataset.Set {
 	return &renamed
 }
 
-// Rows pass again under the fit under which they were let out. They are held under one on other own
-// rows, before it is told; under one with other values, once it is known; and beside any more rows.
+// Rows pass again under the fit under which they were released. They are held under a fit on other own
+// rows, before the fit is revealed; under one with other values, once these are known; and beside any
+// more rows.
 func TestAttackRowsUnderAnotherFit(t *testing.T) {
 	l := Ledger(t.TempDir())
 	set, half := table(20, "age", "income"), span(0, 15)
@@ -79,8 +80,8 @@ func TestAttackRowsUnderAnotherFit(t *testing.T) {
 	mustHold(t, l, fitted(set, half, "third"), anotherFit)
 }
 
-// What a job has told before it was aborted stays, though its rows never left; what it was only
-// admitted to does not.
+// The releases of a job before it was aborted stay, though its rows never left; releases that were only
+// admitted do not.
 func TestAttackAFitWithoutItsRows(t *testing.T) {
 	l, more := Ledger(t.TempDir()), fitted(table(21, "age", "income"), span(0, 16), "")
 	admit(t, l, fitted(table(20, "age", "income"), span(0, 15), ""))
@@ -143,8 +144,8 @@ func TestAttackAnotherFitInAContinuingJob(t *testing.T) {
 	letOut(t, l, fitted(set, span(0, 15), "first"))
 }
 
-// A newcomer does not know the values of the fit when it agrees. It keeps them for later jobs, which
-// are known by the job in which it was told.
+// A newcomer does not know the values of the fit when it agrees. It stores them for later jobs, which
+// identify the fit by the job in which the newcomer received it.
 func TestAttackANewFitOfANewcomer(t *testing.T) {
 	l := Ledger(t.TempDir())
 	set, more := table(20, "age", "income"), table(35, "age", "income")

@@ -181,9 +181,9 @@ func TestOlderEntriesOfScaledRows(t *testing.T) {
 	letOut(t, older(t), fitted(set, span(0, 16), "")) // an earlier program's share is not known
 }
 
-// Rows that an earlier program let out, and an approved job by another fit since, are two fits: the
-// first entry, which does not know its own, does not stand before the second, in whichever order the
-// ledger reads them.
+// Rows that an earlier program released, and an approved job by another fit since, are two fits: the
+// first entry, which does not know its own fit, does not hide the second, in whichever order the ledger
+// reads them.
 func TestOlderEntriesBesideAnotherFit(t *testing.T) {
 	set := table(20, "age", "income")
 	for range 8 { // an entry's name, and so the order, follows from the ledger's key
@@ -197,7 +197,7 @@ func TestOlderEntriesBesideAnotherFit(t *testing.T) {
 	}
 }
 
-// The newest format is read as it is written, and what it cannot hold is refused.
+// The newest format decodes to the encoded entry, and content that it cannot hold is rejected.
 func TestTablesOfEntries(t *testing.T) {
 	r := fitted(table(3, "age", "income"), span(0, 2), "first")
 	r.Schema, r.Split = "age below 50", "all rows of east"

@@ -12,8 +12,8 @@ const (
 	anotherSchema = "the job's schema or views differ from those of an earlier job"
 )
 
-// The adversary is the coordinator: sums in the columns' own directions tell the rotation by which
-// rows are encoded. One common person is enough, in either order, whatever is in between.
+// The adversary is the coordinator: sums in the columns' own directions reveal the rotation of encoded
+// rows. One common person is enough, in either order, whatever is in between.
 func TestAttackSumsAndEncodedRowsOfOnePerson(t *testing.T) {
 	set := table(40, "age", "income")
 	rows, sums := of(method.ReleaseRows, set.Subset(span(0, 20))), of(method.ReleaseSums, set.Subset(span(19, 40)))
@@ -58,8 +58,8 @@ func described(kind method.ReleaseKind, set *dataset.Set, from, schema string) m
 	return r
 }
 
-// The adversary is the coordinator, which writes schemas: what one leaves out beside another is told
-// by both, of any kinds. A table is known by its name, so that two halves of it are one table, and
+// The adversary is the coordinator, which writes schemas: two releases of any kinds together reveal
+// what one schema leaves out. A table is known by its name, so that two halves of it are one table, and
 // its people by their ids, so that another name makes no difference.
 func TestAttackAnotherSchema(t *testing.T) {
 	set := table(40, "age", "income")

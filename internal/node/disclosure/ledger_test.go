@@ -44,7 +44,7 @@ func admit(t *testing.T, l Ledger, r method.Release) string {
 	return id
 }
 
-// letOut admits a release and lets it out.
+// letOut admits a release and records it as disclosed.
 func letOut(t *testing.T, l Ledger, r method.Release) string {
 	t.Helper()
 	id := admit(t, l, r)
@@ -54,7 +54,7 @@ func letOut(t *testing.T, l Ledger, r method.Release) string {
 	return id
 }
 
-// whyHeld returns what a held release would tell, nil for one that passes.
+// whyHeld returns the sentences of a held release, nil for one that passes.
 func whyHeld(t *testing.T, err error) []string {
 	t.Helper()
 	var held *HeldError
@@ -156,8 +156,8 @@ func TestLedger(t *testing.T) {
 	mustHold(t, l, products(table(6, "income"), "hub"), "age")
 }
 
-// What a session was admitted to and has not let out does not count once the session is
-// over; as long as it runs, it does.
+// A release that a session was admitted and has not disclosed does not count once the session has
+// ended; while it runs, it does.
 func TestAbandoned(t *testing.T) {
 	l := Ledger(t.TempDir())
 	r, other := products(table(6, "age", "income"), "hub"), products(table(6, "age"), "hub")
@@ -220,8 +220,8 @@ func TestDamagedLedger(t *testing.T) {
 	}
 }
 
-// Of releases that all differ from each other and are admitted at once, by
-// several ledgers of one folder, one passes and the others are held.
+// If several ledgers of one folder admit releases at once that all differ from each other, one passes
+// and the others are held.
 func TestAdmitAtOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "releases")
 	const jobs = 4

@@ -51,7 +51,7 @@ func of(kind method.ReleaseKind, set *dataset.Set) method.Release {
 
 func id(r method.Release) string { return newEntry(testKey, r).ID() }
 
-// What a release is called depends on what is let out, and on nothing else.
+// The ID of a release depends on its content, and on nothing else.
 func TestID(t *testing.T) {
 	set := table(4, "age", "income")
 	base := products(set, "hub", "shop")
@@ -241,8 +241,8 @@ func FuzzDecodeBook(f *testing.F) {
 	})
 }
 
-// What a job lets out beside a release stands in its entry and in the note of one that is held, and
-// grows with later jobs that let out the same rows.
+// The kinds that a job releases beside a release are in its entry and in the note of a held one, and
+// later jobs that release the same rows add theirs.
 func TestWhatIsLetOutBeside(t *testing.T) {
 	l := Ledger(t.TempDir())
 	first, second := of(method.ReleaseProducts, table(20, "age", "income")), of(method.ReleaseProducts, table(20, "age", "income"))

@@ -134,7 +134,7 @@ func TestEditionsAreComparedByWords(t *testing.T) {
 	}
 }
 
-// Classes and numbers of one edition are two releases: what was let out as numbers admits none as classes.
+// Classes and numbers of one edition are two releases: a release of numbers does not admit classes.
 func TestAttackClassesAfterNumbers(t *testing.T) {
 	as := func(number int, classes bool, clear ...int) method.Release {
 		r := with(frozen(method.ReleaseSums, number), labelledBy("grade", classes))
@@ -149,8 +149,8 @@ func TestAttackClassesAfterNumbers(t *testing.T) {
 	mustHold(t, l, as(2, true, 1), fewOfAClass)
 }
 
-// What an approved release told is known: a further edition is compared with it only as far as it has people who
-// came after that.
+// After an approved release, a further edition is compared with it only as far as the edition has
+// people who came later.
 func TestEditionsAfterAnApproval(t *testing.T) {
 	narrow := func(number int) method.Release {
 		return with(frozen(method.ReleaseRows, number), func(r *method.Release) {
@@ -177,7 +177,8 @@ func TestEditionsAfterAnApproval(t *testing.T) {
 	mustHold(t, l, narrow(3), "in the earlier job and not in this one")
 }
 
-// Of two tables of one home it is looked at who is in both, once for each edition, whatever the releases are.
+// For two tables of one home the ledger checks who is in both, once for each edition, whatever the
+// releases are.
 func TestEditionsOfTwoTables(t *testing.T) {
 	in := func(table, edition string, ids ...string) func(*method.Release) {
 		return func(r *method.Release) { r.Table, r.Edition.ID, r.Edition.IDs = table, edition, ids }
@@ -257,8 +258,8 @@ func TestPeopleOfAnEditionAreForgotten(t *testing.T) {
 	}
 }
 
-// A party that begins again asks for a job's sums with the most that they may come to, as before all rows were
-// declared: what is known of them better stays, and there is one entry.
+// A restarted party asks for a job's sums with the most that they may reach, as before all rows were
+// announced: the closer bound stays, and there is one entry.
 func TestSumsCountOnceAfterARestart(t *testing.T) {
 	r := frozen(method.ReleaseSums, 1)
 	r.Model, r.Numbers, r.Cells = "a", 100, 2000
@@ -288,8 +289,9 @@ func FuzzDecodePeople(f *testing.F) {
 	})
 }
 
-// With as many numbers in sums as the rows in them have cells, rows can be computed: the sums that come to more wait,
-// whatever the jobs are called, over listed rows, editions, and some of the same people.
+// From as many numbers in sums as the rows in them have cells, rows can be computed: sums beyond that
+// wait for approval, whatever the jobs are called, over listed rows, editions, and some of the same
+// people.
 func TestAttackAsManyNumbersAsCells(t *testing.T) {
 	telling := func(r method.Release, model string, numbers int64) method.Release {
 		r.Model, r.Numbers, r.Cells = model, numbers, 1000

@@ -118,8 +118,7 @@ func TestKilledAnywhere(t *testing.T) {
 	disturb(t, func(*testbed) {})
 }
 
-// What was not synced is gone, so nothing may have been acknowledged that only
-// it holds.
+// Unsynced records are gone, so no message that only they hold may have been acknowledged.
 func TestPowerCutAnywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

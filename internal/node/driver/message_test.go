@@ -139,8 +139,8 @@ func TestRefusedMessageLeavesTheSessionAlive(t *testing.T) {
 	}
 }
 
-// Adversary: a member that sends messages without end, which the machine refuses. The log tells few of
-// them, and the first of another member.
+// Adversary: a member that sends messages without end, which the machine refuses. The log has few of
+// them, and the first one of another member.
 func TestRefusedMessagesAreLoggedByDoubling(t *testing.T) {
 	var log strings.Builder
 	d := newDriver(Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -279,8 +279,8 @@ func TestAbortFromOutside(t *testing.T) {
 	w.sealedAs("called off")
 }
 
-// A machine that has found somebody out keeps its verdict, though it is told
-// to stop before its last words are sent.
+// A machine that has found a misbehaving member keeps its verdict, though it is stopped before its last
+// messages are sent.
 func TestOwnVerdictOutlivesAnAbort(t *testing.T) {
 	verdict := protocol.Blame(peer, protocol.KindInconsistent, errors.New("wrong sum"))
 	w := scripted(t, func(s *protocol.Session, _ protocol.Event) (protocol.Effects, error) {
@@ -346,8 +346,8 @@ func TestClosedMailInterrupts(t *testing.T) {
 	}
 }
 
-// A session whose mail is closed takes what it holds, does what it has left to do, and sends
-// what it has to say: only a machine that needs a message more is interrupted.
+// A session whose mail is closed takes the messages that it holds, completes its work, and sends its
+// messages: only a machine that needs another message is interrupted.
 func TestClosedMailEndsWhatNeedsNone(t *testing.T) {
 	for range 20 { // the driver takes one of several events by chance
 		w := scripted(t, func(s *protocol.Session, e protocol.Event) (protocol.Effects, error) {

@@ -162,8 +162,8 @@ func label(r journal.Record) string {
 // name is a header as one word.
 func name(h protocol.Header) string { return strings.ReplaceAll(h.String(), " ", "_") }
 
-// broker stands for the network and the peers: it keeps what the driver has
-// not acknowledged, answers what it sends, and outlives it.
+// broker plays the network and the peers: it keeps the messages that the driver has not acknowledged,
+// answers the driver's messages, and outlives it.
 type broker struct {
 	*diary
 	t      testing.TB

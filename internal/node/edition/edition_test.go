@@ -77,7 +77,7 @@ func TestRefine(t *testing.T) {
 	}
 }
 
-// Whatever cuts there were, groups are what the cuts tell apart, counted another way.
+// For any cuts, groups are the sets that the cuts tell apart, counted in another way.
 func TestGroupsAreWhatCutsTellApart(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 30 {
@@ -266,7 +266,8 @@ func TestAttackOneChangesBetweenTwoDictionaries(t *testing.T) {
 	mustLack(t, s, by(7), 9) // by both now
 }
 
-// People are known by another id, group or key, or other labels are offered: nobody can tell who came.
+// If people are identified by another id, group or key, or other labels are offered, the home cannot
+// find out who came.
 func TestAttackPeopleAreKnownOtherwise(t *testing.T) {
 	s := store(t)
 	mustMake(t, s, draft(people(0, 100), nil), 1)

@@ -60,7 +60,8 @@ func (p patients) people() (list []Person) {
 	return list
 }
 
-// Whoever has several rows: what has changed of which is not known, and so neither hides another one nor is ten.
+// For a person with several rows it is unknown which row has changed, so such a person neither hides
+// another one nor counts towards ten.
 func TestBesideWithSeveralRows(t *testing.T) {
 	base := func() (list []Person) {
 		for i := 1; i < 200; i += 2 { // nobody is held out
@@ -210,7 +211,8 @@ func told(now, then patients, columns []int) (apart map[[2]uint64]int, within ma
 	return apart, within
 }
 
-// Whoever comes, goes, comes back, changes and changes back, over five editions: what is clear tells of none or of ten.
+// People come, go, come back, change and change back, over five editions: clear columns reveal
+// something about nobody or about ten people.
 func TestNoFewAreMissed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -270,7 +272,7 @@ func TestNoFewAreMissed(t *testing.T) {
 	}
 }
 
-// An edition takes time for what has changed, and not for how many editions there are.
+// The time for an edition depends on the number of changes, not on the number of editions.
 func TestBesideManyEditions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -329,7 +331,7 @@ func FuzzDecodePast(f *testing.F) {
 	})
 }
 
-// Of too many classes or numbers none is counted, and jobs wait.
+// If there are too many classes or numbers none is counted, and jobs wait for approval.
 func TestTooManyClasses(t *testing.T) {
 	var c tallies[uint64]
 	for v := range uint64(mostClasses) {

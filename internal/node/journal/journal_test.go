@@ -341,7 +341,7 @@ func files(t testing.TB, root string) map[string][]byte {
 	return all
 }
 
-// A failed write must leave a journal that goes on, or one that says no.
+// A failed write must leave a journal that continues, or one that returns an error.
 func TestFailedWrites(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	j := create(t, s, idOf(1))

@@ -187,7 +187,7 @@ func TestDamagedLedger(t *testing.T) {
 	}
 }
 
-// When the disk fails, what was claimed is unknown and nothing more is granted.
+// When the disk fails, the claims on it are unknown and no more are granted.
 func TestLedgerAfterAFailedWrite(t *testing.T) {
 	l := openLedger(t, filepath.Join(t.TempDir(), "claims"))
 	must(t, l.file.Close())

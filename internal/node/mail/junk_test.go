@@ -129,7 +129,7 @@ func TestControlLaneIsForControl(t *testing.T) {
 	f.settled(hub)
 }
 
-// What an earlier version's broker still holds from before there were lanes is heard.
+// Messages that an earlier version's broker holds from the time before lanes are received.
 func TestControlInTheBulkLane(t *testing.T) {
 	f := newFederation(t)
 	h := protocol.Header{Session: protocol.SessionID{5}, Protocol: Control, Kind: control.KindClosing, Sender: "hub", Receiver: "north", Chunks: 1}

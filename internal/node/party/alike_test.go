@@ -54,9 +54,10 @@ func other(set *dataset.Set) *dataset.Set {
 	return out
 }
 
-// What leaves a home for a job that it accepts with its first session, and for one that its ledger holds,
-// depends on the job, the approvals and the jobs before: two homes with other rows answer alike, byte for
-// byte, in each protocol that parties run. For the held job nothing but its refusal leaves.
+// The messages of a home for a job that it accepts with its first session, and for one that awaits
+// approval, depend on the job, the approvals and the jobs before: two homes with other rows answer
+// alike, byte for byte, in each protocol that parties run. For a job that awaits approval nothing but
+// its refusal is sent.
 func TestHomesWithOtherRowsAnswerAlike(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -166,9 +166,10 @@ func cornered(protocol, age, postcode string) string {
 	return strings.Replace(f, "scale:", fmt.Sprintf("schema: {age: {range: [0, %s], outside: missing, missing: drop-row}, postcode: {range: [10000, %s], outside: missing, missing: drop-row}, bmi: {range: [10, 60]}}\n    scale:", age, postcode), 1)
 }
 
-// The coordinator alone. escaped's first message, Announce, tells the number of rows: jobs, each of another
-// dictionary, that are broken off behind it would count the patients in any corner of one party's table.
-// Its operator has approved all. The first one stays in the ledger, which holds the second.
+// The coordinator alone. escaped's first message, Announce, reveals the number of rows: jobs, each of
+// another dictionary, that are broken off after it would count the patients in any corner of one
+// party's table. Its operator has approved all. The first one stays in the ledger, which holds the
+// second.
 func TestAttackEscapedCountsLeaveWithoutAnEntry(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -200,9 +201,9 @@ func TestAttackEscapedCountsLeaveWithoutAnEntry(t *testing.T) {
 	s.refuses(fault.CodePolicy, "the job awaits its operator's approval")
 }
 
-// The coordinator with one party, south. The column order tells south every class that north has, a class of
-// one patient too. By schemas that filter, jobs which are broken off after the column order would find that
-// patient's age. The first one stays in the ledger, which holds the second.
+// The coordinator with one party, south. The column order reveals to south every class that north has,
+// also a class of one patient. By schemas that filter, jobs that are broken off after the column order
+// would find that patient's age. The first one stays in the ledger, which holds the second.
 func TestAttackColumnOrderTellsClassesWithoutAnEntry(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -47,10 +47,10 @@ func TestPolicyWithoutABoundOfIDs(t *testing.T) {
 	}
 }
 
-// The adversary is a coordinator that writes what a home decides: columns with bounds, of which two jobs tell who
-// lies between; classes, whose refusals and sums tell of a rare one; the range of a number, whose refusals tell the
-// largest; a fraction, whose difference tells of few. Each is refused before the table is read, whatever it says, and
-// leaves nothing in the ledger.
+// The adversary is a coordinator that decides what is the home's decision: columns with bounds, of
+// which two jobs reveal who lies between; classes, whose refusals and sums reveal a rare one; the range
+// of a number, whose refusals reveal the largest; a fraction, whose difference reveals few. Each is
+// refused before the table is read, in all cases, and leaves nothing in the ledger.
 func TestAttackAJobSpeaksForTheHome(t *testing.T) {
 	const rowsAndCells, ofLabels, ofFraction = "the job itself describes the columns, which each party's operator must approve",
 		"the job itself gives the classes of the label, their merging or the range of its numbers, which each party's operator must approve",
@@ -93,7 +93,7 @@ func TestAttackAJobSpeaksForTheHome(t *testing.T) {
 	}
 }
 
-// Rows in two views tell the columns of a small view, and need the policy's word.
+// Rows in two views reveal the columns of a small view, and need the policy's permission.
 func TestViewsNeedLeave(t *testing.T) {
 	j := jobtest.Parse(t, strings.NewReplacer("{name: svc, C: 10}", "{name: cca, view: [a]}", "label: label", "label: none", "{name: rbf, gamma: 0.5}", "{name: linear}").
 		Replace(fmt.Sprintf(jobFile, "minmax", "{name: okra}", "closed")))

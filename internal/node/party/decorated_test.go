@@ -24,8 +24,8 @@ func (s *fixture) reading(k job.Protocol) {
 	s.party.Reader = &r
 }
 
-// A protocol that is wrapped in another one, whatever the wrapper hides, takes part in nothing: a
-// party runs functions that a binding states, and finds none by asking.
+// A protocol that is wrapped in another one takes no part, whatever the wrapper hides: a party runs
+// functions that a binding states, and finds none by type assertion.
 func TestAWrappedProtocolIsRefused(t *testing.T) {
 	for name, wrap := range map[string]bool{"bare": false, "wrapped": true} {
 		t.Run(name, func(t *testing.T) {

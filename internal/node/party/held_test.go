@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// fitting are jobs that tell a fit, or a number of people, before they let rows or sums out.
+// fitting returns jobs that reveal a fit, or a number of people, before they release rows or sums.
 func fitting(t *testing.T) map[string]*job.Job {
 	t.Helper()
 	sums := strings.NewReplacer("{name: svc, C: 10}", "{name: kpca, n_components: 2}", "label: label", "label: none").Replace(fmt.Sprintf(jobFile, "standard", "{name: moments, directions: 8}", "closed"))
@@ -39,7 +39,7 @@ func (c counted) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (
 	return c.Vault.Create(id, seed, proposal)
 }
 
-// silent checks that north has told another party nothing.
+// silent checks that north has sent another party nothing.
 func (s *fixture) silent(names ...string) {
 	s.t.Helper()
 	for _, name := range names {
@@ -65,7 +65,7 @@ func (s *fixture) end(id job.ID) {
 	s.hear(control.KindClosed)
 }
 
-// letOut notes that what the ledger has admitted is out.
+// letOut records the admitted releases as disclosed.
 func (s *fixture) letOut() {
 	s.t.Helper()
 	list, err := s.party.Releases.List()
@@ -127,7 +127,7 @@ func TestAttackAHeldJobTellsNothing(t *testing.T) {
 	}
 }
 
-// A job that ends with its first session has told an order of columns: after its closing a job over
+// A job that ends with its first session has revealed an order of columns: after its closing a job over
 // other people of the table passes, and before it does not.
 func TestAJobThatEndsWithItsColumnOrderLeavesNothing(t *testing.T) {
 	for name, j := range fitting(t) {
@@ -147,7 +147,7 @@ func TestAJobThatEndsWithItsColumnOrderLeavesNothing(t *testing.T) {
 	}
 }
 
-// Two open jobs that let out the same are one release: it stays as long as one of them may let it out.
+// Two open jobs with equal releases share one release: it stays as long as one of them may disclose it.
 func TestEqualJobsShareWhatIsAdmitted(t *testing.T) {
 	s, j := newFixture(t, usual()), parse(t, "standard", "{name: okra}", "closed")
 	s.serve(people(20))

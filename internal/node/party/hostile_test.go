@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// A descriptor that differs from what the job says, in any field, is refused.
+// A descriptor that differs from the job in any field is refused.
 func TestADescriptorThatDiffersFromTheJobIsRefused(t *testing.T) {
 	const differs = "the proposed session is not what the job file says"
 	tests := []struct {
@@ -302,7 +302,7 @@ func TestClosingARunningJob(t *testing.T) {
 	s.refuses(fault.CodePolicy, "has ended here, and its id is not used again")
 }
 
-// What is wrong with the data is for the party's own log.
+// A fault in the data is only in the party's own log.
 func TestAFaultOfTheDataIsNotTold(t *testing.T) {
 	s := newFixture(t, usual())
 	s.party.Load = func(job.ID, job.Data) (method.Table, error) {

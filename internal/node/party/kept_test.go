@@ -41,8 +41,8 @@ func TestAttackAFitIsClosedEarly(t *testing.T) {
 	s.idle()
 }
 
-// A job of a dictionary without a fit, with one that the party has not, or with one that it is to be told though
-// it keeps its own, is refused by a sentence that is made of the job.
+// A job of a dictionary without a fit, with a fit that the party does not have, or with one that it
+// would receive though it has its own, is refused with a sentence that is made of the job.
 func TestAttackJobsThatNameAnotherFit(t *testing.T) {
 	s := newFixture(t, usual())
 	j := s.fittedBy()

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
-// What stands between a key of a job file and a party's rows. A new key is judged here, in the first
+// The checks between a key of a job file and a party's rows. A new key is judged here, in the first
 // category that is true of it.
 const (
 	form       = "it names something, or is about time and form"
@@ -61,7 +61,7 @@ var judged = map[string][]string{
 	ofDevices: {"spec.data.like", "protocol fedcfk.", "protocol secvm.", "learner cf-komd.", "learner linear-svm."},
 }
 
-// Nobody adds a key to the job file without a word on what it lets a coordinator choose.
+// No key may be added to the job file without a judgement on what it lets a coordinator choose.
 func TestEveryKeyIsJudged(t *testing.T) {
 	used := make(map[string]bool)
 	judge := func(path string) {

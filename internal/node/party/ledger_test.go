@@ -60,8 +60,8 @@ func aligning(t *testing.T) *job.Job {
 	return j
 }
 
-// What the later steps of a job let out beside its releases stands in the first entry already, so that
-// an operator sees all of it before anything is told.
+// The first entry already has the kinds that later steps of a job release beside its releases, so that
+// an operator sees all of them before anything is revealed.
 func TestALedgerListsWhatIsLetOutBeside(t *testing.T) {
 	s := newFixture(t, usual())
 	s.serve(people(20))
@@ -73,8 +73,8 @@ func TestALedgerListsWhatIsLetOutBeside(t *testing.T) {
 	}
 }
 
-// A coordinator that breaks a session off before anything was sent, and closes the job, has been
-// told nothing: a table of fewer people passes afterwards, and while the job is open they do not.
+// A coordinator that breaks a session off before anything was sent, and closes the job, has learnt
+// nothing: a table of fewer people passes afterwards, and while the job is open it does not.
 func TestWhatIsBrokenOffIsNotReleased(t *testing.T) {
 	s := newFixture(t, usual())
 	j := aligning(t)
@@ -149,7 +149,7 @@ func TestModelsAreKnownByIDAndFile(t *testing.T) {
 }
 
 // An approval that was taken back while a session was open stops its first message, with the ledger's
-// reason. A ledger whose folder was moved away is told what goes out.
+// reason. A ledger whose folder was moved away records the release.
 func TestLetOutAsksAgain(t *testing.T) {
 	s := newFixture(t, usual())
 	p, l := s.party, s.party.Releases

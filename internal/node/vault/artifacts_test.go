@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// Who reads the disk, or a backup of it, without the identity finds nothing in
-// clear, and can put no job's files in the place of another's.
+// A reader of the disk, or of a backup of it, without the identity finds nothing in clear, and cannot
+// put one job's files in the place of another's.
 func TestArtifactsIsSealed(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "kept")
 	e, one, two := onDisk(t, folder, 1), job.ID{1}, job.ID{2}

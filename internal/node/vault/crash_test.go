@@ -81,7 +81,7 @@ func TestOneProcessAtATime(t *testing.T) {
 	closeVault(t, openDisk(t, root))
 }
 
-// What cannot be run on is destroyed and reported; everything else goes on.
+// Sessions that cannot be resumed are destroyed and reported; everything else continues.
 func TestLostSessions(t *testing.T) {
 	for name, c := range map[string]struct {
 		damage func(root string, id protocol.SessionID) error

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// What is read in parts is what was written, of lengths around a segment's.
+// An item that is read in parts equals the written one, for lengths around a segment's.
 func TestOpenReadsWhatWasWritten(t *testing.T) {
 	e := onDisk(t, filepath.Join(t.TempDir(), "kept"), 1)
 	id := job.ID{7}

@@ -75,7 +75,7 @@ func TestRetained(t *testing.T) {
 	}
 }
 
-// What is replaced or erased is overwritten in memory.
+// Replaced or erased secrets are overwritten in memory.
 func TestMemoryRetainedOverwrites(t *testing.T) {
 	k, id := NewMemoryRetained(), job.ID{1}
 	for name, end := range map[string]func() error{

@@ -173,7 +173,7 @@ func testDestroy(t *testing.T, v Vault) {
 	}
 }
 
-// What stands in the way of a folder or file is an error, and leaves nothing open.
+// An obstacle in place of a folder or file is an error, and leaves nothing open.
 func TestOpenDiskErrors(t *testing.T) {
 	file := func(path string) error { return os.WriteFile(path, nil, 0o600) }
 	folder := func(path string) error { return os.Mkdir(path, 0o700) }

@@ -99,7 +99,7 @@ func TestMisdeliveryBlamesTheTransport(t *testing.T) {
 	wantBlame(t, err, protocol.Transport, protocol.KindTransport)
 }
 
-// What a member has signed and cannot be opened is that member's fault.
+// A signed message that cannot be opened is its sender's fault.
 func TestSignedButMalformedBlamesTheParty(t *testing.T) {
 	w := newTestbed(t)
 	h := header()
