@@ -53,7 +53,7 @@ func TestAttackNumbersInPlaceOfClasses(t *testing.T) {
 		return by(t, "moments", number, twoValued(n), "classes: [a, b]", "targets: [0, 1]", "ridge-classifier", "ridge", "directions: 1024", "directions: 4")
 	}
 	for want, err := range map[string]error{
-		"1 person is of one class in":     play(classes(1, 300), numbers(3, 300), classes(2, 280)),
+		"1 person is of one class and in": play(classes(1, 300), numbers(3, 300), classes(2, 280)),
 		"1 person has another label than": play(numbers(1, 300), numbers(2, 280)),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -156,7 +156,7 @@ func TestAttackTwoWaysToScale(t *testing.T) {
 		ledgers.MustPlay(t, scaled(first, 1), "protocol")
 		for k, second := range ways {
 			if k != i {
-				ledgers.Holds(t, "east", scaled(second, 2), "columns are scaled by "+second+" and were by "+first)
+				ledgers.Holds(t, "east", scaled(second, 2), "columns are scaled by "+second+", formerly by "+first)
 			}
 		}
 		ledgers.MustPlay(t, scaled(first, 3), "protocol")

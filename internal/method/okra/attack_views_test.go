@@ -44,7 +44,7 @@ func TestAttackViewsOfOneColumn(t *testing.T) {
 	if rows < 50 || right != rows {
 		t.Errorf("the coordinator reads the age of %d of %d training rows, want the attack to work where views are allowed", right, rows)
 	}
-	const another = "or its views are"
+	const another = "schema or views differ"
 	ledgers.Holds(t, "east", views("krea", 2), another)
 	ledgers.Approve(t, "east", 1)
 	ledgers.MustPlay(t, views("krea", 3), "protocol")
