@@ -3,7 +3,7 @@
 //
 //	HOME/identity      the 32-byte seed of the process's keys, mode 0600
 //	HOME/split.key     a party's 32-byte key that chooses the held-out rows, mode 0600
-//	HOME/member.yaml   its public half, for the roster
+//	HOME/member.yaml   the public half of the identity, for the roster
 //	HOME/config.yaml   name, addresses; for a party: catalogue and policy
 //	HOME/roster.yaml   the members of the federation
 //	HOME/approvals     rosters whose fingerprints the operator has compared

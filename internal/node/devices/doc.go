@@ -8,10 +8,10 @@
 //
 // # Requests
 //
-//	GET  /devices/step?index=I                      the announcement of a step, once it has begun
-//	POST /devices/messages?step=I&session=S         one message to the server
-//	GET  /devices/messages?step=I&session=S&after=N the messages for a device behind its first N
-//	POST /devices/farewell?step=I&session=S         the device needs nothing more
+//	GET  /crowd/step?index=I                      the announcement of a step, once it has begun
+//	POST /crowd/messages?step=I&session=S         one message to the server
+//	GET  /crowd/messages?step=I&session=S&after=N the messages for a device behind its first N
+//	POST /crowd/farewell?step=I&session=S         the device needs nothing more
 //
 // Each request's header has the device's name, the hash of the body and a signature of both, of method,
 // address, length and enrolment ([request.Signer]). A request gets a place, and its body is read, only
@@ -21,11 +21,12 @@
 //
 // # Many sessions
 //
-// Some methods have a session for each iteration, and none needs an earlier one ([Passing]). A device
-// that misses one takes part in the next: 410 for a step that has ended names the step that runs. The
-// server stores its state beside each new session ([Resumer]) and then erases the session before, as
-// devices do. So at most two sessions are on a disk, however many a job has. The name of each stays, on
-// the server and in a device's vault, and so does the device's claim in its ledger.
+// Some methods have a session for each iteration, and none needs an earlier one (Passing in package
+// method). A device that misses one takes part in the next: 410 for a step that has ended names the
+// step that runs. The server stores its state beside each new session (Snapshot of
+// [method.CoordinatorSide]) and then erases the session before, as devices do. So at most two sessions
+// are on a disk, however many a job has. The name of each stays, on the server and in a device's vault,
+// and so does the device's claim in its ledger.
 //
 // # A server that is killed
 //
