@@ -45,7 +45,7 @@ func TestRetained(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			one, two := job.ID{1}, job.ID{2}
 			if _, err := k.Get(one); !errors.Is(err, ErrNoRetained) {
-				t.Fatalf("%v, want ErrNoState", err)
+				t.Fatalf("%v, want ErrNoRetained", err)
 			}
 			if _, err := k.Erase(one); err != nil {
 				t.Fatalf("erasing nothing: %v", err)
@@ -66,7 +66,7 @@ func TestRetained(t *testing.T) {
 				t.Fatal("Erase reached into what Get had returned")
 			}
 			if _, err := k.Get(one); !errors.Is(err, ErrNoRetained) {
-				t.Fatalf("%v after Erase, want ErrNoState", err)
+				t.Fatalf("%v after Erase, want ErrNoRetained", err)
 			}
 			if other, err := k.Get(two); err != nil || string(other) != "other" {
 				t.Fatalf("another job's: %q, %v", other, err)
