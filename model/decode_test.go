@@ -127,7 +127,7 @@ func TestBrokenFiles(t *testing.T) {
 		{"one class", func(f *file) { f.count, f.classes = 1, []string{"a"} }, `svm: there is only the class "a": a classifier needs rows of at least two classes`},
 		{"no class", func(f *file) { f.count, f.classes = 0, nil }, `svm: there are no classes: a classifier needs rows of at least two classes`},
 		{"absurd functions", func(f *file) { f.functions = math.MaxUint32 }, `its content: the bytes end too early`},
-		{"functions beyond the pairs", func(f *file) { f.functions, f.more = 2, make([]byte, 13) }, `svm: 2 pairs for 2 classes, there must be 1`},
+		{"functions beyond the pairs", func(f *file) { f.functions, f.more = 2, make([]byte, 13) }, `svm: there are 2 pairs for 2 classes, but there must be 1`},
 		{"calibration flag", func(f *file) { f.more = []byte{2} }, `its content: 2, want 0 or 1`},
 		{"calibration beyond the end", func(f *file) { f.more = []byte{1, 0} }, `its content: the bytes end too early`},
 		{"infinite sigmoid", func(f *file) { f.more = append(make([]byte, 15), 0xf0, 0x7f); f.more[0] = 1 }, `sigmoid 0 is (0, +Inf), it must be finite`},

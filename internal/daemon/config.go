@@ -35,10 +35,10 @@ type Config struct {
 	Policy party.Policy `yaml:"policy,omitempty"`
 	// Retention is the time for which the retained state of a job is kept after its end; without limit
 	// by default. At the coordinator, the job itself is deleted with it, at all members.
-	Retention strict.Days `yaml:"retention,omitempty"`
+	Retention strictyaml.Days `yaml:"retention,omitempty"`
 	// Unclosed is the time that a party waits for the coordinator to close a job before it destroys the
 	// job's secrets; 30d by default.
-	Unclosed strict.Days `yaml:"unclosed,omitempty"`
+	Unclosed strictyaml.Days `yaml:"unclosed,omitempty"`
 
 	earlier []string // warnings about keys of an earlier version
 }

@@ -257,7 +257,7 @@ func TestConstructorsRefuse(t *testing.T) {
 		server  bool
 		want    string
 	}{
-		{"no session", nil, "north", false, "okra: no session"},
+		{"no session", nil, "north", false, "okra: the setup has no session"},
 		{"other protocol", with(func(d *protocol.Descriptor) { d.Protocol = "scale" }, hub, north), "north", false, "okra: the session is of scale version 2, this is okra version 2"},
 		{"other version", with(func(d *protocol.Descriptor) { d.Version = 1 }, hub, north), "hub", true, "okra: the session is of okra version 1, this is okra version 2"},
 		{"other parameters", other, "hub", true, "okra: the parameters differ from the session's descriptor"},

@@ -214,7 +214,7 @@ func (c *Coordinator) readAnswers(j *Job) (method.Inquirer, error) {
 		return nil, err
 	}
 	if !m.Answers() {
-		return nil, fault.Openly(fault.BadInputf("protocol %s answers no questions about new rows; predict with the job's model", m.Name()))
+		return nil, fault.Public(fault.BadInputf("protocol %s answers no questions about new rows; predict with the job's model", m.Name()))
 	}
 	opened, err := m.OpenServer(c.instance(j.ID, j.Spec), k, func() ([]byte, error) { return c.left(j.ID, vault.Model) })
 	if err != nil {
@@ -222,7 +222,7 @@ func (c *Coordinator) readAnswers(j *Job) (method.Inquirer, error) {
 	}
 	asked, ok := opened.(method.Inquirer)
 	if !ok {
-		return nil, fault.Openly(fault.BadInputf("the coordinator has no part in questions about models of protocol %s; each party predicts with its own model", m.Name()))
+		return nil, fault.Public(fault.BadInputf("the coordinator has no part in questions about models of protocol %s; each party predicts with its own model", m.Name()))
 	}
 	return asked, nil
 }

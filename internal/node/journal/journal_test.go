@@ -254,7 +254,7 @@ func TestAppendRefuses(t *testing.T) {
 		{"negative count", Record{Delivered: -1}, "a record is an event, a count"},
 		{"marker that sends", Record{Delivered: 1, Sent: [][32]byte{{}}}, "only an event sends"},
 		{"body too large", received(message(make([]byte, protocol.MaxChunkBytes+1))), "a body of 524289 bytes"},
-		{"header with a long name", received(long), "a name of 65 bytes"},
+		{"header with a long name", received(long), "a name in a header has 65 bytes"},
 		{"header without chunks", received(noChunks), "chunk 0 of 0"},
 		{"long timer", Record{Event: protocol.Expired{Timer: protocol.Timer(strings.Repeat("t", 257))}}, "a timer's name of 257 bytes"},
 		{"long claim", Record{Event: protocol.Resumed{}, Claims: []string{strings.Repeat("c", 257)}}, "a claimed name of 257 bytes"},

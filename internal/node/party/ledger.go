@@ -146,7 +146,7 @@ func (p *Party) ledgerSays(err error) error {
 	case errors.As(err, &held):
 		return fault.Forbidden(err)
 	case errors.As(err, &ids), errors.As(err, &directions): // from counts over jobs, and the policy
-		return fault.Openly(fault.Forbidden(err))
+		return fault.Public(fault.Forbidden(err))
 	}
 	return fault.Ledger.Of(err)
 }

@@ -172,7 +172,7 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	if j.Data.Spread && !p.SpreadLabels {
 		say("the job's active parties learn something of each other's labels, which this party does not allow (spread_labels in its policy)")
 	}
-	if learner.Twofold(j) && !p.Views {
+	if learner.UsesViews(j) && !p.Views {
 		say("learner %s sends the columns of each row in two views, whose products reveal the columns of a small view, which this party does not allow (views in its policy)", j.Learner.Name())
 	}
 	if j.Protocol.Demands().Counts && !p.Histograms {

@@ -105,10 +105,10 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 		return nil, err
 	}
 	if p.jobs[w.id] == nil && len(p.jobs) >= maxJobs {
-		return nil, fault.Openf("party: %d jobs are open here, the most allowed; they end when the coordinator closes them, or the operator drops them", len(p.jobs))
+		return nil, fault.Publicf("party: %d jobs are open here, the most allowed; they end when the coordinator closes them, or the operator drops them", len(p.jobs))
 	}
 	if p.jobs[w.id] == nil && p.refusals.full(time.Now()) {
-		return nil, fault.Openf("party: %d proposals were refused here within a day, the most allowed; try again later, or ask its operator to restart the daemon", maxRefused)
+		return nil, fault.Publicf("party: %d proposals were refused here within a day, the most allowed; try again later, or ask its operator to restart the daemon", maxRefused)
 	}
 	r := &running{work: w, proposal: prop, session: s}
 	if err := p.stageOf(r); err != nil {
@@ -236,7 +236,7 @@ func (p *Party) keptFit(of job.Kept) ([]byte, error) {
 	case err != nil:
 		return nil, fault.Kept.Of(err)
 	case of.Tells(p.Name):
-		return nil, fault.Openly(fault.BadInputf("party: told names %s, which keeps the fit of job %v itself; remove it from told", p.Name, of.Job))
+		return nil, fault.Public(fault.BadInputf("party: told names %s, which keeps the fit of job %v itself; remove it from told", p.Name, of.Job))
 	}
 	return kept, nil
 }

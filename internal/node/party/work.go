@@ -60,7 +60,7 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 		return nil, fault.Public(fault.Forbidden(err))
 	}
 	if err != nil {
-		return nil, fault.Openly(fault.BadInput(err)) // it quotes the proposal
+		return nil, fault.Public(fault.BadInput(err)) // it quotes the proposal
 	}
 	if !bytes.Equal(j.Encode(), prop.Spec) {
 		return nil, refuse("the proposed job file is not in canonical form")
@@ -73,7 +73,7 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 		w.plan, err = w.method.Plan(p.instance(w))
 	}
 	if err != nil {
-		return nil, fault.Openly(fault.BadInput(err)) // it quotes the proposal
+		return nil, fault.Public(fault.BadInput(err)) // it quotes the proposal
 	}
 	w.cpu, _ = p.Usage()
 	return w, nil
