@@ -13,21 +13,21 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// DefaultBytes is the largest file that is read when [Limits] does not say.
+// DefaultBytes is the largest accepted file if [Limits] sets none.
 const DefaultBytes = 4 << 30
 
-// Limits bound what is read. The zero value has the default.
+// Limits bound the files that are read. The zero value has the default.
 type Limits struct {
 	Bytes int64 // of the whole file; 0 means DefaultBytes
 }
 
-// Open reads a public model under the default limits. For a private one it
-// returns [ErrPrivate] and reads no further; a file that is no model, damaged or
-// above the limits gives an error for which errors.Is(err, [ErrFormat]) holds.
+// Open reads a public model under the default limits. For a private one it returns [ErrPrivate] and
+// reads no further. A file that is not a model, is damaged or exceeds the limits gives an error for
+// which errors.Is(err, [ErrFormat]) holds.
 func Open(r io.Reader) (*Model, error) { return Limits{}.Open(r) }
 
-// OpenPrivate reads a private model under the default limits. Only the
-// coordinator, which wrote it, has a use for it. Errors are as of Open.
+// OpenPrivate reads a private model under the default limits. Only the coordinator, which wrote it,
+// can use it. Errors are those of Open.
 func OpenPrivate(r io.Reader) (*Private, error) { return Limits{}.OpenPrivate(r) }
 
 // Open reads a public model, with the errors of the function Open.
@@ -54,8 +54,8 @@ func (l Limits) read(r io.Reader, magic string) (*Model, error) {
 	return decode(content, magic, named)
 }
 
-// content returns what stands between the prefix and the checksum of a file, and
-// whether names of columns are among it.
+// content returns the part of a file between the prefix and the checksum, and whether it includes
+// names of columns.
 func (l Limits) content(r io.Reader, magic string) (content []byte, named bool, err error) {
 	var head [prefixSize]byte
 	n, err := io.ReadFull(r, head[:])
@@ -91,7 +91,7 @@ func checksum(head, content, want []byte) bool {
 	return bytes.Equal(h.Sum(nil), want)
 }
 
-// checkMagic sorts out what is no file of the wanted kind.
+// checkMagic refuses files of another kind.
 func checkMagic(head []byte, want string) error {
 	got := string(head[:min(len(head), len(want))])
 	switch got {
@@ -112,7 +112,7 @@ func checkMagic(head []byte, want string) error {
 	return formatError("it is not a model of Mercer, it begins with %q", got)
 }
 
-// size returns the length that a file claims, once it can be right, and its version.
+// size returns the plausible length that a file states, and its version.
 func (l Limits) size(head []byte, newest uint16) (int, uint16, error) {
 	r := wire.NewReader(head[len(publicMagic):])
 	v := r.Uint16()
@@ -135,8 +135,8 @@ func (l Limits) size(head []byte, newest uint16) (int, uint16, error) {
 	return int(size), v, nil
 }
 
-// readRest returns what follows the prefix of a file of the given size. Memory
-// grows with the bytes that come, not with the size.
+// readRest returns the part after the prefix of a file of the given size. Memory grows with the
+// bytes that arrive, not with the stated size.
 func readRest(r io.Reader, size int) ([]byte, error) {
 	rest := size - prefixSize
 	b, err := io.ReadAll(io.LimitReader(r, int64(rest)+1))
@@ -163,7 +163,7 @@ type header struct {
 	columns     []string // nil: without names
 }
 
-// decode reads what stands between the prefix and the checksum.
+// decode reads the part between the prefix and the checksum.
 func decode(b []byte, magic string, named bool) (*Model, error) {
 	r := wire.NewReader(b)
 	h := readHeader(r)
@@ -231,8 +231,8 @@ func readNumberSize(r *wire.Reader) (single bool) {
 	return n == 4
 }
 
-// room reports whether the bytes that are left can hold n things of size bytes, and
-// fails r otherwise. It comes before every allocation.
+// room reports whether the remaining bytes can hold n items of size bytes, and fails r otherwise.
+// It precedes every allocation.
 func room(r *wire.Reader, n, size int) bool {
 	if r.Err() == nil && n > r.Len()/size {
 		r.Fail(wire.ErrShort)

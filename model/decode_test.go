@@ -158,7 +158,7 @@ func TestBrokenFiles(t *testing.T) {
 	}
 }
 
-// TestForeignKernel: what the kernel package refuses, the file's error shows.
+// TestForeignKernel: the file's error shows the reason of package kernel's refusal.
 func TestForeignKernel(t *testing.T) {
 	for _, text := range []string{"magic", "rbf gamma=-1", "rbf gamma=NaN", "rbf  gamma=1", "rbf gamma=1.0", "linear gamma=1", "", strings.Repeat("a", 257)} {
 		f := sound()

@@ -1,6 +1,6 @@
-// Package model is the file that holds a trained model: versioned, checksummed,
-// and canonical: the same model is always the same bytes. A file holds no time,
-// no path and no name of a person or a machine.
+// Package model reads and writes files of trained models. The format is versioned, checksummed and
+// canonical: the same model is always the same bytes. A file holds no time, no path and no name of
+// a person or a machine.
 //
 //	head := model.Voters(model.SVC, classifier.Compact(), nil)
 //	m, err := model.New(spec, scale, supportRows, head) // rows classifier.Support()
@@ -20,39 +20,35 @@
 //		fmt.Println(class)
 //	}
 //
-// Every learner ends in the same thing, functions of the kernel of a new row with
-// some rows of the training data ([Function]); [Output] says what their values
-// mean for each [OutputShape] of model. A Gaussian process needs its rows once more, for
-// the deviations. [WriteLIBSVM] and [ReadLIBSVM] exchange models with LIBSVM.
+// Every learner produces functions of the kernel of a new row with some rows of the training data
+// ([Function]). [Output] defines what their values mean for each [OutputShape]. A Gaussian process
+// also needs its rows for the deviations. [WriteLIBSVM] and [ReadLIBSVM] exchange models with
+// LIBSVM.
 //
 // # What a file reveals
 //
-// A public model contains its support vectors: rows of the training data,
-// complete and, after undoing the scale that stands in the same file, in their
-// original units. With kinds ridge, gp, kpca and kmeans these are all rows of the
-// training data. Anybody with the file has these rows with their classes. It
-// also shows the kernel, the class names, the extremes or moments of every
-// column (the scale), and which support vectors were hard to classify (their
-// coefficients are at the bound C). The coefficients of ridge and gp give, with
-// the rows, the targets back.
+// A public model contains its support vectors: complete rows of the training data which, with the
+// scale in the same file, can be restored to their original units. For kinds ridge, gp, kpca and
+// kmeans these are all rows of the training data. Anybody with the file has these rows with their
+// classes. It also shows the kernel, the class names, the extremes or moments of every column (the
+// scale), and which support vectors were hard to classify (their coefficients are at the bound C).
+// The coefficients of ridge and gp, with the rows, reveal the targets.
 //
-// A private model ([Private]) contains support vectors that parties encoded for
-// a protocol (OKRA). Without the encoder's seed they show what the coordinator
-// knows anyway: all inner products of these rows. With it, and every party of
-// the session has it, they decode to the other parties' rows. A private model
-// therefore stays on the coordinator. It is another Go type and another file
-// type, [Open] refuses it with [ErrPrivate], and a command that was asked to
-// download it exits with code 3, "refused by policy". Predictions for new rows
-// are a session in which their owner encodes them. Its bytes are not encrypted:
-// guard the file as the encoded rows themselves.
+// A private model ([Private]) contains support vectors that parties encoded for a protocol (OKRA).
+// Without the encoder's seed they show only what the coordinator knows anyway: all inner products
+// of these rows. With the seed, which every party of the session has, they decode to the other
+// parties' rows. A private model therefore stays on the coordinator. It is another Go type and
+// another file type, [Open] refuses it with [ErrPrivate], and a command asked to download it exits
+// with code 3, "refused by policy". New rows are predicted in a session in which their owner
+// encodes them. Its bytes are not encrypted: protect the file like the encoded rows themselves.
 //
-// A model of random features ([Random], read by [OpenRandom]) holds no row: weights, a public
-// seed, class names, and the scale if its writer knows it. One of kind gp also holds
-// sums of products of features over the training rows, from which can be guessed
-// who is among these where they are few (package moments).
+// A model of random features ([Random], read by [OpenRandom]) holds no row: weights, a public seed,
+// class names, and the scale if its writer knows it. One of kind gp also holds sums of products of
+// features over the training rows. If these rows are few, the sums allow guesses about who is among
+// them (package moments).
 //
-// A model that knows the names of its columns (Named, Columns) shows them. What LIBSVM's
-// files cannot say, [WriteLIBSVM] leaves out: the columns' names.
+// A model with named columns (Named, Columns) shows the names. [WriteLIBSVM] omits them, because
+// LIBSVM's files have no column names.
 //
 // # File format, versions 1 and 2
 //
@@ -104,8 +100,7 @@
 // features, 8 bytes alpha, the weights output by output, the offsets; and for gp noise, unit
 // and the upper triangle of the sums.
 //
-// A reader takes no file above its limit ([Limits]), allocates for counts only
-// what the bytes present can fill, and verifies the checksum before it looks at
-// anything else. The checksum finds damage, not forgery: somebody who can change
-// the file can change it too.
+// A reader accepts no file above its limit ([Limits]), allocates for counts only what the bytes
+// present can fill, and verifies the checksum before anything else. The checksum detects damage,
+// not forgery: whoever can change the file can change the checksum too.
 package model

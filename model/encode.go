@@ -80,7 +80,7 @@ func write(w io.Writer, magic string, m *Model) error {
 	return nil
 }
 
-// versionOf returns the version of a file with these names of columns.
+// versionOf returns the version of a file with these column names.
 func versionOf(columns []string) uint16 {
 	if columns == nil {
 		return version
@@ -185,7 +185,7 @@ func (f *Function) encode() []byte {
 	return w.Bytes()
 }
 
-// tail returns the part that only some kinds have.
+// tail returns the fields that only some kinds have.
 func (h *Head) tail() []byte {
 	var w wire.Writer
 	switch {
@@ -202,14 +202,13 @@ func (h *Head) tail() []byte {
 	return w.Bytes()
 }
 
-// Private is a model whose support vectors are encoded rows, which any holder of
-// the encoder's seed could decode. It is no [Model], and prints as its
-// dimensions only, so that it gets neither into a public file nor into a log by
-// mistake.
+// Private is a model whose support vectors are encoded rows, which any holder of the encoder's seed
+// could decode. It is not a [Model], and prints only its dimensions, so that it enters neither a
+// public file nor a log by mistake.
 type Private struct{ model *Model }
 
-// NewPrivate declares the vectors of m to be encoded rows. A scale is refused:
-// the parties scale before they encode, and keep the scale.
+// NewPrivate declares the vectors of m to be encoded rows. It refuses a scale: the parties scale
+// before they encode, and keep the scale.
 func NewPrivate(m *Model) (*Private, error) {
 	if m.scale != nil {
 		return nil, errors.New("model: a private model with a scale: the parties scale their rows before they encode them")

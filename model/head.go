@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Function is sum_k Coef[k] K(x, row Index[k]) - Rho, over the rows of a model.
-// Every learner here ends in such functions.
+// Function is sum_k Coef[k] K(x, row Index[k]) - Rho, over the rows of a model. Every learner
+// produces such functions.
 type Function struct {
 	Index []int     // ascending
 	Coef  []float64 // finite and not 0
@@ -27,19 +27,16 @@ func Dense(coef []float64, rho float64) Function {
 	return f
 }
 
-// Head is a learner's result over the kernel of new rows with the rows of a
-// model.
+// Head is a learner's result: functions of the kernel of new rows with the rows of a model.
 type Head struct {
 	Output
-	// Functions give the outputs: for svc and nu-svc one for each pair of
-	// classes (0,1), (0,2), ..., for kpca and kmeans one for each component or
-	// cluster, else one.
+	// Functions give the outputs: for svc and nu-svc one for each pair of classes (0,1), (0,2),
+	// ..., for kpca and kmeans one for each component or cluster, otherwise one.
 	Functions []Function
-	// Sigmoids calibrate the pairs of svc and nu-svc; nil if they are not.
+	// Sigmoids calibrate the pairs of svc and nu-svc; nil if they are not calibrated.
 	Sigmoids []svm.Sigmoid
-	// Noise is the variance of a measurement and Unit the size of the targets in
-	// a Gaussian process that was fitted to (targets - mean) / Unit; it does not
-	// touch the functions.
+	// Noise is the variance of a measurement and Unit the size of the targets of a Gaussian process
+	// that was fitted to (targets - mean) / Unit. They do not affect the functions.
 	Noise, Unit float64
 }
 
@@ -55,9 +52,9 @@ func Voters(kind Kind, c *svm.Classifier, calibration *svm.Calibration) Head {
 	return h
 }
 
-// Decisions returns what [Output] describes, except the deviations of a Gaussian
-// process, which need more than functions. cross is the kernel of new rows with
-// the model's rows, in that order.
+// Decisions returns the outputs that [Output] describes, except the deviations of a Gaussian
+// process, which need more than functions. cross is the kernel of new rows with the model's rows,
+// in that order.
 func (h *Head) Decisions(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	m := len(h.Functions)
 	out := linalg.New[float64](cross.Rows, h.outputs())
@@ -78,7 +75,7 @@ func (h *Head) Decisions(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return out
 }
 
-// outputs returns the number of numbers that Decisions gives for a row.
+// outputs returns how many numbers Decisions returns for a row.
 func (h *Head) outputs() int {
 	if h.Sigmoids != nil {
 		return len(h.Functions) + len(h.Classes)
@@ -94,7 +91,7 @@ func (f *Function) at(cross []float64) float64 {
 	return sum - f.Rho
 }
 
-// check refuses what no training can give, over a number of rows.
+// check refuses a head that no training over the given number of rows produces.
 func (h *Head) check(rows int) error {
 	outputs := h.outputs()
 	if h.Kind.OutputShape() == Deviation {
@@ -143,7 +140,7 @@ func (h *Head) checkFunctions(rows, outputs int) error {
 	return nil
 }
 
-// checkUse refuses rows that nothing needs: they are somebody's data.
+// checkUse refuses unused rows, because they are somebody's data.
 func (h *Head) checkUse(rows int) error {
 	if i := slices.Index(h.used(rows), false); i >= 0 {
 		return fmt.Errorf("row %d of %d is used by no function; leave it out", i, rows)
@@ -151,7 +148,7 @@ func (h *Head) checkUse(rows int) error {
 	return nil
 }
 
-// used says of each row whether the head needs it.
+// used marks the rows that the head needs.
 func (h *Head) used(rows int) []bool {
 	used, all := make([]bool, rows), h.Kind.OutputShape() == Deviation // deviations need all
 	for i := range used {
@@ -165,7 +162,7 @@ func (h *Head) used(rows int) []bool {
 	return used
 }
 
-// Compact returns the head over the rows that it needs, out of that number of rows, and
+// Compact returns the head over only the rows that it needs, out of the given number of rows, and
 // the places of these rows, ascending: the arguments of [New].
 func (h *Head) Compact(rows int) (Head, []int) {
 	kept, place := []int{}, make([]int, rows)
@@ -186,7 +183,7 @@ func (h *Head) Compact(rows int) (Head, []int) {
 	return out, kept
 }
 
-// checkPairs leaves the pairs to those who know them.
+// checkPairs checks the pairs of classes with the rules of package svm.
 func (h *Head) checkPairs(rows int) error {
 	pairs := make([]svm.Pair, len(h.Functions))
 	for k, f := range h.Functions {
@@ -230,7 +227,7 @@ func (f *Function) check(rows int) error {
 
 func finite(v float64) bool { return v-v == 0 }
 
-// coefOf returns the coefficient of a row, 0 if the function does without it.
+// coefOf returns the coefficient of a row; 0 if the function does not use it.
 func (f *Function) coefOf(row int) float64 {
 	if k, ok := slices.BinarySearch(f.Index, row); ok {
 		return f.Coef[k]

@@ -77,7 +77,7 @@ func TestEveryKindByHand(t *testing.T) {
 		got, err := m.Decisions(matrix([]float64{4, 2}, []float64{3, 4}).Panel(0, 1))
 		if kind == model.GP {
 			got, err = m.Decisions(matrix([]float64{4, 3}))
-			got.Row(0)[0]++ // 2*4 - 3 - 0.5 is one less than what the others have
+			got.Row(0)[0]++ // 2*4 - 3 - 0.5 is one less than the others
 		}
 		if err != nil {
 			t.Fatal(err)

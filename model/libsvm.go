@@ -10,21 +10,19 @@ import (
 	"github.com/mercer-fl/mercer/kernel"
 )
 
-// LIBSVM's names of kinds and kernels (svm.cpp of version 3.24,
-// svm_save_model), and ours.
+// libsvmTypes maps kinds to LIBSVM's names (svm.cpp of version 3.24, svm_save_model).
 func libsvmTypes() map[Kind]string {
 	return map[Kind]string{SVC: "c_svc", NuSVC: "nu_svc", OneClass: "one_class", SVR: "epsilon_svr"}
 }
 
-// WriteLIBSVM writes m as a model file of LIBSVM, for svm-predict and all that
-// reads such files: svc, nu-svc, one-class and svr models with a linear, rbf or
-// polynomial kernel. Its classes are whole numbers of 32 bits: see [LIBSVMLabels].
-// LIBSVM's files have no scale: its programs must be given rows that are scaled as [Scale]
-// says, for which [WriteLIBSVMRange] writes a file.
+// WriteLIBSVM writes m as a model file of LIBSVM, for svm-predict and other readers of such files:
+// svc, nu-svc, one-class and svr models with a linear, rbf or polynomial kernel. LIBSVM's classes
+// are 32-bit whole numbers: see [LIBSVMLabels]. Its files have no scale, so its programs need rows
+// scaled according to [Scale], for which [WriteLIBSVMRange] writes a file.
 //
-// The order of classes, the sign of decisions and of coefficients are the same
-// on both sides, and decisions agree to rounding. A vector stands with the first
-// class if its coefficients in the machines of that class are positive.
+// The order of classes, the sign of decisions and of coefficients are the same on both sides, and
+// decisions agree to rounding. A vector belongs to the first class of a pair if its coefficients in
+// the machines of that class are positive.
 func WriteLIBSVM(w io.Writer, m *Model) error {
 	l := &libsvmWriter{text: text{w: bufio.NewWriter(w)}, m: m, row: make([]float64, m.width)}
 	if err := l.write(); err != nil {
@@ -33,9 +31,9 @@ func WriteLIBSVM(w io.Writer, m *Model) error {
 	return l.flush()
 }
 
-// LIBSVMLabels returns the labels that stand for a model's classes in a file of LIBSVM: the
-// classes themselves if all are whole numbers of 32 bits, else 0, 1, ... in the order of the
-// classes. renamed reports the latter.
+// LIBSVMLabels returns the labels that represent a model's classes in a file of LIBSVM: the classes
+// themselves if all are 32-bit whole numbers, otherwise 0, 1, ... in the order of the classes.
+// renamed reports the latter.
 func LIBSVMLabels(classes []string) (labels []string, renamed bool) {
 	for _, class := range classes {
 		v, err := strconv.ParseInt(class, 10, 32)
@@ -50,8 +48,8 @@ func LIBSVMLabels(classes []string) (labels []string, renamed bool) {
 	return labels, true
 }
 
-// WriteLIBSVMRange writes a scale as the file that svm-scale -r takes. It has
-// bounds 0 and 1; svm-scale leaves out features that are constant.
+// WriteLIBSVMRange writes a scale as the file that svm-scale -r reads. It has bounds 0 and 1;
+// svm-scale omits features that are constant.
 func WriteLIBSVMRange(w io.Writer, s *Scale) error {
 	t := &text{w: bufio.NewWriter(w)}
 	t.printf("x\n0 1\n")
@@ -63,7 +61,7 @@ func WriteLIBSVMRange(w io.Writer, s *Scale) error {
 	return t.flush()
 }
 
-// text writes; the first error sticks.
+// text writes lines; the first error is kept.
 type text struct {
 	w   *bufio.Writer
 	err error
@@ -179,7 +177,7 @@ func (l *libsvmWriter) header(top string, owner []int) {
 	l.printf("\nSV\n")
 }
 
-// vector is a line: coefficients, then the numbers that are not 0.
+// vector writes a line: coefficients, then the non-zero numbers.
 func (l *libsvmWriter) vector(i int, coef []float64) {
 	for _, c := range coef {
 		l.printf("%.17g ", c)
@@ -217,8 +215,8 @@ func (h *Head) owners(rows int) ([]int, error) {
 	return owner, nil
 }
 
-// columnOf returns a vector's coefficients in the machines of its class with
-// each other class, in LIBSVM's order.
+// columnOf returns a vector's coefficients in the machines of its class with each other class, in
+// LIBSVM's order.
 func (h *Head) columnOf(row, own int) []float64 {
 	var column []float64
 	for other := range h.Classes {

@@ -117,8 +117,7 @@ func TestWithLIBSVM(t *testing.T) {
 	}
 }
 
-// checkSame: a model read back decides the same, though its vectors stand in
-// another order.
+// checkSame: a model read back decides the same, although its vectors are in another order.
 func checkSame(t *testing.T, m *model.Model, file string, rows linalg.Matrix[float64]) {
 	t.Helper()
 	again, err := model.ReadLIBSVM(bytes.NewReader(readText(t, file)), rows.Cols)

@@ -15,19 +15,18 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// IsLIBSVM reports whether a file that begins so is a model of LIBSVM.
+// IsLIBSVM reports whether a file with this beginning is a model of LIBSVM.
 func IsLIBSVM(head []byte) bool { return bytes.HasPrefix(head, []byte("svm_type ")) }
 
-// ReadLIBSVM reads a model file of LIBSVM under the default limits: C-SVC,
-// nu-SVC, one-class, and regressions of both kinds, with a linear, rbf or
-// polynomial kernel. Such files do not say how many features a row has: width
-// does, and may not be below the largest index in the file. Classes keep the
-// file's order. Probabilities are LIBSVM's sigmoids; of a regression's noise
-// and a one-class machine's densities nothing is kept.
+// ReadLIBSVM reads a model file of LIBSVM under the default limits: C-SVC, nu-SVC, one-class, and
+// regressions of both kinds, with a linear, rbf or polynomial kernel. Such files do not state the
+// number of features: width does, and it must be at least the largest index in the file. Classes
+// keep the file's order. Probabilities are LIBSVM's sigmoids. It discards a regression's noise and
+// a one-class machine's densities.
 func ReadLIBSVM(r io.Reader, width int) (*Model, error) { return Limits{}.ReadLIBSVM(r, width) }
 
-// ReadLIBSVM reads a model file of LIBSVM. The limit counts for the file, and
-// for the vectors in memory, in which the zeros that the file leaves out stand.
+// ReadLIBSVM reads a model file of LIBSVM. The limit applies to the file, and to the vectors in
+// memory, which include the zeros that the file omits.
 func (l Limits) ReadLIBSVM(r io.Reader, width int) (*Model, error) {
 	limit := l.Bytes
 	if limit == 0 {
@@ -45,7 +44,7 @@ func (l Limits) ReadLIBSVM(r io.Reader, width int) (*Model, error) {
 	return m, nil
 }
 
-// maxLine is far above what a vector of dense numbers takes in text.
+// maxLine is far longer than a vector of dense numbers in text.
 const maxLine = 1 << 30
 
 // libsvmReader reads one file.
@@ -209,8 +208,8 @@ func (p *libsvmReader) complete() error {
 	return nil
 }
 
-// vectors reads the lines of the vectors: the rows, and the coefficients of
-// each with the other classes. Memory grows with the lines that come.
+// vectors reads the lines of the vectors: the rows, and the coefficients of each with the other
+// classes. Memory grows with the lines that arrive.
 func (p *libsvmReader) vectors() (x, coef linalg.Matrix[float64], err error) {
 	x.Cols, x.Stride = p.width, p.width
 	coef.Cols, coef.Stride = p.classes-1, p.classes-1
@@ -233,7 +232,7 @@ func (p *libsvmReader) vectors() (x, coef linalg.Matrix[float64], err error) {
 	return x, coef, nil
 }
 
-// readVector reads coefficients and then index:value, ascending from 1.
+// readVector reads coefficients followed by index:value, ascending from 1.
 func readVector(line string, row, coef []float64) error {
 	fields := strings.Fields(line)
 	if len(fields) < len(coef) {
@@ -263,8 +262,8 @@ func readVector(line string, row, coef []float64) error {
 	return nil
 }
 
-// pairs makes functions of the coefficients. A vector of class i stands in the
-// machine with class j in column j, less one for classes after its own.
+// pairs converts the coefficients to functions. A vector of class i has its coefficient in the
+// machine with class j in column j, minus one for classes after its own.
 func (p *libsvmReader) pairs(coef linalg.Matrix[float64]) {
 	first := 0
 	for i := range p.classes {
@@ -323,5 +322,5 @@ func whole(values []string, most int) (int, error) {
 	return n, nil
 }
 
-// quoted shows foreign text, shortened.
+// quoted quotes foreign text, shortened.
 func quoted(s string) string { return strconv.Quote(s[:min(len(s), 40)]) }

@@ -13,16 +13,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ErrPrivate is the error of [Open] for a file that holds encoded rows. A
-// command that meets it refuses and exits with code 3.
+// ErrPrivate is returned by [Open] for a file that holds encoded rows. A command that receives it
+// refuses and exits with code 3.
 var ErrPrivate = errors.New("model: this file holds rows that the parties encoded, and any party could decode them: it stays with the coordinator; use a prediction session")
 
-// ErrFormat is wrapped by every error about the content of a file. An error of
-// the reader itself is not one.
+// ErrFormat is wrapped by every error about the content of a file, but not by errors of the reader.
 var ErrFormat = errors.New("model: unusable file")
 
-// Limits of what a model may hold, on both sides: what can be built can be
-// written and read back.
+// Limits of a model, equal for writers and readers: every model that can be built can be written
+// and read back.
 const (
 	maxWidth     = 1 << 26
 	maxVectors   = 1 << 26
@@ -30,13 +29,11 @@ const (
 	maxKind      = 32 // bytes of a kind's name and shape
 )
 
-// Scale is a shift and a factor per column: a row is used as (x - Offset) *
-// Factor.
+// Scale is a shift and a factor for each column: the model uses a row as (x - Offset) * Factor.
 type Scale struct{ Offset, Factor []float64 }
 
-// Model is a trained model whose file may be handed out: rows, a kernel, and
-// what a learner makes of the kernel of new rows with them. It is read only and
-// safe for concurrent use.
+// Model is a trained model whose file may be handed out: rows, a kernel, and a learner's functions
+// of the kernel of new rows with these rows. It is read-only and safe for concurrent use.
 type Model struct {
 	spec    kernel.Spec
 	kernel  kernel.Kernel
@@ -50,9 +47,9 @@ type Model struct {
 	process func() (*ridge.GP, error) // of kind gp: what gives deviations, computed once
 }
 
-// New joins a learner's result with its rows: vectors has them in the order of
-// h's indices, as the kernel saw them (scaled). scale is the scaling of the
-// rows before that, or nil. New keeps the vectors, which stay where they are.
+// New joins a learner's result with its rows. vectors has the rows in the order of h's indices, as
+// the kernel saw them (scaled). scale is the scaling that was applied to the rows, or nil. New
+// keeps vectors without a copy.
 func New(spec kernel.Spec, scale *Scale, vectors linalg.Rows, h Head) (*Model, error) {
 	m, err := build(spec, scale, vectors, h)
 	if err != nil {
@@ -79,8 +76,8 @@ func build(spec kernel.Spec, scale *Scale, vectors linalg.Rows, h Head) (*Model,
 	return m, nil
 }
 
-// setKernel makes the defaults of spec explicit, so that two spellings of a
-// kernel are the same model.
+// setKernel makes the defaults of spec explicit, so that two spellings of a kernel give the same
+// model.
 func (m *Model) setKernel(spec kernel.Spec) error {
 	text, err := spec.Canonical()
 	if err != nil {
@@ -108,7 +105,7 @@ func (m *Model) check() error {
 	return m.scale.check(m.width)
 }
 
-// eachVector reads the support vectors one by one, each into the same slice.
+// eachVector iterates over the support vectors, reading each into the same slice.
 func (m *Model) eachVector() iter.Seq2[int, []float64] {
 	return func(yield func(int, []float64) bool) {
 		v := make([]float64, m.width)
@@ -146,7 +143,7 @@ func firstNotFinite(v []float64) int {
 	return -1
 }
 
-// Kind returns the learner that made the model.
+// Kind returns the kind of learner that made the model.
 func (m *Model) Kind() Kind { return m.head.Kind }
 
 // Kernel returns the kernel with every parameter explicit.
@@ -155,27 +152,26 @@ func (m *Model) Kernel() kernel.Spec { return m.spec }
 // Output returns the meaning of the outputs. The caller must not change it.
 func (m *Model) Output() Output { return m.head.Output }
 
-// Head returns what the learner found. The caller must not change it.
+// Head returns the learner's result. The caller must not change it.
 func (m *Model) Head() Head { return m.head }
 
-// Vectors returns the support vectors, as the kernel sees them.
+// Vectors returns the support vectors as the kernel sees them.
 func (m *Model) Vectors() linalg.Rows { return m.vectors }
 
-// Scale returns what is done to a row before the kernel sees it, or nil.
+// Scale returns the scaling of a row before the kernel, or nil.
 func (m *Model) Scale() *Scale { return m.scale }
 
-// Width returns how many features a row has.
+// Width returns the number of features of a row.
 func (m *Model) Width() int { return m.width }
 
-// panelRows is the number of rows that are decided at a time, which bounds the memory
-// for their kernel with the support vectors.
+// panelRows is the number of rows that are decided at a time. It limits the memory for their kernel
+// with the support vectors.
 const panelRows = 256
 
-// Decisions returns the numbers that [Output] describes for rows as the training
-// data came, rows x outputs. It refuses rows of another width, numbers that are
-// not finite, and rows so large that an output would not be finite. With a
-// Gaussian process the first call takes n^3 / 3 multiplications for n rows of
-// the model, and each row n^2 / 2.
+// Decisions returns the numbers that [Output] describes, rows x outputs, for unscaled rows like the
+// training data. It refuses rows of another width, numbers that are not finite, and rows so large
+// that an output would not be finite. For a Gaussian process the first call takes n^3 / 3
+// multiplications for n rows of the model, and each row n^2 / 2.
 func (m *Model) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
 	if rows.Cols != m.Width() {
 		return linalg.Matrix[float64]{}, fmt.Errorf("model: rows of %d columns, the model was trained on %d", rows.Cols, m.Width())
@@ -224,12 +220,12 @@ func (m *Model) decide(rows, out linalg.Matrix[float64], start int) error {
 	return nil
 }
 
-// MaxProcess bounds the rows of a Gaussian process: its deviations take a
-// factor of 8 n^2 bytes, 2 GiB.
+// MaxProcess limits the rows of a Gaussian process: its deviations take a factor of 8 n^2 bytes, 2
+// GiB.
 const MaxProcess = 1 << 14
 
-// condition factors the covariance of the model's rows. A file does without
-// the factor, which is larger than the rows; targets do not touch it.
+// condition factors the covariance of the model's rows. Files do not contain the factor, which is
+// larger than the rows; targets do not affect it.
 func condition(source kernel.Source, noise float64) (*ridge.GP, error) {
 	gp, err := ridge.FitGP(source, make([]float64, source.Len()), ridge.GPParams{Noise: noise})
 	if err != nil {
@@ -238,8 +234,8 @@ func condition(source kernel.Source, noise float64) (*ridge.GP, error) {
 	return gp, nil
 }
 
-// deviate fills the column of the deviations, the last one: cross is the kernel of
-// new rows with the model's, squares x.x of the new ones.
+// deviate fills the column of the deviations, the last one. cross is the kernel of new rows with
+// the model's rows, and squares has x.x of the new rows.
 func deviate(gp *ridge.GP, k kernel.Kernel, unit float64, out, cross linalg.Matrix[float64], squares []float64) {
 	prior := make([]float64, len(squares))
 	for i, xx := range squares {
@@ -265,11 +261,11 @@ func (s *Scale) apply(rows linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return out
 }
 
-// maxColumnName bounds the name of a column.
+// maxColumnName limits the name of a column.
 const maxColumnName = 1024
 
-// Named returns the model with the names of its rows' columns, by which the columns of
-// new rows are found; nil for a model that takes them by position.
+// Named returns the model with the names of its rows' columns, which identify the columns of new
+// rows. nil makes a model that identifies columns by position.
 func (m *Model) Named(columns []string) (*Model, error) {
 	if err := checkColumns(columns, m.width); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
@@ -279,8 +275,8 @@ func (m *Model) Named(columns []string) (*Model, error) {
 	return &named, nil
 }
 
-// Columns returns the names of a row's columns, nil if the model does not know them.
-// The caller must not change them.
+// Columns returns the names of a row's columns; nil if the model does not know them. The caller
+// must not change them.
 func (m *Model) Columns() []string { return m.columns }
 
 func checkColumns(columns []string, width int) error {
@@ -300,7 +296,7 @@ func checkColumns(columns []string, width int) error {
 	return nil
 }
 
-// writeColumns writes nothing where there are no names: the version says so.
+// writeColumns writes nothing if there are no names; the version records this.
 func writeColumns(w *wire.Writer, columns []string) {
 	for _, name := range columns {
 		w.String(name)

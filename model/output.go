@@ -14,9 +14,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Kind names the learner of a model, as job files do. Behind the name of a kind that is
-// none of those below stand a colon and its [OutputShape], so that whatever holds the kind can be
-// read without that learner: see [NewKind].
+// Kind names the learner of a model, as job files do. For other kinds than those below, the name is
+// followed by a colon and its [OutputShape], so that any program can interpret the outputs without
+// that learner: see [NewKind].
 type Kind string
 
 // The kinds of models.
@@ -29,9 +29,9 @@ const (
 	GP       Kind = "gp"
 	KPCA     Kind = "kpca"
 	KMeans   Kind = "kmeans"
-	// RidgeClassifier is of random features only.
+	// RidgeClassifier exists for random features only.
 	RidgeClassifier Kind = "ridge-classifier"
-	// Of random features whose directions nobody knows together.
+	// Kinds of random features whose directions no single member knows.
 	Logistic    Kind = "logistic"
 	SmoothHinge Kind = "smooth-hinge"
 	Squared     Kind = "squared"
@@ -41,15 +41,15 @@ const (
 // Kinds returns the kinds of models that hold rows.
 func Kinds() []Kind { return []Kind{SVC, NuSVC, OneClass, SVR, Ridge, GP, KPCA, KMeans} }
 
-// OutputShape names the meaning of the numbers that a model gives for a row.
+// OutputShape names the meaning of the numbers that a model returns for a row.
 type OutputShape string
 
 // The shapes.
 const (
-	// Pairs is the decision of each pair of classes; if the model is calibrated, the
-	// probability of each class follows.
+	// Pairs is the decision of each pair of classes; if the model is calibrated, the probabilities
+	// of all classes follow.
 	Pairs OutputShape = "pairs"
-	// Side is above 0 inside, else outside.
+	// Side is above 0 inside the region, otherwise outside.
 	Side OutputShape = "side"
 	// Number is the prediction, in the unit of the targets.
 	Number OutputShape = "number"
@@ -59,12 +59,12 @@ const (
 	Components OutputShape = "components"
 	// Distances are the squared distances to each mean, up to a constant of the row.
 	Distances OutputShape = "distances"
-	// Each is a number for each class; the largest decides.
+	// Each is one number for each class; the largest decides.
 	Each OutputShape = "each"
-	// Second is, of two classes, one number, which is for the second from 0 on; else as
-	// Each.
+	// Second is one number for two classes, which means the second class from 0 on; for more
+	// classes it is like Each.
 	Second OutputShape = "second"
-	// Odds is Second; of two classes the logarithm of the odds of the second.
+	// Odds is like Second; for two classes it is the logarithm of the odds of the second.
 	Odds OutputShape = "odds"
 )
 
@@ -76,7 +76,7 @@ func shapes() map[Kind]OutputShape {
 	}
 }
 
-// NewKind returns the kind of a learner's models. Those above keep their own shape.
+// NewKind returns the kind of a learner's models. The kinds above keep their own shape.
 func NewKind(learner string, s OutputShape) Kind {
 	if k := Kind(learner); k.OutputShape() != "" {
 		return k
@@ -84,7 +84,7 @@ func NewKind(learner string, s OutputShape) Kind {
 	return Kind(learner + ":" + string(s))
 }
 
-// OutputShape returns what the numbers of a kind are, "" if there is no such kind.
+// OutputShape returns the shape of a kind's outputs; "" if there is no such kind.
 func (k Kind) OutputShape() OutputShape {
 	known := shapes()
 	if s := known[k]; s != "" {
@@ -99,13 +99,13 @@ func (k Kind) OutputShape() OutputShape {
 	return ""
 }
 
-// holdsRows reports whether a model file of the kind may hold rows. A later learner's
-// file may, if its kind has a shape.
+// holdsRows reports whether a model file of the kind may hold rows. For later learners it may if
+// the kind has a shape.
 func (k Kind) holdsRows() bool {
 	return slices.Contains(Kinds(), k) || shapes()[k] == "" && k.OutputShape() != ""
 }
 
-// Classifies reports whether a model tells classes apart.
+// Classifies reports whether a model predicts classes.
 func (k Kind) Classifies() bool {
 	return slices.Contains([]OutputShape{Pairs, Each, Second, Odds}, k.OutputShape())
 }
@@ -113,20 +113,20 @@ func (k Kind) Classifies() bool {
 // Regresses reports whether a model predicts numbers.
 func (k Kind) Regresses() bool { return k.OutputShape() == Number || k.OutputShape() == Deviation }
 
-// The answers of a one-class machine, called as in LIBSVM and scikit-learn.
+// The predictions of a one-class machine, as in LIBSVM and scikit-learn.
 const (
 	Inside  = "1"
 	Outside = "-1"
 )
 
-// Output holds the meaning of the numbers that a model gives for a row: its kind, which
-// has an [OutputShape], and its classes.
+// Output defines the meaning of the numbers that a model returns for a row: its kind, which has an
+// [OutputShape], and its classes.
 type Output struct {
 	Kind    Kind
 	Classes []string // of classifiers, by code; else nil
 }
 
-// Check refuses a number of outputs that the model cannot have.
+// Check refuses a number of outputs that is impossible for the model.
 func (r Output) Check(outputs int) error {
 	classes := len(r.Classes)
 	pairs, shape := classes*(classes-1)/2, r.Kind.OutputShape()
@@ -155,9 +155,9 @@ func (r Output) Check(outputs int) error {
 	return nil
 }
 
-// Predict reads the outputs, rows x outputs, as text: the class, "1" or "-1",
-// the number, or the cluster counted from 0. A kpca model predicts nothing, nil.
-// A number of outputs that Check refuses is a mistake of the program.
+// Predict converts the outputs, rows x outputs, to text: the class, "1" or "-1", the number, or the
+// cluster counted from 0. A kpca model has no predictions, so Predict returns nil. The
+// number of outputs must be one that Check accepts.
 func (r Output) Predict(outputs linalg.Matrix[float64]) []string {
 	shape := r.Kind.OutputShape()
 	if shape == Components {
@@ -176,8 +176,8 @@ func (r Output) Predict(outputs linalg.Matrix[float64]) []string {
 	return out
 }
 
-// largest returns the code of the class with the largest number, the first of equals;
-// one number alone is for the second of two from 0 on.
+// largest returns the code of the class with the largest number, the first of equal ones; a single
+// number means the second of two classes from 0 on.
 func largest(outputs []float64) int {
 	if len(outputs) > 1 {
 		return moments.Predict(outputs)
@@ -212,8 +212,8 @@ func (r Output) vote(outputs linalg.Matrix[float64]) []int {
 	return c.Predict(columns(outputs, 0, pairs))
 }
 
-// Decisions returns what the outputs hold beside probabilities and deviations:
-// decisions of pairs or of classes, the prediction, the scores or the distances.
+// Decisions returns the outputs without probabilities and deviations: decisions of pairs or of
+// classes, the prediction, the scores or the distances.
 func (r Output) Decisions(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {
 	switch r.Kind.OutputShape() {
 	case Deviation:
@@ -224,8 +224,9 @@ func (r Output) Decisions(outputs linalg.Matrix[float64]) linalg.Matrix[float64]
 	return outputs
 }
 
-// Probabilities returns the classes' probabilities that the outputs hold or, of two
-// classes by the logistic loss, mean: rows x classes; rows x 0 where there are none.
+// Probabilities returns the classes' probabilities, rows x classes: those in the outputs or, for
+// two classes with the logistic loss, those that the outputs imply. It returns rows x 0 if there
+// are none.
 func (r Output) Probabilities(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if r.Kind.OutputShape() == Odds && len(r.Classes) == 2 {
 		return logistic(outputs)
@@ -237,8 +238,7 @@ func (r Output) Probabilities(outputs linalg.Matrix[float64]) linalg.Matrix[floa
 	return columns(outputs, pairs, outputs.Cols)
 }
 
-// logistic turns decisions for the second of two classes into probabilities
-// of both.
+// logistic converts decisions for the second of two classes to probabilities of both.
 func logistic(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {
 	p := linalg.New[float64](outputs.Rows, 2)
 	for i := range p.Rows {
@@ -271,7 +271,7 @@ func OpenPredictor(r io.Reader) (Predictor, error) {
 	return predictor(Open(b))
 }
 
-// predictor keeps a nil pointer out of the interface.
+// predictor returns a nil interface, not a nil pointer, on error.
 func predictor[P Predictor](m P, err error) (Predictor, error) {
 	if err != nil {
 		return nil, err

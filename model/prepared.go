@@ -10,15 +10,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// preparedMagic begins a file in which a preparation stands before the model: the model takes
-// rows as the preparation makes them of a table.
+// preparedMagic begins a file with a preparation before the model: the model expects rows as the
+// preparation makes them from a table.
 const preparedMagic = "MERCERP1"
 
-// maxPreparation bounds a preparation, in bytes.
+// maxPreparation limits a preparation, in bytes.
 const maxPreparation = 1 << 26
 
-// EncodePrepared writes a preparation of dataset/prepare and behind it a model, which encode
-// writes. Without a preparation it writes the model alone.
+// EncodePrepared writes a preparation of dataset/prepare, followed by a model, which encode writes.
+// Without a preparation it writes only the model.
 func EncodePrepared(w io.Writer, preparation []byte, encode func(io.Writer) error) error {
 	if preparation == nil {
 		return encode(w)
@@ -34,8 +34,8 @@ func EncodePrepared(w io.Writer, preparation []byte, encode func(io.Writer) erro
 	return encode(w)
 }
 
-// CutPrepared reads the preparation that stands before a model, nil where none does. The model
-// is what b gives from there on. A damaged preparation gives an error of [ErrFormat].
+// CutPrepared reads the preparation before a model; nil if there is none. The rest of b is the
+// model. A damaged preparation gives an error that wraps [ErrFormat].
 func CutPrepared(b *bufio.Reader) ([]byte, error) {
 	if head, _ := b.Peek(len(preparedMagic)); string(head) != preparedMagic { // a file too short for it is for Open to judge
 		return nil, nil
@@ -62,7 +62,7 @@ func CutPrepared(b *bufio.Reader) ([]byte, error) {
 	return content, nil
 }
 
-// cut explains a file that ends too soon.
+// cut explains a file that ends too early.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return formatError("the file ends within the preparation; copy it again")

@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ErrUnscaled is the error of a [Random] model whose rows must be scaled as only
-// the parties of its job know.
+// ErrUnscaled is returned for a [Random] model that needs rows scaled as only the parties of its
+// job know.
 var ErrUnscaled = errors.New("model: this model takes rows as the parties of its job have prepared or scaled them among themselves, and how is not in this file; ask a party: mercer predict --home HOME --job ID DATA, which works for jobs with prediction: open")
 
 // Limits of a [Random] model.
@@ -34,19 +34,18 @@ type RandomSpec struct {
 	Outer    linalg.Matrix[float64] // of a Gaussian process: A One^2
 	Width    int                    // columns of a row; 0: not known
 	Columns  []string               // their names; nil: not known, or they have none
-	Scaled   bool                   // the training rows were scaled, or prepared by what the file does not hold
+	Scaled   bool                   // the training rows were scaled or prepared with values outside the file
 	Scale    *Scale                 // how, if that is known
 }
 
-// Random is a model that is linear in random features of a row ([moments]): it
-// holds no row and no direction, only the seed of these. It is read only and safe
-// for concurrent use.
+// Random is a model that is linear in random features of a row ([moments]). It holds no row and no
+// direction, only the seed of the directions. It is read-only and safe for concurrent use.
 type Random struct {
 	spec    RandomSpec
 	process func() (*moments.Process, error) // of kind gp: what gives deviations, computed once
 }
 
-// NewRandom keeps the parts of a model, or says which of them cannot be.
+// NewRandom returns a model of the given parts, or the reason why they are invalid.
 func NewRandom(s RandomSpec) (*Random, error) {
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
@@ -93,11 +92,11 @@ func (s *RandomSpec) check() error {
 	return s.Scale.check(s.Width)
 }
 
-// randomKinds returns the learners that protocol moments has.
+// randomKinds returns the learners of protocol moments.
 func randomKinds() []Kind { return []Kind{RidgeClassifier, Ridge, GP, KPCA} }
 
-// isRandom reports whether a model of the kind can be one of random features: the kinds
-// of randomKinds, and later kinds of the same shapes.
+// isRandom reports whether a model of the kind can have random features: the kinds of randomKinds,
+// and later kinds of the same shapes.
 func (k Kind) isRandom() bool {
 	later := shapes()[k] == "" && slices.Contains([]OutputShape{Each, Number, Deviation, Components}, k.OutputShape())
 	return later || slices.Contains(randomKinds(), k)
@@ -106,28 +105,28 @@ func (k Kind) isRandom() bool {
 // Output returns the meaning of the outputs. The caller must not change it.
 func (m *Random) Output() Output { return m.spec.Output }
 
-// Kernel returns the kernel that the random features stand for.
+// Kernel returns the kernel that the random features approximate.
 func (m *Random) Kernel() kernel.Spec { return m.spec.Kernel }
 
 // Features returns the number of random features.
 func (m *Random) Features() int { return m.spec.Solution.Weights.Cols }
 
-// Scaling returns how rows are scaled; known is false where they are, and the file does not say
-// how.
+// Scaling returns how rows are scaled; known is false if they are scaled but the file does not
+// contain how.
 func (m *Random) Scaling() (s *Scale, known bool) {
 	return m.spec.Scale, m.spec.Scale != nil || !m.spec.Scaled
 }
 
-// Width returns how many columns a row has, 0 if that is not known.
+// Width returns the number of columns of a row; 0 if it is not known.
 func (m *Random) Width() int { return m.spec.Width }
 
-// Columns returns the names of a row's columns, nil if they are not known. The caller
-// must not change them.
+// Columns returns the names of a row's columns; nil if they are not known. The caller must not
+// change them.
 func (m *Random) Columns() []string { return m.spec.Columns }
 
-// Decisions returns the numbers that [Output] describes for rows as the training
-// data came, rows x outputs. It refuses rows of another width, numbers that are
-// not finite, and with [ErrUnscaled] rows that it cannot scale.
+// Decisions returns the numbers that [Output] describes, rows x outputs, for unscaled rows like the
+// training data. It refuses rows of another width, numbers that are not finite and, with
+// [ErrUnscaled], rows that it cannot scale.
 func (m *Random) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
 	none := linalg.Matrix[float64]{}
 	if m.spec.Scaled && m.spec.Scale == nil {
@@ -181,7 +180,7 @@ func (m *Random) decide(phi, out linalg.Matrix[float64], start int) error {
 	return nil
 }
 
-// IsRandom reports whether a file that begins so is one of EncodeRandom.
+// IsRandom reports whether a file with this beginning was written by EncodeRandom.
 func IsRandom(head []byte) bool {
 	return len(head) >= len(randomMagic) && string(head[:len(randomMagic)]) == randomMagic
 }

@@ -244,7 +244,7 @@ func TestLyingRandomFiles(t *testing.T) {
 	}
 }
 
-// What is read is what would be written.
+// A decoded model encodes to the same bytes.
 func FuzzOpenRandom(f *testing.F) {
 	for _, s := range randomSpecs(f) {
 		b := encodeRandom(f, s)

@@ -18,21 +18,20 @@ type RowlessSpec struct {
 	Kernel  kernel.Spec
 	Head    Head
 	Squares []float64 // x.x of each row that the head is over
-	// Dot has the inner products of these rows with each other; of a Gaussian process
-	// only, whose deviations need them.
+	// Dot has the inner products of these rows with each other. Only a Gaussian process has them,
+	// for its deviations.
 	Dot linalg.Matrix[float64]
 }
 
-// Rowless is a model whose rows others hold: it decides from their inner products
-// with new rows, and predicts nothing without. It is read only and safe for
-// concurrent use.
+// Rowless is a model whose rows other members hold: it decides by their inner products with new
+// rows, and cannot predict without these. It is read-only and safe for concurrent use.
 type Rowless struct {
 	spec    RowlessSpec
 	kernel  kernel.Kernel
 	process func() (*ridge.GP, error) // of kind gp
 }
 
-// NewRowless keeps the parts of a model, or says which of them cannot be.
+// NewRowless returns a model of the given parts, or the reason why they are invalid.
 func NewRowless(s RowlessSpec) (*Rowless, error) {
 	m, err := newRowless(s)
 	if err != nil {
@@ -67,10 +66,10 @@ func newRowless(s RowlessSpec) (*Rowless, error) {
 	return m, nil
 }
 
-// Rows returns the number of rows that others hold for the model.
+// Rows returns the number of rows that other members hold for the model.
 func (m *Rowless) Rows() int { return len(m.spec.Squares) }
 
-// Outputs returns the number of numbers that Decisions gives for a row.
+// Outputs returns how many numbers Decisions returns for a row.
 func (m *Rowless) Outputs() int {
 	if m.process != nil {
 		return m.spec.Head.outputs() + 1
@@ -78,9 +77,9 @@ func (m *Rowless) Outputs() int {
 	return m.spec.Head.outputs()
 }
 
-// Decisions returns the numbers that [Output] describes, new rows x outputs. cross
-// has the inner products of new rows with the model's, and is used up; squares has the
-// inner products of the new rows with themselves.
+// Decisions returns the numbers that [Output] describes, new rows x outputs. cross has the inner
+// products of new rows with the model's rows, and is overwritten; squares has the inner products of
+// the new rows with themselves.
 func (m *Rowless) Decisions(cross linalg.Matrix[float64], squares []float64) (linalg.Matrix[float64], error) {
 	if cross.Cols != m.Rows() || cross.Rows != len(squares) {
 		return linalg.Matrix[float64]{}, fmt.Errorf("model: %d x %d inner products and %d squares for a model over %d rows", cross.Rows, cross.Cols, len(squares), m.Rows())
@@ -129,7 +128,7 @@ func EncodeRowless(w io.Writer, m *Rowless) error {
 	return frame(w, rowlessMagic, version, b.Bytes())
 }
 
-// OpenRowless reads what EncodeRowless wrote.
+// OpenRowless reads the output of EncodeRowless.
 func OpenRowless(r io.Reader) (*Rowless, error) {
 	content, _, err := Limits{}.content(r, rowlessMagic)
 	if err != nil {

@@ -11,30 +11,30 @@ import (
 )
 
 // These interfaces name the inputs from which several learners can learn; the learner's values
-// implement them. A method asks for the interface that it serves, so that no method lists
-// learners and no learner lists methods. What one learner alone can do is asked of its type.
+// implement them. A method checks for the interface that it serves, so no method lists learners and
+// no learner lists methods. Abilities of a single learner are checked by its type.
 type (
 	// KernelLearner learns from a kernel matrix: methods okra, gram and pooled.
 	KernelLearner interface{ Solver(seed uint64) Solver }
 	// SumsLearner learns from sums of products of random features: method moments.
 	SumsLearner interface{ Sums() Objective }
-	// LossLearner learns by a convex loss, from random features in method fdskl, from columns in
+	// LossLearner learns with a convex loss: from random features in method fdskl, from columns in
 	// fd-svrg.
 	LossLearner interface {
 		Loss() (linear.Loss, error)
 		// OptimizerParams returns the settings, which the method completes while a job is read.
 		OptimizerParams() *Descent
-		// Exact returns the learner on the kernel matrix that random features stand for, with
-		// the given number of training rows.
+		// Exact returns the learner on the kernel matrix that random features approximate, with the
+		// given number of training rows.
 		Exact(rows float64) job.Named
 	}
-	// Rowwise reads rows of the kernel matrix when it needs them, and keeps as many as a bound
+	// Rowwise learners read rows of the kernel matrix on demand, and keep as many as a limit
 	// allows. Other learners on a kernel need the whole matrix.
 	Rowwise interface{ Rowwise() }
 )
 
-// Able lists the learners of which jobs can do something in a message: first the learners of classes,
-// then the learners of numbers.
+// Able lists, for a message, the learners whose jobs have an ability: first learners of classes,
+// then learners of numbers.
 func Able(last string, able func(*job.Job) bool) string {
 	var classes, numbers, others []string
 	for _, k := range Table() {
@@ -62,7 +62,7 @@ func On[C any](j *job.Job) bool {
 	return able
 }
 
-// OnRows refuses as [OnMatrix] does, except for learners of two views: the method has rows, in
+// OnRows refuses as [OnMatrix] does, but accepts learners of two views: the method has rows, in
 // which the columns of a view can be hidden.
 func OnRows(j *job.Job, in *section.Place) error {
 	if UsesViews(j) {
@@ -71,8 +71,8 @@ func OnRows(j *job.Job, in *section.Place) error {
 	return OnMatrix(j, in)
 }
 
-// OnMatrix refuses learners and kernels that need more than the matrix of a kernel on
-// inner products. Each is of one protocol, or of few.
+// OnMatrix refuses learners and kernels that need more than a kernel matrix computed from inner
+// products. Each of these runs with one protocol, or few.
 func OnMatrix(j *job.Job, in *section.Place) error {
 	protocol, name := j.Protocol.Name(), j.Learner.Name()
 	switch {
@@ -82,13 +82,13 @@ func OnMatrix(j *job.Job, in *section.Place) error {
 	case On[SumsLearner](j):
 		return in.Refuse("learner", "learner %s runs with protocol moments only; use svc", name)
 	case ProfileOf(j) != nil:
-		return in.Refuse("learner", "protocol %s and learner %s do not go together; fedcfk and %[2]s do", protocol, name)
+		return in.Refuse("learner", "protocol %s does not run learner %s; use protocol fedcfk", protocol, name)
 	case StepsOf(j) != nil:
-		return in.Refuse("learner", "protocol %s and learner %s do not go together; secvm and %[2]s do", protocol, name)
+		return in.Refuse("learner", "protocol %s does not run learner %s; use protocol secvm", protocol, name)
 	case TreesOf(j) != nil:
-		return in.Refuse("learner", "protocol %s and learner %s do not go together; secureboost and %[2]s do", protocol, name)
+		return in.Refuse("learner", "protocol %s does not run learner %s; use protocol secureboost", protocol, name)
 	default:
-		return in.Refuse("learner", "protocol %s and learner %s do not go together; fdskl runs %s", protocol, name, Able(", ", On[LossLearner]))
+		return in.Refuse("learner", "protocol %s does not run learner %s; protocol fdskl runs %s", protocol, name, Able(", ", On[LossLearner]))
 	}
 	for _, k := range j.Kernels() {
 		if k.Name == job.LaplacianProduct {
@@ -105,8 +105,8 @@ type Objective struct {
 	Components int     // principal components; 0: a regression on the labels
 }
 
-// ObjectiveOf returns a learner's way of learning from sums; false for a learner that does not
-// learn from sums.
+// ObjectiveOf returns a learner's objective on sums; false for a learner that does not learn from
+// sums.
 func ObjectiveOf(l job.Named) (Objective, bool) {
 	on, able := l.Values.(SumsLearner)
 	if !able {
@@ -115,7 +115,7 @@ func ObjectiveOf(l job.Named) (Objective, bool) {
 	return on.Sums(), true
 }
 
-// Steps are the settings of a learner by steps on sums of subgradients.
+// Steps are the settings of a learner that makes steps on sums of subgradients.
 type Steps struct {
 	ClassWeight map[string]float64 // factor of the loss by class; classes not named have 1
 	Lambda      float64            // price of the squared norm

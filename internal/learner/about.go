@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/kernel"
 )
 
-// About describes a run, for a reader who has nothing but the result.
+// About describes a run for a reader who has only the result.
 type About struct {
 	Version string    `json:"version"` // of the program
 	Date    time.Time `json:"date"`    // of the result, in UTC
@@ -15,7 +15,7 @@ type About struct {
 	Job     string    `json:"job_file"` // in its canonical form
 }
 
-// AboutRun describes the run of a job that has ended.
+// AboutRun describes the run of a finished job.
 func AboutRun(j *job.Job, version string, ended time.Time) *About {
 	return &About{Version: version, Date: ended.UTC().Truncate(time.Second), Seed: j.Seed, Job: string(j.Encode())}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Bounds on what an assessment holds.
+// Limits on the size of an assessment.
 const (
 	curvePoints    = 200 // of each curve
 	curveClasses   = 20  // with curves of their own
@@ -22,11 +22,11 @@ const (
 	intervalEffort = 1 << 17 // held-out rows times classes, in each sample of a bootstrap
 )
 
-// Assessment describes predictions about held-out rows beyond the metrics. A part without a
-// value is nil.
+// Assessment describes predictions on held-out rows beyond the metrics. A part without a value is
+// nil.
 type Assessment struct {
 	Classes []ClassCount `json:"classes,omitempty"`
-	// Positive names, of two classes, the one that curves, calibration and net benefit are about.
+	// Positive names, for two classes, the class of curves, calibration and net benefit.
 	Positive    string                 `json:"positive,omitempty"`
 	Confusion   *Confusion             `json:"confusion,omitempty"`
 	PerClass    []metrics.ClassFigures `json:"per_class,omitempty"`
@@ -39,8 +39,8 @@ type Assessment struct {
 	Intervals map[string]*metrics.Interval `json:"intervals,omitempty"`
 	// ClassIntervals are the intervals of PerClass, in its order.
 	ClassIntervals []ClassIntervals `json:"class_intervals,omitempty"`
-	// ByParty has the figures over each party's own held-out rows, where all its rows are known to
-	// the maker of the result.
+	// ByParty has the figures over each party's own held-out rows, if the maker of the result knows
+	// which rows are whose.
 	ByParty []PartyFigures `json:"by_party,omitempty"`
 }
 
@@ -57,13 +57,13 @@ type Confusion struct {
 	Matrix  [][]int  `json:"matrix"`
 }
 
-// ClassCurves holds the curves of one class against all others, and their areas. Thresholds are
-// left out: they are scores of single rows.
+// ClassCurves holds the curves of one class against all others, and their areas. It omits
+// thresholds, because they are scores of single rows.
 type ClassCurves struct {
 	Class string  `json:"class"`
 	AUC   float64 `json:"roc_auc"`
-	// Within bounds how far the area may be from the area by the rows' own scores, where these
-	// were counted in bins; 0 where the area is exact.
+	// Within is the largest difference of the area from the area by the rows' own scores, if these
+	// were counted in bins; 0 if the area is exact.
 	Within    float64   `json:"roc_auc_within,omitempty"`
 	AP        float64   `json:"average_precision"`
 	FPR       []float64 `json:"false_positive_rate"`
@@ -100,9 +100,9 @@ type ResidualBin struct {
 	Deviation float64 `json:"deviation"`
 }
 
-// Assess describes the predictions about the held-out rows. training holds the labels of the
-// training rows. The seed draws the samples of the intervals. A learner whose predictions have
-// no truth to compare with is not assessed, nil.
+// Assess describes the predictions on the held-out rows. training holds the labels of the training
+// rows. seed draws the samples of the intervals. Assess returns nil for a learner whose predictions
+// have no truth to compare with.
 func (f *Fitted) Assess(training []string, seed uint64) (*Assessment, error) {
 	var a *Assessment
 	var err error
@@ -135,7 +135,7 @@ type rated struct {
 	probabilities    bool                   // the scores are probabilities
 }
 
-// rate turns labels into codes. Scores are of the classes that the classifier knows; others
+// rate turns labels into codes. Scores are for the classes that the classifier knows; other classes
 // score below all.
 func (f *Fitted) rate(known []string) *rated {
 	n := len(f.Truth)
@@ -197,7 +197,7 @@ func countClasses(classes, training, heldOut []string) []ClassCount {
 	return list
 }
 
-// draw adds the curves: of two classes the second's.
+// draw adds the curves; for two classes only the second's.
 func (r *rated) draw(a *Assessment) {
 	first := 0
 	if len(r.classes) == 2 {
@@ -222,7 +222,7 @@ func (r *rated) draw(a *Assessment) {
 	}
 }
 
-// calibrate adds what probabilities of the second class show.
+// calibrate adds the calibration curve and the net benefit of the second class.
 func (r *rated) calibrate(a *Assessment) {
 	positive, p := ofClass(r.truth, 1), r.scores.Column(1)
 	quantile, err1 := metrics.CalibrationQuantile(positive, p, binsOfCurve)

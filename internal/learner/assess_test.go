@@ -115,7 +115,7 @@ func mustNumbers(t *testing.T, labels []string) []float64 {
 	return y
 }
 
-// A one-class machine is assessed where labels say what is inside.
+// A one-class machine is assessed if labels state what is inside.
 func TestAssessOneClass(t *testing.T) {
 	l := Spec{Kernel: rbf(t), Solver: OneClass{NuParams: svm.NuParams{Nu: 0.2}}}
 	task := line(20, nil, 1, 1.1, 0.9, 1.2, 0.8, 1, 1.1, 0.9, 1.2, 0.8, 1, 1.1, 0.9, 1.2, 0.8, 1, 1.1, 0.9, 1.2, 0.8, 1, 50, -50, 1.05)

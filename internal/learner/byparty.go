@@ -5,17 +5,17 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Permission is a party's word about figures over its own held-out rows.
+// FigurePermission is a party's permission for figures over its own held-out rows.
 type FigurePermission uint8
 
-// The words.
+// The permissions.
 const (
 	Denied  FigurePermission = iota // its policy does not allow them
 	TooFew                          // its held-out rows are below its limits
 	Allowed                         // readers of the result may know them
 )
 
-// Share is a party with its rows of a problem, and its word.
+// Share is a party with its rows of a problem and its permission.
 type Share struct {
 	Party      string
 	Rows       []int
@@ -31,22 +31,22 @@ type PartyFigures struct {
 	Withheld string                 `json:"withheld,omitempty"` // the reason why there are none
 }
 
-// Reasons why there are no figures of a party.
+// Reasons why a party has no figures.
 const (
 	DeniedText = "not allowed by its policy"
 	fewText    = "too few rows"
 	restText   = "what others withhold would follow from it"
 )
 
-// Limits of the held-out rows of all parties together of which nothing is told: their figures
-// follow from the others' and the figures over all rows.
+// Minimums for the held-out rows of all withheld parties together: their figures follow from the
+// others' and the figures over all rows.
 const (
 	restRows  = 50
 	restClass = 10
 )
 
-// byParty returns the figures over each party's held-out rows, where at least two parties have
-// some; nil otherwise.
+// byParty returns the figures over each party's held-out rows if at least two parties have some;
+// otherwise nil.
 func (w *Work) byParty() ([]PartyFigures, error) {
 	var list []PartyFigures
 	var parts []*Fitted
@@ -86,8 +86,8 @@ func (w *Work) byParty() ([]PartyFigures, error) {
 	return list, nil
 }
 
-// decided returns the places of some rows of the problem among the decided rows: the held-out
-// rows, or all where the rows were held out in turn.
+// decided returns the places of some rows of the problem among the decided rows: the held-out rows,
+// or all rows if they were held out in turn.
 func (w *Work) decided(rows []int) []int {
 	mine := make(map[int]bool, len(rows))
 	for _, row := range rows {
@@ -106,8 +106,7 @@ func (w *Work) decided(rows []int) []int {
 	return places
 }
 
-// hides reports whether rows of which nothing is told are of several parties, and enough
-// together.
+// hides reports whether the withheld rows belong to several parties and are enough together.
 func hides(rest []*Fitted) bool {
 	if len(rest) == 0 {
 		return true

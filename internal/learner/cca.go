@@ -19,7 +19,7 @@ type CCA struct {
 	Regularization float64
 }
 
-// maxViewColumns bounds the columns that a job file names.
+// maxViewColumns limits the columns that a job file names.
 const maxViewColumns = 4096
 
 // Name and New implement [job.Kind], with Task [job.Learner].
@@ -46,8 +46,8 @@ func (p *CCA) Section() *section.Section {
 // Solver implements [KernelLearner].
 func (p *CCA) Solver(uint64) Solver { return *p }
 
-// Fit takes rows in turns for the first view and the second, as [InViews] arranges them. Its
-// scores are all pairs' in the first view, then all in the second.
+// Fit expects rows that alternate between the first and the second view, as [InViews] arranges
+// them. It returns the scores of all pairs in the first view, followed by those in the second.
 func (p CCA) Fit(t Training) (*Solution, error) {
 	var sides [2][]int
 	for i := range t.Kernel.Len() {
@@ -95,7 +95,7 @@ func (p CCA) Measure(f *Fitted, m Metrics) error {
 	return nil
 }
 
-// correlation of two columns; false where one of them is constant.
+// correlation returns the correlation of two columns; false if one of them is constant.
 func correlation(m linalg.Matrix[float64], a, b int) (float64, bool) {
 	var meanA, meanB, aa, bb, ab float64
 	for i := range m.Rows {
@@ -109,7 +109,7 @@ func correlation(m linalg.Matrix[float64], a, b int) (float64, bool) {
 	return ab / math.Sqrt(aa*bb), aa > 0 && bb > 0
 }
 
-// checkViews refuses jobs in which two views of a row make no sense: whole rows are decided by
+// checkViews refuses jobs for which two views of a row are meaningless: whole rows are decided by
 // products with rows of one view.
 func checkViews(j *job.Job, in *section.Place) error {
 	for _, k := range j.Kernels() {
@@ -123,9 +123,9 @@ func checkViews(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// InViews returns the rows from which a job's learner learns. Of two views, each training row
-// stands there twice: with the columns of the first view, then with the others. The rest of its
-// numbers is 0, so that products within a view are its kernel. Held-out rows stay whole.
+// InViews returns the rows from which a job's learner learns. For a learner of two views, each
+// training row appears twice: with the columns of the first view, then with the others. All other
+// numbers are 0, so products within a view are its kernel. Held-out rows stay whole.
 func InViews(l job.Named, x linalg.Rows, columns []string, test []bool) (linalg.Rows, []bool, error) {
 	on, twofold := l.Values.(*CCA)
 	if !twofold {
@@ -148,7 +148,7 @@ func InViews(l job.Named, x linalg.Rows, columns []string, test []bool) (linalg.
 	return v, held, nil
 }
 
-// Examples returns the number of rows of which n rows of training are made.
+// Examples returns the number of rows that InViews makes of n training rows.
 func Examples(l job.Named, n int) int {
 	if _, twofold := l.Values.(*CCA); twofold {
 		return n / 2
@@ -176,7 +176,7 @@ func columnsOf(view, columns []string) ([]bool, error) {
 	return marks, nil
 }
 
-// noColumn reports a name in a job that a table lacks.
+// noColumn reports a column of the job that a table lacks.
 type noColumn struct{ name string }
 
 func (e *noColumn) Error() string {
@@ -190,7 +190,7 @@ type views struct {
 	rows  []viewed
 }
 
-// viewed is a row, of which the columns of a view may be hidden.
+// viewed is a row in which the columns of a view may be hidden.
 type viewed struct {
 	row         int
 	hidesFirst  bool

@@ -22,20 +22,19 @@ type Cell struct {
 	Correct int       `json:"correct"` // rows that got their class while they were held out; 0 of a regression
 	Rows    int       `json:"n"`
 	Best    bool      `json:"best"` // the one that was chosen
-	// The same cell on pooled rows, for a launching process that owns the data;
-	// null otherwise.
+	// The same cell on pooled rows, computed by a launching process that owns the data; null
+	// otherwise.
 	PooledMean    *float64 `json:"pooled_mean"`
 	PooledCorrect *int     `json:"pooled_correct"`
 }
 
-// Number is a setting of a learner of which a job may list several.
+// Number is a setting of a learner for which a job may list several values.
 type Number struct {
 	Key   string
 	Value float64
 }
 
-// NumbersOf returns a learner's numbers, in canonical order. Numbers that are zero are left
-// out.
+// NumbersOf returns a learner's numbers, in canonical order. It omits zeros.
 func NumbersOf(l job.Named) []Number {
 	var list []Number
 	keys, texts := l.Varying()
@@ -49,7 +48,7 @@ func NumbersOf(l job.Named) []Number {
 	return list
 }
 
-// Number returns the number of a key; 0 where the cell has none.
+// Number returns the number of a key; 0 if the cell has none.
 func (c *Cell) Number(key string) float64 {
 	if i := slices.IndexFunc(c.Numbers, func(n Number) bool { return n.Key == key }); i >= 0 {
 		return c.Numbers[i].Value
@@ -57,7 +56,7 @@ func (c *Cell) Number(key string) float64 {
 	return 0
 }
 
-// MarshalJSON writes the numbers behind the kernel.
+// MarshalJSON writes the numbers after the kernel.
 func (c Cell) MarshalJSON() ([]byte, error) {
 	type plain Cell
 	text, err := json.Marshal(plain(c))
@@ -79,7 +78,7 @@ func (c Cell) MarshalJSON() ([]byte, error) {
 	return slices.Insert(text, len(`{"kernel":`)+len(first), numbers...), nil
 }
 
-// UnmarshalJSON takes the keys between the kernel and the score for the learner's numbers.
+// UnmarshalJSON reads the keys between the kernel and the score as the learner's numbers.
 func (c *Cell) UnmarshalJSON(text []byte) error {
 	type plain Cell
 	c.Numbers = nil

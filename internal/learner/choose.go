@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Choice is the one cell of a job's grid with which the model is trained.
+// Choice is the cell of a job's grid with which the model is trained.
 type Choice struct {
 	Job  *job.Job // with this cell alone, and its gamma a plain number
 	Grid []Cell   // all cells from which it was chosen; empty without folds
@@ -19,9 +19,9 @@ type Choice struct {
 	searched *Searched // nil without folds
 }
 
-// Choose returns the job with its kernels in plain numbers and, where it has folds, the cell
-// of its grid with the highest mean score. progress may be nil. A search ends soon after ctx
-// does, with an error that wraps ctx's error.
+// Choose returns the job with its kernels in plain numbers and, with folds, the cell of its grid
+// with the highest mean score. progress may be nil. A search ends soon after ctx does, with an
+// error that wraps ctx's error.
 func Choose(ctx context.Context, j *job.Job, t Problem, progress func(done, total int) error) (*Choice, error) {
 	return choose(ctx, j, t, func(g Grid) (*Searched, int, error) {
 		s, err := Search(ctx, t, g, FoldsOf(j), progress)
@@ -32,8 +32,7 @@ func Choose(ctx context.Context, j *job.Job, t Problem, progress func(done, tota
 	})
 }
 
-// ChooseCell is Choose where the cell has been chosen before, by others with
-// the same grid.
+// ChooseCell is like Choose, for a cell that others have chosen with the same grid.
 func ChooseCell(ctx context.Context, j *job.Job, t Problem, cell int) (*Choice, error) {
 	return choose(ctx, j, t, func(g Grid) (*Searched, int, error) {
 		s, err := SearchFor(ctx, t, g, FoldsOf(j), cell)
@@ -41,7 +40,7 @@ func ChooseCell(ctx context.Context, j *job.Job, t Problem, cell int) (*Choice, 
 	})
 }
 
-// choose searches the job's grid where it has folds.
+// choose searches the job's grid if it has folds.
 func choose(ctx context.Context, j *job.Job, t Problem, search func(Grid) (*Searched, int, error)) (*Choice, error) {
 	plain, err := inPlainNumbers(j, t)
 	if err != nil || j.Data.Folds == 0 {
@@ -58,7 +57,7 @@ func choose(ctx context.Context, j *job.Job, t Problem, search func(Grid) (*Sear
 	return chosen(plain, s, best), nil
 }
 
-// FoldsOf returns the folds in which a job holds its training rows out in turn.
+// FoldsOf returns the folds in which a job holds out its training rows in turn.
 func FoldsOf(j *job.Job) Folds {
 	return Folds{K: j.Data.Folds, Seed: j.Seed, Task: j.Task()}
 }
@@ -81,9 +80,9 @@ func chosen(plain *job.Job, s *Searched, best int) *Choice {
 	return c
 }
 
-// Fit trains on all rows that are not held out. Where none are held out, the fitted
-// classifier comes with the cross-validation's decisions about the others. progress may be
-// nil. A training ends soon after ctx does, with an error that wraps ctx's error.
+// Fit trains on all rows that are not held out. If none are held out, the fitted classifier has the
+// cross-validation's decisions. progress may be nil. A training ends soon after ctx does, with an
+// error that wraps ctx's error.
 func (c *Choice) Fit(ctx context.Context, t Problem, progress func(done, total int) error) (*Fitted, error) {
 	learner, err := SpecOf(c.Job)
 	if err != nil {
@@ -99,22 +98,22 @@ func (c *Choice) Fit(ctx context.Context, t Problem, progress func(done, total i
 	return f, nil
 }
 
-// Work holds the work of one process on a job that has all products of rows, step by step.
+// Work performs the work of one process on a job, step by step, from the products of all rows.
 type Work struct {
 	Problem Problem
 	Choice  *Choice // after step tune, or learn
 	Fitted  *Fitted // after step learn
 	Metrics Metrics // after step evaluate
-	// Holders lists the parties with their rows, before step evaluate; nil where nobody may be told
-	// one party's figures.
+	// Holders lists the parties with their rows; it is set before step evaluate. It is nil if
+	// single parties' figures are secret.
 	Holders []Share
-	// Assessment describes the same predictions after step evaluate; nil where there is no truth.
+	// Assessment describes the same predictions after step evaluate; nil if there is no truth.
 	Assessment *Assessment
 }
 
-// Do takes step tune, learn or evaluate; learn takes tune if nobody has. counts returns a
-// reporter of progress, which may be nil, for each of the first two. A step ends soon after
-// ctx does, with an error that wraps ctx's error.
+// Do performs step tune, learn or evaluate; learn performs tune if nobody has. counts returns a
+// reporter of progress, which may be nil, for each of the first two. A step ends soon after ctx
+// does, with an error that wraps ctx's error.
 func (w *Work) Do(ctx context.Context, j *job.Job, step string, counts func(part string) func(done, total int) error) error {
 	var err error
 	w.Problem.Order = j.Data.Order
@@ -154,8 +153,8 @@ func (w *Work) evaluate(seed uint64) error {
 	return err
 }
 
-// ExplainFailure explains the lack of a result: labels, numbers and parameters that do not go
-// together are bad input, unless nobody wants the result any more.
+// ExplainFailure classifies a failure to learn: labels, numbers and parameters that contradict each other
+// are bad input, unless ctx has ended.
 func ExplainFailure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -163,8 +162,8 @@ func ExplainFailure(ctx context.Context, err error) error {
 	return fault.BadInput(err)
 }
 
-// inPlainNumbers returns the job with every gamma that is measured by the data
-// replaced by a number.
+// inPlainNumbers returns the job with every gamma that has a data-dependent unit replaced by a
+// number.
 func inPlainNumbers(j *job.Job, t Problem) (*job.Job, error) {
 	out := *j
 	units := make(map[job.GammaUnit]float64)
@@ -198,7 +197,7 @@ func inPlainNumbers(j *job.Job, t Problem) (*job.Job, error) {
 	return &out, nil
 }
 
-// gridOfJob is the grid of a job without units.
+// gridOfJob returns the grid of a job without units.
 func gridOfJob(j *job.Job) (Grid, error) {
 	var g Grid
 	for _, k := range j.Kernels() {

@@ -121,7 +121,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// counts notes what progress is told.
+// counts records the reported progress.
 func counts(told *[]string) func(done, total int) error {
 	return func(done, total int) error {
 		*told = append(*told, fmt.Sprintf("tune %d/%d", done, total))
@@ -214,7 +214,7 @@ func TestChooseRefuses(t *testing.T) {
 	}
 }
 
-// What nobody wants any more is no bad input.
+// A cancelled training is not bad input.
 func TestChoiceEndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

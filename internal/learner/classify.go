@@ -24,8 +24,8 @@ func (t Training) classify(kind model.Kind, train func(codes []int, classes []st
 	return &Solution{Head: model.Voters(kind, c.Compact(), calibration), Support: c.Support(), Figures: Metrics{}}, nil
 }
 
-// measureClasses adds accuracy, balanced_accuracy, f1_micro, f1_macro, auc; of two classes
-// average_precision, of probabilities brier. What needs rows of all classes is left out where
+// measureClasses adds accuracy, balanced_accuracy, f1_micro, f1_macro and auc; for two classes
+// average_precision, and for probabilities brier. It omits figures that need rows of all classes if
 // the held-out rows lack one.
 func (f *Fitted) measureClasses(m Metrics) error {
 	confusion, err := metrics.NewConfusionMatrix(f.Truth, f.Predicted)
@@ -44,7 +44,7 @@ func (f *Fitted) measureClasses(m Metrics) error {
 // measureScores adds average_precision and brier.
 func (f *Fitted) measureScores(m Metrics) {
 	classes, codes := dataset.ClassesIn(f.order, slices.Concat(f.Truth, f.Head.Classes))
-	if len(classes) != len(f.Head.Classes) { // one that nobody has learnt
+	if len(classes) != len(f.Head.Classes) { // with a class that no learner knows
 		return
 	}
 	codes = codes[:len(f.Truth)]
@@ -70,7 +70,7 @@ func (f *Fitted) ranked(codes []int, class int) (*metrics.Ranked, error) {
 	return metrics.Rank(ofClass(codes, class), scores.Column(class))
 }
 
-// ofClass tells which rows are of a class.
+// ofClass marks the rows of a class.
 func ofClass(codes []int, class int) []bool {
 	is := make([]bool, len(codes))
 	for i, c := range codes {
@@ -79,9 +79,9 @@ func ofClass(codes []int, class int) []bool {
 	return is
 }
 
-// auc is the area under the ROC curve, averaged over the pairs of classes. A class that the
-// classifier has never seen scores below all others: a party alone may lack it. Without a
-// held-out row of every class there is no such area.
+// auc returns the area under the ROC curve, averaged over the pairs of classes. A class that the
+// classifier has never seen, as may happen to a party alone, scores below all others. Without a
+// held-out row of every class there is no area.
 func (f *Fitted) auc() (float64, bool) {
 	classes, codes := dataset.ClassesIn(f.order, slices.Concat(f.Truth, f.Head.Classes))
 	scores, err := f.scores(len(classes), codes[len(f.Truth):])

@@ -39,8 +39,7 @@ func (d *Descent) finish(in *section.Place) error {
 // OptimizerParams implements [LossLearner].
 func (d *Descent) OptimizerParams() *Descent { return d }
 
-// OptimizerParamsOf returns a job's learner by a loss, and its settings; nil for a learner that has no
-// loss.
+// OptimizerParamsOf returns a job's learner and its settings if it has a loss; otherwise nil.
 func OptimizerParamsOf(j *job.Job) (LossLearner, *Descent) {
 	if on, able := j.Learner.Values.(LossLearner); able {
 		return on, on.OptimizerParams()
@@ -48,9 +47,8 @@ func OptimizerParamsOf(j *job.Job) (LossLearner, *Descent) {
 	return nil, nil
 }
 
-// exactMachine and exactRidge have the price on the norm that lambda is of n rows: linear
-// models on random features minimise the mean of losses and lambda/2 |w|^2, learners on a
-// kernel matrix sums of them.
+// exactMachine and exactRidge convert lambda for n rows: linear models on random features minimise
+// the mean of losses and lambda/2 |w|^2, learners on a kernel matrix minimise sums.
 func exactMachine(price float64) job.Named {
 	return job.Named{Kind: SVC{}, Values: &SVC{Params: svm.Params{C: 1 / price}}}
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Problem is rows of which some are held out. All that a learner sees of a row is
-// its dot products with the others.
+// Problem is a set of rows, some of them held out. A learner sees only the dot products of a row
+// with the others.
 type Problem struct {
 	Gram linalg.Matrix[float64] // n x n, x_i . x_j
-	// X holds the rows themselves in place of Gram, where one process has them: products are
-	// computed when a learner asks. Learners that are not [Rowwise] need Gram.
+	// X holds the rows themselves in place of Gram, if one process has them: products are computed
+	// on demand. Learners that are not [Rowwise] need Gram.
 	X      linalg.Rows
 	Labels []string // n: classes or numbers; nil for learners that need none
 	Test   []bool   // n, true: held out
@@ -45,8 +45,7 @@ type Training struct {
 	Labels   []string // nil: none
 	Order    []string // of the classes; nil: as package dataset orders them
 	Progress func(done, total int) error
-	// Interrupt returns the reason why the result is not wanted any more, or nil if it is
-	// wanted.
+	// Interrupt returns the reason why the training should stop, or nil.
 	Interrupt func() error
 }
 
@@ -56,13 +55,12 @@ type Solution struct {
 	Support     []int     // rows of the training that the functions are over, ascending
 	Figures     Metrics   // of the training itself; not nil
 	Eigenvalues []float64 // of components; else nil
-	// Decide, if set, stands in for the head's functions where more is to be
-	// learnt from the kernel of the held-out rows with the support and of each
-	// with itself.
+	// Decide, if set, replaces the head's functions if it can use more of the kernel of the
+	// held-out rows with the support and of each with itself.
 	Decide func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64]
 }
 
-// Fitted is a trained learner with its decisions about the held-out rows.
+// Fitted is a trained learner with its decisions on the held-out rows.
 type Fitted struct {
 	Head        model.Head             // over the rows in Support
 	Support     []int                  // rows of the task that the model needs
@@ -78,16 +76,15 @@ type Fitted struct {
 	order   []string
 }
 
-// ErrOneClass reports that there is nothing to tell apart.
+// ErrOneClass reports that all training rows have one class.
 var ErrOneClass = errors.New("all training rows have the same label; a classifier needs two classes or more")
 
-// ErrNumbers reports that a regression met a label that is not a number. It quotes no label:
-// labels are for the rows' owner only.
+// ErrNumbers reports that a regression met a label that is not a number. It quotes no label,
+// because labels are for the rows' owner only.
 var ErrNumbers = errors.New("a label is not a finite number; a regression needs numbers")
 
-// Fit trains on the rows that are not held out and decides the rest. progress may be nil. A
-// training that is under way when ctx ends stops soon, too, with an error that wraps ctx's
-// error.
+// Fit trains on the rows that are not held out and decides the others. progress may be nil.
+// Training in progress when ctx ends stops soon, with an error that wraps ctx's error.
 func Fit(ctx context.Context, t Problem, l Spec, progress func(done, total int) error) (*Fitted, error) {
 	train, test := t.Rows()
 	f, err := t.fit(t.matrix(l.Kernel), train, test, l.Solver, progress, ctx.Err)
@@ -97,8 +94,7 @@ func Fit(ctx context.Context, t Problem, l Spec, progress func(done, total int) 
 	return f, nil
 }
 
-// fit trains on some rows of the task, whose kernel matrix is all, and decides
-// others.
+// fit trains on some rows of the problem, whose kernel matrix is all, and decides others.
 func (t Problem) fit(all kernel.Source, train, test []int, m Solver, progress func(done, total int) error, interrupt func() error) (*Fitted, error) {
 	got, err := m.Fit(Training{kernel.Subset(all, train), linalg.At(t.Labels, train), t.Order, progress, interrupt})
 	if err != nil {
@@ -124,7 +120,7 @@ func (t Problem) matrix(k kernel.Kernel) kernel.Source {
 	return kernel.Of(t.Gram, k)
 }
 
-// decided returns the method's decisions about the held-out rows.
+// decided returns the solution's decisions on the held-out rows.
 func (s *Solution) decided(all kernel.Source, test, support []int) linalg.Matrix[float64] {
 	if s.Decide != nil && len(test) > 0 {
 		cross, diagonal := linalg.New[float64](len(test), len(support)), make([]float64, all.Len())
@@ -151,8 +147,8 @@ func (t Problem) Rows() (train, test []int) {
 	return train, test
 }
 
-// Constant returns the classifier that remains of a job's learner when a party's training
-// rows have one class only: it always predicts that class. It has no decisions.
+// Constant returns the classifier for a party whose training rows have one class only: it always
+// predicts that class and has no decisions.
 func Constant(j *job.Job, class string, truth []string) (*Fitted, error) {
 	m, err := solverOf(j.Learner, j.Seed)
 	if err != nil {
@@ -166,8 +162,8 @@ func Constant(j *job.Job, class string, truth []string) (*Fitted, error) {
 	return f, nil
 }
 
-// SpecOf builds the kernel and the solver that a job's sections kernel and learner describe.
-// The job has neither grid nor units.
+// SpecOf builds the kernel and the solver from a job's sections kernel and learner. The job has
+// neither grid nor units.
 func SpecOf(j *job.Job) (Spec, error) {
 	k, err := kernel.New(j.Kernel.Spec())
 	if err != nil {
@@ -185,8 +181,7 @@ func solverOf(l job.Named, seed uint64) (Solver, error) {
 	return on.Solver(seed), nil
 }
 
-// OutputOf describes the meaning of the numbers that a model of a job's learner gives for a
-// row.
+// OutputOf describes the meaning of the numbers that a model of a job's learner returns for a row.
 func OutputOf(j *job.Job, classes []string) model.Output {
 	return model.Output{Kind: model.NewKind(j.Learner.Name(), j.Task().Shape), Classes: classes}
 }

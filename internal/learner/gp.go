@@ -11,9 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// GP is a Gaussian process on targets that are brought to mean 0 and variance 1
-// (scikit-learn's normalize_y); predictions and deviations are in the unit of
-// the targets again.
+// GP is a Gaussian process on targets that are scaled to mean 0 and variance 1 (scikit-learn's
+// normalize_y); predictions and deviations are in the targets' unit.
 type GP struct {
 	Noise float64 // above 0, the variance of a measurement where the targets have variance 1
 }
@@ -72,9 +71,8 @@ func (g GP) Fit(t Training) (*Solution, error) {
 	return f, nil
 }
 
-// Measure adds to these the mean of the deviations, and the share of held-out
-// rows that lie within 1.96 of them: 0.95, if the process tells the truth about
-// itself.
+// Measure also adds the mean of the deviations, and the share of held-out rows within 1.96
+// deviations: 0.95 for a well-calibrated process.
 func (GP) Measure(f *Fitted, m Metrics) error {
 	if err := f.measureNumbers(m); err != nil {
 		return err

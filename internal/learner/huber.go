@@ -9,8 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/learn/linear"
 )
 
-// Huber is a linear model by the Huber loss: half the square, where errors are small; see
-// learn/linear.
+// Huber is a linear model with the Huber loss: half the square for small errors; see learn/linear.
 type Huber struct {
 	Descent
 	Delta float64 // error from which on the loss is straight, in the unit of the labels

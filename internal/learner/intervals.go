@@ -7,8 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/learn/metrics"
 )
 
-// ClassIntervals holds the 95 % bootstrap intervals of a class's figures; nil where a figure has
-// none.
+// ClassIntervals holds the 95 % bootstrap intervals of a class's figures; nil for a figure without
+// an interval.
 type ClassIntervals struct {
 	Class       string            `json:"class"`
 	Precision   *metrics.Interval `json:"precision"`
@@ -17,14 +17,14 @@ type ClassIntervals struct {
 	F1          *metrics.Interval `json:"f1"`
 }
 
-// classMetrics are the metrics that come from a confusion matrix, in the order of the bootstrap.
+// classMetrics are the metrics computed from a confusion matrix, in the order of the bootstrap.
 var classMetrics = [...]string{"accuracy", "balanced_accuracy", "f1_micro", "f1_macro"}
 
-// figuresOfClass are the figures that a class has.
+// figuresOfClass is the number of figures of a class.
 const figuresOfClass = 4
 
-// bound adds the intervals of classes' figures: the rows of each true class are drawn among
-// themselves.
+// bound adds the intervals of classes' figures; it resamples the rows of each true class
+// separately.
 func (r *rated) bound(a *Assessment, confusion *metrics.ConfusionMatrix, seed uint64) error {
 	if len(r.truth)*len(r.classes) > intervalEffort {
 		return nil
@@ -57,7 +57,7 @@ func (r *rated) bound(a *Assessment, confusion *metrics.ConfusionMatrix, seed ui
 	return nil
 }
 
-// areas are the metrics that come from scores.
+// areas are the metrics computed from scores.
 type areas struct {
 	names []string
 	of    []func(times []int) (float64, bool)
@@ -85,7 +85,7 @@ func (r *rated) areas() (list areas) {
 	return list
 }
 
-// brier returns the Brier score of rows that count several times.
+// brier returns the Brier score of rows with multiplicities.
 func (r *rated) brier() func(times []int) (float64, bool) {
 	errors := make([]float64, len(r.truth))
 	for i := range errors {
@@ -117,7 +117,7 @@ func boundNumbers(a *Assessment, truth, predicted []float64, seed uint64) error 
 	return err
 }
 
-// numberFigures returns rmse, mae and r2 of rows that count several times.
+// numberFigures returns rmse, mae and r2 of rows with multiplicities.
 func numberFigures(truth, predicted []float64, times []int) (rmse, mae, r2 float64) {
 	var mean, squares, sizes, total float64
 	n := float64(len(truth))
@@ -135,7 +135,7 @@ func numberFigures(truth, predicted []float64, times []int) (rmse, mae, r2 float
 	return math.Sqrt(squares / n), sizes / n, r2
 }
 
-// named gives intervals their names; a figure without an interval is left out.
+// named maps names to intervals; it omits figures without an interval.
 func named(names []string, got []*metrics.Interval) map[string]*metrics.Interval {
 	all := make(map[string]*metrics.Interval)
 	for i, name := range names {

@@ -7,13 +7,13 @@ import (
 	"github.com/mercer-fl/mercer/learn/svm"
 )
 
-// Keys that several learners have, called as in LIBSVM and scikit-learn.
+// Keys that several learners share, named as in LIBSVM and scikit-learn.
 
 func cKey(dst *float64) section.Field {
 	return section.Field{Key: "C", Value: section.Number{Dst: dst}, List: true, Default: "1", Doc: "The penalty on margin errors, above 0."}
 }
 
-// Cache bounds the rows of a kernel matrix that a training keeps.
+// Cache limits the rows of a kernel matrix that a training keeps.
 type Cache struct{ MiB int } // 0: the default
 
 func (c *Cache) key() section.Field {
@@ -21,10 +21,10 @@ func (c *Cache) key() section.Field {
 		Doc: "The memory for kernel rows in MiB, 1 or more: it changes the time of training, never the model."}
 }
 
-// finish refuses no cache.
+// finish rejects cache_size 0.
 func (c *Cache) finish(in *section.Place) error { return in.Some("cache_size", c.MiB) }
 
-// bytes returns the bound; 0 for the default.
+// bytes returns the limit; 0 means the default.
 func (c Cache) bytes() int64 { return int64(c.MiB) << 20 }
 
 // Rowwise implements [Rowwise].
@@ -42,7 +42,7 @@ func weightKey(dst *map[string]float64, doc string) section.Field {
 	return section.Field{Key: "class_weight", Value: section.Weights{Dst: dst}, Else: "1 for each class", Doc: doc}
 }
 
-// balance reads weights, or the word balanced.
+// balance parses weights, or the word balanced.
 type balance struct {
 	section.Weights
 	on *bool

@@ -71,8 +71,7 @@ func (p KMeans) Fit(t Training) (*Solution, error) {
 	return f, nil
 }
 
-// Measure adds how well the clusters of the held-out rows agree with their
-// labels, if they have any.
+// Measure adds the agreement of the held-out rows' clusters with their labels, if they have any.
 func (KMeans) Measure(f *Fitted, m Metrics) error {
 	if f.Truth == nil {
 		return nil

@@ -74,8 +74,8 @@ func trace(t Training, m *kpca.Model) float64 {
 	return linalg.Sum(diagonal) - float64(len(diagonal))*m.Centring.Mean
 }
 
-// explained is the share of the squared distance of rows to the training mean
-// that their scores account for.
+// explained returns the share of the squared distance of rows to the training mean that their
+// scores explain.
 func explained(m *kpca.Model, scores, cross linalg.Matrix[float64], prior []float64) (float64, bool) {
 	kept, all := 0.0, 0.0
 	for i, xx := range prior {

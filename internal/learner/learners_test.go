@@ -267,8 +267,8 @@ func methods() map[string]Solver {
 	}
 }
 
-// Labels that are no numbers are refused without being quoted: the coordinator
-// tells the reason to every party.
+// Labels that are not numbers are refused without being quoted: the coordinator sends the reason to
+// every party.
 func TestRegressionOfWords(t *testing.T) {
 	for _, m := range []Solver{SVR{SVRParams: svm.SVRParams{C: 1}}, Ridge{1}, GP{1}} {
 		_, err := Fit(t.Context(), line(2, []string{"1", "secret", "3"}, 1, 2, 3), method(t, m), nil)

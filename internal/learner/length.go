@@ -7,23 +7,23 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// MaxRows bounds the rows of which a process that could do without holds the whole matrix: it
+// MaxRows limits the rows whose whole matrix a process holds although it could avoid it; the matrix
 // takes 2 GiB.
 const MaxRows = 1 << 14
 
-// length measures the training rows in a unit.
+// length returns the unit of gamma over the training rows.
 func (t Problem) length(u job.GammaUnit) (float64, error) {
 	if u == job.Norm {
 		return t.MeanSquaredNorm(), nil
 	}
 	if train, _ := t.Rows(); t.X != nil && len(train) > MaxRows {
-		return 0, fault.BadInputf("gamma_unit %s looks at the products of all training rows; these are %d, and it can be %d (2 GiB): give gamma without a unit, or gamma_unit %s", u, len(train), MaxRows, job.Norm)
+		return 0, fault.BadInputf("gamma_unit %s needs the products of all training rows; there are %d, and at most %d (2 GiB) are possible: give gamma without a unit, or gamma_unit %s", u, len(train), MaxRows, job.Norm)
 	}
 	return t.MedianSquaredDistance(), nil
 }
 
-// MedianSquaredDistance returns the median squared distance between the rows that are not
-// held out. Of a problem without a Gram matrix it computes one.
+// MedianSquaredDistance returns the median squared distance between the rows that are not held out.
+// It computes a Gram matrix if the problem has none.
 func (t Problem) MedianSquaredDistance() float64 {
 	train, _ := t.Rows()
 	if t.X != nil {

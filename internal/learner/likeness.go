@@ -2,12 +2,12 @@ package learner
 
 import "github.com/mercer-fl/mercer/linalg"
 
-// Likeness compares the components of held-out rows with the components that pooled rows give.
-// The sign of a component means nothing, so each is turned to its counterpart before.
+// Likeness compares the components of held-out rows with those of pooled rows. The sign of a
+// component is arbitrary, so each is first aligned with its counterpart.
 type Likeness struct {
 	MSE float64 `json:"mse"` // mean squared difference over all rows and components
-	// R2 is the mean over the components of the coefficient of determination; nil where a
-	// component is the same for all rows.
+	// R2 is the mean over the components of the coefficient of determination; nil if a component is
+	// constant.
 	R2 *float64 `json:"r2,omitempty"`
 }
 

@@ -30,7 +30,7 @@ func (l *LinearSVM) Section() *section.Section {
 	}}
 }
 
-// StepsOf returns the steps of a job's learner; nil where it makes none.
+// StepsOf returns the steps of a job's learner; nil if it makes none.
 func StepsOf(j *job.Job) *Steps {
 	if l, is := j.Learner.Values.(*LinearSVM); is {
 		return &l.Steps

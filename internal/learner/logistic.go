@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/learn/linear"
 )
 
-// Logistic is a linear model by the logistic loss; see learn/linear.
+// Logistic is a linear model with the logistic loss; see learn/linear.
 type Logistic struct{ Descent }
 
 // Name and New implement [job.Kind], with Task [job.Learner].

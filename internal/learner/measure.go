@@ -21,9 +21,8 @@ import (
 //	kmeans       inertia, inertia_training; adjusted_rand where there are labels
 type Metrics map[string]float64
 
-// Measure computes the metrics; for rows that were held out in turn, the mean over the folds.
-// A metric without a value is left out: an AUC where held-out rows lack a class, R2 of
-// constant truth.
+// Measure computes the metrics; for rows held out in turn, the mean over the folds. It omits
+// metrics without a value: an AUC if held-out rows lack a class, R2 of constant truth.
 func (f *Fitted) Measure() (Metrics, error) {
 	if f.folds == nil {
 		return f.measure()
@@ -54,16 +53,14 @@ func (f *Fitted) measure() (Metrics, error) {
 	return m, nil
 }
 
-// Figures returns the figures that the training itself has found, without any row held out:
-// none for most learners.
+// Figures returns the figures found in training, without held-out rows; most learners have none.
 func (f *Fitted) Figures() Metrics { return maps.Clone(f.figures) }
 
-// Discrete reports whether predictions are names, so that two learners can
-// agree on them exactly.
+// Discrete reports whether predictions are classes, so that two learners can agree on them exactly.
 func (f *Fitted) Discrete() bool { return f.Predicted != nil && !f.Head.Kind.Regresses() }
 
-// Difference is the largest |difference| between two learners' decisions on
-// the same held-out rows.
+// Difference returns the largest absolute difference between two learners' decisions on the same
+// held-out rows.
 func Difference(a, b linalg.Matrix[float64]) (float64, error) {
 	if a.Rows != b.Rows || a.Cols != b.Cols {
 		return 0, fmt.Errorf("learner: decisions of %d x %d cannot be compared with %d x %d", a.Rows, a.Cols, b.Rows, b.Cols)

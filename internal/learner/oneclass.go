@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// OneClass finds the region where rows lie. Like LIBSVM it learns from all training rows, and
-// ignores their labels.
+// OneClass finds the region of the rows. Like LIBSVM it learns from all training rows, and ignores
+// their labels.
 type OneClass struct {
 	svm.NuParams
 	Cache
@@ -45,8 +45,8 @@ func (o OneClass) Fit(t Training) (*Solution, error) {
 	return machine(model.OneClass, m), nil
 }
 
-// Measure adds the share of held-out rows that lie inside and, where the labels
-// are 1 and -1, accuracy and AUC.
+// Measure adds the share of held-out rows inside the region and, for labels 1 and -1, accuracy and
+// AUC.
 func (OneClass) Measure(f *Fitted, m Metrics) error {
 	inside := 0
 	for _, p := range f.Predicted {

@@ -8,9 +8,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Outputs holds the targets of a linear model on training rows: numbers less their mean, or
-// for each class +1 for its rows and -1 for the others. Two classes share one output,
-// positive for the second.
+// Outputs holds the targets of a linear model on training rows: numbers minus their mean, or for
+// each class +1 for its rows and -1 for the others. Two classes share one output, positive for the
+// second.
 type Outputs struct {
 	Classes []string // nil of numbers
 	Mean    float64  // of the numbers
@@ -41,7 +41,7 @@ func OutputsOf(j *job.Job, labels []string) (*Outputs, error) {
 	return o, err
 }
 
-// OutputsFor reads the labels of training rows that are of the given classes, in their order.
+// OutputsFor reads the labels of training rows, which are of the given classes in the given order.
 func OutputsFor(classes, labels []string) (*Outputs, error) {
 	if len(classes) < 2 {
 		return nil, ErrOneClass
@@ -66,8 +66,8 @@ func OutputsFor(classes, labels []string) (*Outputs, error) {
 	return o, nil
 }
 
-// Measure returns the metrics of decisions, outputs x rows, about rows with these labels: the
-// metrics of ridge for numbers, the metrics of svc for classes.
+// Measure returns the metrics of decisions, outputs x rows, on rows with these labels: ridge's
+// metrics for numbers, svc's for classes.
 func (o *Outputs) Measure(u linalg.Matrix[float64], labels []string) (Metrics, error) {
 	f := &Fitted{Truth: labels, Decisions: o.scores(u), order: o.order}
 	f.Head.Classes = o.Classes
@@ -83,7 +83,7 @@ func (o *Outputs) measure(f *Fitted) (Metrics, error) {
 		err = f.measureNumbers(m)
 	} else {
 		err = f.measureClasses(m)
-		if classes, _ := dataset.Classes(f.Truth); len(classes) != len(o.Classes) { // one that nobody has learnt
+		if classes, _ := dataset.Classes(f.Truth); len(classes) != len(o.Classes) { // with a class that no learner knows
 			delete(m, "auc")
 		}
 	}
@@ -119,7 +119,7 @@ func (o *Outputs) Judge(j *job.Job, u linalg.Matrix[float64], truth, training []
 // Predict returns the class of each of the decisions, outputs x rows.
 func (o *Outputs) Predict(u linalg.Matrix[float64]) []string { return o.predict(o.scores(u)) }
 
-// predict returns the class with the largest score, the last of equals.
+// predict returns the class with the largest score, the last of equal ones.
 func (o *Outputs) predict(scores linalg.Matrix[float64]) []string {
 	predicted := make([]string, scores.Rows)
 	for i := range predicted {
@@ -134,7 +134,7 @@ func (o *Outputs) predict(scores linalg.Matrix[float64]) []string {
 	return predicted
 }
 
-// scores are rows x classes, or the numbers. A decision of 0 is for the second of two.
+// scores returns rows x classes, or the numbers. A decision of 0 is for the second of two classes.
 func (o *Outputs) scores(u linalg.Matrix[float64]) linalg.Matrix[float64] {
 	s := linalg.New[float64](u.Cols, max(1, len(o.Classes)))
 	for i := range s.Rows {

@@ -2,17 +2,17 @@ package learner
 
 import "fmt"
 
-// Prepared holds what the coordinator reads of the preparation of a job's tables.
+// Prepared describes the preparation of a job's tables as the coordinator knows it.
 type Prepared struct {
 	Columns int `json:"columns"` // that learners see
 	// Digest is an HMAC-SHA-256 of the preparation under a key of the parties, or the SHA-256 of a
-	// preparation that follows from the job alone. It is empty where each party prepares columns of
+	// preparation that follows from the job alone. It is empty if each party prepares columns of
 	// its own.
 	Digest string `json:"digest,omitempty"`
 	Keyed  bool   `json:"keyed,omitempty"`
 }
 
-// Text describes it in a line.
+// Text describes it in one line.
 func (p *Prepared) Text() string {
 	text := fmt.Sprintf("%d columns", p.Columns)
 	switch {
@@ -24,8 +24,8 @@ func (p *Prepared) Text() string {
 	return text
 }
 
-// Leak adds to the statement of a job's leakage what the coordinator reads of the preparation and
-// what it never gets. A job without a schema has nothing to add.
+// Leak adds to a job's statement of leakage what the coordinator learns about the preparation, and
+// what it never receives. It adds nothing for a job without a schema.
 func (p *Prepared) Leak(lines map[string][]string) {
 	if p != nil {
 		lines["server"] = append(lines["server"], p.told())
@@ -33,14 +33,14 @@ func (p *Prepared) Leak(lines map[string][]string) {
 }
 
 func (p *Prepared) told() string {
-	read := fmt.Sprintf("Of the preparation the server reads that it makes %d columns", p.Columns)
+	read := fmt.Sprintf("The server learns that the preparation makes %d columns", p.Columns)
 	switch {
 	case p.Digest == "":
-		read += ", by the number of each party"
+		read += ", and how many of them each party has"
 	case p.Keyed:
-		read += ", and a digest under a key that it does not have, by which it compares what the parties state"
+		read += ", and a digest under a key that it does not have, by which it compares the parties' preparations"
 	default:
 		read += "; it follows from the job alone"
 	}
-	return read + ". It never gets cells, ids, values of groups, words and units of a party's catalogue, names of dropped columns, agreed categories, medians, means, fitted ranges, or a party's number of gaps."
+	return read + ". It never receives cells, ids, values of groups, words and units of a party's catalogue, names of dropped columns, agreed categories, medians, means, fitted ranges, or a party's number of gaps."
 }

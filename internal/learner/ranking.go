@@ -8,14 +8,14 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// rankDepth limits the recommendations that ndcg_100 and recall_100 look at.
+// rankDepth limits the recommendations that enter ndcg_100 and recall_100.
 const rankDepth = 100
 
-// Ranking judges recommendations: for each user the scores of all items, asked
-// of score, against the held-out profile test, among the items that are not in
-// the profile train; profiles are ascending. It returns the means of auc,
-// ndcg_100 and recall_100 over the users who hold out an item that somebody has
-// in training, and how many these are. score is called on all cores.
+// Ranking evaluates recommendations. For each user, score returns the scores of all items; Ranking
+// compares them with the held-out profile test, among the items that are not in the profile train.
+// Profiles are ascending. It returns the means of auc, ndcg_100 and recall_100 over the users who
+// hold out an item that somebody has in training, and the number of these users. score is called on
+// all cores.
 func Ranking(items int, train, test [][]int, score func(user int) ([]float64, error)) (Metrics, int, error) {
 	seen := make([]bool, items)
 	for _, profile := range train {

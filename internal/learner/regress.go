@@ -20,7 +20,7 @@ func single(kind model.Kind, f model.Function) model.Head {
 	return model.Head{Output: model.Output{Kind: kind}, Functions: []model.Function{f}}
 }
 
-// dense returns the solution of a learner that looks at every training row.
+// dense returns the solution of a learner that uses every training row.
 func dense(h model.Head, t Training) *Solution {
 	return &Solution{Head: h, Support: dataset.Complement(t.Kernel.Len(), nil), Figures: Metrics{}}
 }
@@ -37,7 +37,7 @@ func numbers(labels []string) ([]float64, error) {
 	return y, nil
 }
 
-// standardise returns mean and standard deviation of targets; 1 if they are
+// standardise returns mean and standard deviation of targets; a deviation of 1 if they are
 // constant.
 func standardise(y []float64) (mean, deviation float64) {
 	for _, v := range y {
@@ -52,7 +52,7 @@ func standardise(y []float64) (mean, deviation float64) {
 	return mean, 1
 }
 
-// measureNumbers adds rmse, mae and r2, which is left out where the truth is constant.
+// measureNumbers adds rmse, mae and r2; it omits r2 if the truth is constant.
 func (f *Fitted) measureNumbers(m Metrics) error {
 	truth, err := numbers(f.Truth)
 	if err != nil {

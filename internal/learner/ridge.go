@@ -7,8 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Ridge is kernel ridge regression on targets from which their mean is taken,
-// and added again to predictions.
+// Ridge is kernel ridge regression on centred targets; predictions add the mean again.
 type Ridge struct {
 	Alpha float64 // above 0, the price of |w|^2 against the squared errors
 }

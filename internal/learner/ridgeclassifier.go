@@ -5,8 +5,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// RidgeClassifier is a ridge regression for each class, on +1 for its rows and -1 for the
-// others.
+// RidgeClassifier is one ridge regression for each class, on +1 for its rows and -1 for the others.
 type RidgeClassifier struct {
 	Alpha float64 // as in [Ridge]
 }

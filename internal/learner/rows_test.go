@@ -32,8 +32,8 @@ func bothWays(t *testing.T, rows int) (gram, sparse, dense Problem) {
 		Problem{X: x, Labels: set.Labels, Test: test}
 }
 
-// Every learner that reads rows of a matrix learns from the rows themselves what it learns from
-// the Gram matrix: the decisions differ by the rounding of kernel values to float32, and a smaller
+// Every learner that reads rows of a matrix learns the same from the rows themselves as from the
+// Gram matrix: the decisions differ only by the rounding of kernel values to float32, and a smaller
 // cache changes none of them.
 func TestRowsInPlaceOfTheGramMatrix(t *testing.T) {
 	if testing.Short() {
@@ -136,7 +136,7 @@ func TestSearchOnRows(t *testing.T) {
 // The median distance of more rows than a matrix may have is not measured, and their mean norm is.
 func TestLengthOfManyRows(t *testing.T) {
 	p := Problem{X: linalg.New[float64](MaxRows+1, 1), Test: make([]bool, MaxRows+1)}
-	want := fmt.Sprintf("gamma_unit median looks at the products of all training rows; these are %d, and it can be %d (2 GiB)", MaxRows+1, MaxRows)
+	want := fmt.Sprintf("gamma_unit median needs the products of all training rows; there are %d, and at most %d (2 GiB) are possible", MaxRows+1, MaxRows)
 	if _, err := p.length(job.Median); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -12,15 +12,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Grid holds the candidates of a cross-validation: every kernel with every learner, numbered
-// by kernel and, for each kernel, by learner.
+// Grid holds the candidates of a cross-validation: every kernel with every learner, numbered by
+// kernel and then by learner.
 type Grid struct {
 	Kernels []kernel.Kernel
 	Solvers []Solver // classifiers or regressions
 }
 
-// Folds describes how training rows are held out in turn: in K parts that depend on Seed and
-// on the rows' labels in their order.
+// Folds describes how training rows are held out in turn: in K parts that depend on Seed and on the
+// rows' labels in their order.
 type Folds struct {
 	K    int
 	Seed uint64
@@ -28,7 +28,7 @@ type Folds struct {
 }
 
 // Divide returns the rows of each part, ascending. Rows of one group are in one part, whatever
-// their labels; groups are nil where every row stands for itself.
+// their labels; without groups every row is its own group.
 func (f Folds) Divide(labels, groups []string) ([][]int, error) {
 	var parts [][]int
 	var err error
@@ -52,13 +52,13 @@ type Searched struct {
 	folds [][]int // positions in rows of each fold
 }
 
-// ErrFewRows reports that a class cannot be both trained and tested on. It names no class:
-// classes are for the rows' owners only.
+// ErrFewRows reports that a class has too few rows to be both trained and tested on. It names no
+// class: classes are for the rows' owners only.
 var ErrFewRows = errors.New("a class has a single training row; folds need two of each class at least, so leave that class out or bring more of it")
 
-// Search cross-validates a grid on the rows that are not held out. progress,
-// which may be nil, counts trials: every fold of every cell. Its error ends the
-// search; so does ctx, whose error is wrapped then.
+// Search cross-validates a grid on the rows that are not held out. progress, which may be nil,
+// counts trials: every fold of every cell. An error of progress ends the search; so does ctx, whose
+// error is then wrapped.
 func Search(ctx context.Context, t Problem, g Grid, f Folds, progress func(done, total int) error) (*Searched, error) {
 	return t.search(ctx, g, f, progress, func(s tune.Search) (*tune.Result, error) {
 		if t.X != nil {
@@ -68,7 +68,7 @@ func Search(ctx context.Context, t Problem, g Grid, f Folds, progress func(done,
 	})
 }
 
-// SearchFor is Search for the outputs of the given cell in place of the best's.
+// SearchFor is like Search, but returns the outputs of the given cell instead of the best cell's.
 func SearchFor(ctx context.Context, t Problem, g Grid, f Folds, cell int) (*Searched, error) {
 	return t.search(ctx, g, f, nil, func(s tune.Search) (*tune.Result, error) {
 		if t.X != nil {
@@ -97,10 +97,10 @@ func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done
 	return s, nil
 }
 
-// Rows counts the rows that the search tested on, each once.
+// Rows returns the number of distinct validation rows.
 func (s *Searched) Rows() int { return len(s.rows) }
 
-// check asks for two classes, and two rows of each.
+// check requires two classes, and two rows of each.
 func (f Folds) check(labels []string) error {
 	if !f.Task.Classes {
 		return nil
@@ -121,7 +121,7 @@ func (f Folds) check(labels []string) error {
 	return nil
 }
 
-// divide returns the folds in rows of the task.
+// divide returns the folds as rows of the problem.
 func (s *Searched) divide() []tune.Fold {
 	folds := make([]tune.Fold, len(s.folds))
 	for i, test := range s.folds {
@@ -130,8 +130,8 @@ func (s *Searched) divide() []tune.Fold {
 	return folds
 }
 
-// Unseen returns f, trained on all rows, with the decisions that the searched cell made about
-// the training rows while they were held out: its figures are the means over the folds.
+// Unseen returns f, trained on all rows, with the searched cell's decisions on the training rows
+// while they were held out: its figures are the means over the folds.
 func (s *Searched) Unseen(f *Fitted, t Problem) *Fitted {
 	out := *f
 	out.folds, out.held = s.folds, len(s.rows)
@@ -146,7 +146,7 @@ func (s *Searched) Unseen(f *Fitted, t Problem) *Fitted {
 	return &out
 }
 
-// part returns f's decisions about some of the held-out rows.
+// part returns f's decisions on some of the held-out rows.
 func (f *Fitted) part(rows []int) *Fitted {
 	out := &Fitted{
 		Head: f.Head, Predicted: linalg.At(f.Predicted, rows), Truth: linalg.At(f.Truth, rows),
@@ -159,7 +159,7 @@ func (f *Fitted) part(rows []int) *Fitted {
 	return out
 }
 
-// Mean averages figures; a figure that one of them lacks is left out.
+// Mean averages figures; it omits a figure that one of them lacks.
 func Mean(all []Metrics) Metrics {
 	mean := make(Metrics)
 	for name := range all[0] {
@@ -175,11 +175,11 @@ func Mean(all []Metrics) Metrics {
 	return mean
 }
 
-// ErrNoScore reports a fold that the score has no value on: numbers that are all equal have no
-// r2, and rows that lack a class have no auc.
+// ErrNoScore reports a fold without a value of the score: equal numbers have no r2, and rows that
+// lack a class have no auc.
 var ErrNoScore = errors.New("has no value on a fold, whose numbers are all the same or whose rows lack a class; use fewer folds")
 
-// loses reports whether less of a score is better.
+// loses reports whether smaller values of a score are better.
 func loses(score string) bool { return score == "rmse" || score == "mae" }
 
 // learner returns the function that tries the methods on folds of the given rows, until it is
@@ -193,13 +193,13 @@ func (t Problem) learner(methods []Solver, rows []int, score string, interrupt f
 	return trials{t, methods, score, interrupt}
 }
 
-// joint is a learner whose cells are tried together: each starts from the solution of
-// another. Nil: the methods are not all of that learner.
+// joint is a learner whose cells are tried together: each starts from the solution of another. It
+// returns nil if the methods are not all of that learner.
 type joint interface {
 	together(t Problem, methods []Solver, rows []int, interrupt func() error) tune.Learner
 }
 
-// trials tries any methods, each from nothing.
+// trials tries any methods, each from scratch.
 type trials struct {
 	task      Problem
 	methods   []Solver

@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/learn/linear"
 )
 
-// SmoothHinge is a linear model by the hinge loss with its corner rounded; see learn/linear.
+// SmoothHinge is a linear model with a smoothed hinge loss; see learn/linear.
 type SmoothHinge struct{ Descent }
 
 // Name and New implement [job.Kind], with Task [job.Learner].

@@ -2,16 +2,16 @@ package learner
 
 import "math"
 
-// Spread is a figure over several runs.
+// Spread summarises a figure over several runs.
 type Spread struct {
 	Mean float64 `json:"mean"`
-	// Deviation is the standard deviation of a sample: the sum of squares is divided by one less
-	// than the number of values. It is 0 for one value.
+	// Deviation is the sample standard deviation, with the number of values minus one as divisor.
+	// It is 0 for one value.
 	Deviation float64   `json:"deviation"`
 	Values    []float64 `json:"values"` // of the runs that have the figure, in order
 }
 
-// SpreadOf describes values, of which there is at least one.
+// SpreadOf summarises one or more values.
 func SpreadOf(values []float64) Spread {
 	s := Spread{Values: values}
 	for _, v := range values {
@@ -28,8 +28,8 @@ func SpreadOf(values []float64) Spread {
 	return s
 }
 
-// Spreads describes each figure that any run has; nil for none. A figure that some runs lack, such
-// as an AUC where the held-out rows lack a class, is spread over the others.
+// Spreads summarises each figure that any run has; nil without any. A figure that some runs lack,
+// such as an AUC if the held-out rows lack a class, is summarised over the others.
 func Spreads(runs []Metrics) map[string]Spread {
 	values := make(map[string][]float64)
 	for _, m := range runs {
@@ -57,7 +57,7 @@ type Repeats struct {
 	Seconds     Spread            `json:"total_s"`
 }
 
-// AloneSpread holds the figures of one party without the others.
+// AloneSpread holds the figures of one party alone.
 type AloneSpread struct {
 	Party   string            `json:"party"`
 	Figures map[string]Spread `json:"figures"`

@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/learn/linear"
 )
 
-// Squared is a linear model by squared errors; see learn/linear.
+// Squared is a linear model with the squared loss; see learn/linear.
 type Squared struct{ Descent }
 
 // Name and New implement [job.Kind], with Task [job.Learner].

@@ -17,12 +17,12 @@ import (
 type SVC struct {
 	svm.Params
 	Cache
-	// Probability calibrates the classifier on five inner folds, which Seed
-	// draws: decisions are followed by the probability of each class.
+	// Probability calibrates the classifier on five inner folds, which Seed draws: the probability
+	// of each class follows the decisions.
 	Probability bool
 	Seed        uint64
-	// Balanced weighs each class by n / (k n_c): n training rows, n_c of them of the class, k
-	// classes, as scikit-learn's class_weight "balanced". It stands in for Weights.
+	// Balanced weighs each class by n / (k n_c), with n training rows, n_c of them of the class,
+	// and k classes, as scikit-learn's class_weight "balanced". It replaces Weights.
 	Balanced bool
 }
 
@@ -39,7 +39,7 @@ func (s *SVC) Section() *section.Section {
 	}, Finish: s.finish}
 }
 
-// finish knows that an untrained classifier has a gap of 2.
+// finish checks C and tol; tol must be below 2, the gap before training.
 func (s *SVC) finish(in *section.Place) error {
 	if err := in.Positive("C", s.C); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (s *SVC) Solver(seed uint64) Solver {
 	return one
 }
 
-// Only returns a learner for rows of some classes: without the weights of others.
+// Only returns a learner for rows of some classes, without the weights of others.
 func Only(l job.Named, classes []string) job.Named {
 	s, weighted := l.Values.(*SVC)
 	if !weighted {
@@ -106,7 +106,7 @@ func balanced(codes []int, classes []string) map[string]float64 {
 // Measure implements [Solver].
 func (SVC) Measure(f *Fitted, m Metrics) error { return f.measureClasses(m) }
 
-// together starts each C from the solution of the one before.
+// together starts each C from the solution of the previous one.
 func (SVC) together(t Problem, methods []Solver, rows []int, interrupt func() error) tune.Learner {
 	params := make([]svm.Params, len(methods))
 	for i, m := range methods {

@@ -2,8 +2,9 @@ package learner
 
 import "github.com/mercer-fl/mercer/internal/job"
 
-// Table returns all learners, in the order of the documents: the only list of them. Each is
-// a type in a file of its own, which is its row, its settings and, on a kernel, its solver.
+// Table returns all learners, in the order of the documentation. It is the only list of them. Each
+// is a type in a file of its own, which is its table entry, its settings and, on a kernel, its
+// solver.
 func Table() []job.Learner {
 	return []job.Learner{
 		SVC{}, NuSVC{}, OneClass{}, SVR{}, Ridge{}, GP{}, KPCA{}, CCA{}, KMeans{}, CFKOMD{}, RidgeClassifier{}, LinearSVM{},

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// own stands for what only one method's results have.
+// own represents the details that only one method's results have.
 type own struct {
 	Rounds int   `json:"rounds"`
 	Kept   []int `json:"items_kept,omitempty"`

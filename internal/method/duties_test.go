@@ -58,7 +58,7 @@ func TestABindingWithoutADuty(t *testing.T) {
 	}
 }
 
-// stopped returns what a program stops with.
+// stopped returns the value with which a program panics.
 func stopped(do func()) (why string) {
 	defer func() {
 		if r := recover(); r != nil {

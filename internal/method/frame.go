@@ -11,30 +11,31 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 )
 
-// StepOf is one step of a plan over a binding's own party P, server S and public values K.
-// Exactly one of Session and Compute is set. Nothing looks a step up by its name.
+// StepOf is one step of a plan over a binding's own party P, server S and public values K. Exactly
+// one of Session and Compute is set. No code looks a step up by its name.
 type StepOf[P, S, K any] struct {
 	Name string // the key in timings
 
-	// Session is what the job alone decides: who may be a member, which messages tell. Follow, if
-	// not nil, completes it from the public values so far. Both are the same at every member.
+	// Session holds the settings that the job alone determines, such as possible members and
+	// message kinds. Follow, if not nil, completes it from the public values so far. Both are the
+	// same at every member.
 	Session *Session
 	Follow  func(s Session, public K, announced []byte) (*Session, error)
 
 	Party    func(*P, Setup) (*Run, error)
 	Server   func(*S, Setup) (*Run, error) // nil where the coordinator is no member
-	Releases func(*P) ([]Release, error)   // required: what this party lets out, known before any session
+	Releases func(*P) ([]Release, error)   // required: this party's releases, known before any session
 
 	Announce func(*S) ([]byte, error) // nil: nothing is announced
 	Ended    func(*S, End)            // nil: nothing is counted by step
 	Compute  func(*S, context.Context, Reporter) error
 }
 
-// ReleasesNothing is the duty of a session that depends on no row.
+// ReleasesNothing states the releases of a session that depends on no row: none.
 func ReleasesNothing[P any](*P) ([]Release, error) { return nil, nil }
 
-// Lift makes the steps of a shared part the steps of a binding: party, server and public say where
-// the part's own state lies in the binding's.
+// Lift converts the steps of a shared part to steps of a binding. party, server and public return
+// the part's own state inside the binding's.
 func Lift[P, S, K, Q, T, L any](party func(*P) *Q, server func(*S) *T, public func(K) L, steps []StepOf[Q, T, L]) []StepOf[P, S, K] {
 	out := make([]StepOf[P, S, K], len(steps))
 	for i, s := range steps {
@@ -65,7 +66,7 @@ func Lift[P, S, K, Q, T, L any](party func(*P) *Q, server func(*S) *T, public fu
 	return out
 }
 
-// Before has a party do something before it builds its machine of a step.
+// Before makes a party call do before it builds its machine of a step.
 func (s StepOf[P, S, K]) Before(do func(*P) error) StepOf[P, S, K] {
 	build := s.Party
 	s.Party = func(p *P, in Setup) (*Run, error) {
@@ -77,7 +78,7 @@ func (s StepOf[P, S, K]) Before(do func(*P) error) StepOf[P, S, K] {
 	return s
 }
 
-// check refuses a step that lacks a duty.
+// check refuses a step that lacks a required function.
 func (s StepOf[P, S, K]) check(coordinator string) error {
 	lacks := func(what string) error { return fmt.Errorf("method: step %q has no %s", s.Name, what) }
 	switch {
@@ -97,7 +98,7 @@ func (s StepOf[P, S, K]) check(coordinator string) error {
 	return nil
 }
 
-// erased is the step as the runtime describes it.
+// erased returns the step with its types erased, as the runtime uses it.
 func (s StepOf[P, S, K]) erased() Step {
 	if s.Session == nil || s.Follow == nil {
 		return Step{Name: s.Name, Session: s.Session}
@@ -111,7 +112,7 @@ func (s StepOf[P, S, K]) erased() Step {
 	return Step{Name: s.Name, Session: &out}
 }
 
-// From has a session's parameters follow from public values; nothing may be announced.
+// From derives a session's parameters from public values; it refuses an announcement.
 func From[K any](params func(K) ([]byte, error)) func(Session, K, []byte) (*Session, error) {
 	return func(s Session, public K, announced []byte) (*Session, error) {
 		if len(announced) > 0 {
@@ -123,7 +124,7 @@ func From[K any](params func(K) ([]byte, error)) func(Session, K, []byte) (*Sess
 	}
 }
 
-// Binding is a protocol bound to learners: functions over its own party P, server S and public
+// Binding connects a protocol to learners by functions over its own party P, server S and public
 // values K.
 type Binding[P, S, K any] struct {
 	Name   string
@@ -140,7 +141,7 @@ type Binding[P, S, K any] struct {
 	Result       func(*S) (*Result, error)
 	Ended        func(*S, End) // of every session; IgnoresEnds for none
 
-	// What a binding may have; nil where it has not.
+	// Optional parts; nil if the binding does not have them.
 	Model      *ModelOf[S]
 	Outcome    func(*S) *Outcome
 	OwnFigures func(*P) error // whether held-out rows are enough for figures over them alone
@@ -153,14 +154,14 @@ type Binding[P, S, K any] struct {
 	NoFile     func(*job.Job) string // where the model is that is no file
 }
 
-// The parts of a binding.
+// The optional parts of a binding.
 type (
-	// ModelOf is a model file.
+	// ModelOf writes a model file.
 	ModelOf[S any] struct {
 		Write   func(*S, io.Writer) error
 		Private bool // it holds encoded rows and never leaves the coordinator
 	}
-	// LaterOf leaves and takes up what a later job continues.
+	// LaterOf saves and restores the state that a later job continues from.
 	LaterOf[P, S any] struct {
 		Continues    func(*job.Job) (job.ID, bool)
 		Lasts        func(*P) bool
@@ -170,7 +171,8 @@ type (
 		Resume       func(*P, []byte) error // nil where this party has nothing
 		ResumeServer func(*S, []byte) error
 	}
-	// QuestionsOf keeps what answers questions about new rows. Who answers has types of its own.
+	// QuestionsOf keeps the state that answers queries about new rows. The members of a query have
+	// types of their own.
 	QuestionsOf[P, S any] struct {
 		Keep       func(*P, Closing) (RetainedState, error)
 		KeepServer func(*S, Closing) (RetainedState, error)
@@ -178,30 +180,29 @@ type (
 		OpenServer func(Instance, RetainedState, func() ([]byte, error)) (Erasable, error)
 		Left       func([]byte) bool
 	}
-	// PreparesOf is the preparation of tables with a schema.
+	// PreparesOf returns the preparation of tables with a schema.
 	PreparesOf[P, S any] struct {
 		Made    func(*P) *prepare.Preparation
 		Heard   func(*S) (*learner.Prepared, error)
 		Notices func(*P) []string
 	}
-	// DevicesOf is what many devices asks of a protocol whose jobs no parties of a coordinator
-	// run.
+	// DevicesOf supports jobs that devices run instead of a coordinator's parties.
 	DevicesOf[P, S any] struct {
 		Serves func(*job.Job) error // the reason why no devices can run the job, or nil
-		// Passing says that no session needs an earlier one. A device that is missing from one takes
-		// part in the next, and everybody erases a session once the next has begun.
+		// Passing reports that no session needs an earlier one. A device that misses one takes part
+		// in the next, and all members erase a session once the next has begun.
 		Passing bool
-		// Draw has a device draw what it needs for the job, the same after a restart, by secrets
-		// with labels.
+		// Draw makes a device draw its random values for the job from labelled secrets, the same
+		// after a restart.
 		Draw func(*P, func(label string) [32]byte) error
-		// Model writes what the device has been told.
+		// Model writes the values that the device has received.
 		Model func(*P, io.Writer) error
-		// Snapshot and Restore take a server's state before a step to another process, which goes on
-		// without the sessions of earlier steps.
+		// Snapshot and Restore move a server's state before a step to another process, which
+		// continues without the sessions of earlier steps.
 		Snapshot func(*S) ([]byte, error)
 		Restore  func(*S, []byte) error
 	}
-	// HandsOf is what a party's operator alone is given.
+	// HandsOf returns files that only the party's operator receives.
 	HandsOf[P any] struct {
 		Order       func(*P) []string
 		Alignment   func(*P) []byte // for later jobs that name it; nil for nothing
@@ -210,16 +211,16 @@ type (
 	}
 )
 
-// NoFacts is the duty of a binding without facts.
+// NoFacts is for a binding without facts.
 func NoFacts[P any](*P) Facts { return Facts{} }
 
-// IgnoresEnds is the duty of a binding whose server does not ask how sessions went.
+// IgnoresEnds is for a binding whose server ignores how sessions end.
 func IgnoresEnds[S any](*S, End) {}
 
-// NoMinimums is the duty of a binding that judges no job by its keys.
+// NoMinimums is for a binding that has no minimums for its keys.
 func NoMinimums(Limits, *job.Job) error { return nil }
 
-// lacks names a duty that a binding has left out.
+// lacks names a required function that a binding does not set.
 func (b Binding[P, S, K]) lacks() string {
 	l, q, d := b.Later, b.Questions, b.Devices
 	switch {
@@ -253,8 +254,8 @@ func (b Binding[P, S, K]) lacks() string {
 	return ""
 }
 
-// New checks a binding and erases its types. What is left out is a mistake of the program: each of
-// its starts finds it.
+// New checks a binding and erases its types. It panics if a required function is missing, so that
+// every start of the program finds the mistake.
 func New[P, S, K any](b Binding[P, S, K]) *Protocol {
 	if what := b.lacks(); what != "" {
 		panic("method: binding " + b.Name + " lacks " + what)
@@ -292,7 +293,8 @@ func New[P, S, K any](b Binding[P, S, K]) *Protocol {
 	return m
 }
 
-// PlanOf describes steps as the runtime knows them. It refuses one that lacks a duty.
+// PlanOf erases the types of steps for the runtime. It refuses a step that lacks a required
+// function.
 func PlanOf[P, S, K any](c Instance, steps []StepOf[P, S, K]) ([]Step, error) {
 	plan := make([]Step, len(steps))
 	for i, s := range steps {
@@ -403,8 +405,8 @@ func (b Binding[P, S, K]) hub(s *S, c Instance, steps []StepOf[P, S, K]) *Coordi
 	return h
 }
 
-// AnswersOf answers questions in sessions: types of its own, L of what was kept, P and S of who
-// asks and who answers.
+// AnswersOf answers queries in sessions. It has types of its own: L for the retained state, P and S
+// for the querying and the answering member.
 type AnswersOf[L, P, S, K any] struct {
 	Kept         *L
 	Erase        func(*L)

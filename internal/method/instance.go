@@ -1,4 +1,4 @@
-// Package method declares the abilities of a method: a way to learn from data that stays in
+// Package method binds protocols to learners: each method is a way to learn from data that stays in
 // place.
 package method
 
@@ -11,14 +11,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Instance is a job, or a question about its model, with its participants.
+// Instance is a job, or a query to its model, with its members.
 type Instance struct {
 	Job *job.Job
-	// ID is the job's ID or, for a question, the question's own ID: sessions of two cases
-	// have nothing in common.
+	// ID is the job's ID or, for a query, the query's own ID: sessions of two instances have
+	// nothing in common.
 	ID          job.ID
 	Coordinator string
-	Parties     []string // the first one leads: it draws what the coordinator must not know
+	Parties     []string // the first is the leader: it draws the secrets that the coordinator must not know
 	Limits      Limits   // what this party's operator allows; zero at the coordinator
 }
 
@@ -29,7 +29,7 @@ func (c Instance) DataParties() []protocol.Member {
 	return list
 }
 
-// AllMembers lists the coordinator as server and then the holders.
+// AllMembers lists the coordinator as server, followed by the data holders.
 func (c Instance) AllMembers() []protocol.Member {
 	return append(protocol.Members(protocol.RoleServer, c.Coordinator), c.DataParties()...)
 }
@@ -41,7 +41,7 @@ func (c Instance) MembersWithoutLeader() []protocol.Member {
 	return list
 }
 
-// check refuses a cast that no method can work with.
+// check refuses members with whom no method can work.
 func (c Instance) check() error {
 	if len(c.Parties) < 2 {
 		return fmt.Errorf("method: a job of %d parties; name at least two", len(c.Parties))
@@ -52,7 +52,7 @@ func (c Instance) check() error {
 	return nil
 }
 
-// Of finds the protocol of a job, if a coordinator and its parties can run it.
+// Of returns the protocol of a job, if a coordinator and its parties can run it.
 func Of(j *job.Job) (*Protocol, error) {
 	if Federated(j) {
 		return j.Protocol.Kind.(*Protocol), nil
@@ -66,8 +66,8 @@ func Federated(j *job.Job) bool {
 	return ok && m.devices == nil
 }
 
-// OfDevices finds the protocol of a job, if devices can run it: one that parties run, too, or one of
-// devices. passes says that its sessions are passing, see [DevicesOf].
+// OfDevices returns the protocol of a job, if devices can run it: a protocol that parties run too,
+// or one for devices only. passes reports that its sessions are passing, see [DevicesOf].
 func OfDevices(j *job.Job) (m *Protocol, passes bool, err error) {
 	m, ok := j.Protocol.Kind.(*Protocol)
 	if !ok || m.devices == nil {
@@ -82,8 +82,8 @@ func OfDevices(j *job.Job) (m *Protocol, passes bool, err error) {
 	return m, m.devices.Passing, err
 }
 
-// Presented finds a result's description by its own protocol, nil for nothing. A reader of a stored
-// result has no job, and asks all protocols: details that one cannot read may be another's.
+// Presented returns a result's presentation by its own protocol; nil if there is none. For a stored
+// result without a job it tries all protocols: details that one cannot read may belong to another.
 func Presented(list []job.Protocol, j *job.Job, r *Result) (*Presentation, error) {
 	if r.Details == nil {
 		return nil, nil

@@ -5,31 +5,31 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// Limits are a party's conditions for taking part in a job: minimum row counts, since a result over
-// few rows reveals much about single rows, and bounds on what a job may ask for. A job cannot change
-// them; the party's operator can. A field that is zero sets no condition.
+// Limits are a party's conditions for taking part in a job: minimum row counts, because a result
+// over few rows reveals much about single rows, and upper limits on a job's requests. A job cannot
+// change them; the party's operator can. A zero field sets no condition.
 type Limits struct {
 	Directions int // greatest number of random features that sums may be made of
 
-	// For moments, of each party's own rows. Held-out rows reveal as much as training rows,
-	// and the sum over a class of few rows is a sum over few rows.
+	// For moments, about each party's own rows. Held-out rows reveal as much as training rows, and
+	// a sum over a class with few rows exposes them.
 	TrainingRows int
 	HeldOutRows  int
 	ClassRows    int // training rows of each class that the party has
-	// Share is the greatest share of all training rows that one party may hold;
-	// between two parties the half of the rest is added.
+	// Share is the largest share of all training rows that one party may hold. Between two parties
+	// half of the remaining share is added.
 	Share float64
-	// Rows counts the rows that okra, flake, escaped and all methods by columns take from the
-	// party, held-out rows included.
+	// Rows is the minimum number of the party's rows, including held-out rows, for okra, flake,
+	// escaped and all methods by columns.
 	Rows int
 
-	// Of fedcfk.
+	// For fedcfk.
 	Threshold int     // people who like an item that takes part
 	Active    bool    // the devices withstands clients and servers that break the rules
 	Corrupted float64 // least share of the people who may work with the server
 	Dropped   float64 // greatest share of the people who may vanish
 
-	// Cohort is the fewest participants of a step of secvm.
+	// Cohort is the minimum number of participants of a step of secvm.
 	Cohort int
 }
 
@@ -41,8 +41,8 @@ func DefaultLimits() Limits {
 	}
 }
 
-// CheckJob refuses a job outside the limits, before any data is read. It refuses a protocol that does
-// not define what the limits mean to it.
+// CheckJob refuses a job outside the limits, before any data is read. It refuses a protocol that
+// does not define how the limits apply to it.
 func (f Limits) CheckJob(j *job.Job) error {
 	m, ok := j.Protocol.Kind.(*Protocol)
 	if !ok {
@@ -51,20 +51,20 @@ func (f Limits) CheckJob(j *job.Job) error {
 	return m.minimums(f, j)
 }
 
-// CheckRows refuses a table with too few rows for a method that takes them one by one.
+// CheckRows refuses a table with too few rows for a method that releases rows one by one.
 func (f Limits) CheckRows(method string, rows int) error {
 	if rows < f.Rows {
-		return TooFew("protocol %s asks for %d rows of each party, and this table gives it %d", method, f.Rows, rows)
+		return TooFew("protocol %s needs at least %d rows from each party, and this table has %d", method, f.Rows, rows)
 	}
 	return nil
 }
 
-// TooFew refuses a table. Peers are not told how many rows there are.
+// TooFew refuses a table. Peers do not learn the number of rows.
 func TooFew(format string, args ...any) error {
 	return fault.TooFewRows.Errorf(format, args...)
 }
 
-// CheckShares refuses a job in which one party holds most of the training rows.
+// CheckShares refuses a job in which one party has most of the training rows.
 func (f Limits) CheckShares(rows []int64) error {
 	most, total := int64(0), int64(0)
 	for _, n := range rows {

@@ -10,28 +10,27 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Outcome holds a job's decisions about its held-out rows, in the order of the parties and of
-// their rows. The launching process compares these decisions with those it computes on pooled
-// data.
+// Outcome holds a job's decisions on its held-out rows, in the order of the parties and of their
+// rows. The launching process compares them with the decisions that it computes on pooled data.
 type Outcome struct {
 	Classes   []string               // nil: the learner has none
 	Predicted []string               // nil: the learner predicts nothing
 	Decisions linalg.Matrix[float64] // held-out rows x outputs, see model.Output
-	// Rows are the ids of all rows of a job between holders of columns, in the
-	// order of the job, held-out rows last. Only parties know them, and a process
-	// that owns their data; they are not in what Encode writes.
+	// Rows are the ids of all rows of a job between parties with columns, in the order of the job,
+	// held-out rows last. Only parties, and a process that owns their data, know them; Encode does
+	// not write them.
 	Rows []string
-	// Held are the ids of the rows that Decisions are about, where a party knows them that has
-	// their labels; nil for the last ones of Rows. They are not in what Encode writes.
+	// Held are the ids of the rows of Decisions, at a party that knows them and has their labels;
+	// nil means the last ones of Rows. Encode does not write them.
 	Held []string
-	// Kind tells how Decisions are read, and Truth holds the labels of the held-out rows; "" and
-	// nil where the maker of the result has no labels.
+	// Kind defines the meaning of Decisions, and Truth holds the labels of the held-out rows; ""
+	// and nil if the maker of the result has no labels.
 	Kind  model.Kind
 	Truth []string
 }
 
-// Judged holds a party's own knowledge of the held-out rows of a job, in the form in which the
-// party keeps it.
+// Judged holds a party's own results on the held-out rows of a job, in the form in which the party
+// keeps them.
 type Judged struct {
 	Result  *Result  `json:"result"` // without costs and comparisons
 	Outcome *Outcome `json:"outcome"`
@@ -46,7 +45,7 @@ func NewOutcome(f *learner.Fitted) *Outcome {
 	return o
 }
 
-// Bounds on the numbers that are read back.
+// Limits for decoded numbers.
 const (
 	MaxClasses    = 1 << 16
 	MaxLabelBytes = 1 << 10
@@ -70,7 +69,7 @@ func (o *Outcome) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeOutcome decodes what Encode wrote.
+// DecodeOutcome decodes the output of Encode.
 func DecodeOutcome(b []byte) (*Outcome, error) {
 	r := wire.NewReader(b)
 	o := &Outcome{Classes: r.Strings(MaxClasses, MaxLabelBytes), Predicted: r.Strings(maxHeldOut, MaxLabelBytes)}

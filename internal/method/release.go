@@ -10,10 +10,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ReleaseKind names the kind of data that a session lets out.
+// ReleaseKind names the kind of data that a session releases.
 type ReleaseKind string
 
-// The kinds. Of two kinds only rows and sums are compared.
+// The kinds. Only rows and sums are compared with releases of another kind.
 const (
 	ReleaseProducts ReleaseKind = "products" // of rows over the columns: Gram matrices
 	ReleaseIDs      ReleaseKind = "ids"      // which are common to all parties
@@ -23,7 +23,7 @@ const (
 	ReleaseFit      ReleaseKind = "fit"      // of a dictionary, on all rows, by which later jobs prepare rows
 )
 
-// The kinds that are let out beside the others, and stand in their entries.
+// The kinds that accompany other releases and are part of their ledger entries.
 const (
 	ReleaseCounts    ReleaseKind = "counts"    // of rows, by a class or without
 	ReleaseErrors    ReleaseKind = "errors"    // sums over held-out rows
@@ -33,18 +33,18 @@ const (
 	ReleaseQuestions ReleaseKind = "questions" // rows that the party itself asks about, encoded
 )
 
-// Beside reports whether a kind is let out beside others.
+// Beside reports whether a kind accompanies other releases.
 func (k ReleaseKind) Beside() bool {
 	return slices.Contains([]ReleaseKind{ReleaseCounts, ReleaseErrors, ReleaseFits, ReleaseFolds, ReleaseLabels, ReleaseQuestions}, k)
 }
 
-// AlsoReleases states that each party lets out such a thing beside what the job lets out of its rows: it is
-// entered, held and approved together with that.
+// AlsoReleases returns a function that states a release of this kind for each party. The release
+// accompanies the job's release of rows: the ledger enters, blocks and approves both together.
 func AlsoReleases[P any](kind ReleaseKind) func(*P) ([]Release, error) {
 	return func(*P) ([]Release, error) { return []Release{{Kind: kind}}, nil }
 }
 
-// With adds to the releases that a function states what is let out beside them.
+// With adds an accompanying release to the releases that a function states.
 func With[P any](states func(*P) ([]Release, error), kind ReleaseKind) func(*P) ([]Release, error) {
 	return func(p *P) ([]Release, error) {
 		list, err := states(p)
@@ -52,7 +52,7 @@ func With[P any](states func(*P) ([]Release, error), kind ReleaseKind) func(*P) 
 	}
 }
 
-// Beside lists the kinds that a job's steps let out beside its releases, ascending.
+// Beside lists the kinds of accompanying releases of a job's steps, ascending.
 func Beside(all [][]Release) []ReleaseKind {
 	var kinds []ReleaseKind
 	for _, r := range slices.Concat(all...) {
@@ -64,42 +64,43 @@ func Beside(all [][]Release) []ReleaseKind {
 	return slices.Compact(kinds)
 }
 
-// Release describes what a party lets out in one session.
+// Release describes the data that a party releases in one session.
 type Release struct {
 	Kind     ReleaseKind
-	Also     []ReleaseKind // what the job lets out beside it, ascending
+	Also     []ReleaseKind // the accompanying releases of the job, ascending
 	Job      string        // its name, for the operator to know it by; the ID does not depend on it
 	Question bool          // about more rows of a model
 	Peers    []string
 	Scale    string       // how columns are scaled
-	Label    string       // the column that is let out as labels, or goes into sums; "" for none
+	Label    string       // the column that is released as labels, or enters sums; "" for none
 	Table    string       // the catalogue's name, by which rows without ids are known
 	Edition  Edition      // of which the rows are, or its training rows; zero where they are compared one by one
 	Schema   string       // the text of the job's schema, as far as it is about the table, and of its views; "" without one
 	Set      *dataset.Set // as it was read, before anything is fitted; with labels where these go into sums
 	Fit      Fit          // by which encoded rows are prepared
 	Split    string       // the rows that the job itself says are held out, in words; "" where the party's key says it
-	Among    []int        // the rows that are let out, of the set; nil for all
+	Among    []int        // the released rows of the set; nil for all
 	Classes  bool         // labels are classes, and there is a sum for each
-	// Model names the job that the rows were for, or whose model they are predicted
-	// by; "" where nobody asks later and nothing is counted.
+	// Model names the job that the rows are for, or whose model predicts them; "" if no later
+	// release depends on it and nothing is counted.
 	Model string
-	// Directions counts the random directions that are let out for each row.
+	// Directions counts the random directions that are released for each row.
 	Directions int
-	// Numbers counts the numbers in sums, and Cells the cells of all rows that enter them: at least as many
-	// numbers and at most as many cells as there are, before all parties have declared their rows. Zero where
-	// nobody counts.
+	// Numbers counts the numbers in sums, and Cells the cells of all rows that enter them. Before
+	// all parties have declared their rows, Numbers is an upper and Cells a lower estimate. Both
+	// are zero if nobody counts.
 	Numbers, Cells int64
 }
 
-// Fit describes what parties have fitted on rows and prepare rows by. Two fits of the same rows tell
-// their columns. The zero value fits nothing.
+// Fit describes the values that parties have fitted on rows and use to prepare rows. Two fits of
+// the same rows reveal information about their columns. The zero value means that nothing is
+// fitted.
 type Fit struct {
 	By     FitBy
 	Values []byte   // an encoding of the fit; nil before it is known
 	Among  []int    // the rows of the set on which this party's part is fitted in this job
 	Train  []string // the parties on whose rows it is fitted, the leader first; nil where each fits alone
-	// Earlier names the job in which a party that keeps a fit may have been told it.
+	// Earlier names the job in which a party that keeps a fit may have received it.
 	Earlier job.ID
 }
 
@@ -114,8 +115,8 @@ const (
 	ToldFit       // of an earlier job, and known once the rows are encoded by it
 )
 
-// Release describes the rows that a party lets out in one session of the case; label is the
-// column of the labels, where the catalogue says.
+// Release describes the rows that a party releases in one session of the instance; label is the
+// column of the labels if the catalogue decides it.
 func (c Instance) Release(kind ReleaseKind, party, label string, rows *dataset.Set) Release {
 	r := Release{Kind: kind, Job: c.Job.Name, Peers: []string{c.Coordinator}, Scale: string(c.Job.Data.Scale), Table: c.Job.Data.Source, Schema: schemaText(c.Job, party), Set: rows}
 	for _, name := range c.Parties {
@@ -129,8 +130,8 @@ func (c Instance) Release(kind ReleaseKind, party, label string, rows *dataset.S
 	return r
 }
 
-// WithoutColumns describes the release of a party that shows nobody anything of its columns, and yet
-// tells labels or counts of these rows.
+// WithoutColumns describes a party's release that shows nothing of its columns, only labels or
+// counts of these rows.
 func (r Release) WithoutColumns() Release {
 	bare := *r.Set
 	bare.X, bare.Columns = dataset.NewDense(linalg.New[float64](r.Set.X.Rows(), 0)), nil
@@ -138,8 +139,8 @@ func (r Release) WithoutColumns() Release {
 	return r
 }
 
-// schemaText returns the text of a party's schema, and of the views in which a learner has rows sent
-// apart: products within a view are of its columns alone.
+// schemaText returns the text of a party's schema, and of the views if a learner has rows sent in
+// two views: products within a view are over its columns alone.
 func schemaText(j *job.Job, party string) string {
 	text := j.Data.SchemaText(party)
 	if d := j.Data.Dictionary; d != nil {

@@ -19,27 +19,26 @@ import (
 // Result is a job's result, in the form that --json prints.
 type Result struct {
 	Job string `json:"job"`
-	// Metrics are figures on the rows that the job holds out; if it holds none
-	// out but in folds, the means over the folds of the chosen cell.
+	// Metrics are figures on the held-out rows; if the job has only folds, the means over the folds
+	// of the chosen cell.
 	Metrics learner.Metrics `json:"metrics"`
-	// Figures describe the predictions on these rows. They are nil where the maker of the result
-	// lacks the scores or the labels.
+	// Figures describe the predictions on these rows. They are nil if the maker of the result lacks
+	// the scores or the labels.
 	Figures    *learner.Assessment `json:"figures,omitempty"`
 	About      *learner.About      `json:"about,omitempty"`
 	Parameters *learner.Parameters `json:"parameters,omitempty"` // of the model
 	Prepared   *learner.Prepared   `json:"prepared,omitempty"`   // of tables with a schema
-	// Pooled and Alone are computed by a launching process that owns the data;
-	// null when deployed.
+	// Pooled and Alone are computed by a launching process that owns the data; null when deployed.
 	Pooled learner.Metrics `json:"pooled"`
 	Alone  []Alone         `json:"alone"`
-	// ExactKernel holds the figures of the kernel itself on rows in one place, where the job
-	// uses random features instead of the kernel.
+	// ExactKernel holds the figures of the exact kernel on rows in one place, if the job uses
+	// random features.
 	ExactKernel learner.Metrics `json:"exact_kernel,omitempty"`
 	// Repeats spreads the figures over the runs of a job that repeats; the figures above are the
 	// first run's.
 	Repeats *learner.Repeats `json:"repeats,omitempty"`
-	// LeaveOneSiteOut lists the figures of each party of a job that holds them out in turn; the figures
-	// above are of the first one.
+	// LeaveOneSiteOut lists the figures of each party of a leave-one-site-out job; the figures
+	// above are the first party's.
 	LeaveOneSiteOut *LeaveOneSiteOut    `json:"turns,omitempty"`
 	Difference      *float64            `json:"max_decision_difference"` // to pooled
 	Exact           *bool               `json:"exact"`                   // every prediction equals pooled's; null where predictions are numbers
@@ -53,32 +52,31 @@ type Result struct {
 	ModelHash       string              `json:"model_sha256"` // of the sorted list of models
 	Leakage         map[string][]string `json:"leakage"`      // what each role learns, in words
 	Warnings        []string            `json:"warnings,omitempty"`
-	// Refused lists the refusals of a party with the default policy. It is filled only for a
-	// job that one process plays.
+	// Refused lists the refusals that a party with the default policy would make. It is filled only
+	// for a job that one process plays.
 	Refused  []string `json:"party_would_refuse,omitempty"`
 	Withheld []string `json:"party_would_withhold,omitempty"` // what such a party would keep back of the result
 	HeldOut  int      `json:"held_out_rows"`
 	Chosen   string   `json:"held_out,omitempty"` // which rows, where the job says it itself
 	Training int      `json:"training_rows"`
 	Support  int      `json:"support_vectors"` // rows that the model holds
-	// Details holds the part of a result that only this method has: an object, whose keys
-	// stand beside the common ones, or the value read back from such an object.
+	// Details holds the method's own part of a result: an object, whose keys are written beside the
+	// common ones, or the value decoded from such an object.
 	Details any `json:"-"`
 	// Eigenvalues lists the eigenvalues of a kernel PCA, largest first.
 	Eigenvalues []float64         `json:"eigenvalues,omitempty"`
 	Components  *learner.Likeness `json:"components_to_pooled,omitempty"` // of a kernel PCA, on the held-out rows
 }
 
-// TellSplit names the rows that the job itself held out, and warns of the limit of its groups.
+// TellSplit describes the rows that the job itself held out, and warns of the limits of its groups.
 func (r *Result) TellSplit(j *job.Job) {
 	r.Chosen = j.Data.Test.Chosen()
 	if j.Data.Group != "" {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("rows of one %s are kept together at each party; nobody sees whether two parties share one, whose rows can then be in training and held out", j.Data.Group))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("rows of one %s are kept together at each party. If two parties share one, its rows can be both in training and held out, and nobody can detect it", j.Data.Group))
 	}
 }
 
-// Alone holds the figures that one party reaches without the others, on the same held-out
-// rows.
+// Alone holds the figures that one party reaches by itself, on the same held-out rows.
 type Alone struct {
 	Party   string `json:"party"`
 	Rows    int    `json:"training_rows"`
@@ -86,8 +84,8 @@ type Alone struct {
 	Failure string `json:"error,omitempty"` // why the learner cannot be fitted to these rows alone
 }
 
-// Network holds the messages of a job and the time that they would take on lines that a job
-// describes, without any computing.
+// Network holds the messages of a job and their transfer time, without computation, on the lines
+// that the job describes.
 type Network struct {
 	Seconds  float64 `json:"seconds"`
 	Bytes    uint64  `json:"bytes"`
@@ -110,7 +108,7 @@ type ModelFile struct {
 	Path    string `json:"path"` // "" where it is sealed, in parts, or not kept
 	SHA256  string `json:"sha256"`
 	Private bool   `json:"private"` // holds encoded rows and never leaves its place
-	// NoFile says why there is no file of it; "" where there is one.
+	// NoFile explains why the model is not a file; "" if it is.
 	NoFile string `json:"no_file,omitempty"`
 }
 
@@ -187,8 +185,8 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// DetailsOf reads the part of a result that only this method has: as the method left it, or
-// as it was read back. It is nil where there is none.
+// DetailsOf returns the method's own part of a result, as the method set it or as it was decoded;
+// nil if there is none.
 func DetailsOf[T any](r *Result) (*T, error) {
 	switch d := r.Details.(type) {
 	case *T:
@@ -202,30 +200,29 @@ func DetailsOf[T any](r *Result) (*T, error) {
 	return nil, fmt.Errorf("method: details of another method: %T", r.Details)
 }
 
-// Presentation describes a result beside its figures.
+// Presentation describes a result beyond its figures.
 type Presentation struct {
-	Unit   string // what is learnt from; "" for rows
+	Unit   string // of the training data; "" for rows
 	Pooled int    // how many of them learning in one place has; 0 for the training rows
-	// Text stands in place of the line about training and held-out rows.
+	// Text replaces the line about training and held-out rows.
 	Text  []Block
 	Later []Block // after the grid that was chosen from
-	// Settings describes the settings that the data have decided; the page shows it after the
-	// job's settings.
+	// Settings describes the settings that the data determined; the page shows it after the job's
+	// settings.
 	Settings string
-	// Summary stands in place of the head of the page; nil for the common one, to which
-	// More is added.
+	// Summary replaces the head of the page; nil means the common head with More added.
 	Summary, More []report.Row
 	Curves        []report.Curve
 }
 
-// Block is a text, whose lines are broken already, or a table.
+// Block is a text with line breaks, or a table.
 type Block struct {
 	Line   string
 	Header []string
 	Rows   [][]string
 }
 
-// LeaveOneSiteOut holds the figures of a job that holds each party out in turn.
+// LeaveOneSiteOut holds the figures of a job that holds out each party in turn.
 type LeaveOneSiteOut struct {
 	Parties  []Site                    `json:"parties"`
 	Together map[string]learner.Spread `json:"together"` // over the parties that are held out
@@ -233,7 +230,7 @@ type LeaveOneSiteOut struct {
 	Seconds  learner.Spread            `json:"total_s"`
 }
 
-// Site holds the figures on all rows of one party, by a model of the others.
+// Site holds the figures on all rows of one party, by a model of the other parties.
 type Site struct {
 	Party    string          `json:"party"`
 	Training int             `json:"training_rows"`
@@ -243,18 +240,18 @@ type Site struct {
 	Alone    []Alone         `json:"alone,omitempty"` // of the parties that train
 }
 
-// Facts describe a party's data for the statement of the job's leakage. The server could
-// derive each fact from the data it holds.
+// Facts describe a party's data for the job's statement of leakage. The server could derive each
+// fact from the data it holds.
 type Facts struct {
-	Known bool // false: this stage has nothing to tell
+	Known bool // false: this stage has no facts
 	Grid  Grid
-	// Features is 0 unless the job's rows outnumber the features: then the
-	// rank of the Gram matrix gives it away, and before that it is not told.
+	// Features is 0 unless the job's rows outnumber the features: the rank of the Gram matrix then
+	// reveals it, and otherwise it stays secret.
 	Features uint32
 }
 
-// Grid tells how many of the columns that vary hold multiples of a step: integers, counts, one-hot
-// codes, pixels. A larger value is the worse news.
+// Grid states how many of the varying columns hold multiples of a step: integers, counts, one-hot
+// codes, pixels. Larger values leak more.
 type Grid uint8
 
 // The values of Grid.
@@ -264,7 +261,7 @@ const (
 	AllGrid
 )
 
-// Join returns what both sets of facts tell together, the worse news of two.
+// Join combines two sets of facts and keeps the worse case of each.
 func (f Facts) Join(other Facts) Facts {
 	if !other.Known {
 		return f
@@ -272,7 +269,7 @@ func (f Facts) Join(other Facts) Facts {
 	return Facts{Known: true, Grid: max(f.Grid, other.Grid), Features: max(f.Features, other.Features)}
 }
 
-// GridOf tells how many of a table's varying columns hold multiples of a step.
+// GridOf returns the Grid of a table.
 func GridOf(t dataset.Table) Grid {
 	grid, columns := dataset.GridColumns(t)
 	switch {

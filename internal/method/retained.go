@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// RetainedState holds the secret that a member keeps of a finished job.
+// RetainedState holds the secret that a member keeps after a job.
 type RetainedState struct {
 	Method   string
 	Version  uint16 // of the body, by the method's own count
@@ -20,17 +20,17 @@ type RetainedState struct {
 	Prepared []byte // the preparation of a table with a schema, nil for none
 }
 
-// retainedMagic begins every retained state, except the retained states of earlier programs, which knew
-// no method by name. With the other one a preparation stands before the body.
+// retainedMagic begins every retained state, except those of earlier programs, which did not name
+// the method. With the second magic a preparation precedes the body.
 const (
 	retainedMagic = "mercer/v1/keepsake"
 	preparedMagic = "mercer/v1/prepared-keepsake"
 )
 
-// FitMagic begins what a job of kind Fit leaves at a party, for later jobs.
+// FitMagic begins the state that a job of kind Fit leaves at a party for later jobs.
 const FitMagic = "mercer/v1/fit"
 
-// IsFit reports whether a job of kind Fit has left something.
+// IsFit reports whether a job of kind Fit has left the state.
 func IsFit(kept []byte) bool {
 	return wire.NewReader(kept).String(len(FitMagic)) == FitMagic
 }
@@ -49,8 +49,8 @@ func (k RetainedState) Encode() []byte {
 	return append(w.Bytes(), k.Body...)
 }
 
-// DecodeRetainedState decodes the output of Encode. A retained state of an earlier program has no name:
-// it is a body alone.
+// DecodeRetained decodes the output of Encode. A retained state of an earlier program has no name:
+// it is the body alone.
 func DecodeRetained(b []byte) (RetainedState, error) {
 	r := wire.NewReader(b)
 	magic := r.String(len(preparedMagic)) // "" where the body begins otherwise
@@ -65,7 +65,7 @@ func DecodeRetained(b []byte) (RetainedState, error) {
 	return k, r.Close("method: retained state")
 }
 
-// Opener finds the protocol that opens a retained state.
+// Opener returns the protocol that opens a retained state.
 func Opener(list []job.Protocol, k RetainedState) (*Protocol, error) {
 	for _, one := range list {
 		m, federated := one.(*Protocol)
@@ -74,57 +74,57 @@ func Opener(list []job.Protocol, k RetainedState) (*Protocol, error) {
 		}
 	}
 	if k.Method == "" {
-		return nil, errors.New("method: what the job left here was written by no method of this program; ask with the program that trained the model, or submit the job again")
+		return nil, errors.New("method: no method of this program wrote the state that the job left here; predict with the program that trained the model, or submit the job again")
 	}
-	return nil, fmt.Errorf("method: what the job left here is of protocol %s, whose questions this program does not answer; ask with the program that trained the model, or submit the job again", k.Method)
+	return nil, fmt.Errorf("method: the state that the job left here is of protocol %s, which this program cannot predict with; predict with the program that trained the model, or submit the job again", k.Method)
 }
 
 // Erasable is an opened retained state.
 type Erasable interface {
-	// Erase overwrites what is secret.
+	// Erase overwrites the secrets.
 	Erase()
 }
 
-// Local answers questions by itself.
+// Local answers queries without other members.
 type Local interface {
 	Erasable
 	Predict(*dataset.Set) (*Prediction, error)
 }
 
-// Inquirer answers questions in sessions, which are planned like the sessions of a job.
+// Inquirer answers queries in sessions, which are planned like the sessions of a job.
 type Inquirer interface {
 	Erasable
-	// Among returns the parties that have to help with a question, the asker among them. A
-	// question that needs nobody else is answered in a single session.
+	// Among returns the parties that take part in a query, including the querying party. A query
+	// that needs no other party takes a single session.
 	Among(q Question) []string
-	// Fits returns the reason why the asker cannot ask about these rows; the job of q is not
+	// Fits returns the reason why the querying party cannot query these rows; the job of q is not
 	// known yet.
 	Fits(q Question, set *dataset.Set) error
 	Plan(q Question) ([]Step, error)
-	// Party prepares a party: the asker with the rows that it asks about, another party with
-	// its own table of these rows.
+	// Party prepares a party: the querying party with the queried rows, another party with its own
+	// table of these rows.
 	Party(q Question, self string, t Table) (*PartySide, error)
 	Server(q Question) (*CoordinatorSide, error)
 }
 
-// Question asks about new rows. Its parties are the members that have to help.
+// Question is a query about new rows. Its parties are the members that take part.
 type Question struct {
 	Instance
 	Asker string
 	Tag   [16]byte // drawn for every question
 }
 
-// Closing tells a party about the model of a finished job, so that the party can keep its
-// part for questions about new rows.
+// Closing describes the model of a finished job to a party, which keeps its part for queries about
+// new rows.
 type Closing struct {
 	Classes []string // the model's; nil where it has none, or where the job keeps predictions closed
 }
 
-// Prediction is the answer to a question about new rows.
+// Prediction is the answer to a query about new rows.
 type Prediction struct {
 	model.Output
-	// Rows lists the table's rows that have an answer, ascending; the other rows are not
-	// known to all who hold their columns. Nil means all rows.
+	// Rows lists the table's rows that have an answer, ascending; some party with columns does not
+	// have the other rows. Nil means all rows.
 	Rows      []int
 	Predicted []string               // one for each row; nil where the learner predicts nothing
 	Decisions linalg.Matrix[float64] // rows x outputs, see model.Output

@@ -19,7 +19,7 @@ type Step struct {
 	Session *Session
 }
 
-// Session describes a step that its members run together. It is data, except for Follow.
+// Session describes a step that its members run together. All of it but Follow is data.
 type Session struct {
 	Protocol string
 	Version  uint16
@@ -27,28 +27,28 @@ type Session struct {
 	Members  []protocol.Member
 	Purpose  string
 	Parent   protocol.SessionID
-	Salt     []byte // tells apart sessions of one step: questions about new rows
+	Salt     []byte // distinguishes sessions of one step: queries
 
-	// Discloses lists kinds of messages. The first message of these kinds lets out the data
-	// that a party's ledger was told of; nil where any message does.
+	// Discloses lists kinds of messages. The first message of these kinds releases the data that
+	// the party's ledger has entered; nil means any message.
 	Discloses []string
-	// Seeks counts the ids that each other party may look for in this party's table; 0 where
-	// nobody looks for any.
+	// Seeks counts the ids that each other party may look up in this party's table; 0 if no ids are
+	// looked up.
 	Seeks int
 
-	// Absent counts the parties that may be missing, from the beginning or later; the
-	// protocol decides how the others go on.
+	// Absent counts the parties that may be missing, from the beginning or later; the protocol
+	// decides how the others continue.
 	Absent int
-	// Claims lists the names that a party takes in its ledger once and never again: where
-	// another session has taken one of them, the party cannot take part.
+	// Claims lists the names that a party enters in its ledger once for ever: if another session
+	// has entered one of them, the party cannot take part.
 	Claims []string
-	// SlowTimers are the timers that wait for others' work and not for one round.
+	// SlowTimers are the timers that wait for others' work, which takes more than one round.
 	SlowTimers []protocol.Timer
 
-	// Follow returns the session that follows from the public values of the steps before and
-	// from the coordinator's announcement, or the reason why there can be none. It is a pure
-	// function: coordinator and parties call the same function, and must reach the same
-	// descriptor. Nil means that the job decides everything, and nothing may be announced.
+	// Follow returns the session that follows from the public values of the steps before and the
+	// coordinator's announcement, or the reason why there can be none. It is a pure function:
+	// coordinator and parties call the same function and must compute the same descriptor. Nil
+	// means that the job determines everything, and nothing may be announced.
 	Follow func(k Public, announced []byte) (*Session, error)
 }
 
@@ -59,7 +59,7 @@ type Public any
 // errAnnounced refuses an announcement that no session follows from.
 var errAnnounced = errors.New("method: the coordinator announces something where there is nothing to announce")
 
-// After returns the session that follows; see Follow. A party may be told twice.
+// After returns the session that follows; see Follow. A party may call it twice.
 func (s *Session) After(k Public, announced []byte) (*Session, error) {
 	switch {
 	case s.Follow == nil && len(announced) > 0:
@@ -75,8 +75,8 @@ func (s *Session) Has(name string) bool {
 	return slices.ContainsFunc(s.Members, func(m protocol.Member) bool { return m.Name == name })
 }
 
-// Descriptor describes the session: one submission of a job, one step and one attempt always
-// give an equal descriptor, so that a restarted coordinator comes back to the session it had.
+// Descriptor describes the session. One submission of a job, one step and one attempt always give
+// an equal descriptor, so a restarted coordinator returns to its session.
 func (s *Session) Descriptor(id job.ID, step int, roster [sha256.Size]byte, attempt uint32) protocol.Descriptor {
 	return protocol.Descriptor{
 		Protocol: s.Protocol, Version: s.Version, Params: s.Params, Members: s.Members,
@@ -84,7 +84,7 @@ func (s *Session) Descriptor(id job.ID, step int, roster [sha256.Size]byte, atte
 	}
 }
 
-// nonce derives from the job id, which is drawn for every submission.
+// nonce derives a nonce from the job id, which is drawn for every submission.
 func nonce(id job.ID, step int, attempt uint32, salt []byte) [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/nonce")
@@ -98,13 +98,13 @@ func nonce(id job.ID, step int, attempt uint32, salt []byte) [sha256.Size]byte {
 // Setup holds the inputs from which a member's machine is built.
 type Setup struct {
 	protocol.Setup
-	Announced []byte // what Follow was told: the descriptor may hold its hash only
+	Announced []byte // the input of Follow: the descriptor may hold only its hash
 	// Sign signs with the member's identity key.
 	Sign func(message []byte) []byte
-	// Key is a member's identity key by the roster, nil for a stranger.
+	// Key returns a member's identity key from the roster; nil for a stranger.
 	Key func(member string) ed25519.PublicKey
-	// Interrupt, if not nil, is asked while a machine is built for which somebody
-	// has to learn first. Its error ends that, and is returned wrapped.
+	// Interrupt, if not nil, is polled while a machine is built that requires training first.
+	// An error ends the training and is returned wrapped.
 	Interrupt func() error
 }
 
@@ -117,21 +117,20 @@ func (s Setup) Keys(names []string) []ed25519.PublicKey {
 	return keys
 }
 
-// Run is one member's machine, with the functions that take over its result.
+// Run is one member's machine, with the functions that process its result.
 type Run struct {
 	Machine   protocol.Machine
 	InputHash [sha256.Size]byte
-	// Finish takes the result over. It is called once the session has ended
-	// well, in the process's life or by replay.
+	// Finish processes the result. It is called once the session has ended without error, in the
+	// process's life or by replay.
 	Finish func() error
 	// Own, if not nil, returns the fault that the machine has found in this member's own
-	// data, or nil, however the session ends. It is for the member's own log.
+	// data, or nil, however the session ends. The error belongs in the member's own log.
 	Own func() error
-	// Announced, where ids are looked for, counts the ids that each peer is known to have
-	// brought. It may be called however the session ended.
+	// Announced counts the ids that each peer is known to have brought to an intersection. It may be called however the session ended.
 	Announced func() map[string]int
-	// Stayed names the parties that must have gone through to the end, once the server's
-	// machine has ended; nil where all participants must.
+	// Stayed names, after the end of the server's machine, the parties that must have completed
+	// the session; nil means that all participants must.
 	Stayed func() []string
 }
 
@@ -146,11 +145,11 @@ func RunOf[M interface {
 	return &Run{Machine: m, InputHash: m.InputHash(), Finish: finish}, nil
 }
 
-// Nothing is the Finish of a machine whose result nobody needs.
+// Nothing is the Finish of a machine without a result.
 func Nothing() error { return nil }
 
-// slowRounds counts the rounds that an idle member waits: for the slowest other party, and for
-// the member that learns from all rows.
+// slowRounds is the number of rounds that an idle member waits: for the slowest other party, and
+// for the member that learns from all rows.
 const slowRounds = 24
 
 // Timeout returns the duration of a machine's timer where one round may take the given time.
@@ -161,8 +160,8 @@ func (s *Session) Timeout(t protocol.Timer, round time.Duration) time.Duration {
 	return round
 }
 
-// Translated wraps a machine that does not know the job it serves, and rewrites the error with
-// which it ends into an error about the job.
+// Translated wraps a machine that does not know the job it serves. It rewrites the machine's final
+// error into an error about the job.
 type Translated struct {
 	protocol.Machine
 	Meaning func(error) error // of an end that is not nil

@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Protocol is a binding whose types are erased, as daemons and programs run it. It is a pointer made
-// once: job files are compared, and functions cannot be.
+// Protocol is a binding with its types erased, as daemons and programs run it. It is a pointer
+// created once, because job files are compared, and functions cannot be.
 type Protocol struct {
 	name     string
 	traits   job.Traits
@@ -48,11 +48,11 @@ func (m *Protocol) Name() string { return m.name }
 // New implements [job.Kind].
 func (m *Protocol) New() section.Values { return m.keys() }
 
-// Traits tells readers of job files what the protocol is.
+// Traits returns the properties of the protocol for readers of job files.
 func (m *Protocol) Traits() job.Traits { return m.traits }
 
 // Plan returns the steps of a job, in order. It is public and pure: every member computes it from
-// the job. A cast that no protocol can work with is refused.
+// the job. It refuses members with whom no protocol can work.
 func (m *Protocol) Plan(c Instance) ([]Step, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -64,8 +64,8 @@ func (m *Protocol) Plan(c Instance) ([]Step, error) {
 	return plan, seated(c, plan)
 }
 
-// seated refuses a plan that leaves a party out. A party asks its ledger for the whole job with the
-// first session that it has a seat in: one that comes late with a later one.
+// seated refuses a plan that leaves a party out. A party asks its ledger about the whole job in its
+// first session; a late party, in a later one.
 func seated(c Instance, plan []Step) error {
 	for _, name := range c.Parties {
 		if !slices.ContainsFunc(plan, func(s Step) bool { return s.Session != nil && s.Session.Has(name) }) {
@@ -75,8 +75,8 @@ func seated(c Instance, plan []Step) error {
 	return nil
 }
 
-// Party prepares a party's table for a job. Errors are faults of the data and tell the party what to
-// do. They may quote the data, and are for the party's own log.
+// Party prepares a party's table for a job. Errors describe faults of the data and how to correct
+// them. They may quote the data, and belong in the party's own log only.
 func (m *Protocol) Party(c Instance, self string, t Table) (*PartySide, error) {
 	return m.party(c, self, t)
 }
@@ -84,8 +84,8 @@ func (m *Protocol) Party(c Instance, self string, t Table) (*PartySide, error) {
 // Server returns the coordinator's side at the start of a job.
 func (m *Protocol) Server(c Instance) (*CoordinatorSide, error) { return m.server(c) }
 
-// Present describes a result, or returns nil for a result of another protocol. The job is nil where
-// it is not at hand: in a program that asks a coordinator for the result.
+// Present describes a result; nil for a result of another protocol. The job is nil in a program
+// that gets only the result from a coordinator.
 func (m *Protocol) Present(j *job.Job, r *Result) (*Presentation, error) {
 	if m.present == nil {
 		return nil, nil
@@ -93,8 +93,8 @@ func (m *Protocol) Present(j *job.Job, r *Result) (*Presentation, error) {
 	return m.present(j, r)
 }
 
-// NoFile describes the place of a job's model that is not a file and cannot be given away ("lies in
-// parts with ..."); "" for a model that is a file.
+// NoFile describes where a job's model is if it is not a file and cannot be handed out ("lies in
+// parts with ..."); "" for a model file.
 func (m *Protocol) NoFile(j *job.Job) string {
 	if m.noFile == nil {
 		return ""
@@ -102,7 +102,7 @@ func (m *Protocol) NoFile(j *job.Job) string {
 	return m.noFile(j)
 }
 
-// PartySide is a party as a daemon runs it: functions over a state that only they know.
+// PartySide is a party as a daemon runs it: functions over a private state.
 type PartySide struct {
 	State    any // for tests
 	steps    []Step
@@ -111,7 +111,7 @@ type PartySide struct {
 	releases func(step int) ([]Release, error)
 
 	Facts func() Facts
-	// Nil where the party has not:
+	// Optional functions; nil if the party does not have them:
 	OwnFigures  func() error
 	Keep        func(Closing) (RetainedState, error)
 	Later       *Later
@@ -123,10 +123,10 @@ type PartySide struct {
 	Recommended func() []Recommendation
 	Answer      func() (*Prediction, error) // once all sessions of a question have ended well
 	Draw        func(secret func(label string) [32]byte) error
-	Model       func(io.Writer) error // that a device was told
+	Model       func(io.Writer) error // that a device has received
 }
 
-// Later leaves and takes up what a later job continues.
+// Later saves and restores the state that a later job continues from.
 type Later struct {
 	Earlier   job.ID
 	Continues bool
@@ -135,7 +135,7 @@ type Later struct {
 	Resume    func([]byte) error
 }
 
-// Unread is a party whose table has not been read: it knows nothing, and no step can be built.
+// Unread is a party whose table has not been read: it cannot build any step.
 func Unread() *PartySide {
 	return &PartySide{known: func() Public { return nil }, Facts: func() Facts { return Facts{} }}
 }
@@ -146,7 +146,7 @@ func (h *PartySide) Public() Public { return h.known() }
 // Build builds the machine of the i-th step of the plan.
 func (h *PartySide) Build(i int, s Setup) (*Run, error) { return h.machine(i, s) }
 
-// Releases states what the party lets out in the i-th step of the plan.
+// Releases states the party's releases in the i-th step of the plan.
 func (h *PartySide) Releases(i int) ([]Release, error) { return h.releases(i) }
 
 // All states the releases of a whole job, by step, as far as they are known.
@@ -175,7 +175,7 @@ type CoordinatorSide struct {
 	ended    func(step int, e End)
 
 	Result func() (*Result, error)
-	// Nil where the coordinator has not:
+	// Optional functions; nil if the coordinator does not have them:
 	Outcome  func() *Outcome
 	Model    *ModelWriter
 	Keep     func(Closing) (RetainedState, error)
@@ -194,31 +194,31 @@ type ModelWriter struct {
 // Build builds the machine of the i-th step of the plan.
 func (h *CoordinatorSide) Build(i int, s Setup) (*Run, error) { return h.machine(i, s) }
 
-// Compute runs the i-th step of the plan, which is no session.
+// Compute runs the i-th step of the plan, which is not a session.
 func (h *CoordinatorSide) Compute(ctx context.Context, i int, r Reporter) error {
 	return h.compute(i, ctx, r)
 }
 
-// Announce returns what the i-th step announces to the parties.
+// Announce returns the announcement of the i-th step to the parties.
 func (h *CoordinatorSide) Announce(i int) ([]byte, error) { return h.announce(i) }
 
-// Ended tells of the end of the i-th step.
+// Ended reports the end of the i-th step.
 func (h *CoordinatorSide) Ended(i int, e End) { h.ended(i, e) }
 
 // Public returns the public values.
 func (h *CoordinatorSide) Public() Public { return h.known() }
 
-// Answers reports whether members keep what answers questions about new rows.
+// Answers reports whether members retain the state to answer queries about new rows.
 func (m *Protocol) Answers() bool { return m.answers != nil }
 
-// OpenParty opens a party's retained state; read reads a job file in it. What is opened is a [Local], an
-// [Inquirer], or both.
+// OpenParty opens a party's retained state; read parses a job file in it. The result is a [Local],
+// an [Inquirer], or both.
 func (m *Protocol) OpenParty(k RetainedState, read *job.Reader) (Erasable, error) {
 	return m.answers.party(k, read)
 }
 
-// OpenServer opens the coordinator's retained state of a protocol that answers; model reads the model file, if one was kept. It
-// returns nil where the coordinator has no part in questions.
+// OpenServer opens the coordinator's retained state of a protocol with queries; model reads the
+// model file, if one was kept. It returns nil if the coordinator has no part in queries.
 func (m *Protocol) OpenServer(c Instance, k RetainedState, model func() ([]byte, error)) (Erasable, error) {
 	if m.answers.server == nil {
 		return nil, nil
@@ -229,7 +229,7 @@ func (m *Protocol) OpenServer(c Instance, k RetainedState, model func() ([]byte,
 // inquiring is an [Inquirer] made of typed functions.
 type inquiring[L, P, S, K any] struct{ a AnswersOf[L, P, S, K] }
 
-// Opened erases the types of who answers.
+// Opened erases the types of a query's members.
 func Opened[L, P, S, K any](a AnswersOf[L, P, S, K]) Erasable { return inquiring[L, P, S, K]{a} }
 
 func (o inquiring[L, P, S, K]) Erase()                    { o.a.Erase(o.a.Kept) }
@@ -266,7 +266,7 @@ func (o inquiring[L, P, S, K]) Server(q Question) (*CoordinatorSide, error) {
 	return asked(o.a).hub(s, q.Instance, steps), err
 }
 
-// asked is the binding of a question, without the parts that only jobs have.
+// asked returns the binding of a query, without the parts that only jobs have.
 func asked[L, P, S, K any](a AnswersOf[L, P, S, K]) Binding[P, S, K] {
 	return Binding[P, S, K]{
 		Public: a.Public, PublicServer: a.PublicServer, Facts: NoFacts[P],
@@ -275,7 +275,7 @@ func asked[L, P, S, K any](a AnswersOf[L, P, S, K]) Binding[P, S, K] {
 	}
 }
 
-// Equal compares protocols as tests of job files do: functions cannot be compared.
+// Equal compares protocols by identity, for tests of job files: functions cannot be compared.
 func (m *Protocol) Equal(o *Protocol) bool { return m == o }
 
 // Recommendation is an item with its score.
@@ -284,7 +284,7 @@ type Recommendation struct {
 	Score float64 `json:"score"`
 }
 
-// End describes how a session went for its parties, by their own reports.
+// End describes how a session went, as its parties reported it.
 type End struct {
 	Session        protocol.SessionID
 	Asked          []string                            // the session's members
@@ -297,7 +297,7 @@ type End struct {
 // Reporter receives progress; it may be nil.
 type Reporter func(protocol.Progress)
 
-// Counts is the reporter of one part of a step, for learners.
+// Counts returns the reporter of one part of a step, for learners.
 func (r Reporter) Counts(part string) func(done, total int) error {
 	if r == nil {
 		return nil

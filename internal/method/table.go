@@ -14,45 +14,51 @@ type Table struct {
 	Set     *dataset.Set
 	HeldOut *dataset.Set     // test rows of their own source, or nil
 	Ratings *dataset.Ratings // in place of rows, of a recommender
-	// Key decides which rows are held out where the job gives a fraction; all of a party's jobs share it.
+	// Key selects the held-out rows for a job with a fraction; all jobs of a party share it.
 	Key dataset.SplitKey
-	// Held lists the rows of an edition that all jobs with a fraction hold out, ascending; nil: Key says.
+	// Held lists, ascending, the rows of an edition that all jobs with a fraction hold out; nil
+	// means that Key selects them.
 	Held []int
-	// Edition is what the table is frozen as; zero of a table that jobs see as it is.
+	// Edition describes the frozen state of the table; zero for a table that jobs see unfrozen.
 	Edition Edition
 	Fit     []byte // what this party keeps of the fit that the job names; nil: nothing
-	// Alignment is what this party keeps of the alignment that the job names; nil: nothing.
+	// Alignment is this party's retained part of the alignment that the job names; nil if it has
+	// none.
 	Alignment []byte
 	IDRule    string // by which ids were made, equal at all parties; "" for one column as it stands
-	// Label is the column of the labels where the job leaves that to the catalogue.
+	// Label is the column of the labels if the job leaves the choice to the catalogue.
 	Label string
 }
 
-// Edition names a table as its home has frozen it for a dictionary. What a party has let out of one is compared
-// with what it has let out of another by their names.
+// Edition names a table as its home has frozen it for a dictionary. The ledger compares a party's
+// releases of different editions by these names.
 type Edition struct {
 	ID     string   // "" of none
 	Number int      // from 1, ascending for one table and dictionary
 	IDs    []string // of its rows; nil of a table without ids
-	// Out is what a job holds out of the edition, in words; of sums, whose rows depend on it.
+	// Out describes the rows that a job holds out of the edition; set for sums, whose rows depend
+	// on it.
 	Out string
-	// Clear lists earlier editions beside which this one tells, of the job's columns and label, of nobody or of ten
-	// people. Beside one that is not listed it may tell of fewer.
+	// Clear lists earlier editions whose difference from this one, in the job's columns and label,
+	// concerns nobody or at least ten people. The difference from an unlisted edition may concern
+	// fewer.
 	Clear Clear
 }
 
-// Clear lists editions by their IDs: those beside which rows may be told, sums without a label, sums for each class
-// of the label, sums with the label as a number, and counts of held-out rows of each class.
+// Clear lists editions by their IDs: those beside which rows, sums without a label, sums for each
+// class of the label, sums with the label as a number, and counts of held-out rows of each class
+// may be released.
 type Clear struct{ Rows, Sums, Classes, Numbers, HeldOut []string }
 
-// Counting is the edition as a job sees it that counts held-out rows of each class, beside sums for each class.
+// Counting returns the edition as seen by a job that counts held-out rows of each class beside sums
+// for each class.
 func (e Edition) Counting() Edition {
 	e.Clear.Classes = slices.DeleteFunc(slices.Clone(e.Clear.Classes), func(id string) bool { return !slices.Contains(e.Clear.HeldOut, id) })
 	return e
 }
 
-// Without is the edition as a job sees it that holds some of its rows out. Sums are clear for the rows in training
-// by the dictionary's own fraction.
+// Without returns the edition as seen by a job that holds out some of its rows. Clear lists sums
+// for the rows in training by the dictionary's own fraction.
 func (e Edition) Without(t job.Test) Edition {
 	e.Out = t.Words()
 	if t.Fraction == 0 {
@@ -61,7 +67,7 @@ func (e Edition) Without(t job.Test) Edition {
 	return e
 }
 
-// Rows is the number of rows, held-out ones included.
+// Rows returns the number of rows, including held-out ones.
 func (t Table) Rows() int {
 	if t.HeldOut == nil {
 		return t.Set.X.Rows()
@@ -69,7 +75,7 @@ func (t Table) Rows() int {
 	return t.Set.X.Rows() + t.HeldOut.X.Rows()
 }
 
-// Split is a party's rows, some of which are held out.
+// Split is a party's rows with the places of the held-out ones.
 type Split struct {
 	Set      *dataset.Set
 	Test     []bool
@@ -88,7 +94,7 @@ func (s Split) Rows(held bool) []int {
 	return rows
 }
 
-// TakeLabels returns a table with the labels that a job asks for, merged. Others stay behind.
+// TakeLabels returns a table with the labels that a job needs, merged. It drops all others.
 func TakeLabels(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	switch {
 	case j.Data.Label == job.NoLabel:
@@ -113,7 +119,7 @@ func CheckLabels(j *job.Job, set *dataset.Set) error {
 	return nil
 }
 
-// CheckNames refuses names of columns that cannot be kept beside a model.
+// CheckNames refuses column names that are too long to be stored with a model.
 func CheckNames(set *dataset.Set) error {
 	for i, name := range set.Columns {
 		if len(name) > MaxLabelBytes {
@@ -123,9 +129,9 @@ func CheckNames(set *dataset.Set) error {
 	return nil
 }
 
-// LikeTraining returns a table with its columns in the order of the training table, by their
-// names. It refuses a table without these columns and, where one of the tables has no names,
-// a table of another width.
+// LikeTraining returns a table with its columns in the order of the training table, by their names.
+// It refuses a table without these columns and, if one of the tables has no names, a table of
+// another width.
 func LikeTraining(set *dataset.Set, width int, columns []string) (*dataset.Set, error) {
 	if (set.Columns == nil || columns == nil) && set.X.Cols() != width {
 		return nil, fmt.Errorf("%s has %d features, the model was trained on %d", set.Name, set.X.Cols(), width)

@@ -8,7 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// What the home found clear is clear for sums over the rows in training by the dictionary's fraction, and for no others.
+// Editions that the home found clear are clear for sums over the rows in training by the
+// dictionary's fraction, and for no others.
 func TestSumsOverOtherRowsAreNotClear(t *testing.T) {
 	e := Edition{ID: "b", Number: 2, Clear: Clear{Rows: []string{"a"}, Sums: []string{"a"}, Classes: []string{"a"}, Numbers: []string{"a"}}}
 	for out, test := range map[string]job.Test{

@@ -7,14 +7,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Masks and the number that they are sent under are uniform in [maskBottom, maskTop), as in the
-// authors' program.
+// Masks, and the number by which they are multiplied, are uniform in [maskBottom, maskTop), as in
+// the authors' program.
 const (
 	maskBottom = 1
 	maskTop    = 50
 )
 
-// begin lists what a party does alone: draw, multiply its own rows, and greet the first partner.
+// begin lists the tasks that a party does alone: draw, multiply its own rows, and greet the first
+// partner.
 func (p *Party) begin() {
 	id := p.setup.Session.ID()
 	stream := prg.New(p.setup.Seed, "escaped/mask", id[:])
@@ -39,7 +40,7 @@ func (p *Party) begin() {
 	p.greet()
 }
 
-// greet lists the sending of masked rows to the next partner, and of the mask to one behind.
+// greet lists the sending of masked rows to the next partner, and of the mask to a later one.
 func (p *Party) greet() {
 	if len(p.partners) == 0 {
 		return
@@ -61,8 +62,8 @@ func (p *Party) combined(x, a float64, lo, hi int) []float64 {
 	return numbers
 }
 
-// meet lists the products with the partner whose sheets have come, rows of the party before by
-// rows of the party behind.
+// meet lists the products with the partner whose sheets have arrived, rows of the earlier party
+// times rows of the later one.
 func (p *Party) meet(partner int) {
 	g := p.guests[partner]
 	to := func(kind string) protocol.Message {
@@ -89,7 +90,7 @@ func (p *Party) meet(partner int) {
 
 func (p *Party) add(t task) { p.agenda = append(p.agenda, t) }
 
-// inPieces lists work on n things, some at a time.
+// inPieces lists work on n items, each at a time.
 func (p *Party) inPieces(n, each int, do func(lo, hi int)) {
 	for lo := 0; lo < n; lo += each {
 		p.add(func() []protocol.Message { do(lo, min(n, lo+each)); return nil })
@@ -118,7 +119,7 @@ func (p *Party) multiply(c, a, b linalg.Matrix[float64]) {
 	p.inPieces(a.Rows, each, func(lo, hi int) { linalg.MulTransB(c.Panel(lo, hi), a.Panel(lo, hi), b) })
 }
 
-// send lists the sending of numbers, which are asked for when their chunk goes.
+// send lists the sending of numbers, which are computed when their chunk is sent.
 func (p *Party) send(m protocol.Message, words int, numbers func(lo, hi int) []float64) {
 	n := chunks(words)
 	p.inPiecesOf(n, func(chunk int) protocol.Message {

@@ -10,35 +10,35 @@ type Facts struct {
 	Grid      bool // some or all features hold values on a grid
 }
 
-// Leakage says in plain words what each role learns in this job beyond its own data and the
+// Leakage describes in plain words what each role learns in this job beyond its own data and the
 // result. The keys are "server", "party", "coalition" and "broker".
 func Leakage(f Facts) map[string][]string {
 	first, last := f.Parties[0], f.Parties[len(f.Parties)-1]
 	server := []string{
 		"The server learns how many rows each party has and which of them are held out.",
 		fmt.Sprintf("It learns the complete linear Gram matrix of all %d rows: norms, distances, duplicates, clusters and outliers, whether two parties hold the same row, and with it every kernel, not only the agreed one.", f.TotalRows),
-		"From p rows that the server knows by other means it computes the projection of every other row onto their span.",
-		"From public rows of the same kind it guesses the rows approximately, with none of them known and with fewer rows than features, as with protocol okra: there 86 % of the variance of 280 standardised tumours.",
-		"Beside the matrix it learns the three masked products of every two parties. What they add to the matrix has not been examined.",
+		"From p rows that the server knows from elsewhere it computes the projection of every other row onto their span.",
+		"From public rows of the same kind it reconstructs the rows approximately, even if it knows none of them and they are fewer than the features. With protocol okra this gave 86 % of the variance of 280 standardised tumours.",
+		"Besides the matrix it learns the three masked products of every two parties. How much they reveal beyond the matrix has not been examined.",
 	}
 	if f.Labels {
 		server = append(server, "It learns the label of every row, held-out rows included.")
 	}
 	if f.Grid {
-		server = append(server, "Some or all features hold values on a grid. Where rows outnumber the features that vary, lattice reduction of the Gram matrix gives them, with no row known, as with protocol okra.")
+		server = append(server, "Some or all features hold values on a grid. If the rows outnumber the features that vary, lattice reduction of the Gram matrix recovers these features without knowing any row, as with protocol okra.")
 	}
 	return map[string][]string{
 		"server": server,
 		"party": {
-			"Protocol escaped protects no party from those behind it in the job: it is here for comparison only.",
-			fmt.Sprintf("Of every party before it, a party receives the rows less a mask and the mask times one unknown number. One value that it knows of that party gives it all of that party's rows, exactly. Where rows have a background of zeros it need not know any. So everybody can read the rows of %s, and nobody by this attack the rows of %s.", first, last),
+			"Protocol escaped protects no party from the parties after it in the job's list: it is here for comparison only.",
+			fmt.Sprintf("From every party before it, a party receives the rows minus a mask, and the mask times one unknown number. One value that it knows of that party's rows gives it all of them, exactly. If the rows have a background of zeros, it needs to know none. So every other party can read the rows of %s. No party can read the rows of %s by this attack.", first, last),
 			"A party learns how many rows each other party has.",
 		},
 		"coalition": {
-			"The server knows the number that a party's mask is multiplied by. Together with any party it reads the rows of all before that party, without an attack.",
+			"The server knows the number that multiplies a party's mask. Together with any party it reads the rows of all parties before that party, without an attack.",
 		},
 		"broker": {
-			"The broker sees who sends to whom, when and how much; from the amounts follow every party's number of rows and features. It sees no content: messages are sealed end to end.",
+			"The broker sees who sends to whom, when and how much. From the amounts it can compute every party's number of rows and features. It sees no content: messages are sealed end to end.",
 		},
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Party brings rows.
+// Party is a party with rows.
 type Party struct {
 	core
 	input    Input
@@ -25,10 +25,10 @@ type Party struct {
 	agenda   []task
 }
 
-// task is a piece of work with what it sends.
+// task is a piece of work; it returns the messages to send.
 type task func() []protocol.Message
 
-// guest holds the numbers that have come from another party.
+// guest holds the numbers that have arrived from another party.
 type guest struct {
 	masked *sheet // X - A
 	mask   *sheet // a A, of a party before this one; nil of one behind
@@ -38,7 +38,7 @@ func (g *guest) complete() bool {
 	return g.masked.complete() && (g.mask == nil || g.mask.complete())
 }
 
-// forget drops the numbers, and remembers that they came.
+// forget discards the numbers and records that they arrived.
 func (g *guest) forget() []protocol.Message {
 	for _, s := range []*sheet{g.masked, g.mask} {
 		if s != nil {
@@ -67,7 +67,7 @@ func NewParty(s protocol.Setup, in Input) (*Party, error) {
 // InputHash returns the hash of the rows and labels, for protocol.Start.
 func (p *Party) InputHash() [sha256.Size]byte { return p.hash }
 
-// TotalRows returns how many rows all parties bring, once the server has said so; 0 before.
+// TotalRows returns the number of all parties' rows after the server has sent it; 0 before.
 func (p *Party) TotalRows() (total int) {
 	for _, n := range p.counts {
 		total += n
@@ -125,7 +125,8 @@ func (p *Party) receiveGrant(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Resume: true}, nil
 }
 
-// receiveSheet takes a chunk of a partner. It comes early from one who has met others already.
+// receiveSheet stores a chunk from a partner. A partner that has already met others may send it
+// early.
 func (p *Party) receiveSheet(m protocol.Message, from int) (protocol.Effects, error) {
 	if p.counts == nil {
 		return protocol.Effects{}, protocol.ErrLater
@@ -158,8 +159,8 @@ func (p *Party) resume() (protocol.Effects, error) {
 	return p.goOn(protocol.Effects{Send: next()}), nil
 }
 
-// goOn turns to the next partner where all is done with the last, and waits where there is nothing
-// to do. Every event says anew whether there is more: a runner need not remember that.
+// goOn continues with the next partner when the last one is complete, and waits when there is
+// nothing to do. Every event returns whether there is more work, so a runner need not remember it.
 func (p *Party) goOn(e protocol.Effects) protocol.Effects {
 	for len(p.agenda) == 0 && len(p.partners) > 0 && p.guests[p.partners[0]] != nil && p.guests[p.partners[0]].complete() {
 		p.meet(p.partners[0])
@@ -214,7 +215,7 @@ func decodeGrant(b []byte, parties int) ([]int, error) {
 	return rows, r.Close("escaped: grant")
 }
 
-// circle returns whom one of m parties meets, round by round, by the circle method for
+// circle returns the partners of one of m parties, round by round, by the circle method for
 // tournaments: everybody meets everybody once, in m-1 rounds or, with one idle in each, in m.
 func circle(m, self int) (partners []int) {
 	n := m + m%2 // with a dummy
@@ -226,7 +227,7 @@ func circle(m, self int) (partners []int) {
 	return partners
 }
 
-// opponent returns the opponent of a round among n, an even number. The last stands still.
+// opponent returns the opponent in a round among n, an even number. The last party is fixed.
 func opponent(n, round, self int) int {
 	if self == n-1 {
 		return round * (n / 2) % (n - 1)
@@ -237,7 +238,7 @@ func opponent(n, round, self int) int {
 	return n - 1
 }
 
-// Name and Version stand in the descriptor of every session, which has no parameters.
+// Name and Version identify the protocol in every session's descriptor, which has no parameters.
 const (
 	Name           = "escaped"
 	Version uint16 = 1
@@ -263,7 +264,7 @@ const (
 	kindReceipt  = "Receipt" // has no body
 )
 
-// The timers of a session. Each bounds the time between two messages.
+// The timers of a session. Each limits the time between two messages.
 const (
 	TimerAnnounce protocol.Timer = "escaped/announce" // the server waits for announcements
 	TimerGrant    protocol.Timer = "escaped/grant"    // a party waits for the numbers of rows
@@ -284,7 +285,7 @@ func (a announce) encode() []byte {
 	return w.Bytes()
 }
 
-// whole refuses parts of messages that travel in one piece.
+// whole refuses parts of messages that are sent whole.
 func whole(m protocol.Message) error {
 	if m.Chunk != 0 || m.Chunks != 1 {
 		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of %d of %s, which travels whole", m.Chunk, m.Chunks, m.Kind))
@@ -292,7 +293,7 @@ func whole(m protocol.Message) error {
 	return nil
 }
 
-// core is the state that both machines share.
+// core is the common state of both machines.
 type core struct {
 	setup   protocol.Setup
 	life    protocol.Life
@@ -325,7 +326,7 @@ func (c *core) index(name string) int {
 	return -1
 }
 
-// silent blames the one who did not send what in time.
+// silent blames the member that did not send a message in time.
 func silent(name, what string) error {
 	return protocol.Blame(name, protocol.KindSilent, fmt.Errorf("escaped: %s did not come in time", what))
 }

@@ -9,19 +9,19 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Limits bound what a server holds for one session. Zero means the default.
+// Limits bound the server's memory for one session. Zero means the default.
 type Limits struct {
 	Rows int // of all parties; default 16,384
 }
 
-// LimitError refuses rows that are more than the server holds.
+// LimitError refuses more rows than the server holds.
 type LimitError struct{ rows, most int }
 
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("escaped: %d rows are announced, this server takes %d; bring fewer", e.rows, e.most)
 }
 
-// Server adds products up to a linear Gram matrix. Its results may be read once the session has
+// Server assembles products into a linear Gram matrix. Its results may be read once the session has
 // ended without error.
 type Server struct {
 	core
@@ -46,7 +46,7 @@ type source struct {
 	missing  int    // of them
 }
 
-// pair holds the products of two parties, rows of the one before by rows of the one behind.
+// pair holds the products of two parties, rows of the earlier one times rows of the later one.
 type pair struct{ before, behind, unmasker *sheet }
 
 // NewServer returns the machine of the server.
@@ -106,7 +106,7 @@ func (s *Server) receiveAnnounce(m protocol.Message, from *source) (protocol.Eff
 	return s.grant()
 }
 
-// grant tells all parties how many rows each brings, unless that is too many.
+// grant sends all parties the numbers of rows, unless there are too many.
 func (s *Server) grant() (protocol.Effects, error) {
 	var counts []int
 	total := 0
@@ -130,7 +130,7 @@ func (s *Server) grant() (protocol.Effects, error) {
 	return e, nil
 }
 
-// open makes room for the products.
+// open allocates the products.
 func (s *Server) open(total int) {
 	s.granted = true
 	s.gram = linalg.New[float64](total, total)
@@ -148,7 +148,7 @@ func (s *Server) open(total int) {
 	}
 }
 
-// takeProduct puts a message of round 3 into its place.
+// takeProduct stores a message of round 3.
 func (s *Server) takeProduct(m protocol.Message, from int) error {
 	one := s.sources[from]
 	switch {
@@ -206,7 +206,7 @@ func (s *Server) takeLabels(m protocol.Message, from *source) error {
 	return nil
 }
 
-// received begins to add up once everything has come.
+// received starts the assembly once everything has arrived.
 func (s *Server) received() protocol.Effects {
 	if s.late() != "" {
 		return protocol.Effects{Arm: []protocol.Timer{TimerProducts}}
@@ -220,7 +220,7 @@ func (s *Server) received() protocol.Effects {
 	return protocol.Effects{Resume: true}
 }
 
-// late returns the first party of whom something is missing, "" if nothing is.
+// late returns the first party with missing messages; "" if there is none.
 func (s *Server) late() string {
 	for i, one := range s.sources {
 		if one.scale == 0 || !one.own.complete() || one.missing > 0 {
@@ -240,7 +240,7 @@ func (s *Server) late() string {
 	return ""
 }
 
-// diagonal puts a party's own Gram matrix into its place, the lower half on both sides.
+// diagonal writes a party's own Gram matrix, mirrored from its lower half.
 func (s *Server) diagonal(one *source) {
 	for i := range one.announce.rows {
 		for j, v := range one.own.m.Row(i)[:i+1] {
@@ -250,7 +250,7 @@ func (s *Server) diagonal(one *source) {
 	}
 }
 
-// block adds the three products of a pair up.
+// block adds up the three products of a pair.
 func (s *Server) block(i, j int) {
 	p, before, behind := s.pairs[[2]int{i, j}], s.sources[i], s.sources[j]
 	for r := range before.announce.rows {
@@ -306,7 +306,7 @@ func (s *Server) Labels() []string {
 	return s.labels
 }
 
-// Test says of each row whether it is held out.
+// Test reports for each row whether it is held out.
 func (s *Server) Test() []bool { return s.test }
 
 // Counts returns the number of rows of each party, in the descriptor's order and the order of the
@@ -319,7 +319,7 @@ func (s *Server) Counts() []int {
 	return counts
 }
 
-// MismatchError says that two parties do not agree on whether rows have labels. It matches
+// MismatchError reports that two parties disagree on whether rows have labels. It matches
 // [protocol.ErrInput].
 type MismatchError struct{ Party, First string }
 
@@ -327,7 +327,7 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("escaped: %s and %s do not agree on whether rows have labels", e.Party, e.First)
 }
 
-// Is says that the members' data do not go together.
+// Is reports whether target is [protocol.ErrInput].
 func (e *MismatchError) Is(target error) bool { return target == protocol.ErrInput }
 
 func decodeAnnounce(b []byte) (announce, error) {
@@ -360,7 +360,8 @@ func decodeScale(b []byte) (float64, error) {
 	return one[0], nil
 }
 
-// decodeLabels decodes n labels and flags. An empty label means none, and then no row may have one.
+// decodeLabels decodes n labels and flags. An empty label means no label, and then no row may have
+// one.
 func decodeLabels(body []byte, n int, labelled bool) (labels []string, test []bool, err error) {
 	r := wire.NewReader(body)
 	for range n {

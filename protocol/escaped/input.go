@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// MaxValue bounds the entries of rows; masks of at most 50 hide nothing of larger ones, and
+	// MaxValue limits the entries of rows; masks of at most 50 hide nothing of larger ones, and
 	// cost them digits.
 	MaxValue = 1e6
-	// MaxWords bounds the entries of a party's rows, of which it holds five copies and two of a
+	// MaxWords limits the entries of a party's rows, of which it holds five copies and two of a
 	// partner's.
 	MaxWords = 1 << 27
-	// MaxRows bounds the rows of a party.
+	// MaxRows limits the rows of a party.
 	MaxRows       = 1 << 20
 	maxLabelBytes = labelled.MaxBytes
 )
@@ -62,11 +62,11 @@ func (in Input) validate() error {
 	return labelled.CheckNumbers("escaped: ", in.Rows, MaxValue)
 }
 
-// errEdited refuses a Start over other data than the constructor got: the difference under one
-// mask is the edit in clear.
+// errEdited refuses a Start with other data than the constructor received: the difference under one
+// mask reveals the edit in clear.
 var errEdited = errors.New("escaped: the rows are not those the session started with; restore them, or start a new session")
 
-// Labels travel in clear, and with them which rows are held out.
+// Labels and held-out flags are sent in clear.
 const labelsPerChunk = protocol.MaxChunkBytes / (2 + maxLabelBytes + 1)
 
 func labelChunks(rows int) int { return (rows + labelsPerChunk - 1) / labelsPerChunk }

@@ -5,12 +5,11 @@ import (
 	"testing"
 )
 
-// The statement warns, names who is open to whom, and speaks of labels and grids where there are
-// any.
+// The statement warns, names who can read whom, and mentions labels and grids if there are any.
 func TestLeakage(t *testing.T) {
 	bare := Leakage(Facts{Parties: []string{"north", "south", "east"}, TotalRows: 569})
 	party := strings.Join(bare["party"], "\n")
-	for _, want := range []string{"for comparison only", "One value", "read the rows of north", "nobody by this attack the rows of east"} {
+	for _, want := range []string{"for comparison only", "One value", "read the rows of north", "No party can read the rows of east by this attack"} {
 		if !strings.Contains(party, want) {
 			t.Errorf("a party is not told %q:\n%s", want, party)
 		}

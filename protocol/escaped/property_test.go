@@ -40,7 +40,7 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-// ownWord reports whether nobody but the sender can know the body: masks, products, labels.
+// ownWord reports whether only the sender can know the body: masks, products, labels.
 func ownWord(h protocol.Header) bool { return h.Kind != kindGrant && h.Kind != kindReceipt }
 
 // sameAs compares results bit by bit with the results of an undisturbed run.

@@ -19,7 +19,7 @@ var hospitals = []protocol.Member{
 	{Name: "south", Role: protocol.RoleParty}, {Name: "east", Role: protocol.RoleParty}, {Name: "west", Role: protocol.RoleParty},
 }
 
-// timers end a party's wait for a partner first: only that party knows who is late.
+// timers end a party's wait for a partner first: only that party knows which partner is late.
 var timers = map[protocol.Timer]int64{TimerAnnounce: 1000, TimerPartner: 1000, TimerProducts: 2000, TimerGrant: 3000, TimerReceipt: 3000}
 
 func randomRows(label string, n, f int) linalg.Matrix[float64] {

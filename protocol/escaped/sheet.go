@@ -11,11 +11,11 @@ import (
 
 const (
 	chunkWords = protocol.MaxChunkBytes / 8
-	// most bounds what comes: products of values up to MaxValue and masks, and to spare.
+	// most limits received numbers: more than products of values up to MaxValue and masks.
 	most = 1e30
 )
 
-// sheet is a matrix that comes in chunks: its numbers, row by row.
+// sheet is a matrix that arrives in chunks: its numbers, row by row.
 type sheet struct {
 	m       linalg.Matrix[float64]
 	seen    []bool
@@ -32,7 +32,7 @@ func chunks(words int) int { return (words + chunkWords - 1) / chunkWords }
 
 func (s *sheet) complete() bool { return s.missing == 0 }
 
-// take puts a chunk into its place, and refuses one that is not of this matrix or came before.
+// take stores a chunk. It refuses a chunk of another matrix, or one that has arrived before.
 func (s *sheet) take(m protocol.Message) error {
 	switch {
 	case int(m.Chunks) != len(s.seen):
@@ -56,7 +56,7 @@ func span(words, chunk int) (lo, hi int) {
 	return chunk * chunkWords, min(words, (chunk+1)*chunkWords)
 }
 
-// decodeNumbers reads numbers that a machine may compute with.
+// decodeNumbers reads numbers that are safe to compute with.
 func decodeNumbers(b []byte, numbers []float64) error {
 	r := wire.NewReader(b)
 	r.Float64s(numbers)

@@ -8,20 +8,20 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Schedule tells what an active worker wants to know and when: the request that
-// comes next may depend on what was learned from the last. It depends on its own
-// past and on nothing else, so that a replay asks for the same.
+// Schedule decides which phases an active worker requests. The next request may depend on the
+// phases learned from the last one. It must depend on its own past only, so that a replay makes the
+// same requests.
 type Schedule interface {
-	// Next returns the next request, or false when nothing more is needed. It is
-	// called once the last request is answered, in a step of its own.
+	// Next returns the next request, or false if nothing more is needed. It is called once the last
+	// request is answered, in a step of its own.
 	Next() (Request, bool)
-	// Answer takes the phases of some rows of the last request, which follow each
-	// other: the sums of all workers' words, little-endian, row after row, a word
-	// for each direction. The words are the machine's again afterwards.
+	// Answer receives the phases of some consecutive rows of the last request: the sums of all
+	// workers' words, little-endian, row after row, a word for each direction. The machine reuses
+	// words after the call.
 	Answer(rows []int, words []byte)
 }
 
-// Active is a worker who has labels, asks for phases, and learns them.
+// Active is a worker with labels: it requests phases and learns from them.
 type Active struct {
 	worker
 	schedule Schedule
@@ -29,8 +29,8 @@ type Active struct {
 	turns    turns
 }
 
-// NewActive returns the machine of an active worker. A schedule serves one
-// machine; where there are several active workers it is a [Partner].
+// NewActive returns the machine of an active worker. A schedule serves one machine; with several
+// active workers it is a [Partner].
 func NewActive(s protocol.Setup, in Input, id Identity, schedule Schedule) (*Active, error) {
 	return newActive(s, in, id, schedule, protocol.MaxChunkBytes)
 }
@@ -70,13 +70,12 @@ func (a *Active) receive(m protocol.Message) (protocol.Effects, error) {
 	return e, err
 }
 
-// ready reports whether there is a chunk to pass on, a chunk to use, or something to
-// decide.
+// ready reports whether there is a chunk to send or to use, or a decision to make.
 func (a *Active) ready() bool {
 	return a.sends() || a.complete() || a.decides() != nil
 }
 
-// decides returns the next thing to do once the last request is answered, nil for nothing.
+// decides returns the next action once the last request is answered; nil if there is none.
 func (a *Active) decides() func() protocol.Effects {
 	t := &a.turns
 	switch {
@@ -98,7 +97,7 @@ func (a *Active) decides() func() protocol.Effects {
 	return nil
 }
 
-// complete reports whether the next chunk is there, in every tree.
+// complete reports whether the next chunk has arrived in every tree.
 func (a *Active) complete() bool {
 	t := a.mine.task
 	if t == nil || t.answered() {
@@ -122,7 +121,7 @@ func (a *Active) resume() protocol.Effects {
 	return a.decides()()
 }
 
-// iterate makes the request that the schedule wants next.
+// iterate makes the schedule's next request.
 func (a *Active) iterate() protocol.Effects {
 	q, more := a.schedule.Next()
 	switch {
@@ -141,17 +140,17 @@ func (a *Active) iterate() protocol.Effects {
 	return e
 }
 
-// close says that this worker asks for nothing more.
+// close announces that this worker makes no more requests.
 func (a *Active) close() protocol.Effects {
 	a.mine.finished = true
 	return a.endIfFinished(protocol.Effects{Sync: true, Send: a.toOthers(a.mine, roundFinish, nil)})
 }
 
-// request asks all others for phases.
+// request asks all other workers for phases.
 func (a *Active) request(q Request) protocol.Effects {
 	l := a.mine
 	if err := a.check(q); err != nil {
-		return finish(fmt.Errorf("fdskl: the schedule asks for what cannot be: %w", err))
+		return finish(fmt.Errorf("fdskl: the schedule makes an invalid request: %w", err))
 	}
 	q.Rows = slices.Clone(q.Rows)
 	l.marks.set(q)
@@ -170,8 +169,8 @@ func (a *Active) check(q Request) error {
 	return a.mine.marks.check(q, a.mine.owned, a.most())
 }
 
-// use hands the next chunk's phases to the schedule: the sum of all words, less
-// in mode paper the sum of all masks.
+// use passes the next chunk's phases to the schedule: the sum of all words minus, in mode paper,
+// the sum of all masks.
 func (a *Active) use() protocol.Effects {
 	t, r := a.mine.task, a.params.ring()
 	chunk := t.upstream[0].next
@@ -191,7 +190,7 @@ func (a *Active) use() protocol.Effects {
 	return e
 }
 
-// awaits is, beside what all workers wait for, a part of f or a turn.
+// awaits returns what the worker waits for: also a part of f or a turn.
 func (a *Active) awaits() await {
 	if w, some := a.awaitsPeer(); some {
 		return w

@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// answer takes what a worker gets as one who answers others.
+// answer processes a message to a worker that answers another worker's requests.
 func (w *worker) answer(m protocol.Message) (protocol.Effects, error) {
 	if m.Round == roundKeys {
 		return w.receiveKey(m)
@@ -32,7 +32,7 @@ func (w *worker) answer(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{}, m.Unexpected()
 }
 
-// late is nil for a parent's word on room that comes behind its last request.
+// late accepts a parent's grant of room that arrives after its last request.
 func (l *requests) late(m protocol.Message) error {
 	if tree := int(m.Round) - int(roundPhases); m.Kind == kindRoom && len(m.Body) == 0 && l.trees[tree][l.self] == l.place(m.Sender) {
 		return nil
@@ -40,7 +40,7 @@ func (l *requests) late(m protocol.Message) error {
 	return m.Unexpected()
 }
 
-// Round 6, Finish: the active worker needs nothing more.
+// Round 6, Finish: the active worker makes no more requests.
 func (w *worker) receiveFinish(l *requests, counter uint32, m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case m.Sender != l.names[0] || counter != l.counter || !l.idle():
@@ -54,7 +54,7 @@ func (w *worker) receiveFinish(l *requests, counter uint32, m protocol.Message) 
 	return w.endIfFinished(protocol.Effects{}), nil
 }
 
-// endIfFinished ends the session once nobody asks for anything more.
+// endIfFinished ends the session once no active worker makes requests any more.
 func (w *worker) endIfFinished(e protocol.Effects) protocol.Effects {
 	for i := range w.queues {
 		if !w.queues[i].finished {

@@ -2,9 +2,8 @@ package fdskl
 
 import "github.com/mercer-fl/mercer/protocol"
 
-// Book makes requests for a [Schedule] that wants rows in all directions up to
-// some one: it notes how many directions each row is known in, and asks for the
-// others, each once.
+// Book makes requests for a [Schedule] that needs rows in all directions up to a given one: it
+// records for each row in how many directions it is known, and requests the others, each once.
 type Book struct {
 	most    int   // directions of a request
 	known   []int // directions, from the first on, of each row
@@ -12,14 +11,14 @@ type Book struct {
 	last    Request
 }
 
-// NewBook returns the book of a session in which nothing is known yet. The arguments
-// are the number of aligned rows and the bits in a phase.
+// NewBook returns an empty book for a session with the given number of aligned rows and of bits in
+// a phase.
 func NewBook(rows, bits int) *Book {
 	return &Book{most: protocol.MaxChunkBytes / ring(bits).bytes(), known: make([]int, rows)}
 }
 
-// Want adds requests for what is not known of ascending rows in directions
-// 0 to end-1. Rows known in as many directions go together.
+// Want adds requests for the unknown phases of ascending rows in directions 0 to end-1. Rows known
+// in the same number of directions share a request.
 func (b *Book) Want(rows []int, end int) {
 	groups := make(map[int][]int)
 	var firsts []int // keys, in the order in which they are met
@@ -42,8 +41,7 @@ func (b *Book) Want(rows []int, end int) {
 	}
 }
 
-// Next returns the next request that is wanted, or false: what a schedule's Next
-// returns.
+// Next returns the next request, or false: the results of a schedule's Next.
 func (b *Book) Next() (Request, bool) {
 	if len(b.waiting) == 0 {
 		return Request{}, false
@@ -52,5 +50,5 @@ func (b *Book) Next() (Request, bool) {
 	return b.last, true
 }
 
-// Directions returns the directions of the request that Next returned last.
+// Directions returns the directions of the last request that Next returned.
 func (b *Book) Directions() Span { return b.last.Directions }

@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Requests are for what is not known, rows known in as many directions together,
-// and no larger than a message.
+// Requests are for unknown phases only, combine rows known in the same number of directions, and
+// fit into a message.
 func TestBook(t *testing.T) {
 	const most = protocol.MaxChunkBytes / 4
 	b := NewBook(10, 32)
@@ -33,7 +33,7 @@ func TestBook(t *testing.T) {
 	}
 }
 
-// Whatever is wanted, workers who keep marks refuse none of the requests.
+// Whatever rows are wanted, workers with marks refuse none of the requests.
 func TestBookIsAnswered(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	b, m := NewBook(30, 16), make(marks, 30)

@@ -31,8 +31,8 @@ func TestCoalitionSeesTheSumOfTheRest(t *testing.T) {
 	}
 }
 
-// The test would find a missing mask: if two workers share none, a party that adds
-// them up at another place than the rest learns their part of the sum.
+// The test would find a missing mask: if two workers share none, a party that adds them up at
+// another place than the others learns their part of the sum.
 func TestMissingMasksAreFound(t *testing.T) {
 	const q = 4
 	star := Star.Tree(q)

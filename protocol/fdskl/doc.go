@@ -1,20 +1,17 @@
-// Package fdskl lets workers who hold different columns of the same rows train a
-// kernel machine by random features. One of them, the active worker, has the
-// labels; the others are passive. There may be several active workers, each with
-// labels of some rows.
+// Package fdskl lets workers that hold different columns of the same rows train a kernel machine by
+// random features. One of them, the active worker, has the labels; the others are passive. There
+// may be several active workers, each with the labels of some rows.
 //
-// Source: Gu, Dang, Li, Huang, "Federated Doubly Stochastic Kernel Learning for
-// Vertically Partitioned Data", KDD 2020, arXiv 2008.06197: Algorithms 1 to 3.
-// This package is Algorithm 3, the sum of phases, and the announcement of what
-// is to be summed. Algorithms 1 and 2, the learner, are a [Schedule] of requests
-// that the caller gives.
+// Source: Gu, Dang, Li, Huang, "Federated Doubly Stochastic Kernel Learning for Vertically
+// Partitioned Data", KDD 2020, arXiv 2008.06197: Algorithms 1 to 3. This package is Algorithm 3,
+// the sum of phases, and the requests for it. The caller supplies Algorithms 1 and 2, the learner,
+// as a [Schedule] of requests.
 //
-// For direction w_j and row x_i, of which worker l holds some columns, the phase
-// w_j.x_i is the sum of w_j,l.x_i,l over the workers. Cosines of phases are the
-// features of the row. A phase is a number modulo 2^Bits, a full turn being
-// 2^Bits, which costs nothing since cosines do not see whole turns; so masks can
-// be uniform, and cancel exactly. The paper's masks are real numbers from
-// [0, 2 pi), and a masked phase then tells something of the phase.
+// For direction w_j and row x_i, of which worker l holds some columns, the phase w_j.x_i is the sum
+// of w_j,l.x_i,l over the workers. Cosines of phases are the features of the row. A phase is a
+// number modulo 2^Bits, where 2^Bits is a full turn. This loses nothing, because cosines ignore
+// whole turns, and it lets masks be uniform and cancel exactly. The paper's masks are real numbers
+// from [0, 2 pi), so a masked phase reveals something about the phase.
 //
 // Rounds:
 //
@@ -41,15 +38,14 @@
 //
 // # Modes
 //
-// In mode hardened each worker draws the directions of its own columns from a key
-// that nobody else has: their joint law is the law of common ones, since columns
-// are independent. Masks are agreed on by each pair of workers and cancel in the sum
-// of all. They are bound to the request: session, counter, rows, directions,
-// tree.
+// In mode hardened each worker draws the directions of its own columns from a secret key. Their
+// joint distribution equals that of common directions, since columns are independent. Each pair of
+// workers agrees on masks, which cancel in the sum of all. Masks are bound to the request: session,
+// counter, rows, directions, tree.
 //
-// In mode paper directions are the same for all, so that [Source] uses a common
-// seed; each worker masks with numbers of its own, whose sum go up a second
-// tree. What the paper leaves open or gets wrong is settled thus:
+// In mode paper directions are the same for all, so [Source] uses a common seed. Each worker masks
+// with its own numbers, whose sums go up a second tree. This package resolves gaps and errors of
+// the paper as follows:
 //
 //   - The phase b of a direction is the same for all rows. The worker that adds
 //     it is drawn once for each direction.
@@ -64,37 +60,34 @@
 //
 // # Requests
 //
-// A request is rows times directions. A passive worker answers each counter
-// once, and each (row, direction) once: a row is asked for directions in
-// ascending order. Rows belong to the agreed alignment. A request that is out of place
-// is refused with the active worker's name. Requests are signed, and each
-// passive worker shows its own to the next, so that an active worker that asks
-// different workers for different rows under one counter, hoping to single one
-// out, is named by its two signatures; what it gets is noise in any case.
+// A request is rows times directions. A passive worker answers each counter once, and each (row,
+// direction) once: the directions of a row must be requested in ascending order. Rows belong to the
+// agreed alignment. An invalid request is refused and blamed on the active worker. Requests are
+// signed, and each passive worker shows its own to the next. An active worker that requests
+// different rows from different workers under one counter, to isolate one worker, is exposed by its
+// two signatures, and receives noise in any case.
 //
 // # Several active workers
 //
-// Each has directions of its own and the coefficients that belong to them, and is
-// the root of its own trees. A request that begins an iteration asks the other
-// active workers for their parts of f at its rows, for which they may have to
-// make requests of their own: a [Partner]. In turns, one iteration after the
-// other, the result equals one learner's; asynchronously, parts of f may be
-// some iterations old, and steps should be shorter, gamma over the number of
-// active workers. The paper adds parts of f up in a tree; here they go straight
-// to the worker who asks, which sees each of them.
+// Each has its own directions with their coefficients, and is the root of its own trees. A request
+// that begins an iteration asks the other active workers for their parts of f at its rows, for
+// which they may have to make requests of their own: a [Partner]. In turns, one iteration after the
+// other, the result equals that of a single learner. Asynchronously, parts of f may be some
+// iterations old, and steps should be shorter: gamma over the number of active workers. The paper
+// adds parts of f up in a tree; here they go directly to the requesting worker, which sees each of
+// them.
 //
 // # Predictions
 //
-// A prediction is a session with a parent, over new aligned rows: workers use the
-// same directions again. Training claims its phases permanently in each worker's
-// ledger, so that one input with one key answers one session.
+// A prediction is a session with a parent, over new aligned rows; workers use the same directions
+// again. Training claims its phases permanently in each worker's ledger, so that one input with one
+// key serves one session.
 //
 // # Memory
 //
-// A worker holds at most 8 chunks of 512 KiB for each tree, however many send to
-// it and however slow the slowest is: a child sends on when its parent says that
-// there is room. [Params.HeldBytes]. The active worker's answers go to its
-// schedule, chunk by chunk; a [Table] is the only copy.
+// A worker holds at most 8 chunks of 512 KiB for each tree, whatever the number and speed of its
+// senders: a child sends more only when its parent grants room. See [Params.HeldBytes]. The active
+// worker passes answers to its schedule, chunk by chunk; a [Table] is the only copy.
 //
 // # Who learns what
 //
@@ -112,12 +105,11 @@
 //   - A coalition with the active worker learns the sum over the rest, even of one;
 //     one without it learns nothing. In mode paper coalitions are not considered.
 //
-// [Leakage] says so for a given job, and [Table.Expose] measures the distances.
+// [Leakage] states this for a given job, and [Table.Expose] measures the distances.
 //
 // # What is not promised
 //
-// Nobody can verify a worker's phases: wrong ones, or a wrong key, spoil the sum,
-// and nobody can tell whose they were. Distances and some known rows may give the
-// others. Predicted rows join the training rows. Nothing is said of what labels
-// or decisions tell.
+// Workers' phases cannot be verified: wrong phases, or a wrong key, spoil the sum, and nobody can
+// detect whose they were. Distances and some known rows may reveal the other rows. Predicted rows
+// join the training rows. This page makes no statement about what labels or decisions reveal.
 package fdskl

@@ -158,8 +158,8 @@ func compare(t *testing.T, what string, got, want []float64, tolerance float64) 
 	}
 }
 
-// Both modes agree with pooled rows over many iterations, to what the words'
-// rounding leaves. In mode paper the directions' phases are the protocol's.
+// Both modes agree with pooled rows over many iterations, up to the rounding of words. In mode
+// paper the directions' phases are the protocol's.
 func TestFaithfulEqualsPooled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

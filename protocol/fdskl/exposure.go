@@ -8,18 +8,17 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Exposure measures how well the phases that the active worker holds show the kernel
-// of the others' columns. The active worker was not to have this kernel: every
-// function of distances follows from it.
+// Exposure measures how well the active worker's phases reveal the kernel of the others' columns.
+// The active worker should not have this kernel: every function of distances follows from it.
 type Exposure struct {
 	Pairs       int     // of rows that were looked at
 	Correlation float64 // of estimates and truth; NaN if all values are equal
 	Deviation   float64 // root of the mean squared error of a kernel value
 }
 
-// Expose measures the leak on pairs of rows, where the truth is at hand: kernel
-// gives the value for two rows over the columns of all workers but the active
-// one. own is the active worker's part.
+// Expose measures the leak on pairs of rows for which the truth is known: kernel returns the value
+// for two rows over the columns of all workers except the active one. own is the active worker's
+// part.
 func (t *Table) Expose(own Source, pairs [][2]int, kernel func(i, j int) float64) Exposure {
 	estimates, truth := make([]float64, len(pairs)), make([]float64, len(pairs))
 	rest := make(map[int][]byte)
@@ -43,10 +42,9 @@ func (t *Table) rest(own Source, row int) []byte {
 	return words
 }
 
-// similarity returns the mean over directions of cos(theta_i - theta_j), theta being
-// the phases of others: an unbiased estimate of their kernel's value with a
-// deviation of at most (2 M)^-1/2, whichever worker drew the directions. What mode paper
-// adds to a direction cancels.
+// similarity returns the mean over directions of cos(theta_i - theta_j), where theta are the phases
+// of the others. It is an unbiased estimate of their kernel's value with a deviation of at most (2
+// M)^-1/2, whichever worker drew the directions. Mode paper's offset of a direction cancels.
 func similarity(r ring, a, b []byte) float64 {
 	difference := bytes.Clone(a)
 	r.sub(difference, b)
@@ -76,8 +74,8 @@ func deviation(a, b []float64) float64 {
 	return math.Sqrt(sum / float64(len(a)))
 }
 
-// Table is the schedule of training mode cached, for one active worker: all rows
-// in all directions, once. It holds the words in the one copy that there is.
+// Table is the schedule of training mode cached, for one active worker: it requests all rows in all
+// directions, once, and holds the only copy of the words.
 type Table struct {
 	params Params
 	words  []byte
@@ -88,7 +86,7 @@ type Table struct {
 // Rows x Directions x Bits/8 bytes.
 func NewTable(p Params) *Table { return &Table{params: p} }
 
-// Next asks for all rows, in as many directions as a message has room for.
+// Next requests all rows, in as many directions as a message can hold.
 func (t *Table) Next() (Request, bool) {
 	s := t.params.spec
 	if t.words == nil {
@@ -99,7 +97,7 @@ func (t *Table) Next() (Request, bool) {
 	return Request{Rows: []Span{{0, s.Rows}}, Directions: Span{first, t.asked - first}}, first < s.Directions
 }
 
-// Answer keeps the words.
+// Answer stores the words.
 func (t *Table) Answer(rows []int, words []byte) {
 	width := len(words) / len(rows)
 	at := t.asked*t.params.ring().bytes() - width
@@ -111,8 +109,8 @@ func (t *Table) Answer(rows []int, words []byte) {
 // stride returns the size of a row in bytes.
 func (t *Table) stride() int { return t.params.spec.Directions * t.params.ring().bytes() }
 
-// Words returns all words, little-endian, row after row; they are complete once
-// the machine has ended without an error. They are not copied.
+// Words returns all words, little-endian, row after row, without a copy. They are complete once the
+// machine has ended without error.
 func (t *Table) Words() []byte { return t.words }
 
 // Row returns the words of row i.

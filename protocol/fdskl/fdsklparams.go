@@ -9,13 +9,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Name and Version stand in the descriptor of every session.
+// Name and Version identify the protocol in every session's descriptor.
 const (
 	Name           = "fdskl"
 	Version uint16 = 1
 )
 
-// Mode names the way in which phases are kept from the workers that add them up.
+// Mode names how phases are hidden from the workers that add them up.
 type Mode string
 
 // The modes.
@@ -24,33 +24,33 @@ const (
 	Paper    Mode = "paper"    // own masks, taken off again through a second tree
 )
 
-// Bounds on a session.
+// Limits on a session.
 const (
 	MaxWorkers    = 64
 	MaxRows       = 1 << 28
 	MaxDirections = 1 << 24
 )
 
-// Spec holds the settings of a session that are agreed before it starts.
+// Spec holds the settings that are agreed before a session.
 type Spec struct {
 	Mode     Mode     // "" means Hardened
 	Topology Topology // "" means Binary
 	// Bits is the size of a phase's word, 8, 16 or 32: a turn has 2^Bits steps. 0
 	// means 16.
 	Bits int
-	// Rows is the number of aligned rows; they are called 0 to Rows-1. Directions is
-	// the number of random directions that may be asked for, for any of the rows.
+	// Rows is the number of aligned rows, numbered 0 to Rows-1. Directions is the number of random
+	// directions that may be requested for each row.
 	Rows, Directions int
-	// Alignment commits to which row is which. All workers have the same.
+	// Alignment commits to the rows and their order. It is equal at all workers.
 	Alignment [sha256.Size]byte
-	// Asynchronous lets several active workers go on at once instead of in turns.
+	// Asynchronous lets several active workers work at once instead of in turns.
 	Asynchronous bool
 }
 
 // Params is a validated [Spec]; it never changes. Values are comparable.
 type Params struct{ spec Spec }
 
-// NewParams fills in the defaults of s and refuses what no session can have.
+// NewParams fills in the defaults of s and refuses invalid settings.
 func NewParams(s Spec) (Params, error) {
 	if s.Mode == "" {
 		s.Mode = Hardened
@@ -83,7 +83,7 @@ func (p Params) Spec() Spec { return p.spec }
 
 func (p Params) ring() ring { return ring(p.spec.Bits) }
 
-// Encode returns the canonical encoding, which goes into Descriptor.Params.
+// Encode returns the canonical encoding, for Descriptor.Params.
 func (p Params) Encode() []byte {
 	var w wire.Writer
 	w.String("mercer/v1/fdskl")
@@ -97,7 +97,7 @@ func (p Params) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeParams decodes and validates what Encode wrote.
+// DecodeParams decodes and validates the output of Encode.
 func DecodeParams(b []byte) (Params, error) {
 	const longest = 32
 	r := wire.NewReader(b)
@@ -116,9 +116,8 @@ func DecodeParams(b []byte) (Params, error) {
 	return Params{s}, nil
 }
 
-// ValidateSession refuses a session that this protocol cannot run: it takes at
-// least one leader, who is an active worker, at least two workers, and nobody
-// else.
+// ValidateSession refuses a session that this protocol cannot run. It needs at least one leader,
+// which is an active worker, at least two workers, and no other members.
 func ValidateSession(s *protocol.Session) (Params, error) {
 	active, passive := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
 	switch {
@@ -139,7 +138,7 @@ func ValidateSession(s *protocol.Session) (Params, error) {
 	return p, nil
 }
 
-// trees returns the trees that a request's words go up.
+// trees returns the trees for a request's words.
 func (p Params) trees(workers int) []Tree {
 	trees := []Tree{p.spec.Topology.Tree(workers)}
 	if p.spec.Mode == Paper {

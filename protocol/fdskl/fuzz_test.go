@@ -86,9 +86,8 @@ func FuzzDecodeDone(f *testing.F) {
 	})
 }
 
-// Whatever another active worker sends to one that has begun, it is taken, or
-// refused with blame, or has to wait; and after what is refused a true turn is
-// taken.
+// Every message of another active worker to one that has begun is accepted, refused with blame, or
+// postponed; after a refusal a valid turn is accepted.
 func FuzzMessages(f *testing.F) {
 	c := newCouncil(f, Spec{Mode: Paper, Bits: 32, Rows: 4, Directions: 9}, 4, 2, 2, 2)
 	hash := retirementHash(c.session.ID(), 0)

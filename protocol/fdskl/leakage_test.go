@@ -23,9 +23,9 @@ func TestLeakage(t *testing.T) {
 		{"one active", usual, "active", "the active worker learns", "active workers"},
 		{"measured", measured, "active", "Measured on 780 pairs of this job's rows: a correlation of 0.991 with the true kernel values, and a deviation of 0.0081", "Mode paper"},
 		{"mode paper", paper, "active", "solves them for every column of every other worker", "two workers"},
-		{"mode paper, coalition", paper, "coalition", "single workers only", "nothing else of them"},
+		{"mode paper, coalition", paper, "coalition", "single workers only", "nothing else about them"},
 		{"coalition", usual, "coalition", "all but one of the 4 workers", "single workers only"},
-		{"coalition of two", two, "coalition", "nothing else of them", "all but one"},
+		{"coalition of two", two, "coalition", "nothing else about them", "all but one"},
 		{"passive", usual, "passive", "(500)", "all directions"},
 		{"broker", usual, "broker", "It sees no content", "label"},
 	} {

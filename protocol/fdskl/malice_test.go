@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// signed is a request with the active worker's signature, whatever it asks for.
+// signed is a request with the active worker's signature, whatever its content.
 func (f *federation) signed(q Request, counter uint32, to int) protocol.Message {
 	h := f.session.Header(f.names[0], f.names[to], roundRequest, kindOf(roundRequest))
 	h.Sequence = counter
@@ -53,7 +53,7 @@ func TestDifferentRowsUnderOneCounter(t *testing.T) {
 			_, r := f.run(t, func() Schedule { return &once{request: usual} }, twoFaced)
 			blamed(t, r.Outcome("shop3").End.Err, "bank", protocol.KindEquivocation, "request 1 to shop3 and that to shop2 differ, and bank has signed both")
 
-			got := make(map[string][]byte) // where nobody compares
+			got := make(map[string][]byte) // without the comparison of witnesses
 			f.run(t, func() Schedule { return &once{request: usual} }, func(m protocol.Message) []protocol.Message {
 				switch {
 				case m.Kind == "Witness":
@@ -91,8 +91,8 @@ func (f *federation) checkNoise(t *testing.T, got map[string][]byte, asked []Req
 	f.checkUnmasked(t, "all", total, a, asked)
 }
 
-// checkUnmasked tries each combination of the masks that a shares with others:
-// for each other worker, of the one request, of the other, or none.
+// checkUnmasked tries each combination of the masks that a shares with others: for each other
+// worker, the mask of the one request, of the other, or none.
 func (f *federation) checkUnmasked(t *testing.T, what string, words []byte, a *Active, asked []Request) {
 	t.Helper()
 	others := len(f.names) - 1
@@ -227,7 +227,7 @@ func withSequence(h protocol.Header, n uint32) protocol.Header {
 	return h
 }
 
-// A key of low order, with which everybody would know the masks, is refused.
+// A key of low order, with which the masks would be public, is refused.
 func TestKeysOfLowOrder(t *testing.T) {
 	f := newFederation(t, Spec{Rows: 1, Directions: 1, Bits: 8}, 2)
 	p, err := f.passive(1)

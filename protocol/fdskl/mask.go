@@ -11,8 +11,8 @@ import (
 // keyBytes is the size of a public key.
 const keyBytes = 32
 
-// mask is a keystream to be added to words or taken off: AES-128 in counter
-// mode. Each chunk of a request has a part of the counter's range to itself.
+// mask is a keystream that is added to words or subtracted: AES-128 in counter mode. Each chunk of
+// a request has its own part of the counter's range.
 type mask struct {
 	block    cipher.Block
 	subtract bool
@@ -31,7 +31,7 @@ const (
 	tileBytes  = 8 << 10  // stays in the first-level cache
 )
 
-// apply puts masks onto the words of one chunk, on all cores.
+// apply adds masks to the words of one chunk, on all cores.
 func (r ring) apply(masks []mask, chunk int, words []byte) {
 	linalg.For(len(words), stripBytes, func(lo, hi int) {
 		var t tile
@@ -41,7 +41,7 @@ func (r ring) apply(masks []mask, chunk int, words []byte) {
 	})
 }
 
-// tile is room for a piece of keystream.
+// tile is a buffer for a piece of keystream.
 type tile struct{ zeros, key [tileBytes]byte }
 
 // strip masks the words that begin at byte first of the chunk.
@@ -94,7 +94,7 @@ func (r ring) add(dst, src []byte) {
 	}
 }
 
-// sub takes the words of src off the words of dst.
+// sub subtracts the words of src from the words of dst.
 func (r ring) sub(dst, src []byte) {
 	h, order := r.tops(), binary.LittleEndian
 	for len(dst) >= 8 && len(src) >= 8 {

@@ -38,8 +38,8 @@ func weigh(m protocol.Machine) *weighed {
 	panic("fdskl: another machine")
 }
 
-// However slow one party is, nobody holds more than a window of chunks for each tree, and
-// no more than a window from each child is on its way.
+// However slow one party is, no party holds more than a window of chunks for each tree, and no more
+// than a window from each child is in transit.
 func TestMemoryIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

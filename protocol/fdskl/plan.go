@@ -20,15 +20,15 @@ func (p Params) RequestBytes(q Request) int64 {
 	return int64(q.count()) * int64(q.Directions.Count) * int64(p.ring().bytes())
 }
 
-// HeldBytes returns the most that a worker holds of what it adds up for one active
-// worker: a window of chunks for each tree, however many workers send to it. As
-// much from each child may wait in its queue.
+// HeldBytes returns the most memory that a worker needs for the sums of one active worker: a window
+// of chunks for each tree, whatever the number of its senders. As much from each child may wait in
+// its queue.
 func (p Params) HeldBytes(workers int) int64 {
 	return int64(len(p.trees(workers))) * window * protocol.MaxChunkBytes
 }
 
-// Plan returns the traffic of a session with these requests of one active worker:
-// one edge for each worker that sends another something, in the order of the members.
+// Plan returns the traffic of a session with these requests of one active worker: one edge for each
+// pair of workers with traffic, in the order of the members.
 func Plan(s *protocol.Session, requests ...Request) ([]Edge, error) {
 	return plan(s, protocol.MaxChunkBytes, requests)
 }
@@ -64,7 +64,7 @@ func plan(s *protocol.Session, chunk int, requests []Request) ([]Edge, error) {
 	return list, nil
 }
 
-// traffic counts what each of q workers sends each.
+// traffic counts the bytes that each of q workers sends to each other.
 type traffic struct {
 	q     int
 	pairs []Edge
@@ -99,8 +99,7 @@ func (t *traffic) request(spans int) {
 	}
 }
 
-// goUp counts the words that go up a tree, and the empty messages that grant
-// room for them.
+// goUp counts the words that go up a tree, and the empty messages that grant room for them.
 func (t *traffic) goUp(tree Tree, l layout, bytes int64) {
 	for w := 1; w < t.q; w++ {
 		t.add(w, tree[w], l.chunks(), bytes)

@@ -5,20 +5,17 @@ import (
 	"slices"
 )
 
-// SafeTrees reports whether masked phases may go up t1 while their masks go up t2.
-// The phases o and the masks r of all workers are unknowns; whatever worker w
-// receives is a sum of some of them. Nobody may be able to combine what it has
-// so that masks cancel and phases remain, other than its own, and at the root
-// the sum of all.
+// SafeTrees reports whether masked phases may go up t1 while their masks go up t2. The phases o and
+// the masks r of all workers are unknowns; each message that worker w receives is a sum of some of
+// them. No worker may be able to combine its knowledge so that masks cancel and phases remain,
+// except its own phases and, at the root, the sum of all.
 //
-// Definition 2 of the paper, that no subtree of more than one leaf belongs to
-// both trees, is not enough: with four workers it allows trees by which one
-// reads another worker's phase.
+// Definition 2 of the paper, that no subtree of more than one leaf belongs to both trees, is not
+// enough: with four workers it allows trees in which one worker reads another one's phase.
 //
-// Combinations are counted modulo 2^31-1, which stands for real numbers, and
-// modulo 2: words are numbers modulo a power of two, where half a combination
-// may tell something. With two workers nothing can keep the root from the
-// other's phase, which is the sum of all less its own.
+// Combinations are counted modulo 2^31-1, which represents real numbers, and modulo 2: words are
+// numbers modulo a power of two, where half a combination may reveal something. With two workers
+// nothing can hide the other's phase from the root, which subtracts its own from the sum.
 func SafeTrees(t1, t2 Tree) error {
 	q := len(t1)
 	for _, t := range []Tree{t1, t2} {
@@ -44,12 +41,11 @@ func leaked(t1, t2 Tree, w int) int {
 	return exposed(view, allowed)
 }
 
-// observation holds what somebody has received: the coefficients of all phases and
-// of all masks in it.
+// observation holds one received message: the coefficients of all phases and of all masks in it.
 type observation struct{ phases, masks []int }
 
-// viewOf is all that worker w has: its own phase and mask, and what its children
-// in both trees send.
+// viewOf returns the knowledge of worker w: its own phase and mask, and the messages of its
+// children in both trees.
 func viewOf(t1, t2 Tree, w int) []observation {
 	q := len(t1)
 	none := make([]int, q)
@@ -64,7 +60,7 @@ func viewOf(t1, t2 Tree, w int) []observation {
 	return view
 }
 
-// indicator is 1 at the given places of n.
+// indicator returns a vector of length n with 1 at the given places.
 func indicator(n int, places ...int) []int {
 	v := make([]int, n)
 	for _, p := range places {
@@ -81,9 +77,9 @@ func exposed(view []observation, allowed [][]int) int {
 
 const largePrime = 1<<31 - 1
 
-// exposedModulo computes [exposed] modulo a prime, from ranks. Let A hold the
-// coefficients of phases and B the coefficients of masks. What remains is a space of
-// dimension rank [A B] - rank B; the allowed combinations join the view as known.
+// exposedModulo computes [exposed] modulo a prime, from ranks. Let A hold the coefficients of
+// phases and B the coefficients of masks. The exposed combinations are a space of dimension rank [A
+// B] - rank B; the allowed combinations join the view as known.
 func exposedModulo(view []observation, allowed [][]int, p int64) int {
 	var masks, both [][]int
 	for _, o := range view {
@@ -114,7 +110,7 @@ func rank(rows [][]int, p int64) int {
 	return r
 }
 
-// pivot brings a row that is not zero in column c to the front.
+// pivot moves a row that is not zero in column c to the front.
 func pivot(m [][]int64, c int) bool {
 	for i := range m {
 		if m[i][c] != 0 {

@@ -9,23 +9,22 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Span is Count things that follow each other, beginning with First.
+// Span is a range of Count numbers from First on.
 type Span struct{ First, Count int }
 
 func (s Span) end() int { return s.First + s.Count }
 
-// Request asks for the phases of some rows in some directions: a phase block.
-// Rows ascend, and spans that meet are one. A row is asked for directions in
-// ascending order, never for one twice.
+// Request asks for the phases of some rows in some directions: a phase block. Rows ascend, and
+// adjacent spans are merged. The directions of a row are requested in ascending order, each once.
 type Request struct {
 	Rows       []Span
 	Directions Span
-	// shares says that the other active workers' parts of f are wanted at these
-	// rows, too: the request begins an iteration, and there are several.
+	// shares requests the other active workers' parts of f at these rows too: the request begins an
+	// iteration, and there are several active workers.
 	shares bool
 }
 
-// Spans writes ascending numbers as spans.
+// Spans converts ascending numbers to spans.
 func Spans(rows ...int) []Span {
 	var list []Span
 	for _, r := range rows {
@@ -38,7 +37,7 @@ func Spans(rows ...int) []Span {
 	return list
 }
 
-// count returns the number of rows that the request asks for.
+// count returns the number of rows of the request.
 func (q Request) count() int {
 	n := 0
 	for _, s := range q.Rows {
@@ -47,7 +46,7 @@ func (q Request) count() int {
 	return n
 }
 
-// rows lists the lo-th to hi-th row asked for, hi left out.
+// rows lists the request's rows from the lo-th on, up to but excluding the hi-th.
 func (q Request) rows(lo, hi int) []int {
 	list := make([]int, 0, hi-lo)
 	at := 0
@@ -62,10 +61,10 @@ func (q Request) rows(lo, hi int) []int {
 	return list
 }
 
-// marks say for each row from which direction on it can be asked for.
+// marks hold for each row the first direction that may be requested next.
 type marks []uint32
 
-// check refuses what may not be asked for.
+// check refuses invalid requests.
 func (m marks) check(q Request, owned Span, most int) error {
 	if q.Directions.First < owned.First || q.Directions.Count < 1 || q.Directions.end() > owned.end() {
 		return fmt.Errorf("fdskl: directions %d to %d, where %d to %d were agreed", q.Directions.First, q.Directions.end()-1, owned.First, owned.end()-1)
@@ -94,7 +93,7 @@ func (m marks) check(q Request, owned Span, most int) error {
 	return nil
 }
 
-// set notes that a request is answered.
+// set records that a request is answered.
 func (m marks) set(q Request) {
 	for _, s := range q.Rows {
 		for r := s.First; r < s.end(); r++ {
@@ -114,8 +113,8 @@ func (q Request) encodeTo(w *wire.Writer) {
 
 func readSpan(r *wire.Reader) Span { return Span{int(r.Uint32()), int(r.Uint32())} }
 
-// maxSpans keeps one step's requests, one to each worker, within what a step may
-// send, and each within a message.
+// maxSpans limits the spans so that one step's requests, one to each worker, fit into a step, and
+// each into a message.
 func maxSpans(workers int) int {
 	each := min(protocol.MaxStepBytes/max(1, workers-1), protocol.MaxChunkBytes)
 	return (each - signedBytes) / spanBytes
@@ -126,7 +125,7 @@ const (
 	signedBytes = 4 + spanBytes + 1 + ed25519.SignatureSize // of a request beside its spans of rows
 )
 
-// signedRequest is a request as it travels.
+// signedRequest is a request in wire format.
 type signedRequest struct {
 	request   Request
 	signature [ed25519.SignatureSize]byte // of the hash
@@ -153,10 +152,9 @@ func decodeRequest(b []byte, workers int) (signedRequest, error) {
 	return s, r.Close("fdskl: request")
 }
 
-// hash names a request permanently: the session, the active worker and its count of
-// requests, the rows in order, the directions, and the trees. Masks are derived
-// from it, so that workers who were asked for different things mask for each
-// other what nobody can take off.
+// hash returns the permanent name of a request: the session, the active worker and its counter, the
+// rows in order, the directions, and the trees. Masks are derived from it, so workers that received
+// different requests mask with numbers that do not cancel.
 func (q Request) hash(id protocol.SessionID, sequence uint32, trees []Tree) [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/fdskl/request")

@@ -28,14 +28,14 @@ func TestSpans(t *testing.T) {
 	})
 }
 
-// A phase is answered once, and only within what was agreed.
+// A phase is answered once, and only within the agreed limits.
 func TestMarks(t *testing.T) {
 	m := make(marks, 10)
 	m.set(Request{Rows: Spans(2, 3), Directions: Span{0, 4}})
 	for _, tt := range []struct {
 		name string
 		ask  Request
-		want string // "" for what is answered
+		want string // "" for an answered request
 	}{
 		{"other rows", Request{Rows: Spans(0, 1, 9), Directions: Span{0, 5}}, ""},
 		{"later directions", Request{Rows: Spans(2, 3), Directions: Span{4, 4}}, ""},

@@ -123,7 +123,7 @@ func (f *federation) passive(w int) (*Passive, error) {
 	return newPassive(f.setup(w), f.inputs[w], f.identity(w), f.chunk)
 }
 
-// nodes are all workers; the active one asks for what a fresh schedule says.
+// nodes are all workers; the active one requests what a fresh schedule decides.
 func (f *federation) nodes(schedule func() Schedule) []sim.Node {
 	timers := map[protocol.Timer]int64{TimerPhases: 1 << 22, TimerRequest: 1 << 23}
 	nodes := []sim.Node{{Name: f.names[0], InputHash: f.inputs[0].Hash, Timers: timers, New: func() (protocol.Machine, error) { return f.active(schedule()) }}}

@@ -247,8 +247,8 @@ func TestSeveralActiveWorkersEqualPooled(t *testing.T) {
 	}
 }
 
-// Asynchronously all iterations are made, whatever the network does, and each
-// coefficient is within what a step allows.
+// Asynchronously all iterations are made for any network delays, and each coefficient is within the
+// limits of a step.
 func TestAsynchronousActiveWorkers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -343,8 +343,8 @@ func TestTurnThatRetiresAnother(t *testing.T) {
 	}
 }
 
-// A lie about a third worker, told in the middle of a training, ends it with the
-// liar's name, given by the party that hears the lie.
+// A lie about a third worker in the middle of a training ends it. The receiver of the lie blames
+// the liar.
 func TestLieAboutAThirdWorker(t *testing.T) {
 	c := newCouncil(t, Spec{Mode: Paper, Bits: 32, Rows: 4, Directions: 9}, 4, 2, 2, 2)
 	lie := func(m protocol.Message) []protocol.Message {

@@ -9,22 +9,20 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Partner is the schedule of one of several active workers, each of whom has the
-// coefficients of its own directions (the paper's Lambda^l): f is the sum of all
-// active workers' parts.
+// Partner is the schedule of one of several active workers, each of which has the coefficients of
+// its own directions (the paper's Lambda^l): f is the sum of all active workers' parts.
 type Partner interface {
 	Schedule
-	// Share returns this worker's part of f at the rows of another one's request
-	// (Algorithm 2), or the request that must be answered first; then it is
-	// called again. A part that is returned belongs to one iteration of the other
-	// worker.
+	// Share returns this worker's part of f at the rows of another one's request (Algorithm 2), or
+	// the request that must be answered before Share is called again. A returned part belongs to
+	// one iteration of the other worker.
 	Share(rows []int) (values []float64, missing Request, complete bool)
-	// Shares takes the sum of all others' parts at the rows of the last request
-	// that Next returned, once that is answered; the iteration is complete.
+	// Shares receives the sum of all others' parts at the rows of the last request that Next
+	// returned, once it is answered; this completes the iteration.
 	Shares(sum []float64)
 }
 
-// maxShared bounds the rows at which parts of f are asked for at once.
+// maxShared limits the rows of one request for parts of f.
 const maxShared = protocol.MaxChunkBytes / 8
 
 // owedShares are parts of f that another active worker waits for.
@@ -34,7 +32,7 @@ type owedShares struct {
 	request  Request
 }
 
-// gathered reports whether all others' parts of f are here.
+// gathered reports whether all others' parts of f have arrived.
 func (a *Active) gathered() bool {
 	for i, part := range a.turns.parts {
 		if part == nil && i != a.mine.index {
@@ -44,9 +42,9 @@ func (a *Active) gathered() bool {
 	return true
 }
 
-// Round 7, Shares: parts of f, from one active worker to another (line 6 of
-// Algorithm 1). They go straight to the one who asks and not through a tree, so
-// that it sees each part and not only their sum.
+// Round 7, Shares: parts of f, from one active worker to another (line 6 of Algorithm 1). They go
+// directly to the requesting worker and not through a tree, so it sees each part and not only their
+// sum.
 func (a *Active) receiveShares(m protocol.Message) error {
 	l, counter := a.requestsOf(m)
 	from := slices.Index(a.leaders(), m.Sender)
@@ -82,7 +80,7 @@ func decodeShares(b []byte, n int) ([]float64, error) {
 
 func (a *Active) leaders() []string { return a.setup.Session.With(protocol.RoleLeader) }
 
-// owe notes that another active worker waits for this one's part.
+// owe records that another active worker waits for this one's part.
 func (a *Active) owe(l *requests, sequence uint32) {
 	if q := l.task.request; q.shares {
 		l.owed = true
@@ -90,7 +88,7 @@ func (a *Active) owe(l *requests, sequence uint32) {
 	}
 }
 
-// pay sends the first part that is owed, or asks for what it needs.
+// pay sends the first owed part, or requests the phases for it.
 func (a *Active) pay() protocol.Effects {
 	o := a.turns.owed[0]
 	values, missing, complete := a.schedule.(Partner).Share(o.request.rows(0, o.request.count()))
@@ -103,8 +101,8 @@ func (a *Active) pay() protocol.Effects {
 	return protocol.Effects{Sync: true, Send: []protocol.Message{m}}
 }
 
-// conclude gives the schedule the sum of the others' parts, in the session's
-// order, and upstream sums the turn on.
+// conclude passes the sum of the others' parts, in the session's order, to the schedule, and passes
+// the turn on.
 func (a *Active) conclude() protocol.Effects {
 	sum := make([]float64, len(a.turns.parts[a.mine.index]))
 	for i, part := range a.turns.parts {

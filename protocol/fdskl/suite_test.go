@@ -9,8 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/protocoltest"
 )
 
-// rounds is a schedule of several requests, each of which depends on the answer
-// to the last: whether it asks for one direction or for two.
+// rounds is a schedule of several requests, each of which depends on the answer to the last: it
+// requests one direction or two.
 type rounds struct {
 	params Params
 	next   int    // direction
@@ -83,7 +83,7 @@ func (f *federation) inFlight() int64 {
 	return int64(q*(q-1)*keyBytes + (q-1)*(words+signedBytes+4*spanBytes+witnessBytes))
 }
 
-// alone answers a schedule from what all workers hold.
+// alone answers a schedule with the phases of all workers.
 func (f *federation) alone(schedule func() Schedule) Schedule {
 	s := schedule()
 	for q, more := s.Next(); more; q, more = s.Next() {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Topology is the shape of the tree that sums go up.
+// Topology is the shape of the tree along which sums go up.
 type Topology string
 
 // The topologies.
@@ -23,12 +23,11 @@ func (t Topology) validate() error {
 	return fmt.Errorf("fdskl: topology %q; choose binary, star or chain", string(t))
 }
 
-// Tree holds the receiver of each worker's sum: Tree[w] is the parent of worker w,
-// [Root] at the root, [Absent] where w takes no part. The active worker is
-// number 0 and the root.
+// Tree holds the receiver of each worker's sum: Tree[w] is the parent of worker w, [Root] at the
+// root, [Absent] if w takes no part. The active worker is number 0 and the root.
 type Tree []int
 
-// Parents that are no workers.
+// Parents that are not workers.
 const (
 	Root   = -1
 	Absent = -2
@@ -51,10 +50,10 @@ func (t Topology) Tree(q int) Tree {
 	return tree
 }
 
-// maskTree returns the tree T2 of mode paper, in which masks go up by themselves: a
-// path from worker 1, which is a child of the root in every topology, over all
-// others to the root. Every set of masks that a worker gets here includes worker 1's
-// masks, and no set of masked phases that it gets elsewhere includes worker 1's.
+// maskTree returns the tree T2 of mode paper for masks alone: a path from worker 1, which is a
+// child of the root in every topology, through all others to the root. Every set of masks that a
+// worker receives here includes worker 1's masks, and no set of masked phases that it receives
+// elsewhere includes worker 1's.
 func maskTree(q int) Tree {
 	tree := make(Tree, q)
 	for w := range tree {
@@ -64,7 +63,7 @@ func maskTree(q int) Tree {
 	return tree
 }
 
-// children returns who sends to worker w, in order.
+// children returns the workers that send to worker w, in order.
 func (t Tree) children(w int) []int {
 	var list []int
 	for c, parent := range t {
@@ -75,7 +74,7 @@ func (t Tree) children(w int) []int {
 	return list
 }
 
-// below returns worker w and all whose sums reach it.
+// below returns worker w and all workers whose sums reach it.
 func (t Tree) below(w int) []int {
 	list := []int{w}
 	for i := 0; i < len(list); i++ {
@@ -84,7 +83,7 @@ func (t Tree) below(w int) []int {
 	return list
 }
 
-// validate refuses what is no tree over q workers with root 0.
+// validate refuses anything but a tree over q workers with root 0.
 func (t Tree) validate(q int) error {
 	if len(t) != q || q == 0 || t[0] != Root {
 		return fmt.Errorf("fdskl: a tree over %d of %d workers, whose root must be worker 0", len(t), q)

@@ -129,7 +129,7 @@ func exactlySafe(t1, t2 Tree, w int) bool {
 		}
 		rest := row[q:]
 		rest[w].SetInt64(0)
-		if w == 0 { // what is left may be a multiple of the sum of the others
+		if w == 0 { // the rest may be a multiple of the others' sum
 			for _, v := range rest[2:] {
 				if v.Cmp(rest[1]) != 0 {
 					return false

@@ -13,10 +13,10 @@ import (
 
 // turns holds the place of an active worker among several.
 //
-// In turns (the default) one of them makes an iteration, then the next: as if
-// there were one, so that results do not depend on timing. Asynchronously all go
-// on at once, with parts of f that may be some iterations old; steps should then
-// be shorter, gamma over the number of active workers.
+// In turns (the default) one of them makes an iteration, then the next, so that results equal those
+// of one worker and do not depend on timing. Asynchronously all work at once, with parts of f that
+// may be some iterations old; steps should then be shorter, gamma over the number of active
+// workers.
 type turns struct {
 	mine      bool         // the next iteration may begin
 	made      uint32       // turns passed so far, by anybody
@@ -29,8 +29,8 @@ type turns struct {
 
 func (a *Active) alone() bool { return len(a.queues) == 1 }
 
-// retirement is an active worker's signature that it needs no more iterations.
-// Others pass it on, and can say so of nobody else.
+// retirement is an active worker's signature that it needs no more iterations. Others forward it
+// and cannot forge it.
 type retirement []byte
 
 // retirementHash returns the hash that the active worker with this index signs.
@@ -42,7 +42,7 @@ func retirementHash(id protocol.SessionID, index int) [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// signRetirement notes that this worker needs no more iterations.
+// signRetirement records that this worker needs no more iterations.
 func (a *Active) signRetirement() {
 	hash := retirementHash(a.setup.Session.ID(), a.mine.index)
 	a.turns.done[a.mine.index] = a.identity.Sign(hash[:])
@@ -50,7 +50,7 @@ func (a *Active) signRetirement() {
 
 var errNotRetired = errors.New("another active worker is said to be done and has not signed it")
 
-// signed refuses a list in which somebody is newly done who has not said so.
+// signed refuses a list with a newly retired worker that has not signed.
 func (a *Active) signed(done []retirement) error {
 	for i, r := range done {
 		hash := retirementHash(a.setup.Session.ID(), i)
@@ -64,14 +64,14 @@ func (a *Active) signed(done []retirement) error {
 // retired reports whether the active worker with this index needs no more iterations.
 func (t *turns) retired(index int) bool { return t.done[index] != nil }
 
-// allDone reports whether nobody begins an iteration any more.
+// allDone reports whether no worker begins iterations any more.
 func (a *Active) allDone() bool {
 	return !slices.ContainsFunc(a.turns.done, func(r retirement) bool { return r == nil })
 }
 
-// Round 8, Turn: in turns, the right to make the next iteration goes round, with
-// the list of who needs no more, as they have signed it. Asynchronously it is said
-// once to all by a worker that needs no more.
+// Round 8, Turn: in turns, the right to make the next iteration goes round, with the list of the
+// workers that have signed that they need no more. Asynchronously, a worker that needs no more
+// sends it once to all.
 func (a *Active) passTurn() protocol.Effects {
 	a.turns.mine = false
 	a.turns.made++
@@ -108,7 +108,7 @@ func decodeDone(b []byte, n int) ([]retirement, error) {
 	return done, r.Close("fdskl: turn")
 }
 
-// retire says that this worker needs no more iterations.
+// retire announces that this worker needs no more iterations.
 func (a *Active) retire() protocol.Effects {
 	a.signRetirement()
 	if !a.params.spec.Asynchronous {
@@ -146,19 +146,18 @@ func (a *Active) receiveTurn(m protocol.Message) (protocol.Effects, error) {
 	return a.takeTurn(m, from, done)
 }
 
-// takeTurn takes the right to make an iteration, or upstream sums on that nobody needs
-// one.
+// takeTurn uses the right to make an iteration, or passes it on if this worker needs no more.
 func (a *Active) takeTurn(m protocol.Message, from int, done []retirement) (protocol.Effects, error) {
 	n := len(a.queues)
 	if (from+1)%n != a.mine.index || a.turns.mine || int(m.Sequence)%n != a.mine.index || m.Sequence <= a.turns.made {
 		return protocol.Effects{}, m.Unexpected()
 	}
-	for i := range done { // nobody begins again
+	for i := range done { // no retired worker begins again
 		if a.turns.retired(i) && done[i] == nil {
 			return protocol.Effects{}, m.Unexpected()
 		}
 	}
-	for i := range done { // what was verified stays, for the next to verify
+	for i := range done { // verified signatures stay, for the next worker to verify
 		if !a.turns.retired(i) {
 			a.turns.done[i] = done[i]
 		}

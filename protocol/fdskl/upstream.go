@@ -34,11 +34,10 @@ func (w *worker) newTask(l *requests, q Request, signed witness) *task {
 	return t
 }
 
-// directionPhases are mode paper's b, one for each direction of the request,
-// from whichever passive worker is drawn to add it (the paper's l', line 6 of
-// Algorithm 3): the share of worker self, zero where another one was drawn. Both
-// depend on the direction only, since phases of one direction that differ from
-// row to row would make its feature worthless.
+// directionPhases returns worker self's share of mode paper's b, one for each direction of the
+// request: a randomly drawn passive worker (the paper's l', line 6 of Algorithm 3) adds b, and the
+// share of all others is zero. Both draws depend on the direction only, since an offset that
+// differed from row to row would make the feature worthless.
 func directionPhases(s protocol.Setup, self, workers int, d Span, r ring) []byte {
 	id := s.Session.ID()
 	drawn := prg.New(id, "fdskl/drawn")
@@ -63,17 +62,16 @@ func newUpstreamSum(t Tree, self int, chunks int) upstreamSum {
 	return p
 }
 
-// ownMask is worker-private: mode paper's b^l, fresh for each (row, direction,
-// request). One mask for each direction, as the paper has it, would give the
-// difference of two rows' phases to anybody who receives both.
+// ownMask returns mode paper's b^l, private to the worker and fresh for each (row, direction,
+// request). One mask for each direction, as in the paper, would reveal the difference of two rows'
+// phases to anyone who receives both.
 func ownMask(s protocol.Setup, request [sha256.Size]byte) mask {
 	id := s.Session.ID()
 	return newMask(prg.Derive(s.Seed, "fdskl/own", id[:], request[:]), false)
 }
 
-// pairMasks returns the masks that worker self shares with the others for one request:
-// r_l = sum over m > l of PRG_lm - sum over m < l of PRG_lm, so that the masks of
-// all workers add up to nothing.
+// pairMasks returns the masks that worker self shares with the others for one request: r_l = sum
+// over m > l of PRG_lm - sum over m < l of PRG_lm, so that the masks of all workers cancel.
 func pairMasks(id protocol.SessionID, self int, shared [][32]byte, request [sha256.Size]byte) []mask {
 	var list []mask
 	for other, secret := range shared {
@@ -84,7 +82,7 @@ func pairMasks(id protocol.SessionID, self int, shared [][32]byte, request [sha2
 	return list
 }
 
-// answered reports whether everything has gone up.
+// answered reports whether all chunks have been sent.
 func (t *task) answered() bool {
 	for i := range t.upstream {
 		if !t.upstream[i].done() {
@@ -105,8 +103,8 @@ func (w *worker) words(t *task, chunk int) []byte {
 	return words
 }
 
-// receiveWords takes a child's sum of one chunk. A child may have been asked
-// before this worker.
+// receiveWords processes a child's sum of one chunk. The request may have reached the child before
+// this worker.
 func (w *worker) receiveWords(l *requests, counter uint32, m protocol.Message) error {
 	tree, _ := w.goesUp(m.Round)
 	child := l.place(m.Sender)
@@ -119,8 +117,7 @@ func (w *worker) receiveWords(l *requests, counter uint32, m protocol.Message) e
 	return l.task.upstream[tree].take(m, child, l.task.layout.size(int(m.Chunk)), w.params.ring())
 }
 
-// receiveRoom takes a parent's word that more may be sent. One for an earlier
-// request has been overtaken by others.
+// receiveRoom processes a parent's grant of room. It ignores a grant for an earlier request.
 func (w *worker) receiveRoom(l *requests, counter uint32, m protocol.Message) error {
 	tree, _ := w.goesUp(m.Round)
 	switch {
@@ -134,7 +131,7 @@ func (w *worker) receiveRoom(l *requests, counter uint32, m protocol.Message) er
 	return l.task.upstream[tree].receiveRoom(m)
 }
 
-// sends reports whether a chunk can go up a tree of another worker's.
+// sends reports whether a chunk can go up a tree of another worker.
 func (w *worker) sends() bool {
 	l, _ := w.nextUp()
 	return l != nil
@@ -153,7 +150,7 @@ func (w *worker) nextUp() (*requests, int) {
 	return nil, 0
 }
 
-// sendNext upstream sums that chunk on to the parent, and room to the children.
+// sendNext sends that chunk to the parent, and room to the children.
 func (w *worker) sendNext() protocol.Effects {
 	l, tree := w.nextUp()
 	t, r := l.task, w.params.ring()
@@ -171,7 +168,7 @@ func (w *worker) sendNext() protocol.Effects {
 	return protocol.Effects{Send: append([]protocol.Message{m}, w.grantRoom(l, tree)...), Progress: l.task.progress()}
 }
 
-// grantRoom tells the children of a tree that they may send more.
+// grantRoom grants more room to the children of a tree.
 func (w *worker) grantRoom(l *requests, tree int) []protocol.Message {
 	p := &l.task.upstream[tree]
 	if !p.grants() {
@@ -191,8 +188,8 @@ func (t *task) progress() protocol.Progress {
 	return protocol.Progress{Stage: "phases", Done: int64(t.upstream[0].next), Total: int64(t.upstream[0].chunks)}
 }
 
-// awaitsOthers says for whom the worker waits: for what it needs to answer a
-// request, and if that is nothing, for the next request.
+// awaitsOthers returns what the worker waits for: the missing inputs for a request or, if none is
+// missing, the next request.
 func (w *worker) awaitsOthers() await {
 	if a, some := w.awaitsPeer(); some {
 		return a
@@ -205,7 +202,7 @@ func (w *worker) awaitsOthers() await {
 	return await{}
 }
 
-// awaitsPeer is a key, a child's words, a parent's room or a witness.
+// awaitsPeer returns a missing key, a child's words, a parent's room or a witness.
 func (w *worker) awaitsPeer() (await, bool) {
 	for i, here := range w.agreed {
 		if w.key != nil && !here {
@@ -238,7 +235,7 @@ func (l *requests) awaitsPeer() (await, bool) {
 	return await{}, false
 }
 
-// layout cuts a request's words, row after row, into chunks of whole rows.
+// layout divides a request's words, row after row, into chunks of whole rows.
 type layout struct {
 	rows, rowBytes int
 	perChunk       int // rows
@@ -251,7 +248,7 @@ func newLayout(q Request, r ring, chunkBytes int) layout {
 
 func (l layout) chunks() int { return (l.rows-1)/l.perChunk + 1 }
 
-// span returns the rows of a chunk, counted within the request; hi is left out.
+// span returns the rows of a chunk, counted within the request; it excludes hi.
 func (l layout) span(chunk int) (lo, hi int) {
 	return chunk * l.perChunk, min((chunk+1)*l.perChunk, l.rows)
 }
@@ -262,13 +259,13 @@ func (l layout) size(chunk int) int {
 	return (hi - lo) * l.rowBytes
 }
 
-// requests is one active worker's requests, as this worker has them.
+// requests holds one active worker's requests as this worker knows them.
 type requests struct {
 	index     int
 	names     []string // of the workers, this active one first: the numbers in its trees
 	self      int
 	trees     []Tree
-	owned     Span // the directions that this active worker may ask for
+	owned     Span // the directions that this active worker may request
 	marks     marks
 	counter   uint32 // of the last request, from 1
 	task      *task  // nil before the first
@@ -277,7 +274,7 @@ type requests struct {
 	finished  bool
 }
 
-// task is a request that is being answered, or was answered last.
+// task is the request in progress, or the last one.
 type task struct {
 	request  Request
 	signed   witness
@@ -304,10 +301,10 @@ func (l *requests) place(name string) int { return slices.Index(l.names, name) }
 // own reports whether the requests are this worker's own.
 func (l *requests) own() bool { return l.self == 0 }
 
-// idle reports whether nothing of the last request is left to do.
+// idle reports whether the last request is complete.
 func (l *requests) idle() bool { return l.task == nil || l.task.answered() }
 
-// requestsOf finds the active worker that a message is about, and which of its requests.
+// requestsOf returns the active worker's requests that a message is about, and the counter.
 func (w *worker) requestsOf(m protocol.Message) (*requests, uint32) {
 	n := uint32(len(w.queues))
 	return &w.queues[m.Sequence%n], m.Sequence / n
@@ -318,7 +315,7 @@ func (w *worker) sequence(l *requests, counter uint32) uint32 {
 	return counter*uint32(len(w.queues)) + uint32(l.index)
 }
 
-// witness is the request that one passive worker shows the next: what it was asked for.
+// witness is the request that one passive worker shows the next.
 type witness struct {
 	hash      [sha256.Size]byte
 	signature [ed25519.SignatureSize]byte
@@ -337,15 +334,14 @@ func decodeWitness(b []byte) (v witness, err error) {
 
 var errUnsigned = errors.New("a request that the active worker has not signed")
 
-// verifies reports whether a active worker's active worker has signed a request.
+// verifies reports whether the active worker has signed a request.
 func (w *worker) verifies(l *requests, v witness) bool {
 	return ed25519.Verify(w.identity.Keys[l.index], v.hash[:], v.signature[:])
 }
 
-// Round 3, Witness: each worker that answers shows the next what it was asked
-// for. Who was asked for something else holds two requests of one counter with
-// the active worker's signature. The phases are safe without it, since their
-// masks do not cancel then; this tells who spoiled them.
+// Round 3, Witness: each worker that answers shows the next its request. A worker with another
+// request then holds two requests of one counter with the active worker's signature. The phases are
+// safe without this, since their masks then do not cancel; the witness shows who spoiled them.
 func (w *worker) receiveWitness(l *requests, counter uint32, m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case l.self == 1 || l.place(m.Sender) != l.self-1:

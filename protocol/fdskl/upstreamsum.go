@@ -8,20 +8,20 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// window is the number of chunks that a worker may be ahead of its parent. So a
-// worker holds at most this number for each tree, however many workers send to
-// it. Room for more is granted by half a window at a time.
+// window is the number of chunks that a worker may be ahead of its parent. So a worker holds at
+// most this number for each tree, whatever the number of its senders. Parents grant room by half a
+// window at a time.
 //
-// A parent that only put off early chunks would leave them in a queue that all
-// senders share. A fast child could fill this queue with chunks that must wait
-// for the chunks of a slow child, which then finds no room.
+// A parent that only postponed early chunks would leave them in a queue that all senders share. A
+// fast child could fill this queue with chunks that must wait for a slow child's chunks, and the
+// slow child would find no room.
 const (
 	window = 8
 	grant  = window / 2
 )
 
-// upstreamSum is the work of one worker in one tree for one request: it adds up its
-// children's chunks, which come in any order, and lets go of them one by one.
+// upstreamSum adds up, at one worker in one tree for one request, the children's chunks, which
+// arrive in any order, and releases them one by one.
 type upstreamSum struct {
 	round    uint16
 	parent   int // Root at the root
@@ -40,7 +40,7 @@ type slot struct {
 
 func (p *upstreamSum) done() bool { return p.next == p.chunks }
 
-// missing returns the first child whose part of the next chunk has not come.
+// missing returns the first child whose part of the next chunk has not arrived.
 func (p *upstreamSum) missing() (child int, some bool) {
 	if p.done() {
 		return 0, false
@@ -51,7 +51,7 @@ func (p *upstreamSum) missing() (child int, some bool) {
 	return 0, false
 }
 
-// ready reports whether the next chunk is there and may go up.
+// ready reports whether the next chunk is complete and may be sent.
 func (p *upstreamSum) ready() bool {
 	_, some := p.missing()
 	return !some && p.next < min(p.chunks, p.room)
@@ -78,8 +78,7 @@ func (p *upstreamSum) take(m protocol.Message, child, size int, r ring) error {
 	return nil
 }
 
-// release gives up what the children have sent of the next chunk, nil for a
-// leaf.
+// release returns the children's sum of the next chunk; nil for a leaf.
 func (p *upstreamSum) release() []byte {
 	s := &p.slots[p.next%window]
 	words := s.words
@@ -88,11 +87,10 @@ func (p *upstreamSum) release() []byte {
 	return words
 }
 
-// grants reports whether the children are to be told now of room for more.
+// grants reports whether the children now receive a grant of room.
 func (p *upstreamSum) grants() bool { return p.next%grant == 0 && p.next+grant < p.chunks }
 
-// receiveRoom takes the parent's word that it has used all chunks below
-// m.Chunk.
+// receiveRoom processes the parent's message that it has used all chunks below m.Chunk.
 func (p *upstreamSum) receiveRoom(m protocol.Message) error {
 	used := int(m.Chunk)
 	if int(m.Chunks) != p.chunks || used%grant != 0 || used > p.next {
@@ -102,8 +100,8 @@ func (p *upstreamSum) receiveRoom(m protocol.Message) error {
 	return nil
 }
 
-// Passive is a worker who holds columns and no labels. It answers requests for
-// phases and learns nothing but which rows are used when.
+// Passive is a worker with columns and no labels. It answers requests for phases and learns only
+// which rows are used when.
 type Passive struct{ worker }
 
 // NewPassive returns the machine of a passive worker.

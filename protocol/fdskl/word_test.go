@@ -53,8 +53,8 @@ func TestMasks(t *testing.T) {
 	}
 }
 
-// In mode paper two rows are masked differently in the same direction: with one
-// mask for both, a receiver of both sees the difference of their phases.
+// In mode paper two rows are masked differently in the same direction: with one mask for both, a
+// receiver of both would see the difference of their phases.
 func TestOwnMasksAreFresh(t *testing.T) {
 	f := newFederation(t, Spec{Mode: Paper, Bits: 16, Rows: 2, Directions: 1}, 3)
 	masked := make([][]byte, 2)

@@ -14,34 +14,32 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Source gives a worker's own part of phases: for direction w_j and row x_i, of
-// which it holds some columns, the word floor(w_j.x_i / 2 pi 2^Bits + 1/2)
-// modulo 2^Bits.
+// Source returns a worker's own part of phases: for direction w_j and row x_i, of which it holds
+// some columns, the word floor(w_j.x_i / 2 pi 2^Bits + 1/2) modulo 2^Bits.
 type Source interface {
-	// Block fills dst with the words of count directions from first on for each
-	// of the rows: little-endian, row after row.
+	// Block fills dst with the words of count directions from first on for each of the rows:
+	// little-endian, row after row.
 	Block(dst []byte, rows []int, first, count int)
 }
 
 // Input is a worker's private input to a session.
 type Input struct {
 	Source Source
-	// Hash is the SHA-256 of what Source computes from: the columns in the agreed
-	// order of rows, and the key of the directions.
+	// Hash is the SHA-256 of the data from which Source computes: the columns in the agreed order
+	// of rows, and the key of the directions.
 	Hash [sha256.Size]byte
-	// Rows is the number of rows that Source has, Alignment the worker's own
-	// commitment to their order.
+	// Rows is the number of Source's rows, Alignment the worker's own commitment to their order.
 	Rows      int
 	Alignment [sha256.Size]byte
 }
 
-// Identity holds the keys by which workers know what an active worker asked of others.
+// Identity holds the keys with which workers sign and verify an active worker's requests.
 type Identity struct {
 	Sign func(message []byte) []byte // Ed25519 under an active worker's own key; nil at passive ones
 	Keys []ed25519.PublicKey         // of the active workers, from the roster, in the session's order
 }
 
-// worker is the state that active and passive workers share.
+// worker is the common state of active and passive workers.
 type worker struct {
 	setup    protocol.Setup
 	life     protocol.Life
@@ -89,8 +87,8 @@ func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chun
 	return w, err
 }
 
-// newRequests returns the requests of the active worker with the given index. Directions are
-// divided among the active workers, so that each draws its own.
+// newRequests returns the requests of the active worker with the given index. The active workers
+// divide the directions among themselves.
 func newRequests(s protocol.Setup, p Params, index int) requests {
 	active := s.Session.With(protocol.RoleLeader)
 	l := requests{index: index, names: order(s.Session, index), marks: make(marks, p.spec.Rows), witnessed: true}
@@ -100,7 +98,7 @@ func newRequests(s protocol.Setup, p Params, index int) requests {
 	return l
 }
 
-// sessionKey is a worker's X25519 key, which lives as long as its session.
+// sessionKey returns a worker's X25519 key, which exists only for the session.
 func sessionKey(s protocol.Setup) (*ecdh.PrivateKey, error) {
 	id := s.Session.ID()
 	seed := prg.Derive(s.Seed, "fdskl/key", id[:])
@@ -125,10 +123,10 @@ func (id Identity) validate(active int) error {
 
 func (w *worker) index(name string) int { return slices.Index(w.names, name) }
 
-// InputHash returns the hash that the start event must hold.
+// InputHash returns the hash for the start event.
 func (w *worker) InputHash() [sha256.Size]byte { return w.input.Hash }
 
-// machine is the part that differs between active and passive workers.
+// machine is the part in which active and passive workers differ.
 type machine interface {
 	receive(protocol.Message) (protocol.Effects, error)
 	resume() protocol.Effects
@@ -136,25 +134,25 @@ type machine interface {
 	awaits() await
 }
 
-// await says for whom a worker waits, and how long.
+// await names the worker that is waited for, and the timer.
 type await struct {
 	timer protocol.Timer
 	from  string
 	what  string
 }
 
-// The timers of a session. Their durations are configuration.
+// The timers of a session. Their durations are configured.
 const (
-	// TimerPhases bounds a worker's wait for the next key, chunk of words,
-	// witness or room for words.
+	// TimerPhases limits a worker's wait for the next key, chunk of words, witness or grant of
+	// room.
 	TimerPhases protocol.Timer = "fdskl/phases"
-	// TimerRequest bounds a passive worker's wait for the active worker's next
-	// word. It must outlast the slowest other worker's part of the last request,
-	// and the active worker's computation before its next word.
+	// TimerRequest limits a passive worker's wait for the active worker's next message. It must
+	// outlast the slowest other worker's part of the last request, and the active worker's
+	// computation before its next message.
 	TimerRequest protocol.Timer = "fdskl/request"
 )
 
-// step hands an event to its role.
+// step passes an event to its role.
 func (w *worker) step(m machine, e protocol.Event) (protocol.Effects, error) {
 	effects, err := w.life.Step(w.setup, e, protocol.Handlers{
 		Start: w.start,
@@ -185,7 +183,7 @@ func (w *worker) step(m machine, e protocol.Event) (protocol.Effects, error) {
 	return effects, nil
 }
 
-// expire ends the session if the timer belongs to the message that is awaited now.
+// expire ends the session if the timer belongs to the awaited message.
 func (w *worker) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerPhases && t != TimerRequest {
 		return protocol.Effects{}, fmt.Errorf("fdskl: a worker has no timer %q", t)
@@ -197,8 +195,8 @@ func (w *worker) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
 	return finish(protocol.Blame(a.from, protocol.KindSilent, fmt.Errorf("fdskl: %s from %s did not come in time", a.what, a.from))), nil
 }
 
-// start advertises the worker's key. The phases of these rows in these
-// directions are computed in one training session only, whatever becomes of it.
+// start advertises the worker's key. The phases of these rows in these directions are computed in
+// one training session only, however it ends.
 func (w *worker) start(start protocol.Start) (protocol.Effects, error) {
 	if start.InputHash != w.input.Hash {
 		return protocol.Effects{}, errors.New("fdskl: the rows or directions differ from those the session was started with; restore them or start a new job")
@@ -219,7 +217,7 @@ func finish(err error) protocol.Effects {
 	return protocol.Effects{Sync: true, End: &protocol.End{Err: err}}
 }
 
-// message is to another worker, about one of a active worker's requests.
+// message returns a message to another worker about one of an active worker's requests.
 func (w *worker) message(l *requests, to string, round uint16, body []byte) protocol.Message {
 	m := w.setup.Message(to, round, kindOf(round), body)
 	m.Sequence = w.sequence(l, l.counter)
@@ -237,8 +235,8 @@ func (w *worker) toOthers(l *requests, round uint16, body []byte) []protocol.Mes
 	return list
 }
 
-// Round 2, Request: an active worker asks all others at once for a block of
-// phases (line 3 of Algorithm 1). It signs what it asks for.
+// Round 2, Request: an active worker requests a block of phases from all others at once (line 3 of
+// Algorithm 1), and signs the request.
 func (w *worker) receiveRequest(l *requests, counter uint32, m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case m.Sender != l.names[0] || counter != l.counter+1 || !l.idle():
@@ -269,14 +267,13 @@ func (w *worker) receiveRequest(l *requests, counter uint32, m protocol.Message)
 	return e, nil
 }
 
-// most returns the largest number of directions that one request can ask for.
+// most returns the largest number of directions in one request.
 func (w *worker) most() int { return w.chunk / w.params.ring().bytes() }
 
-// Round 1, Keys (hardened): every worker sends its X25519 key of this session to
-// every other one, and not through the active worker, who could put its own in
-// their place.
+// Round 1, Keys (hardened): every worker sends its X25519 key of this session directly to every
+// other worker. The active worker cannot forward them, because it could replace them with its own.
 
-// met reports whether the worker has started and all others' keys are here.
+// met reports whether the worker has started and all others' keys have arrived.
 func (w *worker) met() bool {
 	return w.agreed[w.self] && (w.key == nil || !slices.Contains(w.agreed, false))
 }
@@ -307,8 +304,8 @@ func (w *worker) receiveKey(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{}, nil
 }
 
-// agree is Diffie-Hellman. A key of low order, which would give a secret that
-// everybody knows, is an error.
+// agree computes the Diffie-Hellman secret. It refuses a key of low order, whose secret would be
+// public.
 func agree(own *ecdh.PrivateKey, other []byte) ([32]byte, error) {
 	public, err := ecdh.X25519().NewPublicKey(other)
 	if err != nil {
@@ -321,9 +318,9 @@ func agree(own *ecdh.PrivateKey, other []byte) ([32]byte, error) {
 	return [32]byte(secret), nil
 }
 
-// The rounds. All but the first and the last come once for each request. The
-// sequence number of their messages is the request's: (active worker, counter)
-// as counter x active workers + active worker.
+// The rounds. All but the first and the last occur once for each request. The sequence number of
+// their messages is the request's: (active worker, counter) as counter x active workers + active
+// worker.
 const (
 	roundKeys uint16 = 1 + iota
 	roundRequest
@@ -335,8 +332,7 @@ const (
 	roundTurn
 )
 
-// kindRoom is the other kind of messages in roundPhases and roundMasks, from
-// parent to child.
+// kindRoom is the other kind of messages in roundPhases and roundMasks, from parent to child.
 const kindRoom = "Room"
 
 func kindOf(round uint16) string {
@@ -361,14 +357,14 @@ func kindOf(round uint16) string {
 	return ""
 }
 
-// go up reports whether a round's words go up a tree in this mode, and which.
+// goesUp reports whether a round's words go up a tree in this mode, and which.
 func (w *worker) goesUp(round uint16) (tree int, some bool) {
 	tree = int(round) - int(roundPhases)
 	return tree, tree == 0 || tree == 1 && w.params.spec.Mode == Paper
 }
 
-// verify refuses kinds that do not belong to their round, and pieces of what
-// travels whole.
+// verify refuses kinds that do not belong to their round, and parts of messages that are sent
+// whole.
 func (w *worker) verify(m protocol.Message) error {
 	_, up := w.goesUp(m.Round)
 	switch {

@@ -9,13 +9,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Name and Version stand in the descriptor of every session.
+// Name and Version identify the protocol in every session's descriptor.
 const (
 	Name           = "fdsvrg"
 	Version uint16 = 1
 )
 
-// Bounds on a session.
+// Limits on a session.
 const (
 	MaxWorkers = 64
 	MaxWords   = 1 << 24 // of one step: rows times outputs
@@ -32,7 +32,7 @@ type Spec struct {
 	Outputs       int // margins of a row
 	Batch         int // rows of an inner step
 	Epochs        int
-	Alignment     [sha256.Size]byte // names what all workers have been told alike
+	Alignment     [sha256.Size]byte // names the data that must be equal at all workers
 }
 
 // Params are the checked parameters of a session. They never change.
@@ -61,7 +61,7 @@ func (p Params) Spec() Spec { return p.spec }
 // perEpoch counts the full step and the inner steps of an epoch.
 func (p Params) perEpoch() int { return 1 + (p.spec.Rows-1)/p.spec.Batch + 1 }
 
-// Steps counts all steps, the last one included.
+// Steps counts all steps, including the last one.
 func (p Params) Steps() int { return p.spec.Epochs*p.perEpoch() + 1 }
 
 // Words counts the words that a worker sends its parent.
@@ -81,7 +81,7 @@ func (p Params) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeParams decodes what Encode wrote, and checks it.
+// DecodeParams decodes and checks the output of Encode.
 func DecodeParams(b []byte) (Params, error) {
 	r := wire.NewReader(b)
 	if s := r.String(len(magic)); r.Err() == nil && s != magic {
@@ -98,7 +98,7 @@ func DecodeParams(b []byte) (Params, error) {
 	return NewParams(s)
 }
 
-// ValidateSession returns a session's parameters, and refuses a cast that is not a leader and
+// ValidateSession returns a session's parameters. It refuses members other than one leader and
 // other workers.
 func ValidateSession(s *protocol.Session) (Params, error) {
 	leaders, others := s.With(protocol.RoleLeader), s.With(protocol.RoleParty)

@@ -29,17 +29,17 @@ func kindOf(round uint16) string {
 	return kindMargins
 }
 
-// TimerStep bounds a member's wait for the next vector.
+// TimerStep limits a member's wait for the next vector.
 const TimerStep protocol.Timer = "fdsvrg/step"
 
-// Worker has some columns of all rows, and weights of these columns.
+// Worker has some columns of all rows, and the weights of these columns.
 type Worker interface {
 	// Hash returns the SHA-256 of the columns.
 	Hash() [sha256.Size]byte
-	// Margins returns the worker's own part of the margins of a step's rows: the outputs of
-	// the first row, then of the second.
+	// Margins returns the worker's own part of the margins of a step's rows: the outputs of the
+	// first row, then of the second.
 	Margins(Step) []int64
-	// Learn moves the weights by the slopes of a step's rows, in the order of Margins.
+	// Learn updates the weights with the slopes of a step's rows, in the order of Margins.
 	Learn(s Step, slopes []float64)
 }
 
@@ -47,11 +47,11 @@ type Worker interface {
 type Judge interface {
 	// Slopes returns the slopes of a step's rows by the margins of all workers.
 	Slopes(s Step, margins []int64) []float64
-	// Decide takes the margins of all rows, when the training has ended.
+	// Decide receives the margins of all rows after the training.
 	Decide(margins []int64)
 }
 
-// incoming is a vector that comes in pieces from one member.
+// incoming is a vector that arrives in pieces from one member.
 type incoming struct {
 	from    string
 	have    []bool
@@ -112,7 +112,7 @@ func newMember(s protocol.Setup, w Worker, j Judge, role protocol.Role, most int
 	return m, nil
 }
 
-// InputHash returns the hash that the start event must hold.
+// InputHash returns the hash for the start event.
 func (m *Member) InputHash() [sha256.Size]byte { return m.worker.Hash() }
 
 // Step implements [protocol.Machine].
@@ -130,7 +130,7 @@ func (m *Member) start(e protocol.Start) (protocol.Effects, error) {
 	return effects, nil
 }
 
-// begin enters a step: it computes the own margins, and passes them on if nobody sends more.
+// begin enters a step: it computes the member's own margins, and sends them if it has no children.
 func (m *Member) begin(index int) {
 	m.now = m.schedule.step(index)
 	m.margins = m.worker.Margins(m.now)
@@ -218,12 +218,12 @@ func (m *Member) expire(t protocol.Timer) (protocol.Effects, error) {
 
 const wordBytes = 8
 
-// layout cuts vectors into messages of at most that many words.
+// layout divides vectors into messages of at most the given number of words.
 type layout int
 
 func (l layout) pieces(words int) int { return max(1, (words-1)/int(l)+1) }
 
-// span returns the words of a piece; hi is left out.
+// span returns the words of a piece; it excludes hi.
 func (l layout) span(piece, words int) (lo, hi int) {
 	return piece * int(l), min((piece+1)*int(l), words)
 }
@@ -248,7 +248,7 @@ type Step struct {
 	Rows  []int
 }
 
-// schedule lists the steps of a session, one after the other.
+// schedule lists the steps of a session in order.
 type schedule struct {
 	params Params
 	id     protocol.SessionID

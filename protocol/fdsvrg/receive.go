@@ -60,7 +60,7 @@ func (m *Member) early(msg protocol.Message) bool {
 	return m.self > 0 && m.now.Kind != Last && int(msg.Sequence) == m.now.Index+1
 }
 
-// complete goes on when a whole vector has come.
+// complete continues when a whole vector has arrived.
 func (m *Member) complete(round uint16) {
 	switch {
 	case round == roundSlopes:
@@ -81,13 +81,13 @@ func (m *Member) complete(round uint16) {
 	}
 }
 
-// learn moves the weights and enters the next step.
+// learn updates the weights and enters the next step.
 func (m *Member) learn() {
 	m.worker.Learn(m.now, m.slopes)
 	m.begin(m.now.Index + 1)
 }
 
-// addWords adds encoded words to numbers, which are as many.
+// addWords adds encoded words to the same number of numbers.
 func addWords(numbers []int64, b []byte) {
 	for i := range numbers {
 		numbers[i] += int64(binary.LittleEndian.Uint64(b[wordBytes*i:]))
@@ -103,7 +103,7 @@ func encodeSlopes(slopes []float64) []byte {
 	return b
 }
 
-// decodeSlopes reads slopes, which are finite, into as many.
+// decodeSlopes reads the given number of finite slopes.
 func decodeSlopes(slopes []float64, b []byte) error {
 	for i := range slopes {
 		v := math.Float64frombits(binary.LittleEndian.Uint64(b[wordBytes*i:]))

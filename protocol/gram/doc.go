@@ -1,12 +1,12 @@
-// Package gram is the arithmetic of exact linear Gram matrices between holders
-// of other columns of the same rows (Polato, Gallinaro and Aiolli,
-// "Privacy-preserving kernel computation for vertically partitioned data",
-// section 2; fixed point, offsets and the proof that nothing wraps are ours):
+// Package gram is the arithmetic of exact linear Gram matrices between parties that hold different
+// columns of the same rows (Polato, Gallinaro and Aiolli, "Privacy-preserving kernel computation
+// for vertically partitioned data", section 2; fixed point, offsets and the proof that nothing
+// overflows are Mercer's):
 //
 //	X X^T = sum_l X_l X_l^T
 //
-// Every holder computes its own term in whole numbers and secure aggregation adds
-// them (protocol/secagg); this package has no session of its own.
+// Every holder computes its own term in whole numbers, and secure aggregation adds the terms up
+// (protocol/secagg). This package has no session of its own.
 //
 //	p, err := gram.NewParams([]gram.Holder{{Columns: 2, Exponent: 0}, {Columns: 3, Exponent: 1}}, 300, 100)
 //	part, err := p.Part(rows, holder) // of one holder: a vector for secagg
@@ -15,26 +15,24 @@
 //
 // # Fixed point
 //
-// A value x is written as the whole number nearest to 2^s x, halves to even, with
-// one scale s for all holders ([Params.Scale]): 0 where every value is a whole
-// number, which is then exact, or else as fine as sums below 2^53 allow, up to
-// 2^-24. Holder l's values have |x| <= v_l = 2^e_l, so that its entries are at
-// most
+// A value x is represented by the whole number nearest to 2^s x, halves to even, with one scale s
+// for all holders ([Params.Scale]). The scale is 0 if every value is a whole number, which is then
+// exact; otherwise it is as fine as sums below 2^53 allow, up to 2^-24. Holder l's values have |x|
+// <= v_l = 2^e_l, so its entries are at most
 //
 //	B_l = d_l (2^s v_l)^2
 //
-// with d_l columns; a value beyond is refused by its holder. NewParams demands
-// sum B_l <= 2^53: float64 then holds every sum, and computes every part, without
-// rounding. Entries are signed, so secagg adds an offset B = max B_l to each; with
-// q <= 1024 holders q (B + B) + 1 <= 2^64, and no lane wraps.
+// with d_l columns; each holder refuses its own larger values. NewParams requires sum B_l <= 2^53,
+// so float64 holds every sum, and computes every part, without rounding. Entries are signed, so
+// secagg adds an offset B = max B_l to each; with q <= 1024 holders q (B + B) + 1 <= 2^64, and no
+// lane overflows.
 //
 // # What is summed
 //
-// Of n training and m held-out rows: the upper triangle of the training rows in
-// tiles of 64 x 64, the cross-Gram of held-out with training rows in such tiles,
-// and each held-out row's product with itself. Products of held-out rows with
-// each other nobody needs, and they are not summed. Where new rows meet a model's
-// rows ([NewCrossParams]) the triangle is left out too: the server has had it.
+// For n training and m held-out rows: the upper triangle of the training rows in tiles of 64 x 64,
+// the cross-Gram of held-out with training rows in such tiles, and each held-out row's product with
+// itself. Products of held-out rows with each other are not needed and not summed. For new rows
+// with a model's rows ([NewCrossParams]) the triangle is omitted too: the server already has it.
 //
 // # Who learns what
 //
@@ -49,7 +47,7 @@
 //
 // # What is not promised
 //
-// That the parts are right: a holder can add anything. That two jobs which differ
-// by one column keep that column: the difference of their sums is x x^T, the column
-// up to sign. Parties keep a ledger of what they have released for that.
+// That the parts are right: a holder can add anything. That two jobs which differ by one column
+// hide that column: the difference of their sums is x x^T, the column up to sign. Parties therefore
+// keep a ledger of their releases.
 package gram

@@ -9,9 +9,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Matrix returns the Gram matrix of the rows, training rows before held-out
-// ones, from the sums of all parts: every number is exactly the sum over 2^2s.
-// Products of two different held-out rows are 0, since nobody has summed them.
+// Matrix returns the Gram matrix of the rows, training rows before held-out ones, from the sums of
+// all parts: every number is exactly the sum over 2^2s. Products of two different held-out rows are
+// 0, since they are not summed.
 func (p Params) Matrix(sums [][]int64) (linalg.Matrix[float64], error) {
 	if p.first != groupTriangle {
 		return linalg.Matrix[float64]{}, errors.New("gram: a matrix of rows whose triangle nobody has summed")
@@ -31,8 +31,8 @@ func (p Params) Matrix(sums [][]int64) (linalg.Matrix[float64], error) {
 	return m, nil
 }
 
-// Cross returns, from the sums of all parts under NewCrossParams, the inner products
-// of new rows with the model's, new x model, and of each new row with itself.
+// Cross returns, from the sums of all parts under NewCrossParams, the inner products of new rows
+// with the model's, new x model, and of each new row with itself.
 func (p Params) Cross(sums [][]int64) (cross linalg.Matrix[float64], squares []float64, err error) {
 	if p.first != groupCross {
 		return cross, nil, errors.New("gram: these parameters sum the training rows; make parameters for new rows with NewCrossParams")
@@ -71,8 +71,7 @@ func (p Params) check(sums [][]int64) error {
 	return nil
 }
 
-// place puts a group's tiles into the matrix and their mirror images across its
-// diagonal.
+// place writes a group's tiles and their mirror images across the diagonal into the matrix.
 func (p Params) place(m linalg.Matrix[float64], sums []int64, group int) {
 	below := 0
 	if group == groupCross {
@@ -92,14 +91,14 @@ func (p Params) place(m linalg.Matrix[float64], sums []int64, group int) {
 	}
 }
 
-// unit returns the value that a sum of 1 stands for.
+// unit returns the value that a sum of 1 represents.
 func (p Params) unit() float64 { return math.Ldexp(1, -2*p.scale) }
 
-// MaxSum bounds the sum of the holders' bounds: float64 holds whole numbers up
-// to it.
+// MaxSum is the upper limit for the sum of the holders' bounds: float64 holds whole numbers up to
+// it.
 const MaxSum = 1 << 53
 
-// Bounds on what a holder may declare.
+// Limits on a holder's declaration.
 const (
 	MaxExponent = 26 // beyond it no square fits MaxSum
 	MaxColumns  = 1 << 24
@@ -108,7 +107,7 @@ const (
 	MaxProducts = 1 << 27 // of new rows with a model's: as many as a triangle has
 )
 
-// The scale: as fine as sums allow, within these.
+// The scale is as fine as sums allow, within these limits.
 const (
 	finest   = 24
 	coarsest = 8 // of values that are no whole numbers
@@ -121,8 +120,7 @@ type Holder struct {
 	Whole    bool // every x is a whole number
 }
 
-// ErrTooLarge says that no fixed point holds the sums of values up to the
-// declared bounds.
+// ErrTooLarge reports that no fixed point holds the sums of values up to the declared bounds.
 var ErrTooLarge = errors.New("the values are too large for exact sums below 2^53; scale them (scale: minmax)")
 
 // Params fixes the arithmetic for all holders. It never changes.
@@ -133,8 +131,8 @@ type Params struct {
 	first             int // of the groups that are summed
 }
 
-// NewParams finds the scale for what the holders declare about their columns of
-// that number of training and held-out rows. Errors are about what they declare.
+// NewParams computes the scale from the holders' declarations about their columns, for the given
+// number of training and held-out rows. Errors are about the declarations.
 func NewParams(holders []Holder, training, heldOut int) (Params, error) {
 	if training+heldOut > MaxRows {
 		return Params{}, fmt.Errorf("gram: %d rows, and an exact matrix can have %d (2 GiB); bring fewer, or let protocol fdskl learn from random features of any number of rows", training+heldOut, MaxRows)
@@ -171,9 +169,9 @@ func newParams(holders []Holder, training, heldOut int) (Params, error) {
 	return p, nil
 }
 
-// NewCrossParams is NewParams for the products of new rows with a model's rows, whose
-// products with each other are known: the new rows stand where held-out ones do, and
-// the triangle is left out.
+// NewCrossParams is like NewParams, for the products of new rows with a model's rows, whose
+// products with each other are known: the new rows take the place of held-out ones, and the
+// triangle is omitted.
 func NewCrossParams(holders []Holder, model, added int) (Params, error) {
 	if added < 1 || model > MaxRows || added > MaxProducts/max(1, model) {
 		return Params{}, fmt.Errorf("gram: %d new rows and %d of a model, which have %d products; there can be from 1 to %d; ask about fewer rows at a time", added, model, added*model, MaxProducts)
@@ -183,7 +181,7 @@ func NewCrossParams(holders []Holder, model, added int) (Params, error) {
 	return p, err
 }
 
-// fits reports whether the bounds of all holders add up to MaxSum at most.
+// fits reports whether the bounds of all holders add up to at most MaxSum.
 func (p Params) fits() bool {
 	sum := uint64(0)
 	for l := range p.holders {
@@ -195,7 +193,7 @@ func (p Params) fits() bool {
 	return true
 }
 
-// boundOf is B_l = d_l (2^s v_l)^2, unless that is beyond MaxSum.
+// boundOf returns B_l = d_l (2^s v_l)^2, unless it exceeds MaxSum.
 func (p Params) boundOf(l int) (uint64, bool) {
 	h := p.holders[l]
 	square := 2 * (p.scale + h.Exponent)
@@ -205,10 +203,10 @@ func (p Params) boundOf(l int) (uint64, bool) {
 	return uint64(h.Columns) << square, true
 }
 
-// Scale is s: values are whole multiples of 2^-s.
+// Scale returns s: values are whole multiples of 2^-s.
 func (p Params) Scale() int { return p.scale }
 
-// Bound returns the largest |entry| that any holder's part may have.
+// Bound returns the largest |entry| of any holder's part.
 func (p Params) Bound() int64 {
 	most := uint64(0)
 	for l := range p.holders {
@@ -218,14 +216,14 @@ func (p Params) Bound() int64 {
 	return int64(most)
 }
 
-// Training returns the number of training rows, or of a model's.
+// Training returns the number of training rows, or of a model's rows.
 func (p Params) Training() int { return p.training }
 
 // HeldOut returns the number of held-out rows, or of new ones.
 func (p Params) HeldOut() int { return p.heldOut }
 
-// Exponent returns the least e >= 0 with |x| <= 2^e for all values up to most, or
-// an error beyond MaxExponent.
+// Exponent returns the least e >= 0 with |x| <= 2^e for all values up to most, or an error beyond
+// MaxExponent.
 func Exponent(most float64) (int, error) {
 	for e := range MaxExponent + 1 {
 		if most <= math.Ldexp(1, e) {
@@ -279,8 +277,8 @@ func (p Params) tilesOf(group int) []tile {
 	return tiles(p.heldOut, p.training, false)
 }
 
-// Groups returns the number of entries of each group that is summed: the triangle
-// unless it is known, and two more if there are held-out rows.
+// Groups returns the number of entries of each summed group: the triangle unless it is known, and
+// two more groups if there are held-out rows.
 func (p Params) Groups() []int {
 	groups := []int{count(p.tilesOf(groupTriangle))}
 	if p.heldOut > 0 {

@@ -19,9 +19,8 @@ type Part struct {
 	starts [][]int // of each tile, and the end
 }
 
-// Part writes the rows of holder l, counted from 0, in fixed point: the training
-// rows and then the held-out ones. A value that is not as the holder has declared
-// is an error.
+// Part converts the rows of holder l, counted from 0, to fixed point: the training rows followed by
+// the held-out ones. It refuses a value that contradicts the holder's declaration.
 func (p Params) Part(rows linalg.Rows, l int) (*Part, error) {
 	n, width := rows.Shape()
 	if n != p.training+p.heldOut || width != p.holders[l].Columns {
@@ -108,8 +107,8 @@ func (t *Part) product(group int, at tile) linalg.Matrix[float64] {
 	return out
 }
 
-// square returns the row's product with itself; a sum of whole numbers below 2^53 has
-// no rounding in any order.
+// square returns the row's product with itself. A sum of whole numbers below 2^53 is exact in any
+// order.
 func square(row []float64) float64 {
 	sum := 0.0
 	for _, x := range row {

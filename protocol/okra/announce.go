@@ -10,22 +10,20 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Round 2, Announce: each party tells the server how many rows of which width
-// will come, with a tag that is equal for all who hold the same seed and have
-// as many features. When all announcements go together, the server grants the upload
-// to everybody: rows that came before would wait in queues until the slowest party
-// has announced.
+// Round 2, Announce: each party sends the server the number and the width of its rows, with a tag
+// that is equal for all parties with the same seed and number of features. When all announcements
+// agree, the server grants the upload to every party. Without the grant, rows would wait in queues
+// until the slowest party has announced.
 const (
 	roundAnnounce = 2
 	kindAnnounce  = "Announce"
 	kindGrant     = "Grant" // has no body
-	// maxRows bounds what one party may announce.
+	// maxRows limits the rows that one party may announce.
 	maxRows = 1 << 26
 )
 
-// Tag binds parameters, f and k to the epoch's seed and to the training
-// session: HMAC-SHA256 under the seed. The server compares tags and learns
-// nothing from them.
+// Tag binds parameters, f and k to the epoch's seed and to the training session: HMAC-SHA256 under
+// the seed. The server only compares tags; they reveal nothing else to it.
 type Tag [sha256.Size]byte
 
 func newTag(p Params, epoch Seed, f int, session protocol.SessionID) (t Tag) {
@@ -60,7 +58,7 @@ func (a announce) encode() []byte {
 	return w.Bytes()
 }
 
-// readAnnounce reads what encode wrote, without a check.
+// readAnnounce decodes the output of encode without checks.
 func readAnnounce(r *wire.Reader) (a announce) {
 	r.Fixed(a.tag[:])
 	a.rows = int(r.Uint32())
@@ -82,7 +80,7 @@ func decodeAnnounce(body []byte) (announce, error) {
 	return a, r.Close("okra: announcement")
 }
 
-// checkShape bounds what a peer may say about rows to come.
+// checkShape limits the announced shape of rows.
 func checkShape(rows, width, word int) error {
 	switch {
 	case rows < 1 || rows > maxRows:
@@ -95,9 +93,8 @@ func checkShape(rows, width, word int) error {
 	return nil
 }
 
-// compare finds the parties whose announcement does not fit the leader's.
-// Tags are compared in constant time only out of habit: they are no secret of
-// the server's.
+// compare finds the parties whose announcements do not match the leader's. The server may know the
+// tags, so the comparison in constant time is only a precaution.
 func compare(leader *source, sources []*source) error {
 	var odd, unlabelled []string
 	for _, s := range sources {

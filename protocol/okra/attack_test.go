@@ -11,10 +11,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// The attacks that separate the paper's encoder from ours, as docs/protocols/okra.md
-// tells them. The server holds the encodings of all rows, as float32, and some rows in
-// clear. It knows neither seed nor blocks nor permutations. Every attack runs
-// unchanged, on the same rows, against every encoder.
+// The attacks that distinguish the paper's encoder from Mercer's, as docs/protocols/okra.md
+// describes them. The server holds the encodings of all rows, as float32, and some rows in clear.
+// It knows neither seed nor blocks nor permutations. Every attack runs unchanged, on the same rows,
+// against every encoder.
 const (
 	attackFeatures = 512
 	attackRows     = 400 // fewer than features, far more than a block holds
@@ -154,8 +154,8 @@ func decode(groups [][]int, y, known linalg.Matrix[float64]) (identified int, gu
 	return identified, guess
 }
 
-// solve regresses each feature of the known rows on the coordinates y, and
-// reports the relative residual and what the regression says of other rows.
+// solve regresses each feature of the known rows on the coordinates y, and returns the relative
+// residual and the regression's values for other rows.
 func solve(y, known linalg.Matrix[float64], report func(feature int, residual float64, values []float64)) {
 	p := known.Rows
 	values, vectors := eigen(y.Panel(0, p))
@@ -262,9 +262,9 @@ func TestAttacksOnDenseEncodersFail(t *testing.T) {
 	}
 }
 
-// What no isometric encoder prevents: once as many independent rows are known
-// as there are features, every other row is decoded. The tests above would not
-// notice an encoder that scrambles instead of preserving inner products.
+// No isometric encoder prevents this attack: once as many independent rows are known as there are
+// features, every other row is decoded. The tests above would not notice an encoder that scrambles
+// instead of preserving inner products.
 func TestEnoughKnownRowsDecodeEverything(t *testing.T) {
 	const f = 40
 	x := secretRows(60, f)
@@ -306,11 +306,10 @@ func TestLeaverDecodesTheNextEpoch(t *testing.T) {
 	}
 }
 
-// A round by itself is no encoding: where the width is a power of two, the
-// server applies the public transform and holds the values themselves, in
-// another order and with other signs. Only the last permutation would then
-// stand between it and the data, which is why NewParams refuses one round.
-// Measured: 960 of 960 values after one round, none after two and three.
+// A single round is no encoding: if the width is a power of two, the server applies the public
+// transform and has the values themselves, in another order and with other signs. Only the last
+// permutation would then protect the data, so NewParams refuses one round. Measured: 960 of 960
+// values after one round, none after two and three.
 func TestOneRoundHidesNothing(t *testing.T) {
 	const f = 960 // padded to 1024
 	x := randomRows("one round", 1, f)

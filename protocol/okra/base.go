@@ -10,12 +10,12 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Digest is the hash of everything that a party has sent in the sessions of an epoch: the
-// hash of the sessions before, then labels and encoded rows as they travelled. Encoded rows
-// show nothing that the server does not hold.
+// Digest is the hash of all data that a party has sent in the sessions of an epoch: the hash of the
+// sessions before, followed by labels and encoded rows as sent. It reveals nothing that the server
+// does not hold.
 type Digest [sha256.Size]byte
 
-// segment begins the hashed bytes of one session: rows of one width follow.
+// segment returns the hashed header of one session: rows of one width follow.
 func (d Digest) segment(rows, width int) []byte {
 	var w wire.Writer
 	w.String("mercer/v1/okra/sent")
@@ -25,7 +25,7 @@ func (d Digest) segment(rows, width int) []byte {
 	return w.Bytes()
 }
 
-// Part describes the rows that a server keeps of one party.
+// Part describes the rows that a server keeps from one party.
 type Part struct {
 	Party string
 	Rows  int
@@ -34,8 +34,8 @@ type Part struct {
 	first int  // row at which its rows begin
 }
 
-// Base holds the part of a session that a server keeps, so that a later session may continue it: the
-// encoded rows, their labels and their Gram matrix. Who has it and the epoch's seed reads
+// Base holds the part of a session that a server keeps so that a later session may continue it: the
+// encoded rows, their labels and their Gram matrix. Anyone who has it and the epoch's seed can read
 // every row.
 type Base struct {
 	Origin  protocol.SessionID // with which the epoch began
@@ -51,8 +51,8 @@ type Base struct {
 	gram     linalg.Matrix[float64]
 }
 
-// Base returns what the server keeps, once the session has ended without error. It shares
-// memory with the server.
+// Base returns the server's part of the session for a later one, once the session has ended without
+// error. It shares memory with the server.
 func (s *Server) Base() *Base {
 	b := &Base{
 		Origin: s.setup.Session.ID(), Session: s.setup.Session.ID(), Tag: s.Tag(), Width: s.Width(),
@@ -80,7 +80,7 @@ func (s *Server) keep(from *source) Part {
 	return part
 }
 
-// digest returns the hash of what a party has sent in this session and before.
+// digest returns the hash of everything that a party has sent in this session and before.
 func (s *Server) digest(before Digest, from *source) Digest {
 	h := sha256.New()
 	h.Write(before.segment(from.announce.rows, s.Width()))
@@ -98,7 +98,7 @@ func (s *Server) digest(before Digest, from *source) Digest {
 	return Digest(h.Sum(nil))
 }
 
-// part returns what is kept of a party: no rows of one that is not known.
+// part returns the kept rows of a party; none for an unknown party.
 func (b *Base) part(party string) Part {
 	for _, p := range b.Parts {
 		if p.Party == party {
@@ -108,7 +108,7 @@ func (b *Base) part(party string) Part {
 	return Part{Party: party}
 }
 
-// bytes returns the memory that the base takes.
+// bytes returns the memory use of the base.
 func (b *Base) bytes() (n int64) {
 	if b == nil {
 		return 0
@@ -119,25 +119,24 @@ func (b *Base) bytes() (n int64) {
 	return 8*n*n + 8*n*int64(b.Width)
 }
 
-// Find returns the part of a party, false where nothing is kept of it.
+// Find returns the part of a party; false if nothing of it is kept.
 func (b *Base) Find(party string) (Part, bool) {
 	p := b.part(party)
 	return p, p.Rows > 0
 }
 
-// Emptied returns the base without any rows: the parties send them all anew, under the
-// epoch's seed. A session that continues it costs as much as a first one, and gives the same
-// bits as the sessions before.
+// Emptied returns the base without rows, so that the parties send all of them again under the
+// epoch's seed. A session that continues it costs as much as a first one, and gives the same bits
+// as the sessions before.
 func (b *Base) Emptied() *Base {
 	empty := *b
 	empty.Parts, empty.rows, empty.labels, empty.test, empty.gram = nil, nil, nil, nil, linalg.Matrix[float64]{}
 	return &empty
 }
 
-// NewContinuingServer returns the machine of a server that goes on from a base: parties of
-// the base confirm what they have sent, and only new rows travel. Rows of parties that are
-// no members of this session are left out of everything. It refuses a session whose parent
-// is not the base's.
+// NewContinuingServer returns the machine of a server that continues from a base: parties of the
+// base confirm the rows that they have sent, and send only new rows. Rows of parties that are not
+// members of this session are ignored. It refuses a session whose parent is not the base's.
 func NewContinuingServer(s protocol.Setup, p Params, b *Base, l Limits) (*Server, error) {
 	server, err := NewServer(s, p, l)
 	switch {
@@ -194,7 +193,7 @@ func decodeConfirm(body []byte) (confirm, error) {
 	return c, r.Close("okra: confirmation")
 }
 
-// confirms compares a confirmation with what the server has kept.
+// confirms compares a confirmation with the rows that the server has kept.
 func (s *Server) confirms(from *source, c confirm) error {
 	kept := s.base.part(from.name)
 	detail := ""
@@ -213,7 +212,7 @@ func (s *Server) confirms(from *source, c confirm) error {
 	return &MismatchError{Parties: []string{from.name}, Detail: possessive([]string{from.name}) + " " + detail}
 }
 
-// rowless reports whether there is nothing to learn from.
+// rowless reports whether there are no rows at all.
 func (s *Server) rowless() bool {
 	return s.waiting(func(from *source) bool { return from.kept+from.announce.rows > 0 }) == nil
 }

@@ -46,11 +46,10 @@ func BenchmarkEncode(b *testing.B) {
 	}
 }
 
-// BenchmarkEncodeLimit encodes 400 rows beside what no encoder can beat, in
-// turns, and reports the best of five of each: for hadamard, reading and
-// writing the encoded rows as often as a round's permutations and transforms
-// go over them, 2 rounds + 2 times; for block, as many multiply-adds as fast as
-// a product of matrices does them.
+// BenchmarkEncodeLimit encodes 400 rows, alternating with a lower limit of the cost of every
+// encoder, and reports the best of five of each. For hadamard the limit is reading and writing the
+// encoded rows as often as a round's permutations and transforms go over them, 2 rounds + 2 times;
+// for block, the same number of multiply-adds at the speed of a product of matrices.
 func BenchmarkEncodeLimit(b *testing.B) {
 	for _, f := range []int{1 << 12, 1 << 14, 1 << 16, 1 << 18} {
 		for _, cores := range []int{1, 2} {

@@ -59,8 +59,8 @@ func newBlock(stream func() *prg.Stream, width, f, k int) *block {
 	return b
 }
 
-// blockSizes cuts f into round(f/width) sizes that differ from the mean by at
-// most 3: equal ones first, then random transfers of one.
+// blockSizes splits f into round(f/width) sizes within 3 of the mean: equal ones first, then random
+// transfers of one.
 func blockSizes(s *prg.Stream, width, f int) []int {
 	n := max(1, int(math.Round(float64(f)/float64(width))))
 	sizes := make([]int, n)
@@ -83,13 +83,13 @@ func blockSizes(s *prg.Stream, width, f int) []int {
 
 func (b *block) Width() int { return b.width }
 
-// panel is some four times the rows whose encoding costs as much as drawing and
-// making the frames does.
+// panel is about four times the number of rows whose encoding costs as much as drawing and making
+// the frames.
 func (b *block) panel() int { return 512 }
 
-// pieces are ranges of frames; the first piece also puts the features in their
-// places, the last the coordinates. Drawing and making an entry of a frame
-// takes about 7 ns, encoding a row .06 for each.
+// pieces are ranges of frames. The first piece also moves the features to their places, the last
+// one the coordinates. Drawing and making an entry of a frame takes about 7 ns, encoding it .06 ns
+// for each row.
 func (b *block) pieces(rows int) int {
 	entries := float64(b.width) * float64(b.f) / float64(len(b.frames))
 	return min(len(b.frames), 1+int(entries*(7+.06*float64(rows))/pieceTime))
@@ -98,13 +98,13 @@ func (b *block) pieces(rows int) int {
 // Encode draws each frame once for all rows.
 func (b *block) Encode(dst, src linalg.Matrix[float64]) { encode(b, dst, src) }
 
-// distant is a number of values, 16 MiB, that are gone from the cache before they
-// are read again, because another core has as many.
+// distant is a number of values, 16 MiB, after which a value is no longer in the cache when it is
+// read again, because another core has as many.
 const distant = 1 << 21
 
-// piece reflects whole columns of dst, where each frame finds its features next
-// to each other: were they picked from the rows for each frame by itself, long
-// rows would go through the cache once for every frame.
+// piece reflects whole columns of dst, in which each frame finds its features next to each other.
+// If each frame picked them from the rows by itself, long rows would go through the cache once for
+// every frame.
 func (b *block) piece(dst, src linalg.Matrix[float64], i int) {
 	n := b.pieces(src.Rows)
 	first, end := i*len(b.frames)/n, (i+1)*len(b.frames)/n
@@ -126,8 +126,8 @@ func (b *block) piece(dst, src linalg.Matrix[float64], i int) {
 	}
 }
 
-// eachRow does all rows, eight or more one after the other on a core, and says
-// which comes next.
+// eachRow processes all rows, eight or more one after the other on a core. do also receives the
+// next row.
 func eachRow(m linalg.Matrix[float64], do func(r, next int)) {
 	linalg.For(m.Rows, max(8, 1<<16/m.Cols), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
@@ -136,7 +136,7 @@ func eachRow(m linalg.Matrix[float64], do func(r, next int)) {
 	})
 }
 
-// turn multiplies the coordinates of frame i by it.
+// turn multiplies the coordinates of frame i by the frame.
 func (d *drawer) turn(dst linalg.Matrix[float64], i int, f frame) {
 	linalg.Scratch(f.cols*f.rows, func(room []float64) {
 		d.draw(i, f, room)
@@ -144,7 +144,7 @@ func (d *drawer) turn(dst linalg.Matrix[float64], i int, f frame) {
 	})
 }
 
-// drawer draws the reflections of frames. It keeps room for one frame's reflections.
+// drawer draws the reflections of frames. It holds the reflections of one frame at a time.
 type drawer struct {
 	stream  *prg.Stream
 	signs   []int8
@@ -152,7 +152,7 @@ type drawer struct {
 	betas   []float64
 }
 
-// draw draws the reflections of frame i, vectors in the room.
+// draw draws the reflections of frame i, with their vectors in room.
 func (d *drawer) draw(i int, f frame, room []float64) {
 	d.signs, d.vectors, d.betas = d.signs[:0], d.vectors[:0], d.betas[:0]
 	for j := range f.cols {
@@ -161,7 +161,7 @@ func (d *drawer) draw(i int, f frame, room []float64) {
 	}
 }
 
-// scatter moves the coordinates to where they leave.
+// scatter moves the coordinates to their output places.
 func (b *block) scatter(row, next []float64) {
 	linalg.Scratch(len(row), func(from []float64) {
 		copy(from, row)

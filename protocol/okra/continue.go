@@ -11,44 +11,43 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// A continued session names the session before as its parent and goes on under the same
-// seed. Rounds 3 and 4 are a first session's. In round 1, parties of the epoch consent to
-// newcomers, and the leader tells each newcomer the seed after the last consent. In round 2,
-// every party confirms what it has sent before and announces the rows to come.
+// A continued session names the session before as its parent and continues under the same seed.
+// Rounds 3 and 4 are those of a first session. In round 1, parties of the epoch consent to
+// newcomers, and the leader sends each newcomer the seed after the last consent. In round 2, every
+// party confirms the rows that it has sent before and announces the rows to come.
 const (
 	kindConsent = "Consent"
 	kindWelcome = "Welcome"
 	kindConfirm = "Confirm"
 )
 
-// EpochState holds the part of a session that a party keeps, so that it can take part in one that
-// continues it. It is secret: it holds the epoch's seed.
+// EpochState holds the part of a session that a party keeps to take part in one that continues it. It
+// is secret: it holds the epoch's seed.
 type EpochState struct {
 	Origin   protocol.SessionID // with which the epoch began
 	Session  protocol.SessionID // the last one
 	Seed     Seed
-	Holders  []string // who has been told the seed, also of parties that have left
+	Holders  []string // the members that have the seed, including former parties
 	Features int
 	Rows     int    // that the server keeps of this party
 	Sent     Digest // of these rows and their labels
 	Labels   bool   // rows of the epoch have labels
-	// Preparation holds the way in which rows are prepared before they are encoded. It goes
-	// to newcomers with the seed; its form is the caller's.
+	// Preparation describes how rows are prepared before they are encoded. The leader sends it to
+	// newcomers with the seed. Its format is the caller's.
 	Preparation []byte
 }
 
-// MaxPreparation bounds a [Standing]'s preparation, so that it travels in one message with the seed.
+// MaxPreparation limits a [Standing]'s preparation, so that one message holds it and the seed.
 const MaxPreparation = 384 << 10
 
-// Emptied returns the standing of a party whose rows the server has dropped; see
-// [Base.Emptied].
+// Emptied returns the standing of a party whose rows the server has deleted; see [Base.Emptied].
 func (s EpochState) Emptied() EpochState {
 	s.Rows, s.Sent = 0, Digest{}
 	return s
 }
 
-// EpochState returns what the party keeps, once the session has ended without error. The
-// input of a first session must have been one to keep.
+// EpochState returns the party's part of the session for a later one, once the session has ended
+// without error. The input of a first session must have Kept set.
 func (p *Party) Standing() EpochState {
 	s := EpochState{
 		Origin: p.origin, Session: p.setup.Session.ID(), Seed: p.epoch, Holders: p.holders,
@@ -66,7 +65,7 @@ func (p *Party) Standing() EpochState {
 // continues reports whether this session continues another one.
 func (p *Party) continues() bool { return p.before != nil || p.late }
 
-// held returns the number of the party's rows, rows of earlier sessions included.
+// held returns the number of the party's rows, including those of earlier sessions.
 func (p *Party) held() int {
 	if p.before != nil {
 		return p.before.Rows + p.rows
@@ -81,7 +80,7 @@ func (p *Party) labelled() bool {
 	return p.input.Labels != nil
 }
 
-// segment begins the hash of what is sent, if there is anything to hash.
+// segment returns the hashed header of the sent data; nil without data.
 func (p *Party) segment() []byte {
 	if p.rows == 0 || !p.input.Kept && !p.continues() {
 		return nil
@@ -94,16 +93,16 @@ func (p *Party) segment() []byte {
 	return before.segment(p.rows, p.upload.layout.width)
 }
 
-// note adds what is sent to its hash.
+// note adds sent data to its hash.
 func (p *Party) note(sent []byte) {
 	if p.digest != nil {
 		p.digest.Write(sent)
 	}
 }
 
-// NewContinuingParty returns the machine of a party that took part in the session before.
-// in has its new rows; without rows, the party confirms the old ones and sends nothing. The
-// leader is such a party.
+// NewContinuingParty returns the machine of a party that took part in the session before. in has
+// its new rows; without rows, the party confirms the old ones and sends nothing. The leader must be
+// such a party.
 func NewContinuingParty(s protocol.Setup, p Params, before EpochState, in Input) (*Party, error) {
 	if s.Session.Parent != before.Session {
 		return nil, errors.New("okra: the session continues another one than this party has kept")
@@ -135,15 +134,15 @@ func NewContinuingParty(s protocol.Setup, p Params, before EpochState, in Input)
 	return party, nil
 }
 
-// Prepare returns the rows as the epoch's preparation, a [Standing]'s, makes them, and whether
-// they lie on a grid. It is a pure function. An error that is marked as bad input is about the
-// newcomer's own rows; any other one is about the preparation.
+// Prepare prepares the rows with the epoch's preparation, a [Standing]'s, and reports whether they
+// lie on a grid. It is a pure function. An error marked as bad input is about the newcomer's own
+// rows; any other error is about the preparation.
 type Prepare func(preparation []byte) (rows linalg.Rows, grid bool, err error)
 
-// NewLateParty returns the machine of a party that joins an epoch: it gets the seed from
-// the leader, once everybody who has it has agreed. The rows of in are prepared when the
-// preparation has come, and before that need only be as many, and tell changed rows apart; with a
-// nil prepare, they are ready and there is none.
+// NewLateParty returns the machine of a party that joins an epoch: it receives the seed from the
+// leader after every party that has it has consented. prepare is called when the preparation
+// arrives. Before that, the rows of in must only have their final number and serve to detect
+// changed rows. With a nil prepare, they are ready and there is no preparation.
 func NewLateParty(s protocol.Setup, p Params, in Input, prepare Prepare) (*Party, error) {
 	if s.Session.Parent == (protocol.SessionID{}) {
 		return nil, errors.New("okra: a newcomer's session names the session that it continues as its parent")
@@ -162,7 +161,7 @@ func NewLateParty(s protocol.Setup, p Params, in Input, prepare Prepare) (*Party
 	return party, nil
 }
 
-// union returns the names of both lists, each once.
+// union returns the names of both lists without duplicates.
 func union(a, b []string) []string {
 	all := slices.Clone(a)
 	for _, name := range b {
@@ -173,7 +172,7 @@ func union(a, b []string) []string {
 	return all
 }
 
-// newcomers returns the members that have not been told the seed.
+// newcomers returns the members that do not have the seed.
 func (p *Party) newcomers() (names []string) {
 	for _, name := range p.parties() {
 		if !slices.Contains(p.before.Holders, name) {
@@ -183,7 +182,7 @@ func (p *Party) newcomers() (names []string) {
 	return names
 }
 
-// welcome tells every newcomer the seed.
+// welcome sends every newcomer the seed.
 func (p *Party) welcome() (protocol.Effects, error) {
 	body := welcome{seedBody{p.before.Seed, p.features}, p.origin, p.before.Holders, p.preparation}.encode()
 	var sends []protocol.Message
@@ -193,7 +192,7 @@ func (p *Party) welcome() (protocol.Effects, error) {
 	return p.begin(p.before.Seed, sends)
 }
 
-// mismatch says that the leader's rows have another width.
+// mismatch reports that the leader's rows have another width.
 func (p *Party) mismatch(leader string, features int) error {
 	return &MismatchError{
 		Parties: []string{p.setup.Self},
@@ -202,7 +201,7 @@ func (p *Party) mismatch(leader string, features int) error {
 	}
 }
 
-// consent is a party's word that the session's newcomers get the seed.
+// consent is a party's agreement that the session's newcomers receive the seed.
 type consent struct{ tag Tag }
 
 func (c consent) encode() []byte {
@@ -217,7 +216,7 @@ func decodeConsent(body []byte) (c consent, err error) {
 	return c, r.Close("okra: consent")
 }
 
-// welcome tells a newcomer the epoch.
+// welcome is the message that gives a newcomer the epoch's seed.
 type welcome struct {
 	seedBody
 	origin      protocol.SessionID
@@ -247,7 +246,7 @@ func decodeWelcome(body []byte) (b welcome, err error) {
 	return b, r.Close("okra: welcome")
 }
 
-// confirm is an announcement in a continued session. Rows to come may be none.
+// confirm is an announcement in a continued session. It may announce no rows.
 type confirm struct {
 	announce
 	kept int    // rows of earlier sessions

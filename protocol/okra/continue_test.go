@@ -42,7 +42,7 @@ func cast(parties []bring) []protocol.Member {
 	return members
 }
 
-// session is one session of an epoch: the first, if there is none before.
+// session is one session of an epoch; the first if it has no predecessor.
 func (e *epoch) session(t testing.TB, parties ...bring) sim.Config {
 	t.Helper()
 	p := mustParams(t, e.spec)
@@ -78,7 +78,7 @@ func (e *epoch) session(t testing.TB, parties ...bring) sim.Config {
 	return cfg
 }
 
-// after returns what is kept after a session.
+// after returns the state that is kept after a session.
 func (e *epoch) after(o *outcome, parties ...bring) *epoch {
 	next := &epoch{spec: e.spec, base: o.server().Base(), standings: make(map[string]EpochState)}
 	for _, b := range parties {
@@ -87,7 +87,7 @@ func (e *epoch) after(o *outcome, parties ...bring) *epoch {
 	return next
 }
 
-// then runs a session and returns what is kept after it.
+// then runs a session and returns the state that is kept after it.
 func (e *epoch) then(t testing.TB, parties ...bring) (*epoch, *outcome) {
 	t.Helper()
 	o := mustRun(t, e.session(t, parties...))
@@ -128,7 +128,7 @@ func (e *epoch) fresh(t testing.TB, parties ...bring) *Server {
 	return o.server()
 }
 
-// sameRows compares what a learner sees, bit by bit, and the rows that a model would hold.
+// sameRows compares, bit by bit, the input of a learner and the rows of a model.
 func sameRows(got, want *Server) error {
 	if err := equalServers(got, want); err != nil {
 		return err
@@ -240,7 +240,7 @@ func TestContinuedProperties(t *testing.T) {
 	}
 }
 
-// The server names the party whose word is not what the server has kept.
+// The server names the party whose confirmation differs from its own record.
 func TestConfirmationsThatDiffer(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*EpochState)
@@ -266,8 +266,8 @@ func TestConfirmationsThatDiffer(t *testing.T) {
 	}
 }
 
-// A leader that gives a newcomer another seed, or another epoch, is found out before a row
-// travels, though the newcomer is named: nobody can tell the two apart.
+// A leader that gives a newcomer another seed, or another epoch, is detected before a row is sent.
+// The error names the newcomer, since nobody can distinguish the two.
 func TestLeaderWithAnotherSeed(t *testing.T) {
 	first, in := small(t)
 	cfg := first.session(t, none("north"), bring{"south", in[2]}, none("east"))
@@ -318,7 +318,7 @@ func TestNewcomerNeedsEveryConsent(t *testing.T) {
 	}
 }
 
-// The seed reaches parties only, and nobody who has it is told again.
+// Only parties receive the seed, and no party that has it receives it again.
 func TestContinuedSeedStaysAmongParties(t *testing.T) {
 	first, in := small(t)
 	next, o := first.then(t, none("north"), bring{"south", in[2]}, none("east"))
@@ -384,9 +384,9 @@ func TestContinuedConstructorsRefuse(t *testing.T) {
 	}
 }
 
-// A newcomer's rows are prepared by what the leader tells, to another width than they had. A
-// preparation that makes no rows of them is the leader's fault, and rows that cannot be prepared
-// are the newcomer's own: nobody is blamed.
+// A newcomer's rows are prepared with the leader's preparation, to another width than they had. A
+// preparation that fails on them is the leader's fault. Rows that cannot be prepared are the
+// newcomer's own problem, and nobody is blamed.
 func TestNewcomersArePrepared(t *testing.T) {
 	const late = "okra: the epoch's seed did not come in time" // a word that is refused is none
 	ready := share(randomRows("small epoch", 12, 5), 4, 2, 3, 2, 1)[2]
@@ -441,7 +441,7 @@ func TestContinuedTranscript(t *testing.T) {
 	protocoltest.Golden(t, "continue.txt", o.Transcript())
 }
 
-// What parties and server keep says the same about what was sent.
+// The states that parties and server keep agree about the sent data.
 func TestKeptDigests(t *testing.T) {
 	first, in := small(t)
 	next, _ := first.then(t, bring{"north", in[3]}, bring{"south", in[2]}, none("east"))

@@ -8,13 +8,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// core is the state that all machines here share.
+// core is the common state of all machines of this package.
 type core struct {
 	setup protocol.Setup
 	life  protocol.Life
 }
 
-// newCore checks what every constructor relies on.
+// newCore checks the conditions of every constructor.
 func newCore(s protocol.Setup, p Params, roles ...protocol.Role) (core, error) {
 	if err := s.Check(Name, Version, roles...); err != nil {
 		return core{}, err
@@ -32,7 +32,7 @@ func newCore(s protocol.Setup, p Params, roles ...protocol.Role) (core, error) {
 
 func (d *core) server() string { return d.setup.Session.With(protocol.RoleServer)[0] }
 
-// parties returns all who bring rows, in the descriptor's order.
+// parties returns all members with rows, in the descriptor's order.
 func (d *core) parties() []string {
 	return d.setup.Session.With(protocol.RoleLeader, protocol.RoleParty)
 }
@@ -45,7 +45,7 @@ func once(m protocol.Message) error {
 	return nil
 }
 
-// whole refuses parts of messages that travel in one piece.
+// whole refuses parts of messages that are sent whole.
 func whole(m protocol.Message) error {
 	if m.Chunk != 0 || m.Chunks != 1 {
 		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of %d of %s, which travels whole", m.Chunk, m.Chunks, m.Kind))
@@ -53,13 +53,12 @@ func whole(m protocol.Message) error {
 	return nil
 }
 
-// MismatchError says that members bring what cannot go together: other
-// features, settings or seeds. Nobody need have misbehaved; the operators
-// have to agree. It matches [protocol.ErrInput].
+// MismatchError reports that members bring features, settings or seeds that do not match. No member
+// need have misbehaved; the operators have to agree. It matches [protocol.ErrInput].
 type MismatchError struct {
 	Parties []string // whose data or settings differ from the leader's
 	Detail  string
-	public  string // Detail for the server, where that tells the number of features
+	public  string // Detail for the server, without the number of features
 }
 
 func (e *MismatchError) Error() string { return "okra: " + e.Detail }
@@ -73,11 +72,11 @@ func (e *MismatchError) Public() string {
 	return "okra: " + e.public
 }
 
-// Is says that the members' data or settings do not go together.
+// Is reports whether target is [protocol.ErrInput].
 func (e *MismatchError) Is(target error) bool { return target == protocol.ErrInput }
 
-// silent blames those who did not send what in time: the first of them, since
-// callers look the blamed party up, and the others in words.
+// silent blames the members that did not send a message in time: the first as the blamed party,
+// because callers look it up, and the others in the text.
 func silent(names []string, what string) error {
 	err := fmt.Errorf("okra: %s did not come in time", what)
 	if others := names[1:]; len(others) > 0 {

@@ -1,13 +1,11 @@
-// Package okra is a one-shot protocol for parties who hold the same features of
-// different people and want an exact kernel machine over all rows: each party
-// encodes its rows by one secret isometry, and a server multiplies what it gets
-// into the linear Gram matrix of all.
+// Package okra is a one-shot protocol for exact kernel machines over the rows of several parties
+// that hold the same features of different people. Each party encodes its rows by a common secret
+// isometry, and a server multiplies the encoded rows into the linear Gram matrix of all rows.
 //
-// Source: Hannemann, Swaminathan, Uenal, Akguen, "Private, Efficient and
-// Scalable Kernel Learning for Medical Image Analysis" (OKRA), arXiv
-// 2410.15840: section 3.2.2 for the seed, 3.2.3 for the encoding, Theorem 3.1
-// for the kernels. Mode paper is its encoder. The default encoders are ours,
-// because the paper's is not secure; see below.
+// Source: Hannemann, Swaminathan, Uenal, Akguen, "Private, Efficient and Scalable Kernel Learning
+// for Medical Image Analysis" (OKRA), arXiv 2410.15840: section 3.2.2 for the seed, 3.2.3 for the
+// encoding, Theorem 3.1 for the kernels. Mode paper is its encoder. The default encoders are
+// Mercer's, because the paper's is not secure; see below.
 //
 // Rounds of a training session:
 //
@@ -33,9 +31,9 @@
 //
 // # Sessions that continue another
 //
-// A later session goes on under the same seed: parties come late, bring more rows, or
-// withdraw. Its descriptor names the session before as its parent. The server begins with
-// what it has kept ([Base]), parties with what they have kept ([Standing]).
+// A later session continues under the same seed: parties join late, bring more rows, or withdraw.
+// Its descriptor names the session before as its parent. The server starts from its [Base], parties
+// from their [Standing].
 //
 //	1 Consent  party  -> leader    who has the seed agrees that the newcomers get it
 //	  Welcome  leader -> newcomers the epoch's seed, after the last consent
@@ -44,39 +42,37 @@
 //	3 Rows     party  -> server    new rows only
 //	4 Receipt  server -> parties   the total number of rows; all end
 //
-// The server computes the products of new rows with all rows and no others. Rows lie in the
-// order of the session's parties, and a product does not depend on the rows beside it. So
-// the Gram matrix, the encoded rows and the labels equal, bit for bit, the results of a session in
-// which all parties send all their rows under the same seed. Rows of parties that are no
-// members any more are left out. [Base.Emptied] and [Standing.Emptied] lead to such a
-// session, to compare with.
+// The server computes only the products of new rows with all rows. Rows are in the order of the
+// session's parties, and a product does not depend on the other rows. So the Gram matrix, the
+// encoded rows and the labels equal, bit for bit, the results of a session in which all parties
+// send all their rows under the same seed. Rows of former members are ignored. [Base.Emptied] and
+// [Standing.Emptied] lead to such a session, for comparison.
 //
-// A party that leaves keeps the seed, and its rows were multiplied with everybody's. A
-// newcomer holds the seed as the others do: with the server it reads all rows, kept ones
-// included. A party continues a session in one other session only.
+// A party that leaves keeps the seed, and its rows were multiplied with everybody's. A newcomer
+// holds the seed like the others: together with the server it reads all rows, including kept ones.
+// A party continues a session in one other session only.
 //
 // # Encoder hadamard
 //
-// A round transforms two overlapping windows of a power of two coordinates, and
-// changes signs between them. A Walsh-Hadamard transform turns a shift into
-// signs and signs into a shift, so that without those signs the second window
-// nearly undoes the first: of 1024 features after three rounds, half would keep
-// more than .34 of themselves in one coordinate and one .70; as it is, .10 and
-// .16.
+// A round transforms two overlapping windows of a power of two coordinates, and changes signs
+// between them. A Walsh-Hadamard transform turns a shift into signs and signs into a shift, so
+// without these signs the second window nearly undoes the first. Of 1024 features after three
+// rounds, half would keep more than .34 of themselves in one coordinate and one .70; with the signs
+// these numbers are .10 and .16.
 //
 // # Waiting
 //
-// A timer bounds the time between two messages, not a round: a member that waits arms
-// it anew with every message. A slow upload lives while it moves, and a silent
-// member is named. A party that has announced hears nothing until everybody has, and
-// one that has sent everything hears nothing until the server has everybody's rows and
-// their Gram matrix: TimerReceipt must outlast the slowest of the others.
+// A timer limits the time between two messages, not a round: a waiting member rearms it with every
+// message. A slow upload continues while it makes progress, and a silent member is named. After its
+// announcement a party receives nothing until all parties have announced. After its upload it
+// receives nothing until the server has everybody's rows and their Gram matrix, so TimerReceipt
+// must outlast the slowest of the others.
 //
 // # What the server learns
 //
-// Labels, held-out flags, each party's number of rows, and the complete Gram
-// matrix: norms, distances, duplicates, clusters, whether two parties hold the
-// same row, every kernel and not only the agreed one. In detail:
+// Labels, held-out flags, each party's number of rows, and the complete Gram matrix: norms,
+// distances, duplicates, clusters, whether two parties hold the same row, and every kernel, not
+// only the agreed one. In detail:
 //
 //   - Rows on a grid (integers, counts, one-hot codes, pixels; scaled or not)
 //     that outnumber the features that vary: lattice reduction of the Gram
@@ -94,20 +90,19 @@
 //
 // # What parties and coalitions learn
 //
-// A party learns the total number of rows and nothing else about the others'.
-// One party together with the server reads every row of every party, because
-// all share one seed. So can anybody who gets hold of the seed, now or later. A
-// newcomer gets the seed only if all agree; after a withdrawal a new seed
-// protects only rows that are never compared with re-sent old ones.
+// A party learns the total number of rows and nothing else about the others' rows. One party
+// together with the server reads every row of every party, because all share one seed. So does the
+// server with anyone who obtains the seed, now or later. A newcomer receives the seed only if all
+// agree. After a withdrawal a new seed protects only rows that are never compared with re-sent old
+// ones.
 //
 // # What is not promised
 //
-// Nothing here is verified: a party may send wrong rows, a server a wrong
-// model. Parties and server follow the protocol, the server does not collude
-// with any party, and encodings are confidential in transit. The paper's claim
-// that an image's size stays hidden does not hold once rows are as many as
-// features. Its argument that encodings of another dimension cannot be aligned
-// with known data is wrong: inner products need no alignment.
+// Nothing is verified: a party may send wrong rows, a server a wrong model. The protocol assumes
+// that parties and server follow it, that the server does not collude with any party, and that
+// encodings are confidential in transit. The paper's claim that an image's size stays hidden does
+// not hold once there are as many rows as features. Its argument that encodings of another
+// dimension cannot be aligned with known data is wrong: inner products need no alignment.
 //
-// [Leakage] says all this for a given job, in words for its report.
+// [Leakage] states all this for a given job, in words for its report.
 package okra

@@ -9,19 +9,19 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Bounds on the number of features.
+// Limits on the number of features.
 const (
 	MaxFeatures = 1 << 22
-	// MaxHaarWidth bounds the encoded width of encoder haar, whose cost per row
-	// is quadratic: 2 (f+k)^2 multiply-adds.
+	// MaxHaarWidth limits the encoded width of encoder haar, whose cost per row is quadratic: 2
+	// (f+k)^2 multiply-adds.
 	MaxHaarWidth = 8192
-	// MaxFlakeFeatures bounds the features of encoder flake, whose mask takes 35 f^2 (f+k)
+	// MaxFlakeFeatures limits the features of encoder flake, whose mask takes 35 f^2 (f+k)
 	// multiply-adds and 8 f (2f+k) bytes.
 	MaxFlakeFeatures = 8192
 )
 
-// Seed is the secret of an epoch: somebody who holds it and sees encoded rows reads
-// the rows. All parties hold it, the server never does.
+// Seed is the secret of an epoch: anyone who holds it and sees encoded rows can read the rows. All
+// parties hold it, the server never does.
 type Seed [32]byte
 
 // String keeps the seed out of logs.
@@ -30,42 +30,41 @@ func (Seed) String() string { return "okra.Seed(secret)" }
 // GoString keeps the seed out of logs.
 func (Seed) GoString() string { return "okra.Seed(secret)" }
 
-// Encoder is a linear isometry from f features to Width() = f+k coordinates:
-// inner products of encoded rows equal the rows' inner products (Theorem 3.1 of the
-// paper). It is a function of parameters, seed, f and k, and safe for
-// concurrent use, encoder flake once it has encoded something.
+// Encoder is a linear isometry from f features to Width() = f+k coordinates: inner products of
+// encoded rows equal the rows' inner products (Theorem 3.1 of the paper). It is a function of
+// parameters, seed, f and k, and safe for concurrent use; encoder flake only after its first
+// encoding.
 //
-// Frames must be equal for all parties: for isometries A, B with A^T B = I,
-// |A-B|^2 = 0. "Each party's own frames" in the paper means one shared seed.
+// Frames must be equal for all parties: for isometries A, B with A^T B = I, |A-B|^2 = 0. So "each
+// party's own frames" in the paper must mean one shared seed.
 type Encoder interface {
 	// Width returns f+k.
 	Width() int
-	// Encode sets row i of dst, n x (f+k), to the encoding of row i of src,
-	// n x f, on all cores. They must not overlap. Rows are encoded together
-	// for speed only: the result does not depend on which.
+	// Encode sets row i of dst, n x (f+k), to the encoding of row i of src, n x f, on all cores.
+	// They must not overlap. Rows are encoded together for speed only: a row's encoding does not
+	// depend on the others.
 	Encode(dst, src linalg.Matrix[float64])
-	// panel returns how many rows are encoded together in a session: enough
-	// that what is drawn once for all of them costs little.
+	// panel returns how many rows are encoded together in a session: enough to make the cost of
+	// common draws small.
 	panel() int
-	// pieces returns into how many pieces of about pieceTime the encoding of
-	// n rows is cut. Piece does one of them; in order, they make up Encode.
+	// pieces returns the number of pieces of about pieceTime in the encoding of n rows. Piece
+	// computes one of them; all of them, in order, make up Encode.
 	pieces(rows int) int
 	piece(dst, src linalg.Matrix[float64], i int)
 }
 
-// preparer is an Encoder that has much to make before the first rows.
+// preparer is an Encoder with a long computation before the first rows.
 type preparer interface {
-	// prepare does a piece of that, and reports whether it was the last.
+	// prepare computes a piece of it, and reports whether it was the last.
 	prepare() bool
 }
 
-// pieceTime is the time of a piece on one core, in nanoseconds: half a step, so
-// that a busy machine stays near the 100 ms that a step may take. Encoders
-// estimate it from costs measured on one core of a 2020s server; they depend
-// on shapes alone, so that a replay takes the same steps.
+// pieceTime is the time of a piece on one core, in nanoseconds: half a step, so that a busy machine
+// stays near the 100 ms of a step. Encoders estimate it from costs measured on one core of a 2020s
+// server. The estimates depend on shapes alone, so a replay takes the same steps.
 const pieceTime = 50e6
 
-// encode does all pieces.
+// encode computes all pieces.
 func encode(e Encoder, dst, src linalg.Matrix[float64]) {
 	if src.Rows == 0 {
 		return
@@ -105,8 +104,8 @@ func NewEncoder(p Params, epoch Seed, f, k int) (Encoder, error) {
 	return newHadamard(p.stream(epoch, f, k)(), p.spec.Rounds, f, k), nil
 }
 
-// isWide reports whether rows are encoded interleaved: rows that no longer fit the cache
-// and can be cut into parts, as rows can of all widths that Padding gives.
+// isWide reports whether rows are encoded interleaved: rows that do not fit the cache and can be cut
+// into parts, as rows of all widths that Padding returns can.
 func isWide(width, window int) bool {
 	return width > direct && width <= widest && width%part == 0 && window%part == 0
 }
@@ -128,8 +127,7 @@ func newHadamard(s *prg.Stream, rounds, f, k int) *hadamard {
 	return h
 }
 
-// stream returns a maker of the one stream that belongs to this encoder;
-// workers each make their own and seek.
+// stream returns a function that makes this encoder's stream; each worker makes its own and seeks.
 func (p Params) stream(epoch Seed, f, k int) func() *prg.Stream {
 	var w wire.Writer
 	w.Uint32(uint32(f))
@@ -151,9 +149,9 @@ func (p Params) fits(f, k int) error {
 	return nil
 }
 
-// Padding returns k for f features, f >= 1: the encoded width f+k is the
-// smallest (8+i) 2^e, i = 0..7, with k at least 64 and at least 2 % of f.
-// Parties with fewer rows than features so hide f, but only within the bucket.
+// Padding returns k for f features, f >= 1: the encoded width f+k is the smallest (8+i) 2^e, i =
+// 0..7, with k at least 64 and at least 2 % of f. It hides f for parties with fewer rows than
+// features, but only within the bucket.
 func Padding(f int) int {
 	least := f + max(64, (f+49)/50)
 	step := 1 << max(0, bits.Len(uint(least-1))-4)

@@ -107,8 +107,8 @@ func without(lost func(protocol.Message) bool) func(protocol.Message) []protocol
 	}
 }
 
-// The timers bound the time between two messages: an upload that takes several
-// times as long goes on while something comes, and ends when nothing does.
+// The timers limit the time between two messages: an upload that takes several times as long
+// continues while messages arrive, and ends when none do.
 func TestSlowUploadLives(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

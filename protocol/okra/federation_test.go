@@ -143,7 +143,7 @@ func (o *outcome) end(name string) error {
 	return nil
 }
 
-// watched shows what a machine does to a function.
+// watched passes a machine's effects to a function.
 type watched struct {
 	protocol.Machine
 	see func(m protocol.Machine, e protocol.Event, eff protocol.Effects, err error)

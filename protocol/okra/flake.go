@@ -13,9 +13,9 @@ import (
 // dense block. The polar factor is made here without any decomposition, by products of matrices:
 // about 35 f^2 (f+k) multiply-adds before the first row, and f (f+k) for each row.
 //
-// The paper draws entries uniformly from [0, 1). Their mean is a direction that everybody knows,
-// and the sum of an encoded row gives the sum of its features away. Mode hardened draws
-// Gaussians, whose polar factor is uniformly random, like encoder haar.
+// The paper draws entries uniformly from [0, 1). Their mean is a publicly known direction, so the
+// sum of an encoded row reveals the sum of its features. Mode hardened draws Gaussians, whose polar
+// factor is uniformly random, like encoder haar.
 type flake struct {
 	f, width int
 	normal   bool // Gaussian entries
@@ -34,7 +34,7 @@ const (
 	pieceWork = 4e8
 	// pieceDraws is the number of entries that a piece draws, at 12 ns each.
 	pieceDraws = 4 << 20
-	// nearly is the distance from orthonormal that one more iteration makes vanish.
+	// nearly is the distance from orthonormal that one more iteration removes.
 	nearly = 1e-7
 )
 
@@ -46,9 +46,9 @@ func (e *flake) Width() int { return e.width }
 
 func (e *flake) panel() int { return 4096 }
 
-// prepare does a piece of the making of the mask, and reports whether it is made. A matrix that
-// is near to one of lower rank, or beyond its likely size, does not become orthonormal; another
-// is drawn.
+// prepare computes a piece of the mask, and reports whether the mask is complete. A matrix that is
+// nearly of lower rank, or beyond its likely size, does not become orthonormal; prepare then draws
+// another one.
 func (e *flake) prepare() bool {
 	if e.left == nil {
 		e.begin()
@@ -77,7 +77,7 @@ func (e *flake) begin() {
 	}
 }
 
-// list adds pieces that do n things, some at a time.
+// list adds pieces that process n items, each at a time.
 func (e *flake) list(n, each int, do func(lo, hi int)) {
 	each = max(1, each)
 	for lo := 0; lo < n; lo += each {
@@ -85,9 +85,9 @@ func (e *flake) list(n, each int, do func(lo, hi int)) {
 	}
 }
 
-// bounds returns bounds of the singular values of nearly every N that may be drawn: a quarter of
-// the least that is likely, and the most (Davidson and Szarek, Handbook of the Geometry of Banach
-// Spaces 1, 2001; a square matrix has a least one of about 1/sqrt(f)).
+// bounds returns bounds on the singular values of nearly every possible N: a quarter of the least
+// likely value, and the greatest (Davidson and Szarek, Handbook of the Geometry of Banach Spaces 1,
+// 2001; a square matrix has a least one of about 1/sqrt(f)).
 func (e *flake) bounds() (least, most float64) {
 	f, w := math.Sqrt(float64(e.f)), math.Sqrt(float64(e.width))
 	least, most = max(w-f, .5/w)/4, w+f+10
@@ -165,7 +165,7 @@ func (e *flake) iterate(lo, hi int) {
 	})
 }
 
-// pieces are ranges of coordinates. Turning the mask costs like 16 rows.
+// pieces are ranges of coordinates. Turning the mask costs as much as 16 rows.
 func (e *flake) pieces(rows int) int { return (e.width-1)/e.coordinates(rows) + 1 }
 
 // coordinates returns the number of coordinates of a piece.
@@ -173,7 +173,7 @@ func (e *flake) coordinates(rows int) int {
 	return max(1, int(pieceWork/(float64(rows+16)*float64(e.f))))
 }
 
-// Encode makes the mask first if nobody has.
+// Encode computes the mask first if necessary.
 func (e *flake) Encode(dst, src linalg.Matrix[float64]) {
 	for !e.ready && !e.prepare() {
 	}

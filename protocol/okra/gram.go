@@ -10,10 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Round 4, Receipt: the server multiplies the encoded rows (Theorem 3.1 of the
-// paper), tells every party how many rows there are in all, and ends. A party
-// ends only then, so that nothing is destroyed before the server has
-// everything.
+// Round 4, Receipt: the server multiplies the encoded rows (Theorem 3.1 of the paper), sends every
+// party the total number of rows, and ends. A party ends only then, so that no state is destroyed
+// before the server has everything.
 const (
 	roundReceipt = 4
 	kindReceipt  = "Receipt"
@@ -25,30 +24,29 @@ func decodeReceipt(body []byte) (uint64, error) {
 	return rows, r.Close("okra: receipt")
 }
 
-// The shape of the server's work: tiles of the Gram matrix, panels of rows
-// against panels of rows, and each tile in slices of coordinates, so that a
-// step stays near 100 ms whatever the width. Slices are added in order.
+// The shape of the server's work: tiles of the Gram matrix, panels of rows times panels of rows,
+// and each tile in slices of coordinates, so that a step stays near 100 ms for every width. Slices
+// are added in order.
 const (
 	panelRows  = 512
 	sliceWidth = 2048
 	stepWork   = panelRows * panelRows * sliceWidth // multiply-adds
 )
 
-// assembly is a linear Gram matrix in the making.
+// assembly is a linear Gram matrix under construction.
 type assembly struct {
 	rows  store
 	width int
 	gram  linalg.Matrix[float64]
 	tiles []tile // not yet complete
 	total int
-	// products counts the inner products that are computed, a pair of rows once.
+	// products counts the computed inner products, one for each pair of rows.
 	products int64
 	lo       int // first coordinate that the first tile lacks
 	part     []float64
 }
 
-// assemble begins the Gram matrix: what is kept of it is copied, and the products of new
-// rows are to be computed.
+// assemble begins the Gram matrix: it copies the kept products, and plans the products of new rows.
 func (s *Server) assemble() *assembly {
 	spans := []stretch{{0, s.total, true}}
 	if s.base != nil {
@@ -61,14 +59,14 @@ func (s *Server) assemble() *assembly {
 	return a
 }
 
-// stretch is a run of rows that are all new, or all kept.
+// stretch is a range of rows that are all new, or all kept.
 type stretch struct {
 	lo, hi int
 	fresh  bool
 }
 
-// newAssembly plans the products of new rows with all rows. Of which rows a tile is made
-// does not change a bit of them: each is a sum over the coordinates in one order.
+// newAssembly plans the products of new rows with all rows. The choice of tiles does not change a
+// bit of the result: each product is a sum over the coordinates in one order.
 func newAssembly(s store, spans []stretch, width int) *assembly {
 	var panels []stretch
 	for _, p := range spans {
@@ -99,7 +97,7 @@ func (t tile) pairs() int64 {
 	return rows * cols
 }
 
-// stretches returns the runs of kept and of new rows, in order.
+// stretches returns the ranges of kept and of new rows, in order.
 func (s *Server) stretches() (spans []stretch) {
 	for _, from := range s.sources {
 		for _, run := range []stretch{{from.first, from.fresh(), false}, {from.fresh(), from.end(), true}} {
@@ -123,7 +121,7 @@ func (s *Server) keepGram(gram linalg.Matrix[float64]) {
 	}
 }
 
-// step does slices until about stepWork is done.
+// step computes slices until about stepWork is done.
 func (a *assembly) step() {
 	for work := 0; len(a.tiles) > 0 && work < stepWork; {
 		t := a.tiles[0]
@@ -139,7 +137,7 @@ func (a *assembly) step() {
 
 func (a *assembly) done() bool { return len(a.tiles) == 0 }
 
-// slice adds the coordinates from a.lo to hi-1 to t.
+// slice adds the coordinates from a.lo to hi-1 to tile t.
 func (a *assembly) slice(t tile, hi int) {
 	dst := columns(a.gram.Panel(t.i, t.iEnd), t.j, t.jEnd)
 	if a.lo == 0 {
@@ -172,17 +170,16 @@ func (a *assembly) progress() protocol.Progress {
 	return protocol.Progress{Stage: "gram", Done: int64(a.total - len(a.tiles)), Total: int64(a.total)}
 }
 
-// store holds encoded rows in the precision of the wire and multiplies them in
-// float64.
+// store holds encoded rows in the wire's precision and multiplies them in float64.
 type store interface {
-	// put copies the numbers of a chunk's body to s, moved down by first rows.
-	// It refuses numbers that no encoder makes, and then writes nothing.
+	// put copies the numbers of a chunk's body to s, moved down by first rows. It refuses numbers
+	// that no encoder produces, and then writes nothing.
 	put(s span, first int, body []byte) error
 	// rows returns all rows.
 	rows() linalg.Rows
-	// take copies rows lo to hi-1 of another store of the same shape to row at and on.
+	// take copies rows lo to hi-1 of another store of the same shape to the rows from at on.
 	take(at int, from store, lo, hi int)
-	// write appends rows lo to hi-1 to w, as they travel.
+	// write appends rows lo to hi-1 to w in wire format.
 	write(w *wire.Writer, lo, hi int)
 	// gram sets dst to the inner products of rows i to iEnd-1 with rows j to
 	// jEnd-1 over the coordinates from lo to hi-1.

@@ -5,10 +5,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// haar is one uniformly random frame of f vectors in f+k dimensions. For such
-// a frame the law of the encoded rows depends on the rows only through their
-// Gram matrix: the encoding leaks nothing beyond it. The cost is 2 (f+k)^2
-// multiply-adds a row, and (f+k)^2/2 Gaussians for each call of Encode.
+// haar is one uniformly random frame of f vectors in f+k dimensions. For such a frame the
+// distribution of the encoded rows depends on the rows only through their Gram matrix, so the
+// encoding leaks nothing beyond it. The cost is 2 (f+k)^2 multiply-adds a row, and (f+k)^2/2
+// Gaussians for each call of Encode.
 type haar struct {
 	f, width int
 	stream   func() *prg.Stream
@@ -19,8 +19,8 @@ const group = 32
 
 func (h *haar) Width() int { return h.width }
 
-// panel is some fifteen times the rows whose reflection costs as much as drawing
-// the vectors does.
+// panel is about fifteen times the number of rows whose reflection costs as much as drawing the
+// vectors.
 func (h *haar) panel() int { return 256 }
 
 func (h *haar) pieces(rows int) int {
@@ -28,8 +28,8 @@ func (h *haar) pieces(rows int) int {
 	return (all + h.groups(rows) - 1) / h.groups(rows)
 }
 
-// groups returns how many groups of reflections make a piece: drawing one
-// takes about 12 ns for each coordinate of each vector, reflecting a row 0.75.
+// groups returns the number of groups of reflections in a piece. Drawing one takes about 12 ns for
+// each coordinate of each vector, reflecting a row 0.75.
 func (h *haar) groups(rows int) int {
 	return max(1, int(pieceTime/((12+.75*float64(rows))*group*float64(h.width))))
 }
@@ -50,7 +50,7 @@ func (h *haar) piece(dst, src linalg.Matrix[float64], i int) {
 	}
 }
 
-// workspace holds what one piece needs again and again.
+// workspace holds the buffers of one piece.
 type workspace struct{ vectors, turned, along, factors, change []float64 }
 
 func newWorkspace(rows, width int) *workspace {
@@ -61,7 +61,7 @@ func newWorkspace(rows, width int) *workspace {
 	}
 }
 
-// shaped returns the beginning of data as a matrix.
+// shaped returns the first elements of data as a matrix.
 func shaped(data []float64, rows, cols int) linalg.Matrix[float64] {
 	return linalg.Matrix[float64]{Rows: rows, Cols: cols, Stride: cols, Data: data[:rows*cols]}
 }

@@ -7,17 +7,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// hadamard is our default encoder: rounds of [permute, change signs, FWHT of
-// the first 2^floor(log2 width) coordinates, change signs, FWHT of as many last
-// ones], and a last permutation with signs. The two windows overlap, so that
-// no width needs padding to a power of two; a width that is one has a single
-// window. About 2 rounds (f+k) log2(f+k) additions a row.
+// hadamard is Mercer's default encoder: rounds of [permute, change signs, FWHT of the first
+// 2^floor(log2 width) coordinates, change signs, FWHT of as many last ones], and a last permutation
+// with signs. The two windows overlap, so no width needs padding to a power of two; a width that is
+// one has a single window. About 2 rounds (f+k) log2(f+k) additions a row.
 //
-// The package comment says why there are signs between the windows.
+// The package comment explains the signs between the windows.
 //
-// One round hides nothing: the transform is public. From two rounds on no
-// attack beyond the Gram matrix is known, and none is excluded: it is a
-// heuristic.
+// One round hides nothing: the transform is public. For two rounds or more no attack beyond the
+// Gram matrix is known, but none is excluded: the encoder is heuristic.
 type hadamard struct {
 	width, window int
 	layers        []layer  // rounds + 1
@@ -29,9 +27,8 @@ func windowOf(width int) int { return 1 << (bits.Len(uint(width)) - 1) }
 
 func (h *hadamard) Width() int { return h.width }
 
-// panel is a piece: nothing is drawn for it. A layer and the transforms before
-// it take 0.2 ns for each coordinate and doubling of the width, three
-// times that on a busy machine.
+// panel is one piece, since no draws are shared. A layer and the transforms before it take 0.2 ns
+// for each coordinate and doubling of the width, three times that on a busy machine.
 func (h *hadamard) panel() int {
 	return max(1, int(pieceTime/(.6*float64(len(h.layers)*h.width*bits.Len(uint(h.width))))))
 }
@@ -62,8 +59,7 @@ func (h *hadamard) row(dst, src, scratch []float64) {
 	linalg.Flip(dst, last.signs)
 }
 
-// mix changes signs and is the orthonormal Walsh-Hadamard transforms of the
-// windows.
+// mix changes signs and computes the orthonormal Walsh-Hadamard transforms of the windows.
 func (h *hadamard) mix(x []float64, signs, between []int8) {
 	scale := 1 / math.Sqrt(float64(h.window))
 	linalg.SignedFWHT(x[:h.window], signs, scale)

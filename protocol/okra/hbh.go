@@ -5,12 +5,12 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// hbh is a round of encoder hadamard, then uniformly random rotations of each 32 coordinates
-// that stand together, and another round. The rotations put 16 secret numbers for each
-// coordinate between the rounds, whose transform is public. About 4 log2(f+k) additions and
-// 32 multiply-adds for each coordinate of a row, and 16 (f+k) Gaussians for each panel.
+// hbh is a round of encoder hadamard, then uniformly random rotations of each 32 adjacent
+// coordinates, and another round. The rotations put 16 secret numbers for each coordinate between
+// the rounds, whose transform is public. About 4 log2(f+k) additions and 32 multiply-adds for each
+// coordinate of a row, and 16 (f+k) Gaussians for each panel.
 //
-// Like hadamard it is a heuristic.
+// Like hadamard it is heuristic.
 type hbh struct {
 	width       int
 	first, last *hadamard
@@ -27,7 +27,8 @@ func newHBH(stream func() *prg.Stream, f, k int) *hbh {
 
 func (h *hbh) Width() int { return h.width }
 
-// panel is some four times the rows whose rotation costs as much as drawing the rotations does.
+// panel is about four times the number of rows whose rotation costs as much as drawing the
+// rotations.
 func (h *hbh) panel() int { return 512 }
 
 // rotations returns the number of rotations.
@@ -36,8 +37,8 @@ func (h *hbh) rotations() int { return (h.width + rotated - 1) / rotated }
 // transforms returns the number of pieces of a round.
 func (h *hbh) transforms(rows int) int { return (rows + h.first.panel() - 1) / h.first.panel() }
 
-// between returns the number of pieces of the rotations. Drawing and making an entry takes about
-// 7 ns, rotating a row .06 for each.
+// between returns the number of pieces of the rotations. Drawing and making an entry takes about 7
+// ns, rotating a row .06 for each entry.
 func (h *hbh) between(rows int) int {
 	entries := float64(h.width) * rotated
 	return min(h.rotations(), 1+int(entries*(7+.06*float64(rows))/pieceTime))
@@ -60,14 +61,14 @@ func (h *hbh) piece(dst, src linalg.Matrix[float64], i int) {
 	}
 }
 
-// transform does a round on some rows.
+// transform computes a round on some rows.
 func (h *hbh) transform(round *hadamard, dst, src linalg.Matrix[float64], i int) {
 	lo := i * round.panel()
 	hi := min(src.Rows, lo+round.panel())
 	round.piece(dst.Panel(lo, hi), src.Panel(lo, hi), 0)
 }
 
-// rotate does some of the rotations on all rows.
+// rotate applies some of the rotations to all rows.
 func (h *hbh) rotate(dst linalg.Matrix[float64], first, end int) {
 	linalg.For(end-first, max(1, (end-first)/64), func(lo, hi int) {
 		d := drawer{stream: h.stream()}

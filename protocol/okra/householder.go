@@ -15,17 +15,17 @@ import (
 // coordinates j to r-1 and D is diagonal with signs, needs no memory: the
 // vectors are drawn when they are applied.
 
-// reflection is H = I - beta v v^T, which maps the Gaussian vector that it
-// was drawn from to -sign |.| e_1.
+// reflection is H = I - beta v v^T, which maps the Gaussian vector from which it was drawn to -sign
+// |.| e_1.
 type reflection struct {
 	v    []float64
 	beta float64
 	sign float64 // the entry of D
 }
 
-// Where the reflections of a frame lie in the stream: 2^20 blocks of 16 bytes
-// for each vector, far more than the longest needs, and 2^20 vectors for each
-// frame. The first frame's place is taken by the integers of encoder block.
+// vectorPlace returns the place of a reflection's vector in the stream: 2^20 blocks of 16 bytes for
+// each vector, far more than the longest needs, and 2^20 vectors for each frame. The place of the
+// first frame is reserved for the integers of encoder block.
 func vectorPlace(frame, j int) uint64 { return uint64(frame+1)<<40 | uint64(j)<<20 }
 
 // drawReflection fills v with the j-th vector of a frame and makes it a

@@ -11,25 +11,24 @@ import (
 )
 
 const (
-	// MaxValue bounds the entries of rows, so that neither encoded values nor
-	// their inner products overflow, on any wire.
+	// MaxValue limits the entries of rows, so that neither encoded values nor their inner products
+	// overflow, on any wire.
 	MaxValue = 1e15
-	// maxEncoded bounds what a server takes: sqrt(MaxFeatures) MaxValue and to
-	// spare.
+	// maxEncoded limits the numbers that a server accepts: more than sqrt(MaxFeatures) MaxValue.
 	maxEncoded = 1e19
-	// maxLabelBytes bounds a label.
+	// maxLabelBytes limits a label.
 	maxLabelBytes = labelled.MaxBytes
 )
 
-// Input is a party's contribution. Rows are known to others by their
-// positions only; nothing here may hold the id of a patient.
+// Input is a party's contribution. Others know rows by their positions only, so no field may hold
+// the id of a patient.
 type Input struct {
 	Rows   linalg.Rows // n x f, already scaled; [0, 1] is best
 	Labels []string    // n of 1 to 64 bytes, or nil: none
 	Test   []bool      // n, true for held-out rows; nil: none is
 	Grid   bool        // the values lie on a grid: integers, counts, one-hot, pixels
-	// Kept says that a later session may continue this one: the party notes the hash
-	// of what it sends. See [Party.Standing].
+	// Kept allows a later session to continue this one: the party records the hash of the data that
+	// it sends. See [Party.Standing].
 	Kept bool
 }
 
@@ -75,7 +74,7 @@ func (in Input) validate() error {
 
 func validateRows(rows linalg.Rows) error { return labelled.CheckNumbers("okra: ", rows, MaxValue) }
 
-// label returns row i's label, "" for none.
+// label returns row i's label; "" if it has none.
 func (in Input) label(i int) string {
 	if in.Labels == nil {
 		return ""
@@ -86,6 +85,6 @@ func (in Input) label(i int) string {
 // test reports whether row i is held out.
 func (in Input) test(i int) bool { return in.Test != nil && in.Test[i] }
 
-// errEdited refuses a Start over other data than the constructor got: the
-// difference of two encodings under one seed is the edit in clear.
+// errEdited refuses a Start with other data than the constructor received: the difference of two
+// encodings under one seed reveals the edit in clear.
 var errEdited = errors.New("okra: the rows are not those the session started with; restore them, or start a new session")

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Labels travel in clear, and with them which rows are held out, in round 3.
+// Labels and held-out flags are sent in clear in round 3.
 const (
 	kindLabels     = "Labels"
 	labelsPerChunk = protocol.MaxChunkBytes / (2 + maxLabelBytes + 1)
@@ -33,8 +33,8 @@ func encodeLabels(in Input, chunk int) []byte {
 	return w.Bytes()
 }
 
-// decodeLabels decodes n labels and test flags. An empty label means none, and
-// then no row may have one.
+// decodeLabels decodes n labels and test flags. An empty label means no label, and then no row may
+// have one.
 func decodeLabels(body []byte, n int, labelled bool) (labels []string, test []bool, err error) {
 	r := wire.NewReader(body)
 	for i := range n {

@@ -6,19 +6,18 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// layout places rows of numbers in chunks: as many whole rows as fit into a chunk,
-// or, where a row does not fit, a row in as few equal parts as possible. Both ends
-// compute the layout from the announcement. So a chunk holds numbers and nothing
-// else, and its place is its number.
+// layout divides rows of numbers into chunks: as many whole rows as fit into a chunk or, if a row
+// does not fit, a row in as few equal parts as possible. Both ends compute the layout from the
+// announcement. So a chunk contains only numbers, and its number gives its place.
 type layout struct{ rows, width, word int }
 
 // span is a chunk's part of the matrix.
 type span struct{ row, rows, col, cols int }
 
-// perChunk returns how many whole rows fit into a chunk.
+// perChunk returns the number of whole rows in a chunk.
 func (l layout) perChunk() int { return protocol.MaxChunkBytes / (l.word * l.width) }
 
-// parts returns into how many chunks a row is cut; 1 if rows are whole.
+// parts returns the number of chunks for a row; 1 if rows are whole.
 func (l layout) parts() int {
 	words := protocol.MaxChunkBytes / l.word
 	return (l.width + words - 1) / words
@@ -47,7 +46,7 @@ func (l layout) span(chunk int) span {
 // bytes returns the size of a chunk's body.
 func (l layout) bytes(s span) int { return s.rows * s.cols * l.word }
 
-// tally remembers which chunks have come.
+// tally records which chunks have arrived.
 type tally struct {
 	seen    []bool
 	missing int
@@ -55,7 +54,7 @@ type tally struct {
 
 func newTally(chunks int) tally { return tally{make([]bool, chunks), chunks} }
 
-// check refuses a chunk that is not of this number of chunks, or came before.
+// check refuses a chunk with another total, or one that has arrived before.
 func (t *tally) check(m protocol.Message) error {
 	switch {
 	case int64(m.Chunks) != int64(len(t.seen)) || m.Chunk >= m.Chunks:

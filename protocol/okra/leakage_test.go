@@ -8,7 +8,7 @@ import (
 
 func TestLeakageOfDigits(t *testing.T) {
 	lines := Leakage(Facts{Parties: 3, TotalRows: 1797, Features: 64, Grid: true, Encoder: Hadamard, Labels: true})["server"]
-	const lattice = "These rows hold values on a grid and outnumber the features (1797 > 64): from the Gram matrix alone, by lattice reduction, the server can compute every feature of every row up to the order of the features and sign, with no row known."
+	const lattice = "These rows hold values on a grid and outnumber the features (1797 > 64): from the Gram matrix alone, by lattice reduction, the server can compute every feature of every row up to the order of the features and sign, without knowing any row."
 	if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, lattice) }) {
 		t.Errorf("the lattice attack is missing from %q", lines)
 	}
@@ -28,25 +28,25 @@ func TestLeakageFollowsTheFacts(t *testing.T) {
 		says, silent []string
 	}{
 		{"digits", digits, "server",
-			[]string{"complete linear Gram matrix of all 1797 rows", "label of every row", "no row known", "number of features (64), as the rank", "heuristic"},
+			[]string{"complete linear Gram matrix of all 1797 rows", "label of every row", "without knowing any row", "number of features (64), as the rank", "heuristic"},
 			[]string{"tried on up to", "on no grid", "Encoder block"}},
 		{"one-hot", with(digits, func(f *Facts) { f.Features = 123 }), "server",
-			[]string{"(1797 > 123)", "tried on up to about 100 features; take it to work on 123 too"}, nil},
+			[]string{"(1797 > 123)", "tried on up to about 100 features; assume that it works on 123 too"}, nil},
 		{"as many rows as features", with(digits, func(f *Facts) { f.TotalRows = 64 }), "server",
-			[]string{"do not outnumber the features (64 <= 64)", "52 rows give all 51 pixels", "number of features (64), as the rank", "fails while rows do not outnumber"}, []string{"no row known."}},
+			[]string{"do not outnumber the features (64 <= 64)", "52 rows give all 51 pixels", "number of features (64), as the rank", "fails while rows do not outnumber"}, []string{"without knowing any row."}},
 		{"no grid", with(digits, func(f *Facts) { f.Grid = false }), "server",
-			[]string{"on no grid", "blind source separation", "(1797 > 64)"}, []string{"no row known."}},
+			[]string{"on no grid", "blind source separation", "(1797 > 64)"}, []string{"without knowing any row."}},
 		{"mixed", with(digits, func(f *Facts) { f.Grid, f.Mixed = false, true }), "server",
-			[]string{"has read all 61 pixels", "Do not rely on the others"}, []string{"every feature of every row", "on no grid"}},
+			[]string{"has read all 61 pixels", "Do not rely on features off the grid"}, []string{"every feature of every row", "on no grid"}},
 		{"hidden", with(slices32k, func(f *Facts) { f.Features = 0 }), "server",
 			[]string{"do not outnumber the features (there are 1200 rows)", "hidden only while rows are fewer"}, []string{"36608", "40960", "(0)", "<= 0"}},
 		{"hidden, paper", with(slices32k, func(f *Facts) { f.Features, f.Encoder = 0, Block }), "server",
 			[]string{"the ranks of the blocks give it"}, []string{"36608", "(0)"}},
 		{"no labels", with(digits, func(f *Facts) { f.Labels = false }), "server", nil, []string{"label"}},
 		{"MRI", slices32k, "server",
-			[]string{"do not outnumber the features (1200 <= 36608)", "encoded width (40960)", "adds nothing to this: the law"}, []string{"heuristic", "number of features (36608), as"}},
+			[]string{"do not outnumber the features (1200 <= 36608)", "encoded width (40960)", "adds nothing to this: the distribution"}, []string{"heuristic", "number of features (36608), as"}},
 		{"paper", with(slices32k, func(f *Facts) { f.Encoder = Block }), "server",
-			[]string{"mode: paper", "about 110 of them decode every other row exactly", "blind source separation as soon as", "the ranks of the blocks give it"}, []string{"heuristic"}},
+			[]string{"mode: paper", "about 110 of them decode every other row exactly", "recovers independent features as soon as", "the ranks of the blocks give it"}, []string{"heuristic"}},
 		{"paper, few rows", with(slices32k, func(f *Facts) { f.Encoder, f.TotalRows = Block, 90 }), "server",
 			[]string{"known rows do not decode the others exactly; they would with more"}, []string{"about 110", "ranks of the blocks"}},
 		{"two parties", slices32k, "party", []string{"each the other's number of rows"}, nil},

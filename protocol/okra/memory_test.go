@@ -9,9 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// uploads plays parties that bring rows of f features, n in all, none of them
-// encoded. It holds no more than a chunk, so that what is measured is the
-// server's.
+// uploads plays parties with rows of f features, n in all, which are not really encoded. It holds
+// at most a chunk, so that a measurement shows the server's memory.
 type uploads struct {
 	session *protocol.Session
 	server  *Server
@@ -125,8 +124,8 @@ func TestServerMemory(t *testing.T) {
 	}
 }
 
-// A party that brings rows in float32 never holds all of them in float64, nor
-// all encodings: beside the rows there are panels, and what a step sends.
+// A party with float32 rows never holds all of them in float64, nor all encodings: besides the rows
+// it holds panels, and the messages of a step.
 func TestPartyMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -178,25 +177,24 @@ func TestPartyMemory(t *testing.T) {
 	runtime.KeepAlive(party)
 }
 
-// heap returns the memory that is reachable. One collection would leave what a sync.Pool of
-// linalg still holds after its product is done.
+// heap returns the reachable memory. A single collection would leave the memory that a sync.Pool of
+// linalg still holds after its product.
 func heap() int64 {
 	runtime.GC()
 	runtime.GC()
 	return allocated()
 }
 
-// allocated counts what is not yet collected too.
+// allocated also counts memory that is not yet collected.
 func allocated() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
-// BenchmarkServerMemory reports the megabytes that a server of 2,000 rows of
-// 16,384 features holds at the peak, those that are rows and Gram matrix, the
-// peak with the garbage that waits for collection, and what it allocates while
-// it multiplies.
+// BenchmarkServerMemory reports the peak megabytes of a server of 2,000 rows of 16,384 features,
+// the megabytes of rows and Gram matrix, the peak including garbage, and the allocations during the
+// multiplication.
 func BenchmarkServerMemory(b *testing.B) {
 	for b.Loop() {
 		u := newUploads(b, Spec{}, 2000, 16384)

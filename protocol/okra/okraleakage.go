@@ -6,8 +6,8 @@ import "fmt"
 type Facts struct {
 	Parties   int
 	TotalRows int
-	// Features is 0 where the reader of the statement must not learn the
-	// number, which is so only while rows are fewer than features.
+	// Features is 0 if the reader of the statement must not learn the
+	// number. This is so only while rows are fewer than features.
 	Features int
 	Grid     bool   // all features that vary hold values on a grid; see Input
 	Mixed    bool   // some do and some do not
@@ -16,11 +16,11 @@ type Facts struct {
 	Labels   bool   // the rows have labels
 }
 
-// latticeTried is the number of features up to which the lattice attack has
-// been carried out.
+// latticeTried is the largest number of features on which the lattice attack
+// has been carried out.
 const latticeTried = 100
 
-// Leakage says in plain words what each role learns in this job beyond its own
+// Leakage describes in plain words what each role learns in this job beyond its own
 // data and the result. The keys are "server", "party", "coalition" and
 // "broker".
 func Leakage(f Facts) map[string][]string {
@@ -29,7 +29,7 @@ func Leakage(f Facts) map[string][]string {
 		"party":     partyLeakage(f),
 		"coalition": coalitionLeakage(),
 		"broker": {
-			"The broker sees who sends to whom, when and how much; from the amounts follow every party's number of rows and the encoded width. It sees no content: messages are sealed end to end.",
+			"The broker sees who sends to whom, when and how much. From the amounts it can compute every party's number of rows and the encoded width. It sees no content: messages are sealed end to end.",
 		},
 	}
 }
@@ -42,7 +42,7 @@ func serverLeakage(f Facts) []string {
 		lines = append(lines, "It learns the label of every row, held-out rows included.")
 	}
 	lines = append(lines,
-		fmt.Sprintf("It learns the complete linear Gram matrix of all %d rows: norms, distances, duplicates, clusters and outliers, whether two parties hold the same row, and with it every kernel, not only the agreed one.", f.TotalRows),
+		fmt.Sprintf("It learns the complete linear Gram matrix of all %d rows: norms, distances, duplicates, clusters and outliers, and whether two parties hold the same row. The matrix gives every kernel, not only the agreed one.", f.TotalRows),
 		latticeLeakage(f),
 		knownRowsLeakage(f),
 		kinLeakage(f),
@@ -54,16 +54,16 @@ func serverLeakage(f Facts) []string {
 func latticeLeakage(f Facts) string {
 	switch {
 	case f.Mixed:
-		return "Some features hold values on a grid and others do not. Lattice reduction of the Gram matrix computes the former from it, with no row known, as long as the latter are few: beside one such feature it has read all 61 pixels that vary in the bundled digits, beside three 28 to 61, beside ten about 11. Do not rely on the others to protect them."
+		return "Some features hold values on a grid and others do not. If the features off the grid are few, lattice reduction of the Gram matrix recovers those on the grid without knowing any row: beside one feature off the grid it has read all 61 pixels that vary in the bundled digits, beside three 28 to 61, beside ten about 11. Do not rely on features off the grid for protection."
 	case !f.Grid:
-		return "The parties say that their values lie on no grid, so lattice reduction of the Gram matrix does not apply. It would if they were integers, counts, one-hot codes or pixels, scaled or not."
+		return "The parties state that their values are on no grid, so lattice reduction of the Gram matrix does not apply. It would apply to integers, counts, one-hot codes or pixels, scaled or not."
 	case f.few():
-		return fmt.Sprintf("These rows hold values on a grid but do not outnumber the features (%s), as they must for the lattice attack, which needs no known row. Features that are the same in all rows do not count: of the bundled digits 52 rows give all 51 pixels that vary, out of 64. And two rows that are one step of one feature apart give that feature away.", f.compare())
+		return fmt.Sprintf("These rows hold values on a grid but do not outnumber the features (%s), as the lattice attack requires (it needs no known row). Features that are the same in all rows do not count: of the bundled digits, 52 rows give all 51 pixels that vary, out of 64. Two rows that differ by one step of one feature expose that feature.", f.compare())
 	}
-	line := fmt.Sprintf("These rows hold values on a grid and outnumber the features (%d > %d): from the Gram matrix alone, by lattice reduction, the server can compute every feature of every row up to the order of the features and sign, with no row known.", f.TotalRows, f.Features)
-	line += " The attack has been carried out on the bundled digits: in about a second it reads all 61 pixels that vary, on either wire, whether they share a step or each has been scaled by its own range or deviation."
+	line := fmt.Sprintf("These rows hold values on a grid and outnumber the features (%d > %d): from the Gram matrix alone, by lattice reduction, the server can compute every feature of every row up to the order of the features and sign, without knowing any row.", f.TotalRows, f.Features)
+	line += " The attack has been carried out on the bundled digits. In about a second it reads all 61 pixels that vary, on either wire, whether they share a step or each has been scaled by its own range or deviation."
 	if f.Features > latticeTried {
-		line += fmt.Sprintf(" It has been tried on up to about %d features; take it to work on %d too.", latticeTried, f.Features)
+		line += fmt.Sprintf(" It has been tried on up to about %d features; assume that it works on %d too.", latticeTried, f.Features)
 	}
 	return line
 }
@@ -73,23 +73,23 @@ func knownRowsLeakage(f Facts) string {
 	if f.Features > 0 {
 		features = fmt.Sprintf("features (%d)", f.Features)
 	}
-	return fmt.Sprintf("From p rows that the server knows by other means it computes the projection of every other row onto their span: everything once p independent rows are as many as %s, and much sooner where rows resemble each other (60 known 8x8 digits give the others to 3.5 %%). No isometric encoding prevents this.", features)
+	return fmt.Sprintf("From p rows that the server knows from elsewhere it computes the projection of every other row onto their span. It learns everything once p independent rows are as many as %s, and much sooner if rows resemble each other (60 known 8x8 digits give the others to 3.5 %%). No isometric encoding prevents this.", features)
 }
 
-// kinLeakage names the attack by public rows (TestAttackPublicRowsOfTheSameKind and
+// kinLeakage describes the attack with public rows of the same kind (TestAttackPublicRowsOfTheSameKind and
 // TestAttackPublicRowsWithoutLabels).
 func kinLeakage(f Facts) string {
 	measured := "89 % of the variance of 200 bundled digits, 59 % of 40 digits of 64 pixels, 86 % of 280 standardised tumours"
 	if !f.Labels {
-		measured = "from the Gram matrix and nothing else 54 % of the variance of 200 bundled digits, and 85 % of 280 standardised tumours"
+		measured = "from the Gram matrix alone 54 % of the variance of 200 bundled digits, and 85 % of 280 standardised tumours"
 	}
-	return fmt.Sprintf("From public rows of the same kind it guesses the rows approximately, with none of them known, on any grid or none, and with fewer rows than features. Measured: %s. No isometric encoding prevents this.", measured)
+	return fmt.Sprintf("From public rows of the same kind it reconstructs the rows approximately, even if it knows none of them, on any grid or none, and with fewer rows than features. Measured: %s. No isometric encoding prevents this.", measured)
 }
 
 // few reports whether rows do not outnumber the features.
 func (f Facts) few() bool { return f.Features == 0 || f.TotalRows <= f.Features }
 
-// compare is "1200 <= 36608", without a number that must not be told.
+// compare returns "1200 <= 36608", without the number of features if it is secret.
 func (f Facts) compare() string {
 	if f.Features == 0 {
 		return fmt.Sprintf("there are %d rows", f.TotalRows)
@@ -101,7 +101,7 @@ func separationLeakage(f Facts) string {
 	if f.few() {
 		return fmt.Sprintf("Blind source separation, which recovers independent features without any known row, fails while rows do not outnumber features (%s).", f.compare())
 	}
-	return fmt.Sprintf("The rows outnumber the features (%d > %d): features that are statistically independent and not Gaussian can be recovered by blind source separation, without any known row and on any grid or none; the better, the more rows there are.", f.TotalRows, f.Features)
+	return fmt.Sprintf("The rows outnumber the features (%d > %d): blind source separation can recover features that are statistically independent and not Gaussian, without any known row and on any grid or none. More rows make it more accurate.", f.TotalRows, f.Features)
 }
 
 func widthLeakage(f Facts) string {
@@ -109,14 +109,14 @@ func widthLeakage(f Facts) string {
 	case f.Encoder == Block && f.Features == 0 && f.TotalRows > 2*maxBlockWidth:
 		return fmt.Sprintf("It learns the number of features: the ranks of the blocks give it as soon as rows outnumber the coordinates of a block, about %d.", defaultBlockWidth)
 	case f.Features == 0:
-		return "It learns the encoded width, from which the number of features follows to within about an eighth; exactly it is hidden only while rows are fewer than features."
+		return "It learns the encoded width, which gives the number of features to within about an eighth. The exact number is hidden only while rows are fewer than features."
 	case f.TotalRows >= f.Features:
 		return fmt.Sprintf("It learns the number of features (%d), as the rank of the encoded rows, unless some features depend linearly on others.", f.Features)
 	case f.Encoder == Block && f.TotalRows > 2*maxBlockWidth:
 		return fmt.Sprintf("It learns the number of features (%d): the ranks of the blocks give it as soon as rows outnumber the coordinates of a block, about %d.", f.Features, defaultBlockWidth)
 	}
 	width := f.Features + Padding(max(1, f.Features))
-	return fmt.Sprintf("It learns the encoded width (%d), from which the number of features follows to within about an eighth; exactly it is hidden only while rows are fewer than features.", width)
+	return fmt.Sprintf("It learns the encoded width (%d), which gives the number of features to within about an eighth. The exact number is hidden only while rows are fewer than features.", width)
 }
 
 func encoderLeakage(f Facts) []string {
@@ -126,28 +126,28 @@ func encoderLeakage(f Facts) []string {
 	case Flake:
 		return []string{flakeLeakage(f)}
 	case Haar:
-		return []string{"Encoder haar adds nothing to this: the law of the encoded rows depends on the rows only through their Gram matrix."}
+		return []string{"Encoder haar adds nothing to this: the distribution of the encoded rows depends on the rows only through their Gram matrix."}
 	}
-	return []string{"Encoder " + f.Encoder + " is not known to add anything to this, but that is a heuristic; only encoder haar has a proof."}
+	return []string{"Encoder " + f.Encoder + " is not known to add anything to this, but that is heuristic: only encoder haar has a proof."}
 }
 
-// flakeLeakage names the attack on the paper's law of the matrix.
+// flakeLeakage describes the attack on the paper's distribution of the matrix.
 func flakeLeakage(f Facts) string {
 	if f.Mode == Paper {
-		return "Encoder flake in mode paper draws its matrix from numbers between 0 and 1, whose mean is a direction that everybody knows: the sum of an encoded row gives the server the sum of the row's features. The Gram matrix does not. Mode hardened draws from a normal law and adds nothing."
+		return "Encoder flake in mode paper draws its matrix from numbers between 0 and 1, whose mean is a direction that everybody knows: the sum of an encoded row gives the server the sum of the row's features, which the Gram matrix does not give. Mode hardened draws from a normal distribution and adds nothing."
 	}
-	return "Encoder flake in mode hardened adds nothing to this: its matrix is uniformly random, so the law of the encoded rows depends on the rows only through their Gram matrix."
+	return "Encoder flake in mode hardened adds nothing to this: its matrix is uniformly random, so the distribution of the encoded rows depends on the rows only through their Gram matrix."
 }
 
-// blockLeakage names the attacks on the paper's encoder that apply to f.
+// blockLeakage describes the attacks on the paper's encoder that apply to f.
 func blockLeakage(f Facts) []string {
-	lines := []string{fmt.Sprintf("Encoder block is the paper's (mode: paper), for reproduction only: beside all this the server learns the Gram matrix of every block of about %d features. Unequal variances of the features show which coordinates form a block, although they are permuted.", defaultBlockWidth)}
+	lines := []string{fmt.Sprintf("Encoder block is the paper's (mode: paper), for reproduction only: besides all this the server learns the Gram matrix of every block of about %d features. Unequal variances of the features show which coordinates form a block, although they are permuted.", defaultBlockWidth)}
 	if f.TotalRows <= defaultBlockWidth {
-		return append(lines, "These rows are no more than a block has features, so known rows do not decode the others exactly; they would with more rows under the same seed.")
+		return append(lines, "There are no more rows than a block has features, so known rows do not decode the others exactly; they would with more rows under the same seed.")
 	}
 	return append(lines,
 		"Attack by known rows: about 110 of them decode every other row exactly, whatever the number of features. Encoders hadamard and haar resist until there are as many known rows as features.",
-		"Attack without known rows: independent features are recovered by blind source separation as soon as rows greatly outnumber a block, not all features.")
+		"Attack without known rows: blind source separation recovers independent features as soon as rows greatly outnumber the features of a block, not all features.")
 }
 
 func partyLeakage(f Facts) []string {
@@ -155,14 +155,14 @@ func partyLeakage(f Facts) []string {
 		"A party learns who takes part, the epoch's seed, which all parties share, and the total number of rows. It receives nothing that depends on another party's values.",
 	}
 	if f.Parties == 2 {
-		lines = append(lines, "With two parties, the total tells each the other's number of rows.")
+		lines = append(lines, "With two parties, the total gives each the other's number of rows.")
 	}
-	return append(lines, "The leader's number of features is sent to every party.")
+	return append(lines, "Every party receives the leader's number of features.")
 }
 
 func coalitionLeakage() []string {
 	return []string{
-		"One party together with the server decodes every row of every party: all encode under one seed. So does one sock puppet among the parties, a stolen seed, or a former party that kept it. Therefore every operator approves every fingerprint, and no seed ever lies on the server's host.",
-		"Parties without the server learn nothing about the others' rows but how many there are.",
+		"One party together with the server decodes every row of every party, because all encode under one seed. So does the server with one sock puppet among the parties, a stolen seed, or a former party that kept it. Therefore every operator approves every fingerprint, and no seed is ever stored on the server's host.",
+		"Parties without the server learn nothing about the others' rows except their number.",
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// Name and Version stand in the descriptor of every session.
+// Name and Version identify the protocol in every session's descriptor.
 const (
 	Name           = "okra"
 	Version uint16 = 2
@@ -35,22 +35,21 @@ const (
 	defaultBlockWidth, minBlock, maxBlockWidth = 96, 64, 128
 )
 
-// Spec holds a job file's settings of the protocol. The zero value is the
-// recommended setting.
+// Spec holds a job file's settings of the protocol. The zero value gives the recommended settings.
 type Spec struct {
 	Encoder string `yaml:"encoder"` // hadamard (default), haar, hbh, flake or block
 	Wire    string `yaml:"wire"`    // float32 (default) or float64: how encoded numbers travel
 	Mode    string `yaml:"mode"`    // hardened (default) or paper
-	// Rounds of encoder hadamard: 2 to 16, default 3.
+	// Rounds is the number of rounds of encoder hadamard: 2 to 16, default 3.
 	Rounds int `yaml:"rounds"`
-	// BlockWidth of encoder block, in features: 64 to 128, default 96.
+	// BlockWidth is the width of encoder block, in features: 64 to 128, default 96.
 	BlockWidth int `yaml:"block_width"`
 }
 
 // Params is a validated [Spec]; it never changes. Values are comparable.
 type Params struct{ spec Spec }
 
-// NewParams fills in the defaults of s and refuses what cannot work.
+// NewParams fills in the defaults of s and refuses invalid settings.
 func NewParams(s Spec) (Params, error) {
 	setDefault(&s.Wire, Float32)
 	setDefault(&s.Mode, Hardened)
@@ -101,7 +100,7 @@ func (s Spec) validateNames() error {
 	case !slices.Contains([]string{Hadamard, Haar, HBH, Flake, Block}, s.Encoder):
 		return fmt.Errorf("okra: encoder %q; choose hadamard, haar, hbh, flake or block", s.Encoder)
 	case s.Encoder == Block && s.Mode != Paper:
-		return errors.New("okra: encoder block hands the server the Gram matrix of every block of features, so that about 110 known rows decode all others; to reproduce the paper all the same, say mode: paper")
+		return errors.New("okra: encoder block hands the server the Gram matrix of every block of features, so that about 110 known rows decode all others; to reproduce the paper all the same, write mode: paper")
 	case s.Encoder != Block && s.Encoder != Flake && s.Mode == Paper:
 		return fmt.Errorf("okra: encoder %s is not the paper's; leave out mode: paper, or the encoder", s.Encoder)
 	}
@@ -111,7 +110,7 @@ func (s Spec) validateNames() error {
 // Spec returns the settings with every default filled in.
 func (p Params) Spec() Spec { return p.spec }
 
-// Encode returns the canonical encoding, which goes into Descriptor.Params.
+// Encode returns the canonical encoding, for Descriptor.Params.
 func (p Params) Encode() []byte {
 	var w wire.Writer
 	w.String("mercer/v1/okra")
@@ -123,8 +122,7 @@ func (p Params) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeParams decodes and validates what Encode wrote, and refuses every
-// other encoding.
+// DecodeParams decodes and validates the output of Encode, and refuses every other encoding.
 func DecodeParams(b []byte) (Params, error) {
 	const longest = 32
 	r := wire.NewReader(b)

@@ -15,10 +15,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// The timers of a session. Their durations are configuration. Each bounds the
-// time between two messages and not a round: a member that waits arms it anew with
-// every message that it accepts, so that a slow upload lives as long as it
-// moves.
+// The timers of a session. Their durations are configured. Each limits the time between two
+// messages, not a round: a waiting member rearms it with every message that it accepts, so that a
+// slow upload continues while it makes progress.
 const (
 	TimerSeed     protocol.Timer = "okra/seed"     // a party waits for the leader
 	TimerAnnounce protocol.Timer = "okra/announce" // the server waits for announcements
@@ -27,8 +26,8 @@ const (
 	TimerReceipt  protocol.Timer = "okra/receipt"  // a party has announced, or sent all, and waits for the server
 )
 
-// Party brings rows: the leader or another party. It never learns anything
-// about the others' rows but their total number.
+// Party is the leader or another party with rows. It learns nothing about the others' rows except
+// their total number.
 type Party struct {
 	core
 	params         Params
@@ -48,11 +47,11 @@ type Party struct {
 	origin      protocol.SessionID
 	holders     []string        // of the epoch's seed
 	asked       map[string]bool // who must still consent, at the leader
-	digest      hash.Hash       // of what is sent, where it is kept
+	digest      hash.Hash       // of the sent data, if a later session may continue
 }
 
-// NewParty returns the machine of the leader or of another party. It refuses
-// an input that cannot be encoded.
+// NewParty returns the machine of the leader or of another party. It refuses an input that cannot
+// be encoded.
 func NewParty(s protocol.Setup, p Params, in Input) (*Party, error) {
 	party, err := newParty(s, p, in)
 	if err == nil {
@@ -82,12 +81,11 @@ func newParty(s protocol.Setup, p Params, in Input) (*Party, error) {
 	return &Party{core: d, params: p, input: in, rows: n, features: f, hash: in.Hash(), origin: s.Session.ID(), holders: d.parties()}, nil
 }
 
-// TotalRows returns how many rows all parties brought, once the session has
-// ended well.
+// TotalRows returns the number of all parties' rows, once the session has ended without error.
 func (p *Party) TotalRows() int { return p.total }
 
-// EpochSeed returns the secret of the epoch, for a job that keeps predictions
-// open. Every other job lets the machine and the seed with it be destroyed.
+// EpochSeed returns the secret of the epoch, for a job that keeps predictions open. All other jobs
+// must let the seed be destroyed with the machine.
 func (p *Party) EpochSeed() Seed { return p.epoch }
 
 // Padding returns k: the encoded width minus the number of features.
@@ -122,8 +120,8 @@ func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
 	return effects, err
 }
 
-// reopen begins a continued session at a party that has the seed. Where there are
-// newcomers, the leader waits for the consent of everybody who is none.
+// reopen begins a continued session at a party that has the seed. If there are newcomers, the
+// leader waits for the consent of every other member.
 func (p *Party) reopen() (protocol.Effects, error) {
 	newcomers := p.newcomers()
 	if len(newcomers) == 0 {
@@ -151,8 +149,7 @@ func epochSeed(s protocol.Setup) Seed {
 	return prg.Derive(s.Seed, "okra/epoch", id[:])
 }
 
-// begin sets the encoder up and announces the rows, after the messages in
-// sends.
+// begin initialises the encoder and announces the rows, after the messages in sends.
 func (p *Party) begin(seed Seed, sends []protocol.Message) (protocol.Effects, error) {
 	f := p.features
 	p.epoch, p.granted = seed, p.rows == 0
@@ -214,7 +211,7 @@ func (p *Party) receiveSeed(m protocol.Message) (protocol.Effects, error) {
 	return p.begin(b.seed, nil)
 }
 
-// receiveConsent takes the consent of a party: nobody without the seed can make it.
+// receiveConsent stores the consent of a party; it can be made only with the seed.
 func (p *Party) receiveConsent(m protocol.Message) (protocol.Effects, error) {
 	if err := whole(m); err != nil {
 		return protocol.Effects{}, err
@@ -292,7 +289,7 @@ func (p *Party) sent() bool {
 	return p.upload != nil && p.granted && p.upload.done() && p.labels == labelChunks(p.rows)
 }
 
-// resume sends the labels first and then rows, a step's worth at a time.
+// resume sends the labels first and then rows, one step's work at a time.
 func (p *Party) resume() (protocol.Effects, error) {
 	if !p.granted || p.sent() {
 		return protocol.Effects{}, errors.New("okra: resumed with nothing left to send")
@@ -312,7 +309,7 @@ func (p *Party) resume() (protocol.Effects, error) {
 	return e, nil
 }
 
-// nextLabels returns the next chunks of labels, nil after the last.
+// nextLabels returns the next chunks of labels; nil after the last.
 func (p *Party) nextLabels() (sends []protocol.Message) {
 	chunks := labelChunks(p.rows)
 	for range protocol.MaxStepBytes / protocol.MaxChunkBytes {
@@ -358,7 +355,7 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	return protocol.Effects{}, fmt.Errorf("okra: a party has no timer %q", t)
 }
 
-// unheard returns who has not consented, in the descriptor's order.
+// unheard returns the members that have not consented, in the descriptor's order.
 func (p *Party) unheard() (names []string) {
 	for _, name := range p.parties() {
 		if p.asked[name] {
@@ -368,23 +365,22 @@ func (p *Party) unheard() (names []string) {
 	return names
 }
 
-// Round 1, Seed (the paper's 3.2.2): the leader draws the epoch's seed and
-// sends it, with its number of features, to every other party and never to the
-// server. The runner seals it end to end.
+// Round 1, Seed (the paper's 3.2.2): the leader draws the epoch's seed and sends it, with its
+// number of features, to every other party and never to the server. The runner seals it end to end.
 const (
 	roundSeed = 1
 	kindSeed  = "Seed"
 )
 
-// claim returns the one permanent name of an epoch: a party encodes under one seed
-// in one training session only, even if a leader sends a seed again.
+// claim returns the permanent ledger name of an epoch: a party encodes under a seed in one training
+// session only, even if a leader sends the seed again.
 func (s Seed) claim() string {
 	h := sha256.Sum256(append([]byte("mercer/v1/okra/claim"), s[:]...))
 	return "okra/epoch/" + hex.EncodeToString(h[:16])
 }
 
-// continued returns the one permanent name of what follows a session: a party continues it
-// in one session only. Otherwise two of them could show the server changed rows.
+// continued returns the permanent ledger name of a session's continuation: a party continues it in
+// one session only. Two continuations could show the server changed rows.
 func (s Seed) continued(parent protocol.SessionID) string {
 	h := sha256.New()
 	h.Write([]byte("mercer/v1/okra/continued"))

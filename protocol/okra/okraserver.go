@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Limits bound what a server holds for one session. Zero means the default.
+// Limits bound the server's memory for one session. Zero means the default.
 type Limits struct {
 	Rows  int   // of all parties; default 1,048,576
 	Bytes int64 // of encoded rows and Gram matrix; default 8 GiB
@@ -25,12 +25,12 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// LimitError refuses rows that are more than the server holds.
+// LimitError refuses more rows than the server holds.
 type LimitError struct{ problem string }
 
 func (e *LimitError) Error() string { return "okra: " + e.problem }
 
-// check refuses n rows of the given layout, and extra bytes beside them.
+// check refuses n rows of the given layout, with extra more bytes.
 func (l Limits) check(rows, width, word int, extra int64) error {
 	if rows > l.Rows {
 		return &LimitError{fmt.Sprintf("%d rows are announced, this server takes %d; bring fewer", rows, l.Rows)}
@@ -42,8 +42,8 @@ func (l Limits) check(rows, width, word int, extra int64) error {
 	return nil
 }
 
-// Server receives encoded rows and computes their linear Gram matrix. Its
-// results may be read once the session has ended without error.
+// Server receives encoded rows and computes their linear Gram matrix. Its results may be read once
+// the session has ended without error.
 type Server struct {
 	core
 	params  Params
@@ -69,16 +69,16 @@ type source struct {
 	labels   tally
 }
 
-// end returns the row behind the last of its rows.
+// end returns the index after its last row.
 func (s *source) end() int { return s.first + s.kept + s.announce.rows }
 
-// fresh returns the row at which the rows to come begin.
+// fresh returns the index of its first new row.
 func (s *source) fresh() int { return s.first + s.kept }
 
 func (s *source) complete() bool { return s.rows.missing == 0 && s.labels.missing == 0 }
 
-// NewServer returns the machine of the server. It refuses a session that is none
-// of OKRA's, or whose descriptor has other parameters than p.
+// NewServer returns the machine of the server. It refuses a session of another protocol, or whose
+// descriptor has other parameters than p.
 func NewServer(s protocol.Setup, p Params, l Limits) (*Server, error) {
 	d, err := newCore(s, p, protocol.RoleServer)
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{}, m.Unexpected()
 }
 
-// source returns what is known about a party, nil for other members.
+// source returns the state of a party; nil for other members.
 func (s *Server) source(name string) *source {
 	for _, from := range s.sources {
 		if from.name == name {
@@ -164,7 +164,7 @@ func (s *Server) waiting(missing func(*source) bool) (names []string) {
 	return names
 }
 
-// open makes room for the rows, once all announcements have come and agree.
+// open allocates the rows once all announcements have arrived and agree.
 func (s *Server) open() (protocol.Effects, error) {
 	total := 0
 	for _, from := range s.sources {
@@ -195,7 +195,7 @@ func (s *Server) open() (protocol.Effects, error) {
 	return e, nil
 }
 
-// restore copies what is kept of a party to its place.
+// restore copies a party's kept rows to their place.
 func (s *Server) restore(from *source) {
 	if from.kept == 0 {
 		return
@@ -206,8 +206,8 @@ func (s *Server) restore(from *source) {
 	copy(s.test[from.first:], s.base.test[lo:lo+from.kept])
 }
 
-// receiveChunk puts a chunk where take says. None comes before the grant, or from a party
-// that has announced no rows.
+// receiveChunk passes a chunk to take. It refuses chunks before the grant, or from a party that has
+// announced no rows.
 func (s *Server) receiveChunk(m protocol.Message, from *source, take func(protocol.Message, *source) error) (protocol.Effects, error) {
 	if s.store == nil || from.announce.rows == 0 {
 		return protocol.Effects{}, m.Unexpected()
@@ -262,8 +262,8 @@ func (s *Server) takeLabels(m protocol.Message, from *source) error {
 	return nil
 }
 
-// resume computes a step's worth of the Gram matrix; with the last, it sends
-// the receipts and ends.
+// resume computes one step's work of the Gram matrix; with the last, it sends the receipts and
+// ends.
 func (s *Server) resume() (protocol.Effects, error) {
 	if s.gram == nil {
 		return protocol.Effects{}, errors.New("okra: resumed before all rows have come")
@@ -313,16 +313,16 @@ func (s *Server) Labels() []string {
 
 func (s *Server) labelled() bool { return s.sources[0].announce.labelled }
 
-// Test says of each row whether it is held out.
+// Test reports for each row whether it is held out.
 func (s *Server) Test() []bool { return s.test }
 
-// Range is a party's rows, from Lo to Hi-1.
+// Range is the range of a party's rows, from Lo to Hi-1.
 type Range struct {
 	Party  string
 	Lo, Hi int
 }
 
-// Owner returns whose rows are whose, in the descriptor's order.
+// Owner returns the ranges of the parties' rows, in the descriptor's order.
 func (s *Server) Owner() []Range {
 	var ranges []Range
 	for _, from := range s.sources {
@@ -331,11 +331,11 @@ func (s *Server) Owner() []Range {
 	return ranges
 }
 
-// Rows returns the encodings of the given rows, such as a model's support
-// vectors, len(index) x Width(). They stay where they are, as they came.
+// Rows returns the encodings of the given rows, such as a model's support vectors, len(index) x
+// Width(), without a copy.
 func (s *Server) Rows(index []int) linalg.Rows { return linalg.Pick(s.store.rows(), index) }
 
-// Costs count what a session took.
+// Costs count the costs of a session.
 type Costs struct {
 	Bytes    []int64 // of rows and labels that each party sent, in the order of Owner
 	Products int64   // of two rows, each pair once
@@ -353,10 +353,10 @@ func (s *Server) Costs() Costs {
 // Width returns f+k.
 func (s *Server) Width() int { return s.sources[0].announce.width }
 
-// Tag returns what prediction sessions under the same seed are known by.
+// Tag returns the tag that identifies prediction sessions under the same seed.
 func (s *Server) Tag() Tag { return s.sources[0].announce.tag }
 
-// Grid reports whether a party said that its values lie on a grid.
+// Grid reports whether a party has stated that its values lie on a grid.
 func (s *Server) Grid() bool {
 	for _, from := range s.sources {
 		if from.announce.grid || s.base != nil && s.base.part(from.name).Grid {

@@ -9,7 +9,7 @@ import (
 )
 
 func TestNewParams(t *testing.T) {
-	const sentence = "okra: encoder block hands the server the Gram matrix of every block of features, so that about 110 known rows decode all others; to reproduce the paper all the same, say mode: paper"
+	const sentence = "okra: encoder block hands the server the Gram matrix of every block of features, so that about 110 known rows decode all others; to reproduce the paper all the same, write mode: paper"
 	for _, c := range []struct {
 		in   Spec
 		want Spec

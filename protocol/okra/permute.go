@@ -20,8 +20,7 @@ func newLayer(s *prg.Stream, width int) layer {
 	return l
 }
 
-// permutation moves the coordinates of x. The room is as long as x and holds
-// anything.
+// permutation moves the coordinates of x. room is scratch space of the same length.
 type permutation interface{ apply(x, room []float64) }
 
 // order is a permutation by its definition: the source of each coordinate.
@@ -32,11 +31,10 @@ func (o order) apply(x, room []float64) {
 	collect(x[:len(o)], room, o)
 }
 
-// route is an order for rows that do not fit the cache, where picking values one
-// by one would move eight times the memory, a line for each. It goes by blocks
-// of the row: first each block's values are sorted by the blocks that they go
-// to, then each block puts the values that came into their places. All that is
-// read or written out of order lies in one block.
+// route is an order for rows that do not fit the cache. There, picking values one by one would move
+// eight times the memory, a line for each. It goes by blocks of the row: first it sorts each
+// block's values by their target blocks, then each block moves the values that it received to their
+// places. All reads and writes out of order are within one block.
 type route struct {
 	block     int        // values of a block, at most 2^16
 	shipments []shipment // by source block, then by target block
@@ -45,8 +43,7 @@ type route struct {
 	starts    []int      // of each target block in the room
 }
 
-// shipment is the values that one block sends to another: their places in the
-// room.
+// shipment is the values that one block sends to another: their places in the room.
 type shipment struct{ at, end int }
 
 const (
@@ -54,7 +51,7 @@ const (
 	maxBlock = 1 << 16
 )
 
-// permutationOf returns the fastest way to do o.
+// permutationOf returns the fastest implementation of o.
 func permutationOf(o order) permutation {
 	if len(o) <= direct {
 		return o
@@ -95,8 +92,8 @@ func (r *route) shipment(source, target, n int) *shipment {
 	return &r.shipments[source/r.block*n+target/r.block]
 }
 
-// apply works on copies of the blocks: the order in which their lines come from
-// and go to memory is then one that the machine foresees.
+// apply works on copies of the blocks, so that their lines are read and written in an order that
+// the processor can predict.
 func (r *route) apply(x, room []float64) {
 	n, next := len(r.starts)-1, r.from
 	linalg.Scratch(r.block, func(copied []float64) {

@@ -11,10 +11,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// A prediction is a session of two: the owner of new rows encodes them under
-// the seed of a training session, the descriptor's Parent, and the server
-// answers with the model's decisions. Rounds 2 and 3 are the training's rounds;
-// round 4 carries the decisions.
+// A prediction is a session of two: the owner of new rows encodes them under the seed of a training
+// session, the descriptor's Parent, and the server replies with the model's decisions. Rounds 2 and
+// 3 are the training's rounds; round 4 carries the decisions.
 const (
 	roundDecisions = 4
 	kindDecisions  = "Decisions"
@@ -22,10 +21,10 @@ const (
 	TimerDecisions protocol.Timer = "okra/decisions" // the owner waits for the server
 )
 
-// maxDecisions bounds the numbers that a model gives for one row.
+// maxDecisions limits the numbers that a model returns for one row.
 const maxDecisions = (protocol.MaxChunkBytes - 4) / 8
 
-// newPredictCore checks what both constructors rely on.
+// newPredictCore checks the conditions of both constructors.
 func newPredictCore(s protocol.Setup, p Params, roles ...protocol.Role) (core, error) {
 	d, err := newCore(s, p, roles...)
 	if err != nil {
@@ -40,7 +39,7 @@ func newPredictCore(s protocol.Setup, p Params, roles ...protocol.Role) (core, e
 	return d, nil
 }
 
-// PredictParty owns new rows and gets a model's decisions about them.
+// PredictParty owns new rows and receives a model's decisions on them.
 type PredictParty struct {
 	core
 	params         Params
@@ -48,15 +47,15 @@ type PredictParty struct {
 	rows, features int
 	hash           [sha256.Size]byte // of rows, as in Party
 	upload         *upload
-	answers        tally       // empty until the first chunk tells how wide decisions are
+	answers        tally       // empty until the first chunk gives the width of decisions
 	parts          [][]float64 // the chunks that have come; memory grows only with them
 	cols           int
 	decisions      linalg.Matrix[float64]
 }
 
-// NewPredictParty returns the machine of the owner of rows, n x f, scaled as
-// the training rows were. epoch is the training session's seed. It refuses rows
-// with values above [MaxValue], and a session that is none of OKRA's predictions.
+// NewPredictParty returns the machine of the owner of rows, n x f, scaled like the training rows.
+// epoch is the training session's seed. It refuses rows with values above [MaxValue], and a session
+// that is not a prediction of OKRA.
 func NewPredictParty(s protocol.Setup, p Params, epoch Seed, rows linalg.Rows) (*PredictParty, error) {
 	d, err := newPredictCore(s, p, protocol.RoleParty, protocol.RoleLeader)
 	if err != nil {
@@ -74,8 +73,7 @@ func NewPredictParty(s protocol.Setup, p Params, epoch Seed, rows linalg.Rows) (
 	return &PredictParty{core: d, params: p, epoch: epoch, rows: n, features: f, hash: in.Hash(), upload: newUpload(encoder, rows, p.wordBytes())}, nil
 }
 
-// Decisions returns one row of numbers for each row, n x c, once the session
-// has ended without error.
+// Decisions returns the decisions on each row, n x c, once the session has ended without error.
 func (p *PredictParty) Decisions() linalg.Matrix[float64] { return p.decisions }
 
 // InputHash returns the hash of the rows, for protocol.Start.
@@ -132,8 +130,8 @@ func (p *PredictParty) receive(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Finish(protocol.Effects{}, nil)
 }
 
-// takeDecisions keeps a chunk's decisions. The first chunk to come fixes how
-// many there are for each row.
+// takeDecisions stores a chunk's decisions. The first chunk to arrive fixes the number for each
+// row.
 func (p *PredictParty) takeDecisions(m protocol.Message) error {
 	cols, numbers, err := decodeDecisions(m.Body)
 	if err != nil {
@@ -172,7 +170,7 @@ func (p *PredictParty) expire(t protocol.Timer) (protocol.Effects, error) {
 	return protocol.Finish(protocol.Effects{}, silent([]string{p.server()}, "decisions"))
 }
 
-// decisionLayout cuts n rows of decisions into chunks of whole rows.
+// decisionLayout divides n rows of decisions into chunks of whole rows.
 type decisionLayout struct{ rows, cols int }
 
 func (l decisionLayout) perChunk() int { return max(1, maxDecisions/l.cols) }
@@ -194,8 +192,8 @@ func encodeDecisions(m linalg.Matrix[float64]) []byte {
 	return w.Bytes()
 }
 
-// decodeDecisions returns the number of decisions for each row and all
-// numbers. They are finite.
+// decodeDecisions returns the number of decisions for each row and all numbers, which must be
+// finite.
 func decodeDecisions(body []byte) (cols int, numbers []float64, err error) {
 	r := wire.NewReader(body)
 	cols = int(r.Uint32())

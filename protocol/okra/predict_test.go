@@ -235,8 +235,7 @@ func TestSlowPredictionLives(t *testing.T) {
 	}
 }
 
-// Timers whose wait has not begun or is over do nothing, and those that nobody
-// armed are refused.
+// Timers whose wait has not begun or is over do nothing. Timers that were never armed are refused.
 func TestIdlePredictionTimers(t *testing.T) {
 	trained := train(t, Spec{}, share(randomRows("train", 6, 9), 3, 3)...)
 	cfg := trained.prediction(t, query{epoch: trained.party("north").EpochSeed(), rows: randomRows("new", 3000, 9), answer: score(trained.server().Rows([]int{0}))})

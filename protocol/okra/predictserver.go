@@ -9,12 +9,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Answer computes a model's decisions, n x c, about encoded rows, n x (f+k).
-// It is a pure function that treats every row by itself; c is the same for all
-// calls.
+// Answer computes a model's decisions, n x c, on encoded rows, n x (f+k). It is a pure function
+// that treats every row by itself; c is the same for all calls.
 type Answer func(encoded linalg.Matrix[float64]) (linalg.Matrix[float64], error)
 
-// PredictServer answers decisions about encoded rows.
+// PredictServer returns a model's decisions on encoded rows.
 type PredictServer struct {
 	core
 	params    Params
@@ -30,8 +29,8 @@ type PredictServer struct {
 	sent      int // chunks
 }
 
-// NewPredictServer returns the machine of the server. tag and width come from the
-// training session: rows encoded under another seed are refused.
+// NewPredictServer returns the machine of the server. tag and width are the training session's: it
+// refuses rows encoded under another seed.
 func NewPredictServer(s protocol.Setup, p Params, tag Tag, width int, answer Answer, l Limits) (*PredictServer, error) {
 	d, err := newPredictCore(s, p, protocol.RoleServer)
 	if err != nil {
@@ -104,8 +103,7 @@ func (s *PredictServer) receiveRows(m protocol.Message) (protocol.Effects, error
 	return protocol.Effects{Resume: true}, nil
 }
 
-// resume answers a panel of rows, or sends decisions once all are there; it
-// ends with the last.
+// resume decides a panel of rows, or sends decisions once all are computed; it ends with the last.
 func (s *PredictServer) resume() (protocol.Effects, error) {
 	switch {
 	case s.store == nil || s.rows.missing > 0:
@@ -126,8 +124,8 @@ func (s *PredictServer) resume() (protocol.Effects, error) {
 	return protocol.Finish(e, nil)
 }
 
-// answerPanel answers at most 512 rows, fewer of wide ones, so that a step
-// stays short without knowing the model.
+// answerPanel decides at most 512 rows, fewer if they are wide, so that a step stays short whatever
+// the model.
 func (s *PredictServer) answerPanel() (protocol.Effects, error) {
 	end := min(s.done+min(panelRows, max(8, 1<<19/s.width)), s.layout.rows)
 	encoded := linalg.New[float64](end-s.done, s.width)
@@ -143,7 +141,7 @@ func (s *PredictServer) answerPanel() (protocol.Effects, error) {
 		Progress: protocol.Progress{Stage: "answer", Done: int64(s.done), Total: int64(s.layout.rows)}}, nil
 }
 
-// keep stores the decisions about rows s.done to end-1.
+// keep stores the decisions on rows s.done to end-1.
 func (s *PredictServer) keep(answers linalg.Matrix[float64], end int) error {
 	if s.done == 0 && answers.Cols > 0 && answers.Cols <= maxDecisions {
 		s.decisions = linalg.New[float64](s.layout.rows, answers.Cols)

@@ -43,9 +43,9 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-// ownWord reports whether the body is what nobody but its sender can know:
-// rows, labels, whether they lie on a grid; the total, which only the server
-// knows; a model's decisions. A seed is not: who has another one is found out.
+// ownWord reports whether only the sender can know the body: rows, labels, whether they lie on a
+// grid; the total, which only the server knows; a model's decisions. A seed is not: a party with
+// another one is detected.
 func ownWord(h protocol.Header) bool { return h.Kind != kindSeed && h.Kind != kindWelcome }
 
 // sameAs compares every result bit by bit with the results of an undisturbed run.

@@ -12,8 +12,8 @@ import (
 
 const baseMagic = "mercer/v1/okra/base"
 
-// Write passes the canonical encoding on, part by part, until one is refused. Of the Gram
-// matrix it has the lower triangle. The parts must not be kept.
+// Write passes the canonical encoding to the function to, part by part, until it returns an error.
+// The encoding has the lower triangle of the Gram matrix. to must not keep the parts.
 func (b *Base) Write(to func(part []byte) error) error {
 	var w wire.Writer
 	w.String(baseMagic)
@@ -44,13 +44,13 @@ func (b *Base) Write(to func(part []byte) error) error {
 	return err
 }
 
-// wide reports whether rows are kept in float64.
+// wide reports whether rows are stored as float64.
 func (b *Base) wide() bool {
 	_, wide := b.rows.(*table[float64])
 	return wide
 }
 
-// DecodeBase decodes what Write wrote.
+// DecodeBase decodes the output of Write.
 func DecodeBase(encoded []byte) (*Base, error) {
 	r := wire.NewReader(encoded)
 	r.Magic(len(baseMagic), baseMagic, "%q begins no rows of a session of okra")
@@ -74,7 +74,7 @@ func DecodeBase(encoded []byte) (*Base, error) {
 	return b, r.Close("okra: kept rows")
 }
 
-// readParts returns the number of all rows.
+// readParts reads the parts and returns the number of all rows.
 func (b *Base) readParts(r *wire.Reader) (total int) {
 	for range r.Count(protocol.MaxMembers, 38) {
 		p := Part{Party: r.String(protocol.MaxNameBytes), Rows: int(r.Uint32())}
@@ -91,7 +91,8 @@ func (b *Base) readParts(r *wire.Reader) (total int) {
 	return total
 }
 
-// readRows reads labels, rows and products. The bytes of the rows are known to be there.
+// readRows reads labels, rows and products. The caller has checked that the bytes of the rows are
+// present.
 func (b *Base) readRows(r *wire.Reader, total, word int) {
 	for range total {
 		l := r.String(maxLabelBytes)
@@ -140,7 +141,7 @@ func (s EpochState) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeStanding decodes what Encode wrote.
+// DecodeStanding decodes the output of Encode.
 func DecodeStanding(b []byte) (s EpochState, err error) {
 	const magic = "mercer/v1/okra/standing"
 	r := wire.NewReader(b)

@@ -33,7 +33,7 @@ func (e *epoch) stored(t testing.TB) *epoch {
 	return next
 }
 
-// A session goes on from what was stored as from what was in memory.
+// A session continues from stored state as from state in memory.
 func TestStoredSessionsContinue(t *testing.T) {
 	for _, spec := range []Spec{{}, {Wire: Float64}} {
 		in := share(randomRows("stored", 12, 5), 4, 2, 3, 2, 1)

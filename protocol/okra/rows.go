@@ -13,14 +13,13 @@ const (
 	kindRows  = "Rows"
 )
 
-// RowsKind is the kind of the messages that let rows out.
+// RowsKind is the kind of the messages that release rows.
 const RowsKind = kindRows
 
-// panelBytes bounds the memory of a panel, where that is more than a row.
+// panelBytes limits the memory of a panel, unless a single row is larger.
 const panelBytes = 64 << 20
 
-// upload encodes rows and cuts them into the bodies of chunks. It holds one
-// panel at a time.
+// upload encodes rows and divides them into the bodies of chunks. It holds one panel at a time.
 type upload struct {
 	encoder Encoder
 	rows    linalg.Rows
@@ -42,9 +41,9 @@ func newUpload(e Encoder, rows linalg.Rows, word int) *upload {
 	return u
 }
 
-// rowsAtOnce returns the number of rows that are encoded together: as many as the
-// encoder wants and memory allows, in whole chunks. It depends on parameters and
-// shapes alone, so that a replay sends the same messages in the same steps.
+// rowsAtOnce returns the number of rows that are encoded together: as many as the encoder prefers
+// and memory allows, in whole chunks. It depends on parameters and shapes alone, so a replay sends
+// the same messages in the same steps.
 func (u *upload) rowsAtOnce() int {
 	rows := max(1, min(u.encoder.panel(), panelBytes/(8*u.layout.width)))
 	if whole := u.layout.perChunk(); whole > 0 {
@@ -55,9 +54,9 @@ func (u *upload) rowsAtOnce() int {
 
 func (u *upload) done() bool { return u.next == u.layout.chunks() }
 
-// batch is a step's work: a piece of the next panel if there is nothing to
-// send, and then the bodies of the next chunks, from chunk first on: at most
-// MaxStepBytes, none before the panel is whole, and not beyond it.
+// batch does one step's work: a piece of the next panel if there is nothing to send, and then the
+// bodies of the next chunks, from chunk first on. It returns at most MaxStepBytes, nothing before
+// the panel is whole, and nothing beyond the panel.
 func (u *upload) batch() (first int, bodies [][]byte) {
 	first = u.next
 	if u.layout.span(u.next).row >= u.end && !u.encode() {
@@ -76,7 +75,7 @@ func (u *upload) batch() (first int, bodies [][]byte) {
 	return first, bodies
 }
 
-// encode does the next piece, of the encoder's preparation or of the next panel, and reports
+// encode computes the next piece, of the encoder's preparation or of the next panel, and reports
 // whether that panel is whole.
 func (u *upload) encode() bool {
 	if p, is := u.encoder.(preparer); is && !u.ready {

@@ -7,11 +7,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// wide is encoder hadamard for rows that do not fit the cache: the same map, of
-// eight rows interleaved, whose coordinates are lines of the cache. Memory is fast
-// where it foresees what is read next, and where whole lines are written past
-// the cache, in any order. So what is read is read along memory, and coordinates
-// are permuted as they are written: a round reads and writes the rows three
+// wide is encoder hadamard for rows that do not fit the cache. It computes the same map on eight
+// rows interleaved, whose coordinates are cache lines. Memory is fast if the processor can predict the
+// next read, and if whole lines are written past the cache, in any order. So this encoder reads
+// along memory and permutes coordinates as it writes them: a round reads and writes the rows three
 // times.
 //
 //   - Each part of 4096 coordinates gets the lower twelve levels of the first
@@ -30,14 +29,13 @@ type wide struct {
 
 const (
 	part = 1 << 12
-	// partStep is the distance in memory from the beginning of one part to the next:
-	// a strip more than their values, lest equal places of all parts share a set of
-	// the cache. The extra strip holds no values, so that each strip has one after it
-	// to ask for.
+	// partStep is the distance in memory from the beginning of one part to the next: one strip more
+	// than their values, so that equal places of all parts do not share a set of the cache. The
+	// extra strip holds no values; it lets each strip prefetch the one after it.
 	partStep = linalg.Interleaved*part + linalg.Strip
-	// entering is the number of coordinates that are stood interleaved at a time.
+	// entering is the number of coordinates that are transposed at a time.
 	entering = part / 8
-	// widest bounds the time that eight rows take, and their memory: 151 MB.
+	// widest limits the time of eight rows, and their memory: 151 MB.
 	widest = 9 << 17
 )
 
@@ -56,7 +54,7 @@ func newWide(s *prg.Stream, rounds, width, window int) *wide {
 	return w
 }
 
-// placesOf returns where each coordinate goes, among rows that lie in parts.
+// placesOf returns the target of each coordinate, among rows stored in parts.
 func placesOf(o order, signs []int8) []uint32 {
 	places := make([]uint32, len(o))
 	for i, from := range o {
@@ -69,7 +67,7 @@ func placesOf(o order, signs []int8) []uint32 {
 	return places
 }
 
-// byStrips sorts the signs of a window as the strips have its coordinates.
+// byStrips sorts the signs of a window into the order of coordinates in the strips.
 func byStrips(signs []int8) []int8 {
 	const rows = linalg.Strip / linalg.Interleaved
 	sorted := make([]int8, 0, len(signs))
@@ -83,7 +81,7 @@ func byStrips(signs []int8) []int8 {
 
 func (w *wide) Width() int { return w.width }
 
-// panel is eight rows for each of two cores; of more a step would take too long.
+// panel is eight rows for each of two cores; with more, a step would take too long.
 func (w *wide) panel() int { return 2 * linalg.Interleaved }
 
 func (w *wide) pieces(rows int) int { return (rows-1)/w.panel() + 1 }
@@ -124,8 +122,7 @@ func (w *wide) rows(dst, src linalg.Matrix[float64]) {
 // values returns the values of part p.
 func values(x []float64, p int) []float64 { return x[p*partStep:][:linalg.Interleaved*part] }
 
-// enter sends the values of the rows, and zeros behind them, to where they go
-// first.
+// enter writes the values of the rows, followed by zeros, to their first places.
 func (w *wide) enter(to, hot []float64, src linalg.Matrix[float64]) {
 	hot = hot[:linalg.Interleaved*entering]
 	for at := 0; at < w.width; at += entering {
@@ -138,8 +135,8 @@ func (w *wide) enter(to, hot []float64, src linalg.Matrix[float64]) {
 	}
 }
 
-// across does the upper levels of both windows for the coordinates from the
-// given one on in each part.
+// across computes the upper levels of both windows for the coordinates from the given one on in
+// each part.
 func (w *wide) across(r int, x, strips []float64, from int) {
 	rows, near := linalg.Strips{Values: x, Distance: partStep}, linalg.Strips{Values: strips, Distance: linalg.Strip}
 	ahead := linalg.NewAhead(w.parts, linalg.Strips{Values: x[linalg.Strip:], Distance: partStep})
@@ -156,8 +153,8 @@ func (w *wide) across(r int, x, strips []float64, from int) {
 	linalg.FWHTSpread(rows.From(alone), strips, ahead)
 }
 
-// turn changes signs of the last window's strips, and finishes the first
-// window's transform of those that it has, by its scale.
+// turn changes signs of the last window's strips, and completes the first window's transform of its
+// strips with the scale.
 func (w *wide) turn(strips []float64, signs []int8) {
 	const rows = linalg.Strip / linalg.Interleaved
 	both := 2*w.window - w.parts
@@ -165,8 +162,8 @@ func (w *wide) turn(strips []float64, signs []int8) {
 	linalg.SignRows(strips[linalg.Strip*both:], signs[rows*both:rows*w.window], 1)
 }
 
-// leave does part p's share of the last window, if it has a second one, and
-// sends it on. The scale is of the last transform that the part had.
+// leave computes part p's share of the last window, if it has a second one, and sends it on. The
+// scale is that of the part's last transform.
 func (w *wide) leave(r int, to, x []float64, p int) {
 	send := linalg.Scatter
 	if alone := w.parts - w.window; alone > 0 && p >= alone {

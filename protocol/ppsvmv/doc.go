@@ -1,23 +1,23 @@
-// Package ppsvmv adds up the kernel matrices of sites that hold different columns of the
-// same rows, around a ring (Yu, Vaidya, Jiang, "Privacy-preserving SVM classification on
-// vertically partitioned data", PAKDD 2006). It is a published rival, kept for
-// comparisons: two sites can read the matrix of the site between them. Protocol gram adds
-// up the same matrices by secure aggregation, which closes that hole.
+// Package ppsvmv adds up, around a ring, the kernel matrices of sites that hold different columns
+// of the same rows (Yu, Vaidya, Jiang, "Privacy-preserving SVM classification on vertically
+// partitioned data", PAKDD 2006). It is a published rival for comparisons: two sites can read the
+// matrix of the site between them. Protocol gram adds up the same matrices by secure aggregation,
+// which prevents this.
 //
-// The first site, the leader, adds a random matrix R to its own matrix and sends the sum
-// to the next site. Each site adds its own matrix. The last site sends the sum back to the
-// leader, which takes R off. The paper's leader then trains; here it sends the matrix on to
-// the server, which trains.
+// The first site, the leader, adds a random matrix R to its own matrix and sends the sum to the
+// next site. Each site adds its own matrix. The last site sends the sum back to the leader, which
+// subtracts R. The paper's leader then trains; here it sends the matrix to the server, which
+// trains.
 //
 //	1 Tile  site -> next site   words of R + sum of the matrices so far
 //	2 Sum   leader -> server    words of the sum of all matrices
 //
-// Tiles travel one after the other, so that all sites work at the same time. At most
-// eight of them are in the ring.
+// Tiles are sent one after the other, so that all sites work at the same time. At most eight of
+// them are in the ring.
 //
-// Entries are whole numbers, and words are taken modulo 2^64. R is uniform there, so that a
-// single word in the ring tells nothing, and the sum is exact. The paper adds real numbers,
-// under which no pad is uniform and no sum exact.
+// Entries are whole numbers, and words are taken modulo 2^64. R is uniform there, so a single word
+// in the ring reveals nothing, and the sum is exact. The paper adds real numbers, for which no pad
+// is uniform and no sum exact.
 //
 //	params, err := ppsvmv.NewParams([]int{n * n}, digest)
 //	leader, err := ppsvmv.NewLeader(setup, part)
@@ -30,14 +30,14 @@
 // # Who learns what
 //
 //   - The leader and the server learn the sum: every inner product over all columns.
-//   - A site that works alone sees uniformly random words, and learns nothing.
-//   - The two neighbours of a site that is not the leader, working together, learn its
-//     matrix exactly: what it sends less what it gets. So do the neighbours of several such
-//     sites in a row, of their sum. Of two sites, the leader alone learns the other's matrix.
+//   - A site without accomplices sees uniformly random words, and learns nothing.
+//   - The two neighbours of a site other than the leader, if they collude, learn its matrix
+//     exactly: its output minus its input. Likewise the neighbours of several consecutive such
+//     sites learn their sum. With two sites, the leader alone learns the other's matrix.
 //   - The server and all sites but the leader learn the leader's matrix.
 //
 // # What is not promised
 //
-// That the parts are right: a site can add anything, and nobody can tell who did. That
-// sites do not work together: the paper assumes it.
+// That the parts are right: a site can add anything, and nobody can detect which one did. That
+// sites do not collude: the paper assumes it.
 package ppsvmv

@@ -26,19 +26,18 @@ func kindOf(round uint16) string {
 	return TileKind
 }
 
-// TimerTile bounds a member's wait for the next tile.
+// TimerTile limits a member's wait for the next tile.
 const TimerTile protocol.Timer = "ppsvmv/tile"
 
-// Part is a site's own term of the sum. A [github.com/mercer-fl/mercer/protocol/gram.Part]
-// is one.
+// Part is a site's own term of the sum, such as a [github.com/mercer-fl/mercer/protocol/gram.Part].
 type Part interface {
-	// Hash returns the SHA-256 of what the entries are computed from.
+	// Hash returns the SHA-256 of the data from which the entries are computed.
 	Hash() [sha256.Size]byte
 	// Read sets dst to the entries of a group from first on.
 	Read(group, first int, dst []int64)
 }
 
-// frame holds what all roles have in common: tiles come in from one member.
+// frame holds the common state of all roles: tiles arrive from one member.
 type frame struct {
 	setup   protocol.Setup
 	life    protocol.Life
@@ -87,7 +86,7 @@ func (f *frame) check(m protocol.Message) error {
 	return nil
 }
 
-// took notes a tile, and reports how far the member has come.
+// took records a tile, and reports the member's progress.
 func (f *frame) took(chunk uint32) protocol.Effects {
 	f.have[chunk] = true
 	f.missing--
@@ -99,7 +98,7 @@ func (f *frame) send(to string, round uint16, chunk int, words []byte) protocol.
 	return f.setup.Message(to, round, kindOf(round), words).Piece(chunk, len(f.tiles))
 }
 
-// expire blames the member from whom a tile has not come.
+// expire blames the member whose tile has not arrived.
 func (f *frame) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerTile {
 		return protocol.Effects{}, fmt.Errorf("ppsvmv: a member has no timer %q", t)
@@ -115,16 +114,16 @@ func own(part Part, t tile) []int64 {
 	return numbers
 }
 
-// errInput refuses a start over another matrix.
+// errInput refuses a start with another matrix.
 var errInput = errors.New("ppsvmv: the rows differ from those the session was started with; restore them or start a new job")
 
-// Site adds its own matrix to the tiles that pass.
+// Site adds its own matrix to the passing tiles.
 type Site struct {
 	frame
 	part Part
 }
 
-// NewSite returns the machine of a site that is not the first.
+// NewSite returns the machine of a site other than the first.
 func NewSite(s protocol.Setup, part Part) (*Site, error) { return newSite(s, part, mostEntries) }
 
 func newSite(s protocol.Setup, part Part, most int) (*Site, error) {
@@ -138,10 +137,10 @@ func newSite(s protocol.Setup, part Part, most int) (*Site, error) {
 	return &Site{f, part}, nil
 }
 
-// errNoPart refuses a site that has nothing to add.
+// errNoPart refuses a site without a matrix.
 var errNoPart = errors.New("ppsvmv: a site brings a matrix of its own")
 
-// InputHash returns the hash that the start event must hold.
+// InputHash returns the hash for the start event.
 func (s *Site) InputHash() [sha256.Size]byte { return s.part.Hash() }
 
 // Step implements [protocol.Machine].
@@ -156,8 +155,8 @@ func (s *Site) start(e protocol.Start) (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerTile}}, nil
 }
 
-// receive adds the site's entries to a tile and passes it on. The leader bounds the tiles
-// that are under way, so that none has to wait here.
+// receive adds the site's entries to a tile and passes it on. The leader limits the tiles in
+// transit, so no tile has to wait here.
 func (s *Site) receive(m protocol.Message) (protocol.Effects, error) {
 	if err := s.check(m); err != nil {
 		return protocol.Effects{}, err

@@ -10,10 +10,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// window is the number of tiles that are in the ring at most.
+// window is the largest number of tiles in the ring.
 const window = 8
 
-// Leader is the first site: it masks its own matrix, and takes the mask off the sum.
+// Leader is the first site: it masks its own matrix, and subtracts the mask from the sum.
 type Leader struct {
 	frame
 	part Part
@@ -34,7 +34,7 @@ func newLeader(s protocol.Setup, part Part, most int) (*Leader, error) {
 	return &Leader{frame: f, part: part}, nil
 }
 
-// InputHash returns the hash that the start event must hold.
+// InputHash returns the hash for the start event.
 func (l *Leader) InputHash() [sha256.Size]byte { return l.part.Hash() }
 
 // Step implements [protocol.Machine].
@@ -71,8 +71,7 @@ func (l *Leader) resume() (protocol.Effects, error) {
 	return protocol.Effects{Send: []protocol.Message{m}, Resume: l.ready(), Arm: []protocol.Timer{TimerTile}}, nil
 }
 
-// mask returns the words of R in a tile. Each tile has a keystream of its own, so that
-// none is kept.
+// mask returns the words of R in a tile. Each tile has its own keystream, so none is stored.
 func (l *Leader) mask(chunk int) []byte {
 	id := l.setup.Session.ID()
 	place := []byte{byte(chunk >> 24), byte(chunk >> 16), byte(chunk >> 8), byte(chunk)}
@@ -81,7 +80,7 @@ func (l *Leader) mask(chunk int) []byte {
 	return words
 }
 
-// receive takes R off a tile that has come around, and sends the sum on.
+// receive subtracts R from a tile that has returned, and sends the sum on.
 func (l *Leader) receive(m protocol.Message) (protocol.Effects, error) {
 	if err := l.check(m); err != nil {
 		return protocol.Effects{}, err
@@ -103,7 +102,7 @@ func (l *Leader) receive(m protocol.Message) (protocol.Effects, error) {
 	return e, nil
 }
 
-// subtract takes words off words modulo 2^64.
+// subtract subtracts words from words modulo 2^64.
 func subtract(words, other []byte) {
 	for i := 0; i < len(words); i += wordBytes {
 		v := binary.LittleEndian.Uint64(words[i:]) - binary.LittleEndian.Uint64(other[i:])

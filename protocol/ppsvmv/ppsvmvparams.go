@@ -10,13 +10,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Name and Version stand in the descriptor of every session.
+// Name and Version identify the protocol in every session's descriptor.
 const (
 	Name           = "ppsvmv"
 	Version uint16 = 1
 )
 
-// Bounds on a session.
+// Limits on a session.
 const (
 	MaxWords  = 1 << 28 // 2 GiB pass through every site
 	MaxGroups = 8
@@ -32,8 +32,8 @@ type Params struct {
 	epoch  [sha256.Size]byte
 }
 
-// NewParams describes a sum of some groups of entries. The epoch names what all sites must
-// have been told alike.
+// NewParams describes a sum of some groups of entries. epoch is a digest of the data that must be
+// equal at all sites.
 func NewParams(groups []int, epoch [sha256.Size]byte) (Params, error) {
 	if len(groups) < 1 || len(groups) > MaxGroups {
 		return Params{}, fmt.Errorf("ppsvmv: %d groups of entries; there must be 1 to %d", len(groups), MaxGroups)
@@ -69,7 +69,7 @@ func (p Params) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeParams decodes what Encode wrote, and checks it.
+// DecodeParams decodes and checks the output of Encode.
 func DecodeParams(b []byte) (Params, error) {
 	r := wire.NewReader(b)
 	if s := r.String(len(magic)); r.Err() == nil && s != magic {
@@ -87,8 +87,8 @@ func DecodeParams(b []byte) (Params, error) {
 	return NewParams(groups, epoch)
 }
 
-// ValidateSession returns a session's parameters, and refuses a cast that cannot add up: a
-// leader, other sites, and a server.
+// ValidateSession returns a session's parameters. It refuses members other than a leader, other
+// sites, and a server.
 func ValidateSession(s *protocol.Session) (Params, error) {
 	sites := s.With(protocol.RoleParty)
 	switch {
@@ -102,10 +102,10 @@ func ValidateSession(s *protocol.Session) (Params, error) {
 
 const wordBytes = 8
 
-// tile is a piece of a group's entries: what one message holds.
+// tile is a piece of a group's entries: the content of one message.
 type tile struct{ group, first, entries int }
 
-// tiles cuts the groups into pieces of at most that many entries.
+// tiles divides the groups into pieces of at most the given number of entries.
 func (p Params) tiles(most int) []tile {
 	var list []tile
 	for group, n := range p.groups {

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Server takes the sum from the leader.
+// Server receives the sum from the leader.
 type Server struct {
 	frame
 	sums [][]int64
@@ -25,10 +25,10 @@ func newServer(s protocol.Setup, most int) (*Server, error) {
 	return &Server{frame: f}, nil
 }
 
-// Sums returns the sum of all sites' matrices, by group, once the session has ended well.
+// Sums returns the sum of all sites' matrices, by group, once the session has ended without error.
 func (s *Server) Sums() [][]int64 { return s.sums }
 
-// InputHash returns the hash that the start event must hold: a server brings nothing.
+// InputHash returns the hash for the start event: a server has no input.
 func (s *Server) InputHash() [sha256.Size]byte { return [sha256.Size]byte{} }
 
 // Step implements [protocol.Machine].
@@ -60,7 +60,7 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Finish(e, nil)
 }
 
-// makeRoom allocates the sum, when its first tile has come.
+// makeRoom allocates the sum when its first tile has arrived.
 func (s *Server) makeRoom() {
 	for _, entries := range s.params.groups {
 		s.sums = append(s.sums, make([]int64, entries))

@@ -192,8 +192,8 @@ func TestMatrixIsThePooledOne(t *testing.T) {
 	}
 }
 
-// The published attack: what a site sends less what it gets is its matrix, so that its two
-// neighbours together read it, exactly.
+// The published attack: a site's output minus its input is its matrix, so its two neighbours
+// together read it exactly.
 func TestAttackNeighboursReadTheSiteBetween(t *testing.T) {
 	f := newFederation(t, 4, 30, 5, 100)
 	_, all := f.run(t)
@@ -201,7 +201,7 @@ func TestAttackNeighboursReadTheSiteBetween(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const victim = 2 // site3: site2 sends to it, site4 gets what it sends
+	const victim = 2 // site3: site2 sends to it, and it sends to site4
 	in, out := words(all, f.names[victim-1], f.names[victim]), words(all, f.names[victim], f.names[victim+1])
 	want := f.alone(f.parts[victim])
 	for chunk, at := range p.tiles(f.most) {

@@ -149,8 +149,8 @@ func TestAttackNodesGiveLabelsAway(t *testing.T) {
 	}
 }
 
-// A guest that lies: one row has a gradient and all others none, and the host's sums name
-// the bin of that row in every column. Nothing prevents it.
+// A dishonest guest: one row has a gradient and all others have none, and the host's sums name the
+// bin of that row in every column. Nothing prevents it.
 func TestAttackOneRowSingledOut(t *testing.T) {
 	f := newFederation(t, Spec{Encryption: Paillier, Rows: 30, Training: 30, Rounds: 1, Depth: 1}, 1, 3)
 	const victim = 7

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
-// layout describes how rows and sums are cut into messages.
+// layout describes how rows and sums are divided into messages.
 type layout struct {
 	row       int // bytes of a row's gradients
 	rows      int // of a chunk
@@ -27,7 +27,7 @@ func (l layout) unitsOf(cells int) int { return (cells + l.slots - 1) / l.slots 
 
 // opener is the guest's side of an encryption.
 type opener interface {
-	// hello is sent to the hosts first; nil: nothing is.
+	// hello returns the first message to the hosts; nil if there is none.
 	hello() []byte
 	// seal encodes the gradients of rows from first on, for a tree.
 	seal(tree, first int, g [][2]int64) ([]byte, error)
@@ -37,19 +37,19 @@ type opener interface {
 
 // adder is a host's side of an encryption.
 type adder interface {
-	// meet takes the guest's hello.
+	// meet receives the guest's hello.
 	meet(body []byte) error
 	// take decodes the gradients of rows from first on.
 	take(first int, body []byte) error
-	// begin makes room for sums.
+	// begin allocates the sums.
 	begin(cells int)
-	// add adds a row to a sum. Different sums may be added to at once.
+	// add adds a row to a sum. It may be called for different sums at once.
 	add(cell, row int)
-	// pack encodes units of the sums, numbered by what is unique in the session.
+	// pack encodes units of the sums; number is unique in the session.
 	pack(number uint32, first, count int) ([]byte, error)
 }
 
-// plain is no encryption.
+// plain is the encoding without encryption.
 type plain struct {
 	rows  [][2]int64
 	cells [][2]int64
@@ -113,7 +113,7 @@ func (p *plain) pack(_ uint32, first, count int) ([]byte, error) {
 	return appendPairs(nil, p.cells[first:first+count]), nil
 }
 
-// stream is randomness of a member for one item.
+// stream returns a member's randomness for one item.
 func stream(seed [sha256.Size]byte, what string, a, b int) *prg.Stream {
 	return prg.New(seed, "secureboost/"+what, binary.LittleEndian.AppendUint64(nil, uint64(a)), binary.LittleEndian.AppendUint64(nil, uint64(b)))
 }

@@ -1,6 +1,6 @@
-// Package secureboost lets parties who hold different columns of the same rows train
-// boosted trees. The guest has the labels, and decides; the hosts add up its gradients
-// over the bins of their columns.
+// Package secureboost lets parties that hold different columns of the same rows train boosted
+// trees. The guest has the labels and decides; the hosts add up its gradients over the bins of
+// their columns.
 //
 // Source: Cheng, Fan, Jin, Liu, Chen, Papadopoulos, Yang, "SecureBoost: a lossless
 // federated learning framework", IEEE Intelligent Systems 2021, Algorithms 1 and 2.
@@ -20,12 +20,11 @@
 //	at last:
 //	7 Finish     guest -> host   no more trees; all end
 //
-// Of the two children of a node, sums are asked for the one with fewer training rows, the
-// left one of equals. The guest gets the other's by subtraction from the parent's, and
-// the sums of first bins by subtraction from the node's total. On the last level there
-// is no Divide.
+// For the two children of a node, the guest requests the sums of the one with fewer training rows,
+// of the left one if they are equal. It computes the other's by subtraction from the parent's, and
+// the sums of first bins by subtraction from the node's total. The last level has no Divide.
 //
-// The decisions, from gradients to leaves, are a [Learner] that the caller gives, such as
+// The caller supplies the decisions, from gradients to leaves, as a [Learner], such as
 // boost.Booster of package learn/boost:
 //
 //	params, err := secureboost.NewParams(secureboost.Spec{Rows: n, Training: m, Rounds: 50, Depth: 3})
@@ -40,40 +39,39 @@
 // Gradients are whole numbers, so sums are exact and encryption changes nothing: with
 // and without it the trees equal the trees of the same training in one place.
 //
-// A row is one plaintext, g 2^48 + h. Sums over fewer than 2^20 rows with |g| and h up to
-// 2^24 stay below 2^44. A host shifts sums by multiples of 96 bits and adds them, so
-// that one ciphertext of 4,096 bits carries the sums of 21 bins, and blinds it by an
-// encryption of 0 of its own before it leaves: the product of ciphertexts alone would
-// tell the guest which rows are in it, since the guest knows their randomness. With its key
-// the guest sends a proof that this hides everything but the sums; see internal/crypto/paillier.
+// A row is one plaintext, g 2^48 + h. Sums over fewer than 2^20 rows with |g| and h up to 2^24 stay
+// below 2^44. A host shifts sums by multiples of 96 bits and adds them, so one ciphertext of 4,096
+// bits carries the sums of 21 bins. It blinds the ciphertext by its own encryption of 0 before
+// sending it: the product of ciphertexts alone would reveal to the guest which rows are in it,
+// since the guest knows their randomness. With its key the guest sends a proof that this hides
+// everything but the sums; see internal/crypto/paillier.
 //
 // # What is checked
 //
-// Bounds and lengths of everything. A host's sums of second derivatives must be between 0
-// and the node's total, for every column and node. The rows that a host sends left must
-// have the sums that it told before; a host that sends others is named. A ciphertext
-// must be a unit modulo n^2.
+// Bounds and lengths of everything. A host's sums of second derivatives must be between 0 and the
+// node's total, for every column and node. The rows that a host sends left must have the sums that
+// it reported before; a host that sends others is named. A ciphertext must be a unit modulo n^2.
 //
 // # Who learns what
 //
 //   - Encryption none: each host learns every training row's gradients. In the first tree
 //     a gradient has one of two values, which are the labels.
 //   - Encryption paillier: a host learns no gradient.
-//   - In both, a host learns which rows are together in each node above the last level,
-//     and at which level: rows of one node have similar labels. It learns the number of
-//     trees and which of its own columns were of use, and where they were cut.
-//   - The guest learns, for each node that is asked for and each bin of each host's column, the
-//     sums of gradients. In the first tree, where all second derivatives are equal, this
-//     is the number of rows in the bin. It learns which rows of a node go left where a
-//     host's column splits it. It does not learn a column's name or values.
-//   - A guest that lies reads the bins of all rows in every column: with 2^i in the ciphertext of
-//     row i, a sum shows which of 96 rows are in it. Where it splits nodes is its own word too.
-//   - Two hosts together learn no more than each of them. A host together with the guest
-//     learns what both know.
+//   - In both, a host learns which rows are together in each node above the last level, and at
+//     which level: rows of one node have similar labels. It learns the number of trees, which of
+//     its own columns were used, and where they were cut.
+//   - The guest learns, for each node whose sums it requests and each bin of each host's column,
+//     the sums of gradients. In the first tree, where all second derivatives are equal, this is
+//     the number of rows in the bin. It learns which rows of a node go left if a host's column
+//     splits it. It does not learn a column's name or values.
+//   - A dishonest guest reads the bins of all rows in every column: with 2^i in the ciphertext of
+//     row i, a sum shows which of 96 rows are in it. It can also split nodes anywhere.
+//   - Two hosts together learn no more than each of them. A host together with the guest learns
+//     the knowledge of both.
 //
 // # What is not promised
 //
-// That a guest's gradients are gradients. Parties here are
-// taken to follow the protocol and to be curious. A host's sums and cuts are its own
-// word. Time on the guest's machine depends on its key; see internal/crypto/paillier.
+// That a guest's gradients are gradients. Parties are assumed to follow the protocol, but to be
+// curious. A host's sums and cuts cannot be verified. Time on the guest's machine depends on its
+// key; see internal/crypto/paillier.
 package secureboost

@@ -66,8 +66,8 @@ func FuzzDecodeDivision(f *testing.F) {
 	})
 }
 
-// Whatever a guest sends to a host that has begun, it is taken, or refused with blame,
-// or has to wait; and after what is refused true gradients are taken.
+// Every message of a guest to a host that has begun is accepted, refused with blame, or postponed;
+// after a refusal valid gradients are accepted.
 func FuzzMessages(f *testing.F) {
 	fed := newFederation(f, Spec{Encryption: None, Rows: 10, Training: 8, Rounds: 2, Depth: 2}, 1, 2)
 	true8, err := (&plain{}).seal(0, 0, make8())

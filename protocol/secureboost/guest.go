@@ -11,28 +11,27 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Learner decides at the guest. It depends on its own past and on nothing else, so that
-// a replay decides the same. The root of a tree is node 1, and the children of node k
-// are 2k and 2k+1.
+// Learner decides at the guest. It must depend on its own past only, so that a replay decides the
+// same. The root of a tree is node 1, and the children of node k are 2k and 2k+1.
 type Learner interface {
-	// Gradients returns gradient and second derivative of each training row for the next
-	// tree; false: no more. Their sizes are at most MostGradient, and second derivatives
-	// are 1 or more.
+	// Gradients returns gradient and second derivative of each training row for the next tree, or
+	// false if there are no more trees. Their sizes are at most MostGradient, and second
+	// derivatives are 1 or more.
 	Gradients() ([][2]int64, bool)
-	// Split returns the column and the bin by which a node is split; false: it is a leaf.
-	// The histogram has, for each column of the guest and then of the hosts in the session's
-	// order, the sums over each bin.
+	// Split returns the column and the bin that split a node, or false if it is a leaf. The
+	// histogram has, for each column of the guest and then of the hosts in the session's order, the
+	// sums over each bin.
 	Split(node int, histogram [][][2]int64) (column, bin int, ok bool)
-	// Leaf tells a leaf's sums over training rows, and all its rows, held-out ones too.
+	// Leaf receives a leaf's sums over training rows, and all its rows, including held-out ones.
 	Leaf(node int, sum [2]int64, rows []int32)
 	// Done ends a tree.
 	Done()
 }
 
-// TimerHosts bounds the guest's wait for hosts: for their sums, too.
+// TimerHosts limits the guest's wait for hosts, including their sums.
 const TimerHosts protocol.Timer = "secureboost/hosts"
 
-// Guest is the party who has labels, and decides.
+// Guest is the party with the labels, which decides.
 type Guest struct {
 	setup   protocol.Setup
 	life    protocol.Life
@@ -42,7 +41,7 @@ type Guest struct {
 	cipher  opener
 	layout  layout
 	hosts   []string
-	shapes  [][]int // bins of each host's columns; nil before they are told
+	shapes  [][]int // bins of each host's columns; nil before they arrive
 
 	stage     stage
 	tree      int        // that grows
@@ -55,7 +54,7 @@ type Guest struct {
 	answered  []bool      // hosts that have said which rows go left
 }
 
-// stage names the guest's present work.
+// stage names the guest's current work.
 type stage uint8
 
 const (
@@ -68,7 +67,7 @@ const (
 	growing                // divides nodes
 )
 
-// open is a node of the level, with what the guest alone knows of it.
+// open is a node of the level, with the guest's private state of it.
 type open struct {
 	node
 	sum       [2]int64
@@ -104,7 +103,7 @@ func NewGuest(s protocol.Setup, in Input, l Learner) (*Guest, error) {
 	return g, err
 }
 
-// member checks what a member of the session brings.
+// member checks the input of a member of the session.
 func member(s protocol.Setup, in Input, role protocol.Role) (Params, error) {
 	if err := s.Check(Name, Version, role); err != nil {
 		return Params{}, err
@@ -116,7 +115,7 @@ func member(s protocol.Setup, in Input, role protocol.Role) (Params, error) {
 	return p, in.validate(p)
 }
 
-// InputHash returns the hash that the start event must hold.
+// InputHash returns the hash for the start event.
 func (g *Guest) InputHash() [sha256.Size]byte { return g.input.Hash }
 
 // Step implements [protocol.Machine].
@@ -176,7 +175,7 @@ func (g *Guest) expire(t protocol.Timer) (protocol.Effects, error) {
 	return protocol.Effects{}, nil
 }
 
-// awaits reports whether the guest waits for a host.
+// awaits reports whether the guest waits for the given host.
 func (g *Guest) awaits(host int) bool {
 	switch g.stage {
 	case greeting:
@@ -189,7 +188,7 @@ func (g *Guest) awaits(host int) bool {
 	return false
 }
 
-// awaitsAny reports whether the guest waits for some host.
+// awaitsAny reports whether the guest waits for any host.
 func (g *Guest) awaitsAny() bool {
 	for h := range g.hosts {
 		if g.awaits(h) {
@@ -233,7 +232,7 @@ func (g *Guest) receiveShape(host int, m protocol.Message) error {
 	return nil
 }
 
-// begin begins the next tree, or ends the session.
+// begin starts the next tree, or ends the session.
 func (g *Guest) begin() (protocol.Effects, error) {
 	list, more := g.learner.Gradients()
 	if !more {

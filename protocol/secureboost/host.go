@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// TimerGuest bounds a host's wait for the guest. It must outlast the slowest other
-// host's sums, and the guest's encryption of all rows.
+// TimerGuest limits a host's wait for the guest. It must outlast the slowest other host's sums, and
+// the guest's encryption of all rows.
 const TimerGuest protocol.Timer = "secureboost/guest"
 
 // Host adds up gradients over the bins of its columns.
@@ -26,7 +26,7 @@ type Host struct {
 	layout layout
 	guest  string
 	told   int  // sums for each node
-	met    bool // has what it needs to read gradients
+	met    bool // has the key to read gradients
 
 	stage   hostStage
 	tree    int    // whose gradients come, or that grows
@@ -44,7 +44,7 @@ type Host struct {
 	splits  []Split
 }
 
-// hostStage names a host's present work.
+// hostStage names a host's current work.
 type hostStage uint8
 
 const (
@@ -76,7 +76,7 @@ func NewHost(s protocol.Setup, in Input) (*Host, error) {
 // Splits returns the host's part of the trees so far.
 func (h *Host) Splits() []Split { return h.splits }
 
-// InputHash returns the hash that the start event must hold.
+// InputHash returns the hash for the start event.
 func (h *Host) InputHash() [sha256.Size]byte { return h.input.Hash }
 
 // Step implements [protocol.Machine].
@@ -137,7 +137,7 @@ func (h *Host) receiveKey(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{}, nil
 }
 
-// await makes ready for the gradients of a tree.
+// await prepares for the gradients of a tree.
 func (h *Host) await() {
 	h.have = make([]bool, h.layout.chunksOf(h.params.spec.Training, h.layout.rows))
 	h.missing = len(h.have)
@@ -184,7 +184,7 @@ func (h *Host) beginNode() {
 	h.cipher.begin(h.told)
 }
 
-// resume makes the next sums: it adds some rows, or packs some units.
+// resume computes the next sums: it adds some rows, or packs some units.
 func (h *Host) resume() (protocol.Effects, error) {
 	if h.stage != summing {
 		return protocol.Effects{}, errors.New("secureboost: there is nothing to resume")
@@ -198,7 +198,7 @@ func (h *Host) resume() (protocol.Effects, error) {
 	return h.pack()
 }
 
-// add adds rows to the sums. The first bin of a column has none.
+// add adds rows to the sums. The first bin of a column has no sum.
 func (h *Host) add(rows []int32) {
 	firsts, next := make([]int, len(h.input.Bins)), 0
 	for f, bins := range h.input.Bins {
@@ -245,7 +245,7 @@ func (h *Host) nextNode() {
 	h.beginNode()
 }
 
-// receiveChoose notes the splits by the host's columns, and says which rows go left.
+// receiveChoose stores the splits by the host's columns, and replies which rows go left.
 func (h *Host) receiveChoose(m protocol.Message) (protocol.Effects, error) {
 	list, err := decodeChoices(m.Body, len(h.level), h.input.Bins)
 	if err != nil {
@@ -263,7 +263,7 @@ func (h *Host) receiveChoose(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{Send: []protocol.Message{answer}}, nil
 }
 
-// receiveDivide divides the level, by the host's own bits where it was asked for them.
+// receiveDivide divides the level, with the host's own bits for the nodes that it splits.
 func (h *Host) receiveDivide(m protocol.Message) (protocol.Effects, error) {
 	bits, err := decodeDivision(m.Body, h.level)
 	if err != nil {
@@ -301,8 +301,8 @@ func encodeShape(bins []int) []byte {
 	return w.Bytes()
 }
 
-// decodeChoices decodes choices among the given number of nodes, in their order, by
-// columns with these bins. No column is split after its last bin.
+// decodeChoices decodes choices among the given number of nodes, in their order, by columns with
+// these bins. No column is split after its last bin.
 func decodeChoices(b []byte, nodes int, bins []int) ([]choice, error) {
 	r := wire.NewReader(b)
 	list := make([]choice, r.Count(nodes, 5))

@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// ask waits for the sums that hosts owe for the level; nothing is sent, since hosts
-// know which these are.
+// ask waits for the sums that hosts owe for the level. It sends nothing, since hosts know which
+// sums these are.
 func (g *Guest) ask() {
 	nodes := make([]node, len(g.level))
 	for k, n := range g.level {
@@ -82,7 +82,7 @@ func (g *Guest) receiveSums(host int, m protocol.Message) error {
 	return nil
 }
 
-// choose puts the level's histograms together and splits its nodes.
+// choose assembles the level's histograms and splits its nodes.
 func (g *Guest) choose() (protocol.Effects, error) {
 	for i, k := range g.asked {
 		n := &g.level[k]
@@ -113,7 +113,7 @@ func (g *Guest) choose() (protocol.Effects, error) {
 	return protocol.Effects{Send: g.toAll(roundChoose, request(g.tree, g.depth), func(h int) []byte { return encodeChoices(choices[h]) })}, nil
 }
 
-// holder returns the host that has a column, -1 for the guest, and its number there.
+// holder returns the host of a column, -1 for the guest, and the column's number there.
 func (g *Guest) holder(column int) (host, own int) {
 	if column < len(g.input.Bins) {
 		return -1, column
@@ -128,8 +128,8 @@ func (g *Guest) holder(column int) (host, own int) {
 	return -1, -1
 }
 
-// cellsOf returns a host's part of a histogram: the sums of first bins are what is left
-// of the node's total.
+// cellsOf returns a host's part of a histogram: the sums of first bins are the rest of the node's
+// total.
 func (g *Guest) cellsOf(host int, sums [][2]int64, total [2]int64) ([][][2]int64, error) {
 	var list [][][2]int64
 	for f, bins := range g.shapes[host] {
@@ -151,8 +151,8 @@ func (g *Guest) inconsistent(host, column int) error {
 	return protocol.Blame(g.hosts[host], protocol.KindInconsistent, fmt.Errorf("secureboost: its sums over column %d do not add up", column))
 }
 
-// subtract gives the nodes that no sums were asked for their histograms: the parent's
-// less the other child's. The parent's lies there already.
+// subtract computes the histograms of the nodes whose sums were not requested: the parent's, which
+// is already there, minus the other child's.
 func (g *Guest) subtract() error {
 	if g.depth == 0 {
 		return nil
@@ -172,8 +172,8 @@ func (g *Guest) subtract() error {
 	return nil
 }
 
-// receiveBits takes the rows that go left in the nodes that a host splits. They must
-// have the sums that it has told.
+// receiveBits stores the rows that go left in the nodes that a host splits. They must match the
+// host's reported sums.
 func (g *Guest) receiveBits(host int, m protocol.Message) error {
 	if m.Sequence != request(g.tree, g.depth) || m.Chunks != 1 {
 		return m.Unexpected()
@@ -254,8 +254,8 @@ func (g *Guest) grow() (protocol.Effects, error) {
 	return e, nil
 }
 
-// children divides a node. The one whose sums will not be asked for keeps the parent's
-// histogram until the other's is known.
+// children divides a node. The child whose sums are not requested keeps the parent's histogram
+// until the other's is known.
 func (g *Guest) children(n *open) []open {
 	l, r := n.divide(n.bits)
 	left := open{node: l, sum: g.sumOf(n.node, n.bits)}

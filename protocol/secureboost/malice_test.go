@@ -102,7 +102,7 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// Keys that are none, and numbers that are no ciphertexts, are refused.
+// Invalid keys, and numbers that are not ciphertexts, are refused.
 func TestLiesUnderEncryption(t *testing.T) {
 	s := Spec{Encryption: Paillier, Rows: 20, Training: 18, Rounds: 1, Depth: 1}
 	for name, c := range map[string]struct {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// node is an open node of the tree that grows.
+// node is an open node of the growing tree.
 type node struct {
 	place    int     // in the tree
 	rows     []int32 // ascending, so that training rows come first
@@ -20,8 +20,8 @@ func root(p Params) node {
 	return n
 }
 
-// divide returns the children of n by a bit for each of its rows, which is set for rows
-// that go left.
+// divide returns the children of n by one bit for each of its rows, which is set for rows that go
+// left.
 func (n node) divide(bits []byte) (left, right node) {
 	left.place, right.place = 2*n.place, 2*n.place+1
 	for i, r := range n.rows {
@@ -37,7 +37,7 @@ func (n node) divide(bits []byte) (left, right node) {
 	return left, right
 }
 
-// bitsOf has a bit for each row, set for rows that go left.
+// bitsOf returns one bit for each row, set for rows that go left.
 func (n node) bitsOf(codes []uint8, bin int) []byte {
 	bits := make([]byte, n.bytes())
 	for i, r := range n.rows {
@@ -48,12 +48,12 @@ func (n node) bitsOf(codes []uint8, bin int) []byte {
 	return bits
 }
 
-// bytes is the length of a bit for each row.
+// bytes is the length of one bit for each row.
 func (n node) bytes() int { return (len(n.rows) + 7) / 8 }
 
 var errBits = errors.New("bits of rows that are not in the node")
 
-// cutBits takes the node's bits off b.
+// cutBits splits the node's bits from b.
 func (n node) cutBits(b []byte) (bits, rest []byte, err error) {
 	size := n.bytes()
 	if len(b) < size {
@@ -65,8 +65,8 @@ func (n node) cutBits(b []byte) (bits, rest []byte, err error) {
 	return b[:size], b[size:], nil
 }
 
-// smaller lists the nodes of a level whose sums are asked for: the root, or of each two
-// children the one with fewer training rows.
+// smaller lists the nodes of a level whose sums are requested: the root, or of each two children
+// the one with fewer training rows.
 func smaller(level []node) []int {
 	if len(level) == 1 {
 		return []int{0}

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Bits of a plaintext: a sum of second derivatives, above it a sum of gradients.
+// The bits of a plaintext: a sum of second derivatives below, a sum of gradients above.
 const (
 	halfSlot = 48
 	slot     = 2 * halfSlot
@@ -133,7 +133,7 @@ func (b *blind) add(cell, row int) {
 	b.key.Add(b.cells[cell], b.rows[row])
 }
 
-// pack puts sums into units, the last of a unit first, and blinds them.
+// pack packs sums into units, the last of a unit first, and blinds them.
 func (b *blind) pack(number uint32, first, count int) ([]byte, error) {
 	size, slots := b.key.Bytes(), sealedLayout(b.bits).slots
 	body, failed := make([]byte, size*count), make([]error, count)

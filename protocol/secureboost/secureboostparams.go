@@ -10,13 +10,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Name and Version stand in the descriptor of every session.
+// Name and Version identify the protocol in every session's descriptor.
 const (
 	Name           = "secureboost"
 	Version uint16 = 2
 )
 
-// Encryption names the way in which gradients are kept from the hosts.
+// Encryption names how gradients are hidden from the hosts.
 type Encryption string
 
 // The encryptions.
@@ -25,37 +25,37 @@ const (
 	Paillier Encryption = "paillier" // hosts add up ciphertexts
 )
 
-// Bounds on a session.
+// Limits on a session.
 const (
 	MaxHosts  = 30
 	MaxRows   = 1<<20 - 1
 	MaxRounds = 1 << 12
 	MaxDepth  = 8
 	MaxBins   = 256
-	// MaxColumns bounds a host's columns, MaxCells the bins of all of them.
+	// MaxColumns limits a host's columns, MaxCells the bins of all of them.
 	MaxColumns = 1 << 14
 	MaxCells   = 1 << 20
-	// MostGradient bounds the size of a gradient, and the second derivative.
+	// MostGradient limits the size of a gradient, and the second derivative.
 	MostGradient = 1 << 24
 )
 
-// Spec holds the settings of a session that are agreed before it starts.
+// Spec holds the settings that are agreed before a session.
 type Spec struct {
 	Encryption Encryption // "" means Paillier
 	// Rows is the number of aligned rows, of which the first Training ones train.
 	Rows, Training int
-	// Rounds bounds the number of trees, Depth is the depth of each.
+	// Rounds limits the number of trees, Depth is the depth of each.
 	Rounds, Depth int
-	// Alignment commits to which row is which. All parties have the same.
+	// Alignment commits to the rows and their order. It is equal at all parties.
 	Alignment [sha256.Size]byte
-	// InsecureKeyBits makes a key of another length than 2048 bits, for tests; 0 does not.
+	// InsecureKeyBits sets another key length than 2048 bits, for tests; 0 means 2048.
 	InsecureKeyBits int
 }
 
 // Params is a validated [Spec]; it never changes. Values are comparable.
 type Params struct{ spec Spec }
 
-// NewParams fills in the defaults of s and refuses what no session can have.
+// NewParams fills in the defaults of s and refuses invalid settings.
 func NewParams(s Spec) (Params, error) {
 	if s.Encryption == "" {
 		s.Encryption = Paillier
@@ -91,7 +91,7 @@ func (p Params) keyBits() int {
 	return paillier.Bits
 }
 
-// Encode returns the canonical encoding, which goes into Descriptor.Params.
+// Encode returns the canonical encoding, for Descriptor.Params.
 func (p Params) Encode() []byte {
 	var w wire.Writer
 	w.String("mercer/v1/secureboost")
@@ -103,7 +103,7 @@ func (p Params) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeParams decodes and validates what Encode wrote.
+// DecodeParams decodes and validates the output of Encode.
 func DecodeParams(b []byte) (Params, error) {
 	const longest = 32
 	r := wire.NewReader(b)
@@ -124,8 +124,8 @@ func DecodeParams(b []byte) (Params, error) {
 	return Params{s}, nil
 }
 
-// ValidateSession refuses a session that this protocol cannot run: it takes one leader,
-// who is the guest, at least one host, and nobody else.
+// ValidateSession refuses a session that this protocol cannot run. It needs one leader, which is
+// the guest, at least one host, and no other members.
 func ValidateSession(s *protocol.Session) (Params, error) {
 	guests, hosts := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
 	switch {
@@ -143,27 +143,27 @@ type Facts struct {
 	Hosts, Rows, Rounds, Depth, Bins int
 }
 
-// nodesTell holds the measured results of the attack by nodes (TestAttackNodesGiveLabelsAway).
+// nodesTell holds the measured results of the attack on labels by nodes (TestAttackNodesGiveLabelsAway).
 const nodesTell = "94.0 % of 300 rows of the breast cancer data after two levels of the first tree, where the more frequent class alone is right for 51.3 %"
 
-// Leakage says in plain words what each role learns in this job beyond its own data and
+// Leakage describes in plain words what each role learns in this job beyond its own data and
 // the result. The keys are "active", "passive", "coalition" and "broker".
 func Leakage(f Facts) map[string][]string {
 	return map[string][]string{
 		"active": {
-			fmt.Sprintf("In each of up to %d trees the active party learns, for nodes above the last level, the sums of its gradients over each of up to %d bins of every column of the others. In the first tree these tell how many rows of a node are in each bin.", f.Rounds, f.Bins),
+			fmt.Sprintf("In each of up to %d trees the active party learns, for nodes above the last level, the sums of its gradients over each of up to %d bins of every column of the others. In the first tree these reveal how many rows of a node are in each bin.", f.Rounds, f.Bins),
 			"Where another party's column splits a node, it learns which rows are on which side. It does not learn a column's name, unit or values.",
-			"An active party that lies reads the bins of all rows in every column: it gives each row a power of 2, and the sums show which rows are in them. It may also split nodes where it likes, and is told the side of every row. Nothing prevents this.",
+			"A dishonest active party reads the bins of all rows in every column: it gives each row a power of 2, and the sums show which rows are in them. It can also split nodes anywhere and learns the side of every row. Nothing prevents this.",
 		},
 		"passive":   passiveLeakage(f),
 		"coalition": {"Passive parties together learn no more than each of them. The active party together with some of them learns what they know together."},
-		"broker":    {"The broker sees who sends to whom, when and how much; from the amounts follow the rows, the trees, and how many bins a party's columns have. It sees no content: messages are sealed end to end."},
+		"broker":    {"The broker sees who sends to whom, when and how much. From the amounts it can compute the number of rows and of trees, and how many bins a party's columns have. It sees no content: messages are sealed end to end."},
 	}
 }
 
 func passiveLeakage(f Facts) []string {
 	lines := []string{
-		fmt.Sprintf("A passive party learns which of the %d rows are together in each node above the last of %d levels, and rows of one node have similar labels. Somebody who knows the more frequent class of each node guesses the labels: right for %s.", f.Rows, f.Depth, nodesTell),
+		fmt.Sprintf("A passive party learns which of the %d rows are together in each node above the last of %d levels, and rows of one node have similar labels. Anyone who knows the more frequent class of each node can guess the labels, correctly for %s.", f.Rows, f.Depth, nodesTell),
 		"It learns which of its own columns split nodes, and where.",
 	}
 	if f.Encryption == None {
@@ -176,8 +176,8 @@ func passiveLeakage(f Facts) []string {
 type Input struct {
 	Codes [][]uint8 // of each column, the bin of each row
 	Bins  []int     // of each column, how many bins it has
-	// Hash is the SHA-256 of what the bins and, at the guest, the labels are computed
-	// from, in the agreed order of rows.
+	// Hash is the SHA-256 of the data from which the bins and, at the guest, the labels are
+	// computed, in the agreed order of rows.
 	Hash [sha256.Size]byte
 	// Alignment is the party's own commitment to the order of rows.
 	Alignment [sha256.Size]byte
@@ -223,7 +223,7 @@ func checkShape(bins []int) error {
 	return nil
 }
 
-// told counts the bins whose sums a host tells: all but the first of each column.
+// told counts the bins whose sums a host reports: all but the first of each column.
 func told(bins []int) int {
 	n := 0
 	for _, b := range bins {

@@ -93,7 +93,7 @@ func TestModelIsTheSimulations(t *testing.T) {
 			status = o.post(spent.Encode())
 		})
 		w.expect(r, said)
-		if told := strings.Join(r.Leakage["server"], " "); !strings.Contains(told, "the gateway gave the tokens itself") {
+		if told := strings.Join(r.Leakage["server"], " "); !strings.Contains(told, "the gateway issued the tokens itself") {
 			t.Errorf("what was learnt does not say who gave the tokens: %s", told)
 		}
 		if status != http.StatusGone || w.metric("late") != 1 {

@@ -32,15 +32,15 @@ spec:
 		rows   int
 		want   string // the first; "" for none
 	}{
-		"six small parties": {nil, 569, "north: protocol okra asks for 100 rows of each party, and this table gives it 9"},
+		"six small parties": {nil, 569, "north: protocol okra needs at least 100 rows from each party, and this table has 9"},
 		"two parties":       {[]string{", south, east, west, mid, far", ", south"}, 569, ""},
-		"few rows":          {[]string{", south, east, west, mid, far", ", south"}, 198, "north: protocol okra asks for 100 rows of each party, and this table gives it 99"},
+		"few rows":          {[]string{", south, east, west, mid, far", ", south"}, 198, "north: protocol okra needs at least 100 rows from each party, and this table has 99"},
 		"paper":             {[]string{", south, east, west, mid, far", ", south", "{name: okra}", "{name: okra, mode: paper}"}, 569, `mode "paper" is not among those this party allows`},
 		"pooled":            {[]string{"{name: okra}", "{name: pooled}", "  prediction: open\n", ""}, 569, "job: protocol pooled has no privacy and runs in simulate only; use okra"},
 		"rows by number":    {[]string{", partition", ", test: {every: 10}, partition"}, 569, "each party chooses its own held-out rows"},
 		"sums":              {[]string{", south, east, west, mid, far", ", south", "{name: okra}", "{name: moments, directions: 8}", "name: svc", "name: kpca, n_components: 2"}, 569, ""},
 		"classes of sums":   {[]string{", south, east, west, mid, far", ", south", "{name: okra}", "{name: moments, directions: 8, classes: ['0', '1']}", "name: svc", "name: ridge-classifier"}, 569, "the job itself gives the classes of the label"},
-		"sums of few":       {[]string{"{name: okra}", "{name: moments, directions: 8}", "name: svc", "name: kpca, n_components: 2"}, 569, "north: protocol moments asks for 100 training rows of each party"},
+		"sums of few":       {[]string{"{name: okra}", "{name: moments, directions: 8}", "name: svc", "name: kpca, n_components: 2"}, 569, "north: protocol moments needs at least 100 training rows from each party"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := jobtest.Parse(t, strings.NewReplacer(tt.change...).Replace(file))

@@ -73,7 +73,7 @@ func TestEveryMethodTakesASchema(t *testing.T) {
 			if r.Prepared == nil || r.Prepared.Columns < 5 || (r.Prepared.Digest != "") != byRows {
 				t.Errorf("the coordinator reads %+v of the preparation", r.Prepared)
 			}
-			if said := strings.Join(r.Leakage["server"], "\n"); !strings.Contains(said, fmt.Sprintf("Of the preparation the server reads that it makes %d columns", r.Prepared.Columns)) {
+			if said := strings.Join(r.Leakage["server"], "\n"); !strings.Contains(said, fmt.Sprintf("The server learns that the preparation makes %d columns", r.Prepared.Columns)) {
 				t.Errorf("leakage says %s", said)
 			}
 			if accuracy := r.Metrics["accuracy"]; accuracy < 0.5 {

@@ -1,4 +1,4 @@
-// Package all holds the only list of methods.
+// Package all lists all methods of the program. No other list exists.
 package all
 
 import (
@@ -20,7 +20,7 @@ import (
 )
 
 // Reader returns a reader of job files for all methods and learners, in the order of the
-// documents.
+// documentation.
 func Reader() *job.Reader {
 	return &job.Reader{Protocols: []job.Protocol{
 		okra.Protocol(), flake.Protocol(), escaped.Protocol(), moments.Protocol(),

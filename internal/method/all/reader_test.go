@@ -119,7 +119,7 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// A policy bounds numbers by their keys; a protocol without such a key has none.
+// A policy limits numbers by their keys; a protocol without such a key has no limit.
 func TestLimits(t *testing.T) {
 	for _, tt := range []struct {
 		name, keys      string
@@ -147,7 +147,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// What no federation can run is refused before anything begins.
+// Jobs that no federation can run are refused before anything begins.
 func TestPlanRefuses(t *testing.T) {
 	among := func(protocol string, parties ...string) error {
 		j := jobtest.Parse(t, file("{name: okra}"))

@@ -11,8 +11,9 @@ import (
 // wrapping is a protocol put into a kind of a program's own, to log or to measure.
 type wrapping struct{ *method.Protocol }
 
-// Whatever a program wraps a protocol in, no coordinator, party or devices runs it, and no party takes a
-// job of it: what a wrapper hides or adds cannot come between a protocol and the ledger.
+// If a program wraps a protocol in another type, no coordinator, party or device runs it, and no
+// party accepts a job of it. So nothing that a wrapper hides or adds can come between a protocol
+// and the ledger.
 func TestNobodyRunsAWrappedProtocol(t *testing.T) {
 	for _, k := range all.Reader().Protocols {
 		bare, federated := k.(*method.Protocol)

@@ -18,20 +18,19 @@ import (
 
 // alignment describes how rows are aligned.
 type alignment struct {
-	// compared marks tables that are only compared: the job promises equal ids in equal
-	// order. Each party brings a single id to the intersection, the digest of all its ids in
-	// their order. So the parties learn whether their tables have the same rows, and get a
-	// common key, at the price of one id. A party that wants to guess another's ids has one
-	// guess at all of them. With a plain comparison of digests it could try guesses at
-	// leisure.
+	// compared reports that the tables are only compared: the job promises equal ids in equal
+	// order. Each party brings a single id to the intersection, the digest of all its ids in their
+	// order. So the parties learn whether their tables have the same rows, and get a common key,
+	// for the cost of one id. A party can test a single guess at another party's whole list of ids.
+	// A plain comparison of digests would let it test many guesses offline.
 	compared bool
-	kept     bool // an earlier job has found out which rows belong together: nobody looks for ids
+	kept     bool // an earlier job has matched the rows: no ids are compared
 	maxIDs   int  // that each party may look for
-	// rule describes how this party makes its ids, "" for the cells of one column as they stand.
+	// rule describes how this party makes its ids; "" means the unchanged cells of one column.
 	rule string
 }
 
-// by returns the alignment of ids that are made by a rule.
+// by returns the alignment for ids made by the given rule.
 func (a alignment) by(rule string) alignment {
 	a.rule = rule
 	return a
@@ -47,7 +46,7 @@ func trained(j *job.Job) alignment {
 	return a
 }
 
-// byIDs returns the alignment for rows whose ids are looked for.
+// byIDs returns the alignment that intersects the parties' ids.
 func byIDs(j *job.Job) alignment { return alignment{maxIDs: j.Protocol.Limit("max_ids")} }
 
 func (a alignment) params() (psi.Params, error) { return psi.NewParams(psi.Spec{MaxIDs: a.maxIDs}) }
@@ -69,7 +68,7 @@ func steps(c method.Instance, purpose string, a alignment) ([]method.Step, error
 		return nil, fmt.Errorf("columns: rows of %d parties cannot be aligned; name at most %d", len(c.Parties), psi.MaxParties)
 	}
 	members := c.AllMembers()
-	if len(c.Parties) == 2 { // they need nobody to compare for them
+	if len(c.Parties) == 2 { // they compare directly
 		members = c.DataParties()
 	}
 	return []method.Step{{Name: "align", Session: &method.Session{
@@ -79,8 +78,8 @@ func steps(c method.Instance, purpose string, a alignment) ([]method.Step, error
 	}}}, nil
 }
 
-// party is a party's machine of the alignment, which brings a table's ids. take is told
-// of the common rows, by their places in the table, and of the key that the parties share.
+// party builds a party's machine of the alignment for a table's ids. take receives the common rows,
+// as places in the table, and the key that the parties share.
 func (a alignment) party(setup method.Setup, ids []string, take func(order []int, key [32]byte) error) (*method.Run, error) {
 	params, err := a.params()
 	if err != nil {
@@ -92,7 +91,7 @@ func (a alignment) party(setup method.Setup, ids []string, take func(order []int
 			return nil, err
 		}
 		return &method.Run{Machine: compared(m), InputHash: m.InputHash(), Finish: func() error {
-			key := m.Key() // which nobody else knows: the order follows from it
+			key := m.Key() // secret from all others: the order follows from it
 			return take(prg.New(key, "stage/order").Perm(len(ids)), key)
 		}}, nil
 	}
@@ -109,7 +108,7 @@ func (a alignment) party(setup method.Setup, ids []string, take func(order []int
 	}}, nil
 }
 
-// server is the coordinator's machine, which compares for more than two parties.
+// server builds the coordinator's machine, which compares blinded ids for more than two parties.
 func (a alignment) server(setup method.Setup) (*method.Run, error) {
 	params, err := a.params()
 	if err != nil {
@@ -123,19 +122,19 @@ func (a alignment) server(setup method.Setup) (*method.Run, error) {
 	return run, err
 }
 
-// compared has a machine of the intersection speak of tables, since the only ids
-// stand for tables.
+// compared rewrites a machine's errors about ids into errors about tables, because each id of this
+// intersection is a table's digest.
 func compared(m protocol.Machine) protocol.Machine {
 	return method.Translated{Machine: m, Meaning: func(err error) error {
 		var none *psi.EmptyError
 		if !errors.As(err, &none) {
 			return err
 		}
-		return fault.Public(fault.BadInputf("columns: the tables of %s do not have the same ids in the same order, or make them by different rules; give all the same, freeze them on one day and let nobody leave one alone, or remove aligned from the job", strings.Join(none.Parties, ", ")))
+		return fault.Public(fault.BadInputf("columns: the tables of %s do not have the same ids in the same order, or make them by different rules; make ids and rules equal, freeze all tables on one day with the same withdrawals, or remove aligned from the job", strings.Join(none.Parties, ", ")))
 	}}
 }
 
-// tableID stands for ids in their order.
+// tableID returns a digest of ids in their order.
 func tableID(rule string, ids []string) []byte {
 	var w wire.Writer
 	w.String("mercer/v1/aligned")
@@ -155,9 +154,10 @@ func idBytes(ids []string) [][]byte {
 	return list
 }
 
-// ruleID stands for the rule by which a party makes its ids. The party brings it to the
-// intersection as one more id: it is common to all if and only if all have that rule, and a comparer
-// sees it as little as any id. A party with a plain rule brings none.
+// ruleID returns an id that represents the rule by which a party makes its ids. The party brings it
+// to the intersection as one more id: it is common to all if and only if all parties have the same
+// rule, and a comparer learns no more about it than about any id. A party with a plain rule brings
+// none.
 func ruleID(rule string) [][]byte {
 	if rule == "" {
 		return nil
@@ -166,7 +166,7 @@ func ruleID(rule string) [][]byte {
 	return [][]byte{append([]byte("\x00rule"), sum[:]...)}
 }
 
-// withoutRule takes the rule out of the common ids, in whose order it stands after the n ids of
+// withoutRule removes the rule from the common ids, where it comes after the n ids of
 // the table. It refuses an intersection in which the party's own rule is missing.
 func (a alignment) withoutRule(order []int, n int) ([]int, error) {
 	if a.rule == "" {
@@ -189,8 +189,8 @@ func (a alignment) withoutRule(order []int, n int) ([]int, error) {
 
 var errNoRow = fault.Publicf("columns: no id is common to all parties; see that their tables are about the same things")
 
-// ruled has a machine that finds no common id say that another party's rule differs: an equal
-// rule would have been common.
+// ruled wraps a machine so that a missing common id is reported as another party's different rule:
+// an equal rule would have been common.
 func (a alignment) ruled(m protocol.Machine) protocol.Machine {
 	if a.rule == "" {
 		return m
@@ -204,7 +204,7 @@ func (a alignment) ruled(m protocol.Machine) protocol.Machine {
 	}}
 }
 
-// otherRule refuses ids that are made by different rules. Peers are not told this party's.
+// otherRule refuses ids made by different rules. Peers do not learn this party's rule.
 func (a alignment) otherRule() error {
 	const advice = "agree on one, write it as id: {columns, normalize} in each catalogue, and submit the job again"
 	return &fault.Error{

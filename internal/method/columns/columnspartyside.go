@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Party is a holder of columns while a job runs. A method's own party embeds it.
+// Party is a party with columns during a job. A method's own party embeds it.
 type Party struct {
 	method.Instance
 	Self     string
@@ -37,8 +37,8 @@ type Party struct {
 	own     Declaration
 }
 
-// Of prepares a party's table for a job. Errors are faults of the data and tell the party
-// what to do. They may quote the data, and are for the party's own log.
+// Of prepares a party's table for a job. Errors describe faults of the data and how to correct
+// them. They may quote the data, and belong in the party's own log only.
 func Of(c method.Instance, self string, t method.Table) (*Party, error) {
 	set, err := tableOf(c.Job, self, t.Set)
 	if err != nil {
@@ -54,8 +54,8 @@ func Of(c method.Instance, self string, t method.Table) (*Party, error) {
 	return p, nil
 }
 
-// align takes the rows that all parties have, in the common order. It holds rows out and scales: every column belongs to
-// one party, so nobody else is asked.
+// align selects the rows that all parties have, in the common order, holds out rows and scales.
+// Each column belongs to one party, so this needs no message.
 func (p *Party) align(order []int, key [32]byte) error {
 	if err := p.Limits.CheckRows(p.Job.Protocol.Name(), len(order)); err != nil {
 		return err
@@ -77,7 +77,8 @@ func (p *Party) align(order []int, key [32]byte) error {
 	return nil
 }
 
-// state commits to the common rows under the party's key, and has the binding declare its data beside.
+// state commits to the common rows under the party's key; declare adds the binding's own
+// statements.
 func (p *Party) state(declare func(*Declaration) error) error {
 	own := commit(p.Set, p.key)
 	err := declare(&own)
@@ -85,15 +86,15 @@ func (p *Party) state(declare func(*Declaration) error) error {
 	return err
 }
 
-// commit begins the declaration of rows in the common order.
+// commit starts the declaration of rows in the common order.
 func commit(set *dataset.Set, key [32]byte) Declaration {
 	return Declaration{Rows: len(set.IDs), alignment: psi.Align(key, idBytes(set.IDs), dataset.Complement(len(set.IDs), nil))}
 }
 
-// Training returns the rows that are not held out: only they may shape the scaling.
+// Training returns the rows that are not held out. Only these may influence the scaling.
 func (p *Party) Training() linalg.Rows { return linalg.Pick(p.Rows, dataset.Complement(p.train, nil)) }
 
-// Width is the number of the party's columns, once prepared.
+// Width returns the number of the party's columns after preparation.
 func (p *Party) Width() int {
 	if p.Set != nil {
 		return p.Set.X.Cols()
@@ -101,7 +102,7 @@ func (p *Party) Width() int {
 	return p.Table.X.Cols()
 }
 
-// Releases lists what the party lets out of the common rows, nothing before they are known.
+// Releases lists the party's releases over the common rows; none before the alignment.
 func (p *Party) Releases(kind method.ReleaseKind) ([]method.Release, error) {
 	if p.Set == nil {
 		return nil, nil
@@ -113,8 +114,8 @@ func (p *Party) Releases(kind method.ReleaseKind) ([]method.Release, error) {
 	return []method.Release{r}, nil
 }
 
-// fit encodes what the party has fitted on its own columns, by which the common rows are prepared:
-// which of them train is drawn anew with every alignment.
+// fit encodes the values that the party has fitted on its own columns to prepare the common rows.
+// Every alignment draws the training rows anew.
 func (p *Party) fit() []byte {
 	var w wire.Writer
 	if p.Prepared != nil {
@@ -133,9 +134,9 @@ func (p *Party) Aligned() []string {
 	return p.Set.IDs
 }
 
-// Judge describes decisions, outputs x rows, about held-out rows of which this party has the
-// labels. Rows are their places in the common order, and training the places of its labels of
-// training rows. It is nil for no rows.
+// Judge evaluates decisions, outputs x rows, on held-out rows whose labels this party has. rows
+// holds their places in the common order, and training the places of the training rows whose labels
+// the party has. Judge returns nil without rows.
 func (p *Party) Judge(o *learner.Outputs, u linalg.Matrix[float64], rows, training []int) (*method.Judged, error) {
 	if len(rows) == 0 {
 		return nil, nil
@@ -151,14 +152,14 @@ func (p *Party) Judge(o *learner.Outputs, u linalg.Matrix[float64], rows, traini
 	}}, nil
 }
 
-// Server is the coordinator of a job between holders of columns, or of a question about
-// its model. A method's own server embeds it.
+// Server is the coordinator of a job between parties with columns, or of a query to its model. A
+// method's own server embeds it.
 type Server struct {
 	method.Instance
 	Declared Declared
 }
 
-// Prepared returns how many columns the parties declare that they have prepared; nil without a
+// Prepared returns the total number of prepared columns that the parties declare; nil without a
 // schema.
 func (s *Server) Prepared() (*learner.Prepared, error) {
 	if !s.Job.Data.Prepares() {

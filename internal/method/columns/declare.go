@@ -15,13 +15,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
-// Declaration holds the statement that a holder of columns makes to all other members.
+// Declaration is the statement about its data that a party with columns sends to all other members.
 type Declaration struct {
 	Rows      int
 	alignment [sha256.Size]byte // commitment to the rows and their order, under the parties' key
 	Columns   gram.Holder
 	Labels    int     // bytes of the labels as they are sent to the coordinator; 0 if they are not
-	Unit      float64 // of gamma, over its columns; 0 if nobody asks
+	Unit      float64 // of gamma, over its columns; 0 if the job has none
 }
 
 // maxLabelsBytes bounds the labels of a job.
@@ -54,18 +54,18 @@ func decodeDeclaration(b []byte) (Declaration, error) {
 	return d, r.Close("columns: declaration")
 }
 
-// Declared holds the declarations that all holders of columns have exchanged. It holds the
-// values that a job's steps have made public.
+// Declared holds the declarations that all parties with columns have exchanged. They are the public
+// values of a job's steps.
 type Declared struct {
 	List   []Declaration // in the order of the parties; nil before
 	Digest [sha256.Size]byte
 }
 
-// errUndeclared refuses to draw a conclusion before the holders of columns have declared
-// anything.
+// errUndeclared is returned if a caller needs the declarations before the parties have exchanged
+// them.
 var errUndeclared = errors.New("columns: nobody has declared any columns")
 
-// Rows is the number of common rows. It is an error to ask before it is declared.
+// Rows returns the number of common rows, or an error before the parties have declared it.
 func (d Declared) Rows() (int, error) {
 	if len(d.List) == 0 {
 		return 0, errUndeclared
@@ -73,7 +73,7 @@ func (d Declared) Rows() (int, error) {
 	return d.List[0].Rows, nil
 }
 
-// readDeclared reads the statements of a session, and finds the party whose rows differ from the
+// readDeclared reads the statements of a session and blames the party whose rows differ from the
 // others' rows.
 func readDeclared(parties []string, statements [][]byte) (Declared, error) {
 	var d Declared
@@ -92,8 +92,8 @@ func readDeclared(parties []string, statements [][]byte) (Declared, error) {
 // errOrder reports that parties do not hold the same rows in the same order.
 var errOrder = errors.New("the parties do not hold the same rows in the same order; nothing has been computed from them")
 
-// aligned demands that all parties hold equal rows in one order. A party is to blame if it
-// differs from more than half of all parties.
+// aligned checks that all parties hold equal rows in one order. It blames a party that differs from
+// more than half of all parties.
 func (d Declared) aligned(parties []string) error {
 	count := make(map[[sha256.Size]byte]int)
 	for _, one := range d.List {
@@ -112,7 +112,7 @@ func (d Declared) aligned(parties []string) error {
 	return fault.BadInputf("columns: %w", errOrder)
 }
 
-// order names the rows and their order.
+// order returns a digest of the rows and their order.
 func (d Declaration) order() [sha256.Size]byte {
 	var w wire.Writer
 	w.Uint32(uint32(d.Rows))
@@ -120,7 +120,7 @@ func (d Declaration) order() [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// take reads the statements of a session into d, unless the method cannot use them.
+// take reads the statements of a session into d and refuses those that the method cannot use.
 func (d *Declared) take(parties []string, statements [][]byte, usable func(Declared) error) error {
 	heard, err := readDeclared(parties, statements)
 	*d = heard
@@ -130,20 +130,18 @@ func (d *Declared) take(parties []string, statements [][]byte, usable func(Decla
 	return usable(heard)
 }
 
-// KeptScores states for the active role where the scores of held-out rows stay that a party with
-// labels has judged.
+// KeptScores states, for the active role, where the scores of held-out rows stay.
 const KeptScores = "The scores of held-out rows, with ids, figures and curves, stay with the party that has their labels, until it forgets the job."
 
-// Leakage adds to the statement of a job's leakage what each role learns by the alignment of
-// the given number of common rows and, where predictions are open, by the alignment of
-// questions.
+// Leakage adds to a job's statement of leakage what each role learns from the alignment of the
+// given number of common rows and, with open predictions, from the alignment of queried rows.
 func Leakage(lines map[string][]string, j *job.Job, rows int) {
 	for role, more := range alignmentLeakage(j, len(j.Parties()), rows) {
 		lines[role] = append(lines[role], more...)
 	}
 	if j.Prediction == job.Open {
 		lines["party"] = append(lines["party"],
-			"Predictions are open: for every question the rows are aligned again, so that each party learns how many rows are asked about, and which of its own are among them.",
+			"Predictions are open: the parties align the rows of every query, so each party learns how many rows a query has and which of its own rows are among them.",
 		)
 	}
 }
@@ -151,25 +149,25 @@ func Leakage(lines map[string][]string, j *job.Job, rows int) {
 func alignmentLeakage(j *job.Job, parties, rows int) map[string][]string {
 	if of := j.Data.Partition; of.AlignedBy != (job.ID{}) {
 		return map[string][]string{
-			"server": {fmt.Sprintf("Nobody compares ids: the parties go by alignment %s of an earlier job. The server knows that its %d rows are that job's, in that order, and that the same ones are held out.", of.Alignment, rows)},
-			"party":  {fmt.Sprintf("Every party goes by alignment %s of an earlier job, and learns of no further id.", of.Alignment)},
+			"server": {fmt.Sprintf("Nobody compares ids: the parties use alignment %s of an earlier job. The server knows that its %d rows are that job's, in that order, and that the same ones are held out.", of.Alignment, rows)},
+			"party":  {fmt.Sprintf("Every party uses alignment %s of an earlier job, and learns no further id.", of.Alignment)},
 		}
 	}
 	if !j.Data.Partition.Aligned {
 		return psi.Leakage(psi.Facts{Parties: parties, Common: rows, MaxIDs: j.Protocol.Limit("max_ids")})
 	}
-	server := "Two parties compare their tables by themselves; the server takes no part in it."
+	server := "The two parties compare their tables with each other; the server takes no part in this."
 	if parties > 2 {
-		server = "The server learns which parties have the same ids in the same order, and no id."
+		server = "The server learns which parties have the same ids in the same order, but no id."
 	}
 	return map[string][]string{
 		"server": {server},
-		"party":  {fmt.Sprintf("Every party knows that all others have its %d ids, in its order: the job says so, and it was checked. A party that brings another list learns whether all others have that one, and no more.", rows)},
-		"broker": {"The broker sees who sends to whom, when and how much; from that follows nothing about ids."},
+		"party":  {fmt.Sprintf("Every party knows that all others have its %d ids, in its order: the job says so, and the parties have checked it. A party that brings another list learns only whether all others have that one.", rows)},
+		"broker": {"The broker sees who sends to whom, when and how much. This reveals nothing about ids."},
 	}
 }
 
-// Undownloadable describes where a model by columns lies: no single file holds it.
+// Undownloadable explains why no single file holds a model by columns.
 func Undownloadable(j *job.Job) string {
 	return fmt.Sprintf("lies in parts with its parties (protocol %s), and no file predicts without them", j.Protocol.Name())
 }

@@ -45,8 +45,8 @@ func TestMisalignedPartyIsNamed(t *testing.T) {
 	}
 }
 
-// What is declared has a name: another order, or another word of one party, and it is
-// another one.
+// Declarations have a digest: another order of parties, or another word of one party, gives another
+// digest.
 func TestDeclaredHasAName(t *testing.T) {
 	digest := func(order byte, rows int) [32]byte {
 		d, err := readDeclared([]string{"guest", "host"}, [][]byte{declarationOf(rows, order), declarationOf(rows, order)})

@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// keptAlignment is which rows of a table belong to the other parties' rows, as a job has found out and later
-// ones go by.
+// keptAlignment records which rows of a table match the other parties' rows. A job finds it, and
+// later jobs reuse it.
 type keptAlignment struct {
 	name    string
 	table   string   // by its name in the catalogue
@@ -44,7 +44,7 @@ func (k keptAlignment) encode() []byte {
 	return w.Bytes()
 }
 
-// Bounds on what is read back.
+// Limits for decoded values.
 const (
 	maxEdition = 64
 	maxPeers   = 1 << 13
@@ -65,7 +65,8 @@ func decodeAlignment(b []byte) (k keptAlignment, err error) {
 	return k, r.Close("columns: alignment")
 }
 
-// ToKeep returns the alignment for later jobs; nil where the job gives it no name, or has it from an earlier one.
+// ToKeep returns the alignment for later jobs. It is nil if the job does not name its alignment or
+// reuses an earlier one.
 func (p *Party) ToKeep() []byte {
 	name := p.Job.Data.Partition.Alignment
 	if name == "" || p.kept || p.Set == nil {
@@ -74,23 +75,23 @@ func (p *Party) ToKeep() []byte {
 	return keptAlignment{name, p.Job.Data.Source, p.edition, p.rule, p.Job.Data.Test.Words(), slices.Sorted(slices.Values(p.Parties)), p.order, p.key}.encode()
 }
 
-// takeKept takes the rows of an earlier job's alignment. Whoever came since takes no part, until an alignment of
-// another name is made.
+// takeKept reuses the rows of an earlier job's alignment. People added since then take no part
+// until the parties make an alignment with another name.
 func (p *Party) takeKept(kept []byte) error {
 	of := p.Job.Data.Partition
 	if kept == nil {
-		return fault.Public(fault.BadInputf("%s has nothing of alignment %s of job %v any more; give the alignment another name", p.Self, of.Alignment, of.AlignedBy))
+		return fault.Public(fault.BadInputf("%s no longer has alignment %s of job %v; give the alignment another name", p.Self, of.Alignment, of.AlignedBy))
 	}
 	k, err := decodeAlignment(kept)
 	if err != nil {
 		return fault.Kept.Of(err)
 	}
 	if what := k.differs(p); what != "" {
-		return fault.Public(fault.BadInputf("alignment %s of job %v is %s; give the alignment another name, and ids are compared anew", of.Alignment, of.AlignedBy, what))
+		return fault.Public(fault.BadInputf("alignment %s of job %v is %s; give the alignment another name, to compare ids again", of.Alignment, of.AlignedBy, what))
 	}
 	order, err := k.places(p.Table.IDs)
 	if err != nil {
-		return fault.BadInput(fmt.Errorf("alignment %s of job %v: %w; give the alignment another name, and ids are compared anew", of.Alignment, of.AlignedBy, err))
+		return fault.BadInput(fmt.Errorf("alignment %s of job %v: %w; give the alignment another name, to compare ids again", of.Alignment, of.AlignedBy, err))
 	}
 	p.kept = true
 	err = p.align(order, k.key) // the same rows are held out as in all jobs of the alignment
@@ -107,8 +108,8 @@ func (k keptAlignment) keyOf(id job.ID) [32]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// differs says in words why an alignment is none of the job's; "" if it is. It is made of the job file and of
-// editions' names.
+// differs explains why an alignment does not suit the job; "" if it does. The text depends only on
+// the job file and the names of editions.
 func (k keptAlignment) differs(p *Party) string {
 	switch {
 	case k.name != p.Job.Data.Partition.Alignment:

@@ -83,7 +83,7 @@ func TestAlignmentsThatDiffer(t *testing.T) {
 			t.Errorf("%v; rows %v; its own key: %t", err, p.order, p.key == anAlignment().keyOf(p.ID))
 		}
 	}
-	if err := aligned(func(*Party) {}).takeKept(nil); err == nil || !strings.Contains(err.Error(), "bank has nothing of alignment people") {
+	if err := aligned(func(*Party) {}).takeKept(nil); err == nil || !strings.Contains(err.Error(), "bank no longer has alignment people") {
 		t.Error(err)
 	}
 }

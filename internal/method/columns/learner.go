@@ -16,8 +16,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/gram"
 )
 
-// Learner is a coordinator that learns from the Gram matrix of all columns. A method's own
-// server embeds it.
+// Learner is a coordinator that learns from the Gram matrix over all columns. A method's own server
+// embeds it.
 type Learner struct {
 	Server
 	Products
@@ -30,7 +30,7 @@ func LearnerOf(c method.Instance, a Products) Learner {
 	return Learner{Server: Server{Instance: c}, Products: a}
 }
 
-// TakeSums takes the sum of all Gram matrices over.
+// TakeSums stores the sum of all Gram matrices.
 func (s *Learner) TakeSums(layout gram.Params, sums [][]int64) error {
 	var err error
 	s.Layout = layout
@@ -39,7 +39,7 @@ func (s *Learner) TakeSums(layout gram.Params, sums [][]int64) error {
 	return err
 }
 
-// LearningSteps are what the coordinator computes once it has the sums and the labels.
+// LearningSteps returns the coordinator's computations after it has the sums and the labels.
 func LearningSteps[P, S any](j *job.Job, learner func(*S) *Learner) (list []method.StepOf[P, S, Declared]) {
 	stages := []string{"learn", "evaluate"}
 	if j.Data.Folds > 0 {
@@ -57,9 +57,9 @@ func LearningSteps[P, S any](j *job.Job, learner func(*S) *Learner) (list []meth
 // Outcome returns the decisions about held-out rows.
 func (s *Learner) Outcome() *method.Outcome { return method.NewOutcome(s.Fitted) }
 
-// WriteFunctions writes functions of the kernel with training rows, which are named by their
-// places in the common order, under the name of the format. Rows are nowhere in it, and it
-// predicts nothing without their products with new ones.
+// WriteFunctions writes the model's functions under the name of the format. They refer to training
+// rows by their places in the common order. The file contains no rows, so predictions need the
+// products of those rows with new ones.
 func (s *Learner) WriteFunctions(out io.Writer, format string) error {
 	var w wire.Writer
 	w.String(format)
@@ -93,15 +93,16 @@ func (s *Learner) WriteFunctions(out io.Writer, format string) error {
 	return err
 }
 
-// ReportedServer is a coordinator that only hears how well the label holder has learnt. A method's own server
-// embeds it.
+// ReportedServer is a coordinator that receives only the label holder's figures. A method's own server embeds
+// it.
 type ReportedServer struct {
 	Server
 	Metrics learner.Metrics
 	Model   [32]byte // a name for it: it stays with the parties
 }
 
-// ReportStep is the session in which the label holder tells the coordinator in a message of a fixed size.
+// ReportStep is the session in which the label holder sends its figures to the coordinator, in a
+// message of a fixed size.
 func ReportStep[P, S any](c method.Instance, bytes int, tell func(*P, method.Setup) (*method.Run, error), hear func(*S, []byte) error) method.StepOf[P, S, Declared] {
 	return method.StepOf[P, S, Declared]{
 		Name: "learn", Session: &method.Session{
@@ -119,7 +120,7 @@ func ReportStep[P, S any](c method.Instance, bytes int, tell func(*P, method.Set
 // Outcome is empty: decisions stay with the label holder.
 func (*ReportedServer) Outcome() *method.Outcome { return &method.Outcome{} }
 
-// WriteNames writes all that the coordinator has of the model, under the name of the format.
+// WriteNames writes the coordinator's record of the model under the name of the format.
 func (s *ReportedServer) WriteNames(out io.Writer, format string) error {
 	var w wire.Writer
 	w.String(format)
@@ -129,7 +130,7 @@ func (s *ReportedServer) WriteNames(out io.Writer, format string) error {
 	return err
 }
 
-// Result is what the coordinator knows of the job; leakage is of that many common rows.
+// Result returns the coordinator's result of the job; leakage receives the number of common rows.
 func (s *ReportedServer) Result(leakage func(rows int) map[string][]string) (*method.Result, error) {
 	rows, err := s.Declared.Rows()
 	if err != nil {
@@ -142,9 +143,9 @@ func (s *ReportedServer) Result(leakage func(rows int) map[string][]string) (*me
 	return &method.Result{Job: s.Job.Name, Metrics: s.Metrics, Grid: []learner.Cell{}, HeldOut: test, Training: train, Leakage: leakage(rows)}, nil
 }
 
-// EncodeLabels writes labels as the distinct ones and a number for each row, so
-// that the length says how many rows and classes there are and not how many rows
-// each class has. Nothing is written for no labels.
+// EncodeLabels writes the distinct labels and one number for each row. The length reveals the
+// number of rows and classes, but not how many rows each class has. Without labels it writes
+// nothing.
 func EncodeLabels(labels []string) []byte {
 	if labels == nil {
 		return nil
@@ -158,7 +159,7 @@ func EncodeLabels(labels []string) []byte {
 	return w.Bytes()
 }
 
-// TakeLabels takes over what the first party says in the step of [LabelStep].
+// TakeLabels stores the labels that the first party sends in the step of [LabelStep].
 func (s *Learner) TakeLabels(body []byte) error {
 	labels, err := decodeLabels(body, len(s.Problem.Test))
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// ModelPart holds one party's part of a model by columns whose job leaves predictions open. It
-// is secret, and of no use without the others' parts. All methods share one format: the
-// fields of another method stay empty.
+// ModelPart holds one party's part of a model by columns of a job with open predictions. It is
+// secret, and useless without the other parties' parts. All methods share one format; the fields of
+// other methods stay empty.
 type ModelPart struct {
 	Job     *job.Job
 	Basis   Basis
@@ -28,13 +28,13 @@ type ModelPart struct {
 	Scaling scale.Scaling // empty: none
 	Output  model.Output  // of decisions, for any asker
 
-	// Of random features: where the party's come from and, at the label holder, the
+	// For random features: the origin of the party's directions and, at the label holder, the
 	// model's coefficients.
 	Directions   Directions
 	Coefficients linalg.Matrix[float64] // outputs x two for each direction
 	Mean         float64                // of numbers, which was taken off
 
-	// Of products: the party's columns, scaled, of the rows in the model.
+	// For products: the party's scaled columns of the rows in the model.
 	Rows linalg.Matrix[float64]
 }
 
@@ -46,8 +46,8 @@ type Directions struct {
 	Before int      // columns under the same key
 }
 
-// Basis holds the common knowledge of all who keep a part of a model by columns. Sessions
-// about new rows are bound to it.
+// Basis holds the knowledge that all holders of a part of a model by columns share. Query sessions
+// are bound to it.
 type Basis struct {
 	Parent  protocol.SessionID // the session that the model comes from names the model
 	Rows    int                // in the model; 0 of random features
@@ -56,8 +56,7 @@ type Basis struct {
 
 const basisMagic = "mercer/v1/basis"
 
-// Encode returns the coordinator's part of a model by columns; the method's own addition
-// follows.
+// Encode returns the coordinator's part of a model by columns. The method appends its own fields.
 func (b Basis) Encode() []byte {
 	var w wire.Writer
 	w.String(basisMagic)
@@ -65,7 +64,7 @@ func (b Basis) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeBasis decodes the output of Encode, and returns the rest of the bytes.
+// DecodeBasis decodes the output of Encode and returns the remaining bytes.
 func DecodeBasis(body []byte) (Basis, []byte, error) {
 	r := wire.NewReader(body)
 	if magic := r.String(32); r.Err() == nil && magic != basisMagic {
@@ -91,19 +90,19 @@ func readBasis(r *wire.Reader) Basis {
 	return b
 }
 
-// Bounds on the numbers that are read back.
+// Limits for decoded numbers.
 const (
 	MaxOutputs  = 1 << 24
 	maxFeatures = 1 << 21
 )
 
-// modelPartMagic names the version of the format. The job file in a model part stays as it was
-// written by the program that trained the model. A later program may write the file
-// otherwise, and can still read it.
+// modelPartMagic names the version of the format. The job file in a model part keeps the form in
+// which the program that trained the model wrote it. Later programs may write job files
+// differently, but still read it.
 const modelPartMagic = "mercer/v1/portion"
 
-// ModelPart begins what the party keeps once the job is done. Parent names the session
-// that the model comes from, and is zero before it has ended.
+// ModelPart returns the common fields of the part that the party keeps after the job. parent is the
+// session that the model comes from; zero before it has ended.
 func (p *Party) ModelPart(parent protocol.SessionID, c method.Closing) (*ModelPart, error) {
 	if p.Set == nil || parent == (protocol.SessionID{}) {
 		return nil, errors.New("columns: the job has no model to keep a part of")
@@ -117,7 +116,7 @@ func (p *Party) ModelPart(parent protocol.SessionID, c method.Closing) (*ModelPa
 // RetainedState returns the model part as a retained state of the job's method.
 func (o *ModelPart) RetainedState() method.RetainedState { return RetainedState(o.Job, o.Encode()) }
 
-// RetainedState returns a body as a retained state of the job's method.
+// RetainedState returns a retained state of the job's method with the given body.
 func RetainedState(j *job.Job, body []byte) method.RetainedState {
 	return method.RetainedState{Method: j.Protocol.Name(), Version: 1, Body: body}
 }
@@ -144,8 +143,8 @@ func (o *ModelPart) Encode() []byte {
 	return w.Bytes()
 }
 
-// RetainedRows counts the rows in the model to which a retained state belongs; it returns false if the
-// retained state is no model part.
+// RetainedRows returns the number of rows in the model of a retained state; false if the retained
+// state is not a model part.
 func RetainedRows(retained []byte) (rows int, ok bool) {
 	o, _, err := readModelPart(retained)
 	if err != nil {
@@ -155,7 +154,7 @@ func RetainedRows(retained []byte) (rows int, ok bool) {
 	return o.Basis.Rows, true
 }
 
-// readModelPart reads the output of Encode, and returns the job file by itself.
+// readModelPart decodes the output of Encode and returns the job file separately.
 func readModelPart(b []byte) (o *ModelPart, file []byte, err error) {
 	r := wire.NewReader(b)
 	if magic := r.String(32); r.Err() == nil && magic != modelPartMagic {
@@ -177,7 +176,7 @@ func readModelPart(b []byte) (o *ModelPart, file []byte, err error) {
 	return o, file, r.Close("columns: model part")
 }
 
-// DecodeModelPart decodes what Encode wrote.
+// DecodeModelPart decodes the output of Encode.
 func DecodeModelPart(jobs *job.Reader, b []byte) (*ModelPart, error) {
 	o, file, err := readModelPart(b)
 	if err != nil {
@@ -190,7 +189,7 @@ func DecodeModelPart(jobs *job.Reader, b []byte) (*ModelPart, error) {
 	return o, o.check()
 }
 
-// check refuses fields that do not fit together: the writer knew better.
+// check refuses fields that contradict each other.
 func (o *ModelPart) check() error {
 	if n := len(o.Columns); n > 0 && n != o.Width {
 		return fmt.Errorf("columns: model part: %d names of %d columns", n, o.Width)
@@ -216,7 +215,7 @@ func (o *ModelPart) Erase() {
 	clear(o.Rows.Data)
 }
 
-// copied returns a model part that outlives an erased one.
+// copied returns a copy that stays valid after o is erased.
 func (o *ModelPart) copied() *ModelPart {
 	c := *o
 	c.Coefficients.Data, c.Rows.Data = slices.Clone(o.Coefficients.Data), slices.Clone(o.Rows.Data)

@@ -9,11 +9,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol/gram"
 )
 
-// Products is the arithmetic of a sum of Gram matrices: it follows from the holders of columns
-// and the number of common rows.
+// Products computes the fixed-point parameters of a sum of Gram matrices from the parties'
+// declarations and the number of common rows.
 type Products func(holders []gram.Holder, rows int) (gram.Params, error)
 
-// ProductsOf returns the arithmetic of a job.
+// ProductsOf returns the parameters of a job's sum.
 func ProductsOf(j *job.Job) Products {
 	return func(holders []gram.Holder, rows int) (gram.Params, error) {
 		train, test, err := Sizes(j, rows)
@@ -24,7 +24,7 @@ func ProductsOf(j *job.Job) Products {
 	}
 }
 
-// Params returns the arithmetic that follows from the declarations of all.
+// Params returns the parameters for all declarations.
 func (a Products) Params(d Declared) (gram.Params, error) {
 	rows, err := d.Rows()
 	if err != nil {
@@ -54,7 +54,7 @@ func (a Products) PartOf(d Declared, party int, rows linalg.Rows) (*gram.Part, e
 	return part, nil
 }
 
-// DeclareProducts adds a holder's columns to its declaration, computed over all its rows.
+// DeclareProducts adds a description of the party's columns, over all its rows, to its declaration.
 func DeclareProducts(d *Declaration, rows linalg.Rows) error {
 	var err error
 	if d.Columns, err = holderOf(rows); err != nil {
@@ -63,7 +63,7 @@ func DeclareProducts(d *Declaration, rows linalg.Rows) error {
 	return nil
 }
 
-// holderOf describes a holder's columns, computed over all its rows.
+// holderOf describes a party's columns over all its rows.
 func holderOf(rows linalg.Rows) (gram.Holder, error) {
 	n, width := rows.Shape()
 	h := gram.Holder{Columns: width, Whole: true}

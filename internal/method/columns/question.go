@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Inquirer answers questions by sessions of all who hold columns. A method's own
-// inquirer embeds it.
+// Inquirer answers queries in sessions of all parties with columns. A method's own inquirer embeds
+// it.
 type Inquirer struct {
 	ModelPart *ModelPart // at a party
 	Basis     Basis      // of the model
@@ -27,7 +27,7 @@ func (o *Inquirer) Erase() {
 	}
 }
 
-// Among lists who takes part in a question.
+// Among lists the members of a query.
 func (o *Inquirer) Among(q method.Question) []string {
 	if o.ModelPart != nil {
 		return o.ModelPart.Job.Parties()
@@ -35,17 +35,17 @@ func (o *Inquirer) Among(q method.Question) []string {
 	return q.Job.Parties()
 }
 
-// Fits refuses a table that is not like the one the model was trained on.
+// Fits refuses a table whose columns differ from the training table's.
 func (o *Inquirer) Fits(q method.Question, set *dataset.Set) error {
 	_, err := o.ModelPart.fitted(q.Asker, set)
 	return err
 }
 
-// Asks refuses a question that does not go with the model, or that may refuses.
+// Asks refuses a query that does not match the model, or that may refuses.
 func (o *Inquirer) Asks(q method.Question, may func(method.Question) error) error {
-	// Both as this program writes them: an earlier one may have trained the model.
+	// Compare both as this program writes them: an earlier program may have trained the model.
 	if o.ModelPart != nil && !bytes.Equal(o.ModelPart.Job.Encode(), q.Job.Encode()) {
-		return fault.Forbiddenf("the question comes with another job file than its model")
+		return fault.Forbiddenf("the query has another job file than its model")
 	}
 	err := asks(q, may)
 	if err != nil && o.ModelPart != nil {
@@ -64,11 +64,11 @@ func asks(q method.Question, may func(method.Question) error) error {
 	return may(q)
 }
 
-// fitted returns the columns of the model, and refuses a table without ids, or that
-// is not like the one the model was trained on.
+// fitted returns the columns of the model. It refuses a table without ids, or with other columns
+// than the training table.
 func (o *ModelPart) fitted(party string, set *dataset.Set) (*dataset.Set, error) {
 	if set.IDs == nil {
-		return nil, fmt.Errorf("%s has no ids, by which rows of several parties belong together; name their column (--id for rows of a command, id: in the catalogue)", set.Name)
+		return nil, fmt.Errorf("%s has no ids, which match the rows of several parties; name the id column (--id for rows of a command, id: in the catalogue)", set.Name)
 	}
 	set, err := Chosen(o.Job, party, set)
 	if err != nil {
@@ -77,7 +77,7 @@ func (o *ModelPart) fitted(party string, set *dataset.Set) (*dataset.Set, error)
 	return method.LikeTraining(set, o.Width, o.Columns)
 }
 
-// Helper is a party of a question about new rows. A method's own helper embeds it.
+// Helper is a party of a query about new rows. A method's own helper embeds it.
 type Helper struct {
 	method.Question
 	Self      string
@@ -92,9 +92,9 @@ type Helper struct {
 	own   Declaration
 }
 
-// HelperOf prepares a party to help with a question: its part of the model, and a table
-// that has its columns of the new rows. It has a copy of the model part's secrets, which
-// outlives the retained state: a question can be withdrawn while its machine is built.
+// HelperOf prepares a party for a query with its part of the model and a table that has its columns
+// of the new rows. The helper copies the model part's secrets, because the query can be withdrawn,
+// and the retained state erased, while its machine is built.
 func (o *Inquirer) HelperOf(q method.Question, self string, set *dataset.Set) (*Helper, error) {
 	set, err := o.ModelPart.fitted(self, set)
 	if err != nil {
@@ -104,8 +104,8 @@ func (o *Inquirer) HelperOf(q method.Question, self string, set *dataset.Set) (*
 	return &Helper{Question: q, Self: self, ModelPart: o.ModelPart.copied(), Scaling: o.ModelPart.Scaling, table: unlabelled(set)}, nil
 }
 
-// align takes the new rows that all parties have, in the common order, and commits to
-// them under the parties' key.
+// align selects the new rows that all parties have, in the common order, and commits to them under
+// the parties' key.
 func (h *Helper) align(order []int, key [32]byte, declare func(*Declaration) error) error {
 	set := h.table.Subset(order)
 	h.order, h.Rows = order, dataset.RowsOf(set.X)
@@ -116,7 +116,7 @@ func (h *Helper) align(order []int, key [32]byte, declare func(*Declaration) err
 	return declare(&h.own)
 }
 
-// Releases lists what the party lets out of the new rows, nothing before they are known.
+// Releases lists the party's releases over the new rows; none before the alignment.
 func (h *Helper) Releases(kind method.ReleaseKind) ([]method.Release, error) {
 	if h.order == nil {
 		return nil, nil
@@ -132,8 +132,8 @@ func (h *Helper) release(kind method.ReleaseKind, rows *dataset.Set) method.Rele
 
 var errUnanswered = errors.New("columns: the question has no answer")
 
-// Answer returns what is known about those rows of the asker's table
-// that all parties have, in the table's order.
+// Answer returns the predictions for the rows of the querying party's table that all parties have,
+// in the table's order.
 func (h *Helper) Answer() (*method.Prediction, error) {
 	if h.Decisions.Rows == 0 || h.Decisions.Rows != len(h.order) {
 		return nil, errUnanswered

@@ -1,5 +1,5 @@
-// Package columns holds the common part of methods for parties that hold different columns of
-// the same people.
+// Package columns is the common part of methods for parties that hold different columns of the same
+// people.
 package columns
 
 import (
@@ -13,15 +13,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Sizes returns how many of n common rows are in training, and how many are held out.
+// Sizes returns how many of n common rows are for training, and how many are held out.
 func Sizes(j *job.Job, n int) (train, test int, err error) {
 	t, h, err := heldOut(j, n, [32]byte{})
 	return len(t), len(h), err
 }
 
-// heldOut holds out rows by their place in the common order: only one of the parties
-// could go by classes. Which places these are follows from the key that the parties
-// alone share.
+// heldOut selects held-out rows by their place in the common order, since only one party could
+// select by class. The places follow from the key that the parties share and the coordinator does
+// not have.
 func heldOut(j *job.Job, n int, key [32]byte) (train, test []int, err error) {
 	switch {
 	case j.Data.Test == job.Test{}: // folds only
@@ -37,7 +37,7 @@ func heldOut(j *job.Job, n int, key [32]byte) (train, test []int, err error) {
 	return dataset.Complement(n, test), test, nil
 }
 
-// HeldOutLast marks the held-out rows where training rows come first.
+// HeldOutLast marks the held-out rows in an order with training rows first.
 func HeldOutLast(train, test int) []bool {
 	held := make([]bool, train+test)
 	for i := train; i < len(held); i++ {
@@ -48,12 +48,12 @@ func HeldOutLast(train, test int) []bool {
 
 // Keys are the settings of the alignment; see protocol/psi.
 type Keys struct {
-	// MaxIDs limits the ids that each holder of columns may bring to the alignment, and so
-	// the ids that it can look for in the others' tables.
+	// MaxIDs limits the ids that each party may bring to the alignment, and so the ids that it can
+	// look up in the others' tables.
 	MaxIDs int
 }
 
-// mostIDs bounds the ids that a party may bring to the alignment.
+// mostIDs is the upper limit of max_ids.
 const mostIDs = 1 << 22
 
 // IDsKey declares the key max_ids.
@@ -64,7 +64,7 @@ func (k *Keys) IDsKey() section.Field {
 	}
 }
 
-// CheckIDs checks how many ids a party may bring.
+// CheckIDs checks the value of max_ids.
 func (k *Keys) CheckIDs(in *section.Place) error {
 	if k.MaxIDs < 1 || k.MaxIDs > mostIDs {
 		return in.Refuse("max_ids", "max_ids is %d; write how many rows a party may bring, from 1 to %d", k.MaxIDs, mostIDs)

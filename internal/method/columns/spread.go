@@ -6,22 +6,21 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
-// Spread lists the common rows of which a party has labels, where labels are spread over
-// several parties. Rows are their places in the common order.
+// Spread lists the common rows whose labels a party has, if labels are spread over several parties.
+// Rows are places in the common order.
 type Spread struct{ Training, HeldOut []int }
 
-// Spread returns the rows of which the party has labels.
+// Spread returns the rows whose labels the party has.
 func (p *Party) Spread() Spread {
 	rows := p.Set.Labelled()
 	at, _ := slices.BinarySearch(rows, p.train)
 	return Spread{rows[:at], rows[at:]}
 }
 
-// Tally returns a number for the training rows of which the party has labels. The numbers of
-// all active parties add up to 0 modulo 2^32 where each training row has exactly one label. In
-// all other cases they do so by accident, once in 2^32 times. Each row has a random number that
-// all parties know and the coordinator does not, so that the coordinator learns from the sum
-// whether it is 0 and nothing else.
+// Tally returns a number for the training rows whose labels the party has. The numbers of all
+// active parties add up to 0 modulo 2^32 if each training row has exactly one label; otherwise this
+// happens by chance once in 2^32 times. Each row has a random number that all parties know and the
+// coordinator does not. So the coordinator learns from the sum only whether it is 0.
 func (p *Party) Tally() uint32 {
 	random := prg.New(p.key, "columns/tally")
 	numbers := make([]uint32, p.train)

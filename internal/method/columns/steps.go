@@ -8,17 +8,17 @@ import (
 	"github.com/mercer-fl/mercer/protocol/collective"
 )
 
-// As says where a binding holds its holder of columns and its coordinator, what its parties tell
-// each other, and whether it can work with that.
+// As connects a binding to the first steps: where it holds its party and its coordinator, what its
+// parties declare, and which declarations it accepts.
 type As[P, S any] struct {
 	Party   func(*P) *Party
 	Server  func(*S) *Server
 	Declare func(*P, *Declaration) error
 	Usable  func(Declared) error
-	Lets    func(*P) ([]method.Release, error) // what the binding lets out of the common rows, of which a declaration tells
+	Lets    func(*P) ([]method.Release, error) // the binding's releases of the common rows, which a declaration describes
 }
 
-// AsNew is As of a question about new rows.
+// AsNew is As for a query about new rows.
 type AsNew[P, S any] struct {
 	Helper  func(*P) *Helper
 	Server  func(*S) *Server
@@ -27,12 +27,12 @@ type AsNew[P, S any] struct {
 	Lets    func(*P) ([]method.Release, error) // as that of As
 }
 
-// Steps returns the sessions with which a job begins: the parties end with the same rows in
-// the same order, which the coordinator does not know, and declare their data to each other
-// and the coordinator.
+// Steps returns the sessions that begin a job: the parties agree on the same rows in the same
+// order, which the coordinator does not learn, and declare their data to each other and to the
+// coordinator.
 func Steps[P, S any](c method.Instance, as As[P, S]) ([]method.StepOf[P, S, Declared], error) {
 	if as.Lets == nil {
-		return nil, errors.New("columns: the binding does not say what it lets out of the common rows")
+		return nil, errors.New("columns: the binding states no releases of the common rows")
 	}
 	a := trained(c.Job)
 	return begin(c, "train", a, as.Server, as.Usable, sides[P]{
@@ -65,8 +65,8 @@ func Steps[P, S any](c method.Instance, as As[P, S]) ([]method.StepOf[P, S, Decl
 	})
 }
 
-// StepsOfNew returns the sessions with which a question about new rows begins. The asker shows the ids
-// that it asks about; of the others' tables everything can be looked for.
+// StepsOfNew returns the sessions that begin a query about new rows. The querying party reveals the
+// queried ids; every row of the other parties' tables can be looked up.
 func StepsOfNew[P, S any](q method.Question, as AsNew[P, S]) ([]method.StepOf[P, S, Declared], error) {
 	a := byIDs(q.Job)
 	return begin(q.Instance, "predict", a, as.Server, as.Usable, sides[P]{
@@ -91,7 +91,7 @@ func StepsOfNew[P, S any](q method.Question, as AsNew[P, S]) ([]method.StepOf[P,
 	})
 }
 
-// sides are a party's part of the first steps.
+// sides holds a party's functions for the first steps.
 type sides[P any] struct {
 	align, declare func(*P, method.Setup) (*method.Run, error)
 	ids, declared  func(*P) ([]method.Release, error)
@@ -119,8 +119,7 @@ func begin[P, S any](c method.Instance, purpose string, a alignment, server func
 	return []method.StepOf[P, S, Declared]{align, declare}, nil
 }
 
-// LabelStep sends the labels from the first party to the coordinator, and to nobody
-// else: of the session's two members it is the one that tells.
+// LabelStep sends the labels from the first party to the coordinator, and to no other member.
 func LabelStep[P, S any](c method.Instance, party func(*P) *Party, server func(*S) *Learner) method.StepOf[P, S, Declared] {
 	return method.StepOf[P, S, Declared]{
 		Name: "labels", Session: &method.Session{

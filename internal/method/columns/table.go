@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// tableOf checks a party's table, and returns the part of it that the job uses.
+// tableOf checks a party's table and returns the part that the job uses.
 func tableOf(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
 	set, err := Chosen(j, self, set)
 	if err == nil {
@@ -29,7 +29,7 @@ func tableOf(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
 	return set, err
 }
 
-// Chosen returns a party's table with the columns that the job says it uses.
+// Chosen returns a party's table with the columns that the job picks.
 func Chosen(j *job.Job, party string, set *dataset.Set) (*dataset.Set, error) {
 	names := j.Columns(party)
 	if names == nil {
@@ -53,11 +53,11 @@ func Chosen(j *job.Job, party string, set *dataset.Set) (*dataset.Set, error) {
 	return set.SelectColumns(chosen), nil
 }
 
-// labelled checks labels and ids. Only the first party's labels are asked for; other parties'
-// labels stay behind.
+// labelled checks labels and ids. It keeps the first party's labels only, and drops those of other
+// parties.
 func labelled(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
 	if set.IDs == nil {
-		return nil, fmt.Errorf("%s has no ids, by which rows of several parties belong together; add id: and the name of their column", set.Name)
+		return nil, fmt.Errorf("%s has no ids, which match the rows of several parties; add id: and the name of the id column", set.Name)
 	}
 	if n := len(set.IDs); n > psi.MaxIDs {
 		return nil, fmt.Errorf("%s has %d rows; at most %d can be aligned", set.Name, n, psi.MaxIDs)
@@ -79,7 +79,7 @@ func labelled(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
 	}
 	labels := linalg.At(set.Labels, set.Labelled())
 	if len(labels) == 0 {
-		return nil, fmt.Errorf("%s has no label in any row, and the job has %s learn from its own labels; write some, or let fewer parties be active", set.Name, self)
+		return nil, fmt.Errorf("%s has no label in any row, and in this job %s learns from its own labels; add labels, or make fewer parties active", set.Name, self)
 	}
 	return set, method.CheckLabels(j, &dataset.Set{Name: set.Name, Labels: labels})
 }
@@ -89,8 +89,8 @@ func unlabelled(set *dataset.Set) *dataset.Set {
 	return &dataset.Set{Name: set.Name, X: set.X, IDs: set.IDs, Columns: set.Columns}
 }
 
-// prepare fits a preparation and a scaling on the training rows: every column belongs to one
-// party, so nobody else is asked.
+// prepare fits a preparation and a scaling on the training rows. Each column belongs to one party,
+// so this needs no message.
 func (p *Party) prepare() error {
 	split := method.Split{Set: p.Set, Test: HeldOutLast(p.train, p.Set.X.Rows()-p.train)}
 	split, scaling, err := PrepareAlone(p.Job, split)
@@ -107,8 +107,8 @@ func (p *Party) prepare() error {
 // Preparation implements [method.Preparing].
 func (p *Party) Preparation() *prepare.Preparation { return p.Prepared }
 
-// PrepareAlone prepares the table of a holder of columns, and returns its scaling, which is empty
-// where the job has none.
+// PrepareAlone prepares the table of a party with columns and returns its scaling; the scaling is
+// empty if the job has none.
 func PrepareAlone(j *job.Job, s method.Split) (method.Split, scale.Scaling, error) {
 	x, places := s.Set.X, dataset.Complement(s.Set.X.Cols(), nil)
 	if f, typed := s.Set.X.(*prepare.Frame); typed {

@@ -1,6 +1,6 @@
-// Package escaped is the method ESCAPED: every two parties compute masked products of their rows,
-// and the coordinator puts them together into the Gram matrix of all rows. It is here to be
-// compared with: parties can read each other's rows. See protocol/escaped.
+// Package escaped binds protocol ESCAPED to learners: every two parties compute masked products of
+// their rows, and the coordinator assembles them into the Gram matrix of all rows. It exists for
+// comparison only: parties can read each other's rows. See protocol/escaped.
 package escaped
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol/escaped"
 )
 
-// Protocol is ESCAPED.
+// Protocol returns the binding of ESCAPED.
 func Protocol() *method.Protocol { return itself }
 
-// none are the public values: the job says all.
+// none is the type of the public values: the job determines everything.
 type none = struct{}
 
 var itself = method.New(method.Binding[party, server, none]{
@@ -62,22 +62,22 @@ func (k *Keys) Demands() job.Demands {
 	return job.Demands{Mode: k.Mode, Check: k.check}
 }
 
-// check asks for mode paper, for closed predictions and for a learner on the Gram matrix.
+// check requires mode paper, closed predictions and a learner on the Gram matrix.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch {
 	case k.Mode != job.Paper:
 		return in.Refuse("protocol", "protocol escaped lets a party read the rows of the parties before it, and there is no hardened version; use okra, or add mode: paper to compare with it")
 	case j.Prediction == job.Open:
-		return in.Refuse("prediction", "a model of escaped is over products of rows, which new rows have not; remove prediction: open")
+		return in.Refuse("prediction", "a model of escaped needs products with its rows, which new rows do not have; remove prediction: open")
 	}
 	return learner.OnMatrix(j, in)
 }
 
-// step is a step of this binding's.
+// step is a step of this binding.
 type step = method.StepOf[party, server, none]
 
-// steps: the parties agree on columns and a scaling and meet in pairs; the coordinator chooses by folds
-// if the job has any, learns, and evaluates.
+// steps plans a job: the parties agree on columns and a scaling and compute products in pairs; the
+// coordinator selects by folds if the job has any, learns, and evaluates.
 func steps(c method.Instance) ([]step, error) {
 	before, err := rows.Steps(c)
 	if err != nil {
@@ -97,14 +97,14 @@ func steps(c method.Instance) ([]step, error) {
 	return append(plan, step{Name: "learn", Compute: work("learn")}, step{Name: "evaluate", Compute: (*server).evaluate}), nil
 }
 
-// work is a stage of a learner's.
+// work runs one stage of a learner.
 func work(stage string) func(*server, context.Context, method.Reporter) error {
 	return func(s *server, ctx context.Context, progress method.Reporter) error {
 		return s.Do(ctx, s.Job, stage, progress.Counts)
 	}
 }
 
-// party is a holder of rows.
+// party is a party with rows.
 type party struct {
 	*rows.Party
 	met bool // with all others
@@ -120,7 +120,7 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	return own, c.Limits.CheckRows(c.Job.Protocol.Name(), p.Split.Set.X.Rows())
 }
 
-// meet is the party's machine, which meets all others in pairs.
+// meet builds the party's machine, which computes products with all other parties in pairs.
 func (p *party) meet(setup method.Setup) (*method.Run, error) {
 	m, err := escaped.NewParty(setup.Setup, escaped.Input{Rows: p.Rows, Labels: p.Split.Set.Labels, Test: p.Split.Test})
 	return method.RunOf(m, err, func() error {
@@ -129,15 +129,15 @@ func (p *party) meet(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// release states that all rows are let out.
+// release states that all rows are released.
 func (p *party) release() ([]method.Release, error) {
 	return []method.Release{p.Release(method.ReleaseRows)}, nil
 }
 
-// ownFigures reports whether the party's held-out rows are too few for figures over them alone.
+// ownFigures refuses figures over the party's own held-out rows if these are too few.
 func (p *party) ownFigures() error { return rows.CheckOwnFigures(p.Limits, p.Job, p.Split) }
 
-// facts are none before the session.
+// facts returns the facts for the statement of leakage; none before the session.
 func (p *party) facts() method.Facts {
 	if !p.met {
 		return method.Facts{}
@@ -159,7 +159,7 @@ func newServer(c method.Instance) (*server, error) {
 	return &server{Instance: c, Witness: rows.WitnessOf(c)}, nil
 }
 
-// adder adds products up to a Gram matrix.
+// adder builds the machine that assembles products into a Gram matrix.
 func (s *server) adder(setup method.Setup) (*method.Run, error) {
 	m, err := escaped.NewServer(setup.Setup, escaped.Limits{})
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *server) adder(setup method.Setup) (*method.Run, error) {
 	}}, nil
 }
 
-// meaning makes too many rows the job's fault.
+// meaning turns an error about too many rows into a fault of the job.
 func meaning(err error) error {
 	var limit *escaped.LimitError
 	if !errors.As(err, &limit) {
@@ -181,12 +181,12 @@ func meaning(err error) error {
 	return fault.BadInputf("%w, or use protocol moments, which makes no such matrix", err)
 }
 
-// ended takes the facts for the statement of leakage.
+// ended stores the facts for the statement of leakage.
 func (s *server) ended(e method.End) {
 	s.facts, s.words = s.facts.Join(e.Facts), rows.JoinWords(s.words, e.Words)
 }
 
-// evaluate decides the held-out rows.
+// evaluate computes the decisions on the held-out rows.
 func (s *server) evaluate(ctx context.Context, progress method.Reporter) error {
 	first := 0
 	for i, n := range s.owner {
@@ -196,7 +196,7 @@ func (s *server) evaluate(ctx context.Context, progress method.Reporter) error {
 	return s.Do(ctx, s.Job, "evaluate", progress.Counts)
 }
 
-// writeModel writes functions of the kernel with training rows, of which the file holds products only.
+// writeModel writes functions over training rows; the file contains products of these rows only.
 func (s *server) writeModel(w io.Writer) error {
 	m, err := s.Work.Rowless()
 	if err != nil {

@@ -73,8 +73,7 @@ func TestNotAligned(t *testing.T) {
 	}
 }
 
-// What is said of an alignment that needs no intersection speaks of no numbers
-// of ids in common.
+// The statement about an alignment without an intersection names no numbers of common ids.
 func TestAlignedLeakage(t *testing.T) {
 	j := alignedJob(t, "guest, host, third")
 	lines := Leakage(j, 300, fdskl.Exposure{})

@@ -15,13 +15,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// errorGroups describes the entries: the held-out rows that a party has judged, by class and
-// predicted class, its labels of training rows, and its tally of these.
+// errorGroups describes the summed entries: the held-out rows that a party has evaluated, by class
+// and predicted class, its number of labels of training rows, and their tally.
 func errorGroups() []secagg.Group {
 	return []secagg.Group{{Entries: 4, Bound: psi.MaxIDs}, {Entries: 1, Bound: psi.MaxIDs}, {Entries: 1, Bound: 1<<32 - 1}}
 }
 
-// errors is a party's machine of the sum.
+// errors builds a party's machine of the sum.
 func (p *party) errors(setup method.Setup) (*method.Run, error) {
 	v := sums.Vector{make([]int64, 4), {0}, {0}}
 	if p.solver != nil {
@@ -34,8 +34,8 @@ func (p *party) errors(setup method.Setup) (*method.Run, error) {
 	return sums.Client(setup, v, func() {})
 }
 
-// judged counts the held-out rows that this worker has judged: for each class those that are
-// predicted to be of the first class, and to be of the second.
+// judged counts the held-out rows that this worker has evaluated: for each class, the rows
+// predicted as the first class and as the second.
 func (p *party) judged() ([]int64, error) {
 	s := p.solver.(*partner)
 	got, err := s.Learn(nil)
@@ -64,7 +64,7 @@ type verdict struct {
 	single bool     // each training row has one label
 }
 
-// takeSums takes the sums over at the coordinator.
+// takeSums stores the sums at the coordinator.
 func (s *server) takeSums(sum [][]int64) error {
 	train, test, err := s.sizes()
 	if err != nil {
@@ -86,7 +86,7 @@ func (v *verdict) judged() int {
 	return int(n)
 }
 
-// report completes a result with the figures and the warnings.
+// report adds the figures and the warnings to a result.
 func (v *verdict) report(r *method.Result) error {
 	var err error
 	r.Metrics, err = v.metrics()
@@ -94,8 +94,8 @@ func (v *verdict) report(r *method.Result) error {
 	return err
 }
 
-// metrics returns the figures that follow from counts: no AUC, for which decisions of several
-// workers would have to be compared.
+// metrics returns the figures that follow from counts. There is no AUC, which would need the
+// decisions of several workers together.
 func (v *verdict) metrics() (learner.Metrics, error) {
 	if v.judged() == 0 {
 		return learner.Metrics{}, nil
@@ -113,7 +113,7 @@ func (v *verdict) metrics() (learner.Metrics, error) {
 	return learner.Metrics{"accuracy": m.Accuracy(), "f1_micro": m.F1Micro(), "f1_macro": m.F1Macro()}, nil
 }
 
-// warnings say which rows have no label, or more than one.
+// warnings reports rows without a label or with more than one.
 func (v *verdict) warnings(train, test int) []string {
 	var list []string
 	if !v.single {
@@ -125,8 +125,7 @@ func (v *verdict) warnings(train, test int) []string {
 	return list
 }
 
-// decider asks for the phases of new rows, some rows at a time, and keeps the
-// decisions only.
+// decider requests the phases of new rows, some rows at a time, and keeps only the decisions.
 type decider struct {
 	coefficients     linalg.Matrix[float64]
 	mean             float64
@@ -138,7 +137,7 @@ type decider struct {
 	decisions        linalg.Matrix[float64]  // rows x outputs
 }
 
-// phasesAtOnce bounds the bytes of phases that a decider holds, or its rows.
+// phasesAtOnce limits the bytes of phases that a decider holds, and deciderAtOnce its rows.
 const (
 	phasesAtOnce  = 1 << 26
 	deciderAtOnce = 1 << 12
@@ -161,7 +160,7 @@ func (d *decider) Answer(rows []int, words []byte) {
 	d.table.Put(words, rows[0]-d.batch.First, len(rows), d.last.First, d.last.Count)
 }
 
-// decide reads the decisions of the rows under way.
+// decide computes the decisions for the requested rows.
 func (d *decider) decide() {
 	u := linear.Decide(part[float64]{d.table, 0, d.batch.Count}, d.coefficients)
 	for i := range d.batch.Count {

@@ -1,6 +1,6 @@
-// Package fdskl is the method FDSKL: holders of other columns of the same people
-// add up phases of random features, and those with the labels learn from the sums.
-// See protocol/fdskl.
+// Package fdskl binds protocol FDSKL to learners: parties with different columns of the same people
+// add up phases of random features, and the parties with labels learn from the sums. See
+// protocol/fdskl.
 package fdskl
 
 import (
@@ -18,12 +18,12 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// Protocol is FDSKL.
+// Protocol returns the binding of FDSKL.
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[party, server, columns.Declared]{
 	Name: "fdskl", Keys: func() job.Settings { return new(Keys) },
-	// Results are compared with the kernel that the random features stand for.
+	// Results are compared with the kernel that the random features approximate.
 	Traits: job.Traits{Cuts: job.Columns, Comparisons: []job.Comparison{job.ExactKernel}},
 	Steps:  steps, NewParty: newParty, NewServer: newServer,
 	Public:       func(p *party) columns.Declared { return p.Declared },
@@ -41,12 +41,13 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	NoFile: columns.Undownloadable,
 })
 
-// step is a step of this binding's.
+// step is a step of this binding.
 type step = method.StepOf[party, server, columns.Declared]
 
-// steps: the parties align their rows and add up phases for the first party, or for several active ones,
-// who learn from them; the first tells the coordinator how well. Where labels are spread, the active
-// ones agree on classes before, and all parties add up afterwards what each can judge.
+// steps plans a job: the parties align their rows and add up phases for the first party, or for
+// several active ones, which learn from them. The first party sends its figures to the coordinator.
+// With spread labels, the active parties first agree on classes, and at the end all parties add up
+// each one's evaluations.
 func steps(c method.Instance) ([]step, error) {
 	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: func(p *party) *columns.Party { return p.Party }, Server: func(s *server) *columns.Server { return &s.Server },
@@ -73,11 +74,10 @@ func steps(c method.Instance) ([]step, error) {
 	return plan, nil
 }
 
-// findingBytes is the length of every finding: it must not tell which metrics
-// there are before it is told.
+// findingBytes is the length of every finding. A fixed length hides which metrics it has.
 func findingBytes(t job.Task) int { return 9*len(findingMetrics(t)) + 8 + 32 }
 
-// adding is a session that adds phases up.
+// adding returns the session that adds up phases.
 func adding(j *job.Job, s method.Session) (*method.Session, func(method.Session, columns.Declared, []byte) (*method.Session, error)) {
 	s.Protocol, s.Version, s.SlowTimers = fdskl.Name, fdskl.Version, []protocol.Timer{fdskl.TimerRequest}
 	return &s, method.From(func(d columns.Declared) ([]byte, error) {
@@ -89,7 +89,7 @@ func adding(j *job.Job, s method.Session) (*method.Session, func(method.Session,
 	})
 }
 
-// workers lists the parties, of which the first ones are active.
+// workers lists the parties, active ones first.
 func workers(c method.Instance) []protocol.Member {
 	list := c.DataParties()
 	for i := range c.Job.Active() {
@@ -98,8 +98,8 @@ func workers(c method.Instance) []protocol.Member {
 	return list
 }
 
-// labelBroadcastStep is the session in which the active workers tell each other how many labels they
-// have, and their classes. The coordinator and passive workers are no members.
+// labelBroadcastStep is the session in which the active workers exchange their numbers of labels
+// and their classes. The coordinator and passive workers are not members.
 func labelBroadcastStep(c method.Instance) step {
 	return step{Name: "labels", Session: &method.Session{
 		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Purpose: "labels",
@@ -107,8 +107,8 @@ func labelBroadcastStep(c method.Instance) step {
 	}, Party: (*party).caller, Releases: method.AlsoReleases[party](method.ReleaseLabels)}
 }
 
-// errorsStep is the session in which all parties add up what each active one can judge, so
-// that the coordinator learns the sums alone. Passive parties add zeros.
+// errorsStep is the session in which all parties add up each active party's evaluations, so that
+// the coordinator learns only the sums. Passive parties add zeros.
 func errorsStep(c method.Instance) step {
 	adds := step{Name: "errors", Party: (*party).errors, Server: (*server).adder, Releases: method.AlsoReleases[party](method.ReleaseErrors)}
 	adds.Session, adds.Follow = sums.Summing(c, "errors", func(d columns.Declared) (sums.Sum, error) {
@@ -120,7 +120,7 @@ func errorsStep(c method.Instance) step {
 // keysOf returns the settings of a job.
 func keysOf(j *job.Job) *Keys { return job.As[*Keys](j.Protocol) }
 
-// paramsOf returns the parameters of the session, which follow from the declarations of all.
+// paramsOf returns the parameters of the session for all declarations.
 func paramsOf(j *job.Job, d columns.Declared) (fdskl.Params, error) {
 	rows, err := d.Rows()
 	if err != nil {
@@ -137,7 +137,7 @@ func paramsOf(j *job.Job, d columns.Declared) (fdskl.Params, error) {
 	return p, nil
 }
 
-// usable refuses declarations from which no phases can be made.
+// usable refuses declarations that cannot give phases.
 func usable(j *job.Job) func(columns.Declared) error {
 	return func(d columns.Declared) error {
 		_, err := paramsOf(j, d)

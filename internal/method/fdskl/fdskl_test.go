@@ -66,8 +66,8 @@ func federatedPhases(t *testing.T, protocol, learner string, rows int) (*federat
 	return runSteps(t, j, columnstest.Share(t, j, set)), set
 }
 
-// In every training and mode the label holder learns, the coordinator is told how
-// well, and no one else learns or tells anything.
+// In every training and mode the label holder learns, the coordinator receives its figures, and no
+// other member learns or sends anything.
 func TestFDSKL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -158,8 +158,8 @@ func pooledPhases(t *testing.T, f *federated, width int) fdskl.Source {
 	return source
 }
 
-// A schedule asks for no phase twice, for a row's in ascending order, and for no
-// more than fits a message.
+// A schedule requests no phase twice, the phases of a row in ascending order, and no more than a
+// message can hold.
 func TestTrainingsAskOnce(t *testing.T) {
 	labels := strings.Split(strings.Repeat("a b ", 50)+"a", " ")
 	for _, training := range []string{"cached", "block", "precond", "faithful"} {
@@ -219,7 +219,8 @@ func (noise) Block(dst []byte, rows []int, first, count int) {
 	}
 }
 
-// Only who adds to the sum that somebody else learns has let something out in a direction.
+// A worker has released something in a direction only if it adds to a sum that another worker
+// learns.
 func TestPhasesReleased(t *testing.T) {
 	f, _ := federatedPhases(t, "", "logistic", 60)
 	if r := f.LetsOut(t, "guest", "protocol"); len(r) != 1 || r[0].Directions != 0 {

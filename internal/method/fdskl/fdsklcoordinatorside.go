@@ -17,7 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// server is the coordinator, which is told how well the label holder has learnt.
+// server is the coordinator, which receives the label holder's figures.
 type server struct {
 	columns.Server
 	parent  protocol.SessionID // of the phases
@@ -29,7 +29,7 @@ func newServer(c method.Instance) (*server, error) {
 	return &server{Server: columns.Server{Instance: c}}, nil
 }
 
-// adder adds up what the parties have judged.
+// adder builds the machine that adds up the parties' evaluations.
 func (s *server) adder(setup method.Setup) (*method.Run, error) {
 	return sums.Server(setup, secagg.Limits{}, s.takeSums)
 }
@@ -43,8 +43,8 @@ func (s *server) takeFinding(body []byte) error {
 	return nil
 }
 
-// writeModel writes all that the coordinator has of the model: what the model was learnt from, and a name
-// for the coefficients.
+// writeModel writes the coordinator's record of the model: the origin of the model, and a digest of
+// the coefficients.
 func (s *server) writeModel(out io.Writer) error {
 	var w wire.Writer
 	w.String("mercer/v1/fdskl")
@@ -87,13 +87,12 @@ func (s *server) result() (*method.Result, error) {
 // Learned describes how a training on random features went.
 type Learned struct {
 	Metrics learner.Metrics // on held-out rows
-	// Left is the gradient that remained when the passes were used up, as a share of the
-	// gradient at first; 0 if the training ended by itself.
+	// Left is the gradient norm that remained after the last pass, relative to the initial one; 0
+	// if the training converged.
 	Left float64
 }
 
-// Warnings warn about the figures of a training that has not converged; who names the
-// learner.
+// Warnings warns about the figures of a training that has not converged; who names the learner.
 func (l Learned) Warnings(who string) []string {
 	if l.Left == 0 {
 		return nil
@@ -102,13 +101,13 @@ func (l Learned) Warnings(who string) []string {
 		who, linear.DefaultMaxPasses, l.Left, linear.DefaultTol)}
 }
 
-// learned holds the label holder's report to the coordinator about the model it has learnt.
+// learned holds the label holder's report to the coordinator.
 type learned struct {
 	Learned
 	model [32]byte // SHA-256 of the coefficients, which stay where they are
 }
 
-// findingMetrics lists the metrics that a finding may have, in its order.
+// findingMetrics lists the metrics of a finding, in order.
 func findingMetrics(t job.Task) []string {
 	if t.Numbers {
 		return []string{"rmse", "r2"}

@@ -34,16 +34,15 @@ type Keys struct {
 // Placing names the distribution of labels among the active parties.
 type Placing string
 
-// Spread gives each active party the labels of a part of the rows. Without it each has all.
+// Spread gives each active party the labels of a part of the rows. By default each has all labels.
 const Spread Placing = "spread"
 
-// Training names the order in which the label holder asks for phases, and the phases from
-// which it learns.
+// Training names the order in which the label holder requests phases, and the phases from which it
+// learns.
 type Training string
 
-// The trainings. Cached asks for all phases once and learns at home; the others
-// are the published algorithm and its practical variants, with new directions in
-// each iteration.
+// The trainings. Cached requests all phases once and learns locally. The others are the published
+// algorithm and its practical variants, with new directions in each iteration.
 const (
 	Cached   Training = "cached"
 	Faithful Training = "faithful" // one row and one direction in each iteration
@@ -51,7 +50,7 @@ const (
 	Precond  Training = "precond"  // like Blocks, by Newton's steps
 )
 
-// Tree is the shape in which phases are added up.
+// Tree names the shape of the tree along which phases are added up.
 type Tree string
 
 // The trees.
@@ -61,7 +60,7 @@ const (
 	ChainTree  Tree = "chain"
 )
 
-// Defaults of the learners, and bounds.
+// Defaults of the learners, and limits.
 const (
 	defaultBatch  = 256
 	defaultBlocks = 64
@@ -78,7 +77,7 @@ func (k *Keys) Section() *section.Section {
 			{Key: "directions", Value: section.Whole{Dst: &k.Directions}, Default: "1024", Doc: "The number of random features, 1 to 1048576."},
 			k.IDsKey(),
 			{Key: "training", Value: section.Choice[Training]{Noun: "training", Dst: &k.Training, Known: []Training{Cached, Faithful, Blocks, Precond}}, Default: string(Cached),
-				Doc: "How the label holder asks for phases: once for all, by single rows, by blocks, or by blocks with Newton steps."},
+				Doc: "How the label holder requests phases: once for all, by single rows, by blocks, or by blocks with Newton steps."},
 			{Key: "bits", Value: section.Whole{Dst: &k.Bits}, Default: "16", Doc: "The number of bits of a phase: 8, 16 or 32."},
 			{Key: "tree", Value: section.Choice[Tree]{Noun: "tree", Dst: &k.Tree, Known: []Tree{BinaryTree, StarTree, ChainTree}}, Default: string(BinaryTree),
 				Doc: "The shape in which phases are added up; mode paper has trees of its own."},
@@ -101,14 +100,14 @@ func (k *Keys) finish(in *section.Place) error {
 	case !slices.Contains([]int{8, 16, 32}, k.Bits):
 		return in.Refuse("bits", "bits is %d; a phase has 8, 16 or 32", k.Bits)
 	case k.Mode == job.Paper && in.Given("tree") && k.Tree != BinaryTree:
-		return in.Refuse("tree", "mode paper has trees of its own; remove tree")
+		return in.Refuse("tree", "mode paper has its own trees; remove tree")
 	}
 	return k.finishActive(in)
 }
 
-// finishActive checks how many learn. Several make iterations of the published
-// algorithm in turns: at the same time, as the paper has it, the model would depend
-// on timing, and a job that goes on after a crash would end in another one.
+// finishActive checks the number of active workers. Several of them take turns in the iterations of
+// the published algorithm. If they ran at the same time, as in the paper, the model would depend on
+// timing, and a job that resumes after a crash would give another model.
 func (k *Keys) finishActive(in *section.Place) error {
 	switch err := in.Some("active", k.Active); {
 	case err != nil:
@@ -133,13 +132,12 @@ func (k *Keys) Demands() job.Demands {
 	}
 }
 
-// check checks that learner and kernel suit random features, and checks their further
-// settings.
+// check checks that learner and kernel suit random features, and checks their settings.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	_, optimizer := learner.OptimizerParamsOf(j)
 	switch {
 	case optimizer == nil:
-		return in.Refuse("learner", "protocol fdskl and learner %s do not go together; fdskl runs %s", j.Learner.Name(), learner.Able(", ", learner.On[learner.LossLearner]))
+		return in.Refuse("learner", "protocol fdskl does not run learner %s; it runs %s", j.Learner.Name(), learner.Able(", ", learner.On[learner.LossLearner]))
 	case len(j.Kernels()) > 1 || !slices.Contains([]job.KernelName{job.RBF, job.Laplacian, job.LaplacianProduct, job.RationalQuadratic, job.Matern}, j.Kernel.Name):
 		return in.Refuse("kernel", "protocol fdskl needs one kernel with random features: rbf, laplacian, laplacian-product, rational-quadratic or matern")
 	case j.Kernel.Amplitude != 0:
@@ -147,19 +145,19 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case k.Active > len(j.Parties()):
 		return in.Refuse("protocol", "%d active workers of %d parties; write up to %d", k.Active, len(j.Parties()), len(j.Parties()))
 	case k.Labels == Spread && j.Task().Numbers:
-		return in.Refuse("protocol", "spread labels are of two classes, and learner %s predicts numbers, whose mean nobody may learn; use logistic or smooth-hinge, or remove labels", j.Learner.Name())
+		return in.Refuse("protocol", "spread labels are of two classes, and learner %s predicts numbers, whose mean no party may learn; use logistic or smooth-hinge, or remove labels", j.Learner.Name())
 	case k.Active > 1 && j.Prediction == job.Open:
 		return in.Refuse("prediction", "several active workers each keep a part of the model, which no prediction adds up in this version; remove prediction, or active")
 	case j.Compares(job.ExactKernel) && j.Kernel.Name == job.LaplacianProduct:
 		return in.Refuse("compare", "the laplacian-product kernel is known by its random features only; remove exact-kernel")
 	case j.Data.Folds > 0:
-		return in.Refuse("data", "protocol fdskl chooses nothing by folds; use test: {fraction: 0.25}")
+		return in.Refuse("data", "protocol fdskl has no folds; use test: {fraction: 0.25}")
 	}
 	return k.finishTraining(optimizer, in)
 }
 
-// finishTraining fills in the learner's settings that the training needs, and refuses
-// settings that it does not use.
+// finishTraining fills in the learner's settings that the training needs and refuses settings that
+// it does not use.
 func (k *Keys) finishTraining(l *learner.Descent, in *section.Place) error {
 	switch {
 	case k.Training == Cached && (l.Rate != 0 || l.Batch != 0 || l.Iterations != 0):
@@ -191,7 +189,7 @@ type Directions struct {
 	Kernel job.Kernel // with gamma in plain numbers
 }
 
-// DirectionsOf returns the directions of a job, with gamma in plain numbers.
+// DirectionsOf returns the directions of a job, with gamma as a plain number.
 func DirectionsOf(j *job.Job, d columns.Directions) Directions {
 	k := j.Kernel
 	k.Gamma, k.GammaUnit = d.Gamma, ""
@@ -216,7 +214,7 @@ func (d Directions) Phases(rows linalg.Rows, bits int) (fdskl.Source, error) {
 
 func number(n int) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(n)) }
 
-// hash names the input from which phases are computed.
+// hash returns a digest of the input of the phases.
 func (d Directions) hash(rows linalg.Rows) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write(d.Key[:])
@@ -244,7 +242,7 @@ func spectrumOf(k job.Kernel) (feature.Spectrum, error) {
 // answeredAtOnce limits the rows of one answer.
 const answeredAtOnce = 1 << 12
 
-// AnswerAll answers all that a schedule asks for, in words of size bytes, until ctx ends.
+// AnswerAll answers all requests of a schedule, in words of size bytes, until ctx ends.
 func AnswerAll(ctx context.Context, s fdskl.Schedule, source fdskl.Source, size int) error {
 	for q, more := s.Next(); more; q, more = s.Next() {
 		var rows []int
@@ -266,13 +264,11 @@ func AnswerAll(ctx context.Context, s fdskl.Schedule, source fdskl.Source, size 
 	return nil
 }
 
-// unitPairs limits the pairs of rows over which a median distance is taken, where there are
-// that many.
+// unitPairs limits the pairs of rows for a median distance.
 const unitPairs = 1 << 13
 
-// Unit returns the unit of gamma over some columns of training rows. A mean of norms is
-// exact; the median squared distance is taken over neighbours in the common order, which
-// nobody chose.
+// Unit returns the unit of gamma for some columns, over training rows. A mean of norms is exact;
+// the median squared distance is over neighbours in the common order, which no party chose.
 func Unit(rows linalg.Rows, unit job.GammaUnit) float64 {
 	n, _ := rows.Shape()
 	if unit == job.Norm {
@@ -316,8 +312,7 @@ func eachRow(rows linalg.Rows, use func(row []float64)) {
 	}
 }
 
-// jointUnit returns the unit of gamma by the parties' declarations, 0 where nobody has asked for
-// one.
+// jointUnit returns the unit of gamma from the parties' declarations; 0 if the job has no unit.
 func jointUnit(d columns.Declared) float64 {
 	unit := 0.0
 	for _, one := range d.List {
@@ -326,7 +321,7 @@ func jointUnit(d columns.Declared) float64 {
 	return unit
 }
 
-// Gamma returns the gamma of the job's kernel in plain numbers, by the unit over all
+// Gamma returns the gamma of the job's kernel as a plain number, for the given unit over all
 // columns.
 func Gamma(j *job.Job, unit float64) (float64, error) {
 	if j.Kernel.GammaUnit == "" {

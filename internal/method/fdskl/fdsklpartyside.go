@@ -17,7 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// party is a holder of columns: a worker.
+// party is a party with columns: a worker.
 type party struct {
 	*columns.Party
 	parent         protocol.SessionID // of the phases
@@ -43,8 +43,8 @@ func (p *party) declare(d *columns.Declaration) error {
 	return nil
 }
 
-// coarse rounds a positive number to a power of two with an exponent in eighths: a party that
-// is told the rounded number learns the true one only to within 5 %.
+// coarse rounds a positive number to a power of two with an exponent in eighths. A party that
+// receives the rounded number learns the true one only to within 5 %.
 func coarse(v float64) float64 {
 	if v == 0 {
 		return 0
@@ -52,13 +52,13 @@ func coarse(v float64) float64 {
 	return math.Exp2(math.Round(8*math.Log2(v)) / 8)
 }
 
-// releases states the phases of the common rows, once they are known.
+// releases states the phases of the common rows; none before the alignment.
 func (p *party) releases() ([]method.Release, error) {
 	return phasesReleased(p.Job, p.Self, p.Releases)
 }
 
-// phasesReleased describes the phases that a worker lets out. A party that alone is active shows nobody
-// anything of its columns; its rows stand for the counts that it declares.
+// phasesReleased describes the phases that a worker releases. A single active party releases
+// nothing about its columns; its release stands for the counts that it declares.
 func phasesReleased(j *job.Job, self string, of func(method.ReleaseKind) ([]method.Release, error)) ([]method.Release, error) {
 	active := j.Active()
 	alone := len(active) == 1 && self == active[0]
@@ -72,7 +72,7 @@ func phasesReleased(j *job.Job, self string, of func(method.ReleaseKind) ([]meth
 	return list, err
 }
 
-// worker is a party's machine of the session that adds up phases.
+// worker builds a party's machine of the session that adds up phases.
 func (p *party) worker(setup method.Setup) (*method.Run, error) {
 	params, err := fdskl.DecodeParams(setup.Session.Params)
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// workerOf is the machine of a worker, an active one if it has a schedule.
+// workerOf builds the machine of a worker; a worker with a schedule is active.
 func workerOf(setup method.Setup, in fdskl.Input, s fdskl.Schedule, finish func() error) (*method.Run, error) {
 	id := fdskl.Identity{Keys: setup.Keys(setup.Session.With(protocol.RoleLeader))}
 	if s == nil {
@@ -114,7 +114,7 @@ func workerOf(setup method.Setup, in fdskl.Input, s fdskl.Schedule, finish func(
 	return method.RunOf(m, err, finish)
 }
 
-// added notes the session that the model comes from.
+// added records the session that the model comes from.
 func (p *party) added(setup method.Setup) error {
 	p.parent = setup.Session.ID()
 	return nil
@@ -131,8 +131,8 @@ func (p *party) solverOf(index, train int, seed [32]byte) (Solver, error) {
 	return NewSolver(p.Job, p.Set.Labels, train, seed)
 }
 
-// newPartner is the training of the active worker with the given index where each has all
-// labels. The first one judges: it tells the coordinator how well all have learnt.
+// newPartner returns the training of the active worker with the given index if each has all labels.
+// The first one evaluates the common model and reports to the coordinator.
 func newPartner(j *job.Job, labels []string, train, index int, seed [32]byte) (*partner, error) {
 	p, err := newProblem(j, labels, train)
 	if err != nil {
@@ -145,8 +145,8 @@ func newPartner(j *job.Job, labels []string, train, index int, seed [32]byte) (*
 	return partnerOf(p, index, own, 1, seed)
 }
 
-// newOwner is the training of the active worker with the given index where labels are spread:
-// it draws and judges the rows of which it has labels.
+// newOwner returns the training of the active worker with the given index if labels are spread: it
+// draws and evaluates the rows whose labels it has.
 func newOwner(j *job.Job, labels []string, own columns.Spread, all labelBroadcast, train, index int, seed [32]byte) (*partner, error) {
 	out, err := learner.OutputsFor(all.classes, linalg.At(labels, own.Training))
 	if err != nil {
@@ -159,8 +159,8 @@ func newOwner(j *job.Job, labels []string, own columns.Spread, all labelBroadcas
 	return partnerOf(p, index, own, all.weight(index), seed)
 }
 
-// phases are the party's own, under directions that nobody else knows; in mode
-// paper, under common ones, which follow from the session's name.
+// phases returns the party's own phases, under secret directions. In mode paper the directions are
+// common and follow from the session's name.
 func (p *party) phases(setup method.Setup, params fdskl.Params) (fdskl.Input, error) {
 	gamma, err := Gamma(p.Job, jointUnit(p.Declared))
 	if err != nil {
@@ -175,7 +175,7 @@ func (p *party) phases(setup method.Setup, params fdskl.Params) (fdskl.Input, er
 	return fdskl.Input{Source: source, Hash: p.directions.hash(p.Rows), Rows: p.Set.X.Rows(), Alignment: p.Declared.Digest}, err
 }
 
-// columnsBefore counts the columns of the parties that the job names earlier.
+// columnsBefore counts the columns of the parties that precede this one in the job.
 func (p *party) columnsBefore() int {
 	n := 0
 	for i, name := range p.Job.Parties() {
@@ -187,7 +187,8 @@ func (p *party) columnsBefore() int {
 	return n
 }
 
-// teller is the label holder's machine of the finding. It learns on the way.
+// teller builds the label holder's machine that sends the finding. It learns while it builds the
+// message.
 func (p *party) teller(setup method.Setup) (*method.Run, error) {
 	v, err := p.learn(setup.Interrupt)
 	if err != nil {
@@ -196,15 +197,14 @@ func (p *party) teller(setup method.Setup) (*method.Run, error) {
 	return sums.Sender(setup, v.encode(p.Job.Task()))
 }
 
-// learn ends the training, unless it is interrupted, and measures it on held-out
-// rows.
+// learn ends the training, unless it is interrupted, and evaluates it on held-out rows.
 func (p *party) learn(interrupt func() error) (learned, error) {
 	got, err := p.solver.Learn(interrupt)
 	if err != nil {
 		return learned{}, fault.BadInput(err)
 	}
 	p.learnt = got
-	if p.Job.Data.Spread { // nobody can judge all rows; see the step errors
+	if p.Job.Data.Spread { // no worker can evaluate all rows; see the step errors
 		return learned{model: got.hash()}, nil
 	}
 	labels := p.Set.Labels
@@ -215,7 +215,7 @@ func (p *party) learn(interrupt func() error) (learned, error) {
 	return learned{Learned{m, got.Left}, got.hash()}, err
 }
 
-// decided describes the decisions about held-out rows of which this party has the labels.
+// decided describes the decisions on held-out rows whose labels this party has.
 func (p *party) decided() (*method.Judged, error) {
 	var g *method.Judged
 	var err error
@@ -242,7 +242,7 @@ func (p *party) decided() (*method.Judged, error) {
 	return g, err
 }
 
-// keep keeps the party's part of the model.
+// keep returns the party's part of the model.
 func (p *party) keep(c method.Closing) (method.RetainedState, error) {
 	o, err := p.ModelPart(p.parent, c)
 	if err != nil {

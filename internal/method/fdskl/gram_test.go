@@ -20,7 +20,7 @@ const (
 	sameLambda = 1e-2
 )
 
-// sameKernel is a job with this kernel over columns that nobody scales.
+// sameKernel is a job with this kernel over unscaled columns.
 func sameKernel(t *testing.T, directions int) *job.Job {
 	t.Helper()
 	j := read(t, fmt.Sprintf(`apiVersion: mercer/v1

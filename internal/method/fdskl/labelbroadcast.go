@@ -15,14 +15,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
-// labelBroadcast holds what the active workers tell each other, and nobody else, about spread labels.
+// labelBroadcast holds the facts about spread labels that the active workers exchange among
+// themselves only.
 type labelBroadcast struct {
 	counts  []int    // labels of training rows at each active worker
 	classes []string // of all labels, in the order of the job or of package dataset
 }
 
-// weight returns the weight of a label at the active worker with this index. Each worker makes
-// as many iterations as any other; by their weights all labels pull alike.
+// weight returns the weight of a label at the active worker with this index. All workers make the
+// same number of iterations; the weights give all labels the same influence.
 func (r labelBroadcast) weight(index int) float64 {
 	all := 0
 	for _, n := range r.counts {
@@ -31,7 +32,7 @@ func (r labelBroadcast) weight(index int) float64 {
 	return float64(r.counts[index]*len(r.counts)) / float64(all)
 }
 
-// caller is an active worker's machine of the label broadcast.
+// caller builds an active worker's machine of the label broadcast.
 func (p *party) caller(setup method.Setup) (*method.Run, error) {
 	own := p.Spread()
 	classes, _ := dataset.Classes(linalg.At(p.Set.Labels, slices.Concat(own.Training, own.HeldOut)))
@@ -48,7 +49,7 @@ func (p *party) caller(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// ownLabels is a fault of a party's own labels, of which others are told no more than that.
+// ownLabels marks a fault of a party's own labels; other members learn only that there is one.
 func ownLabels(err error) error {
 	return fault.Labels.Of(err)
 }
@@ -59,7 +60,7 @@ type entry struct {
 	classes []string
 }
 
-// entryBytes is the length of every entry: it must not tell how many classes a worker has, or
+// entryBytes is the length of every entry. A fixed length hides how many classes a worker has and
 // how long their names are.
 const entryBytes = 4 + 4 + 2*(4+method.MaxLabelBytes)
 
@@ -70,7 +71,7 @@ func (e entry) encode() []byte {
 	return append(w.Bytes(), make([]byte, entryBytes-len(w.Bytes()))...)
 }
 
-// decodeEntry reads the entry of a worker that has this many rows.
+// decodeEntry reads the entry of a worker with the given number of rows.
 func decodeEntry(b []byte, rows int) (entry, error) {
 	r := wire.NewReader(b)
 	e := entry{count: int(r.Uint32()), classes: r.Strings(2, method.MaxLabelBytes)}
@@ -86,12 +87,12 @@ func decodeEntry(b []byte, rows int) (entry, error) {
 	return e, r.Close("fdskl: broadcast of labels")
 }
 
-// errClasses reports that the active workers' labels are not of two classes. The classes stand
-// in the parties' own logs.
+// errClasses reports that the active workers' labels do not have two classes. Only the parties' own
+// logs name the classes.
 const errClasses = "the active parties' labels are not of two classes in one spelling; their own logs list the classes"
 
-// readLabelBroadcast reads the entries of the active workers, of whom each has this many rows. The
-// job may have an order of classes.
+// readLabelBroadcast reads the entries of the active workers, each with the given number of rows.
+// order is the job's order of classes, if it has one.
 func readLabelBroadcast(active, order []string, statements [][]byte, rows int) (labelBroadcast, error) {
 	var r labelBroadcast
 	var all []string

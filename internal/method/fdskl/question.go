@@ -13,7 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// left reports whether a retained state is of this protocol: the model is over directions and not over rows.
+// left reports whether a retained state of an earlier program is of this protocol: its model is
+// over directions and not over rows.
 func left(body []byte) bool {
 	rows, ok := columns.RetainedRows(body)
 	return ok && rows == 0
@@ -32,10 +33,10 @@ func openServer(_ method.Instance, k method.RetainedState, _ func() ([]byte, err
 	return method.Opened(answering(&inquirer{columns.Inquirer{Basis: b}})), err
 }
 
-// inquirer answers questions by the phases of new rows.
+// inquirer answers queries by the phases of new rows.
 type inquirer struct{ columns.Inquirer }
 
-// asking is a step of a question.
+// asking is a step of a query.
 type asking = method.StepOf[helper, answerer, columns.Declared]
 
 func answering(o *inquirer) method.AnswersOf[inquirer, helper, answerer, columns.Declared] {
@@ -48,10 +49,10 @@ func answering(o *inquirer) method.AnswersOf[inquirer, helper, answerer, columns
 	}
 }
 
-// onlyFirst: where one party has the coefficients, nobody else gets decisions.
+// onlyFirst refuses queries of other parties than the first, which alone has the coefficients.
 func onlyFirst(j *job.Job, asker string) error {
 	if first := j.Parties()[0]; asker != first {
-		return fmt.Errorf("only %s, which has the labels and the model's coefficients, can ask about new rows of this job", first)
+		return fmt.Errorf("only %s, which has the labels and the model's coefficients, can predict new rows of this job", first)
 	}
 	return nil
 }
@@ -63,8 +64,8 @@ func (o *inquirer) fits(q method.Question, set *dataset.Set) error {
 	return o.Inquirer.Fits(q, set)
 }
 
-// steps: align, all-gather, and one pass up the tree in all directions of the model, whose coefficients the
-// label holder alone has.
+// steps plans a query: align, all-gather, and one upstream sum in all directions of the model,
+// whose coefficients only the label holder has.
 func (o *inquirer) steps(q method.Question) ([]asking, error) {
 	if err := o.Asks(q, func(q method.Question) error { return onlyFirst(q.Job, q.Asker) }); err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func (o *inquirer) steps(q method.Question) ([]asking, error) {
 	return append(plan, adds), nil
 }
 
-// usableNew refuses declarations from which no phases can be made: gamma is the model's.
+// usableNew refuses declarations that cannot give phases; gamma is the model's.
 func usableNew(j *job.Job) func(columns.Declared) error {
 	return func(d columns.Declared) error {
 		_, err := paramsOf(j, d)
@@ -89,7 +90,7 @@ func usableNew(j *job.Job) func(columns.Declared) error {
 	}
 }
 
-// helper is a party of a question.
+// helper is a party of a query.
 type helper struct{ *columns.Helper }
 
 func (o *inquirer) party(q method.Question, self string, t method.Table) (*helper, error) {
@@ -106,8 +107,8 @@ func (h *helper) releases() ([]method.Release, error) {
 	return phasesReleased(h.Job, h.Self, h.Releases)
 }
 
-// worker is a party's machine of the session that adds up new rows' phases, under the
-// directions of the model.
+// worker builds a party's machine of the session that adds up new rows' phases under the model's
+// directions.
 func (h *helper) worker(setup method.Setup) (*method.Run, error) {
 	params, err := fdskl.DecodeParams(setup.Session.Params)
 	if err != nil {
@@ -143,7 +144,7 @@ func newDecider(o *columns.ModelPart, s fdskl.Spec) *decider {
 	return d
 }
 
-// answerer is the coordinator of a question, which takes part in the first steps only.
+// answerer is the coordinator of a query; it takes part in the first steps only.
 type answerer struct{ columns.Server }
 
 func (*inquirer) server(q method.Question) (*answerer, error) {

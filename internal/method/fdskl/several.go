@@ -11,10 +11,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// partner is the training of one of several active workers, who take turns: each has the
-// coefficients of its own directions, and the decision function is the sum of all their
-// parts. With one row and one direction at a time, the model equals the model of one worker
-// who has all labels and directions.
+// partner is the training of one of several active workers that take turns. Each has the
+// coefficients of its own directions, and the decision function is the sum of all parts. With one
+// row and one direction at a time, the model equals that of a single worker with all labels and
+// directions.
 type partner struct {
 	problem
 	*fdskl.Book // of own directions, counted from 0
@@ -28,16 +28,15 @@ type partner struct {
 	decisions   []float64               // about these
 }
 
-// judgedAtOnce limits the held-out rows that a judge asks about in one turn, so that their
-// parts, and a request for rows that do not follow each other, fit into a message.
+// judgedAtOnce limits the held-out rows that a worker requests in one turn, so that their
+// parts, and a request for scattered rows, fit into a message.
 const judgedAtOnce = 1 << 12
 
-// partnerOf returns the training of the active worker with the given index. It draws and
-// judges its own rows, whose targets are the outputs out. Each label pulls with the given
-// weight.
+// partnerOf returns the training of the active worker with the given index. It draws and evaluates
+// its own rows, whose targets are the outputs out. weight scales the loss of each label.
 func partnerOf(p problem, index int, own columns.Spread, weight float64, seed [32]byte) (*partner, error) {
 	if p.out.Y.Rows > 1 {
-		return nil, errors.New("several active workers tell two classes apart, and the labels have more; let one party be active")
+		return nil, errors.New("several active workers need two classes, and the labels have more; let one party be active")
 	}
 	if weight != 1 {
 		p.loss = weighted{p.loss, weight}
@@ -62,8 +61,8 @@ func (l weighted) Value(u, y float64) float64 { return l.weight * l.Loss.Value(u
 func (l weighted) Slope(u, y float64) float64 { return l.weight * l.Loss.Slope(u, y) }
 func (l weighted) Curvature() float64         { return l.weight * l.Loss.Curvature() }
 
-// Next implements fdskl.Schedule: an iteration, or at a judge, after all
-// iterations, a part of the held-out rows.
+// Next implements fdskl.Schedule: an iteration or, after all iterations, a part of the held-out
+// rows.
 func (s *partner) Next() (fdskl.Request, bool) {
 	if s.err != nil {
 		return fdskl.Request{}, false
@@ -79,7 +78,7 @@ func (s *partner) Next() (fdskl.Request, bool) {
 	return s.ask(s.asked, features)
 }
 
-// ask asks for the unknown phases of rows in own directions.
+// ask requests the missing phases of rows in the worker's own directions.
 func (s *partner) ask(rows []int, features int) (fdskl.Request, bool) {
 	s.Want(rows, features/2)
 	q, more := s.Book.Next()
@@ -90,8 +89,8 @@ func (s *partner) ask(rows []int, features int) (fdskl.Request, bool) {
 // Answer implements fdskl.Schedule.
 func (s *partner) Answer(rows []int, words []byte) { put(s.table, rows, words, s.Directions()) }
 
-// Share implements fdskl.Partner. A training row belongs to another worker's
-// iteration, by which everybody's coefficients decay.
+// Share implements fdskl.Partner. A training row belongs to another worker's iteration, in which
+// all workers' coefficients decay.
 func (s *partner) Share(rows []int) ([]float64, fdskl.Request, bool) {
 	if q, missing := s.ask(rows, s.optimizer.Features()); missing {
 		return nil, q, false
@@ -106,7 +105,7 @@ func (s *partner) Share(rows []int) ([]float64, fdskl.Request, bool) {
 	return u.Row(0), fdskl.Request{}, true
 }
 
-// leave leaves held-out rows to the worker that asks about them first.
+// leave leaves held-out rows to the worker that requests them first.
 func (s *partner) leave(rows []int) {
 	theirs := make(map[int]bool)
 	for _, row := range rows {
@@ -129,7 +128,7 @@ func (s *partner) Shares(sum []float64) {
 	s.decisions = append(s.decisions, u.Row(0)...)
 }
 
-// drawn reads features of the rows that a worker draws, which are counted from 0.
+// drawn numbers the rows that a worker draws from 0.
 type drawn struct {
 	*linear.Phases[float64]
 	rows []int

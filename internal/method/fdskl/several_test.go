@@ -43,7 +43,7 @@ func TestSeveralActive(t *testing.T) {
 			}
 		}
 		active := strings.Join(f.Result(t).Leakage["active"], " ")
-		if !strings.Contains(active, "The active workers are guest, host, who hold the labels.") || !strings.Contains(active, "in up to 128 directions") {
+		if !strings.Contains(active, "The active workers are guest, host, which hold the labels.") || !strings.Contains(active, "in up to 128 directions") {
 			t.Error(active)
 		}
 	}
@@ -95,8 +95,8 @@ func takeTurns(all []*partner, source fdskl.Source) {
 	takeTurnsWatched(all, source, func(*partner, []int, []float64) {})
 }
 
-// takeTurnsWatched shows watch what the worker whose turn it is asks for, and the sum of the others'
-// parts of the model's value.
+// takeTurnsWatched passes the requests of the worker whose turn it is, and the sum of the others'
+// parts of the model's value, to watch.
 func takeTurnsWatched(all []*partner, source fdskl.Source, watch func(p *partner, rows []int, sum []float64)) {
 	answer := func(p *partner, q fdskl.Request) {
 		for _, span := range q.Rows {
@@ -142,7 +142,7 @@ func takeTurnsWatched(all []*partner, source fdskl.Source, watch func(p *partner
 	}
 }
 
-// The judge asks about many held-out rows in parts, and hears of each once.
+// The worker that evaluates requests many held-out rows in parts, and receives each once.
 func TestJudgeAsksInParts(t *testing.T) {
 	labels := strings.Split(strings.Repeat("a b ", judgedAtOnce)+"a b", " ")
 	j := random(t, ", active: 2, training: faithful", "logistic")
@@ -164,7 +164,7 @@ func TestJudgeAsksInParts(t *testing.T) {
 // Labels of more than two classes are for one active worker.
 func TestSeveralActiveOfManyClasses(t *testing.T) {
 	j := random(t, ", active: 2, training: faithful", "logistic")
-	if _, err := newPartner(j, []string{"a", "b", "c", "a"}, 3, 0, [32]byte{}); err == nil || !strings.Contains(err.Error(), "tell two classes apart") {
+	if _, err := newPartner(j, []string{"a", "b", "c", "a"}, 3, 0, [32]byte{}); err == nil || !strings.Contains(err.Error(), "need two classes") {
 		t.Errorf("three classes: %v", err)
 	}
 }

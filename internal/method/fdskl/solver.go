@@ -13,15 +13,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// Solver describes how the label holder learns from phases: which phases it asks for, and how
-// it learns from them.
+// Solver defines how the label holder learns from phases: which phases it requests, and how it
+// trains on them.
 type Solver interface {
 	fdskl.Schedule
-	// Learn is called once, when all requested phases have come. The error of interrupt, if
-	// that is not nil, ends it.
+	// Learn is called once, after all requested phases have arrived. An error of interrupt, if not
+	// nil, ends it.
 	Learn(interrupt func() error) (*Learnt, error)
 	Outputs() *learner.Outputs
-	// failure returns the reason why no more phases were asked for, nil if all have come.
+	// failure returns the reason why the solver stopped requesting phases; nil if all have arrived.
 	failure() error
 }
 
@@ -33,8 +33,8 @@ type Learnt struct {
 	several      bool                   // others hold coefficients, too
 }
 
-// hash names the model. Where others hold coefficients, too, the decisions stand for the part
-// that they hold.
+// hash returns a digest of the model. If other workers hold coefficients too, the decisions
+// represent their part.
 func (l *Learnt) hash() [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/fdskl/model")
@@ -47,8 +47,8 @@ func (l *Learnt) hash() [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// NewSolver returns the solver of a single active worker: it learns from the first train
-// rows; the others are held out. There is a label for each row. The seed draws batches.
+// NewSolver returns the solver of a single active worker. It learns from the first train rows and
+// evaluates the others. labels has a label for each row. seed draws batches.
 func NewSolver(j *job.Job, labels []string, train int, seed [32]byte) (Solver, error) {
 	p, err := newProblem(j, labels, train)
 	if err != nil {
@@ -72,7 +72,7 @@ func newStochastic(p problem, seed [32]byte) (*stochastic, error) {
 	}, nil
 }
 
-// problem holds the part that all trainings have in common.
+// problem holds the common fields of all trainings.
 type problem struct {
 	job         *job.Job
 	loss        linear.Loss
@@ -99,7 +99,7 @@ func (p *problem) Outputs() *learner.Outputs { return p.out }
 
 func (p *problem) failure() error { return p.err }
 
-// cached asks for all phases once and learns at home.
+// cached requests all phases once and learns locally.
 type cached struct {
 	problem
 	*fdskl.Book
@@ -134,7 +134,7 @@ func (c *cached) Learn(interrupt func() error) (*Learnt, error) {
 	return &Learnt{Coefficients: f.Coefficients, Decisions: linear.Decide(held, f.Coefficients), Left: left}, nil
 }
 
-// part is some rows of a table.
+// part is a table restricted to some rows.
 type part[T linalg.Float] struct {
 	*linear.Phases[T]
 	first, count int
@@ -146,12 +146,12 @@ func (p part[T]) Read(dst linalg.Matrix[T], feature, row int) {
 	p.Phases.Read(dst, feature, p.first+row)
 }
 
-// newtonRho keeps Newton's steps of training precond from following single rows.
+// newtonRho keeps the Newton steps of training precond from overfitting single rows.
 const newtonRho = 1e-3
 
-// stochastic learns by doubly stochastic gradients: each iteration draws a batch
-// of rows and asks for a block of new directions, and for the earlier ones in
-// which these rows have not been seen. At the end it asks for the held-out rows.
+// stochastic learns by doubly stochastic gradients. Each iteration draws a batch of rows and
+// requests a block of new directions, and any earlier directions that it lacks for these rows. At
+// the end it requests the held-out rows.
 type stochastic struct {
 	problem
 	*fdskl.Book
@@ -160,7 +160,7 @@ type stochastic struct {
 	drawn     bool // rows of an iteration, which have been asked for
 }
 
-// optimizerParamsOf are the iterations that the job wants, over some directions.
+// optimizerParamsOf returns the iterations of the job over the given number of directions.
 func (p *problem) optimizerParamsOf(directions int) linear.OptimizerParams {
 	_, l := learner.OptimizerParamsOf(p.job)
 	c := linear.OptimizerParams{
@@ -197,7 +197,7 @@ func (s *stochastic) Next() (fdskl.Request, bool) {
 // Answer implements fdskl.Schedule.
 func (s *stochastic) Answer(rows []int, words []byte) { put(s.table, rows, words, s.Directions()) }
 
-// put sets words of rows in a table, those that follow each other at once.
+// put stores words of rows in a table, consecutive rows at once.
 func put(table *linear.Phases[float64], rows []int, words []byte, d fdskl.Span) {
 	width := len(words) / len(rows)
 	for i := 0; i < len(rows); {

@@ -17,7 +17,7 @@ type listener struct {
 	decay  float64
 	drawn  []float64 // how often the other has drawn each row, decayed as its coefficients are
 	heard  []float64
-	pulls  [][]float64 // on what was heard, of each row
+	pulls  [][]float64 // on the received parts, of each row
 }
 
 // watch follows the iterations.
@@ -62,10 +62,10 @@ func (l *listener) signs(t *testing.T, rows []int) []float64 {
 	return b.Row(0)
 }
 
-// The parts of the model's value that one active worker tells another follow from its labels.
-// These are drawn by lot, so that no data explain them and a guess is right for one in two. From
-// 1,024 parts, the listener has the labels of more rows than chance allows. This is the strongest
-// adversary that keeps to the protocol. One that draws rows of its choice may do better.
+// The parts of the model's value that one active worker sends another depend on its labels. The
+// labels are random, so no data explain them and a guess is right for one in two. From 1,024 parts
+// the receiver has more labels right than chance allows. This is the strongest adversary that
+// follows the protocol; one that chooses the rows that it draws may do better.
 func TestAttackPartsOfTheValueTellLabels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -23,7 +23,7 @@ import (
 
 const spreadSettings = ", mode: paper, bits: 32, active: 2, training: faithful, labels: spread"
 
-// owners tells the parties guest and host which of them have the label of row i of the table.
+// owners decides whether party guest or host has the label of row i of the table.
 type owners func(i int) (guest, host bool)
 
 // third leaves every third row to host.
@@ -97,9 +97,9 @@ func twins(t *testing.T, f *federated, labels []string) []*partner {
 	return all
 }
 
-// Workers with spread labels learn the function of workers who have all labels and draw only
-// from their own rows, and of one place with all columns. They do so with any share of the
-// labels, also where each has one class only.
+// Workers with spread labels learn the function of workers that have all labels and draw only from
+// their own rows, and of one place with all columns. This holds for any division of the labels,
+// even if each worker has one class only.
 func TestSpreadLabelsEqualTheTwin(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -205,7 +205,7 @@ func TestSpreadLabelsAreAddedUp(t *testing.T) {
 	}
 }
 
-// The result tells of rows without a label, and of rows with two, whose labels may differ. The
+// The result warns of rows without a label, and of rows with two, whose labels may differ. The
 // numbers are sums over all active workers.
 func TestSpreadLabelsThatAreNotOneEach(t *testing.T) {
 	if testing.Short() {
@@ -245,8 +245,8 @@ func TestSpreadLabelsThatDiffer(t *testing.T) {
 	}
 }
 
-// Labels of classes that are not the same two are found out before anything is learnt. Others are
-// told that they differ, and not what they are.
+// Labels of different pairs of classes are detected before anything is learnt. Other parties learn
+// only that they differ.
 func TestSpreadClassesThatAreRefused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -294,7 +294,7 @@ func TestSpreadLabelsOfNobody(t *testing.T) {
 	j := random(t, spreadSettings, "logistic")
 	set := *columnstest.Numbered(t, "wdbc", 30)
 	set.Labels = make([]string, 30)
-	if _, err := Protocol().Party(methodtest.Instance(j), "host", method.Table{Set: &set}); err == nil || !strings.Contains(err.Error(), "has no label in any row, and the job has host learn from its own labels") {
+	if _, err := Protocol().Party(methodtest.Instance(j), "host", method.Table{Set: &set}); err == nil || !strings.Contains(err.Error(), "has no label in any row, and in this job host learns from its own labels") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -325,7 +325,8 @@ func TestWeightsOfSpreadLabels(t *testing.T) {
 	}
 }
 
-// A held-out row is judged by the worker that asks first, and one that asks again stops nobody.
+// A held-out row is evaluated by the worker that requests it first. A later request for it stops
+// nothing.
 func TestHeldOutRowsAreJudgedOnce(t *testing.T) {
 	labels := strings.Split(strings.Repeat("a b ", 10)+"a b", " ")
 	j := random(t, ", active: 2, training: faithful, labels: spread", "logistic")
@@ -424,7 +425,7 @@ func TestVerdictThatIsRefused(t *testing.T) {
 	var _ fdskl.Partner = (*partner)(nil)
 }
 
-// Where one worker judges all held-out rows, another that asks about them first is noticed.
+// If one worker evaluates all held-out rows, another worker that requests them first is detected.
 func TestAskingBeforeTheJudgeIsNoticed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -13,15 +13,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdsvrg"
 )
 
-// Margins are whole multiples of 2^-marginBits, up to mostMargin: so the sum of all margins
+// Margins are whole multiples of 2^-marginBits, up to mostMargin, so that the sum of all margins
 // fits a word.
 const (
 	marginBits = 32
 	mostMargin = 1 << 56
 )
 
-// rateOf returns the length of a step: the job's or, where it gives none, 1 over four times the
-// bound of the objective's second derivative.
+// rateOf returns the learning rate: the job's, or by default 1 over four times the bound of the
+// objective's second derivative.
 func rateOf(j *job.Job, loss linear.Loss, d columns.Declared) float64 {
 	_, params := learner.OptimizerParamsOf(j)
 	if params.Rate > 0 {
@@ -34,8 +34,8 @@ func rateOf(j *job.Job, loss linear.Loss, d columns.Declared) float64 {
 	return 1 / (4 * (loss.Curvature()*norm + params.Lambda))
 }
 
-// WithOnes puts a column of ones behind the label holder's columns: its weight is the intercept,
-// with the penalty of all weights.
+// WithOnes appends a column of ones to the label holder's columns. Its weight is the intercept,
+// with the same penalty as all weights.
 type WithOnes struct{ linalg.Rows }
 
 // Shape implements [linalg.Rows].
@@ -94,8 +94,8 @@ func (v *weights) Margins(s fdsvrg.Step) []int64 {
 	return margins
 }
 
-// Learn implements [fdsvrg.Worker]. A full step has slopes of the mean loss, and
-// an inner step has the differences to them.
+// Learn implements [fdsvrg.Worker]. A full step has the slopes of the mean loss, and an inner step
+// the differences to them.
 func (v *weights) Learn(s fdsvrg.Step, slopes []float64) {
 	if s.Kind == fdsvrg.Full {
 		clear(v.mean)
@@ -109,14 +109,14 @@ func (v *weights) Learn(s fdsvrg.Step, slopes []float64) {
 	linalg.Axpy(-v.rate, gradient, v.w)
 }
 
-// gather adds slopes times rows.
+// gather adds slopes times rows to a vector.
 func (v *weights) gather(to []float64, s fdsvrg.Step, slopes []float64) {
 	for i, row := range s.Rows {
 		linalg.Axpy(slopes[i], v.x.Row(row), to)
 	}
 }
 
-// trainer has the labels.
+// trainer computes slopes and decisions at the label holder.
 type trainer struct {
 	loss      linear.Loss
 	y         []float64 // targets of the training rows
@@ -125,7 +125,7 @@ type trainer struct {
 	decisions []float64 // of all rows, at the end
 }
 
-// margin is the number that a sum of margins stands for.
+// margin converts a sum of margins to a number.
 func margin(sum int64) float64 { return math.Ldexp(float64(sum), -marginBits) }
 
 // Slopes implements [fdsvrg.Judge].
@@ -147,7 +147,7 @@ func (t *trainer) Slopes(s fdsvrg.Step, margins []int64) []float64 {
 	return slopes
 }
 
-// meanLoss is over the training rows, which come first.
+// meanLoss returns the mean loss over the training rows, which come first.
 func (t *trainer) meanLoss(margins []int64) float64 {
 	sum := 0.0
 	for i, y := range t.y {
@@ -164,7 +164,7 @@ func (t *trainer) Decide(margins []int64) {
 	}
 }
 
-// left returns the share by which the mean loss still changed in the last epoch.
+// left returns the relative change of the mean loss in the last epoch.
 func (t *trainer) left() float64 {
 	n := len(t.losses)
 	return math.Abs(t.losses[n-1]-t.losses[n-2]) / max(t.losses[0], math.SmallestNonzeroFloat64)

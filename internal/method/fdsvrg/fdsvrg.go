@@ -1,6 +1,6 @@
-// Package fdsvrg is the method FD-SVRG, a published rival: holders of other columns of the same
-// people train a linear model by variance-reduced stochastic gradients, and the first of them
-// has the labels. See protocol/fdsvrg.
+// Package fdsvrg binds protocol FD-SVRG, a published rival, to learners: parties with different
+// columns of the same people train a linear model by variance-reduced stochastic gradients, and the
+// first party has the labels. See protocol/fdsvrg.
 package fdsvrg
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdsvrg"
 )
 
-// Protocol is FD-SVRG.
+// Protocol returns the binding of FD-SVRG.
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[party, server, columns.Declared]{
@@ -34,10 +34,11 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	NoFile: columns.Undownloadable,
 })
 
-// step is a step of this binding's.
+// step is a step of this binding.
 type step = method.StepOf[party, server, columns.Declared]
 
-// steps: the parties align their rows and train, and the first one tells the coordinator how well.
+// steps plans a job: the parties align their rows and train, and the first one sends its figures to
+// the coordinator.
 func steps(c method.Instance) ([]step, error) {
 	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: func(p *party) *columns.Party { return p.Party }, Server: func(s *server) *columns.Server { return &s.Server },
@@ -64,7 +65,7 @@ func steps(c method.Instance) ([]step, error) {
 	}, columns.ReportStep(c, findingBytes(c.Job.Task()), (*party).tell, (*server).hear)), nil
 }
 
-// paramsOf returns the parameters of the session, which follow from the declarations of all.
+// paramsOf returns the parameters of the session for all declarations.
 func paramsOf(j *job.Job, d columns.Declared) (fdsvrg.Params, error) {
 	rows, err := d.Rows()
 	if err != nil {
@@ -84,7 +85,7 @@ func paramsOf(j *job.Job, d columns.Declared) (fdsvrg.Params, error) {
 	return p, nil
 }
 
-// usable refuses declarations from which nothing can be trained.
+// usable refuses declarations that cannot be trained on.
 func usable(j *job.Job) func(columns.Declared) error {
 	return func(d columns.Declared) error {
 		_, err := paramsOf(j, d)
@@ -92,7 +93,7 @@ func usable(j *job.Job) func(columns.Declared) error {
 	}
 }
 
-// Keys are the settings of a job. There is mode paper only.
+// Keys are the settings of a job. The only mode is paper.
 type Keys struct {
 	job.Moded
 	columns.Keys
@@ -117,20 +118,20 @@ func (k *Keys) Demands() job.Demands {
 	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"max_ids": k.MaxIDs}}
 }
 
-// check asks for mode paper and for a linear model by a loss, and fills the learner's defaults.
+// check requires mode paper and a linear model with a loss, and fills in the learner's defaults.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	_, params := learner.OptimizerParamsOf(j)
 	switch {
 	case k.Mode != job.Paper:
-		return in.Refuse("protocol", "protocol fd-svrg has mode paper only; write mode: paper, or use protocol fdskl, which masks what it adds up")
+		return in.Refuse("protocol", "protocol fd-svrg has mode paper only; write mode: paper, or use protocol fdskl, which masks its sums")
 	case j.Prediction == job.Open:
 		return in.Refuse("prediction", "fd-svrg has no prediction: open; remove it, or use protocol fdskl")
 	case params == nil:
-		return in.Refuse("learner", "protocol fd-svrg and learner %s do not go together; fd-svrg runs %s", j.Learner.Name(), learner.Able(", ", learner.On[learner.LossLearner]))
+		return in.Refuse("learner", "protocol fd-svrg does not run learner %s; it runs %s", j.Learner.Name(), learner.Able(", ", learner.On[learner.LossLearner]))
 	case len(j.Kernels()) > 1 || j.Kernel.Name != job.Linear:
 		return in.Refuse("kernel", "protocol fd-svrg trains a linear model; write kernel: {name: linear}")
 	case j.Data.Folds > 0:
-		return in.Refuse("data", "protocol fd-svrg chooses nothing by folds; use test: {fraction: 0.25}")
+		return in.Refuse("data", "protocol fd-svrg has no folds; use test: {fraction: 0.25}")
 	}
 	params.Iterations = cmp.Or(params.Iterations, defaultEpochs)
 	params.Batch = cmp.Or(params.Batch, defaultBatch)

@@ -101,8 +101,8 @@ func TestOptimumIsThePooledOne(t *testing.T) {
 	}
 }
 
-// The naive twin: SVRG on all columns in one place, with the same batches and no words, comes to
-// the same weights.
+// The naive twin, SVRG on all columns in one place with the same batches and without fixed-point
+// words, gives the same weights.
 func TestTrainingIsTheTwins(t *testing.T) {
 	j, f := trained(t, "guest, host, third", 1e-2, 3, 16, ", rate: 0.02")
 	x, w := pooled(j, f)
@@ -113,7 +113,7 @@ func TestTrainingIsTheTwins(t *testing.T) {
 			t.Errorf("weight %d is %g, the twin's %g", c, w[c], got[c])
 		}
 	}
-	if len(f.Result(t).Warnings) != 1 || !strings.Contains(f.Result(t).Warnings[0], "has not settled") {
+	if len(f.Result(t).Warnings) != 1 || !strings.Contains(f.Result(t).Warnings[0], "has not converged") {
 		t.Errorf("warnings %v of three epochs", f.Result(t).Warnings)
 	}
 }
@@ -196,7 +196,7 @@ func play(s *protocol.Session, w fdsvrg.Worker, j fdsvrg.Judge, other fdsvrg.Wor
 	return err
 }
 
-// prober is a leader that sends slopes of its choice: 1 for one row, and then none.
+// prober is a leader that chooses its slopes: 1 for one row, and then 0 for all.
 type prober struct {
 	listener
 	row      int

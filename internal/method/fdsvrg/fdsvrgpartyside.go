@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdsvrg"
 )
 
-// party is a holder of columns.
+// party is a party with columns.
 type party struct {
 	*columns.Party
 	weights *weights         // nil before the training
@@ -34,7 +34,7 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	return &party{Party: p}, nil
 }
 
-// tell is the label holder's machine of the finding.
+// tell builds the label holder's machine that sends the finding.
 func (p *party) tell(setup method.Setup) (*method.Run, error) {
 	v, err := p.found()
 	if err != nil {
@@ -43,7 +43,7 @@ func (p *party) tell(setup method.Setup) (*method.Run, error) {
 	return sums.Sender(setup, v.encode(p.Job.Task()))
 }
 
-// declare adds the norms, which bound the length of a step.
+// declare adds the largest squared norm of a row, from which the learning rate follows.
 func (p *party) declare(d *columns.Declaration) error {
 	d.Columns.Columns = p.Width()
 	rows := p.Training()
@@ -63,7 +63,7 @@ func (p *party) declare(d *columns.Declaration) error {
 	return nil
 }
 
-// roundedUp is the next power of two with an exponent in eighths.
+// roundedUp returns the next power of two with an exponent in eighths.
 func roundedUp(v float64) float64 {
 	if v == 0 {
 		return 0
@@ -71,7 +71,7 @@ func roundedUp(v float64) float64 {
 	return math.Exp2(math.Ceil(8*math.Log2(v)) / 8)
 }
 
-// worker is a party's machine of the training. It begins with weights of zero, also after a
+// worker builds a party's machine of the training. It starts with weights of zero, also after a
 // restart, which replays the steps.
 func (p *party) worker(setup method.Setup) (*method.Run, error) {
 	params, err := fdsvrg.DecodeParams(setup.Session.Params)
@@ -93,7 +93,7 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 		return nil, fault.BadInput(err)
 	}
 	if p.outputs.Y.Rows > 1 {
-		return nil, fault.BadInput(errors.New("fdsvrg: fd-svrg tells two classes apart, and the labels have more; use protocol fdskl"))
+		return nil, fault.BadInput(errors.New("fdsvrg: fd-svrg needs two classes, and the labels have more; use protocol fdskl"))
 	}
 	p.weights = newWeights(WithOnes{p.Rows}, rate, optimizer.Lambda)
 	p.trainer = &trainer{loss: loss, y: p.outputs.Y.Row(0)}
@@ -101,8 +101,9 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 	return method.RunOf(m, err, method.Nothing)
 }
 
-// products states margins, which are sums of products of rows. The label holder shows nobody anything
-// of its columns; the first slopes are the labels of all training rows, and its rows stand for them.
+// products states the release of margins, which are sums of products of rows. The label holder
+// releases nothing about its columns. The first slopes reveal the labels of all training rows, and
+// its release stands for them.
 func (p *party) products() ([]method.Release, error) {
 	list, err := p.Releases(method.ReleaseProducts)
 	if p.Self != p.Parties[0] {
@@ -114,7 +115,7 @@ func (p *party) products() ([]method.Release, error) {
 	return append(list, method.Release{Kind: method.ReleaseLabels}), err
 }
 
-// found measures the training on held-out rows.
+// found evaluates the training on held-out rows.
 func (p *party) found() (finding, error) {
 	t := p.trainer
 	train, labels := len(t.y), p.Set.Labels
@@ -126,7 +127,7 @@ func (p *party) found() (finding, error) {
 	return finding{m, t.left(), p.hash()}, nil
 }
 
-// judged describes the decisions about held-out rows, at the label holder.
+// judged describes the label holder's decisions on held-out rows.
 func (p *party) judged() (*method.Judged, error) {
 	if p.trainer == nil || p.trainer.decisions == nil {
 		return nil, nil
@@ -140,7 +141,8 @@ func (p *party) judged() (*method.Judged, error) {
 	return g, err
 }
 
-// hash names the model: the label holder's weights, and the decisions for the others'.
+// hash returns a digest of the model: of the label holder's weights, and of the decisions for the
+// others' weights.
 func (p *party) hash() [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/fd-svrg/model")
@@ -149,7 +151,7 @@ func (p *party) hash() [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// server is the coordinator, which is told how well the parties have learnt.
+// server is the coordinator, which receives the label holder's figures.
 type server struct {
 	columns.ReportedServer
 	finding finding
@@ -159,7 +161,7 @@ func newServer(c method.Instance) (*server, error) {
 	return &server{ReportedServer: columns.ReportedServer{Server: columns.Server{Instance: c}}}, nil
 }
 
-// hear takes over what the label holder tells.
+// hear stores the label holder's finding.
 func (s *server) hear(body []byte) error {
 	v, err := decodeFinding(s.Job.Task(), body)
 	if err != nil {
@@ -189,10 +191,10 @@ func leakage(c method.Instance, rows int) map[string][]string {
 	}
 	lines := map[string][]string{
 		"active":    {active, columns.KeptScores},
-		"server":    {"The server learns how many rows are common to all, how many columns each party has, a bound of each party's norms, and the figures on held-out rows. It sees no margin, label, decision or weight."},
-		"party":     {"Every party learns the label of every training row, from the first slopes. A party with others below it in the tree sees the sums of their margins in the clear.", "Every party learns how many rows are common to all, how many columns each other party has, and, to 9 %, the largest squared norm of its rows."},
-		"coalition": {"Parties above and below another one in the tree know its margins alone. Protocol fdskl masks what it adds up."},
-		"broker":    {"The broker sees who talks, when and how much: from the sizes it knows the number of rows."},
+		"server":    {"The server learns the number of common rows, each party's number of columns, a bound on each party's norms, and the figures on held-out rows. It sees no margin, label, decision or weight."},
+		"party":     {"Every party learns the label of every training row, from the first slopes. A party with others below it in the tree sees the sums of their margins in the clear.", "Every party learns the number of common rows, each other party's number of columns, and the largest squared norm of that party's rows, to within 9 %."},
+		"coalition": {"The parties above and below another party in the tree together know that party's own margins. Protocol fdskl masks the values that it adds up."},
+		"broker":    {"The broker sees who sends, when and how much. From the sizes it knows the number of rows."},
 	}
 	columns.Leakage(lines, c.Job, rows)
 	return lines

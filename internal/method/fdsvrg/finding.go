@@ -17,7 +17,7 @@ type finding struct {
 	model   [sha256.Size]byte
 }
 
-// findingMetrics lists the metrics that a finding may have, in its order.
+// findingMetrics lists the metrics of a finding, in order.
 func findingMetrics(t job.Task) []string {
 	if t.Numbers {
 		return []string{"rmse", "r2"}
@@ -59,14 +59,14 @@ func decodeFinding(t job.Task, b []byte) (finding, error) {
 	return v, r.Close("fdsvrg: finding")
 }
 
-// settled bounds the change of the mean loss in the last epoch of a training that has come near
-// its end.
+// settled is the largest change of the mean loss in the last epoch of a training that has
+// converged.
 const settled = 1e-4
 
-// warnings warn about a training that has not.
+// warnings warns about a training that has not converged.
 func (v finding) warnings() []string {
 	if v.left <= settled {
 		return nil
 	}
-	return []string{fmt.Sprintf("the training has not settled: in the last epoch the mean loss changed by %.2g of what it was at first. Give more iterations, a smaller batch or another rate.", v.left)}
+	return []string{fmt.Sprintf("the training has not converged: in the last epoch the mean loss changed by %.2g of its initial value. Give more iterations, a smaller batch or another rate.", v.left)}
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Device computes with one person's list, which never leaves the person's device.
+// Device computes on one person's list, which never leaves the person's device.
 type Device struct {
 	Devices
 	Liked []int   // items, ascending
 	Rated []int64 // the rating of each; nil: 1
 }
 
-// Likes returns the vector of the first sum: 1 for each item that the person likes, with ratings
-// the squares too.
+// Likes returns the vector of the first sum: 1 for each item that the person likes, followed by the
+// squared ratings if the job has ratings.
 func (d Device) Likes() secagg.Vector {
 	if d.Rated != nil || d.Keys().Ratings > 0 {
 		return Rated{d.Items, d.Liked, d.Rated}
@@ -26,8 +26,8 @@ func (d Device) Likes() secagg.Vector {
 	return Likes(d.Liked)
 }
 
-// Pairs returns the vector of the second sum: 1, or the product of both ratings, for each pair
-// i < j of kept items that the person likes both of, row after row.
+// Pairs returns the vector of the second sum, row after row: for each pair i < j of kept items that
+// the person likes both of, 1 or the product of both ratings.
 func (d Device) Pairs(kept []int) Pairs {
 	return Pairs{len(kept), d.places(kept), d.ratings(kept), 1}
 }
@@ -37,7 +37,7 @@ func (d Device) Square(items []int) Pairs {
 	return Pairs{len(items), d.places(items), d.ratings(items), 0}
 }
 
-// places returns where among the items those are that the person likes.
+// places returns the places, among the given items, of those that the person likes.
 func (d Device) places(items []int) (places []int) {
 	for at, item := range items {
 		if _, likes := slices.BinarySearch(d.Liked, item); likes {
@@ -47,7 +47,8 @@ func (d Device) places(items []int) (places []int) {
 	return places
 }
 
-// ratings returns the person's ratings of the liked ones of the items, 1 where the job has none.
+// ratings returns the person's ratings of the liked items among the given ones; all are 1 if the
+// job has no ratings.
 func (d Device) ratings(items []int) (list []int64) {
 	for _, item := range items {
 		at, likes := slices.BinarySearch(d.Liked, item)
@@ -61,10 +62,10 @@ func (d Device) ratings(items []int) (list []int64) {
 	return list
 }
 
-// Recommend returns a score for every item of the catalogue: the device solves for its own
-// weights. Only items in the kernel count as liked. Of the other items only the popularity is
-// known: they follow in its order. For a person who likes nothing in the kernel, all items
-// follow in the order of popularity.
+// Recommend returns a score for every item of the catalogue: the device solves for its own weights.
+// Only items in the kernel count as liked. Other items are ordered by popularity after them, since
+// nothing else is known. For a person who likes no item in the kernel, all items are ordered by
+// popularity.
 func (d Device) Recommend(m *komd.Model, kept []int, popularity []int64) ([]float64, error) {
 	var public []int
 	for _, item := range kept {
@@ -93,8 +94,8 @@ func (d Device) Recommend(m *komd.Model, kept []int, popularity []int64) ([]floa
 	return scores, nil
 }
 
-// Best returns the items with the highest scores that the person is not known to
-// like, by their names in the catalogue.
+// Best returns the items with the highest scores that the person is not known to like, by their
+// names in the catalogue.
 func (d Device) Best(scores []float64, items []string) []method.Recommendation {
 	list := []method.Recommendation{}
 	for i, s := range scores {
@@ -137,12 +138,11 @@ func (p Pairs) Read(_, first int, dst []int64) {
 // Entries counts the pairs i <= j of a number of items.
 func Entries(items int) int { return items * (items + 1) / 2 }
 
-// RowOf returns the place where row i begins in an upper triangle of the given number of
-// rows.
+// RowOf returns the offset of row i in an upper triangle with the given number of rows.
 func RowOf(i, rows int) int { return i*rows - i*(i-1)/2 }
 
-// mark sets the products of the k-th liked item with those behind it, in a row that begins at
-// the given place of dst.
+// mark sets the products of the k-th liked item with the liked items after it, in a row that begins
+// at the given offset of dst.
 func (p Pairs) mark(dst []int64, begin, k int) {
 	item := p.liked[k] + p.apart // of the row's first entry
 	if begin+p.items-item <= 0 || begin >= len(dst) {

@@ -16,21 +16,22 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// The purposes of FedCFK's two sums. They are part of the claim that a client makes in its
-// ledger, so neither may depend on anything that a server chooses.
+// The purposes of FedCFK's two sums. They are part of the claim in a client's ledger, so they must
+// not depend on anything that a server chooses.
 const (
 	PurposePopularity = "fedcfk/popularity"
 	PurposeTriangle   = "fedcfk/triangle"
-	// onceForEver stands where other jobs name a period: a client's profile goes
-	// into one sum of each kind, ever (Mercer's rule 14).
+	// onceForEver takes the place of other jobs' period: a client's profile goes into one sum of
+	// each kind, ever (Mercer's rule 14).
 	onceForEver = "once"
 )
 
-// Devices holds the public settings of a FedCFK job before it starts (Polato, Gallinaro and
-// Aiolli, "Privacy-preserving kernel computation for vertically partitioned data"; two sums
-// for one, and adding every list once only, are ours): two secure sums over many clients. The
-// first counts how many like each item. The second counts, among those in the first and for
-// items that enough people like, how many like both of two.
+// Devices holds the public settings of a FedCFK job before it starts (Polato, Gallinaro and Aiolli,
+// "Privacy-preserving kernel computation for vertically partitioned data"). Two secure sums over
+// many clients replace the paper's single one, and every list is added only once; both are Mercer's
+// additions. The first sum counts how many people like each item. The second counts, over the
+// people in the first sum and for items that enough people like, how many like both items of a
+// pair.
 type Devices struct {
 	method.Instance
 	Items int // of the catalogue
@@ -43,37 +44,36 @@ func devicesOf(c method.Instance) Devices {
 // Keys returns the settings of the devices' job.
 func (c Devices) Keys() *Keys { return job.As[*Keys](c.Job.Protocol) }
 
-// Minimum is the least number of clients that any of a number of them lets its
-// first vector be summed with: all but those that may vanish.
+// Minimum is the least number of clients whose vectors are summed first, out of the given number:
+// all but those that may drop out.
 func (c Devices) Minimum(clients int) int {
 	return max(2, clients-sums.Share(c.Keys().Dropped, clients))
 }
 
-// Remaining is the least number of clients in the second sum, of those who began
-// the first: as many may vanish again.
+// Remaining is the least number of clients in the second sum, out of those that began the first: as
+// many may drop out again.
 func (c Devices) Remaining(people int) int {
 	return max(2, people-2*sums.Share(c.Keys().Dropped, people))
 }
 
-// minItems is the least number of items of a second sum: a server that wants fewer counts too
-// little to recommend from, and knows too much of the few people who take part.
+// minItems is the least number of items of a second sum. With fewer items there is too little to
+// recommend from, and a server would learn too much about the few people who take part.
 const minItems = 10
 
-// MaxKept bounds the items of the second sum. A sum of outer products over fewer people than
-// items has low rank, so that its diagonal, the likes among the people in it, follows from
-// the rest; less the first sum's, that is the list of the missing person. With two thirds as
-// many items as people the diagonal is free (Ledermann, "On the rank of the reduced
-// correlational matrix", 1937; Mercer's rule 12). Corrupted people may bring lists that add
-// nothing to the rank: where the job expects many of them, the others alone must be enough.
+// MaxKept limits the items of the second sum. A sum of outer products over fewer people than items
+// has low rank, so its diagonal, which counts the likes of the people in it, follows from the other
+// entries. Subtracted from the first sum, it gives the list of an absent person. With two thirds as
+// many items as people the diagonal is free (Ledermann, "On the rank of the reduced correlational
+// matrix", 1937; Mercer's rule 12). Corrupted people may bring lists that add nothing to the rank,
+// so if the job expects many of them, the other people alone must be enough.
 func (c Devices) MaxKept(people int) int {
 	least := c.Remaining(people)
 	honest := max(0, least-sums.Share(c.Keys().Corrupted, people))
 	return min(2*least/3, 3*honest/4)
 }
 
-// least returns the smallest number of likes for an item to take part. The corrupted clients
-// of a session may pretend to like any item that they want to see counted: they are not
-// relied upon (rule 13).
+// least returns the smallest number of likes for an item to take part. The corrupted clients of a
+// session may pretend to like any item, so they do not count (rule 13).
 func (c Devices) least(people int) int64 {
 	k := c.Keys()
 	cut := k.Threshold
@@ -83,9 +83,8 @@ func (c Devices) least(people int) int64 {
 	return int64(cut)
 }
 
-// Cut returns the number of likes with which an item takes part, among the people who began
-// the first sum. It is the least number with which no more items take part than
-// [Devices.MaxKept] admits.
+// Cut returns the number of likes with which an item takes part, out of the people who began the
+// first sum: the least number that keeps at most [Devices.MaxKept] items.
 func (c Devices) Cut(people int, likes []int64) int64 {
 	cut, most := c.least(people), c.MaxKept(people)
 	if len(likes) <= most {
@@ -95,8 +94,8 @@ func (c Devices) Cut(people int, likes []int64) int64 {
 	return max(cut, ascending[len(likes)-1-most]+1)
 }
 
-// Kept returns the items that enough of the people who began the first sum like,
-// ascending. Every client computes it again.
+// Kept returns the items that enough of the people who began the first sum like, ascending. Every
+// client recomputes it.
 func (c Devices) Kept(people int, likes []int64) []int {
 	cut := c.Cut(people, likes)
 	var kept []int
@@ -108,7 +107,7 @@ func (c Devices) Kept(people int, likes []int64) []int {
 	return kept
 }
 
-// CheckCatalogue refuses a catalogue that no device can hold a kernel of.
+// CheckCatalogue refuses a catalogue whose kernel no device can hold.
 func (c Devices) CheckCatalogue() error {
 	if c.Items < 1 || c.Items > MaxItems {
 		return fault.BadInputf("fedcfk: a catalogue of %d items; this version takes 1 to %d", c.Items, MaxItems)
@@ -116,7 +115,7 @@ func (c Devices) CheckCatalogue() error {
 	return nil
 }
 
-// possible refuses counts that no first sum of these people has.
+// possible refuses counts that no first sum of these people can have.
 func (c Devices) possible(survivors []string, likes []int64) error {
 	if n := c.firstEntries(); len(likes) != n {
 		return fmt.Errorf("counts of %d items, the catalogue has %d", len(likes)*c.Items/n, c.Items)
@@ -129,21 +128,21 @@ func (c Devices) possible(survivors []string, likes []int64) error {
 	return c.possibleSquares(c.Popularity(likes), c.Squares(likes))
 }
 
-// Spec returns the settings with which the given number of clients add up entries that are 0
-// or 1, or products of two ratings.
+// Spec returns the settings with which the given number of clients add up entries: 0 or 1, or
+// products of two ratings.
 func (c Devices) Spec(clients, entries int) secagg.Spec {
 	return c.Keys().Spec(c.Minimum(clients), onceForEver, secagg.Group{Entries: entries, Bound: c.bound()})
 }
 
-// pairSpec returns the settings of the second sum: its clients tolerate as many absences as
-// both sums together allow, less the clients who are already absent.
+// pairSpec returns the settings of the second sum. Its clients tolerate as many absences as both
+// sums together allow, minus the clients that are already absent.
 func (c Devices) pairSpec(people, clients, entries int) secagg.Spec {
 	s, least := c.Spec(clients, entries), c.Remaining(people)
 	s.Minimum, s.Dropped = least, max(0, float64(clients-least)/float64(clients))
 	return s
 }
 
-// salt tells one second sum from others: all that the sum must hold is in its name (rule 12).
+// salt distinguishes second sums: it digests everything that the sum must be bound to (rule 12).
 func salt(likes []int64, kept []int) []byte {
 	var w, salt wire.Writer
 	for _, d := range likes {
@@ -166,7 +165,7 @@ func (c Devices) blame(format string, args ...any) error {
 // ratings. The second adds up products of ratings instead of pairs. Without ratings every rating
 // is 1, which is its own square.
 
-// bound returns the greatest entry of a person's vector.
+// bound returns the largest entry of a person's vector.
 func (c Devices) bound() int64 {
 	v := int64(max(1, c.Keys().Ratings))
 	return v * v
@@ -180,13 +179,13 @@ func (c Devices) firstEntries() int {
 	return c.Items
 }
 
-// Popularity returns how many people like each item, of a first sum.
+// Popularity extracts the number of people who like each item from a first sum.
 func (c Devices) Popularity(sum []int64) []int64 { return sum[:min(c.Items, len(sum))] }
 
-// Squares returns the sum of the squares of each item's ratings, of a first sum.
+// Squares extracts the sum of the squares of each item's ratings from a first sum.
 func (c Devices) Squares(sum []int64) []int64 { return sum[len(sum)-min(c.Items, len(sum)):] }
 
-// possibleSquares refuses sums of squares that no ratings of as many people have.
+// possibleSquares refuses sums of squares that no such number of ratings can have.
 func (c Devices) possibleSquares(likes, squares []int64) error {
 	for i, n := range likes {
 		if s := squares[i]; s < n || s > n*c.bound() {
@@ -196,8 +195,9 @@ func (c Devices) possibleSquares(likes, squares []int64) error {
 	return nil
 }
 
-// Rated returns everybody's ratings of the items in their lists, in the order of the lists; nothing
-// for a job without ratings. It refuses ratings that are no whole numbers from 1 to the greatest.
+// Rated returns everybody's ratings of the items in their lists, in the order of the lists; nil for
+// a job without ratings. It refuses ratings that are not whole numbers from 1 to the greatest
+// rating.
 func (c Devices) Rated(all *dataset.Ratings, lists [][]int) ([][]int64, error) {
 	rated := make([][]int64, len(lists))
 	most := float64(c.Keys().Ratings)
@@ -220,8 +220,8 @@ func (c Devices) Rated(all *dataset.Ratings, lists [][]int) ([][]int64, error) {
 	return rated, nil
 }
 
-// Rated is the vector of the first sum of a job with ratings: 1 for each item that the person likes,
-// and behind all of these the squares of the ratings.
+// Rated is the vector of the first sum of a job with ratings: 1 for each item that the person
+// likes, followed by the squares of the ratings.
 type Rated struct {
 	items int
 	liked []int // ascending

@@ -113,7 +113,7 @@ func checkVector(t *testing.T, rng *rand.Rand, v secagg.Vector, want []int64) {
 	for len(got) < len(want) {
 		piece := make([]int64, 1+rng.IntN(len(want)-len(got)))
 		for i := range piece {
-			piece[i] = 7 // what is left there must not matter
+			piece[i] = 7 // old contents must not matter
 		}
 		v.Read(0, len(got), piece)
 		got = append(got, piece...)
@@ -148,7 +148,7 @@ func TestRule12_SecondSessionHoldsTheFirst(t *testing.T) {
 			t.Errorf("%s: the same session", name)
 		}
 	}
-	want := "9 items have the 10 likes that are needed, and 10 such items are the fewest to learn from"
+	want := "9 items have the 10 likes that are needed, and at least 10 such items are required"
 	if _, err := c.followPairs(method.Session{}, k, encodeCounts(likes(9, 9, 0))); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("a sum over few items: %v", err)
 	}
@@ -203,7 +203,7 @@ func TestDevicesTooSmall(t *testing.T) {
 		people  int
 		want    string
 	}{
-		"few people":   {few, 16, "fedcfk: 16 people, of whom 1 may vanish from each of two sums, can learn about 9 items at most, and 10 are the fewest; gather more people or lower dropped"},
+		"few people":   {few, 16, "fedcfk: with 16 people, of whom 1 may drop out of each of two sums, at most 9 items can take part, and at least 10 are needed; gather more people or lower dropped"},
 		"too unstable": {dropped, 50, "from which as many may be missing again as from the first: secagg: too many clients corrupted (0.05) and dropped (0.6)"},
 	} {
 		tt.devices.Parties = fedcfktest.Names(tt.people)
@@ -217,8 +217,8 @@ func TestDevicesTooSmall(t *testing.T) {
 	}
 }
 
-// A device refuses counts that cannot be, and comes to another second session than a
-// server that would have it over other people or items.
+// A device refuses impossible counts, and derives another second session than a server that wants
+// it over other people or items.
 func TestDeviceRefuses(t *testing.T) {
 	c := someDevices(12, MarginCorrupted)
 	among := func(survivors []string) public { return first(t, c, fedcfktest.Names(100), survivors) }
@@ -287,8 +287,8 @@ func TestItemKernel(t *testing.T) {
 	}
 }
 
-// Where somebody is missing from the second sum the kernel is still one: positive
-// semidefinite, except for the steps of its values.
+// If a person is missing from the second sum, the kernel is still positive semidefinite, except for
+// the steps of its values.
 func TestKernelOfTwoDevicessIsDefinite(t *testing.T) {
 	lists := tastes(60, 30, rand.New(rand.NewPCG(8, 8)))
 	for _, name := range []job.KernelName{job.Linear, job.Tanimoto, job.Conjunctive} {
@@ -369,11 +369,10 @@ func exposed(t *testing.T, c Devices, kept []int, honest, fakes [][]int) int {
 	return len(read)
 }
 
-// TestRule13_SoleRaters: without a threshold, the sum alone lays lists open; the
-// threshold closes that; nine clients of the server's open it again, unless the
-// corrupted ones are not relied upon. That a large devices's cut is higher than its
-// threshold is left aside here. It stands for a server that follows the protocol,
-// with clients that do not.
+// TestRule13_SoleRaters: without a threshold, the sum alone exposes lists. The threshold prevents
+// this. Nine clients of the server's undo the protection, unless corrupted clients do not count.
+// The test ignores that the cut of many devices is higher than their threshold. The adversary is a
+// server that follows the protocol, with clients that do not.
 func TestRule13_SoleRaters(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -401,10 +400,9 @@ func TestRule13_SoleRaters(t *testing.T) {
 	}
 }
 
-// TestAttackInventedPopularity: a server that lies about the first sum has the second count
-// what it likes, and so reads the lists of those who like an item alone, among as many items
-// as may take part. It succeeds against every device, with any threshold and margin: nobody
-// can check a sum.
+// TestAttackInventedPopularity: a server that forges the first sum makes the second count any
+// items, and so reads the lists of sole raters, for as many items as may take part. It succeeds
+// against every device, with any threshold and margin, because nobody can verify a sum.
 func TestAttackInventedPopularity(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

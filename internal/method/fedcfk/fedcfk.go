@@ -1,12 +1,12 @@
-// Package fedcfk is the method FedCFK: every person has a list of ratings in a
-// device, and learns what to like next from how many people like two items
-// together, of which the coordinator sees the sums only. See protocol/secagg.
+// Package fedcfk binds protocol FedCFK to learners: every person has a list of ratings on a device,
+// and the device recommends new items from counts of how many people like two items together. The
+// coordinator sees only sums. See protocol/secagg.
 //
 //	popularity -> triangle -> learn -> tell (each party recommends to itself)
 //
-// The first two are secure sums, tell is a broadcast. Federations too large for a process
-// each run the same steps in one, see package local; so does mode paper, whose steps
-// are its own.
+// The first two are secure sums, tell is a broadcast. Package local runs the same steps in one
+// process for federations too large for a process each, and runs mode paper, whose steps are
+// different.
 package fedcfk
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Protocol is FedCFK.
+// Protocol returns the binding of FedCFK.
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[Party, Server, public]{
@@ -38,12 +38,12 @@ var itself = method.New(method.Binding[Party, Server, public]{
 	Public: (*Party).values, PublicServer: (*Server).values, Facts: method.NoFacts[Party], Minimums: minimums,
 	Result: (*Server).Result, Ended: method.IgnoresEnds[Server],
 	Model:   &method.ModelOf[Server]{Write: (*Server).WriteModel},         // every device gets it
-	Outcome: func(*Server) *method.Outcome { return &method.Outcome{} },   // what is decided about held-out ratings stays with each device
+	Outcome: func(*Server) *method.Outcome { return &method.Outcome{} },   // decisions on held-out ratings stay with each device
 	Hands:   &method.HandsOf[Party]{Recommended: (*Party).recommendation}, // each to its own person
 	Present: present,
 })
 
-// undeployable refuses jobs that give lists away, or that need all lists in one place.
+// undeployable refuses jobs that expose lists, or that need all lists in one place.
 func undeployable(j *job.Job) string {
 	switch k := job.As[*Keys](j.Protocol); {
 	case k.Mode == job.Paper:
@@ -53,7 +53,7 @@ func undeployable(j *job.Job) string {
 	case k.Margin == MarginNone:
 		return "margin: none relies on clients that a server may have invented and runs in simulate only; remove margin: none"
 	case k.Adversary == sums.SemiHonest:
-		return "adversary: semi-honest trusts the server to tell everybody the same and runs in simulate only; remove adversary: semi-honest"
+		return "adversary: semi-honest trusts the server to send the same to every device and runs in simulate only; remove adversary: semi-honest"
 	case j.Data.Test.By == job.Time:
 		return "the newest ratings of all can be held out in simulate only; use test: {by: user-time, fraction: 0.1} or {every: 10}"
 	case j.Data.Partition.Dropout > 0:
@@ -62,7 +62,7 @@ func undeployable(j *job.Job) string {
 	return ""
 }
 
-// minimums refuses a job that is below an operator's limits.
+// minimums refuses a job below an operator's limits.
 func minimums(f method.Limits, j *job.Job) error {
 	k := job.As[*Keys](j.Protocol)
 	switch {
@@ -74,7 +74,7 @@ func minimums(f method.Limits, j *job.Job) error {
 	return k.CheckLimits(f, "party")
 }
 
-// purposeKernel names the session in which the kernel is told.
+// purposeKernel names the session that broadcasts the kernel.
 const purposeKernel = "fedcfk/kernel"
 
 // The steps of a job.
@@ -87,7 +87,7 @@ const (
 
 type step = method.StepOf[Party, Server, public]
 
-// steps returns the steps of a job that real parties run.
+// steps returns the steps of a deployed job.
 func steps(c method.Instance) ([]step, error) {
 	if err := c.Job.Deployable(); err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func steps(c method.Instance) ([]step, error) {
 	return devicesOf(c).steps()
 }
 
-// Plan returns the steps of a job for who plays them in one process.
+// Plan returns the steps of a job for a process that plays all members.
 func (c Devices) Plan() ([]method.Step, error) {
 	list, err := c.steps()
 	if err != nil {
@@ -104,10 +104,10 @@ func (c Devices) Plan() ([]method.Step, error) {
 	return method.PlanOf(c.Instance, list)
 }
 
-// steps counts how many like each item, counts how many like both of two that enough like,
-// makes a kernel of that, and tells it to everybody who is still there. Each party recommends
-// to itself. A person's list goes into one sum of each kind ever, which claims see to, and
-// nothing that the ledger of releases counts leaves the party.
+// steps plans two sums and a broadcast: how many people like each item, how many like both of two
+// popular items, and the kernel computed from these, sent to every remaining party. Each party
+// recommends to itself. Claims ensure that a person's list goes into only one sum of each kind,
+// ever. A party releases nothing that the release ledger counts.
 func (c Devices) steps() ([]step, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -129,14 +129,14 @@ func (c Devices) steps() ([]step, error) {
 	}, nil
 }
 
-// check refuses the devices before anything is sent, if the second sum could not be.
+// check refuses the devices before anything is sent if the second sum would be impossible.
 func (c Devices) check() error {
 	if err := c.CheckCatalogue(); err != nil {
 		return err
 	}
 	people := len(c.Parties)
 	if most := c.MaxKept(people); most < minItems {
-		return fault.BadInputf("fedcfk: %d people, of whom %d may vanish from each of two sums, can learn about %d items at most, and %d are the fewest; gather more people or lower dropped",
+		return fault.BadInputf("fedcfk: with %d people, of whom %d may drop out of each of two sums, at most %d items can take part, and at least %d are needed; gather more people or lower dropped",
 			people, sums.Share(c.Keys().Dropped, people), most, minItems)
 	}
 	if _, err := secagg.NewParams(c.pairSpec(people, people, Entries(minItems-1)), people); err != nil {
@@ -145,13 +145,13 @@ func (c Devices) check() error {
 	return nil
 }
 
-// known holds the values that the two sums have made public to all who were in them.
+// public holds the values that the two sums have made public to their members.
 type public struct {
 	first, second heard
 	kept          []int // items in the second sum
 }
 
-// heard holds the knowledge of a sum that all its members share.
+// heard holds the facts about a sum that all its members share.
 type heard struct {
 	sums.Summation
 	survivors []string // whose vectors are in it
@@ -168,8 +168,8 @@ func (c Devices) summing(s method.Session, clients []string, spec secagg.Spec) (
 	return sums.Aggregating(s, params, c.Coordinator, clients), nil
 }
 
-// pairing returns the announced counts and the items of the second sum, if they can
-// follow from the first.
+// pairing returns the announced counts and the items of the second sum, if they can follow from the
+// first.
 func (c Devices) pairing(k public, announced []byte) (likes []int64, kept []int, err error) {
 	if k.first.Session == nil {
 		return nil, nil, errors.New("fedcfk: the first sum has not ended here")
@@ -188,16 +188,16 @@ func (c Devices) pairing(k public, announced []byte) (likes []int64, kept []int,
 func (c Devices) enough(people int, likes []int64) ([]int, error) {
 	kept := c.Kept(people, likes)
 	if len(kept) < minItems {
-		return nil, fault.BadInputf("fedcfk: %d items have the %d likes that are needed, and %d such items are the fewest to learn from; lower threshold, or gather more people",
+		return nil, fault.BadInputf("fedcfk: %d items have the %d likes that are needed, and at least %d such items are required; lower threshold, or gather more people",
 			len(kept), c.Cut(people, likes), minItems)
 	}
 	return kept, nil
 }
 
-// followPairs returns the second sum, if it follows from the first. It is over all whose
-// vectors are in the first, gone or not: nobody chooses whom to leave out. Their names, the
-// first sum's session, its result and the items that follow from it are all part of the
-// session's name (rule 12).
+// followPairs returns the second sum, if it follows from the first. It is over all clients whose
+// vectors are in the first, including absent ones, so nobody chooses whom to leave out. Their
+// names, the first sum's session and result, and the resulting items are all part of the session's
+// name (rule 12).
 func (c Devices) followPairs(_ method.Session, k public, announced []byte) (*method.Session, error) {
 	likes, kept, err := c.pairing(k, announced)
 	if err != nil {
@@ -225,8 +225,8 @@ func (c Devices) notified(k public, announced []byte) (notice, error) {
 	return n, nil
 }
 
-// followKernel returns the session in which the kernel of the second sum is told. Its name
-// holds the kernel's hash, so that all who are told a kernel are told the same kernel.
+// followKernel returns the session that broadcasts the kernel of the second sum. Its name contains
+// the kernel's hash, so that all receive the same kernel.
 func (c Devices) followKernel(_ method.Session, k public, announced []byte) (*method.Session, error) {
 	n, err := c.notified(k, announced)
 	if err != nil {
@@ -238,7 +238,7 @@ func (c Devices) followKernel(_ method.Session, k public, announced []byte) (*me
 	}, nil
 }
 
-// subset reports the first of the names that is not among all.
+// subset reports the first of the names that is not in all.
 func subset(names, all []string) (missing string, ok bool) {
 	public := make(map[string]bool, len(all))
 	for _, name := range all {
@@ -262,7 +262,7 @@ func encodeCounts(likes []int64) []byte {
 	return w.Bytes()
 }
 
-// decodeCounts decodes what encodeCounts wrote.
+// decodeCounts decodes the output of encodeCounts.
 func decodeCounts(b []byte) ([]int64, error) {
 	r := wire.NewReader(b)
 	likes := make([]int64, r.Count(2*MaxItems, 8))
@@ -276,7 +276,7 @@ func decodeCounts(b []byte) ([]int64, error) {
 	return likes, r.Close("fedcfk: proposal of a second sum")
 }
 
-// readNames reads names of members, each once.
+// readNames reads distinct names of members.
 func readNames(r *wire.Reader) []string {
 	names := make([]string, r.Count(protocol.MaxMembers, 2))
 	public := make(map[string]bool, len(names))
@@ -290,9 +290,9 @@ func readNames(r *wire.Reader) []string {
 	return names
 }
 
-// notice announces a kernel before it is told.
+// notice announces a kernel before its broadcast.
 type notice struct {
-	clients []string // who are told
+	clients []string // the receivers
 	bytes   int
 	hash    [sha256.Size]byte
 }
@@ -305,7 +305,7 @@ func (n notice) encode() []byte {
 	return w.Bytes()
 }
 
-// decodeNotice decodes what encode wrote.
+// decodeNotice decodes the output of encode.
 func decodeNotice(b []byte) (notice, error) {
 	r := wire.NewReader(b)
 	n := notice{clients: readNames(r), bytes: int(r.Uint32())}

@@ -21,7 +21,7 @@ type Server struct {
 	first, second       counted
 	firstEnd, secondEnd method.End
 	kernel              *ItemKernel // between the items in the second sum
-	broadcast           []byte      // the kernel as it is told
+	broadcast           []byte      // the kernel as sent
 }
 
 // counted holds the server's knowledge of a sum.
@@ -56,27 +56,27 @@ func (s *Server) tell(setup method.Setup) (*method.Run, error) {
 	return sums.Sender(setup, s.broadcast)
 }
 
-// CountFirst takes in the first sum.
+// CountFirst stores the first sum.
 func (s *Server) CountFirst(of sums.Summation, survivors []string, sums [][]int64) error {
 	s.first = counted{heard{of, survivors}, sums[0]}
 	return nil
 }
 
-// CountSecond takes in the second sum.
+// CountSecond stores the second sum.
 func (s *Server) CountSecond(of sums.Summation, survivors []string, sums [][]int64) error {
 	s.second = counted{heard{of, survivors}, sums[0]}
 	return nil
 }
 
-// EndedFirst is told how the first sum ended for its members.
+// EndedFirst records how the first sum ended for its members.
 func (s *Server) EndedFirst(e method.End) { s.firstEnd = e }
 
-// EndedSecond is told how the second sum ended.
+// EndedSecond records how the second sum ended.
 func (s *Server) EndedSecond(e method.End) { s.secondEnd = e }
 
 // AnnouncePairs returns the counts of the first sum, from which the second follows, if enough
-// parties are left. If a party has added a vector that is no list of likes, nobody knows
-// which party.
+// parties remain. If a party has added a vector that is not a list of likes, it cannot be
+// identified.
 func (s *Server) AnnouncePairs() ([]byte, error) {
 	stayed := s.firstEnd.Stayed
 	if least := s.Remaining(len(s.Parties)); len(stayed) < least {
@@ -84,12 +84,12 @@ func (s *Server) AnnouncePairs() ([]byte, error) {
 		return nil, protocol.Blame(gone[0], protocol.KindSilent, fmt.Errorf("fedcfk: %d of %d parties are left after the first sum, and %d are needed; missing: %s", len(stayed), len(s.Parties), least, strings.Join(gone, ", ")))
 	}
 	if err := s.possible(s.first.survivors, s.first.likes); err != nil {
-		return nil, fmt.Errorf("fedcfk: a party has added what is no list of likes: %w", err)
+		return nil, fmt.Errorf("fedcfk: a party has added a vector that is not a list of likes: %w", err)
 	}
 	return encodeCounts(s.first.likes), nil
 }
 
-// announceKernel names the kernel, and everybody who is still there to be told it.
+// announceKernel names the kernel and the remaining parties that receive it.
 func (s *Server) announceKernel() ([]byte, error) {
 	n := notice{clients: s.secondEnd.Stayed, bytes: len(s.broadcast), hash: sha256.Sum256(s.broadcast)}
 	if len(n.clients) == 0 {
@@ -98,7 +98,7 @@ func (s *Server) announceKernel() ([]byte, error) {
 	return n.encode(), nil
 }
 
-// Learn makes the kernel between items of the second sum.
+// Learn computes the kernel between items from the second sum.
 func (s *Server) Learn(context.Context, method.Reporter) error {
 	kept := s.Kept(s.first.People(), s.Popularity(s.first.likes))
 	var err error
@@ -109,8 +109,8 @@ func (s *Server) Learn(context.Context, method.Reporter) error {
 	return nil
 }
 
-// Result returns what the coordinator knows. How good the recommendations are only the
-// parties could tell.
+// Result returns the coordinator's result. It has no figures of the recommendations, which only the
+// parties could compute.
 func (s *Server) Result() (*method.Result, error) {
 	people, popularity, likes := len(s.Parties), s.Popularity(s.first.likes), 0
 	for _, n := range popularity {

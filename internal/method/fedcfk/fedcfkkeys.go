@@ -16,26 +16,25 @@ type Keys struct {
 	sums.Keys
 	Threshold int // least number of people who like an item that takes part
 	Margin    Margin
-	// Items is the catalogue, in the order of the sums; nil: what the ratings name,
-	// where one process has them all.
+	// Items is the catalogue, in the order of the sums. If it is nil, the items in the ratings are
+	// the catalogue, in a process that has them all.
 	Items []string
-	// Ratings is the greatest rating where products of ratings are added up; 0: lists are.
+	// Ratings is the greatest rating, for sums of products of ratings; 0 for sums of likes.
 	Ratings int
 
-	// Of mode paper.
+	// The settings of mode paper.
 	Once          bool    // everybody is in one round of all, and rounds are added up
 	Participation float64 // share of the people who take part in a round
-	Decoys        int     // other items that a device asks for beside each liked one
+	Decoys        int     // other items that a device requests for each liked one
 	Omitted       float64 // share of the liked items that a request leaves out
 }
 
-// Margin names the people who are relied upon when FedCFK looks for items that enough people
-// like.
+// Margin names the people whose likes count when FedCFK selects items that enough people like.
 type Margin string
 
-// The margins. With MarginCorrupted an item takes part when threshold honest
-// people like it, however many corrupted ones pretend to; with MarginNone all
-// count, which protects nobody from a server with clients of its own.
+// The margins. With MarginCorrupted an item takes part if threshold honest people like it, however
+// many corrupted ones pretend to. With MarginNone all people count, which protects nobody from a
+// server with clients of its own.
 const (
 	MarginCorrupted Margin = "corrupted"
 	MarginNone      Margin = "none"
@@ -43,10 +42,10 @@ const (
 
 const defaultThreshold = 10
 
-// maxRating bounds the ratings of a job: no scale of stars, grades or percents has more.
+// maxRating limits the ratings of a job: no scale of stars, grades or percents has more.
 const maxRating = 100
 
-// MaxItems bounds a catalogue: a device holds a kernel between all of them.
+// MaxItems limits a catalogue, because a device holds a kernel between all items.
 const MaxItems = 1 << 13
 
 // Section declares the keys.
@@ -58,7 +57,7 @@ func (k *Keys) Section() *section.Section {
 			{Key: "rounds", Value: section.Whole{Dst: &k.Rounds}, Else: "100 in mode paper", Doc: "The number of rounds of mode paper, 1 to 10000."},
 		}, k.SumKeys(always, ""), []section.Field{
 			{Key: "threshold", Value: section.Whole{Dst: &k.Threshold}, Else: "10; none in mode paper",
-				Doc: "The smallest number of people, 2 or more, who must like an item so that it takes part."},
+				Doc: "The smallest number of people, 2 or more, who must like an item for it to take part."},
 			{Key: "margin", Value: section.Choice[Margin]{Noun: "margin", Dst: &k.Margin, Known: []Margin{MarginCorrupted, MarginNone}}, Else: "corrupted; none in mode paper",
 				Doc: "The margin above the threshold: the number of people who may be corrupted, or none."},
 			{Key: "items", Value: section.Words{Dst: &k.Items, Most: MaxItems, Example: "[alien, brazil]"}, Else: "the items that the ratings name, in simulate",
@@ -92,7 +91,7 @@ func (k *Keys) finish(in *section.Place) error {
 	}
 	for _, key := range []string{"rounds", "once", "participation", "decoys", "omitted"} {
 		if in.Given(key) {
-			return in.Refuse(key, "%s belongs to mode paper of fedcfk, which gives lists away; remove it, or add mode: paper to reproduce the paper", key)
+			return in.Refuse(key, "%s belongs to mode paper of fedcfk, which exposes lists; remove it, or add mode: paper to reproduce the paper", key)
 		}
 	}
 	if k.Margin == "" {
@@ -114,7 +113,7 @@ func (k *Keys) finish(in *section.Place) error {
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
 	case learner.ProfileOf(j) == nil:
-		return in.Refuse("learner", "protocol fedcfk and learner %s do not go together; fedcfk and %s do", j.Learner.Name(), learner.Able(" or ", func(j *job.Job) bool { return learner.ProfileOf(j) != nil }))
+		return in.Refuse("learner", "protocol fedcfk does not run learner %s; it runs %s", j.Learner.Name(), learner.Able(" or ", func(j *job.Job) bool { return learner.ProfileOf(j) != nil }))
 	case d.Source == "" || d.Label != "" && d.Label != job.NoLabel || d.ID != "" || d.Folds > 0 || d.Test.Source != "":
 		return in.Refuse("data", "fedcfk reads one source of ratings; it has no label, id, folds or test source")
 	case d.Test.Fraction > 0 && d.Test.By == "":
@@ -157,8 +156,8 @@ func checkKernel(k job.Kernel, in *section.Place) error {
 	return nil
 }
 
-// Defaults of mode paper. The paper tries rounds in which 1 % to 50 % of all
-// people take part; it gives no numbers for requests.
+// Defaults of mode paper. The paper tries rounds with 1 % to 50 % of all people; it gives no
+// numbers for requests.
 const (
 	defaultRounds        = 100
 	defaultParticipation = 0.1

@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Party holds a party's state of a job: its own list, and the messages that it was told.
+// Party holds a party's state of a job: its own list, and the messages that it has received.
 type Party struct {
 	Device
 	public
@@ -22,7 +22,7 @@ type Party struct {
 	recommended []method.Recommendation
 }
 
-// newParty takes one person's ratings.
+// newParty returns the party of one person's ratings.
 func newParty(c method.Instance, _ string, t method.Table) (*Party, error) {
 	if t.Ratings == nil {
 		return nil, errors.New("fedcfk: a recommender needs ratings, and this is a table of rows; give lines of user, item and rating")
@@ -51,8 +51,8 @@ func newParty(c method.Instance, _ string, t method.Table) (*Party, error) {
 // Party returns the party of a person who likes the given items, ascending.
 func (c Devices) Party(liked []int) *Party { return &Party{Device: Device{Devices: c, Liked: liked}} }
 
-// Split returns the items that each person likes, to learn from and to be judged by: places
-// in the list of items, ascending.
+// Split returns each person's liked items for training and for evaluation: ascending places in the
+// list of items.
 func Split(j *job.Job, all *dataset.Ratings) (train, test [][]int, err error) {
 	liked := all
 	if j.Data.Like != 0 {
@@ -82,7 +82,7 @@ func (p *Party) addLikes(s method.Setup) (*method.Run, error) {
 	})
 }
 
-// NoteFirst takes in the members of the first sum.
+// NoteFirst records the members of the first sum.
 func (p *Party) NoteFirst(s sums.Summation, survivors []string) { p.first = heard{s, survivors} }
 
 func (p *Party) addPairs(s method.Setup) (*method.Run, error) {
@@ -97,8 +97,8 @@ func (p *Party) addPairs(s method.Setup) (*method.Run, error) {
 	})
 }
 
-// Agreed returns what the party adds to the second sum, as it follows from the announced result
-// of the first.
+// Agreed returns the party's vector of the second sum, derived from the announced result of the
+// first.
 func (p *Party) Agreed(announced []byte) (secagg.Vector, error) {
 	_, kept, err := p.pairing(p.public, announced)
 	return p.Pairs(kept), err
@@ -112,7 +112,7 @@ func (p *Party) hear(s method.Setup) (*method.Run, error) {
 	return sums.Receiver(s, func(body []byte) error { return p.recommend(body, n.hash) })
 }
 
-// recommend checks the kernel and solves for the party's own recommendations.
+// recommend checks the kernel and computes the party's own recommendations.
 func (p *Party) recommend(body []byte, hash [sha256.Size]byte) error {
 	if sha256.Sum256(body) != hash {
 		return p.blame("another kernel than the one that was announced")

@@ -10,27 +10,28 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ItemKernel is the kernel between items in the form that all devices get. Everybody gets one
-// and the same kernel, so that nobody asks for anything. It is the whole model.
+// ItemKernel is the kernel between items in the form that is broadcast to all devices. Every device
+// receives the same kernel, so no device has to request rows. It is the whole model.
 type ItemKernel struct {
 	Catalogue int      // items there are
 	Kept      []int    // items that take part, ascending
 	Values    []uint16 // pairs i <= j of kept items, row after row, in steps of 2^-16
 }
 
-// One stands for a kernel value of 1.
+// One represents a kernel value of 1.
 const One = math.MaxUint16
 
-// SpecOf returns the kernel of a job as learn/komd knows it.
+// SpecOf converts the kernel of a job for package learn/komd.
 func SpecOf(k job.Kernel) komd.Spec {
 	return komd.Spec{Name: komd.Name(k.Name), Degree: k.Degree, Clause: k.Clause, Coef0: k.Coef0, Gamma: k.Gamma, Coefficients: k.Coefficients}
 }
 
-// ItemKernel makes the kernel from both sums: the popularity of all items, or the squares of their
-// ratings, over the given number of people, and the pairs i < j of kept ones, row after row. Where people are missing
-// from the second, its counts are too small by at most as many; the diagonal is never too
-// small, as if each of the missing were several people who like one item each. So the result
-// is a kernel, up to rounding; the solver refuses a matrix that is none.
+// ItemKernel computes the kernel from both sums. popularity has the popularity of all items, or the
+// sums of their squared ratings, over the given number of people. pairs has the pairs i < j of kept
+// items, row after row. People missing from the second sum make its counts too small by at most
+// their number. The diagonal is never too small, as if each missing person were several people who
+// like one item each. So the result is a kernel, up to rounding; the solver refuses any other
+// matrix.
 func (c Devices) ItemKernel(kept []int, popularity, pairs []int64, people int) (*ItemKernel, error) {
 	counts := komd.Counts{Users: people, Most: c.Keys().Ratings, C: linalg.New[float64](len(kept), len(kept))}
 	at := 0
@@ -62,8 +63,8 @@ func Quantised(values []float64) []uint16 {
 	return out
 }
 
-// Model returns the model with which a device computes: a kernel over the whole catalogue,
-// with zeros for items that do not take part.
+// Model returns the model with which a device computes: a kernel over the whole catalogue, with
+// zeros for items that do not take part.
 func (k *ItemKernel) Model() *komd.Model {
 	full := linalg.New[float64](k.Catalogue, k.Catalogue)
 	at := 0
@@ -93,10 +94,10 @@ func (k *ItemKernel) Encode() []byte {
 	return w.Bytes()
 }
 
-// kernelBytes bounds the encoding of a kernel between the given number of items.
+// kernelBytes is the largest size of an encoded kernel between the given number of items.
 func kernelBytes(items int) int { return 64 + 4*items + 2*Entries(items) }
 
-// DecodeItemKernel decodes what Encode wrote.
+// DecodeItemKernel decodes the output of Encode.
 func DecodeItemKernel(b []byte) (*ItemKernel, error) {
 	r := wire.NewReader(b)
 	if magic := r.String(64); r.Err() == nil && magic != "mercer/v1/item-kernel" {

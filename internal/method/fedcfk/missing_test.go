@@ -13,16 +13,16 @@ import (
 	"github.com/mercer-fl/mercer/learn/komd"
 )
 
-// opened holds the server's knowledge after both sums, with some people missing from the
-// second: the popularity of the kept items in the first sum, and for each pair of items how
-// many of the people present like both. The strongest server chooses who is missing, by
-// calling them vanished.
+// opened holds the server's knowledge after both sums, with some people missing from the second:
+// the popularity of the kept items in the first sum, and for each pair of items how many of the
+// people present like both. The strongest server chooses who is missing, by declaring them dropped
+// out.
 type opened struct {
 	kept       []int
 	popularity []float64
 	both       *mat.SymDense // the diagonal is the popularity
 	people     int           // in the second
-	missing    []float64     // what nobody is to learn: how many of the missing like each item
+	missing    []float64     // secret: how many of the missing people like each item
 }
 
 // openSums adds up what devices bring to both sums, with the given items in the
@@ -222,11 +222,10 @@ func takingPart(t *testing.T, c Devices, lists [][]int) (kept, byCut []int) {
 	return c.Kept(len(lists), sums), byCut
 }
 
-// TestAttackDifferenceOfTheSums: popularity among all, less popularity among all but
-// one, is the list of that one. It stands for a server that chooses who is missing,
-// and holds everything that both sums open. On sums of pairs i <= j it reads every
-// list; a server of today has no second popularity to take off, and cannot name who
-// takes part either.
+// TestAttackDifferenceOfTheSums: popularity among all people minus popularity among all but one is
+// that person's list. The adversary is a server that chooses who is missing, and knows everything
+// that both sums open. On sums of pairs i <= j it reads every list. In today's protocol the server
+// has no second popularity to subtract, and cannot choose who takes part.
 func TestAttackDifferenceOfTheSums(t *testing.T) {
 	const people, items, victim = 200, 60, 77
 	lists, names := tastes(people, items, rand.New(rand.NewPCG(1, 2))), fedcfktest.Names(people)
@@ -313,10 +312,10 @@ func attackRank(t *testing.T, c Devices, lists [][]int, seed uint64) {
 	}
 }
 
-// TestAttackRankOfTheSecondSum: a sum over fewer people than items has low rank, so that its
-// diagonal follows from the rest, and with the popularity of all the list of the missing
-// person (Gauss-Newton on the null space). It stands for a server that chooses one person or
-// five to be missing, and knows how much they like.
+// TestAttackRankOfTheSecondSum: a sum over fewer people than items has low rank, so its diagonal
+// follows from the other entries, and with the popularity of all people gives the list of the
+// missing person (Gauss-Newton on the null space). The adversary is a server that chooses one or
+// five people to be missing, and knows how many items they like.
 func TestAttackRankOfTheSecondSum(t *testing.T) {
 	c := someDevices(120, MarginCorrupted)
 	attackRank(t, c, tastes(80, c.Items, rand.New(rand.NewPCG(5, 6))), 1)
@@ -337,10 +336,10 @@ func attackRankOn(t *testing.T, n int) {
 	attackRank(t, someDevices(items, MarginCorrupted), pick(people, order[:n]), uint64(n))
 }
 
-// TestTraceOfTheMissing: an attack by rank on sums that lack no rank finds no list, and yet
-// does not do quite as badly as chance: smallest eigenvectors avoid the items that the
-// missing person likes. It stands for a server that would use its guess to tell the list of
-// the missing person from outsiders' lists.
+// TestTraceOfTheMissing: an attack by rank on sums of full rank finds no list, but is slightly
+// better than chance: the smallest eigenvectors avoid the items that the missing person likes. The
+// adversary is a server that uses its guess to distinguish the missing person's list from
+// outsiders' lists.
 func TestTraceOfTheMissing(t *testing.T) {
 	const groups = 30
 	rng, total := rand.New(rand.NewPCG(22, 7)), 0.0

@@ -60,8 +60,8 @@ func afterFirst(t *testing.T) (*Party, []method.Step) {
 	return party, plan
 }
 
-// A party finds the second session by itself, and takes what cannot follow from the
-// first as the coordinator's fault.
+// A party derives the second session by itself, and blames the coordinator for announcements that
+// cannot follow from the first sum.
 func TestSecondSumThatDoesNotFollow(t *testing.T) {
 	p, plan := afterFirst(t)
 	good := []int64{12, 7, 0, 9, 10, 11, 12, 13, 14, 15, 16, 17} // of 17; ten items for 16 at least
@@ -120,8 +120,8 @@ func TestPatientTimers(t *testing.T) {
 	}
 }
 
-// A kernel is told as it was announced, between items of the second sum, to those
-// who were in it.
+// A kernel is sent as it was announced, between items of the second sum, to the members of that
+// sum.
 func TestKernelThatDoesNotFollow(t *testing.T) {
 	p, plan := afterFirst(t)
 	p.second, p.kept, p.likes = p.first, []int{0, 1}, []int64{12, 7, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0}
@@ -159,7 +159,7 @@ func TestKernelThatDoesNotFollow(t *testing.T) {
 	}
 }
 
-// With too few left after the first sum the coordinator says who is missing.
+// If too few parties remain after the first sum, the coordinator names the missing ones.
 func TestTooFewAfterTheFirstSum(t *testing.T) {
 	p, _ := afterFirst(t)
 	srv := devicesOf(methodtest.Instance(filmsJob(t))).Server()
@@ -171,8 +171,8 @@ func TestTooFewAfterTheFirstSum(t *testing.T) {
 	}
 }
 
-// Coordinator and party come to one second session by the same function, from the
-// same words, after the first. It announces no counts that a party would not believe.
+// Coordinator and party derive one second session with the same function from the same announcement
+// after the first. The coordinator announces no counts that a party would refuse.
 func TestSecondSumThatTheCoordinatorAnnounces(t *testing.T) {
 	p, plan := afterFirst(t)
 	srv := devicesOf(methodtest.Instance(filmsJob(t))).Server()
@@ -215,7 +215,7 @@ func FuzzAnnounced(f *testing.F) {
 	})
 }
 
-// What a party's table must be.
+// A party refuses tables that are not one person's ratings.
 func TestListsOfParties(t *testing.T) {
 	j := filmsJob(t)
 	two := &dataset.Ratings{Name: "r.csv", Users: []string{"1", "2"}, Items: []string{"tea"}, List: []dataset.Rating{{Value: 1}}}

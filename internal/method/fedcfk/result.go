@@ -36,9 +36,9 @@ type Figures struct {
 	Paper           *PaperFigures `json:"paper,omitempty"` // of mode paper
 }
 
-// PaperFigures describes how a job in mode paper went, and how much the server could find out
-// by the published attacks. The process that plays everybody has judged the attacks, since it
-// has the lists.
+// PaperFigures describes how a job in mode paper went, and how much the server could learn by
+// the published attacks. The process that plays all members measures the attacks, since it has
+// the lists.
 type PaperFigures struct {
 	Rounds int `json:"rounds"`
 	Added  int `json:"lists_added"` // over all rounds
@@ -47,8 +47,8 @@ type PaperFigures struct {
 	KernelErrors []float64 `json:"kernel_errors"`
 	Requested    uint64    `json:"rows_requested"`
 	Indefinite   int       `json:"people_without_convex_weights"`
-	// Lists that could be read off the row of an item which one person alone liked in a
-	// round, and how many of these lists one person alone can have.
+	// ListsRead counts lists that could be read from the row of an item that only one person liked
+	// in a round, and ListsNamed those that only one person can have.
 	ListsRead  int `json:"lists_read"`
 	ListsNamed int `json:"lists_named"`
 	// Solved counts people whose lists follow from sums of several rounds.
@@ -81,7 +81,7 @@ func (f *Figures) text(r *method.Result) []method.Block {
 	linef("Ratings: %s", f.Source)
 	linef("%s; %s", f.scope(), f.counted(r))
 	if r.Exact != nil {
-		linef("all sums are those of the plain lists, entry for entry: %s", humanize.YesNo(*r.Exact))
+		linef("all sums equal those of the plain lists, entry for entry: %s", humanize.YesNo(*r.Exact))
 	}
 	linef("")
 	list = append(list, sums.Table(f.Sums))
@@ -91,16 +91,16 @@ func (f *Figures) text(r *method.Result) []method.Block {
 		if list := f.Paper.KernelErrors; len(list) > 0 {
 			linef("the estimate's mean squared difference from the kernel of all lists: %.2g after the first round, %.2g after the last", list[0], list[len(list)-1])
 		}
-		linef("rows of the kernel asked for: %d by each device in each round", int(f.Paper.Requested)/max(1, f.People*f.Paper.Rounds))
+		linef("rows of the kernel requested: %d by each device in each round", int(f.Paper.Requested)/max(1, f.People*f.Paper.Rounds))
 	}
 	for i, r := range f.Recommended {
 		if i == 0 {
-			linef("\nWhat the first device recommends to its owner")
+			linef("\nRecommendations of the first device to its owner")
 		}
 		linef("  item %-8s  %.4f", r.Item, r.Score)
 	}
 	if f.Recommendations != "" {
-		linef("what each device recommends, which real ones keep to themselves: %s", f.Recommendations)
+		linef("recommendations of each device, which real devices keep to themselves: %s", f.Recommendations)
 	}
 	return list
 }
@@ -122,7 +122,7 @@ func (f *Figures) curves() []report.Curve {
 	return []report.Curve{c}
 }
 
-// counted counts the ratings that anybody knows: parties keep their held-out ratings to
+// counted describes the ratings that a result counts: parties keep their held-out ratings to
 // themselves.
 func (f *Figures) counted(r *method.Result) string {
 	counted := humanize.Count(r.Training, "rating") + " counted"
@@ -132,7 +132,7 @@ func (f *Figures) counted(r *method.Result) string {
 	return fmt.Sprintf("%s, %s held out by %d people", counted, humanize.Count(r.HeldOut, "rating"), f.Judged)
 }
 
-// scope counts the people and items there are to learn from.
+// scope describes how many people and items the job learns from.
 func (f *Figures) scope() string {
 	if f.Paper != nil {
 		return fmt.Sprintf("%d people, %d items; %d rounds", f.People, f.Items, f.Paper.Rounds)
@@ -162,7 +162,7 @@ func (f *Figures) summary(j *job.Job, r *method.Result) []report.Row {
 	return rows
 }
 
-// facts hold the inputs of a job's statement.
+// facts hold the inputs of a job's statement of leakage.
 type facts struct {
 	people        int      // who began the first sum
 	first, second []string // whose lists are in each sum
@@ -183,8 +183,8 @@ func (f facts) absent() []string {
 // maxAbsent bounds the names in a statement.
 const maxAbsent = 20
 
-// absence names the people who are in the first sum only, and describes what the sums tell of
-// them.
+// absence names the people who are in the first sum only, and describes what the sums reveal
+// about them.
 func (f facts) absence() string {
 	absent := f.absent()
 	if len(absent) == 0 {
@@ -194,7 +194,7 @@ func (f facts) absence() string {
 	if more := len(absent) - maxAbsent; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("The first sum is over %d people, the second over %d; in the first only: %s. The second counts no single item, and has %d items for %d people, so that how many like one does not follow from its pairs: no difference of the sums is the list of those who are absent. Statistics may find a trace of it. Of attacks that use that lists hold whole numbers, one simple form alone was tried.",
+	return fmt.Sprintf("The first sum is over %d people, the second over %d; in the first only: %s. The second counts no single item, and has %d items for %d people. So its pairs do not give the number of people who like an item, and no difference of the sums is the list of the absent people. Statistics may find a trace of it. Of the attacks that exploit the whole numbers in lists, only one simple form was tried.",
 		len(f.first), len(f.second), names, len(f.kept), len(f.second))
 }
 
@@ -204,26 +204,26 @@ func (c Devices) leakage(f facts) map[string][]string {
 	corrupted := sums.Share(k.Corrupted, f.people)
 	lines := map[string][]string{
 		"server": {
-			fmt.Sprintf("The server learns how many people like each of %d items (%d of them have a single one), and who takes part. It sees no list.", c.Items, sums.Count(f.likes, 1)),
-			fmt.Sprintf("For every pair of the %d items with at least %d likes it learns how many of %d people like both: %d pairs have a single one. Whoever knows that a certain person likes both of such a pair knows that this person takes part, and that nobody else who does likes both.",
+			fmt.Sprintf("The server learns how many people like each of %d items (%d of them have a single one), and who takes part. It sees no person's list.", c.Items, sums.Count(f.likes, 1)),
+			fmt.Sprintf("For every pair of the %d items with at least %d likes it learns how many of %d people like both: %d pairs have a single one. Anyone who knows that a certain person likes both items of such a pair knows that this person takes part, and that no other participant likes both.",
 				len(f.kept), c.Cut(f.people, f.likes), len(f.second), sums.Count(f.pairs, 1)),
 			f.absence(),
-			"The limit holds against a server that follows the protocol. One that lies about the first sum, or invents people, has any item counted, and the row of an item that one person alone likes is that person's list.",
+			"The minimum number of likes protects against a server that follows the protocol. A server that forges the first sum, or invents people, can have any item counted, and the row of an item that only one person likes is that person's list.",
 		},
 		"party": {
-			fmt.Sprintf("Every device learns who takes part, how many people like each item, and the kernel between %d items (16 bits a value), from which it can work out how many like both of two: what the server learns. What it is recommended stays with it.", len(f.kept)),
+			fmt.Sprintf("Every device learns who takes part, how many people like each item, and the kernel between %d items (16 bits a value), from which it can compute how many people like both of two items. So it learns what the server learns. Its recommendations stay on the device.", len(f.kept)),
 		},
 		"coalition": {
-			fmt.Sprintf("The server with up to %d of the %d devices learns the sums of the others, of at least %d people; with more, nothing is promised.", corrupted, f.people, c.Remaining(f.people)-corrupted),
-			"Any device can lie about what it likes, and nobody can tell.",
+			fmt.Sprintf("The server with up to %d of the %d devices learns the sums of the others, of at least %d people; with more, there is no guarantee.", corrupted, f.people, c.Remaining(f.people)-corrupted),
+			"Any device can lie about its owner's likes, and nobody can detect it.",
 		},
-		"broker": {"Whoever carries the messages learns who sends, when and how much."},
+		"broker": {"The carriers of the messages learn who sends, when and how much."},
 	}
 	if k.Ratings > 0 {
 		c.tellRatings(lines, f)
 	}
 	if k.Margin == MarginNone {
-		lines["server"] = append(lines["server"], fmt.Sprintf("margin: none counts everybody: %d devices of the server's make an item count that one person alone likes, and lay that person's list open. Use margin: corrupted.", k.Threshold-1))
+		lines["server"] = append(lines["server"], fmt.Sprintf("margin: none counts dishonest devices too: with %d devices of its own the server gets an item counted that only one person likes, and so reads that person's list. Use margin: corrupted.", k.Threshold-1))
 	}
 	if k.Adversary == sums.SemiHonest {
 		lines["server"] = append(lines["server"], sums.SemiHonestServer)
@@ -231,12 +231,12 @@ func (c Devices) leakage(f facts) map[string][]string {
 	return lines
 }
 
-// tellRatings changes the statement for sums of ratings: squares beside the counts of likes, products
-// in place of the numbers of people who like two items.
+// tellRatings changes the statement for sums of ratings: it adds squares to the counts of likes, and
+// has products in place of the numbers of people who like two items.
 func (c Devices) tellRatings(lines map[string][]string, f facts) {
 	server := lines["server"]
-	server[0] += " It learns the sum of the squared ratings of each item too: where one person alone likes an item, that tells the person's rating, and where few do, often each rating, but not whose. No limit holds for this: a party takes part only if its policy allows it (ratings: true)."
-	server[1] = fmt.Sprintf("For every pair of the %d items with at least %d likes it learns the sum of the products of %d people's ratings: %d pairs have the sum 1, of one person who rates both with 1. A product of two ratings often tells both.",
+	server[0] += " It also learns the sum of the squared ratings of each item. If only one person likes an item, this reveals the person's rating; if few do, often each rating, but not whose. No limit applies to this: a party takes part only if its policy allows it (ratings: true)."
+	server[1] = fmt.Sprintf("For every pair of the %d items with at least %d likes it learns the sum of the products of %d people's ratings: %d pairs have the sum 1, from one person who rates both with 1. A product of two ratings often reveals both.",
 		len(f.kept), c.Cut(f.people, f.likes), len(f.second), sums.Count(f.pairs, 1))
-	lines["party"][0] = fmt.Sprintf("Every device learns who takes part, how many people like each item, the sum of its squared ratings, and the kernel between %d items (16 bits a value), from which it can work out the sums of products: what the server learns. What it is recommended stays with it.", len(f.kept))
+	lines["party"][0] = fmt.Sprintf("Every device learns who takes part, how many people like each item, the sum of its squared ratings, and the kernel between %d items (16 bits a value), from which it can compute the sums of products. So it learns what the server learns. Its recommendations stay on the device.", len(f.kept))
 }

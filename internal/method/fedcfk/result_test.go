@@ -40,15 +40,15 @@ func TestPresent(t *testing.T) {
 	p, text := shown(t, nil, hardenedDetails)
 	const want = `Ratings: films
 250 people, 140 items, 131 of them with enough likes (28); 5643 ratings counted, 750 ratings held out by 250 people
-all sums are those of the plain lists, entry for entry: yes
+all sums equal those of the plain lists, entry for entry: yes
 
 
 fedcfk/popularity 250 25 8 233 48 31 140 144 B 0 B 0 B
 kernel between items, to every device: 17.4 KiB
 
-What the first device recommends to its owner
+Recommendations of the first device to its owner
   item 9         0.0775
-what each device recommends, which real ones keep to themselves: out/recommendations.csv`
+recommendations of each device, which real devices keep to themselves: out/recommendations.csv`
 	if text != want {
 		t.Errorf("text\n%s\nwant\n%s", text, want)
 	}
@@ -61,7 +61,7 @@ what each device recommends, which real ones keep to themselves: out/recommendat
 func TestPresentOnAPage(t *testing.T) {
 	j := someDevices(80, MarginCorrupted).Job
 	p, text := shown(t, j, `{"crowd": {"source": "films", "people": 60, "items": 80, "paper": {"rounds": 12, "rows_requested": 7200}}}`)
-	if !strings.Contains(text, "60 people, 80 items; 12 rounds") || !strings.Contains(text, "rows of the kernel asked for: 10 by each device in each round") {
+	if !strings.Contains(text, "60 people, 80 items; 12 rounds") || !strings.Contains(text, "rows of the kernel requested: 10 by each device in each round") {
 		t.Errorf("text\n%s", text)
 	}
 	var labels []string
@@ -71,7 +71,7 @@ func TestPresentOnAPage(t *testing.T) {
 	if got := strings.Join(labels, ", "); got != "Data, People, Protocol, Counted, Kernel, Learner, Ratings, Sums equal the plain ones" {
 		t.Errorf("the page says %s", got)
 	}
-	if _, text := shown(t, j, `{"crowd": {"paper": {"rounds": 0}}}`); !strings.Contains(text, "asked for: 0") {
+	if _, text := shown(t, j, `{"crowd": {"paper": {"rounds": 0}}}`); !strings.Contains(text, "requested: 0") {
 		t.Errorf("of no rounds\n%s", text)
 	}
 	for _, other := range []string{`{}`, `{"secvm": {"sums": []}}`} {

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// like, every and by choose what is learnt from and judged by.
+// like, every and by select the ratings for training and for evaluation.
 func TestSplit(t *testing.T) {
 	r := &dataset.Ratings{Users: []string{"1", "2"}, Items: []string{"1", "2", "3"}, Timed: true, List: []dataset.Rating{
 		{User: 0, Item: 0, Value: 5, Time: 9}, {User: 0, Item: 1, Value: -1, Time: 3}, {User: 0, Item: 2, Value: 4, Time: 8},

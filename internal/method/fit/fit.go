@@ -1,6 +1,7 @@
-// Package fit is the method of jobs of kind Fit: parties that hold different rows fit how all prepare
-// theirs by a data dictionary, once, and learn nothing else. Later jobs of the dictionary name the job, so
-// that no two fits are told whose difference is a few people's. See package rows.
+// Package fit is the method of jobs of kind Fit: parties with different rows fit, once, how all of
+// them prepare their rows under a data dictionary, and learn nothing else. Later jobs of the
+// dictionary name this job. So no two fits are released whose difference belongs to a few people.
+// See package rows.
 package fit
 
 import (
@@ -15,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/rows"
 )
 
-// Protocol is the fit of a dictionary.
+// Protocol returns the fit of a dictionary.
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[party, server, none]{
@@ -38,10 +39,10 @@ var itself = method.New(method.Binding[party, server, none]{
 
 var errContinues = errors.New("fit: a fit continues no job")
 
-// none are the public values.
+// none is the type of the public values: there are none.
 type none = struct{}
 
-// keys are the settings of the protocol: none.
+// keys has no settings.
 type keys struct{}
 
 // Section implements [section.Values].
@@ -52,7 +53,7 @@ func (keys) Section() *section.Section {
 // Demands implements [job.Settings].
 func (keys) Demands() job.Demands { return job.Demands{Mode: job.Hardened} }
 
-// party is a holder of rows.
+// party is a party with rows.
 type party struct{ *rows.Party }
 
 func newParty(c method.Instance, self string, t method.Table) (*party, error) {

@@ -116,8 +116,9 @@ func by(j *job.Job, fit byte, told ...string) *job.Job {
 	return &named
 }
 
-// A job by a kept fit gives the figures and the model of one that fits itself, in every protocol of
-// parties that hold rows, for all columns or some, in any order, and for newcomers, who are told it.
+// A job with a kept fit gives the figures and the model of a job that fits itself, in every
+// protocol of parties with rows, for all columns or some, in any order, and for newcomers, which
+// receive the fit.
 func TestJobsByAKeptFit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -176,8 +177,8 @@ func TestJobsByAKeptFit(t *testing.T) {
 	}
 }
 
-// What a job of kind Fit lets out stands in the ledger; a second one on other people is held, and so is one
-// among other parties. Jobs by the first fit pass whoever comes.
+// The ledger records the release of a job of kind Fit. It blocks a second fit on other people, and
+// one among other parties. Jobs with the first fit pass, whichever parties join.
 func TestAttackASecondFitOfADictionary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -211,7 +212,7 @@ func TestAttackASecondFitOfADictionary(t *testing.T) {
 	ledgers.Holds(t, "east", join(t, by(j, 8), 9, grown, second), "prepared or scaled by another fit than in the earlier job, or may be")
 }
 
-// A party takes no fit for a job's that is another's, or none.
+// A party refuses a kept fit that belongs to another job, or is not a fit.
 func TestFitsOfOtherJobs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -235,7 +236,7 @@ func TestFitsOfOtherJobs(t *testing.T) {
 		fit  []byte
 		says string
 	}{
-		{by(j, 1), nil, "east has nothing of the fit of job"},
+		{by(j, 1), nil, "east no longer has the fit of job"},
 		{by(parse(t, file("{name: okra}", "    scale: minmax\n")), 1), kept["east"], "is of another dictionary or table, or has another scaling"},
 		{by(parse(t, strings.Replace(file("{name: okra}", "    scale: standard\n"), "source: patients", "source: children", 1)), 1), kept["east"], "is of another dictionary or table"},
 		{by(j, 1), kept["east"][:len(kept["east"])-1], "rows: fit"},
@@ -250,8 +251,8 @@ func TestFitsOfOtherJobs(t *testing.T) {
 	}
 }
 
-// A leader that tells each member another body: the newcomer gets a fit of which only the scaling is another's,
-// which the preparation does not show.
+// A leader sends each member another body: the newcomer gets a fit with only the scaling of another
+// one, which the preparation does not show.
 func TestAttackALeaderTellsTwoStories(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -279,7 +280,8 @@ func TestAttackALeaderTellsTwoStories(t *testing.T) {
 	}
 }
 
-// A newcomer is told another fit in a second job that names the same first one: its ledger holds its rows.
+// A newcomer receives another fit in a second job that names the same first one: its ledger blocks
+// its rows.
 func TestAttackANewcomerIsToldTwoFits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -313,7 +315,7 @@ func TestAFitThatIsClosedEarlyLeavesNothing(t *testing.T) {
 	}
 }
 
-// The fit of the widest dictionary has room in the message that tells it.
+// The message with a fit has room for the fit of the widest dictionary.
 func TestRoomForAToldFit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -352,7 +354,7 @@ func TestRoomForAToldFit(t *testing.T) {
 	join(t, by(j, 1, "east"), 3, texts, map[string][]byte{"north": kept["north"], "south": kept["south"]}).Until(t, "prepared")
 }
 
-// The leader cannot tell newcomers another fit than the others have.
+// The leader cannot send newcomers another fit than the others have.
 func TestAttackALeaderTellsAnotherFit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

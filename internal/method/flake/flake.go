@@ -1,5 +1,5 @@
-// Package flake is the method FLAKE: method okra with one dense matrix for an encoder. It is here
-// to be compared with. Encoder haar of okra has the law of its matrix at less cost.
+// Package flake is protocol okra with one dense matrix as its encoder. It exists for comparison.
+// Encoder haar of okra has the same distribution of its matrix at less cost.
 package flake
 
 import (
@@ -11,7 +11,7 @@ import (
 	okramachines "github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// Protocol is FLAKE. Parties and coordinator are okra's.
+// Protocol returns the binding of FLAKE. Parties and coordinator are okra's.
 func Protocol() *method.Protocol { return itself }
 
 var itself = okra.Bind(okra.Variant{Name: "flake", Keys: func() job.Settings { return new(Keys) }, Labels: true})

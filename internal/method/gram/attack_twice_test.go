@@ -18,10 +18,10 @@ spec:
   learner: {name: svc}
 `
 
-// The coordinator alone submits one job twice over an untouched table, and follows the protocol. Held-out
-// rows are drawn anew, and so is the scaling: two Gram matrices under two scalings have the columns for
-// eigenvectors. The parties' ledgers hold the second before a number over their columns is declared;
-// ranges and numbers as they are tell nothing new.
+// The coordinator alone submits one job twice over an unchanged table, and follows the protocol.
+// Held-out rows are drawn anew, and so is the scaling: two Gram matrices under two scalings have
+// the columns as eigenvectors. The parties' ledgers block the second job before a number over their
+// columns is declared; ranges and unscaled numbers reveal nothing new.
 func TestAttackOneJobTwiceByColumns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

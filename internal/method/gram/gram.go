@@ -1,6 +1,6 @@
-// Package gram is the method for holders of other columns of the same people: the
-// coordinator learns from the sum of their Gram matrices, of which it sees the sum
-// only. See protocol/psi and protocol/gram.
+// Package gram binds protocol gram to learners, for parties with different columns of the same
+// people: the coordinator learns from the sum of their Gram matrices and sees only this sum. See
+// protocol/psi and protocol/gram.
 package gram
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Protocol is the sum of Gram matrices.
+// Protocol returns the binding of gram.
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[party, server, columns.Declared]{
@@ -38,13 +38,12 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	NoFile: columns.Undownloadable,
 })
 
-// step is a step of this binding's.
+// step is a step of this binding.
 type step = method.StepOf[party, server, columns.Declared]
 
-// steps: the parties align their rows and add up their
-// Gram matrices, the label holder sends the labels, and the coordinator chooses by
-// folds if the job has any, learns, and evaluates. Where predictions are open, it tells
-// the parties which rows are in the model.
+// steps plans a job: the parties align their rows and add up their Gram matrices, the label holder
+// sends the labels, and the coordinator selects by folds if the job has any, learns, and evaluates.
+// With open predictions it tells the parties which rows are in the model.
 func steps(c method.Instance) ([]step, error) {
 	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: (*party).holder, Server: func(s *server) *columns.Server { return &s.Server }, Declare: (*party).declare, Usable: trained(c.Job).Usable, Lets: (*party).products,
@@ -68,7 +67,7 @@ func steps(c method.Instance) ([]step, error) {
 	return plan, nil
 }
 
-// adding is the session that adds up what the arithmetic lays out.
+// adding returns the session that adds up the Gram matrices.
 func adding(c method.Instance, a arithmetic) (*method.Session, func(method.Session, columns.Declared, []byte) (*method.Session, error)) {
 	return sums.Summing(c, "protocol", func(d columns.Declared) (sums.Sum, error) {
 		p, err := a.Params(d)
@@ -76,7 +75,7 @@ func adding(c method.Instance, a arithmetic) (*method.Session, func(method.Sessi
 	})
 }
 
-// groups returns the entries to add up. Every entry has the common bound as its offset.
+// groups returns the summed entries. Every entry has the common bound as its offset.
 func groups(p gram.Params) []secagg.Group {
 	var list []secagg.Group
 	for _, entries := range p.Groups() {
@@ -85,10 +84,10 @@ func groups(p gram.Params) []secagg.Group {
 	return list
 }
 
-// arithmetic lays the sum out.
+// arithmetic lays out the entries of the sum.
 type arithmetic struct{ columns.Products }
 
-// trained is the arithmetic of a job.
+// trained returns the arithmetic of a job.
 func trained(j *job.Job) arithmetic { return arithmetic{columns.ProductsOf(j)} }
 
 // Usable refuses declarations that cannot be added up.
@@ -100,7 +99,7 @@ func (a arithmetic) Usable(d columns.Declared) error {
 	return sums.Check(len(d.List), groups(p))
 }
 
-// adder adds the term of a party's rows to the sum.
+// adder builds the machine that adds the term of a party's rows to the sum.
 func (a arithmetic) adder(setup method.Setup, d columns.Declared, party int, rows linalg.Rows, added func()) (*method.Run, error) {
 	part, err := a.PartOf(d, party, rows)
 	if err != nil {
@@ -122,8 +121,7 @@ func trainingRows(j *job.Job, d columns.Declared) int {
 	return train
 }
 
-// Keys are the settings of a job. There is no paper mode: the paper's sum is the
-// same one.
+// Keys are the settings of a job. There is no mode paper: the paper's sum is the same.
 type Keys struct {
 	job.Moded
 	columns.Keys

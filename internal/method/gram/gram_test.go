@@ -94,7 +94,7 @@ func fixedPoint(t *testing.T, j *job.Job, f *federated, set *dataset.Set) [][]fl
 		matrix[i] = make([]float64, len(rows))
 		for k := range matrix {
 			if i != k && i >= training && k >= training {
-				continue // held-out rows with each other: nobody needs it
+				continue // held-out rows with each other are not summed
 			}
 			sum := int64(0)
 			for c, v := range whole[i] {
@@ -165,7 +165,7 @@ func TestGramIsThePooledOne(t *testing.T) {
 	}
 }
 
-// Learners that need no labels are sent none.
+// Learners that need no labels receive none.
 func TestGramWithoutLabels(t *testing.T) {
 	j := gramJob(t, []string{"guest", "host"}, "minmax", "kpca, n_components: 3")
 	j.Data.Label = job.NoLabel
@@ -200,8 +200,8 @@ func TestTooLargeValues(t *testing.T) {
 	}
 }
 
-// A party whose table changes while it aligns has another order than it agreed to,
-// and is named by everybody else, the coordinator included.
+// A party whose table changes during the alignment has another order than it agreed to, and all
+// other members blame it, including the coordinator.
 func TestChangedTableIsNamed(t *testing.T) {
 	j := gramJob(t, []string{"guest", "host", "third"}, "none", "svc")
 	f := federate(t, j, columnstest.Share(t, j, columnstest.Numbered(t, "wdbc", 60)))
@@ -247,8 +247,8 @@ func TestReasonsWhyAQuestionIsNotSettled(t *testing.T) {
 	}
 }
 
-// What is told settles the sessions that follow: another order, or another word
-// of one party, and there is no common session.
+// Announcements determine the sessions that follow: with another order, or another word of one
+// party, there is no common session.
 func TestDeclarationsSettleTheSum(t *testing.T) {
 	_, undeclared := columns.Declared{}.Rows()
 	j := gramJob(t, []string{"guest", "host"}, "none", "svc")

@@ -33,11 +33,10 @@ func (s *server) tell(setup method.Setup) (*method.Run, error) {
 	return sums.Sender(setup, s.support())
 }
 
-// room limits the memory that the coordinator holds for a sum: the largest sum, and one
-// vector that is under way.
+// room limits the coordinator's memory for a sum: the largest sum, and one vector in transit.
 func room() secagg.Limits { return secagg.Limits{Words: 1 << 28, Uploads: 1} }
 
-// summer adds the Gram matrices up.
+// summer builds the machine that adds up the Gram matrices.
 func (s *server) summer(setup method.Setup) (*method.Run, error) {
 	layout, err := s.Params(s.Declared)
 	if err != nil {
@@ -49,18 +48,18 @@ func (s *server) summer(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// ended takes the facts for the statement of leakage.
+// ended stores the facts for the statement of leakage.
 func (s *server) ended(e method.End) { s.facts = s.facts.Join(e.Facts) }
 
-// makeRowless makes the model as the coordinator keeps it.
+// makeRowless converts the model to the form that the coordinator keeps.
 func (s *server) makeRowless(context.Context, method.Reporter) error {
 	var err error
 	s.rowless, err = s.Work.Rowless()
 	return err
 }
 
-// support encodes the message for the parties: the number of the model's outputs, and the
-// rows that the model is over, a bit for each training row.
+// support encodes the message to the parties: the number of the model's outputs, and one bit for
+// each training row, set if the model uses the row.
 func (s *server) support() []byte {
 	var w wire.Writer
 	w.Uint32(uint32(s.rowless.Outputs()))
@@ -86,8 +85,8 @@ func (s *server) keep(method.Closing) (method.RetainedState, error) {
 	return columns.RetainedState(s.Job, file.Bytes()), err
 }
 
-// left: without rows in the model there would be no
-// products with them.
+// left reports whether a retained state of an earlier program is of this protocol: its model is
+// over rows.
 func left(body []byte) bool {
 	rows, ok := columns.RetainedRows(body)
 	return ok && rows > 0

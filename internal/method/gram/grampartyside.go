@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// party is a holder of columns.
+// party is a party with columns.
 type party struct {
 	*columns.Party
 	arithmetic
@@ -39,7 +39,7 @@ func (p *party) sum(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// hear is told which rows are in the model.
+// hear builds the machine that receives which rows are in the model.
 func (p *party) hear(setup method.Setup) (*method.Run, error) {
 	return sums.Receiver(setup, func(body []byte) error {
 		if err := p.takeSupport(body); err != nil {
@@ -54,12 +54,12 @@ func (p *party) declare(d *columns.Declaration) error {
 	return columns.DeclareProducts(d, p.Rows)
 }
 
-// products states the products of the common rows, once they are known.
+// products states the products of the common rows; none before the alignment.
 func (p *party) products() ([]method.Release, error) {
 	return p.Releases(method.ReleaseProducts)
 }
 
-// told are facts: none before the sum; the number of columns is declared.
+// told returns the facts: none before the sum, except the declared number of columns.
 func (p *party) told() method.Facts {
 	if !p.summed {
 		return method.Facts{}
@@ -67,7 +67,7 @@ func (p *party) told() method.Facts {
 	return method.Facts{Known: true, Grid: p.grid}
 }
 
-// takeSupport notes which rows are in the model: the party keeps its columns of these rows.
+// takeSupport records which rows are in the model: the party keeps its columns of these rows.
 func (p *party) takeSupport(body []byte) error {
 	r := wire.NewReader(body)
 	outputs, bits := int(r.Uint32()), r.Rest()

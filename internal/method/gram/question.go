@@ -16,13 +16,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol/gram"
 )
 
-// inquirer answers questions by the products of new rows with the model's.
+// inquirer answers queries by the products of new rows with the model's rows.
 type inquirer struct {
 	columns.Inquirer
 	model *model.Rowless // at the coordinator
 }
 
-// asking is a step of a question.
+// asking is a step of a query.
 type asking = method.StepOf[helper, answerer, columns.Declared]
 
 func answering(o *inquirer) method.AnswersOf[inquirer, helper, answerer, columns.Declared] {
@@ -36,8 +36,8 @@ func answering(o *inquirer) method.AnswersOf[inquirer, helper, answerer, columns
 	}
 }
 
-// steps: align, all-gather, add up the products of new rows with the model's, and tell the asker what
-// the coordinator's model says.
+// steps plans a query: align, all-gather, add up the products of new rows with the model's rows,
+// and send the querying party the predictions of the coordinator's model.
 func (o *inquirer) steps(q method.Question) ([]asking, error) {
 	if err := o.Asks(q, func(method.Question) error { return nil }); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func products(b columns.Basis) arithmetic {
 	}}
 }
 
-// answerStep tells the model's answer to the asker, and to nobody else.
+// answerStep sends the model's decisions to the querying party only.
 func answerStep(q method.Question, b columns.Basis) asking {
 	return asking{Name: "answer", Session: &method.Session{
 		Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Purpose: "predict", Parent: b.Parent,
@@ -73,7 +73,7 @@ func answerStep(q method.Question, b columns.Basis) asking {
 	}), Party: (*helper).hear, Server: (*answerer).tell, Releases: method.ReleasesNothing[helper]}
 }
 
-// helper is a party of a question.
+// helper is a party of a query.
 type helper struct {
 	*columns.Helper
 	arithmetic
@@ -96,7 +96,7 @@ func (h *helper) declare(d *columns.Declaration) error {
 	return columns.DeclareProducts(d, h.withModel())
 }
 
-// withModel has the model's rows and then the new ones.
+// withModel returns the model's rows followed by the new ones.
 func (h *helper) withModel() linalg.Matrix[float64] {
 	kept := h.ModelPart.Rows
 	n, width := h.Helper.Rows.Shape()
@@ -110,7 +110,7 @@ func (h *helper) products() ([]method.Release, error) {
 	return h.Releases(method.ReleaseProducts)
 }
 
-// answered takes the coordinator's decisions over.
+// answered stores the coordinator's decisions.
 func (h *helper) answered(body []byte) error {
 	r := wire.NewReader(body)
 	n, _ := h.Helper.Rows.Shape()
@@ -127,7 +127,7 @@ func (h *helper) answered(body []byte) error {
 	return nil
 }
 
-// answerer is the coordinator of a question.
+// answerer is the coordinator of a query.
 type answerer struct {
 	columns.Server
 	arithmetic
@@ -147,7 +147,7 @@ func (a *answerer) tell(setup method.Setup) (*method.Run, error) {
 	return sums.Sender(setup, w.Bytes())
 }
 
-// summer adds the terms up and decides.
+// summer builds the machine that adds the terms up and decides.
 func (a *answerer) summer(setup method.Setup) (*method.Run, error) {
 	layout, err := a.Params(a.Declared)
 	if err != nil {

@@ -14,8 +14,8 @@ type Dictionaries struct {
 	byHash map[string]*job.Dictionary
 }
 
-// Approve returns a job that names a dictionary of its own columns, which is approved. A job without
-// columns of its own is returned as it is.
+// Approve returns a job that names a dictionary of its own columns, and approves that dictionary.
+// It returns a job without columns unchanged.
 func (d *Dictionaries) Approve(j *job.Job) *job.Job {
 	if j.Data.Schema == nil || j.Data.Dictionary != nil {
 		return j

@@ -1,4 +1,4 @@
-// Package jobtest reads job files in tests, for all methods of the program.
+// Package jobtest reads job files in tests, with all methods of the program.
 package jobtest
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
-// Parse reads a job file that has no mistake.
+// Parse reads a valid job file.
 func Parse(t testing.TB, text string) *job.Job {
 	t.Helper()
 	j, err := all.Reader().Parse("job.yaml", []byte(text))

@@ -1,5 +1,5 @@
-// Package methodtest runs a job of a method between members in one process, on a
-// deterministic network: no coordinator, no daemon, no disk. Only tests import it.
+// Package methodtest runs a job of a method between members in one process, on a deterministic
+// network, without coordinator, daemon or disk. Only tests import it.
 package methodtest
 
 import (
@@ -28,12 +28,12 @@ import (
 // Coordinator is the coordinator's name.
 const Coordinator = "hub"
 
-// Case returns a job's case, with its own parties.
+// Instance returns a job's instance, with its own parties.
 func Instance(j *job.Job) method.Instance {
 	return method.Instance{Job: j, ID: job.ID{1}, Coordinator: Coordinator, Parties: j.Parties()}
 }
 
-// Federation is the members of a job, or of a question, with its plan.
+// Federation is the members of a job, or of a query, with its plan.
 type Federation struct {
 	method.Instance
 	Plan    []method.Step
@@ -45,11 +45,11 @@ type Federation struct {
 	Received map[string]map[string][]protocol.Message
 	// Observe, if set, sees every message of a step as it is sent, in order.
 	Observe func(step string, m protocol.Message)
-	// Announced, if set, sees what the coordinator announces with the proposal of a step.
+	// Announced, if set, sees the coordinator's announcement with the proposal of a step.
 	Announced func(step string, body []byte)
 }
 
-// New makes every member of a job ready.
+// New prepares every member of a job.
 func New(t testing.TB, m *method.Protocol, c method.Instance, tables map[string]method.Table) *Federation {
 	t.Helper()
 	f := &Federation{Instance: c, Parties: make(map[string]*method.PartySide), Sent: make(map[string][]protocol.Message), Received: make(map[string]map[string][]protocol.Message)}
@@ -68,7 +68,7 @@ func New(t testing.TB, m *method.Protocol, c method.Instance, tables map[string]
 	return f
 }
 
-// Read reads a job file of a method that has no mistake.
+// Read reads a valid job file of a method.
 func Read(t testing.TB, m job.Protocol, text string) *job.Job {
 	t.Helper()
 	j, err := (&job.Reader{Protocols: []job.Protocol{m}, Learners: learner.Table()}).Parse("job.yaml", []byte(text))
@@ -78,14 +78,14 @@ func Read(t testing.TB, m job.Protocol, text string) *job.Job {
 	return j
 }
 
-// Known is a federation of which a test knows the members' own types.
+// Typed is a federation whose members' types the test knows.
 type Typed[S, P any] struct {
 	*Federation
 	Server  S
 	Parties map[string]P
 }
 
-// Join makes every member of a job ready.
+// Join prepares every member of a job.
 func Join[S, P any](t testing.TB, m *method.Protocol, j *job.Job, tables map[string]method.Table) *Typed[S, P] {
 	t.Helper()
 	return StatesOf[S, P](New(t, m, Instance(j), tables))
@@ -100,8 +100,8 @@ func StatesOf[S, P any](f *Federation) *Typed[S, P] {
 	return known
 }
 
-// JudgedBy checks that the holder alone keeps scores of held-out rows: with their ids and labels,
-// and with all metrics that it has told the coordinator.
+// JudgedBy checks that only the holder keeps scores of held-out rows, with their ids and labels and
+// all metrics that it has sent to the coordinator.
 func (f *Federation) JudgedBy(t testing.TB, holder string, label map[string]string) {
 	t.Helper()
 	var own *method.Judged
@@ -184,7 +184,7 @@ func (f *Federation) Index(t testing.TB, name string) int {
 	return -1
 }
 
-// AlsoReleases returns what a party states that it lets out in a named step.
+// AlsoReleases returns the releases that a party states for a named step.
 func (f *Federation) LetsOut(t testing.TB, party, step string) []method.Release {
 	t.Helper()
 	list, err := f.Parties[party].Releases(f.Index(t, step))
@@ -194,8 +194,8 @@ func (f *Federation) LetsOut(t testing.TB, party, step string) []method.Release 
 	return list
 }
 
-// Try runs the i-th step. It calls ended after the end of a session, before the members use
-// the result.
+// Try runs the i-th step. It calls ended after the end of a session, before the members use the
+// result.
 func (f *Federation) Try(ctx context.Context, i int, ended func()) error {
 	step := f.Plan[i]
 	if step.Session == nil {
@@ -249,7 +249,7 @@ func (f *Federation) tell(step string, m protocol.Message) {
 	f.Received[m.Receiver][step] = append(f.Received[m.Receiver][step], m)
 }
 
-// session returns the session of a step as it follows for a member.
+// session returns the session of a step as a member derives it.
 func (f *Federation) session(i int, known method.Public, announced []byte) (*protocol.Session, error) {
 	s, err := f.Plan[i].Session.After(known, announced)
 	if err != nil {
@@ -258,7 +258,7 @@ func (f *Federation) session(i int, known method.Public, announced []byte) (*pro
 	return protocol.NewSession(s.Descriptor(f.ID, i, [sha256.Size]byte{}, 0))
 }
 
-// machines builds every member's machine. All must come to one session.
+// machines builds every member's machine. All members must derive the same session.
 func (f *Federation) machines(i int, s *protocol.Session, announced []byte) (runs []*method.Run, nodes []sim.Node, err error) {
 	for _, member := range s.Members {
 		known, build := f.Server.Public, f.Server.Build
@@ -284,8 +284,7 @@ func (f *Federation) machines(i int, s *protocol.Session, announced []byte) (run
 	return runs, nodes, nil
 }
 
-// Setup returns the inputs of a member's machine: its seed and its identity follow from its
-// name.
+// Setup returns the inputs of a member's machine. Its seed and its identity follow from its name.
 func Setup(s *protocol.Session, member string) method.Setup {
 	return method.Setup{
 		Setup: protocol.Setup{Session: s, Self: member, Seed: sha256.Sum256([]byte("seed of " + member))},
@@ -300,8 +299,8 @@ func Identity(member string) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(seed[:])
 }
 
-// LooksLikeNoise checks that the server is sent only the messages of secure aggregation, and
-// that half of the bits of vectors are set.
+// LooksLikeNoise checks that the server receives only the messages of secure aggregation, and that
+// half of the bits of vectors are set.
 func (f *Federation) LooksLikeNoise(t testing.TB, step string) {
 	t.Helper()
 	kinds := []string{"AdvertiseKeys", "Holders", "ShareKeys", "MaskedInput", "ConsistencyCheck", "Unmask"}
@@ -326,10 +325,11 @@ func (f *Federation) LooksLikeNoise(t testing.TB, step string) {
 	}
 }
 
-// None is the state of a binding that has none.
+// None is the state of a binding without state.
 type None struct{}
 
-// Bare is a binding that states every duty and does nothing: tests set what they are about.
+// Bare is a binding that sets every required function and does nothing; tests set the parts that
+// they need.
 func Bare(name string) method.Binding[None, None, None] {
 	return method.Binding[None, None, None]{
 		Name: name, Keys: func() job.Settings { return nil },
@@ -348,8 +348,8 @@ func Bare(name string) method.Binding[None, None, None] {
 // PatientColumns names the columns of a table of patients.
 const PatientColumns = "patient,age,krea,postcode,bmi,hiv,smoker,label"
 
-// Patients writes a table of n made-up patients of a party, and further lines. The first patients
-// are the same ones for any n.
+// Patients writes a table of n made-up patients of a party, followed by further lines. The first
+// patients are the same for any n.
 func Patients(party string, n int, more ...string) string {
 	r := rand.New(rand.NewPCG(uint64(len(party)), uint64(party[0])))
 	lines := []string{PatientColumns}
@@ -389,8 +389,8 @@ func Hospital(t testing.TB, j *job.Job, party, text, id string) method.Table {
 	return method.Table{Set: own.Pick(set), Key: sha256.Sum256([]byte(party)), Label: j.Data.Label}
 }
 
-// Hospitals makes every member of a job ready over tables of patients, by party. Each number is a
-// job of its own. Parties keep the default limits.
+// Hospitals prepares every member of a job over tables of patients, by party. Each number is a job
+// of its own. Parties keep the default limits.
 func Hospitals(t testing.TB, m *method.Protocol, text string, number byte, tables map[string]string) *Federation {
 	t.Helper()
 	j := Read(t, m, text)

@@ -7,9 +7,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 )
 
-// What was let out (or approved) of a hardened job by okra stands for one by escaped or in okra's mode
-// paper, whose encoders tell more than the Gram matrix: one ID, a repetition.
-// The attack succeeds: docs/ledger.md says so ("What gets past it").
+// The ledger treats the release (or approval) of a hardened okra job as equal to one by escaped or
+// in okra's mode paper, whose encoders reveal more than the Gram matrix: one ID, a repetition. The
+// attack succeeds: docs/ledger.md says so ("What gets past it").
 func TestAttackOneIDForAllEncoders(t *testing.T) {
 	l := disclosure.Ledger(t.TempDir())
 	ids := make(map[string]bool)

@@ -137,13 +137,15 @@ func second(t testing.TB, f *methodtest.Federation, d int) (products *mat.Dense,
 	return products, classes
 }
 
-// problemOf returns what a coordinator learns from: the Gram matrix, labels and held-out rows.
+// problemOf returns the input of a coordinator's learner: the Gram matrix, labels and held-out
+// rows.
 func problemOf(f *methodtest.Federation) learner.Problem {
 	return reflect.ValueOf(f.Server.State).Elem().FieldByName("Problem").Interface().(learner.Problem)
 }
 
-// turned computes the training rows of a job by encoded rows, of which the Gram matrix gives all but a
-// rotation, and the sums of another job the rotation. Both tell the classes' sums, and so the signs.
+// turned computes the training rows of a job with encoded rows. The Gram matrix gives everything
+// but a rotation, and the sums of another job give the rotation. Both reveal the classes' sums, and
+// so the signs.
 func turned(t testing.TB, p learner.Problem, products *mat.Dense, classes *mat.VecDense) (rows *mat.Dense, train []int) {
 	t.Helper()
 	for i, held := range p.Test {
@@ -175,9 +177,9 @@ func turned(t testing.TB, p learner.Problem, products *mat.Dense, classes *mat.V
 	return rows, train
 }
 
-// One honest job by okra and one by moments over the same rows, whose files differ in their protocol alone,
-// tell the coordinator every cell of every party's training rows. A party's ledger holds the second,
-// whichever it is.
+// One honest okra job and one moments job over the same rows, whose files differ in the protocol
+// only, reveal every cell of every party's training rows to the coordinator. A party's ledger
+// blocks whichever job comes second.
 func TestAttackEncodedRowsBesideSumsReadEverybody(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -213,9 +215,9 @@ func TestAttackEncodedRowsBesideSumsReadEverybody(t *testing.T) {
 	}
 }
 
-// What is left out of the second job makes no difference, and neither does how it names a label: one
-// person in both is enough. The number of training rows, which a job by sums declares first, counts
-// as the sums do.
+// Omissions from the second job make no difference, nor does another name of the label: one person
+// in both jobs is enough. The number of training rows, which a job by sums declares first, counts
+// like the sums.
 func TestAttackFewerEncodedRowsBesideSums(t *testing.T) {
 	ledgers := disclosuretest.NewLedgers(t, "east")
 	ledgers.MustPlay(t, by(t, "okra", 1, methodtest.Three(240)), "protocol")
@@ -234,8 +236,8 @@ func TestAttackFewerEncodedRowsBesideSums(t *testing.T) {
 	ledgers.Holds(t, "east", by(t, "flake", 8, none), "both in sums and among encoded rows") // after the numbers alone
 }
 
-// A job that was aborted after its fit, and before its rows, is a job with that fit, by whichever
-// method and scaling: south, which is told both fits, would read the patient between.
+// A job that was aborted after its fit and before its rows counts as a job with that fit, for every
+// method and scaling: south, which receives both fits, would read the patient between them.
 func TestAttackAFitOfAnAbortedJob(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -269,9 +271,9 @@ func trainedOf(t testing.TB, f *methodtest.Federation, party, id string) (n int)
 	return n
 }
 
-// Two jobs by okra of one file, between which each hospital got 15 people, scale by two fits: the
-// rows that both have differ in the columns' factors, which the products of both tell,
-// and so the columns themselves. Ten people and more came everywhere, which is no excuse.
+// Two okra jobs with one file, between which each hospital added 15 people, scale with two fits.
+// The rows in both jobs differ in the columns' factors, which the products of both reveal, and so
+// the columns themselves. It does not help that ten people or more were added everywhere.
 func TestAttackTwoFitsReadTheColumns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

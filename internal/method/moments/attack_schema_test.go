@@ -19,9 +19,9 @@ func within(t testing.TB, ages string, number byte, tables map[string]string) *m
 		"scale: range", "scale: none", "directions: 1024", "directions: 512", "gamma: 0.001", "gamma: 1.0e-10")
 }
 
-// Three jobs' ranges are the young, the old, and all ages. No two of their sums differ by few people,
-// and the third less the first two is over one: the coordinator reads that patient. A ledger holds
-// the second job, though it has nobody in common with the first.
+// The ranges of three jobs are the young, the old, and all ages. No two of their sums differ by few
+// people, but the third minus the first two is a sum over one: the coordinator reads that patient.
+// A ledger blocks the second job, although it has nobody in common with the first.
 func TestAttackThreeSchemasReadOnePatient(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -47,9 +47,9 @@ func TestAttackThreeSchemasReadOnePatient(t *testing.T) {
 	}
 }
 
-// Each hospital declares how many of its people train before the sums are made. The coordinator
-// breaks four jobs off then, whose ranges are a corner's: it has counted the people in the corner, by
-// two columns. A ledger holds the second job, since the number that the first has told counts.
+// Each hospital declares its number of training rows before the sums. The coordinator then aborts
+// four jobs whose ranges are a corner's: it has counted the people in the corner, by two columns. A
+// ledger blocks the second job, because the number that the first has declared counts as a release.
 func TestAttackDeclaredNumbersCountACorner(t *testing.T) {
 	tables := methodtest.Three(900, "person-1,97.0,100,48149,31.25,yes,often,a", "person-2,98.0,100,70000,31.25,no,often,a", "person-3,99.0,100,30000,31.25,no,often,a", "person-4,97.0,100,20000,31.25,no,often,a")
 	corner := func(age, postcode string, number byte) *methodtest.Federation {
@@ -76,8 +76,8 @@ func TestAttackDeclaredNumbersCountACorner(t *testing.T) {
 	counted.Holds(t, "east", corner("120", "48149", 4), "the difference of the two sums is the sum over these")
 }
 
-// A fit and a number that a job has told count as its sums do, and one approval is enough from the
-// first session to the sums.
+// A fit and a number that a job has released count like its sums, and one approval covers
+// everything from the first session to the sums.
 func TestOneApprovalOfSums(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -47,10 +47,9 @@ func dealAll(t *testing.T, j *job.Job, name string) map[string]method.Table {
 	return tables
 }
 
-// soleRow reads from the sums of a job what they say of a class: the features of its
-// rows together, and the row that has these if it is one. The sum over all classes
-// cancels in each class's own; a cosine and a sine are an angle, and as many angles
-// as columns are the row, by least squares.
+// soleRow reads from the sums of a job what they reveal about a class: the sum of its rows'
+// features and, if it has one row, that row. The sum over all classes cancels in each class's own.
+// A cosine and a sine give an angle, and as many angles as columns give the row, by least squares.
 func soleRow(t *testing.T, f *federated, class int) []float64 {
 	t.Helper()
 	s := f.Server.sums
@@ -77,8 +76,7 @@ func soleRow(t *testing.T, f *federated, class int) []float64 {
 	return x.RawVector().Data
 }
 
-// farFrom is the largest difference of a row to what was read, of columns from 0 to
-// 16.
+// farFrom returns the largest difference of a row from what was read, of columns from 0 to 16.
 func farFrom(row, read []float64) float64 {
 	worst := 0.0
 	for c, v := range row {
@@ -88,7 +86,7 @@ func farFrom(row, read []float64) float64 {
 }
 
 // The server alone, which follows the protocol to the letter, reads the only patient of a
-// diagnosis. A party with the usual limits takes no part, and tells nobody which class is too
+// diagnosis. A party with the usual limits takes no part, and reveals to nobody which class is too
 // small, or how small.
 func TestAttackSoleRowOfAClass(t *testing.T) {
 	j := attackJob(t, "{fraction: 0.25}")
@@ -107,7 +105,7 @@ func TestAttackSoleRowOfAClass(t *testing.T) {
 		t.Fatalf("the patient is held out: choose another (%v)", err)
 	}
 
-	read := soleRow(t, runSteps(t, j, tables), 10) // parties that ask for nothing
+	read := soleRow(t, runSteps(t, j, tables), 10) // parties without limits
 	if worst := farFrom(north.Set.X.Row(patient, nil), read); worst > 0.01 {
 		t.Errorf("the row is read to %v, want the attack to work without limits", worst)
 	}
@@ -121,9 +119,9 @@ func TestAttackSoleRowOfAClass(t *testing.T) {
 	}
 }
 
-// A server that asks for nearly all rows to be held out gets sums over almost
-// nobody. No job says so any more; a party whose operator lowers its limits and that
-// is made to all the same gives single rows, one with the usual limits does not.
+// A server that wants nearly all rows held out gets sums over almost nobody. Jobs can no longer
+// request this. A party whose operator lowers its limits, and that is nevertheless forced to,
+// reveals single rows; one with the usual limits does not.
 func TestAttackHoldingOutAlmostAll(t *testing.T) {
 	if _, err := (&job.Reader{Protocols: []job.Protocol{Protocol()}, Learners: learner.Table()}).Parse("job.yaml", fmt.Appendf(nil, attackFile, "{fraction: 0.999}")); err == nil {
 		t.Error("a job holds out nearly all rows")
@@ -164,10 +162,10 @@ func TestAttackHoldingOutAlmostAll(t *testing.T) {
 	}
 }
 
-// A server submits two jobs over tables that nobody has touched, to have training rows that
-// differ by one: with every: 300 and every: 301, which parties once followed, the class sums
-// differ by the row that changes sides. A deployed party refuses such jobs. Two jobs with one
-// fraction have the same training rows, however they differ otherwise.
+// A server submits two jobs over unchanged tables whose training rows differ by one: with every:
+// 300 and every: 301, which parties once accepted, the class sums differ by the row that changes
+// sides. A deployed party refuses such jobs. Two jobs with one fraction have the same training
+// rows, whatever their other differences.
 func TestAttackTwoJobsOverOneTable(t *testing.T) {
 	sums := func(j *job.Job, tables map[string]method.Table) *linalg.Matrix[float64] {
 		t.Helper()

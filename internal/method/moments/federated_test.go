@@ -43,7 +43,7 @@ func settle(t *testing.T, s *method.Session, k public) *method.Session {
 	return settled
 }
 
-// partyOf prepares a party of the job whose operator asks for nothing.
+// partyOf prepares a party of the job whose operator sets no limits.
 func partyOf(t *testing.T, j *job.Job, name string, table method.Table) *party {
 	t.Helper()
 	p, err := Protocol().Party(methodtest.Instance(j), name, table)

@@ -31,8 +31,8 @@ type bins struct {
 	counts  [2][]float64
 }
 
-// binsOf reads a sum. The job's classes may stand in the other order; bins and their borders are
-// turned over then.
+// binsOf reads a sum. If the job lists the classes in the other order, it reverses the bins and
+// their borders.
 func binsOf(classes []string, sum []int64) bins {
 	b := bins{classes: [2]string(classes)}
 	for c := range b.counts {
@@ -49,7 +49,7 @@ func binsOf(classes []string, sum []int64) bins {
 	return b
 }
 
-// check refuses bins that are not of all held-out rows, within what parties round.
+// check refuses bins that do not hold all held-out rows, within the parties' rounding.
 func (b bins) check(heldOut int64, parties int) error {
 	rows, want := rowsOf(b.counts[0])+rowsOf(b.counts[1]), float64(heldOut)
 	if math.Abs(rows-want) > moments.RoundedOff(parties, want)+0.5 {
@@ -58,11 +58,12 @@ func (b bins) check(heldOut int64, parties int) error {
 	return nil
 }
 
-// widest bounds how far an area may be off that is told. What parties round moves the figures of few rows by more: by them
-// the area may be 1, and no row wrong, where some are.
+// widest is the largest error of a reported area. With few rows the parties' rounding moves the
+// figures by more: the area may be 1, and no row wrong, although some are.
 const widest = 0.1
 
-// assess adds the figures of the bins to the metrics, and returns the curves; nil where there are too few rows.
+// assess adds the figures of the bins to the metrics and returns the curves; nil if there are too
+// few rows.
 func (s *server) assess(m learner.Metrics) (*learner.Assessment, error) {
 	b := binsOf(job.As[*Keys](s.Job.Protocol).Classes, s.histogram)
 	if err := b.check(s.heldOut, len(s.Parties)); err != nil {
@@ -86,8 +87,8 @@ func (s *server) assess(m learner.Metrics) (*learner.Assessment, error) {
 	}, nil
 }
 
-// confusion counts the rows of both halves of the bins: each half has the rows that are predicted
-// to be of one class.
+// confusion counts the rows of both halves of the bins; each half holds the rows predicted as one
+// class.
 func (b bins) confusion() *metrics.ConfusionMatrix {
 	var times []int
 	for _, counts := range b.counts {
@@ -97,9 +98,9 @@ func (b bins) confusion() *metrics.ConfusionMatrix {
 	return metrics.Count(b.classes[:], []int{0, 0, 1, 1}, []int{0, 1, 0, 1}, times)
 }
 
-// rounding bounds how far the area moves by what the parties round: of each class the rows up to
-// a bin, and all of them. A positive row that counts above too many bins, and in too many rows,
-// moves the area by (2 - area) of a row, a negative one by (1 + area).
+// rounding returns the largest change of the area by the parties' rounding of the number of each
+// class's rows up to each bin, and of all of them. A positive row counted above too many bins, and
+// in too many rows, moves the area by (2 - area) of a row, a negative one by (1 + area).
 func (b bins) rounding(area float64, parties int) float64 {
 	negative, positive := rowsOf(b.counts[0]), rowsOf(b.counts[1])
 	off := moments.RoundedOff(parties, negative+positive)

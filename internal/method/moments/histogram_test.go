@@ -138,14 +138,14 @@ func TestRoundingOfAnArea(t *testing.T) {
 	})
 }
 
-// Of few rows the rounding hides the area: none is told, and the result says why.
+// With few rows the rounding hides the area: the result has none and says why.
 func TestHistogramOfFewRows(t *testing.T) {
 	j := read(t, fmt.Sprintf(histogramFile, `"0", "1"`))
 	r := runSteps(t, j, dealAll(t, j, "wdbc")).Result(t)
 	if r.Figures != nil || r.Metrics["auc"] != 0 {
 		t.Errorf("%+v, %v", r.Figures, r.Metrics)
 	}
-	p, err := present(nil, r) // as where nobody has read the job file
+	p, err := present(nil, r) // without a job file
 	if err != nil || len(p.Later) == 0 || p.Later[0].Line != "206 held-out decisions in 100 bins are too few for figures: parties count in fives, which could move the area under the ROC curve by more than 0.1" {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -160,8 +160,8 @@ func TestNoHistogramUnlessAsked(t *testing.T) {
 	}
 }
 
-// A party with the usual limits asks for ten held-out rows of each class, and says to nobody which
-// class has fewer.
+// A party with the usual limits requires ten held-out rows of each class, and reveals to nobody
+// which class has fewer.
 func TestHistogramOfAClassWithFewHeldOutRows(t *testing.T) {
 	j := read(t, fmt.Sprintf(histogramFile, `"0", "1"`))
 	table := dealAll(t, j, "wdbc")["north"]
@@ -207,7 +207,7 @@ func TestAttackHistogramOfOneParty(t *testing.T) {
 			t.Errorf("bin %d is told as %d thousandths of a row, which are no fives", bin, n)
 		}
 	}
-	if got := fmt.Sprint(f.Result(t).Leakage["coalition"]); !strings.Contains(got, "learn that one's histogram") {
+	if got := fmt.Sprint(f.Result(t).Leakage["coalition"]); !strings.Contains(got, "learn the remaining party's histogram") {
 		t.Error(got)
 	}
 }
@@ -227,8 +227,8 @@ func own(t *testing.T, f *federated, name string) []int64 {
 	return counts
 }
 
-// A server that tells a question in place of the solution, and puts each person that it knows into
-// a bin of their own, reads nothing of them, since parties count in fives.
+// A server that sends a forged solution, which puts each person that it knows into a bin of their
+// own, reads nothing about them, because parties count in fives.
 func TestAttackHistogramAsksAboutMany(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -251,14 +251,14 @@ func TestAttackHistogramAsksAboutMany(t *testing.T) {
 	if held == 0 {
 		t.Error("nobody of them is held out")
 	}
-	if got := fmt.Sprint(f.Result(t).Leakage["server"]); !strings.Contains(got, "asks about each of them at once") {
+	if got := fmt.Sprint(f.Result(t).Leakage["server"]); !strings.Contains(got, "tests each of them at once") {
 		t.Error(got)
 	}
 }
 
-// Whoever also knows five people whom the same party holds out, for each that is asked about, finds out by them where the
-// rounding jumps: one job answers about all. Nothing prevents it: the job must ask for a histogram, each party's
-// operator must allow it, and the ledgers count the jobs.
+// A server that also knows five people held out by the same party, for each person that it tests,
+// learns from them where the rounding jumps: one job tests all. Nothing prevents it: the job must
+// request a histogram, each party's operator must allow it, and the ledgers count the jobs.
 func TestAttackHistogramAsksWithKnownPeople(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -349,7 +349,7 @@ func evenDigits(t *testing.T) *federated {
 	return federate(t, j, tables)
 }
 
-// ask runs the job with a question in place of the solution, and returns the bins of those whom it asks about.
+// ask runs the job with a forged solution, and returns the bins of the tested people.
 func (f *federated) ask(t *testing.T, public []suspect, bin func(i int) int) (bins []int) {
 	t.Helper()
 	for i := range public {
@@ -426,8 +426,8 @@ func TestRefusedHistogramsOfMoments(t *testing.T) {
 	}
 }
 
-// Bins count held-out rows of each class: an edition is clear for them only beside one from which ten or none of a class
-// that is held out have come, gone or changed.
+// Bins count held-out rows of each class. So an edition is clear for them only beside one from
+// which none, or at least ten, of a held-out class have been added, removed or changed.
 func TestBinsWaitBesideFewHeldOut(t *testing.T) {
 	for histogram, want := range map[string]string{"": "[first second]", ", histogram: true": "[first]"} {
 		j := read(t, strings.Replace(fmt.Sprintf(histogramFile, `"0", "1"`), ", histogram: true", histogram, 1))

@@ -42,13 +42,13 @@ func TestLimitsOfSums(t *testing.T) {
 		want  string
 	}{
 		"visits of ten":   {visits(split(100, 50, 20), 2), ""},
-		"visits of nine":  {visits(split(100, 50, 18), 2), `protocol moments asks for 10 training rows of each class that a party has, and this table gives it 9 of class "rare"; leave them out`},
+		"visits of nine":  {visits(split(100, 50, 18), 2), `protocol moments needs at least 10 training rows of each class that a party has, and this table has 9 of class "rare"; leave them out`},
 		"enough":          {split(100, 50, 10), ""},
 		"none of a class": {split(100, 50, 0), ""},
-		"training rows":   {split(99, 50, 10), "protocol moments asks for 100 training rows of each party, and this table gives it 99"},
-		"held-out rows":   {split(100, 49, 10), "protocol moments asks for 50 held-out rows of each party, and this table gives it 49"},
-		"a rare class":    {split(100, 50, 9), `protocol moments asks for 10 training rows of each class that a party has, and this table gives it 9 of class "rare"; leave them out`},
-		"one of a class":  {split(100, 50, 1), `protocol moments asks for 10 training rows of each class that a party has, and this table gives it 1 of class "rare"; leave them out`},
+		"training rows":   {split(99, 50, 10), "protocol moments needs at least 100 training rows from each party, and this table has 99"},
+		"held-out rows":   {split(100, 49, 10), "protocol moments needs at least 50 held-out rows from each party, and this table has 49"},
+		"a rare class":    {split(100, 50, 9), `protocol moments needs at least 10 training rows of each class that a party has, and this table has 9 of class "rare"; leave them out`},
+		"one of a class":  {split(100, 50, 1), `protocol moments needs at least 10 training rows of each class that a party has, and this table has 1 of class "rare"; leave them out`},
 	} {
 		err := rows.CheckSplit(method.DefaultLimits(), j, tt.split)
 		if got := strings.TrimPrefix(fmt.Sprint(err), "<nil>"); got != tt.want {
@@ -63,8 +63,8 @@ func TestLimitsOfSums(t *testing.T) {
 	}
 }
 
-// Of a party that is held out as a whole, the limits are of the rows that the figures are over;
-// the others need not hold rows out.
+// For a party whose rows are all held out, the limits apply to the rows of the figures; the others
+// need not hold out rows.
 func TestLimitsOfAWholeParty(t *testing.T) {
 	j := &job.Job{Protocol: job.Named{Kind: Protocol(), Values: new(Keys)}, Learner: job.Named{Kind: learner.RidgeClassifier{}, Values: new(learner.RidgeClassifier)}, Data: job.Data{Label: "y", Test: job.Test{Party: "east"}}}
 	for name, tt := range map[string]struct {
@@ -73,11 +73,11 @@ func TestLimitsOfAWholeParty(t *testing.T) {
 		want       string
 	}{
 		"east":                    {50, 10, true, ""},
-		"few of east":             {49, 10, true, "this table gives it 49"},
-		"a rare class of east":    {50, 9, true, `this table gives it 9 of class "rare"`},
+		"few of east":             {49, 10, true, "this table has 49"},
+		"a rare class of east":    {50, 9, true, `this table has 9 of class "rare"`},
 		"another":                 {100, 10, false, ""},
-		"few of another":          {99, 10, false, "protocol moments asks for 100 training rows"},
-		"a rare class of another": {100, 9, false, "protocol moments asks for 10 training rows of each class"},
+		"few of another":          {99, 10, false, "protocol moments needs at least 100 training rows"},
+		"a rare class of another": {100, 9, false, "protocol moments needs at least 10 training rows of each class"},
 	} {
 		s := method.Split{Set: &dataset.Set{X: dataset.NewDense(linalg.New[float64](tt.rows, 1))}}
 		for i := range tt.rows {
@@ -96,8 +96,8 @@ func TestLimitsOfAWholeParty(t *testing.T) {
 	}
 }
 
-// What goes into sums is the training rows, whichever are held out: two jobs over a table
-// that nobody touched, which hold out one row each, differ by two people.
+// Sums are over the training rows: two jobs over an unchanged table that hold out one row each
+// differ by two people.
 func TestAttackHoldingOutOneRowEach(t *testing.T) {
 	set := &dataset.Set{X: dataset.NewDense(linalg.New[float64](200, 3))}
 	ledger := disclosure.Ledger(t.TempDir())

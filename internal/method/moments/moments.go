@@ -1,6 +1,5 @@
-// Package moments is the method of sums: the coordinator learns from sums of
-// products of random features over all parties' rows, of which it sees the sums
-// only. See protocol/secagg.
+// Package moments binds sums of products of random features to learners: the coordinator learns
+// from these sums over all parties' rows and sees only the sums. See protocol/secagg.
 package moments
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Protocol learns from sums of products.
+// Protocol returns the binding of moments.
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[party, server, public]{
@@ -45,12 +44,12 @@ var itself = method.New(method.Binding[party, server, public]{
 	Present: present,
 })
 
-// step is a step of this binding's.
+// step is a step of this binding.
 type step = method.StepOf[party, server, public]
 
-// steps: the parties agree on columns and a scaling, declare their numbers of training rows, and add up
-// the moments of these rows; the coordinator chooses and solves by the sums, and tells all the one
-// solution; the parties add up its errors on held-out rows.
+// steps plans a job: the parties agree on columns and a scaling, declare their numbers of training
+// rows, and add up the moments of these rows. The coordinator selects and solves by the sums and
+// sends all parties the one solution. The parties add up its errors on held-out rows.
 func steps(c method.Instance) ([]step, error) {
 	before, err := rows.Steps(c)
 	if err != nil {
@@ -80,23 +79,22 @@ func steps(c method.Instance) ([]step, error) {
 		adds, step{Name: "learn", Compute: (*server).solve}, broadcasts, errs, step{Name: "evaluate", Compute: (*server).evaluate}), nil
 }
 
-// fittedBytes is the length of the message that tells the solution.
+// fittedBytes is the length of the message with the solution.
 func fittedBytes(j *job.Job, features int) int {
 	l := objectiveOf(j)
 	return 4 + 8*(l.outputs()*(features+1)+l.extra(features))
 }
 
-// known holds the values that the steps so far have made public.
+// public holds the values that the steps so far have made public.
 type public struct {
 	rows     int64    // of training, of all parties; 0 before they are counted
 	columns  int      // of each table, as it is prepared
 	counted  [32]byte // SHA-256 of each party's number of these; zero before
-	solution [32]byte // SHA-256 of the solution that was told; zero before
+	solution [32]byte // SHA-256 of the broadcast solution; zero before
 }
 
-// sumGroups describes the entries that a party adds to the sums: the upper triangle of its A,
-// its B, its number of training rows, and for a regression the sums of the numbers and of
-// their squares.
+// sumGroups describes a party's entries in the sums: the upper triangle of its A, its B, its number
+// of training rows, and for a regression the sums of the numbers and of their squares.
 func sumGroups(j *job.Job, features int) []secagg.Group {
 	l := objectiveOf(j)
 	groups := []secagg.Group{
@@ -110,9 +108,9 @@ func sumGroups(j *job.Job, features int) []secagg.Group {
 	return groups
 }
 
-// errorGroups describes the entries that a party adds to the errors: its number of held-out
-// rows, the figures by which the solution is judged, and its membership figure with a 1 if it
-// has one; where the job counts decisions in bins, also the rows of both classes by bin.
+// errorGroups describes a party's entries in the errors: its number of held-out rows, the figures
+// that evaluate the solution, its membership figure and 1 if it has one. If the job counts
+// decisions in bins, they include the rows of both classes by bin.
 func errorGroups(j *job.Job) []secagg.Group {
 	groups := []secagg.Group{
 		{Entries: 1, Bound: moments.MaxRows},
@@ -125,10 +123,10 @@ func errorGroups(j *job.Job) []secagg.Group {
 	return groups
 }
 
-// membershipOne is the whole number that stands for a membership figure of 1.
+// membershipOne is the whole number that represents a membership figure of 1.
 const membershipOne = 1 << 20
 
-// sumVector reads a party's sums where they lie.
+// sumVector reads a party's sums without a copy.
 type sumVector struct{ *moments.Sums }
 
 func (v sumVector) Read(group, first int, dst []int64) {

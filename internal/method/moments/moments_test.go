@@ -142,8 +142,8 @@ func TestMomentsWithScaling(t *testing.T) {
 	}
 }
 
-// A server that tells each party another solution meets parties that do not
-// settle for one session.
+// A server that sends each party another solution fails, because the parties then derive different
+// sessions.
 func TestMomentsOfAServerWithTwoStories(t *testing.T) {
 	j := momentsJob(t, "none")
 	planned := func(id job.ID) []method.Step {
@@ -234,15 +234,15 @@ func TestMomentsLeakage(t *testing.T) {
 	s := &server{Instance: methodtest.Instance(momentsJob(t, "minmax"))}
 	for rows, want := range map[int]string{
 		800: "There are 20.00 training rows for each feature (n/M = 800/40).",
-		790: "There are only 19.75 training rows for each feature (n/M = 790/40): the fewer, the better the sums tell whether a known row is among them. Directions of at most 38 would leave 20 rows for each.",
-		60:  "Directions of at most 2 would",
+		790: "There are only 19.75 training rows for each feature (n/M = 790/40): the fewer there are, the better the sums reveal whether a known row is among them. With directions of at most 38 there would be 20 rows for each.",
+		60:  "With directions of at most 2 there would",
 	} {
 		s.sums = &moments.Sums{Rows: rows}
 		lines := s.leakage()
 		if got := strings.Join(lines["server"], "\n"); !strings.Contains(got, want) {
 			t.Errorf("%d rows: %s", rows, got)
 		}
-		if len(lines["leader"]) == 0 || !strings.Contains(strings.Join(lines["coalition"], "\n"), "No party holds rows out") {
+		if len(lines["leader"]) == 0 || !strings.Contains(strings.Join(lines["coalition"], "\n"), "No party holds out rows") {
 			t.Errorf("%d rows: %v", rows, lines)
 		}
 	}

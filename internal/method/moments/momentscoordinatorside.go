@@ -21,7 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// server is the coordinator: it has sums, and the results computed from them.
+// server is the coordinator: it has the sums and the results computed from them.
 type server struct {
 	method.Instance
 	rows.Witness
@@ -54,7 +54,7 @@ func (s *server) public() public {
 // tell sends the solution.
 func (s *server) tell(setup method.Setup) (*method.Run, error) { return sums.Sender(setup, s.body) }
 
-// listener hears the numbers at the coordinator.
+// listener builds the machine that receives the declared numbers.
 func (s *server) listener(setup method.Setup) (*method.Run, error) {
 	return sums.Listener(setup, func(statements [][]byte) error {
 		var err error
@@ -63,12 +63,12 @@ func (s *server) listener(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// outcome has the classes only: decisions stay with the parties.
+// outcome returns the classes only: decisions stay with the parties.
 func (s *server) outcome() *method.Outcome {
 	return &method.Outcome{Classes: job.As[*Keys](s.Job.Protocol).Classes}
 }
 
-// adder adds up the moments of all training rows.
+// adder builds the machine that adds up the moments of all training rows.
 func (s *server) adder(setup method.Setup) (*method.Run, error) {
 	return sums.Server(setup, secagg.Limits{}, func(sum [][]int64) error {
 		if n := s.counted.total(); sum[2][0] != n {
@@ -87,7 +87,7 @@ func (s *server) adder(setup method.Setup) (*method.Run, error) {
 // features is the number of random features.
 func (s *server) features() int { return s.public().features(s.Job) }
 
-// solve chooses one of the job's values by the sums, and makes the solution for it.
+// solve selects one of the job's values by the sums and computes its solution.
 func (s *server) solve(ctx context.Context, _ method.Reporter) error {
 	l, values := objectiveOf(s.Job), regularisers(s.Job)
 	for _, v := range values {
@@ -113,7 +113,7 @@ func (s *server) solve(ctx context.Context, _ method.Reporter) error {
 	return nil
 }
 
-// errors adds up the errors of the solution.
+// errors builds the machine that adds up the errors of the solution.
 func (s *server) errors(setup method.Setup) (*method.Run, error) {
 	return sums.Server(setup, secagg.Limits{}, func(sum [][]int64) error {
 		s.heldOut, s.figures = sum[0][0], sum[1]
@@ -127,7 +127,7 @@ func (s *server) errors(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// evaluate reads the figures of the solution on the held-out rows.
+// evaluate computes metrics from the figures of the solution on the held-out rows.
 func (s *server) evaluate(context.Context, method.Reporter) error {
 	if s.heldOut == 0 {
 		return fault.BadInput(errors.New("moments: no party holds a row out to measure errors on; give a larger test: {fraction: ...}"))
@@ -143,7 +143,7 @@ func (s *server) evaluate(context.Context, method.Reporter) error {
 	return err
 }
 
-// cells lists the solutions from which the training rows chose one.
+// cells lists the candidates among which the training rows selected.
 func (s *server) cells() []learner.Cell {
 	cells := []learner.Cell{}
 	for k, score := range s.scores {
@@ -163,7 +163,7 @@ func (s *server) result() (*method.Result, error) {
 	}, nil
 }
 
-// sumsResult describes how much the sums tell of single rows.
+// sumsResult describes how much the sums reveal about single rows.
 func (s *server) sumsResult() *Figures {
 	r := &Figures{
 		Features: s.features(), RowsPerFeature: float64(s.sums.Rows) / float64(s.features()),
@@ -178,7 +178,7 @@ func (s *server) sumsResult() *Figures {
 	return r
 }
 
-// tellsShares reports whether figures of the job are shares of held-out rows.
+// tellsShares reports whether the job's figures include shares of held-out rows.
 func (s *server) tellsShares() bool {
 	switch l := objectiveOf(s.Job).(type) {
 	case classRidge:
@@ -189,7 +189,7 @@ func (s *server) tellsShares() bool {
 	return false
 }
 
-// randomModel is the model of a job of moments: the solution, and the origin of the features.
+// randomModel returns the model of a moments job: the solution, and the origin of the features.
 func randomModel(j *job.Job, t *fitted, sums protocol.SessionID) model.RandomSpec {
 	r := model.RandomSpec{Kernel: j.Kernel.Spec(), Seed: sums, Solution: t.solution, Scaled: j.Data.Scale != job.None}
 	r.Output = learner.OutputOf(j, job.As[*Keys](j.Protocol).Classes)
@@ -197,8 +197,8 @@ func randomModel(j *job.Job, t *fitted, sums protocol.SessionID) model.RandomSpe
 	return r
 }
 
-// writeModel writes a model that lacks preparation and scaling, which are the parties' own, and the width
-// of their rows.
+// writeModel writes a model without preparation and scaling, which the parties keep, and without
+// the width of their rows.
 func (s *server) writeModel(out io.Writer) error {
 	r := randomModel(s.Job, s.fitted, s.session)
 	r.Scaled = r.Scaled || s.Job.Data.Prepares()
@@ -209,7 +209,7 @@ func (s *server) writeModel(out io.Writer) error {
 	return model.EncodeRandom(out, m)
 }
 
-// keep keeps the model with the scaling.
+// keep returns the model with the party's scaling.
 func (p *party) keep(method.Closing) (method.RetainedState, error) {
 	if p.fitted == nil {
 		return method.RetainedState{}, errors.New("moments: the job has told no solution")
@@ -232,7 +232,7 @@ func openParty(k method.RetainedState, _ *job.Reader) (method.Erasable, error) {
 	return local(bytes.Clone(k.Body)), nil
 }
 
-// local is a model that lies with a party.
+// local is a model stored at a party.
 type local []byte
 
 // Erase implements [method.Erasable].

@@ -16,27 +16,27 @@ import (
 // Keys are the settings of a job.
 type Keys struct {
 	job.Moded
-	// Directions is the number of random features, cosines and sines of half as many
-	// directions; 0: [DefaultFeatures], once all training rows are counted.
+	// Directions is the number of random features, cosines and sines of half as many directions; 0:
+	// [DefaultFeatures] of the declared training rows.
 	Directions int
 	Classes    []string   // ridge-classifier: all classes, in the order of the decisions
 	Targets    [2]float64 // ridge and gp: the least and the greatest that a label may be
-	// Deviations of a Gaussian process are measured and kept with the model. They
-	// take the sums of products of features, which every party is told then.
+	// Deviations makes the job compute a Gaussian process's deviations and keep them with the
+	// model. Every party then receives the sums of products of features, which they need.
 	Deviations bool
-	// Histogram has the held-out decisions between two classes counted in bins, for the area under
-	// the ROC curve and the curves. Without it the server learns one count of these rows.
+	// Histogram makes the job count held-out decisions between two classes in bins, for the curves
+	// and the area under the ROC curve. Without it the server learns one count about these rows.
 	Histogram bool
 }
 
-// MaxDirections bounds the directions of a job, and so the numbers that a party holds for its
-// sums: twice the square of the directions.
+// MaxDirections limits the directions of a job, and so the numbers in a party's sums: twice the
+// square of the directions.
 const MaxDirections = 4096
 
-// maxTold bounds the message that every party is told: 64 MiB of float64.
+// maxTold limits the message that every party receives: 64 MiB of float64.
 const maxTold = 1 << 23
 
-// maxClasses bounds the classes that a job names.
+// maxClasses limits the classes in a job.
 const maxClasses = 256
 
 // Section declares the keys.
@@ -44,7 +44,7 @@ func (k *Keys) Section() *section.Section {
 	return &section.Section{Doc: "The coordinator learns from sums of products of random features over all parties' rows. It sees the sums only.",
 		Fields: []section.Field{
 			k.ModeKey(),
-			{Key: "directions", Value: section.Whole{Dst: &k.Directions}, Else: "a twentieth of all training rows; fewer where sums would tell more than a quarter as many numbers as there are cells",
+			{Key: "directions", Value: section.Whole{Dst: &k.Directions}, Else: "a twentieth of all training rows; fewer if the sums would have more than a quarter as many numbers as there are cells",
 				Doc: "The number of random features, even and from 2 to 4096."},
 			{Key: "classes", Value: section.Words{Dst: &k.Classes, Most: maxClasses, Example: "[ill, well]"}, Else: "none; ridge-classifier needs it",
 				Doc: "All classes, 2 to 256, in the order of the decisions. Between parties the dictionary lists them."},
@@ -77,7 +77,7 @@ func (k *Keys) Demands() job.Demands {
 	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"directions": k.Directions}, Counts: k.Histogram, Describes: k.Classes != nil || k.Targets != [2]float64{}}
 }
 
-// check checks the settings that go with sums of products in this version.
+// check checks the settings that this version supports with sums of products.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	if !in.Given("compare") {
 		j.Compare = []job.Comparison{}
@@ -107,8 +107,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// mostDirections is the number of random features, or the most that there may
-// be.
+// mostDirections is the number of random features, or its upper limit.
 func (k *Keys) mostDirections() int {
 	if k.Directions > 0 {
 		return k.Directions
@@ -116,7 +115,7 @@ func (k *Keys) mostDirections() int {
 	return MaxDirections
 }
 
-// checkHistogram refuses histograms of other decisions, and of one party's rows.
+// checkHistogram refuses histograms of other decisions, or of a single party's rows.
 func (k *Keys) checkHistogram(j *job.Job, in *section.Place) error {
 	switch {
 	case !k.Histogram:
@@ -129,7 +128,7 @@ func (k *Keys) checkHistogram(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// checkLearner checks the facts that the learner must know of all parties' labels.
+// checkLearner checks the job's description of all parties' labels, which the learner needs.
 func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	l, task := j.Learner.Name(), j.Task()
 	regresses, classifies := task.Numbers, task.Classes
@@ -165,7 +164,8 @@ func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	return k.checkHistogram(j, in)
 }
 
-// described asks for a description of the labels: for a key of the protocol or, in its place, of the dictionary.
+// described advises how to describe the labels: by a key of the protocol or, with a dictionary, in
+// the dictionary.
 func described(j *job.Job, key, inDictionary string) string {
 	if j.Data.Dictionary != nil {
 		return "the dictionary's label has none; a dictionary with " + inDictionary + " says it"
@@ -173,7 +173,7 @@ func described(j *job.Job, key, inDictionary string) string {
 	return "have a data dictionary say it (labels: {" + cmp.Or(j.Data.Label, "label") + ": {" + inDictionary + "}}), or in simulate add " + key + " to protocol"
 }
 
-// checkLabels refuses labels that a job does not foresee.
+// checkLabels refuses labels that contradict the job.
 func checkLabels(j *job.Job, set *dataset.Set) error {
 	k := job.As[*Keys](j.Protocol)
 	switch task := j.Task(); {
@@ -199,7 +199,7 @@ func checkListed(classes []string, set *dataset.Set) error {
 	return nil
 }
 
-// checkNumbers refuses labels that are no numbers of the job's range.
+// checkNumbers refuses labels that are not numbers of the job's range.
 func checkNumbers(within moments.Range, set *dataset.Set) error {
 	values, err := dataset.Targets(set.Labels)
 	if err != nil {
@@ -213,7 +213,7 @@ func checkNumbers(within moments.Range, set *dataset.Set) error {
 	return nil
 }
 
-// within is the range of the labels that are numbers.
+// within returns the range of numeric labels.
 func (k *Keys) within() moments.Range {
 	return moments.Range{Least: k.Targets[0], Greatest: k.Targets[1]}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// party is a holder of rows.
+// party is a party with rows.
 type party struct {
 	*rows.Party
 	counted  headcount
@@ -28,7 +28,7 @@ type party struct {
 	features feature.Map
 	own      *moments.Sums
 	fitted   *fitted
-	digest   [32]byte // SHA-256 of the solution as it was told
+	digest   [32]byte // SHA-256 of the received solution
 }
 
 func newParty(c method.Instance, self string, t method.Table) (*party, error) {
@@ -53,13 +53,13 @@ func (p *party) public() public {
 	return k
 }
 
-// hear takes the solution over.
+// hear builds the machine that receives the solution.
 func (p *party) hear(setup method.Setup) (*method.Run, error) {
 	return sums.Receiver(setup, func(body []byte) error { return p.takeSolution(body, setup.Session) })
 }
 
-// release states that the training rows go into sums, or all rows of a party that is held out into
-// the figures. Their number is told before.
+// release states that the training rows enter sums or, at a party whose rows are all held out, that
+// all rows enter the figures. The party declares their number earlier.
 func (p *party) release() ([]method.Release, error) {
 	r := p.Release(method.ReleaseSums)
 	r.Split, r.Classes = p.Job.Data.Test.Chosen(), p.Job.Task().Classes
@@ -73,8 +73,9 @@ func (p *party) release() ([]method.Release, error) {
 	return []method.Release{r}, nil
 }
 
-// told counts the numbers in the job's sums, and the cells of the rows in them; of the party's own rows alone
-// before all are declared. By default there are at most as many numbers as one in mostTold of the cells.
+// told counts the numbers in the job's sums, and the cells of the rows in them; before all parties
+// have declared their rows, it uses the party's own rows. By default there is at most one number
+// for mostTold cells.
 func (p *party) told(own int) (numbers, cells int64) {
 	rows := p.counted.total()
 	switch {
@@ -88,10 +89,11 @@ func (p *party) told(own int) (numbers, cells int64) {
 	return numbersIn(int64(k.features(p.Job)), objectiveOf(p.Job).width()), rows * int64(p.Width())
 }
 
-// numbersIn counts the numbers in sums of m features: of each pair's products, and of width sums of each.
+// numbersIn counts the numbers in sums of m features: the products of each pair, and width sums of
+// each feature.
 func numbersIn(m int64, width int) int64 { return m*(m+1)/2 + m*int64(width) }
 
-// trained returns the numbers of those parties that have rows to train with.
+// trained returns the numbers of the parties that have training rows.
 func (p *party) trained(rows []int64) []int64 {
 	at := slices.Index(p.Parties, p.Job.Data.Test.Party)
 	if at < 0 {
@@ -100,8 +102,8 @@ func (p *party) trained(rows []int64) []int64 {
 	return slices.Delete(slices.Clone(rows), at, at+1)
 }
 
-// rowsThat returns the rows that are held out, or that are not, as they enter sums, with
-// their labels, nil where the job has none.
+// rowsThat returns the rows that are held out, or that are not, as they enter sums, with their
+// labels; nil labels if the job has none.
 func (p *party) rowsThat(held bool) (linalg.Rows, []string, error) {
 	index := p.Split.Rows(held)
 	var labels []string
@@ -117,7 +119,7 @@ func (p *party) rowsThat(held bool) (linalg.Rows, []string, error) {
 	return linalg.Pick(common, index), labels, nil
 }
 
-// summand adds up the moments of the party's training rows.
+// summand builds the machine that adds the moments of the party's training rows.
 func (p *party) summand(setup method.Setup) (*method.Run, error) {
 	rows, labels, err := p.rowsThat(false)
 	if err != nil {
@@ -142,7 +144,7 @@ func (p *party) summand(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// directions are public: they follow from the name of the session that adds up
+// directions returns the public directions. They follow from the name of the session that adds up
 // the sums, which nobody knows before job and roster are fixed.
 func directions(j *job.Job, sums protocol.SessionID, features, columns int) (feature.Map, error) {
 	return moments.Features(j.Kernel.Spec(), sums, features, columns)
@@ -157,7 +159,7 @@ func (p *party) takeSolution(body []byte, s *protocol.Session) error {
 	return nil
 }
 
-// errors adds up the errors of the solution on the party's held-out rows.
+// errors builds the machine that adds the errors of the solution on the party's held-out rows.
 func (p *party) errors(setup method.Setup) (*method.Run, error) {
 	rows, labels, err := p.rowsThat(true)
 	if err != nil {
@@ -183,12 +185,12 @@ func (p *party) errors(setup method.Setup) (*method.Run, error) {
 	return sums.Client(setup, vector, func() { p.own = nil })
 }
 
-// membershipSample limits the training rows, and the held-out rows, with which a party tries
-// the attack.
+// membershipSample limits the training rows, and the held-out rows, with which a party measures the
+// attack.
 const membershipSample = 1024
 
-// membership returns a measure of how well the party's own sums tell its own training rows
-// from its held-out rows, and 1; or zeros where it lacks one of the two.
+// membership measures how well the party's own sums separate its own training rows from its
+// held-out rows. It returns the figure and 1, or zeros if the party lacks either kind of row.
 func (p *party) membership(held linalg.Rows) ([]int64, error) {
 	few := func(rows linalg.Rows) linalg.Rows {
 		n, _ := rows.Shape()
@@ -208,13 +210,14 @@ func (p *party) membership(held linalg.Rows) ([]int64, error) {
 	return []int64{int64(math.RoundToEven(auc * membershipOne)), 1}, nil
 }
 
-// mostTold is the part of the cells of all training rows, as one in so many, of which there may be no more
-// numbers in the sums of a default number of features: with as many numbers as cells, sums are rows.
+// mostTold limits the default number of features: there are at least this many cells of training
+// rows for each number in the sums. With as many numbers as cells, the sums would reveal the rows.
 const mostTold = 4
 
-// DefaultFeatures returns the default number of random features: the largest even number that leaves
-// rowsPerFeature of all training rows for each, and of whose sums there are no more numbers than a
-// quarter of these rows' cells. width is how many sums there are of each feature beside its products.
+// DefaultFeatures returns the default number of random features: the largest even number with at
+// least rowsPerFeature training rows for each feature, and with at most a quarter as many numbers
+// in the sums as these rows have cells. width is the number of sums of each feature besides its
+// products.
 func DefaultFeatures(rows int64, columns, width int) int {
 	m := min(rows/rowsPerFeature/2*2, MaxDirections)
 	if rows < 1<<40 { // else products of counts would overflow, and are large enough
@@ -225,8 +228,7 @@ func DefaultFeatures(rows int64, columns, width int) int {
 	return int(m)
 }
 
-// features is the number that the job says or, once the rows are declared, the
-// default.
+// features returns the number of random features: the job's, or the default for the declared rows.
 func (k public) features(j *job.Job) int {
 	if job.As[*Keys](j.Protocol).Directions > 0 {
 		return job.As[*Keys](j.Protocol).Directions
@@ -234,8 +236,8 @@ func (k public) features(j *job.Job) int {
 	return DefaultFeatures(k.rows, k.columns, objectiveOf(j).width())
 }
 
-// declarer declares a party's number of training rows, and of columns, to all members: a sum that is
-// mostly one party's rows hides nobody there from the others.
+// declarer declares a party's numbers of training rows and of columns to all members. A sum mostly
+// over one party's rows protects nobody there from the others.
 func (p *party) declarer(setup method.Setup) (*method.Run, error) {
 	var own wire.Writer
 	own.Uint64(uint64(len(p.Split.Rows(false))))
@@ -243,14 +245,14 @@ func (p *party) declarer(setup method.Setup) (*method.Run, error) {
 	return sums.AllGatherer(setup, own.Bytes(), p.takeCounts)
 }
 
-// headcount is the numbers of training rows as all parties have declared them.
+// headcount holds the numbers of training rows that all parties have declared.
 type headcount struct {
 	list    []int64 // in the order of the cast; nil before
 	columns int     // of all tables, as they are prepared
 	digest  [sha256.Size]byte
 }
 
-// total is the number of all training rows.
+// total returns the number of all training rows.
 func (c headcount) total() int64 {
 	sum := int64(0)
 	for _, n := range c.list {
@@ -259,12 +261,12 @@ func (c headcount) total() int64 {
 	return sum
 }
 
-// known are the counts as values that all know.
+// public returns the counts as public values.
 func (c headcount) public() public {
 	return public{rows: c.total(), columns: c.columns, counted: c.digest}
 }
 
-// readCounts reads what the parties have declared.
+// readCounts reads the parties' declarations.
 func readCounts(j *job.Job, parties []string, statements [][]byte) (headcount, error) {
 	var c headcount
 	digest, err := sums.Statements(parties, statements, func(b []byte) error {
@@ -289,13 +291,13 @@ func readCounts(j *job.Job, parties []string, statements [][]byte) (headcount, e
 	}
 	c.digest = digest
 	if rows := c.total(); c.public().features(j) < 2 {
-		return headcount{}, fault.Public(fault.BadInputf("moments: %d training rows of %d columns are too few for two random features, of %d rows each and without telling more than a quarter as many numbers as there are cells; a job with so few says directions itself, and shows who is among the rows", rows, c.columns, rowsPerFeature))
+		return headcount{}, fault.Public(fault.BadInputf("moments: %d training rows of %d columns are too few for two random features, of %d rows each and without telling more than a quarter as many numbers as there are cells; with so few rows write directions in the job, which then shows who is among the rows", rows, c.columns, rowsPerFeature))
 	}
 	return c, nil
 }
 
-// takeCounts takes the numbers of training rows over. Nothing binds them to real rows: what
-// stands against it is the party's own limits and its operator's bound.
+// takeCounts checks and stores the declared numbers of training rows. Nothing proves that they
+// count real rows; the party's own limits and its operator's bound are the protection.
 func (p *party) takeCounts(statements [][]byte) error {
 	all, err := readCounts(p.Job, p.Parties, statements)
 	if err != nil {
@@ -306,7 +308,7 @@ func (p *party) takeCounts(statements [][]byte) error {
 	}
 	most, m := p.Limits.Directions, all.public().features(p.Job)
 	if job.As[*Keys](p.Job.Protocol).Directions == 0 && most > 0 && m > most {
-		return fault.Forbiddenf("the parties have %d training rows, which asks for sums of %d features; this party allows %d (max_directions in its policy)", all.total(), m, most)
+		return fault.Forbiddenf("the parties have %d training rows, which need sums of %d features; this party allows %d (max_directions in its policy)", all.total(), m, most)
 	}
 	p.counted = all
 	return nil

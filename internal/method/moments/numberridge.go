@@ -11,10 +11,10 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// numberRidge is a ridge regression of numbers from a range.
+// numberRidge is a ridge regression of numbers in a known range.
 type numberRidge struct{ within moments.Range }
 
-// numbers reads labels, which were checked when the job began.
+// numbers reads labels, which the job has checked at its start.
 func (n numberRidge) numbers(labels []string) (moments.Numbers, error) {
 	values, err := dataset.Targets(labels)
 	return moments.Numbers{Values: values, Range: n.within}, err
@@ -38,7 +38,7 @@ func (n numberRidge) solve(s *moments.Sums, alpha float64) (*fitted, error) {
 	return &fitted{solution: one}, err
 }
 
-// figures: sums of the numbers, of their squares and of squared errors.
+// figures counts the sums of the numbers, of their squares and of squared errors.
 func (n numberRidge) figures() int { return 3 }
 
 func (n numberRidge) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {
@@ -58,7 +58,7 @@ func (n numberRidge) errors(m feature.Map, t *fitted, rows linalg.Rows, labels [
 	return moments.MeasureNumbers(m, t.solution, rows, y)
 }
 
-// evaluate gives rmse and r2; the latter is left out where the truth is constant.
+// evaluate returns rmse and r2; it omits r2 if the truth is constant.
 func (n numberRidge) evaluate(_ *moments.Sums, _ *fitted, rows int64, figures []int64) (*results, error) {
 	e := moments.NumberErrors{Rows: rows, Truth: figures[0], Power: figures[1], Squared: figures[2]}
 	v := &results{metrics: learner.Metrics{"rmse": e.RMSE(n.within)}}
@@ -70,9 +70,8 @@ func (n numberRidge) evaluate(_ *moments.Sums, _ *fitted, rows int64, figures []
 
 func (n numberRidge) describe(*fitted, *model.RandomSpec) {}
 
-// process is a Gaussian process: a ridge regression whose noise is the one
-// under which the numbers are likeliest. With deviations the parties are told the
-// sums of products of features too.
+// process is a Gaussian process: a ridge regression with the noise that maximises the likelihood of
+// the numbers. With deviations the parties also receive the sums of products of features.
 type process struct {
 	numberRidge
 	deviations bool
@@ -82,7 +81,7 @@ func (p process) criterion() criterion {
 	return criterion{name: "log_marginal_likelihood", of: moments.LogMarginalLikelihood, greater: true}
 }
 
-// extra: with deviations the unit of the numbers, and the products of features.
+// extra counts, with deviations, the unit of the numbers and the products of features.
 func (p process) extra(features int) int {
 	if !p.deviations {
 		return 0
@@ -98,7 +97,7 @@ func (p process) solve(s *moments.Sums, noise float64) (*fitted, error) {
 	return t, err
 }
 
-// triangleOf is the upper triangle of a matrix, row after row.
+// triangleOf returns the upper triangle of a matrix, row after row.
 func triangleOf(m linalg.Matrix[float64]) []float64 {
 	list := make([]float64, 0, moments.Triangle(m.Rows))
 	for i := range m.Rows {
@@ -107,7 +106,7 @@ func triangleOf(m linalg.Matrix[float64]) []float64 {
 	return list
 }
 
-// figures: with deviations also their sum, and the rows within 1.96 of them.
+// figures counts, with deviations, also their sum and the rows within 1.96 of them.
 func (p process) figures() int {
 	if !p.deviations {
 		return p.numberRidge.figures()
@@ -151,8 +150,7 @@ func (p process) evaluate(s *moments.Sums, t *fitted, rows int64, figures []int6
 	return v, err
 }
 
-// describe makes the model one of a ridge regression, since a process without deviations is a
-// ridge regression.
+// describe writes a process without deviations as the ridge regression that it is.
 func (p process) describe(t *fitted, r *model.RandomSpec) {
 	if !p.deviations {
 		r.Output.Kind = model.Ridge
@@ -162,7 +160,7 @@ func (p process) describe(t *fitted, r *model.RandomSpec) {
 	r.Outer = moments.Symmetric(r.Solution.Weights.Cols, t.extra[1:])
 }
 
-// classRidge is a ridge regression for each of these classes.
+// classRidge is one ridge regression for each of these classes.
 type classRidge []string
 
 func (c classRidge) codes(labels []string) []int {
@@ -186,7 +184,7 @@ func (c classRidge) criterion() criterion {
 	return criterion{name: crossValidation, of: moments.ClassScore}
 }
 
-// crossValidation names scores by generalised cross-validation.
+// crossValidation is the name of scores by generalised cross-validation.
 const crossValidation = "gcv"
 
 func (c classRidge) solve(s *moments.Sums, alpha float64) (*fitted, error) {
@@ -194,7 +192,7 @@ func (c classRidge) solve(s *moments.Sums, alpha float64) (*fitted, error) {
 	return &fitted{solution: one}, err
 }
 
-// figures: the rows that are decided rightly.
+// figures counts the correctly classified rows.
 func (c classRidge) figures() int { return 1 }
 
 func (c classRidge) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {

@@ -15,38 +15,38 @@ import (
 
 // objective turns sums into the results of a learner.
 type objective interface {
-	// targets go into the sums with rows that have these labels, width of them
-	// with each; totals of them come with their own sums.
+	// targets returns the values that enter the sums with rows that have these labels, width of
+	// them for each row, and totals that have sums of their own.
 	targets(labels []string, rows int) (moments.Targets, error)
 	width() int
 	totals() int
-	// criterion returns the rule that chooses among the job's values; its name is "" where
-	// there is one value.
+	// criterion returns the rule that selects among the job's values; its name is "" if there is
+	// one value only.
 	criterion() criterion
-	// solve computes the parties' message from the sums, with one of the values: a solution
+	// solve computes the message for the parties from the sums and one of the values: a solution
 	// with a number of outputs, and extra numbers.
 	solve(s *moments.Sums, value float64) (*fitted, error)
 	outputs() int
 	extra(features int) int
-	// measure sums up errors over held-out rows, rounded, in figures() numbers of which none
-	// exceeds moments.SquaredBound.
+	// measure sums up errors over held-out rows, rounded, in figures() numbers of at most
+	// moments.SquaredBound.
 	measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error)
 	figures() int
-	// evaluate reads the figures of all parties over the given number of rows.
+	// evaluate computes metrics from the figures of all parties over the given number of rows.
 	evaluate(s *moments.Sums, t *fitted, rows int64, figures []int64) (*results, error)
-	// describe fills in the parts of a model beside its reading and the solution.
+	// describe fills in the parts of a model other than its output and the solution.
 	describe(t *fitted, r *model.RandomSpec)
 }
 
-// criterion chooses one of a job's values by the sums over training rows alone: the scores of
-// many solutions on held-out rows would reveal much about these rows.
+// criterion selects one of a job's values by the sums over training rows alone, because the scores
+// of many solutions on held-out rows would reveal much about these rows.
 type criterion struct {
 	name    string
 	of      func(s *moments.Sums, value float64) (float64, error)
 	greater bool // the greatest is best, not the least
 }
 
-// best is the place of the best score, the first of several.
+// best returns the index of the best score, the first of several.
 func (j criterion) best(scores []float64) int {
 	best := 0
 	for k, v := range scores {
@@ -57,7 +57,7 @@ func (j criterion) best(scores []float64) int {
 	return best
 }
 
-// fitted holds the one solution that the parties are told.
+// fitted holds the one solution that the parties receive.
 type fitted struct {
 	choice   int // which of the values in the job's list it is for
 	solution moments.Solution
@@ -86,7 +86,7 @@ func objectiveOf(j *job.Job) objective {
 	return classRidge(k.Classes)
 }
 
-// regularisers of a job, in the order of its grid.
+// regularisers returns a job's values in the order of its grid.
 func regularisers(j *job.Job) []float64 {
 	var list []float64
 	for _, one := range j.Learners() {
@@ -128,7 +128,7 @@ func decodeFitted(j *job.Job, features int, b []byte) (*fitted, error) {
 	return t, nil
 }
 
-// components counts the components of a kernel PCA.
+// components is the number of components of a kernel PCA.
 type components int
 
 func (c components) targets(_ []string, rows int) (moments.Targets, error) {
@@ -147,7 +147,7 @@ func (c components) solve(s *moments.Sums, _ float64) (*fitted, error) {
 	return &fitted{solution: one}, err
 }
 
-// figures: squared scores.
+// figures counts the squared scores.
 func (c components) figures() int { return 1 }
 
 func (c components) measure(m feature.Map, t *fitted, rows linalg.Rows, _ []string) ([]int64, error) {

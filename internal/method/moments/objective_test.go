@@ -76,8 +76,8 @@ func together(t *testing.T, j *job.Job, tables map[string]method.Table) *dataset
 	return all
 }
 
-// Ridge regression and Gaussian processes end in the same predictions; every
-// party makes them by itself, and gets the figures that the server got as sums.
+// Ridge regression and Gaussian processes give the same predictions. Every party computes them by
+// itself, and gets the figures that the server got as sums.
 func TestNumbersFromSums(t *testing.T) {
 	tables := dealWaves()
 	for _, tt := range []struct{ learner, list, more string }{{"ridge", "alpha", ""}, {"gp", "noise", ""}, {"gp", "noise", ", deviations: true"}} {
@@ -211,9 +211,8 @@ func TestDefaultFeaturesTellAQuarterOfTheCells(t *testing.T) {
 	}
 }
 
-// What the parties declare is bounded, and refused by who asks that nobody hold
-// most of the rows, or has an operator's bound on features. With the usual limits a
-// party does not let the others' sums be hers alone.
+// Declarations are limited. A party refuses them if its policy limits the share of one party, or
+// the features. With the usual limits a party refuses sums that would be mostly its own.
 func TestCountsThatAreRefused(t *testing.T) {
 	j := momentsJob(t, "none")
 	job.As[*Keys](j.Protocol).Directions = 0

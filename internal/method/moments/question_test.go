@@ -47,8 +47,7 @@ func questionAbout(t *testing.T, f *federated, list ...suspect) *fitted {
 	return &fitted{solution: s}
 }
 
-// runWithQuestion runs a job in full, in which the server tells a question in place of
-// the solution.
+// runWithQuestion runs a whole job in which the server sends a forged solution.
 func (f *federated) runWithQuestion(t *testing.T, about []suspect) {
 	t.Helper()
 	for i, st := range f.Plan {
@@ -91,12 +90,13 @@ type asked struct {
 	others []suspect // who are known where somebody of the list is one of those
 }
 
-// The strongest server tells a solution that is a question, and needs neither a party's help nor another job. Parties
-// count in fives, so that a question about one person tells nothing, and one about several nearly how many. But two
-// people whom a party is known to hold out make the difference: with them, one job tells whether somebody that the
-// server knows is among that party's held-out rows, and has the label that it guesses. Nothing prevents it; a server that
-// knows nobody is in TestAttackBoundaryOfRounding. A job has one such answer, since
-// parties take one solution and add one number for it.
+// The strongest server sends a forged solution, and needs neither a party's help nor another job.
+// Parties count in fives, so a test of one person reveals nothing, and a test of several nearly how
+// many. But two people that a party is known to hold out make the difference: with them, one job
+// reveals whether a person whom the server knows is among that party's held-out rows with the label
+// that it guesses. Nothing prevents it; TestAttackBoundaryOfRounding has a server that knows
+// nobody. A job gives one such answer, because parties accept one solution and add one number for
+// it.
 func TestAttackQuestionAboutHeldOutRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -49,7 +49,7 @@ type patient struct {
 	hiv   bool
 }
 
-// the is the only patient of a thousand and more with hiv, whose numbers somebody wants.
+// the is the only patient with hiv among more than a thousand, whose numbers an attacker wants.
 var the = patient{[4]float64{97, 233.7, 48149, 31.25}, true}
 
 // patients are 400 of one party, and more of them.
@@ -125,7 +125,7 @@ func sumOf(t *testing.T, data string, gamma float64, more ...patient) *federated
 	return &federated{public}
 }
 
-// keyThatTrains finds a key that holds out none of the rows from one on.
+// keyThatTrains finds a key that holds out no row from the given one on.
 func keyThatTrains(t *testing.T, s *dataset.Set, from int) dataset.SplitKey {
 	t.Helper()
 	for k := range byte(255) {
@@ -198,10 +198,10 @@ func unmasked(t *testing.T, f *federated) *moments.Sums {
 	return all
 }
 
-// A coordinator that follows everything reads from one job over a table that nobody has touched the
-// row of the only person with a rare value: sums of its products with other columns are that
-// person's. It works on the rows as they are, and not on the sums, for which the value is the
-// commonest, by a schema and in a table of numbers.
+// A coordinator that follows the protocol reads, from one job over an unchanged table, the row of
+// the only person with a rare value: sums of this value's products with other columns are that
+// person's. The attack works on unprotected rows, with a schema and with a numeric table; it fails
+// on the actual sums, in which the value counts as the commonest.
 func TestAttackOnlyOneWithARareValue(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -234,7 +234,8 @@ func TestAttackOnlyOneWithARareValue(t *testing.T) {
 	}
 }
 
-// Of nine people with a rare value none is counted; of ten all are, and the sums tell their mean.
+// If nine people have a rare value, none is counted. If ten have it, all are, and the sums reveal
+// their mean.
 func TestRareIsFewerThanTen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -247,8 +248,8 @@ func TestRareIsFewerThanTen(t *testing.T) {
 	}
 }
 
-// The two numbers of a column that each party tells the leader for a scaling do not tell of few either:
-// a column in which fewer than ten differ is constant to them.
+// The two numbers of a column that each party sends the leader for a scaling do not reveal few
+// people either: a column in which fewer than ten differ counts as constant.
 func TestScalingHasNoRareValue(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -265,7 +266,7 @@ func TestScalingHasNoRareValue(t *testing.T) {
 	}
 }
 
-// Of held-out rows a value counts that enough training rows have, and no other: errors over them are
+// In held-out rows only values count that enough training rows have, because errors over them are
 // sums too.
 func TestHeldOutRowsHaveNoRareValue(t *testing.T) {
 	for name, data := range map[string]string{"schema": rareSchema, "numbers": rareNumbers} {

@@ -21,26 +21,25 @@ type Details struct {
 	Curve []Point `json:"curve,omitempty"`
 }
 
-// Figures describes how much the sums tell of single rows.
+// Figures describes how much the sums reveal about single rows.
 type Figures struct {
 	Features       int     `json:"features"`
 	RowsPerFeature float64 `json:"rows_per_feature"` // of training
 	// Membership is the area under the curve of the leverage attack, the mean of the parties'
 	// measurements on their own sums; null where no party holds rows out.
 	Membership *float64 `json:"membership_auc"`
-	// Joint is the measure of the attack that solves for all candidates at once, a tenth of
-	// the members among them, on the sums of all. A launching process that owns up to 2,000
-	// rows measures it; else it is null.
+	// Joint is the area under the curve of the attack that tests all candidates together and
+	// knows a tenth of the members, on the sums of all parties. A launching process that owns
+	// up to 2,000 rows measures it; otherwise it is null.
 	Joint *float64 `json:"joint_membership_auc"`
-	// Within bounds how far a share of held-out rows is off (accuracy, coverage_95), since parties count
-	// in fives; 0 where none is told.
+	// Within bounds the error of a share of held-out rows (accuracy, coverage_95), which arises because
+	// parties count in fives. It is 0 if the result has no such share.
 	Within float64 `json:"shares_of_held_out_rows_within,omitempty"`
-	// TooFew says that decisions were counted in bins, of too few held-out rows for figures.
+	// TooFew reports that decisions were counted in bins but are too few for figures.
 	TooFew bool `json:"too_few_for_figures,omitempty"`
 }
 
-// Point describes the sums with one number of random features: their results, and what they
-// show.
+// Point describes the sums with one number of random features: their accuracy and their exposure.
 type Point struct {
 	RowsPerFeature int     `json:"rows_per_feature"` // of training, at least
 	Features       int     `json:"features"`
@@ -50,7 +49,7 @@ type Point struct {
 	Membership     float64 `json:"membership_auc"`     // of the leverage attack on the sums over all rows
 }
 
-// present shows how much the sums tell.
+// present shows how much the sums reveal.
 func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 	d, err := method.DetailsOf[Details](r)
 	if err != nil || d == nil || d.Sums == nil {
@@ -68,13 +67,13 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 		p.Settings = fmt.Sprintf(", directions = %d (a twentieth of the training rows)", d.Sums.Features)
 	}
 	if len(d.Curve) > 0 {
-		line := method.Block{Line: "What sums of more features give, and how well they tell who is in them (0.5 is blind, 1 certain)"}
+		line := method.Block{Line: "Accuracy and membership leakage by number of random features (0.5 is chance, 1 is certain)"}
 		p.Later, p.Curves = append(p.Later, line, curveTable(d.Curve)), []report.Curve{curveLines(d.Curve)}
 	}
 	return p, nil
 }
 
-// histogramText tells how near the figures of a histogram are; "" without one.
+// histogramText states the error bound of a histogram's figures; "" without a histogram.
 func histogramText(f *Figures, r *method.Result) string {
 	switch a := r.Figures; {
 	case a != nil:
@@ -85,16 +84,16 @@ func histogramText(f *Figures, r *method.Result) string {
 	return ""
 }
 
-// text describes how much the sums tell of single rows.
+// text describes how much the sums reveal about single rows.
 func (f *Figures) text() string {
 	text := fmt.Sprintf("%d random features, %.1f rows for each (n/M)", f.Features, f.RowsPerFeature)
 	if f.Membership != nil {
-		text += fmt.Sprintf("; whether a known row is in a party's own sums can be told by its leverage with an area under the curve of %.3f (0.5 is blind, 1 certain)", *f.Membership)
+		text += fmt.Sprintf("; the leverage of a known row reveals whether it is in a party's own sums, with an area under the curve of %.3f (0.5 is chance, 1 is certain)", *f.Membership)
 	}
 	if f.Joint != nil {
-		return text + fmt.Sprintf("; in the sums of all, by solving for all candidates with a tenth of the members known, %.3f", *f.Joint)
+		return text + fmt.Sprintf("; in the sums of all parties, an attack that tests all candidates together and knows a tenth of the members reaches %.3f", *f.Joint)
 	}
-	return text + "; solving for all candidates at once, which finds more, is not measured"
+	return text + "; a stronger attack, which tests all candidates together, was not measured"
 }
 
 // curveTable has a row for each number of random features.
@@ -109,10 +108,10 @@ func curveTable(curve []Point) method.Block {
 	return t
 }
 
-// curveLines draws it on the page.
+// curveLines returns the same curve for the report page.
 func curveLines(curve []Point) report.Curve {
 	c := report.Curve{
-		Title: "What sums of more features give, and what they show", X: "rows for each feature",
+		Title: "Accuracy and membership leakage by number of random features", X: "rows for each feature",
 		Lines: []report.Line{{Name: "accuracy"}, {Name: "membership AUC"}}, Notes: []report.Note{{Name: "features"}, {Name: "draws"}},
 	}
 	for _, p := range curve {
@@ -125,8 +124,8 @@ func curveLines(curve []Point) report.Curve {
 	return c
 }
 
-// rowsPerFeature is the advised number of training rows for each feature of the sums; below
-// it, membership of the rows shows.
+// rowsPerFeature is the advised number of training rows for each feature of the sums. With
+// fewer, the sums reveal whether a row is among them.
 const rowsPerFeature = 20
 
 // leakage describes in plain words what each role learns, computed for this job.
@@ -134,19 +133,19 @@ func (s *server) leakage() map[string][]string {
 	m, n := s.features(), s.sums.Rows
 	lines := map[string][]string{
 		"server": {
-			fmt.Sprintf("The server learns sums over the training rows of all %d parties, and no party's own: %d products of features, %s, the number of rows (%d). Sums of few rows are rows: of a class that has one training row that row, in clear. The limits of each party are what stands against it. A value that fewer than %d training rows of a party have counts as its commonest one, or as other; people whom several common values together single out show all the same.",
+			fmt.Sprintf("The server learns sums over the training rows of all %d parties, but no single party's: %d products of features, %s, the number of rows (%d). A sum over few rows exposes them: if a class has one training row, its sum is that row. Each party's minimum row counts prevent this. A value that fewer than %d training rows of a party have is encoded as that party's most common one, or as other. A person whom several common values single out together is still exposed.",
 				len(s.Job.Data.Training(s.Parties)), m*(m+1)/2, s.crossSums(), n, prepare.Least),
 			s.ratio(),
-			fmt.Sprintf("Of the held-out rows it learns their number and %s, over all parties; each party rounds counts to fives, or to a thousandth of more than 5,000 rows, and sums to three digits of their mean; and the mean of the parties' membership figures.", s.errorSums()),
-			"An exact sum is no anonymity: whoever holds it and knows somebody's row can guess whether it is in. Another job on the same rows but one person would give that person's features: each party's release ledger holds a job whose rows differ from an earlier one's by fewer than 10 people, one with another schema or other parties, one beside encoded rows of the same people (okra), and the 21st over the same rows. If a party's operator has approved such a job, the server knows what the ledger said of it: beside encoded rows of the same people, every cell of theirs. The ledger compares jobs two by two: three whose rows differ by many can leave few people in their difference.",
+			fmt.Sprintf("About the held-out rows it learns their number and %s, over all parties, and the mean of the parties' membership figures. Each party rounds counts to fives, or to a thousandth of more than 5,000 rows, and sums to three digits of their mean.", s.errorSums()),
+			"An exact sum does not make anyone anonymous: anyone who has it and knows a person's row can guess whether the sum includes that row. Another job over the same rows without one person would reveal that person's features. So each party's release ledger blocks a job whose rows differ from an earlier job's by fewer than 10 people, a job with another schema or other parties, a job over people whose encoded rows were sent (okra), and the 21st job over the same rows. If a party's operator has approved such a job, the server knows what the ledger warned of; if encoded rows of the same people were sent, that is every cell of theirs. The ledger compares jobs in pairs: three jobs whose rows differ by many people can leave few people in their difference.",
 			s.falseSolution(),
 		},
-		"party": {s.partyLearns(), fmt.Sprintf("Every party and the server learn how many training rows each party declares: %s, of %d prepared columns. Nothing binds these numbers to real rows.", s.declaredRows(), s.counted.columns)},
+		"party": {s.partyLearns(), fmt.Sprintf("Every party and the server learn how many training rows each party declares: %s, of %d prepared columns. Nothing proves that these numbers count real rows.", s.declaredRows(), s.counted.columns)},
 		"coalition": {
-			"The server and all parties but one learn that one's sums by taking off their own. With two parties, the other one and the server suffice.",
+			"The server and all parties but one together learn the remaining party's sums by subtracting their own. With two parties, the server and the other party suffice.",
 			s.measuredMembership(), JointUnmeasured,
 		},
-		"broker": {"The broker sees who talks, when and how much: from the sizes it knows the number of features and of outputs."},
+		"broker": {"The broker sees who sends, when and how much. From the sizes it knows the number of features and of outputs."},
 	}
 	rows.Leakage(s.Instance, lines, 0)
 	if counted(s.Job) {
@@ -158,30 +157,30 @@ func (s *server) leakage() map[string][]string {
 		s.tested(name, lines)
 	}
 	if s.Job.Data.Test.Column != "" {
-		lines["server"] = append(lines["server"], "Beside a job with another bound, the difference of the sums is that over the rows between the two: each ledger holds every such split until its operator approves it.")
+		lines["server"] = append(lines["server"], "Together with a job with another bound, the sums reveal the sum over the rows between the two bounds. Each party's ledger blocks every such split until the party's operator approves it.")
 	}
 	return lines
 }
 
-// histogramLeakage tells what the sum of the parties' histograms adds for each role.
+// histogramLeakage describes what each role also learns from the sum of the parties' histograms.
 func histogramLeakage(parties []string) map[string]string {
 	lines := map[string]string{
-		"server":    fmt.Sprintf("The server also learns how many held-out rows of all parties have which class and a decision in which of %d bins, each party's rows up to each bin in fives, or to a thousandth of its held-out rows. A false solution that puts people whom the server knows into bins of their own asks about each of them at once: five people for each, whom the same party is known to hold out, tell where the fives end.", moments.Bins),
-		"party":     "Whoever reads the result learns from its curves how many rows of each class are in bin after bin, in fives, though not where the bins lie: a party that knows all other rows around a bin may learn the class and about the decision of the one that is left.",
-		"coalition": "The server and all parties but one learn that one's histogram by taking off their own: of its held-out rows in fives, without a name, the class and the decision to 0.04.",
+		"server":    fmt.Sprintf("The server also learns how many held-out rows of all parties have which class and a decision in which of %d bins. Each party counts its rows up to each bin in fives, or to a thousandth of its held-out rows. With a forged solution that puts people whom it knows into bins of their own, the server tests each of them at once. For each it needs five people whom the same party is known to hold out; they show where the fives end.", moments.Bins),
+		"party":     "Every reader of the result learns from its curves how many rows of each class are in each bin, in fives, but not the bounds of the bins. A party that knows all other rows around a bin may learn the class and the approximate decision of the remaining row.",
+		"coalition": "The server and all parties but one together learn the remaining party's histogram by subtracting their own: the classes of its held-out rows and their decisions to 0.04, in fives and without names.",
 	}
 	if len(parties) == 2 {
-		lines["party"] += fmt.Sprintf(" Of two parties, each of %s and %s so learns nearly the other's histogram.", parties[0], parties[1])
+		lines["party"] += fmt.Sprintf(" With two parties, %s and %s each learn nearly the other's histogram this way.", parties[0], parties[1])
 	}
 	return lines
 }
 
-// tested tells what is learnt where all rows of a party are held out.
+// tested adds the leakage of a job that holds out all rows of one party.
 func (s *server) tested(name string, lines map[string][]string) {
-	lines["server"] = append(lines["server"], fmt.Sprintf("The figures are %s's own: no other party's rows are mixed into them. Beside a job that holds out another party, or none, the difference of the sums is one party's: each ledger holds every such split until its operator approves it.", name))
+	lines["server"] = append(lines["server"], fmt.Sprintf("The figures are over the rows of %s alone. Together with a job that holds out another party, or none, the sums reveal one party's sums by their difference. Each party's ledger blocks every such split until the party's operator approves it.", name))
 	training := s.Job.Data.Training(s.Parties)
 	if len(training) == 2 {
-		lines["coalition"] = append(lines["coalition"], fmt.Sprintf("Two parties train, and %s adds nothing to the sums: the server with one of %s and %s has the other's sums.", name, training[0], training[1]))
+		lines["coalition"] = append(lines["coalition"], fmt.Sprintf("Two parties train, and %s adds nothing to the sums: the server and one of %s and %s together learn the other's sums.", name, training[0], training[1]))
 	}
 }
 
@@ -194,7 +193,7 @@ func (s *server) declaredRows() string {
 	return strings.Join(list, ", ")
 }
 
-// crossSums describes the sums of features and labels together that the server learns.
+// crossSums describes the sums of features with labels that the server learns.
 func (s *server) crossSums() string {
 	m := s.features()
 	switch l := objectiveOf(s.Job).(type) {
@@ -203,14 +202,14 @@ func (s *server) crossSums() string {
 	case components:
 		return fmt.Sprintf("%d sums of features", m)
 	}
-	return fmt.Sprintf("%d sums of features and as many of features times labels, the sum of the labels and that of their squares", m)
+	return fmt.Sprintf("%d sums of features and as many of features times labels, the sum of the labels and the sum of their squares", m)
 }
 
 // errorSums describes the sums over held-out rows that the server learns.
 func (s *server) errorSums() string {
 	switch l := objectiveOf(s.Job).(type) {
 	case classRidge:
-		return "how many are decided rightly"
+		return "how many are classified correctly"
 	case components:
 		return "the squares of their scores"
 	case process:
@@ -221,54 +220,53 @@ func (s *server) errorSums() string {
 	return "the sums of the labels, of their squares and of the squared errors"
 }
 
-// falseSolution describes what a server learns of held-out rows if it tells a false solution.
+// falseSolution describes what a server that sends a forged solution learns about held-out rows.
 func (s *server) falseSolution() string {
-	const unchecked = "The server tells the solution, and nobody checks it: a false one asks one question about all held-out rows for each job. The ledgers' 20 jobs over the same rows are what bounds it. "
+	const unchecked = "Nobody verifies the solution that the server sends. With a forged one it learns %s about the held-out rows per job. The ledgers' limit of 20 jobs over the same rows bounds this. "
 	if _, ok := objectiveOf(s.Job).(classRidge); !ok {
-		return unchecked + "Three digits of a mean hide nobody: a solution that is nothing for all but one person whom the server knows tells whether that person is held out, and of labels that are numbers about the label, too."
+		return fmt.Sprintf(unchecked, "one set of sums") + "Three digits of a mean hide nobody: a solution that is zero for all people but one, whom the server knows, reveals whether that person is held out and, if labels are numbers, the approximate label."
 	}
-	return unchecked + "The answer is how many of some people that the server knows are held out, with the labels that it guesses: one job tells a single person beside others who are known to be held out, two of a party with up to 5,000 such rows. Without these several jobs do, since rounding hides a row only until the server has found where a count tips."
+	return fmt.Sprintf(unchecked, "one count") + "It counts how many of some people that the server knows are held out with the labels that it guesses. One job reveals this for a single person if the server knows others who are held out: two at a party with up to 5,000 held-out rows. Otherwise several jobs reveal it, because rounding hides a row only until the server has found where a count tips."
 }
 
-// partyLearns describes what every party is told.
+// partyLearns describes what every party receives.
 func (s *server) partyLearns() string {
 	switch l := objectiveOf(s.Job).(type) {
 	case components:
-		return "Every party learns the components and the public directions: all that is needed for scores. They tell in which directions the features of all rows vary, and not how much."
+		return "Every party learns the components and the public directions, which suffice to compute scores. They show in which directions the features of all rows vary, but not how much."
 	case process:
 		if l.deviations {
-			return "Every party learns the solution and the public directions and, for the deviations of a Gaussian process, the sums of products of features: of these it knows what the server knows. Without deviations: true in the job it would not."
+			return "Every party learns the solution and the public directions and, for the deviations of a Gaussian process, the sums of products of features, which the server knows too. Without deviations: true in the job it would not learn these sums."
 		}
 	}
-	return "Every party learns the one solution and the public directions: all that is needed to predict. One solution is too few equations for the sums. Like any model it is better at the rows that it was made of."
+	return "Every party learns the one solution and the public directions, which suffice to predict. One solution gives too few equations to recover the sums. Like any model it predicts its training rows better than others."
 }
 
 // ratio compares the number of training rows with the number of features: the fewer rows, the
-// more the sums tell of single rows.
+// more the sums reveal about single rows.
 func (s *server) ratio() string {
 	m, n := s.features(), s.sums.Rows
 	per := float64(n) / float64(m)
 	if per >= rowsPerFeature {
 		return fmt.Sprintf("There are %.2f training rows for each feature (n/M = %d/%d).", per, n, m)
 	}
-	return fmt.Sprintf("There are only %.2f training rows for each feature (n/M = %d/%d): the fewer, the better the sums tell whether a known row is among them. Directions of at most %d would leave %d rows for each.",
+	return fmt.Sprintf("There are only %.2f training rows for each feature (n/M = %d/%d): the fewer there are, the better the sums reveal whether a known row is among them. With directions of at most %d there would be %d rows for each.",
 		per, n, m, n/rowsPerFeature/2*2, rowsPerFeature)
 }
 
-// JointUnmeasured warns of a stronger attack than the measured one, where the stronger one
-// has not been tried.
-const JointUnmeasured = "Not measured: the attack that solves for all candidates at once and finds more than the leverage. Whoever knows nearly all candidates' rows knows who is in."
+// JointUnmeasured warns of the attack that tests all candidates together, if it was not measured.
+const JointUnmeasured = "A stronger attack, which tests all candidates together and finds more than the leverage, was not measured. Anyone who knows nearly all candidates' rows knows whose rows the sums include."
 
-// JointMeasured reports the stronger attack where it was tried.
+// JointMeasured reports the result of the attack that tests all candidates together.
 func JointMeasured(auc float64) string {
-	return fmt.Sprintf("Measured on the sums of all: whoever solves for all candidates at once, and knows a tenth of the training rows and the held-out ones, tells the two apart with an area under the curve of %.3f. Whoever knows nearly all candidates' rows knows who is in.", auc)
+	return fmt.Sprintf("Measured on the sums of all parties: an attacker who tests all candidates together, and knows a tenth of the training rows and the held-out rows, separates training rows from held-out rows with an area under the curve of %.3f. Anyone who knows nearly all candidates' rows knows whose rows the sums include.", auc)
 }
 
 // measuredMembership reports the parties' measurements on their own sums.
 func (s *server) measuredMembership() string {
 	if s.measured == 0 {
-		return "No party holds rows out to try the membership attack with."
+		return "No party holds out rows, so the membership attack was not measured."
 	}
-	return fmt.Sprintf("Measured: with one party's sums laid bare, as against such a coalition, the leverage of a row tells that party's training rows from its held-out rows with an area under the curve of %.3f, the mean of %d parties (0.5 is blind, 1 certain). The sums of all are of more rows.",
+	return fmt.Sprintf("Measured on one party's own sums, which such a coalition knows: the leverage of a row separates that party's training rows from its held-out rows with an area under the curve of %.3f, the mean of %d parties (0.5 is chance, 1 is certain). The sums of all parties cover more rows.",
 		s.membership, s.measured)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// mark is a digest of a row, its label and its held-out flag, under a key from the epoch's
-// seed. A party keeps the marks of the rows that it has sent, and tells nobody.
+// mark is a digest of a row, its label and its held-out flag, under a key from the epoch's seed. A
+// party keeps the marks of the rows that it has sent, and sends them to nobody.
 type mark [16]byte
 
 // marks returns the mark of each row. Columns are in the epoch's order.
@@ -41,8 +41,7 @@ func marks(seed okra.Seed, s method.Split) []mark {
 	return out
 }
 
-// since returns the rows that were not sent, ascending, and how many of the sent rows are not
-// there any more.
+// since returns the rows that were not sent, ascending, and the number of sent rows that are gone.
 func since(sent, now []mark) (added []int, gone int) {
 	left := make(map[mark]int)
 	for _, m := range sent {
@@ -58,9 +57,9 @@ func since(sent, now []mark) (added []int, gone int) {
 	return added, len(sent) + len(added) - len(now)
 }
 
-// compare finds the rows that the party's table has got since the earlier job. Rows that were
-// sent must be there as they were: encoded anew under one seed, a changed row would show the
-// coordinator the change.
+// compare finds the rows that the party's table has gained since the earlier job. The sent rows
+// must be unchanged: encoded again under the same seed, a changed row would show the coordinator
+// the change.
 func (p *party) compare(r continuation) error {
 	if r.rows == nil { // an earlier program kept no marks: the party confirms its old rows
 		return nil
@@ -79,17 +78,17 @@ func (p *party) compare(r continuation) error {
 	}
 }
 
-// resumeFrom takes the rest of the earlier job: a party of the earlier job must have its rest, and a
-// newcomer none.
+// resumeFrom restores the continuation state of the earlier job. A party of the earlier job must
+// have it, and a newcomer must not.
 func (p *party) resumeFrom(b []byte) error {
 	late := slices.Contains(continuing(p.Job).Late, p.Self)
 	switch {
 	case late && b != nil:
-		return fault.BadInputf("okra: %s was a party of the earlier job, and cannot come late; take it out of late", p.Self)
+		return fault.BadInputf("okra: %s was a party of the earlier job, and cannot be late; remove it from late", p.Self)
 	case late:
 		return nil
 	case b == nil:
-		return fault.BadInputf("okra: %s has nothing of the earlier job, which was not continuable or is forgotten; submit a new job, or name the party in late", p.Self)
+		return fault.BadInputf("okra: %s has kept nothing of the earlier job, which was not continuable or was erased; submit a new job, or name the party in late", p.Self)
 	}
 	r, err := decodeContinuation(b)
 	if err != nil {
@@ -100,7 +99,7 @@ func (p *party) resumeFrom(b []byte) error {
 	case err != nil:
 		return err
 	case r.params != params || r.scale != p.Job.Data.Scale:
-		return fault.BadInputf("okra: the earlier job has other settings of protocol or scale; write the same")
+		return fault.BadInputf("okra: protocol or scale differs from the earlier job's; copy its settings")
 	}
 	return p.resume(r)
 }
@@ -108,9 +107,9 @@ func (p *party) resumeFrom(b []byte) error {
 // resume prepares the rows as the earlier job did, and finds the new ones.
 func (p *party) resume(r continuation) error {
 	if p.standing = r.standing; !p.Job.Data.Fits() {
-		p.standing.Preparation = nil // earlier programs kept there what the job says itself
+		p.standing.Preparation = nil // earlier programs stored there a preparation that follows from the job
 	}
-	if !p.Job.Data.FitsSchema() { // otherwise the number of columns follows from what was fitted
+	if !p.Job.Data.FitsSchema() { // otherwise the number of columns follows from the fit
 		if err := p.asWide(); err != nil {
 			return err
 		}

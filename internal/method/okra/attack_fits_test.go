@@ -16,9 +16,9 @@ import (
 // The adversary of these tests is the coordinator, which reads the columns of rows that it has under
 // two fits (see TestAttackTwoFitsReadTheColumns of moments).
 
-// East's rows are as they were, and north got 15 people: nothing at east tells another fit from the
-// earlier one before the parties have fitted. Then its values do, and its rows do not follow.
-// North's ledger, whose rows take part in the fit, holds the job before its first session.
+// East's rows are unchanged, and north added 15 people. Before the parties have fitted, nothing at
+// east distinguishes the new fit from the earlier one; afterwards its values do, and east sends no
+// rows. North's ledger, whose rows take part in the fit, blocks the job before its first session.
 func TestAttackAFitThatOthersHaveChanged(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -71,8 +71,8 @@ func TestOneApprovalOfAFit(t *testing.T) {
 	ledgers.Holds(t, "east", hospitals(t, hospital(), 6, methodtest.Three(150, patient)), anotherFit)
 }
 
-// The same rows under another share of held-out ones are fitted on others: under two fits a row is
-// read, though nobody came.
+// With another share of held-out rows the fit is over other rows: under two fits a row is read,
+// although nobody joined.
 func TestAttackAnotherShareOfHeldOutRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -163,8 +163,8 @@ func TestAttackTwoWaysToScale(t *testing.T) {
 	}
 }
 
-// The order in which a job lists its parties makes no other fit, unless another one leads: the leader
-// is told more than the others, so that each party would lead in turn.
+// The order in which a job lists its parties does not change the fit, unless it changes the leader:
+// the leader receives more than the others, so each party could be the leader in turn.
 func TestPartiesInAnotherOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -240,9 +240,9 @@ func continuedBy(t *testing.T, earlier *methodtest.Federation, kept rests, keys 
 	return f
 }
 
-// Jobs that continue keep the fit, so that more rows and newcomers pass, again and again. A
-// newcomer that trains anew would have its rows under a second fit: its ledger holds that, though
-// the fit that it was told was not fitted by it. Afterwards the chain goes on.
+// Jobs that continue keep the fit, so more rows and newcomers pass repeatedly. A newcomer that
+// trains in a new job would have its rows under a second fit: its ledger blocks that, although it
+// did not take part in the fit that it received. Afterwards the chain continues.
 func TestAttackANewFitBesideAKeptOne(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

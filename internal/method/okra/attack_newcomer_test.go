@@ -9,8 +9,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
 )
 
-// A job that continues another tells a newcomer what the others have fitted over their rows. Those state
-// it, beside the rows on which they have fitted it, and their ledgers have it.
+// A job that continues another sends a newcomer the values that the others have fitted over their
+// rows. The others state the release, besides the rows on which they fitted, and their ledgers
+// record it.
 func TestAttackANewcomerIsToldTheFitWithoutARelease(t *testing.T) {
 	ledgers := disclosuretest.NewLedgers(t, "north", "south", "east")
 	two, both := methodtest.Three(150), hospital("[north, south, east]", "[north, south]", "wire: float64", "wire: float64, continuable: true")

@@ -33,8 +33,8 @@ func has(list []float64, v float64) bool {
 }
 
 // The strongest adversary is the coordinator alone, which runs every session honestly and writes
-// job files: each schema keeps the rows of a range. It finds a row again by its length, the diagonal
-// of the Gram matrix, and so reads a column of everybody. A ledger holds the second schema.
+// job files: each schema keeps the rows of a range. It recognises a row by its length, the diagonal
+// of the Gram matrix, and so reads a column of everybody. A ledger blocks the second schema.
 func TestAttackSchemasReadAColumn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -108,9 +108,9 @@ func TestAttackASchemaThatDropsOnePatient(t *testing.T) {
 	ledgers.Holds(t, "east", until("96", 2), anotherSchema)
 }
 
-// A table is known by its name, so that two schemas over people that have nobody in common are held,
-// and its people are known by their ids, so that the same is held under another name. Both together,
-// nobody in common and another name, are two tables to a ledger.
+// The ledger knows a table by its name, so it blocks two schemas over disjoint people. It knows
+// people by their ids, so it blocks the same people under another name. Disjoint people under
+// another name are two tables to a ledger.
 func TestAttackHalvesOfATable(t *testing.T) {
 	renamed := func(text string) string {
 		return strings.Replace(text, "source: patients", "source: renamed", 1)
@@ -124,8 +124,9 @@ func TestAttackHalvesOfATable(t *testing.T) {
 	}
 }
 
-// A description of the same columns in another order, or that says the default, is another schema:
-// the ledger compares its text. The operator is asked once more, and no more is let out.
+// A description of the same columns in another order, or with an explicit default, is another
+// schema: the ledger compares its text. The operator is asked once more, and nothing more is
+// released.
 func TestSchemasThatMeanTheSame(t *testing.T) {
 	ledgers := disclosuretest.NewLedgers(t, "east")
 	ledgers.MustPlay(t, hospitals(t, hospital(), 1, methodtest.Three(150)), "protocol")

@@ -59,10 +59,10 @@ func hospitals(t testing.TB, text string, number byte, tables map[string]string)
 // patient is a person of east's, all of whose cells are read.
 const patient = "person-7,38.0,233.7,48149,31.25,yes,often,b"
 
-// numbers are sums as a party is told them, from the next one on.
+// numbers are the sums that a party receives, from the next one on.
 type numbers []int64
 
-// told returns the sums of the preparation that a party is told.
+// told returns the sums of the preparation that a party receives.
 func told(t testing.TB, f *methodtest.Federation, party string) numbers {
 	t.Helper()
 	chunks := f.Received[party]["preparation-broadcast"]
@@ -149,8 +149,8 @@ func TestAttackTwoPreparationsReadThePatientBetween(t *testing.T) {
 	ledgers.Holds(t, "east", hospitals(t, hospital(), 3, methodtest.Three(165)), anotherFit) // ten people and more are no excuse
 }
 
-// The same of jobs that leave the ledger's sight before their rows: a coordinator aborts the first
-// after the fit was told. The fit stays in the ledger.
+// The same for jobs that end before the ledger sees their rows: a coordinator aborts the first job
+// after the fit was sent. The fit stays in the ledger.
 func TestAttackAFitOfAnAbortedJob(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

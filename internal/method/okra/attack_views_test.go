@@ -11,10 +11,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
 )
 
-// The coordinator alone follows every protocol and asks for learner cca, with one column for the first
-// view: the products within that view are the column, up to one sign for all rows. One job tells one
-// column of every party, which is why a policy has to allow views. A job with another view is held,
-// and an approval is of one view.
+// The coordinator alone follows every protocol and requests learner cca, with one column as the
+// first view: the products within that view are the column, up to one sign for all rows. One job
+// reveals one column of every party, so a policy has to allow views. A ledger blocks a job with
+// another view, and an approval covers one view.
 func TestAttackViewsOfOneColumn(t *testing.T) {
 	tables := methodtest.Three(150)
 	plain := strings.Replace(fmt.Sprintf(hospitalFile, "age: {range: [0, 120]}, krea: {range: [1, 400]}, postcode: {range: [10000, 99999]}, bmi: {range: [10, 60]}"), "scale: standard", "scale: range", 1)

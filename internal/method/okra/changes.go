@@ -12,17 +12,17 @@ import (
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// Preparation decides how rows are prepared after the parties of a job have changed.
+// Preparation selects how rows are prepared after the parties of a job have changed.
 type Preparation string
 
-// The preparations. Where nothing is fitted on rows they are one.
+// The preparations. They are the same if nothing is fitted on rows.
 const (
 	Keep  Preparation = "keep"  // as the first session did: only new rows travel
 	Refit Preparation = "refit" // anew: all rows travel, under a new seed
 )
 
-// plan is a first session of some parties, then the session of the parties that stay, and a
-// fresh one of them to compare with.
+// plan returns a first session of some parties, the session of the remaining parties, and a fresh
+// session of these for comparison.
 func (c *Changes) plan(of method.Instance) ([]step, error) {
 	first, last := c.first(of), c.last(of)
 	plan, err := upload(first)
@@ -48,7 +48,7 @@ func (c *Changes) plan(of method.Instance) ([]step, error) {
 	}, step{Name: "relearn", Compute: (*server).relearn}), err
 }
 
-// next is the session of the parties that stay.
+// next returns the session of the remaining parties.
 func (c *Changes) next(last method.Instance) ([]step, error) {
 	before, err := rows.StepsAgain(last)
 	if err != nil {
@@ -71,7 +71,7 @@ func (c *Changes) next(last method.Instance) ([]step, error) {
 	return []step{list[0], joining(s)}, err // newcomers find the order of the columns
 }
 
-// joining is the step in which newcomers send their rows, and the others what is new of theirs.
+// joining is the step in which newcomers send their rows, and the other parties their new rows.
 func joining(s *method.Session) step {
 	return step{
 		Name: "continue", Session: s, Follow: goesOn, Announce: (*server).base0, Party: (*party).continuer, Releases: (*party).newRows,
@@ -82,24 +82,24 @@ func joining(s *method.Session) step {
 	}.Before((*party).grow)
 }
 
-// goesOn has a session go on from the one that the coordinator names. Parties that took part in it
-// know its name.
+// goesOn makes a session continue the one that the coordinator names. Parties that took part in
+// that session know its name.
 func goesOn(s method.Session, _ rows.Total, announced []byte) (*method.Session, error) {
 	if len(announced) != len(protocol.SessionID{}) {
-		return nil, errors.New("okra: the coordinator does not say which session goes on")
+		return nil, errors.New("okra: the coordinator does not name the session to continue")
 	}
 	s.Parent = protocol.SessionID(announced)
 	return &s, nil
 }
 
-// Changes are the keys of a job whose parties change after a first session, and of a job
-// that goes on where another one ended.
+// Changes are the keys of a job whose parties change after a first session, and of a job that
+// continues another.
 type Changes struct {
 	Late, Withdrawn []string
 	Added           []job.PartyShare // of its rows, which a party gets after the first session
 	Preparation     Preparation
-	Continuable     bool   // a later job may go on from this one
-	Earlier         job.ID // that this one goes on from; zero for none
+	Continuable     bool   // a later job may continue this one
+	Earlier         job.ID // the job that this one continues; zero for none
 }
 
 // any reports whether the parties change within the job.
@@ -107,10 +107,11 @@ func (c *Changes) any() bool { return !c.continues() && len(c.Late)+len(c.Withdr
 
 func (c *Changes) continues() bool { return c.Earlier != job.ID{} }
 
-// outlives reports whether encoded rows of a job, or secrets of an earlier one, serve a later job.
+// outlives reports whether a later job can use the job's encoded rows, or the job uses secrets of
+// an earlier one.
 func (c *Changes) outlives() bool { return c.Continuable || c.continues() }
 
-// continuing returns the keys of a job that goes on from an earlier one, nil of another.
+// continuing returns the keys of a job that continues an earlier one; nil for other jobs.
 func continuing(j *job.Job) *Changes {
 	if k, has := j.Protocol.Values.(*Keys); has && k.continues() {
 		return &k.Changes
@@ -118,13 +119,13 @@ func continuing(j *job.Job) *Changes {
 	return nil
 }
 
-// lasting reports whether a later job may go on from this one.
+// lasting reports whether a later job may continue this one.
 func lasting(j *job.Job) bool {
 	k, has := j.Protocol.Values.(*Keys)
 	return has && k.Continuable
 }
 
-// goOn is the plan of a job that goes on from an earlier one.
+// goOn plans a job that continues an earlier one.
 func goOn(c method.Instance) ([]step, error) {
 	before, err := rows.Steps(c)
 	if err != nil {
@@ -134,8 +135,8 @@ func goOn(c method.Instance) ([]step, error) {
 	return append([]step{common(before, first)[0], joining(s)}, learning(c.Job)...), err
 }
 
-// later returns how many of a party's n rows come after the first session, from the end of its
-// table: at least one of each kind, where there are two.
+// later returns how many of a party's n rows it sends after the first session, from the end of its
+// table. With two rows or more, at least one is on each side.
 func (c *Changes) later(party string, n int) int {
 	for _, s := range c.Added {
 		if s.Party == party {
@@ -145,10 +146,10 @@ func (c *Changes) later(party string, n int) int {
 	return 0
 }
 
-// Leaving lists the parties without which the model is learnt.
+// Leaving lists the parties whose rows do not enter the model.
 func (c *Changes) Leaving() []string { return c.Withdrawn }
 
-// changesOf returns the changes of a job, nil for none.
+// changesOf returns the changes of a job; nil if there are none.
 func changesOf(j *job.Job) *Changes {
 	if k, has := j.Protocol.Values.(*Keys); has && k.any() {
 		return &k.Changes
@@ -156,15 +157,15 @@ func changesOf(j *job.Job) *Changes {
 	return nil
 }
 
-// refits reports whether all rows travel anew, since what was fitted on them is fitted anew.
+// refits reports whether all rows are sent again because the preparation is fitted again.
 func (c *Changes) refits(j *job.Job) bool { return c.Preparation == Refit && j.Data.Fits() }
 
-// ReceivesPreparation implements [rows.Telling]: a newcomer is told what the others have fitted.
+// ReceivesPreparation implements [rows.Telling]: newcomers receive the values that the other parties have fitted.
 func (c *Changes) ReceivesPreparation(j *job.Job, party string) bool {
 	return c.any() && !c.refits(j) && slices.Contains(c.Late, party)
 }
 
-// first and last are the job between the parties of its first session and of its last.
+// first and last return the job restricted to the parties of its first and of its last session.
 func (c *Changes) first(of method.Instance) method.Instance {
 	of.Parties = without(of.Parties, c.Late)
 	return of
@@ -175,7 +176,7 @@ func (c *Changes) last(of method.Instance) method.Instance {
 	return of
 }
 
-// undeployable is of a job that plays how parties change.
+// undeployable refuses a job that simulates changing parties.
 func undeployable(j *job.Job) string {
 	if changesOf(j) != nil {
 		return "late, withdrawn and added alone play in one process how parties and rows change; between parties write continues: and the id of an ended job"

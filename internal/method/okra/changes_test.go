@@ -173,12 +173,12 @@ func TestNewcomersScaleAsTheOthers(t *testing.T) {
 	}
 }
 
-// Leakage says of every change who holds which seed, and where a trace stays.
+// Leakage states for every change who holds which seed, and where a trace stays.
 func TestLeakageOfChanges(t *testing.T) {
 	for _, tt := range []struct{ scale, keys, role, want string }{
-		{"none", ", late: [south]", "coalition", "Late: south got the seed"},
+		{"none", ", late: [south]", "coalition", "Late: south received the seed"},
 		{"minmax", ", late: [south]", "party", "Late: south learns the scaling"},
-		{"none", ", withdrawn: [south]", "server", "Nothing here proves that it kept no copy."},
+		{"none", ", withdrawn: [south]", "server", "Nothing proves that it kept no copy."},
 		{"none", ", withdrawn: [south]", "coalition", "Withdrawn: south still has the seed."},
 		{"minmax", ", withdrawn: [south], preparation: keep", "party", "A trace of south stays in the scaling"},
 		{"none", ", added: {south: 0.1}", "server", "Added: south sent a part of its rows after the first session."},
@@ -195,7 +195,7 @@ func TestPresentationOfChanges(t *testing.T) {
 	r := play(t, "none", ", late: [south]").Result(t)
 	p, err := Protocol().Present(nil, r)
 	if err != nil || p == nil || len(p.Later) != 4 || p.Later[0].Line != "late: south; withdrawn: nobody; added: nothing; preparation: none" ||
-		p.Later[3].Line != "the model equals the model from all rows anew, bit for bit" {
+		p.Later[3].Line != "the model equals the model from all rows sent again, bit for bit" {
 		t.Errorf("%v: %+v", err, p)
 	}
 	r = play(t, "none", ", added: {south: 0.25}").Result(t)
@@ -212,7 +212,7 @@ func TestPresentationOfChanges(t *testing.T) {
 	}
 }
 
-// The parties find out a coordinator that names no session to go on from.
+// The parties detect a coordinator that names no session to continue.
 func TestContinuedSessionNeedsItsParent(t *testing.T) {
 	plan, err := Protocol().Plan(methodtest.Instance(read(t, changing("none", ", late: [south]"))))
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package okra is the method OKRA: every party sends its rows to the coordinator,
-// encoded by an isometry that the parties share, and the coordinator learns from
-// their exact Gram matrix. See protocol/okra.
+// Package okra binds protocol OKRA to learners: every party sends its rows to the coordinator,
+// encoded by an isometry that the parties share, and the coordinator learns from their exact Gram
+// matrix. See protocol/okra.
 package okra
 
 import (
@@ -16,18 +16,18 @@ import (
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// Protocol is OKRA.
+// Protocol returns the binding of OKRA.
 func Protocol() *method.Protocol { return itself }
 
 var itself = Bind(Variant{Name: "okra", Keys: func() job.Settings { return new(Keys) }, Labels: true, Left: left})
 
-// Variant is what another protocol on the same machines says of itself.
+// Variant describes another protocol on the same machines.
 type Variant struct {
 	Name   string
 	Keys   func() job.Settings // which are [Settings] of this package, too
 	Labels bool                // labels travel with the rows
-	// Left reports whether a retained state without a protocol's name is this one's; nil where no earlier
-	// program wrote any.
+	// Left reports whether a retained state without a protocol's name belongs to this variant; nil
+	// if no earlier program wrote any.
 	Left func([]byte) bool
 }
 
@@ -64,11 +64,11 @@ func Bind(v Variant) *method.Protocol {
 	})
 }
 
-// step is a step of OKRA's.
+// step is a step of OKRA's binding.
 type step = method.StepOf[party, server, rows.Total]
 
-// steps: the parties agree on columns and a scaling and send encoded rows; the coordinator chooses
-// by folds if the job has any, learns, and evaluates.
+// steps plans a job: the parties agree on columns and a scaling and send encoded rows; the
+// coordinator selects by folds if the job has any, learns, and evaluates.
 func steps(c method.Instance) ([]step, error) {
 	changes := changesOf(c.Job)
 	switch {
@@ -82,7 +82,7 @@ func steps(c method.Instance) ([]step, error) {
 	return append(plan, learning(c.Job)...), err
 }
 
-// learning is what the coordinator computes once it has the rows.
+// learning returns the coordinator's computations after it has the rows.
 func learning(j *job.Job) (list []step) {
 	if j.Data.Folds > 0 {
 		list = append(list, step{Name: "tune", Compute: work("tune")})
@@ -90,14 +90,15 @@ func learning(j *job.Job) (list []step) {
 	return append(list, step{Name: "learn", Compute: (*server).learn}, step{Name: "evaluate", Compute: (*server).evaluate})
 }
 
-// work is a stage of a learner's.
+// work runs one stage of a learner.
 func work(stage string) func(*server, context.Context, method.Reporter) error {
 	return func(s *server, ctx context.Context, progress method.Reporter) error {
 		return s.Do(ctx, s.Job, stage, progress.Counts)
 	}
 }
 
-// common makes the steps of package rows OKRA's. costs is where their messages are counted.
+// common converts steps of package rows to OKRA's steps. costs lists the accounts to which their
+// messages are charged.
 func common(list []rows.Step, costs ...account) []step {
 	out := method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, noValue, list)
 	for i := range out {
@@ -108,7 +109,7 @@ func common(list []rows.Step, costs ...account) []step {
 
 func noValue(rows.Total) struct{} { return struct{}{} }
 
-// upload has all parties of a case send all their rows.
+// upload plans the upload of all rows by all parties of an instance.
 func upload(c method.Instance) ([]step, error) {
 	before, err := rows.Steps(c)
 	if err != nil {
@@ -118,7 +119,7 @@ func upload(c method.Instance) ([]step, error) {
 	return append(common(before, first), uploading("protocol", s, first, (*party).release)), err
 }
 
-// uploading is the step in which all rows travel, under a new seed.
+// uploading is the step in which all rows are sent under a new seed.
 func uploading(name string, s *method.Session, of account, lets func(*party) ([]method.Release, error)) step {
 	return step{
 		Name: name, Session: s, Party: (*party).uploader, Releases: lets,
@@ -129,7 +130,7 @@ func uploading(name string, s *method.Session, of account, lets func(*party) ([]
 	}
 }
 
-// rowsSession is a session in which encoded rows travel.
+// rowsSession is a session in which encoded rows are sent.
 func rowsSession(c method.Instance) (*method.Session, error) {
 	params, err := paramsOf(c.Job)
 	return &method.Session{
@@ -138,8 +139,8 @@ func rowsSession(c method.Instance) (*method.Session, error) {
 	}, err
 }
 
-// Settings are the keys of a job that runs on these machines: of this method, or of another
-// with its own encoder.
+// Settings are the keys of a job on these machines: of this method, or of another one with its own
+// encoder.
 type Settings interface {
 	section.Values
 	Spec() okra.Spec

@@ -45,7 +45,7 @@ func (s *server) public() rows.Total {
 	return rows.Total(len(s.upload.Test()))
 }
 
-// collecting builds the coordinator's machine, which collects encoded rows into a Gram matrix.
+// collecting builds the coordinator's machine, which multiplies encoded rows into a Gram matrix.
 func collecting(of account, build func(*server, protocol.Setup, okra.Params) (*okra.Server, error)) func(*server, method.Setup) (*method.Run, error) {
 	return func(s *server, setup method.Setup) (*method.Run, error) {
 		params, err := paramsOf(s.Job)
@@ -63,7 +63,7 @@ func collecting(of account, build func(*server, protocol.Setup, okra.Params) (*o
 	}
 }
 
-// folds takes the folds of all rows from their parties.
+// folds builds the machine that receives the folds of all rows from their parties.
 func (s *server) folds(setup method.Setup) (*method.Run, error) {
 	var counts []int
 	for _, of := range s.upload.Owner() {
@@ -72,7 +72,7 @@ func (s *server) folds(setup method.Setup) (*method.Run, error) {
 	return rows.FoldListener(setup, s.Instance, counts, s.Problem.Test, func(names []string) { s.Problem.Groups = names })
 }
 
-// finish takes the result of a session over.
+// finish stores the result of a session.
 func (s *server) finish(of account, m *okra.Server, id protocol.SessionID) {
 	if changesOf(s.Job) != nil && s.changed(of, m) {
 		return
@@ -83,13 +83,13 @@ func (s *server) finish(of account, m *okra.Server, id protocol.SessionID) {
 	s.upload, s.parent, s.Problem = m, id, problemOf(m)
 }
 
-// problemOf returns the rows of a session as a learner sees them.
+// problemOf returns the rows of a session as a learning problem.
 func problemOf(m *okra.Server) learner.Problem {
 	return learner.Problem{Gram: m.Gram(), Labels: m.Labels(), Test: m.Test()}
 }
 
-// bounded has a machine that holds rows up to a limit say that more are the job's
-// fault, and that another protocol has no matrix of all rows.
+// bounded wraps a machine with a row limit: an excess of rows becomes a fault of the job, and the
+// error names a protocol without a matrix of all rows.
 func bounded(m protocol.Machine) protocol.Machine {
 	return method.Translated{Machine: m, Meaning: func(err error) error {
 		var limit *okra.LimitError
@@ -100,12 +100,12 @@ func bounded(m protocol.Machine) protocol.Machine {
 	}}
 }
 
-// ended takes the facts for the statement of leakage.
+// ended stores the facts for the statement of leakage.
 func (s *server) ended(e method.End) {
 	s.facts, s.words = s.facts.Join(e.Facts), rows.JoinWords(s.words, e.Words)
 }
 
-// counted counts the messages of a step.
+// counted charges the messages of a step to accounts.
 func counted(costs ...account) func(*server, method.End) {
 	return func(s *server, e method.End) {
 		for _, of := range costs {
@@ -114,7 +114,7 @@ func counted(costs ...account) func(*server, method.End) {
 	}
 }
 
-// evaluate decides the held-out rows.
+// evaluate computes the decisions on the held-out rows.
 func (s *server) evaluate(ctx context.Context, progress method.Reporter) error {
 	for _, from := range s.upload.Owner() {
 		s.Hold(from.Party, from.Lo, from.Hi, s.words[from.Party])
@@ -122,7 +122,7 @@ func (s *server) evaluate(ctx context.Context, progress method.Reporter) error {
 	return s.Do(ctx, s.Job, "evaluate", progress.Counts)
 }
 
-// learn fits the model. It holds encoded rows and therefore never leaves the coordinator.
+// learn fits the model. It contains encoded rows, so it never leaves the coordinator.
 func (s *server) learn(ctx context.Context, progress method.Reporter) error {
 	err := s.Do(ctx, s.Job, "learn", progress.Counts)
 	if err == nil {
@@ -156,7 +156,7 @@ func (s *server) result() (*method.Result, error) {
 	return r, nil
 }
 
-// keep keeps what questions about the model must fit.
+// keep returns the values that queries to the model must match.
 func (s *server) keep(method.Closing) (method.RetainedState, error) {
 	if s.model == nil {
 		return retained(s.Job, nil), nil
@@ -164,7 +164,7 @@ func (s *server) keep(method.Closing) (method.RetainedState, error) {
 	return retained(s.Job, answers{s.parent, s.upload.Tag()}.encode()), nil
 }
 
-// phases is the coordinator's knowledge of a job whose parties change.
+// phases holds the coordinator's state of a job whose parties change.
 type phases struct {
 	base  *okra.Base
 	fresh *okra.Server
@@ -173,7 +173,7 @@ type phases struct {
 	left  []string // parties of the earlier job that are none of this one
 }
 
-// account is the session to which messages are counted.
+// account is the session to which messages are charged.
 type account int
 
 const (
@@ -183,10 +183,10 @@ const (
 	fresh           // all rows, to compare with
 )
 
-// base0 announces the session that the next one goes on from.
+// base0 announces the session that the next one continues.
 func (s *server) base0() ([]byte, error) { return s.base.Session[:], nil }
 
-// changed takes a session over, and reports whether it was not the one to learn from.
+// changed stores a session, and reports whether the job does not learn from it.
 func (c *phases) changed(of account, m *okra.Server) bool {
 	c.phase(of, func(p *Phase) { p.Rows, p.Products = rowBytes(m), m.Costs().Products })
 	if of == fresh {
@@ -236,7 +236,7 @@ func hashOf(m *model.Private) (string, error) {
 	return hex.EncodeToString(sum[:]), err
 }
 
-// figures compares the session that the model is from with the fresh one. A refit is one.
+// figures compares the session of the model with the fresh one. A refit is a fresh session itself.
 func (s *server) figures(c *Changes, j *job.Job) *Figures {
 	f := &Figures{Late: c.Late, Withdrawn: c.Withdrawn, Preparation: string(c.Preparation), First: s.costs[first]}
 	for _, a := range c.Added {
@@ -261,8 +261,8 @@ func (s *server) figures(c *Changes, j *job.Job) *Figures {
 	return f
 }
 
-// continued counts the costs of a job that goes on from an earlier one: its session, and the
-// order of the columns.
+// continued counts the costs of a job that continues an earlier one: its session and the column
+// order.
 func (s *server) continued(c *Changes) *Continued {
 	f := &Continued{Job: c.Earlier.String(), Late: c.Late, Phase: s.costs[changed]}
 	f.Sent += s.costs[first].Sent
@@ -274,7 +274,7 @@ func (s *server) continued(c *Changes) *Continued {
 // lasts reports whether a later job may continue this one.
 func (s *server) lasts() bool { return lasting(s.Job) }
 
-// writeRest writes the part of the job that the later one needs.
+// writeRest writes the continuation state of the job.
 func (s *server) writeRest(to io.Writer) error {
 	return s.upload.Base().Write(func(part []byte) error {
 		_, err := to.Write(part)
@@ -282,7 +282,8 @@ func (s *server) writeRest(to io.Writer) error {
 	})
 }
 
-// resumeFrom takes the rest of the earlier job, whose parties must be those that the job says.
+// resumeFrom restores the continuation state of the earlier job, whose parties must match this
+// job's keys.
 func (s *server) resumeFrom(b []byte) error {
 	base, err := okra.DecodeBase(b)
 	if err != nil {
@@ -298,8 +299,8 @@ func (s *server) resumeFrom(b []byte) error {
 	return s.leave()
 }
 
-// leave finds the parties of the earlier job that have left. Where something was fitted on their
-// rows too, the job says that it stays.
+// leave finds the parties of the earlier job that have left. If the preparation was fitted on their
+// rows too, the job must keep it explicitly.
 func (s *server) leave() error {
 	for _, part := range s.base.Parts {
 		if !slices.Contains(s.Parties, part.Party) {

@@ -26,9 +26,9 @@ func (s *server) leakage() map[string][]string {
 	if s.Job.Task().Numbers {
 		lines["server"] = append(lines["server"], "The labels of this job are the numbers to be predicted: the server learns each of them exactly.")
 	}
-	lines["server"] = append(lines["server"], "Another job over the same rows would tell it more, up to every cell, if columns, labels, scaling, schema, preparation or the rows' own values differ, or if it sums them up (moments): each party's release ledger holds such a job until its operator approves it.")
+	lines["server"] = append(lines["server"], "Another job over the same rows would reveal more to the server, up to every cell, if columns, labels, scaling, schema, preparation or the rows' own values differ, or if that job computes sums over the rows (moments). Each party's release ledger blocks such a job until the party's operator approves it.")
 	if learner.UsesViews(s.Job) {
-		lines["server"] = append(lines["server"], "Each training row travels as two, with the columns of one view each, and is counted twice above. The server learns which two belong together, and the products within each view: more than products of whole rows, and of a view of one column that column, up to its sign.")
+		lines["server"] = append(lines["server"], "Each training row is sent as two rows, with the columns of one view each, and is counted twice above. The server learns which two belong together, and the products within each view. This reveals more than products of whole rows; a view with a single column reveals that column up to its sign.")
 	}
 	s.fittedLeakage(lines)
 	if c := changesOf(s.Job); c != nil {
@@ -36,7 +36,7 @@ func (s *server) leakage() map[string][]string {
 	}
 	if c := continuing(s.Job); c != nil {
 		c.leakage(s.Job, s.left, lines)
-		lines["server"] = append(lines["server"], "Parties of the earlier job send the rows that they have got since then. The server learns how many, and their products with all rows.")
+		lines["server"] = append(lines["server"], "Parties of the earlier job send the rows that they have added since then. The server learns their number and their products with all rows.")
 	}
 	if lasting(s.Job) {
 		lines["server"] = append(lines["server"], "The coordinator keeps the encoded rows, their labels and products after the job, sealed, until mercer job forget.")
@@ -49,7 +49,7 @@ func (s *server) leakage() map[string][]string {
 	return lines
 }
 
-// fittedLeakage states the leakage of what the parties have fitted, and among whom.
+// fittedLeakage adds what each role learns from the fit of the preparation, and which parties took part in it.
 func (s *server) fittedLeakage(lines map[string][]string) {
 	c, features := changesOf(s.Job), int(s.facts.Features)
 	switch {
@@ -72,21 +72,21 @@ func (c *Changes) leakage(j *job.Job, leavers []string, lines map[string][]strin
 	}
 	late, left, fitted := strings.Join(c.Late, " and "), strings.Join(leavers, " and "), j.Data.Fits()
 	if late != "" && !c.refits(j) {
-		add("coalition", "Late: %s got the seed under which the rows before were encoded, with the consent of every party that had it. One newcomer together with the server reads those rows too.", late)
+		add("coalition", "Late: %s received the seed of the earlier rows, with the consent of every party that had it. One newcomer together with the server reads those rows too.", late)
 		if fitted {
 			add("party", "Late: %s learns %s.", late, rows.FittedOf(j))
 		}
 	}
 	for _, a := range c.Added {
-		add("server", "Added: %s sent a part of its rows after the first session. The server learns which these are, and their products with all rows.", a.Party)
+		add("server", "Added: %s sent a part of its rows after the first session. The server learns which rows these are, and their products with all rows.", a.Party)
 	}
 	if left == "" {
 		return
 	}
-	add("server", "Withdrawn: %s. The server has dropped the rows, their products and what was learnt from them. Nothing here proves that it kept no copy.", left)
+	add("server", "Withdrawn: %s. The server has deleted the rows, their products and everything learnt from them. Nothing proves that it kept no copy.", left)
 	switch {
 	case c.refits(j):
-		add("coalition", "Withdrawn: %s knows the first seed only. But rows that stayed were sent under both seeds: their Gram matrices show the server which are which, and with the first seed it can decode the second session.", left)
+		add("coalition", "Withdrawn: %s knows the first seed only. But the remaining rows were sent under both seeds. Their Gram matrices show the server which rows are the same, and with the first seed it can decode the second session.", left)
 	default:
 		add("coalition", "Withdrawn: %s still has the seed. Together with the server it reads every row that was sent under it, those of newcomers included. Only a new seed and new rows end this.", left)
 	}
@@ -95,22 +95,22 @@ func (c *Changes) leakage(j *job.Job, leavers []string, lines map[string][]strin
 	}
 }
 
-// otherwise names the job in which a leaver's trace would go.
+// otherwise names the change to the job that would remove a leaver's trace.
 func (c *Changes) otherwise() string {
 	if c.continues() {
-		return "With a job that continues none it would go, and every row would travel again."
+		return "A job that continues no earlier one would remove it, and every row would be sent again."
 	}
-	return "With preparation: refit it would go, and every row would travel again."
+	return "With preparation: refit it would be removed, and every row would be sent again."
 }
 
-// Details holds the part of a result that a job has whose parties change, or that goes on from
-// an earlier job.
+// Details holds the part of a result that exists only if the job's parties change or the job
+// continues an earlier one.
 type Details struct {
 	Changes   *Figures   `json:"changes,omitempty"`
 	Continued *Continued `json:"continued,omitempty"`
 }
 
-// Continued describes the cost of a job that goes on from an earlier one.
+// Continued describes the cost of a job that continues an earlier one.
 type Continued struct {
 	Job  string   `json:"job"` // the earlier one
 	Late []string `json:"late"`
@@ -135,8 +135,8 @@ type Figures struct {
 	Preparation string             `json:"preparation"` // keep, refit, or none where nothing is scaled
 	First       Phase              `json:"first"`
 	Changed     Phase              `json:"changed"`
-	// Fresh is a session in which the parties that stay send all their rows. Where newcomers
-	// had to find the order of the columns, its cost is counted here, too.
+	// Fresh is a session in which the remaining parties send all their rows. If newcomers had
+	// to agree on the column order, Fresh includes that cost.
 	Fresh         Phase   `json:"fresh"`
 	BytesShare    float64 `json:"bytes_of_fresh"`
 	ProductsShare float64 `json:"products_of_fresh"`
@@ -144,7 +144,7 @@ type Figures struct {
 	Equal bool `json:"equals_fresh"`
 }
 
-// present shows what a change of parties has cost.
+// present shows the cost of a change of parties.
 func present(_ *job.Job, r *method.Result) (*method.Presentation, error) {
 	d, err := method.DetailsOf[Details](r)
 	switch {
@@ -160,7 +160,7 @@ func present(_ *job.Job, r *method.Result) (*method.Presentation, error) {
 	for _, row := range []struct {
 		name string
 		Phase
-	}{{"first", f.First}, {"after the change", f.Changed}, {"all rows anew", f.Fresh}} {
+	}{{"first", f.First}, {"after the change", f.Changed}, {"all rows sent again", f.Fresh}} {
 		table.Rows = append(table.Rows, []string{row.name, humanize.Bytes(row.Sent), fmt.Sprint(row.Products)})
 	}
 	return &method.Presentation{
@@ -169,7 +169,7 @@ func present(_ *job.Job, r *method.Result) (*method.Presentation, error) {
 	}, nil
 }
 
-// present shows what each party has sent of its rows.
+// present shows how many bytes of rows and labels each party has sent.
 func (f *Continued) present() *method.Presentation {
 	table := method.Block{Header: []string{"party", "rows and labels"}}
 	for _, name := range slices.Sorted(maps.Keys(f.Rows)) {
@@ -199,9 +199,9 @@ func (f *Figures) costs() string {
 func (f *Figures) equality() string {
 	switch {
 	case f.Preparation == string(Refit):
-		return "all rows travelled anew: this is a fresh run"
+		return "all rows were sent again: this is a fresh run"
 	case f.Equal:
-		return "the model equals the model from all rows anew, bit for bit"
+		return "the model equals the model from all rows sent again, bit for bit"
 	}
-	return "the model differs from the model from all rows anew"
+	return "the model differs from the model from all rows sent again"
 }

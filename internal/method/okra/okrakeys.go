@@ -19,11 +19,10 @@ type Keys struct {
 	Rounds  int // of the hadamard encoder
 }
 
-// Encoder names the isometry that the parties share.
+// Encoder is the name of the isometry that the parties share.
 type Encoder string
 
-// The encoders. Block is the paper's, and open to the attacks of its own
-// structure.
+// The encoders. Block is the paper's; attacks exploit its structure.
 const (
 	Hadamard Encoder = "hadamard"
 	Haar     Encoder = "haar"
@@ -31,7 +30,7 @@ const (
 	Block    Encoder = "block"
 )
 
-// Wire is the type of the numbers that are sent; sums run in float64 anyway.
+// Wire is the number format on the wire; computations use float64 in any case.
 type Wire string
 
 // The wire formats.
@@ -40,8 +39,8 @@ const (
 	Float64 Wire = "float64"
 )
 
-// Bounds and default of the hadamard encoder's rounds. One round is void: the
-// public transform undoes it.
+// Limits and default of the hadamard encoder's rounds. A single round hides nothing: the public
+// transform undoes it.
 const (
 	minRounds     = 2
 	maxRounds     = 16
@@ -78,7 +77,7 @@ func (k *Keys) finish(in *section.Place) error {
 	}
 	switch {
 	case k.Encoder == Block && k.Mode != job.Paper:
-		return in.Refuse("encoder", "encoder block is the paper's and gives each block's Gram matrix away; use hadamard, or add mode: paper to reproduce the paper")
+		return in.Refuse("encoder", "encoder block is the paper's and reveals each block's Gram matrix; use hadamard, or add mode: paper to reproduce the paper")
 	case k.Mode == job.Paper && k.Encoder != Block:
 		return in.Refuse("encoder", "mode paper has encoder block, not %s; remove one of the two", k.Encoder)
 	case in.Given("preparation") && !k.continues() && len(k.Late)+len(k.Withdrawn)+len(k.Added) == 0:
@@ -96,7 +95,7 @@ func (k *Keys) Spec() okra.Spec {
 	return okra.Spec{Encoder: string(k.Encoder), Wire: string(k.Wire), Mode: string(k.Mode), Rounds: k.Rounds}
 }
 
-// checkContinued refuses a job that cannot go on from another one.
+// checkContinued refuses a job that cannot continue another one.
 func (c *Changes) checkContinued(j *job.Job, in *section.Place) error {
 	for _, name := range c.Late {
 		if !slices.Contains(j.Parties(), name) {
@@ -111,7 +110,7 @@ func (c *Changes) checkContinued(j *job.Job, in *section.Place) error {
 	case c.Preparation == Refit:
 		return in.Refuse("protocol", "a job that continues another keeps what was fitted; submit a job that continues none, which fits anew")
 	case len(c.Late) > 0 && j.Parties()[0] == c.Late[0]:
-		return in.Refuse("protocol", "%s would lead without the seed; list it after a party of the earlier job", c.Late[0])
+		return in.Refuse("protocol", "%s would be the leader without the seed; list it after a party of the earlier job", c.Late[0])
 	}
 	return nil
 }
@@ -121,7 +120,7 @@ func (k *Keys) Demands() job.Demands {
 	return job.Demands{Mode: k.Mode, Check: k.check, Outlives: k.outlives(), Continues: k.continues()}
 }
 
-// check asks for a learner on the Gram matrix, and for changes that the parties can go through.
+// check requires a learner on the Gram matrix, and changes that the parties can carry out.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	if err := learner.OnRows(j, in); err != nil {
 		return err
@@ -141,14 +140,14 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 // fields declares the keys.
 func (c *Changes) fields() []section.Field {
 	return []section.Field{
-		{Key: "late", Value: section.Words{Dst: &c.Late, Most: job.MaxParties, Example: "[south]"}, Else: "nobody",
+		{Key: "late", Value: section.Words{Dst: &c.Late, Most: job.MaxParties, Example: "[south]"}, Else: "none",
 			Doc: "The parties that come late. Simulate plays a first session without them, which they then join."},
-		{Key: "withdrawn", Value: section.Words{Dst: &c.Withdrawn, Most: job.MaxParties, Example: "[east]"}, Else: "nobody",
+		{Key: "withdrawn", Value: section.Words{Dst: &c.Withdrawn, Most: job.MaxParties, Example: "[east]"}, Else: "none",
 			Doc: "The parties that withdraw after the first session. Their rows are dropped before the model is learnt."},
 		{Key: "added", Value: job.PartyShares{Dst: &c.Added, Example: "{north: 0.1}"}, Else: "nothing",
 			Doc: "The share of its rows, the last ones of its table, that a party gets after the first session. Simulate plays that."},
 		{Key: "preparation", Value: section.Choice[Preparation]{Noun: "preparation", Dst: &c.Preparation, Known: []Preparation{Keep, Refit}},
-			Else: "refit where somebody withdraws, keep otherwise", Doc: "Keep prepares and scales rows as the first session did, and only new rows travel. Refit fits anew, and every row travels again."},
+			Else: "refit if a party withdraws, keep otherwise", Doc: "Keep prepares and scales rows as the first session did, and only new rows are sent. Refit fits again, and every row is sent again."},
 		{Key: "continuable", Value: section.Yes{Dst: &c.Continuable}, Else: "no",
 			Doc: "Whether the coordinator keeps the encoded rows, sealed, so that a later job can continue this one."},
 		{Key: "continues", Value: job.OneID{Dst: &c.Earlier}, Else: "no job",
@@ -156,7 +155,7 @@ func (c *Changes) fields() []section.Field {
 	}
 }
 
-// checkChanges refuses changes that the parties of a job cannot go through.
+// checkChanges refuses changes that the parties of a job cannot carry out.
 func (c *Changes) checkChanges(j *job.Job, in *section.Place) error {
 	switch {
 	case c.outlives() && j.Prediction == job.Open:
@@ -186,7 +185,7 @@ func (c *Changes) checkChanges(j *job.Job, in *section.Place) error {
 	case len(last) < 2:
 		return in.Refuse("protocol", "fewer than two parties stay; leave two that do not withdraw")
 	case slices.Contains(c.Late, last[0]):
-		return in.Refuse("protocol", "%s would lead without the seed; list it after a party that was there and stays", last[0])
+		return in.Refuse("protocol", "%s would be the leader without the seed; list it after a party that was there and stays", last[0])
 	case j.Prediction == job.Open:
 		return in.Refuse("prediction", "predictions stay closed in a job whose parties change; remove prediction: open")
 	}
@@ -199,7 +198,7 @@ func (c *Changes) checkChanges(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// checkAdded refuses rows that cannot come after the first session.
+// checkAdded refuses rows that cannot be added after the first session.
 func (c *Changes) checkAdded(j *job.Job, in *section.Place) error {
 	for _, s := range c.Added {
 		switch {

@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// party is a holder of rows.
+// party is a party with rows.
 type party struct {
 	*rows.Party
 	labelled bool // labels travel with the rows
@@ -51,8 +51,8 @@ func newParty(c method.Instance, self string, t method.Table, labelled bool) (*p
 	return own, c.Limits.CheckRows(c.Job.Protocol.Name(), n)
 }
 
-// toldHow reports whether a party fits nothing in a job: others tell it how all prepare their
-// rows, or it has kept that.
+// toldHow reports whether a party fits nothing in a job because it receives the preparation from
+// others or has kept it.
 func toldHow(j *job.Job, party string) bool {
 	if continuing(j) != nil {
 		return true
@@ -65,7 +65,7 @@ func (p *party) public() rows.Total { return rows.Total(p.total) }
 
 func (p *party) folds(setup method.Setup) (*method.Run, error) { return p.Folder(setup, p.total) }
 
-// wait puts the last n rows aside until the first session is over.
+// wait sets the last n rows aside until the first session is over.
 func (p *party) wait(n int) error {
 	if n < 1 {
 		return nil
@@ -76,7 +76,7 @@ func (p *party) wait(n int) error {
 	return p.Bring(method.Split{Set: whole.Set.Subset(linalg.Range(0, rows-n)), Test: whole.Test[:rows-n]})
 }
 
-// grow brings the rows that were put aside, prepared as the others are.
+// grow adds the rows that were set aside, prepared like the others.
 func (p *party) grow() error {
 	if p.grown == nil {
 		return nil
@@ -92,7 +92,7 @@ func (p *party) input() (okra.Input, error) {
 	return okra.Input{Rows: x, Labels: p.labels(), Test: test, Grid: p.Grid == method.AllGrid, Kept: changesOf(p.Job) != nil || lasting(p.Job)}, err
 }
 
-// labels returns what travels with the rows, nil for nothing.
+// labels returns the labels that are sent with the rows; nil if there are none.
 func (p *party) labels() []string {
 	if !p.labelled {
 		return nil
@@ -100,7 +100,7 @@ func (p *party) labels() []string {
 	return p.Split.Set.Labels
 }
 
-// uploader encodes the party's rows and sends them.
+// uploader builds the machine that encodes and sends the party's rows.
 func (p *party) uploader(s method.Setup) (*method.Run, error) {
 	setup := s.Setup
 	params, err := paramsOf(p.Job)
@@ -112,7 +112,7 @@ func (p *party) uploader(s method.Setup) (*method.Run, error) {
 		return nil, err
 	}
 	if n := len(p.Fitted()); in.Kept && n > okra.MaxPreparation {
-		return nil, fault.BadInputf("okra: what was fitted takes %d bytes, and at most %d are kept for newcomers and later jobs; use fewer columns or categories, or parties that stay", n, okra.MaxPreparation)
+		return nil, fault.BadInputf("okra: the preparation takes %d bytes, and at most %d are kept for newcomers and later jobs; use fewer columns or categories, or parties that stay", n, okra.MaxPreparation)
 	}
 	m, err := okra.NewParty(setup, params, in)
 	return method.RunOf(m, err, func() error {
@@ -122,7 +122,7 @@ func (p *party) uploader(s method.Setup) (*method.Run, error) {
 	})
 }
 
-// release describes the party's rows, as they are let out.
+// release describes the release of the party's rows.
 func (p *party) release() ([]method.Release, error) {
 	r := p.Release(method.ReleaseRows)
 	if !p.labelled {
@@ -134,8 +134,8 @@ func (p *party) release() ([]method.Release, error) {
 	return []method.Release{r}, nil
 }
 
-// newRows states that the party lets out rows that the coordinator has not, and tells newcomers what
-// was fitted on its own.
+// newRows states that the party releases rows that the coordinator does not have, and sends
+// newcomers the preparation fitted on its own rows.
 func (p *party) newRows() ([]method.Release, error) {
 	if p.standing.Rows == 0 {
 		return p.release()
@@ -149,13 +149,13 @@ func (p *party) newRows() ([]method.Release, error) {
 	return p.release()
 }
 
-// newcomers reports whether parties join that were not in the first session, or the earlier job.
+// newcomers reports whether parties join that were not in the first session or the earlier job.
 func newcomers(j *job.Job) bool {
 	c := cmp.Or(continuing(j), changesOf(j))
 	return c != nil && len(c.Late) > 0
 }
 
-// earlierFit describes the fit of the earlier job, as a party that was in it keeps it.
+// earlierFit describes the fit of the earlier job that a party has kept.
 func (p *party) earlierFit() method.Fit {
 	if kept := p.standing.Preparation; kept != nil {
 		return method.Fit{By: method.KeptFit, Values: kept, Earlier: continuing(p.Job).Earlier}
@@ -163,10 +163,11 @@ func (p *party) earlierFit() method.Fit {
 	return method.Fit{By: method.ToldFit, Earlier: p.ID}
 }
 
-// ownFigures reports whether the party's held-out rows are too few for figures over them alone.
+// ownFigures refuses figures over the party's own held-out rows if these are too few.
 func (p *party) ownFigures() error { return rows.CheckOwnFigures(p.Limits, p.Job, p.Split) }
 
-// facts are none before the server has counted the rows.
+// facts returns the facts for the statement of leakage; none before the server has counted the
+// rows.
 func (p *party) facts() method.Facts {
 	if p.total == 0 {
 		return method.Facts{}
@@ -178,7 +179,7 @@ func (p *party) facts() method.Facts {
 	return facts
 }
 
-// keep keeps the encoder.
+// keep returns the encoder for later queries.
 func (p *party) keep(c method.Closing) (method.RetainedState, error) {
 	if p.total == 0 {
 		return method.RetainedState{}, errors.New("okra: the job has no upload to ask questions about")
@@ -193,7 +194,8 @@ func (p *party) keep(c method.Closing) (method.RetainedState, error) {
 	return retained(p.Job, e.encode()), nil
 }
 
-// continuer sends the rows of a newcomer, and confirms everybody else's old rows.
+// continuer builds the machine that sends the rows of a newcomer, and confirms the earlier rows of
+// other parties.
 func (p *party) continuer(s method.Setup) (*method.Run, error) {
 	setup := s.Setup
 	params, err := paramsOf(p.Job)
@@ -231,7 +233,7 @@ func (p *party) continued(setup protocol.Setup, params okra.Params, late bool) (
 	return okra.NewContinuingParty(setup, params, p.standing, in)
 }
 
-// news returns the rows that have come since the earlier job, prepared as the others were.
+// news returns the rows added since the earlier job, prepared like the earlier ones.
 func (p *party) news() (okra.Input, error) {
 	if len(p.added) == 0 {
 		return okra.Input{}, nil
@@ -240,7 +242,7 @@ func (p *party) news() (okra.Input, error) {
 	return okra.Input{Rows: x, Labels: linalg.At(p.labels(), p.added), Test: test, Grid: p.Grid == method.AllGrid, Kept: true}, err
 }
 
-// prepare prepares a newcomer's rows as the others'; nil where the job fits nothing.
+// prepare prepares a newcomer's rows like the others'; nil if the job fits nothing.
 func (p *party) prepare() okra.Prepare {
 	if !p.Job.Data.Fits() {
 		return nil
@@ -248,7 +250,7 @@ func (p *party) prepare() okra.Prepare {
 	return p.By
 }
 
-// repeater sends all rows again under the same seed.
+// repeater builds the machine that sends all rows again under the same seed.
 func (p *party) repeater(s method.Setup) (*method.Run, error) {
 	setup := s.Setup
 	params, err := paramsOf(p.Job)
@@ -266,7 +268,7 @@ func (p *party) repeater(s method.Setup) (*method.Run, error) {
 // lasts reports whether a later job may continue this one.
 func (p *party) lasts() bool { return lasting(p.Job) && p.total > 0 }
 
-// writeRest writes the part of the job that the later one needs.
+// writeRest writes the continuation state of the job.
 func (p *party) writeRest(to io.Writer) error {
 	params, err := paramsOf(p.Job)
 	if err != nil {

@@ -43,7 +43,7 @@ func parse(t testing.TB, scale, test string) *job.Job {
 	return read(t, fmt.Sprintf(jobFile, scale, test))
 }
 
-// partyOf is a party with a table, whose operator asks for nothing.
+// partyOf is a party with a table, whose operator sets no limits.
 func partyOf(t testing.TB, set *dataset.Set) *party {
 	t.Helper()
 	p, err := Protocol().Party(methodtest.Instance(parse(t, "none", "{every: 3}")), "north", method.Table{Set: set})
@@ -108,7 +108,7 @@ func TestPlanWithFolds(t *testing.T) {
 	}
 }
 
-// A party tells the number of features only where the Gram matrix does.
+// A party reveals the number of features only if the Gram matrix does.
 func TestFacts(t *testing.T) {
 	p := partyOf(t, set(9))
 	if f := p.facts(); f != (method.Facts{}) {

@@ -23,7 +23,7 @@ func smokers(seed uint64, n int, more ...string) string {
 	return strings.Join(append(lines, more...), "\n") + "\n"
 }
 
-// fittedSum returns the sum that a party is told in a fit.
+// fittedSum returns the sum that a party receives in a fit.
 func fittedSum(p *party) []int64 {
 	v := reflect.ValueOf(p.Party).Elem().FieldByName("fit").FieldByName("sum")
 	sum := make([]int64, v.Len())
@@ -33,9 +33,9 @@ func fittedSum(p *party) []int64 {
 	return sum
 }
 
-// A party alone with made-up rows brings a hundred words into the union, the most there can be of
-// one party, and so has all parties count them. It is told no count of a word that another party has
-// fewer than ten times, of two parties as of three, listed words included.
+// A single party with made-up rows adds a hundred words to the union, the most that one party can
+// add, so that all parties count them. It receives no count of a word that another party has fewer
+// than ten times, with two parties or three, including listed words.
 func TestAttackDictionaryOfRareWords(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// retained state returns a body as a retained state of a job's method.
+// retained returns a retained state of a job's method with the given body.
 func retained(j *job.Job, body []byte) method.RetainedState {
 	return method.RetainedState{Method: j.Protocol.Name(), Version: 1, Body: body}
 }
@@ -27,7 +27,7 @@ func left(body []byte) bool {
 	return noParty == nil || noServer == nil
 }
 
-// openParty opens what a party keeps.
+// openParty opens a party's retained state.
 func openParty(k method.RetainedState, _ *job.Reader) (method.Erasable, error) {
 	if k.Version == restVersion || k.Version == unmarkedVersion {
 		return silent{}, nil
@@ -36,7 +36,7 @@ func openParty(k method.RetainedState, _ *job.Reader) (method.Erasable, error) {
 	return method.Opened(answering(&inquirer{encoder: e})), err
 }
 
-// openServer opens what the coordinator keeps.
+// openServer opens the coordinator's retained state.
 func openServer(_ method.Instance, k method.RetainedState, file func() ([]byte, error)) (method.Erasable, error) {
 	a, err := decodeAnswers(k.Body)
 	if err != nil {
@@ -50,8 +50,8 @@ func openServer(_ method.Instance, k method.RetainedState, file func() ([]byte, 
 	return method.Opened(answering(&inquirer{answers: a, model: m})), err
 }
 
-// Kept encodes new rows like the rows of a job that leaves predictions open. It is secret:
-// with it and the coordinator's model, rows of every party can be decoded.
+// Kept encodes new rows like the rows of a job with open predictions. It is secret: with it and the
+// coordinator's model, the rows of every party can be decoded.
 type Kept struct {
 	Params  okra.Params
 	Epoch   okra.Seed
@@ -78,7 +78,7 @@ func (e *Kept) encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeKept decodes what encode wrote.
+// DecodeKept decodes the output of encode.
 func DecodeKept(b []byte) (*Kept, error) {
 	r := wire.NewReader(b)
 	params := r.Bytes32(1 << 10)
@@ -99,7 +99,7 @@ func DecodeKept(b []byte) (*Kept, error) {
 	return e, err
 }
 
-// answers holds the data that the coordinator keeps beside a model, to answer questions.
+// answers holds the data that the coordinator keeps with a model to answer queries.
 type answers struct {
 	Parent protocol.SessionID
 	Tag    okra.Tag // by which encodings under the same seed are known
@@ -113,7 +113,7 @@ func (a answers) encode() []byte {
 	return w.Bytes()
 }
 
-// decodeAnswers decodes what encode wrote.
+// decodeAnswers decodes the output of encode.
 func decodeAnswers(b []byte) (answers, error) {
 	r := wire.NewReader(b)
 	var a answers
@@ -122,13 +122,13 @@ func decodeAnswers(b []byte) (answers, error) {
 	return a, r.Close("okra: answers")
 }
 
-// Versions of a party's retained state for a job that continues.
+// Versions of a party's continuation state.
 const (
 	unmarkedVersion = 2 // without columns and marks
 	restVersion     = 3
 )
 
-// continuation holds the part of a job that a party keeps for a job that continues it. It is secret.
+// continuation holds the state that a party keeps for a job that continues this one. It is secret.
 type continuation struct {
 	params   okra.Params
 	scale    job.Scaling
@@ -151,7 +151,7 @@ func (r continuation) encode(j *job.Job) []byte {
 	return method.RetainedState{Method: j.Protocol.Name(), Version: restVersion, Body: w.Bytes()}.Encode()
 }
 
-// decodeContinuation decodes what encode wrote.
+// decodeContinuation decodes the output of encode.
 func decodeContinuation(b []byte) (continuation, error) {
 	k, err := method.DecodeRetained(b)
 	if err != nil {
@@ -186,16 +186,16 @@ func (r *continuation) readMarks(from *wire.Reader) {
 	}
 }
 
-// maxMarks bounds the rows of a party.
+// maxMarks limits the rows of a party.
 const maxMarks = 1 << 26
 
-// silent is a retained state that answers no questions.
+// silent is a retained state that answers no queries.
 type silent struct{}
 
 // Erase implements [method.Erasable]: nothing was read.
 func (silent) Erase() {}
 
-// earlier returns the job that a job goes on from.
+// earlier returns the job that a job continues.
 func earlier(j *job.Job) (job.ID, bool) {
 	c := continuing(j)
 	if c == nil {
@@ -204,17 +204,17 @@ func earlier(j *job.Job) (job.ID, bool) {
 	return c.Earlier, true
 }
 
-// inquirer answers questions by one session of the asker with the coordinator.
+// inquirer answers queries in one session of the querying party with the coordinator.
 type inquirer struct {
 	encoder *Kept   // at the asker
 	answers answers // at the coordinator
 	model   *model.Private
 }
 
-// none are the public values of a question.
+// none is the type of a query's public values.
 type none = struct{}
 
-// answering is one session of the asker with the coordinator.
+// answering describes the one session of the querying party with the coordinator.
 func answering(o *inquirer) method.AnswersOf[inquirer, asker, answerer, none] {
 	return method.AnswersOf[inquirer, asker, answerer, none]{
 		Kept: o, Erase: (*inquirer).erase, Among: (*inquirer).among, Fits: (*inquirer).fits, Steps: (*inquirer).steps,
@@ -252,8 +252,8 @@ func (o *inquirer) trained(q method.Question) (okra.Params, protocol.SessionID, 
 	return params, o.answers.Parent, err
 }
 
-// party is the asker, which has a copy of the seed, which outlives
-// the retained state: a question can be withdrawn while its machine is built.
+// party returns the querying party. It copies the seed, because the query can be withdrawn, and the
+// retained state erased, while its machine is built.
 func (o *inquirer) party(_ method.Question, _ string, t method.Table) (*asker, error) {
 	rows, err := o.encoder.rows(t.Set)
 	return &asker{*o.encoder, rows, &method.Prediction{Output: o.encoder.Output}}, err
@@ -272,7 +272,7 @@ func (e *Kept) rows(set *dataset.Set) (linalg.Rows, error) {
 	return rows, nil
 }
 
-// asker is the party that asks; its rows stay with it.
+// asker is the querying party; it does not send its rows in clear.
 type asker struct {
 	Kept
 	about  linalg.Rows
@@ -291,7 +291,7 @@ func (o *inquirer) server(q method.Question) (*answerer, error) {
 	return &answerer{o, params}, err
 }
 
-// answerer is the coordinator, which decides by the model.
+// answerer is the coordinator, which decides with the model.
 type answerer struct {
 	*inquirer
 	params okra.Params

@@ -101,8 +101,8 @@ func TestLongColumnNames(t *testing.T) {
 	}
 }
 
-// A question can be withdrawn, and its retained state erased, while the machine that asks is
-// being built. Rows must not be encoded under an erased seed, which everybody knows.
+// A query can be withdrawn, and its retained state erased, while the querying machine is being
+// built. Rows must not be encoded under an erased seed, which everybody knows.
 func TestQuestionOutlivesItsRetained(t *testing.T) {
 	announced := func(erase bool) string {
 		e := someKept(t)

@@ -114,8 +114,8 @@ func TestKeptPreparation(t *testing.T) {
 	}
 }
 
-// A newcomer's own words take no part in what was fitted: they are the category other, or have
-// zeros in all columns, as the schema says.
+// A newcomer's own words do not enter the fit: they count as the category other, or have zeros in
+// all columns, as the schema says.
 func TestWordsOfANewcomer(t *testing.T) {
 	agreed := []string{"age", "krea", "krea_missing", "smoker_eastern", "smoker_never", "smoker_often"}
 	for unknown, want := range map[string]struct {
@@ -178,7 +178,7 @@ func TestRefittedPreparation(t *testing.T) {
 	}
 }
 
-// Where nothing is fitted on rows, keep and refit are one, and newcomers need not be told anything.
+// If nothing is fitted on rows, keep and refit are equal, and newcomers need not receive anything.
 func TestNothingToKeep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -209,8 +209,8 @@ func TestNothingToKeep(t *testing.T) {
 	}
 }
 
-// What was fitted is decoded as it was encoded, and refused with a byte too few or too many, or by
-// a job with another schema.
+// A fit is decoded as it was encoded. Decoding refuses a byte too few or too many, and a job with
+// another schema.
 func TestFittedRoundTrip(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -236,8 +236,8 @@ func TestFittedRoundTrip(t *testing.T) {
 	}
 }
 
-// Leakage says among whom the preparation was fitted, what a newcomer is told of it, where a trace
-// of a leaver stays, and what two fits tell.
+// Leakage states which parties took part in the fit, what a newcomer receives of it, where a trace
+// of a leaver stays, and what two fits reveal.
 func TestLeakageOfKeptPreparations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -245,10 +245,10 @@ func TestLeakageOfKeptPreparations(t *testing.T) {
 	for _, tt := range []struct{ scale, keys, role, want string }{
 		{"standard", ", late: [west]", "party", "Late: west learns the preparation that the others fitted: age (mean, mean and deviation for the scaling); krea (median, mean and deviation for the scaling); smoker (most frequent word, agreed categories), over their rows."},
 		{"range", ", late: [west, east]", "party", "Two parties train. Every party learns sums over the training rows of both"},
-		{"standard", ", withdrawn: [north], preparation: keep", "party", "A trace of north stays in the preparation (means, medians, most frequent words, agreed categories, deviations), which was fitted on its rows too. With preparation: refit it would go"},
+		{"standard", ", withdrawn: [north], preparation: keep", "party", "A trace of north stays in the preparation (means, medians, most frequent words, agreed categories, deviations), which was fitted on its rows too. With preparation: refit it would be removed"},
 		{"minmax", ", withdrawn: [north], preparation: keep", "party", "A trace of north stays in the preparation (means, medians, most frequent words, agreed categories) and the scaling, which"},
-		{"standard", ", withdrawn: [north]", "party", "Whoever is in both fits learns by the difference what the rows that came or left add to each sum"},
-		{"standard", ", withdrawn: [north]", "server", "Rows that stayed were sent twice, prepared in two ways"},
+		{"standard", ", withdrawn: [north]", "party", "A party in both fits learns from the difference how much the added or removed rows add to each sum"},
+		{"standard", ", withdrawn: [north]", "server", "The remaining rows were sent twice, prepared in two ways"},
 	} {
 		lines := strings.Join(playTyped(t, fittedSchema, tt.scale, tt.keys).Result(t).Leakage[tt.role], "\n")
 		if !strings.Contains(lines, tt.want) {
@@ -257,7 +257,7 @@ func TestLeakageOfKeptPreparations(t *testing.T) {
 	}
 }
 
-// What is fitted has one encoding, and no bytes stop the program.
+// A fit has one encoding, and no bytes crash the program.
 func FuzzFitted(f *testing.F) {
 	j := described(f, fittedSchema, "minmax", ", late: [west]")
 	p, err := Protocol().Party(methodtest.Instance(j), "west", typed(f, j.Data.Schema)["west"])
@@ -274,7 +274,7 @@ func FuzzFitted(f *testing.F) {
 	})
 }
 
-// What was fitted and takes too much room for a newcomer is refused before rows travel.
+// A fit that is too large for a newcomer is refused before rows are sent.
 func TestTooMuchIsFitted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -1,5 +1,5 @@
-// Package pooled is no protection at all: everything is computed on the rows in
-// one place, whose process owns them. It exists in simulate only.
+// Package pooled gives no protection: one process that owns the rows computes everything in one
+// place. It exists in simulate only.
 package pooled
 
 import (
@@ -17,7 +17,7 @@ func (Method) Name() string { return "pooled" }
 // New returns keys to read into.
 func (Method) New() section.Values { return new(Keys) }
 
-// Traits implements [job.Protocol]: one process knows all groups.
+// Traits implements [job.Protocol]. The process knows all groups.
 func (Method) Traits() job.Traits {
 	return job.Traits{Unshared: true, Grouped: true, Undeployable: undeployable}
 }
@@ -37,7 +37,7 @@ func (*Keys) Section() *section.Section {
 // Demands implements [job.Settings].
 func (k *Keys) Demands() job.Demands { return job.Demands{Check: k.check} }
 
-// check asks for a learner on a kernel matrix, and for something to compare with.
+// check requires a learner on a kernel matrix and, for a comparison, parties and held-out rows.
 func (*Keys) check(j *job.Job, in *section.Place) error {
 	shared := j.Parties() != nil
 	if !in.Given("compare") && (!shared || j.Data.Test.None) {

@@ -1,6 +1,6 @@
-// Package ppsvmv is the method PP-SVMV, a published rival of gram: holders of other columns of
-// the same people add up their Gram matrices around a ring, and the coordinator learns from
-// the sum. See protocol/psi and protocol/ppsvmv.
+// Package ppsvmv binds protocol PP-SVMV, a published rival of gram, to learners: parties with
+// different columns of the same people add up their Gram matrices around a ring, and the
+// coordinator learns from the sum. See protocol/psi and protocol/ppsvmv.
 package ppsvmv
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/ppsvmv"
 )
 
-// Protocol is the sum around a ring.
+// Protocol returns the binding of PP-SVMV.
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[party, server, columns.Declared]{
@@ -39,8 +39,8 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	NoFile: columns.Undownloadable,
 })
 
-// Keys are the settings of a job. There is mode paper only: protocol gram stands for a hardened
-// mode.
+// Keys are the settings of a job. The only mode is paper; protocol gram takes the place of a
+// hardened mode.
 type Keys struct {
 	job.Moded
 	columns.Keys
@@ -59,7 +59,7 @@ func (k *Keys) Demands() job.Demands {
 	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"max_ids": k.MaxIDs}}
 }
 
-// check asks for mode paper and for a learner on the Gram matrix.
+// check requires mode paper and a learner on the Gram matrix.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch {
 	case k.Mode != job.Paper:
@@ -70,11 +70,11 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	return learner.OnMatrix(j, in)
 }
 
-// step is a step of this binding's.
+// step is a step of this binding.
 type step = method.StepOf[party, server, columns.Declared]
 
-// steps: the parties align their rows and add up their Gram matrices around the ring, the label holder
-// sends the labels, and the coordinator learns.
+// steps plans a job: the parties align their rows and add up their Gram matrices around the ring,
+// the label holder sends the labels, and the coordinator learns.
 func steps(c method.Instance) ([]step, error) {
 	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: (*party).holder, Server: func(s *server) *columns.Server { return &s.Server },
@@ -96,7 +96,7 @@ func steps(c method.Instance) ([]step, error) {
 	return append(plan, columns.LearningSteps[party](c.Job, (*server).learner)...), nil
 }
 
-// params are the parameters of the ring, which the first party leads.
+// params returns the parameters of the ring, which the first party leads.
 func params(j *job.Job, d columns.Declared) ([]byte, error) {
 	p, err := matrix(j).Params(d)
 	if err != nil {
@@ -109,7 +109,7 @@ func params(j *job.Job, d columns.Declared) ([]byte, error) {
 	return params.Encode(), nil
 }
 
-// matrix is the arithmetic of a job. It refuses more rows than have a matrix that fits.
+// matrix returns the arithmetic of a job. It refuses too many rows for a matrix that fits.
 func matrix(j *job.Job) columns.Products {
 	return func(holders []gram.Holder, rows int) (gram.Params, error) {
 		if words := rows * (rows + 1) / 2; rows > gram.MaxRows {
@@ -127,7 +127,7 @@ func usable(p columns.Products) func(columns.Declared) error {
 	}
 }
 
-// party is a holder of columns: a site of the ring.
+// party is a party with columns: a site of the ring.
 type party struct {
 	*columns.Party
 	columns.Products
@@ -162,7 +162,7 @@ func (p *party) declare(d *columns.Declaration) error {
 	return columns.DeclareProducts(d, p.Rows)
 }
 
-// products states the products of the common rows, once they are known.
+// products states the products of the common rows; none before the alignment.
 func (p *party) products() ([]method.Release, error) { return p.Releases(method.ReleaseProducts) }
 
 // server is the coordinator, which learns from the matrix that the first party sends it.
@@ -196,31 +196,31 @@ func (s *server) result() (*method.Result, error) {
 func (s *server) leakage() map[string][]string {
 	p, first := s.Layout, s.Parties[0]
 	lines := map[string][]string{
-		"server": {fmt.Sprintf("The server learns the products of all %d training rows with each other and with %d held-out rows, summed over the columns of all %d parties, exactly in multiples of 2^-%d; from them every distance between two training rows.",
+		"server": {fmt.Sprintf("The server learns the products of all %d training rows with each other and with %d held-out rows, summed over the columns of all %d parties, as exact multiples of 2^-%d. They give every distance between two training rows.",
 			p.Training(), p.HeldOut(), len(s.Parties), 2*p.Scale())},
 		"party": {
-			fmt.Sprintf("%s learns all that the server learns of the products: the sum comes back to it.", first),
-			"Every party learns of each other how many rows and columns it has, a power of two that bounds its values, and whether they are whole numbers. A party other than the first sees words under a mask, and learns nothing from them alone.",
+			fmt.Sprintf("%s learns everything that the server learns about the products, because the sum returns to it.", first),
+			"Every party learns each other party's number of rows and columns, a power of two that bounds its values, and whether they are whole numbers. A party other than the first sees masked words, and learns nothing from them alone.",
 		},
-		"coalition": {s.between(), "Protocol gram adds up the same matrices and has no such neighbours."},
-		"broker":    {"The broker sees who talks, when and how much: from the sizes it knows the number of rows."},
+		"coalition": {s.between(), "Protocol gram adds up the same matrices without such neighbours."},
+		"broker":    {"The broker sees who sends, when and how much. From the sizes it knows the number of rows."},
 	}
 	if s.Job.Data.Label != job.NoLabel {
 		lines["server"] = append(lines["server"], fmt.Sprintf("The server learns the label of every row, from %s; the other parties do not.", first))
-		lines["party"] = append(lines["party"], "The others learn how long the list of labels is: how many classes it has, with the length of their names.")
+		lines["party"] = append(lines["party"], "The other parties learn the size of the list of labels, which depends on the number of classes and the length of their names.")
 	}
 	columns.Leakage(lines, s.Job, p.Training()+p.HeldOut())
 	return lines
 }
 
-// between names the parties that read another one between them.
+// between names the pairs of parties that can read the party between them.
 func (s *server) between() string {
 	if len(s.Parties) == 2 {
-		return fmt.Sprintf("With two parties, %s alone reads the products over the columns of %s: it takes its own off the sum. The server and %[2]s read those of %[1]s.", s.Parties[0], s.Parties[1])
+		return fmt.Sprintf("With two parties, %s alone reads the products over the columns of %s: it subtracts its own from the sum. The server and %[2]s together read those of %[1]s.", s.Parties[0], s.Parties[1])
 	}
 	var list []string
 	for i := 1; i < len(s.Parties); i++ {
 		list = append(list, fmt.Sprintf("%s and %s read %s", s.Parties[i-1], s.Parties[(i+1)%len(s.Parties)], s.Parties[i]))
 	}
-	return fmt.Sprintf("Two neighbours in the ring that work together read the products over the columns of the party between them, exactly: %s. The server and all parties but %s read that one's.", strings.Join(list, "; "), s.Parties[0])
+	return fmt.Sprintf("Two neighbours in the ring that collude read the products over the columns of the party between them exactly: %s. The server and all parties but %[2]s together read those over the columns of %[2]s.", strings.Join(list, "; "), s.Parties[0])
 }

@@ -47,7 +47,7 @@ func TestMatrixIsThePooledOne(t *testing.T) {
 			for i := range pooled.Rows {
 				for k := range pooled.Rows {
 					if i != k && i >= training && k >= training {
-						continue // held-out rows with each other: nobody needs it
+						continue // held-out rows with each other are not summed
 					}
 					sum := int64(0)
 					for at, v := range pooled.Row(i) {

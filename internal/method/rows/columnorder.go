@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// namer is the machine of a leader or of a party.
+// namer is the machine of a leader or of another party.
 type namer interface {
 	protocol.Machine
 	Order() []int
@@ -38,7 +38,7 @@ func (p *Party) columnOrder(s method.Setup) (*method.Run, error) {
 	}}, nil
 }
 
-// unnameable is a table whose names cannot be agreed on; its error quotes them.
+// unnameable is a table with names that cannot be agreed on; its error quotes them.
 type unnameable struct {
 	table string
 	err   error
@@ -53,8 +53,8 @@ func newNamer(setup protocol.Setup, own columnorder.Table) (namer, error) {
 	return columnorder.NewParty(setup, own)
 }
 
-// columnsOf returns a party's statement about its table. Where the job lists the classes, all
-// have been checked against that list.
+// columnsOf returns a party's statement about its table. If the job lists the classes, the party
+// has already checked its labels against that list.
 func columnsOf(j *job.Job, set *dataset.Set) columnorder.Table {
 	t := columnorder.Table{Columns: set.Columns, Width: set.X.Cols()}
 	if agreesOnClasses(j) {
@@ -63,7 +63,7 @@ func columnsOf(j *job.Job, set *dataset.Set) columnorder.Table {
 	return t
 }
 
-// arrange puts the party's columns into the common order, which a leader has told.
+// arrange puts the party's columns into the common order, which the leader has sent.
 func (p *Party) arrange(order []int, leader string) error {
 	switch {
 	case slices.IsSorted(order): // they are in it
@@ -77,17 +77,17 @@ func (p *Party) arrange(order []int, leader string) error {
 	return nil
 }
 
-// agreesOnClasses reports whether the parties have to agree on the classes: a job may list
-// them.
+// agreesOnClasses reports whether the parties have to agree on the classes, because the job does
+// not list them.
 func agreesOnClasses(j *job.Job) bool {
 	return j.Task().Classes && j.Traits().Labels == nil && j.Data.Order == nil
 }
 
-// Alike reports, by name, a difference that would keep the parties' tables from being trained
-// on together. It serves a process that owns all of them. Names are the parties'.
+// Alike reports a difference that would keep the parties' tables from being trained on together. It
+// is for a process that owns all of them; names are the parties'.
 func Alike(j *job.Job, names []string, sets []*dataset.Set) error {
 	first := sets[0]
-	classes := make(map[string]string) // who has each
+	classes := make(map[string]string) // the owner of each
 	for i, set := range sets {
 		if (set.Columns == nil) != (first.Columns == nil) {
 			return fmt.Errorf("the columns of %s have names and the columns of %s have none; give every party the same columns, under the same names", withNames(names[0], names[i], first), withNames(names[i], names[0], first))
@@ -107,7 +107,7 @@ func Alike(j *job.Job, names []string, sets []*dataset.Set) error {
 	return spellings(classes)
 }
 
-// withNames returns one if the first table's columns have names, and other if they have none.
+// withNames returns one if the first table's columns have names, otherwise other.
 func withNames(one, other string, first *dataset.Set) string {
 	if first.Columns != nil {
 		return one
@@ -127,8 +127,7 @@ func widths(party string, set *dataset.Set, leader string, first *dataset.Set) e
 	return fmt.Errorf("%s has %d features and %s has %d; %s", party, set.X.Cols(), leader, first.X.Cols(), advice)
 }
 
-// spellings refuses classes of several parties that differ only by case, blanks or
-// Unicode form.
+// spellings refuses classes of several parties that differ only by case, blanks or Unicode form.
 func spellings(who map[string]string) error {
 	classes := make([]string, 0, len(who))
 	for class := range who {

@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Common returns all rows of a split as they enter sums, not scaled: a value that fewer than
-// [prepare.Least] of the training rows have is replaced, in held-out rows too.
+// Common returns all rows of a split as they enter sums, without scaling. It replaces values that
+// fewer than [prepare.Least] training rows have, also in held-out rows.
 func Common(s method.Split) (linalg.Rows, error) {
 	if s.Frame == nil {
 		return level{dataset.RowsOf(s.Set.X), dataset.NearConstantColumns(s.Set.X, counted(s), prepare.Least)}, nil
@@ -24,8 +24,8 @@ func Common(s method.Split) (linalg.Rows, error) {
 	return dataset.RowsOf(table), nil
 }
 
-// counted lists the rows by which a value is rare: the training rows or, of a party all of whose
-// rows are held out, these.
+// counted lists the rows that decide whether a value is rare: the training rows or, if all rows of
+// the party are held out, these.
 func counted(s method.Split) []int {
 	if rows := s.Rows(false); len(rows) > 0 {
 		return rows
@@ -33,7 +33,7 @@ func counted(s method.Split) []int {
 	return s.Rows(true)
 }
 
-// level are rows whose steady columns hold one value.
+// level reads rows with some columns set to a constant.
 type level struct {
 	linalg.Rows
 	steady []dataset.NearConstant
@@ -47,8 +47,8 @@ func (l level) ReadRow(i int, dst []float64) {
 	}
 }
 
-// CommonOf returns the training rows of several parties, then their held-out rows, as these enter
-// sums.
+// CommonOf returns the training rows of several parties, followed by their held-out rows, as these
+// enter sums.
 func CommonOf(parties []method.Split) (linalg.Rows, error) {
 	var training, held below
 	for _, s := range parties {
@@ -61,7 +61,7 @@ func CommonOf(parties []method.Split) (linalg.Rows, error) {
 	return append(training, held...), nil
 }
 
-// below are the rows of several tables, one below the other.
+// below stacks the rows of several tables.
 type below []linalg.Rows
 
 // Shape implements [linalg.Rows].
@@ -107,8 +107,8 @@ func (p *Party) NoticeCommon() {
 	p.noticeRare(rareNumbers(p.Split, numbers(p.Split)))
 }
 
-// rareNumbers lists columns, among some of numbers, in which Common replaces values of the counted
-// rows.
+// rareNumbers lists the numeric columns, among the given ones, in which Common replaces values of
+// the counted rows.
 func rareNumbers(s method.Split, places []int) []prepare.Rare {
 	x := s.Set.X
 	if len(places) < x.Cols() {
@@ -123,7 +123,7 @@ func rareNumbers(s method.Split, places []int) []prepare.Rare {
 	return list
 }
 
-// columnName is a column's name, or its place where it has none.
+// columnName returns a column's name, or its place if it has none.
 func columnName(set *dataset.Set, j int) string {
 	if set.Columns == nil {
 		return fmt.Sprint(j + 1)
@@ -131,10 +131,10 @@ func columnName(set *dataset.Set, j int) string {
 	return set.Columns[j]
 }
 
-// mostNamed bounds the columns that a notice names: a table of pixels has many.
+// mostNamed limits the columns in a notice, since a table of pixels has many.
 const mostNamed = 8
 
-// noticeRare tells the operator of columns in which values are replaced before sums are made.
+// noticeRare tells the operator in which columns values are replaced before the sums.
 func (p *Party) noticeRare(list []prepare.Rare) {
 	if len(list) == 0 {
 		return

@@ -16,17 +16,16 @@ import (
 // foldBytes is the size of a row's fold in a message.
 const foldBytes = 4
 
-// GroupsFolds reports whether each party puts its own rows into the folds of the grid, with the
+// GroupsFolds reports whether each party assigns its own rows to the folds of the grid, with the
 // rows of a group in one fold.
 func GroupsFolds(j *job.Job) bool { return j.Data.Folds > 0 && j.Data.Group != "" }
 
-// Total is the number of rows of all parties, which they know of each other once rows have
-// travelled.
+// Total is the number of rows of all parties, which every party knows once rows have been sent.
 type Total int
 
-// FoldSteps returns the step in which folds are told, if the job's folds go by groups. The members'
-// Known is a [Total] then. All bodies have room for the rows of all parties, so that sizes do not
-// tell who has how many.
+// FoldSteps returns the step in which parties send their folds, if the job's folds go by groups.
+// The members' public value is then a [Total]. All bodies have room for the rows of all parties, so
+// their sizes do not reveal how many rows a party has.
 func FoldSteps[P, S any](c method.Instance, party func(*P, method.Setup) (*method.Run, error), server func(*S, method.Setup) (*method.Run, error)) []method.StepOf[P, S, Total] {
 	if !GroupsFolds(c.Job) {
 		return nil
@@ -40,9 +39,9 @@ func FoldSteps[P, S any](c method.Instance, party func(*P, method.Setup) (*metho
 	}}
 }
 
-// DealGroups returns the fold of each row of the split, from 1 on, and 0 of held-out rows. The
-// party's largest group goes first, each into the smallest fold so far. The first fold is another
-// one at each party, so that the largest groups of all are not together.
+// DealGroups returns the fold of each row of the split, from 1 on, and 0 for held-out rows. It
+// assigns groups by decreasing size, each to the smallest fold so far. Parties start with different
+// folds, so that their largest groups are not together.
 func DealGroups(j *job.Job, party int, s method.Split) []int {
 	var groups []string
 	training := s.Rows(false)
@@ -58,7 +57,7 @@ func DealGroups(j *job.Job, party int, s method.Split) []int {
 	return folds
 }
 
-// FoldNames returns the folds as groups of rows that are in one fold: as many as the job has folds.
+// FoldNames returns the folds as group names of the rows.
 func FoldNames(folds []int) []string {
 	names := make([]string, len(folds))
 	for i, f := range folds {
@@ -67,8 +66,8 @@ func FoldNames(folds []int) []string {
 	return names
 }
 
-// Folder is the machine of a party that tells the folds of its rows, where all parties have total
-// rows.
+// Folder builds the machine of a party that sends the folds of its rows, if all parties together
+// have total rows.
 func (p *Party) Folder(s method.Setup, total int) (*method.Run, error) {
 	var w wire.Writer
 	for i, name := range p.Parties {
@@ -83,8 +82,8 @@ func (p *Party) Folder(s method.Setup, total int) (*method.Run, error) {
 	return method.RunOf(m, err, method.Nothing)
 }
 
-// FoldListener is the machine of the coordinator, which has the parties' rows of which some are
-// held out, counts[i] of party i. take is given the folds' names, in the order of the rows.
+// FoldListener builds the coordinator's machine. Party i has counts[i] rows, and test marks
+// held-out rows. take receives the folds' names in the order of the rows.
 func FoldListener(s method.Setup, c method.Instance, counts []int, test []bool, take func(names []string)) (*method.Run, error) {
 	m, err := collective.NewGatherServer(s.Setup)
 	return method.RunOf(m, err, func() error {
@@ -96,7 +95,7 @@ func FoldListener(s method.Setup, c method.Instance, counts []int, test []bool, 
 	})
 }
 
-// readFolds reads the folds of all rows. A fold without any row is the job's fault.
+// readFolds reads the folds of all rows. An empty fold is a fault of the job.
 func readFolds(c method.Instance, bodies [][]byte, counts []int, test []bool) (folds []int, err error) {
 	used := make(map[int]bool)
 	for i, body := range bodies {

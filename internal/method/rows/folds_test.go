@@ -20,8 +20,8 @@ func foldJob(folds int) *job.Job {
 	return &job.Job{Data: job.Data{Folds: folds, Group: "patient"}}
 }
 
-// All training rows of a group are in one fold, held-out rows in none, and folds are as even as the
-// groups allow: the largest is larger than the smallest by one group at most.
+// All training rows of a group are in one fold, held-out rows in no fold, and folds are as even as
+// the groups allow: the largest is larger than the smallest by at most one group.
 func TestGroupsAreDealtWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		folds, party := rapid.IntRange(2, 6).Draw(t, "folds"), rapid.IntRange(0, 9).Draw(t, "party")
@@ -76,7 +76,7 @@ func body(rows int, folds ...uint32) []byte {
 	return w.Bytes()
 }
 
-// A party's folds that are none are its fault, and a fold that nobody fills is the job's.
+// Invalid folds are the party's fault; an empty fold is the job's.
 func TestFoldsThatAreRefused(t *testing.T) {
 	c := method.Instance{Job: foldJob(2), Parties: []string{"north", "south"}}
 	test := []bool{false, false, true, false, true}

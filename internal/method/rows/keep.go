@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// read returns the table as it was read: where a preparation is fitted, before it is prepared.
+// read returns the table as it was read, before preparation if a preparation is fitted.
 func (p *Party) read() *dataset.Set {
 	if p.raw != nil {
 		return p.raw
@@ -23,7 +23,7 @@ func (p *Party) read() *dataset.Set {
 	return p.Split.Set
 }
 
-// scaled takes the rows of the prepared table, scaled where the scaling is known.
+// scaled selects the rows of the prepared table, scaled if the scaling is known.
 func (p *Party) scaled() {
 	p.Rows = dataset.RowsOf(p.Split.Set.X)
 	if len(p.Scaling.Offset) > 0 {
@@ -31,7 +31,7 @@ func (p *Party) scaled() {
 	}
 }
 
-// Unfit brings the rows back to the table as it was read, so that everything can be fitted anew.
+// Unfit restores the table as it was read, so that everything can be fitted again.
 func (p *Party) Unfit() {
 	if p.raw != nil {
 		p.Split.Set, p.Split.Prepared = p.raw, nil
@@ -41,8 +41,8 @@ func (p *Party) Unfit() {
 	p.scaled()
 }
 
-// Bring puts other rows of the table in the place of the party's, prepared and scaled as these
-// are. Their columns come into the common order.
+// Bring replaces the party's rows by other rows of the table, prepared and scaled in the same way,
+// with their columns in the common order.
 func (p *Party) Bring(s method.Split) error {
 	like := p.read()
 	set, err := s.Set.Arrange("the table of the first session", like.X.Cols(), like.Columns)
@@ -63,7 +63,7 @@ func (p *Party) Bring(s method.Split) error {
 	return nil
 }
 
-// Reorder puts the columns of the prepared table into the order of a table that was encoded.
+// Reorder puts the columns of the prepared table into the order of an encoded table.
 func (p *Party) Reorder(width int, columns []string) error {
 	set, err := p.Split.Set.Arrange("the table of the earlier job", width, columns)
 	if err != nil {
@@ -74,8 +74,8 @@ func (p *Party) Reorder(width int, columns []string) error {
 	return nil
 }
 
-// Fitted encodes what the parties have fitted together, for newcomers and for a later job; nothing
-// where the job fits nothing.
+// Fitted encodes the values that the parties have fitted together, for newcomers and for a later
+// job; nil if the job fits nothing.
 func (p *Party) Fitted() []byte {
 	var w wire.Writer
 	if p.Job.Data.FitsSchema() {
@@ -88,8 +88,8 @@ func (p *Party) Fitted() []byte {
 	return w.Bytes()
 }
 
-// Fit prepares and scales the party's rows by what others have fitted, as Fitted encodes it. An
-// error that is marked as bad input is about the party's own rows.
+// Fit prepares and scales the party's rows with the output of Fitted of other parties. An error
+// marked as bad input is about the party's own rows.
 func (p *Party) Fit(b []byte) error {
 	made, scaling, err := decodeFitted(p.Job, b, p.Width())
 	if err != nil {
@@ -106,15 +106,16 @@ func (p *Party) Fit(b []byte) error {
 	return nil
 }
 
-// By returns the rows as Fit would prepare them, and whether they lie on a grid. The party stays
-// as it is.
+// By returns the rows as Fit would prepare them, and reports whether they lie on a grid. It does
+// not change the party.
 func (p *Party) By(b []byte) (rows linalg.Rows, grid bool, err error) {
 	other := *p
 	err = other.Fit(b)
 	return other.Rows, other.Grid == method.AllGrid, err
 }
 
-// decodeFitted decodes what Fitted wrote; width is the number of columns without a fitted schema.
+// decodeFitted decodes the output of Fitted; width is the number of columns without a fitted
+// schema.
 func decodeFitted(j *job.Job, b []byte, width int) (made *prepare.Preparation, scaling scale.Scaling, err error) {
 	r := wire.NewReader(b)
 	if j.Data.FitsSchema() {
@@ -135,8 +136,8 @@ func decodeFitted(j *job.Job, b []byte, width int) (made *prepare.Preparation, s
 	return made, scaling, r.Close("rows: what the parties have fitted")
 }
 
-// Raw returns the rows of a newcomer until it is told how all prepare theirs: numbers that only
-// tell changed rows apart, where the table is no table of numbers yet.
+// Raw returns the rows of a newcomer before it receives the preparation. If the table is not yet
+// numeric, the numbers serve only to detect changed rows.
 func (p *Party) Raw() linalg.Rows {
 	if f := p.frame(); f != nil {
 		return digests{f}
@@ -144,7 +145,7 @@ func (p *Party) Raw() linalg.Rows {
 	return p.Rows
 }
 
-// digests are the hashes of a frame's rows, in whole numbers of 32 bits.
+// digests are the hashes of a frame's rows, as 32-bit integers.
 type digests struct{ frame *prepare.Frame }
 
 const digestWords = sha256.Size / 4
@@ -164,10 +165,10 @@ func (d digests) ReadRow(i int, dst []float64) {
 	}
 }
 
-// errOtherFit refuses what an earlier job has fitted.
+// errOtherFit refuses the values that an earlier job has fitted.
 var errOtherFit = errors.New("the earlier job has another schema, or other settings of scale; write the same")
 
-// FitAgain is Fit with what this party has kept of an earlier job.
+// FitAgain is Fit with the values that this party has kept from an earlier job.
 func (p *Party) FitAgain(b []byte) error {
 	if _, _, err := decodeFitted(p.Job, b, p.Width()); err != nil {
 		return fmt.Errorf("%w (%w)", errOtherFit, err)

@@ -20,7 +20,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// keptFit prepares and scales all columns of a dictionary. A job of kind Fit leaves it at each of its parties.
+// keptFit prepares and scales all columns of a dictionary. Each party of a job of kind Fit keeps
+// one.
 type keptFit struct {
 	table      string // by its name in catalogues
 	dictionary string // its hash
@@ -42,7 +43,7 @@ func (k keptFit) encode() []byte {
 	return w.Bytes()
 }
 
-// decodeKept reads what encode wrote, and zeros behind it.
+// decodeKept decodes the output of encode and the zeros after it.
 func decodeKept(b []byte) (k keptFit, err error) {
 	r := wire.NewReader(b)
 	r.Magic(len(method.FitMagic), method.FitMagic, "rows: %q is no fit")
@@ -77,7 +78,7 @@ func decodeKept(b []byte) (k keptFit, err error) {
 // maxHash bounds the hexadecimal digits of a hash.
 const maxHash = 64
 
-// WriteFit writes what later jobs of the dictionary prepare their rows by.
+// WriteFit writes the fit with which later jobs of the dictionary prepare their rows.
 func (p *Party) WriteFit(to io.Writer) error {
 	if !p.HasFitted() {
 		return errors.New("rows: the job has not fitted all")
@@ -94,8 +95,8 @@ func (p *Party) WriteFit(to io.Writer) error {
 	return err
 }
 
-// FitRelease describes what a job of kind Fit lets out: numbers and words over all columns of the
-// dictionary, to the other parties.
+// FitRelease describes the release of a job of kind Fit to the other parties: numbers and words
+// over all columns of the dictionary.
 func (p *Party) FitRelease() method.Release {
 	r := p.Instance.Release(method.ReleaseFit, p.Self, p.label, p.read())
 	r.Among, r.Edition = p.Split.Rows(false), p.edition.Without(p.Job.Data.Test)
@@ -103,18 +104,18 @@ func (p *Party) FitRelease() method.Release {
 	return r
 }
 
-// noFit is about a fit of which the party has nothing. It is made of the job file alone.
+// noFit reports a fit that the party does not have. Its text depends only on the job file.
 func (p *Party) noFit() error {
 	if p.Self == p.Parties[0] {
-		return fault.Public(fault.BadInputf("%s has nothing of the fit of job %v any more, and is the first party, which tells it; list a party first that has it, or write a new dictionary", p.Self, p.Job.Data.Fit.Job))
+		return fault.Public(fault.BadInputf("%s no longer has the fit of job %v, which it has to send as the first party; list a party first that has it, or write a new dictionary", p.Self, p.Job.Data.Fit.Job))
 	}
-	return fault.Public(fault.BadInputf("%s has nothing of the fit of job %v any more; submit the job with data: fit: {job: %v, told: [%s]}, and the first party tells it", p.Self, p.Job.Data.Fit.Job, p.Job.Data.Fit.Job, p.Self))
+	return fault.Public(fault.BadInputf("%s no longer has the fit of job %v; submit the job with data: fit: {job: %v, told: [%s]}, and the first party sends it", p.Self, p.Job.Data.Fit.Job, p.Job.Data.Fit.Job, p.Self))
 }
 
-// errWrongFit is about a fit that is not the job's.
+// errWrongFit reports a fit that does not match the job.
 var errWrongFit = errors.New("the fit that the job names is of another dictionary or table, or has another scaling; take fit out of the job file")
 
-// by prepares the rows by what an earlier job has fitted.
+// by prepares the rows with the fit of an earlier job.
 func (p *Party) by(kept []byte) error {
 	if kept == nil {
 		return p.noFit()
@@ -129,7 +130,7 @@ func (p *Party) by(kept []byte) error {
 	return nil
 }
 
-// takeKept prepares and scales the picked columns as a fit has all.
+// takeKept prepares and scales the picked columns with a fit of all columns.
 func (p *Party) takeKept(k keptFit) error {
 	d := &p.Job.Data
 	if k.dictionary != d.Dictionary.Hash() || k.scale != d.Scale || k.table != d.Source {
@@ -158,8 +159,8 @@ func (p *Party) takeKept(k keptFit) error {
 	return p.take(made)
 }
 
-// keptSteps are the sessions in which nothing is fitted: newcomers are told the fit, and all state that
-// they have the same.
+// keptSteps are the sessions of a job that fits nothing: newcomers receive the fit, and all parties
+// state that theirs are equal.
 func keptSteps(c method.Instance) []Step {
 	var steps []Step
 	if len(c.Job.Data.Fit.Told) > 0 {
@@ -168,7 +169,7 @@ func keptSteps(c method.Instance) []Step {
 	return append(steps, preparedStep(c))
 }
 
-// keptBytes is the size of the message that tells a fit. It follows from the job, so that nobody sees by it
+// keptBytes is the size of the message with a fit. It follows from the job, so it does not reveal
 // how many words were agreed on.
 func keptBytes(j *job.Job) int {
 	d := j.Data.Dictionary
@@ -181,13 +182,14 @@ func keptBytes(j *job.Job) int {
 	return 64<<10 + 3*len(d.Encode()) + 128*len(d.Columns) + 16*columns + agreed*unionBytes
 }
 
-// tellFit has the leader tell newcomers the fit; all others compare it with their own.
+// tellFit builds the machine in which the leader sends newcomers the fit, and all others compare it
+// with their own.
 func (p *Party) tellFit(s method.Setup) (*method.Run, error) {
 	p.meet(s)
 	return p.tell(s, func() ([]byte, error) { return padded(p.kept, keptBytes(p.Job)) }, p.hearFit)
 }
 
-// padded writes zeros behind a body.
+// padded appends zeros to a body.
 func padded(body []byte, size int) ([]byte, error) {
 	if len(body) > size {
 		return nil, fmt.Errorf("rows: the fit takes %d bytes and has room for %d", len(body), size)

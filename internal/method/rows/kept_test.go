@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// What a peer tells for a fit is refused or read back as it was, but for the zeros behind it.
+// A peer's fit is refused, or decoded as it was encoded except for trailing zeros.
 func FuzzDecodeKept(f *testing.F) {
 	made := preparation(f, "age")
 	k := keptFit{table: "patients", dictionary: "0123", scale: "minmax", made: made}

@@ -27,10 +27,10 @@ spec:
   learner: {name: svc}
 `
 
-// Of two parties that train, each learns the other's sums; of three, nobody learns another's. The
-// statement says which words and sums are told.
+// If two parties train, each learns the other's sums; with three, no party learns another's. The
+// statement names the released words and sums.
 func TestLeakageOfAPreparation(t *testing.T) {
-	const others = "each of the two by its own the other's"
+	const others = "each of the two learns the other's by subtracting its own"
 	for _, tt := range []struct {
 		parties, test string
 		others        bool

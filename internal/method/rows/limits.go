@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// CheckSplit refuses a table with too few rows for sums over them: too few to train with, to
-// hold out, or of a class, of which all rows of a group count as one.
+// CheckSplit refuses a table with too few training rows, held-out rows or rows of a class for
+// sums over them. Of a class, all rows of a group count as one.
 func CheckSplit(f method.Limits, j *job.Job, s method.Split) error {
 	rows := s.Rows(false)
 	training, whole := len(rows), j.Data.Test.Party != ""
@@ -21,10 +21,10 @@ func CheckSplit(f method.Limits, j *job.Job, s method.Split) error {
 		return CheckOwnFigures(f, j, s)
 	}
 	if training < f.TrainingRows {
-		return method.TooFew("protocol moments asks for %d training rows of each party, and this table gives it %d", f.TrainingRows, training)
+		return method.TooFew("protocol moments needs at least %d training rows from each party, and this table has %d", f.TrainingRows, training)
 	}
 	if held := len(s.Test) - training; j.Data.Test != (job.Test{}) && !whole && held < f.HeldOutRows {
-		return method.TooFew("protocol moments asks for %d held-out rows of each party, and this table gives it %d", f.HeldOutRows, held)
+		return method.TooFew("protocol moments needs at least %d held-out rows from each party, and this table has %d", f.HeldOutRows, held)
 	}
 	if j.Task().Numbers {
 		return checkTargets(f, s, rows)
@@ -33,40 +33,40 @@ func CheckSplit(f method.Limits, j *job.Job, s method.Split) error {
 		return nil
 	}
 	if class, n, few := rareClass(s, rows, f.ClassRows); few {
-		return method.TooFew("protocol moments asks for %d training rows of each class that a party has, and this table gives it %d of class %q; leave them out", f.ClassRows, n, class)
+		return method.TooFew("protocol moments needs at least %d training rows of each class that a party has, and this table has %d of class %q; leave them out", f.ClassRows, n, class)
 	}
 	return nil
 }
 
-// CheckOwnFigures refuses a table with too few held-out rows for figures over these alone. Rows
-// that are held out in turn are all of them.
+// CheckOwnFigures refuses a table with too few held-out rows for figures over these rows alone. If
+// rows are held out in turn, all rows count.
 func CheckOwnFigures(f method.Limits, j *job.Job, s method.Split) error {
 	held := s.Rows(true)
 	if j.Data.Test == (job.Test{}) {
 		held = s.Rows(false)
 	}
 	if n := len(held); n < f.HeldOutRows {
-		return method.TooFew("figures over this party's rows alone ask for %d of them, and this table gives it %d", f.HeldOutRows, n)
+		return method.TooFew("figures over this party's rows alone need at least %d held-out rows, and this table has %d", f.HeldOutRows, n)
 	}
 	if !j.Task().Classes {
 		return nil
 	}
 	if class, n, few := rareClass(s, held, f.ClassRows); few {
-		return method.TooFew("figures over this party's rows alone ask for %d of each class, and this table gives it %d of class %q", f.ClassRows, n, class)
+		return method.TooFew("figures over this party's rows alone need at least %d held-out rows of each class, and this table has %d of class %q", f.ClassRows, n, class)
 	}
 	return nil
 }
 
-// CheckHeldOutClasses refuses a table of which few rows of a class are held out, for counts of
-// single decisions.
+// CheckHeldOutClasses refuses a table with too few held-out rows of a class for a histogram of
+// decisions.
 func CheckHeldOutClasses(f method.Limits, s method.Split) error {
 	if class, n, few := rareClass(s, s.Rows(true), f.ClassRows); few {
-		return method.TooFew("a histogram asks for %d held-out rows of each class that a party holds out, and this table gives it %d of class %q; leave them out", f.ClassRows, n, class)
+		return method.TooFew("a histogram needs at least %d held-out rows of each class that a party holds out, and this table has %d of class %q; leave them out", f.ClassRows, n, class)
 	}
 	return nil
 }
 
-// people counts the groups of some rows; each row is one where there are none.
+// people counts the groups of some rows; without groups each row counts as one.
 func people(s method.Split, rows []int) int {
 	if s.Set.Groups == nil {
 		return len(rows)
@@ -78,7 +78,7 @@ func people(s method.Split, rows []int) int {
 	return len(seen)
 }
 
-// rareClass returns the first class of which there are fewer people than the least.
+// rareClass returns the first class with fewer people than least.
 func rareClass(s method.Split, rows []int, least int) (class string, n int, few bool) {
 	of := make(map[string][]int)
 	for _, i := range rows {
@@ -92,8 +92,8 @@ func rareClass(s method.Split, rows []int, least int) (class string, n int, few 
 	return "", 0, false
 }
 
-// checkTargets refuses numbers to be predicted that are one number in all training rows but a few: in
-// sums by these numbers nothing but the few rows would be left.
+// checkTargets refuses numeric labels that are equal in all but a few training rows: sums weighted by
+// such labels would expose these few rows.
 func checkTargets(f method.Limits, s method.Split, rows []int) error {
 	of, commonest := make(map[string][]int), ""
 	for _, i := range rows {
@@ -107,13 +107,13 @@ func checkTargets(f method.Limits, s method.Split, rows []int) error {
 	}
 	delete(of, commonest)
 	if few := people(s, slices.Concat(slices.Collect(maps.Values(of))...)); few > 0 && few < f.ClassRows {
-		return method.TooFew("protocol moments asks for %d training rows whose number to be predicted is not the commonest one, and this table gives it %d; leave them out", f.ClassRows, few)
+		return method.TooFew("protocol moments needs at least %d training rows whose label is not the most common number, and this table has %d; leave them out", f.ClassRows, few)
 	}
 	return nil
 }
 
-// JoinWords returns the parties' words about figures over their own held-out rows: of each party
-// the later one.
+// JoinWords merges the parties' permissions for figures over their own held-out rows; a later
+// permission of a party replaces its earlier one.
 func JoinWords(before, after map[string]learner.FigurePermission) map[string]learner.FigurePermission {
 	all := maps.Clone(after)
 	for name, word := range before {
@@ -125,7 +125,7 @@ func JoinWords(before, after map[string]learner.FigurePermission) map[string]lea
 }
 
 // FiguresLeakage adds to the statement of a job's leakage what figures over the rows of single
-// parties tell.
+// parties reveal.
 func FiguresLeakage(lines map[string][]string, a *learner.Assessment) {
 	if a == nil {
 		return
@@ -139,6 +139,6 @@ func FiguresLeakage(lines map[string][]string, a *learner.Assessment) {
 	if told == nil {
 		return
 	}
-	lines["party"] = append(lines["party"], fmt.Sprintf("Whoever reads the result learns how well the model does on the held-out rows of %s alone, as the policy of each allows.", strings.Join(told, ", of ")))
-	lines["server"] = append(lines["server"], "The server knows which rows are whose, and could make such figures of every party.")
+	lines["party"] = append(lines["party"], fmt.Sprintf("Every reader of the result learns how well the model does on the held-out rows of %s alone, as the policy of each allows.", strings.Join(told, ", of ")))
+	lines["server"] = append(lines["server"], "The server knows which rows belong to which party, and could compute such figures for every party.")
 }

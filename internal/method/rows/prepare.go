@@ -19,15 +19,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Sizes of bodies for each column whose categories are agreed. They are fixed, so that nobody
-// sees by them how many words a party has.
+// Sizes of bodies for each column with agreed categories. They are fixed, so they do not reveal how
+// many words a party has.
 const (
 	proposalBytes = 32 << 10
 	unionBytes    = 128 << 10
 )
 
-// preparing returns the steps of a job whose schema is fitted. The sum's name tells two fits of
-// one job apart.
+// preparing returns the steps of a job whose schema is fitted. sum is the name of the sum, which
+// distinguishes two fits of one job.
 func preparing(c method.Instance, sum string) ([]Step, error) {
 	plan, err := prepare.NewPlan(c.Job.Data.Schema, c.Job.Data.Fitted())
 	if err != nil {
@@ -54,20 +54,20 @@ func preparing(c method.Instance, sum string) ([]Step, error) {
 	return append(steps, preparedStep(c)), nil
 }
 
-// preparedStep has all parties state how they prepare their rows.
+// preparedStep makes all parties state a digest of their preparation.
 func preparedStep(c method.Instance) Step {
 	return Step{Name: "prepared", Session: &method.Session{
 		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.AllMembers(), Purpose: "train",
 	}, Party: (*Party).state, Server: (*Witness).hear, Releases: method.AlsoReleases[Party](method.ReleaseFits)}
 }
 
-// among describes a session in which the leader is the server of the other parties.
+// among describes a session with the leader as server of the other parties.
 func among(c method.Instance, name string, version uint16, params []byte) *method.Session {
 	return &method.Session{Protocol: name, Version: version, Params: params, Members: sums.Served(c.Parties[0], c.Parties[1:]), Purpose: "train"}
 }
 
-// fitting adds the parties' vectors up. With two parties each learns the other's numbers by the
-// sum, so that the second one tells the leader its own.
+// fitting adds the parties' vectors up. With two parties each learns the other's numbers from the
+// sum anyway, so the second one sends its own to the leader.
 func fitting(c method.Instance, entries int, sum string) (*method.Session, error) {
 	if len(c.Parties) == 2 {
 		return among(c, collective.GatherName, collective.GatherVersion, collective.EncodeGather(8*entries)), nil
@@ -81,13 +81,13 @@ func fitting(c method.Instance, entries int, sum string) (*method.Session, error
 	return s, nil
 }
 
-// frame returns the table as it was read, nil for one of numbers.
+// frame returns the table as it was read; nil for a numeric table.
 func (p *Party) frame() *prepare.Frame {
 	f, _ := p.read().X.(*prepare.Frame)
 	return f
 }
 
-// fitter holds what a party knows while a preparation is fitted.
+// fitter holds a party's state while a preparation is fitted.
 type fitter struct {
 	plan   *prepare.Plan
 	first  *prepare.Plan // before categories are agreed on
@@ -96,8 +96,8 @@ type fitter struct {
 	sum    []int64 // at the leader from the step preparation on, at the others from the next one
 }
 
-// begin applies a preparation that the job decides alone, and plans one that is fitted. enough
-// finds out whether the party has values enough for that.
+// begin applies a preparation that the job determines, and plans one that is fitted. enough checks
+// whether the party has enough values for the fit.
 func (p *Party) begin(enough func(*prepare.Frame) error) error {
 	f := p.frame()
 	if f == nil {
@@ -119,7 +119,7 @@ func (p *Party) begin(enough func(*prepare.Frame) error) error {
 	return p.take(made)
 }
 
-// enough finds out before the first session whether the party has values enough.
+// enough checks before the first session whether the party has enough values.
 func (p *Party) enough(f *prepare.Frame) error {
 	if len(p.Job.Data.Schema.Agrees()) > 0 {
 		_, err := p.proposals(f)
@@ -129,7 +129,7 @@ func (p *Party) enough(f *prepare.Frame) error {
 	return err
 }
 
-// vector returns the party's entries of the sums; zeros from a party that is held out.
+// vector returns the party's entries of the sums; zeros for a party whose rows are all held out.
 func (p *Party) vector(f *prepare.Frame) ([]int64, error) {
 	if p.Tested() {
 		return make([]int64, p.fit.plan.Entries()), nil
@@ -138,7 +138,7 @@ func (p *Party) vector(f *prepare.Frame) ([]int64, error) {
 	return v, p.own(err)
 }
 
-// own names the party's table in an error about its columns.
+// own adds the name of the party's table to an error about its columns.
 func (p *Party) own(err error) error {
 	if err == nil {
 		return nil
@@ -175,7 +175,7 @@ func (p *Party) Preparation() *prepare.Preparation { return p.Split.Prepared }
 // leads reports whether this party leads.
 func (p *Party) leads() bool { return p.Self == p.fit.among[0] }
 
-// meet notes who fits together.
+// meet records which parties fit together.
 func (p *Party) meet(s method.Setup) {
 	p.fit.among = nil
 	for _, m := range s.Session.Members {
@@ -185,19 +185,19 @@ func (p *Party) meet(s method.Setup) {
 	}
 }
 
-// tellUnion has the leader tell each party's words, united.
+// tellUnion builds the machine in which the leader sends the union of all parties' words.
 func (p *Party) tellUnion(s method.Setup) (*method.Run, error) {
 	p.meet(s)
 	return p.tell(s, func() ([]byte, error) { return encodeWords(p.fit.agreed, unionBytes*len(p.fit.agreed)) }, p.takeUnion)
 }
 
-// tellSum has the leader tell the sum.
+// tellSum builds the machine in which the leader sends the sum.
 func (p *Party) tellSum(s method.Setup) (*method.Run, error) {
 	p.meet(s)
 	return p.tell(s, func() ([]byte, error) { return encodeSum(p.fit.sum), nil }, p.takeSum)
 }
 
-// tell has the leader tell all others a body.
+// tell builds the machine in which the leader sends a body to all others.
 func (p *Party) tell(s method.Setup, body func() ([]byte, error), take func([]byte) error) (*method.Run, error) {
 	if !p.leads() {
 		return sums.Receiver(s, take)
@@ -209,7 +209,7 @@ func (p *Party) tell(s method.Setup, body func() ([]byte, error), take func([]by
 	return sums.Sender(s, b)
 }
 
-// propose sends the words that enough of the training rows have to the leader, who unites them.
+// propose sends the leader the words that enough training rows have; the leader unites them.
 func (p *Party) propose(s method.Setup) (*method.Run, error) {
 	p.meet(s)
 	own, err := p.proposals(p.frame())
@@ -258,7 +258,7 @@ func (p *Party) unite(own [][]string, bodies [][]byte) error {
 	return p.agree()
 }
 
-// agree goes on with the categories that all have heard.
+// agree continues with the categories that all parties have received.
 func (p *Party) agree() error {
 	plan, err := p.fit.plan.With(p.fit.agreed)
 	if err != nil {
@@ -277,7 +277,7 @@ func (p *Party) takeUnion(b []byte) error {
 	return p.agree()
 }
 
-// add brings the party's sums into the sum.
+// add adds the party's sums to the sum.
 func (p *Party) add(s method.Setup) (*method.Run, error) {
 	p.meet(s)
 	own, err := p.vector(p.frame())
@@ -297,7 +297,7 @@ func (p *Party) add(s method.Setup) (*method.Run, error) {
 	return sums.Server(s, secagg.Limits{}, func(all [][]int64) error { return p.addUp(own, all[0]) })
 }
 
-// addOther adds the other party's numbers, which it tells the leader.
+// addOther adds the other party's numbers, which it sends to the leader.
 func (p *Party) addOther(own []int64, body []byte) error {
 	other, err := decodeSum(body, len(own))
 	if err == nil && slices.ContainsFunc(other, func(v int64) bool { return v < 0 || v > prepare.EntryTop }) {
@@ -358,7 +358,8 @@ func (p *Party) state(s method.Setup) (*method.Run, error) {
 	})
 }
 
-// basis digests the preparation and the scaling, which all parties of the job must have alike.
+// basis returns a digest of the preparation and the scaling, which must be equal at all parties of
+// the job.
 func (p *Party) basis(made *prepare.Preparation) [sha256.Size]byte {
 	if p.kept != nil {
 		return sha256.Sum256(p.kept) // with its scaling, which no session of this job has agreed on
@@ -366,7 +367,7 @@ func (p *Party) basis(made *prepare.Preparation) [sha256.Size]byte {
 	return made.Hash()
 }
 
-// made is the preparation that all parties of the job have.
+// made returns the preparation of all parties of the job.
 func (p *Party) made() (*prepare.Preparation, error) {
 	if p.kept != nil {
 		return p.Split.Prepared, nil
@@ -374,11 +375,11 @@ func (p *Party) made() (*prepare.Preparation, error) {
 	return p.fit.plan.Fit(p.fit.sum)
 }
 
-// Notices lists columns that lie far from the other parties' numbers, and columns with values that
-// sums do not count as they are, for the party's own operator.
+// Notices lists, for the party's own operator, columns that differ strongly from the other parties'
+// numbers, and columns with values that sums replace.
 func (p *Party) Notices() []string { return p.notices }
 
-// encodeWords writes lists of words into a body of that size.
+// encodeWords writes lists of words into a body of the given size.
 func encodeWords(lists [][]string, size int) ([]byte, error) {
 	var w wire.Writer
 	for _, words := range lists {
@@ -390,7 +391,7 @@ func encodeWords(lists [][]string, size int) ([]byte, error) {
 	return append(w.Bytes(), make([]byte, size-len(w.Bytes()))...), nil
 }
 
-// decodeWords reads what encodeWords wrote.
+// decodeWords decodes the output of encodeWords.
 func decodeWords(b []byte, lists int) ([][]string, error) {
 	r := wire.NewReader(b)
 	all := make([][]string, lists)
@@ -408,7 +409,7 @@ func decodeWords(b []byte, lists int) ([][]string, error) {
 	return all, r.Close("rows: categories")
 }
 
-// ascending reports whether words are sorted, each once, and none is empty.
+// ascending reports whether words are sorted, distinct and not empty.
 func ascending(words []string) bool {
 	last := ""
 	for _, word := range words {

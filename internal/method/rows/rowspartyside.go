@@ -1,5 +1,5 @@
-// Package rows holds the common part of methods for parties that hold different rows: a
-// table's split, one order of columns, one scaling.
+// Package rows is the common part of methods for parties that hold different rows: a table's split,
+// a common column order, a common scaling.
 package rows
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Party is a holder of rows while a job runs. A method's own party embeds it.
+// Party is a party with rows during a job. A method's own party embeds it.
 type Party struct {
 	method.Instance
 	Self    string
@@ -25,7 +25,7 @@ type Party struct {
 	Rows    linalg.Rows // all rows of the split; scaled once the scaling is known
 	Grid    method.Grid
 	Scaling scale.Scaling                    // empty before the step scale, or without one
-	Lets    func() ([]method.Release, error) // what the method lets out of these rows
+	Lets    func() ([]method.Release, error) // the method's releases of these rows
 
 	edition method.Edition
 	label   string   // the column of the labels, where the catalogue says
@@ -33,11 +33,11 @@ type Party struct {
 	fit     fitter
 	notices []string     // about the party's own columns
 	raw     *dataset.Set // the table as it was read, where its preparation is fitted
-	kept    []byte       // the fit of an earlier job by which rows are prepared; nil before it is told, or of none
+	kept    []byte       // the fit of an earlier job that prepares the rows; nil before it arrives, or without one
 }
 
-// Of prepares a party's table for a job. Errors are faults of the data and tell the party
-// what to do. They may quote the data, and are for the party's own log.
+// Of prepares a party's table for a job. Errors describe faults of the data and how to correct
+// them. They may quote the data, and belong in the party's own log only.
 func Of(c method.Instance, self string, t method.Table) (*Party, error) {
 	fit := c.Job.Data.Fit
 	if fit.Tells(self) {
@@ -57,8 +57,8 @@ func Of(c method.Instance, self string, t method.Table) (*Party, error) {
 	return p, nil
 }
 
-// Unfitted is Of for a party that fits nothing: it is told how all prepare their rows, or has
-// kept it.
+// Unfitted is like Of, for a party that receives the fitted preparation or has kept it, and fits
+// nothing.
 func Unfitted(c method.Instance, self string, t method.Table) (*Party, error) {
 	p, err := unprepared(c, self, t)
 	if err == nil {
@@ -70,7 +70,7 @@ func Unfitted(c method.Instance, self string, t method.Table) (*Party, error) {
 	return p, nil
 }
 
-// unprepared checks a table and holds rows out.
+// unprepared checks a table and holds out rows.
 func unprepared(c method.Instance, self string, t method.Table) (*Party, error) {
 	split, err := Split(c.Job, self, t)
 	if err != nil {
@@ -92,12 +92,11 @@ func unprepared(c method.Instance, self string, t method.Table) (*Party, error) 
 // Step is one of the sessions with which a job begins. None follows from public values.
 type Step = method.StepOf[Party, Witness, struct{}]
 
-// Steps returns the sessions with which a job begins: one order of columns and, if the
-// job has them, one preparation and one scaling.
+// Steps returns the sessions that begin a job: a common column order and, if the job has them, a
+// common preparation and scaling.
 func Steps(c method.Instance) ([]Step, error) { return steps(c, "preparation") }
 
-// StepsAgain returns the same sessions of a job whose parties begin anew, after they have fitted
-// once.
+// StepsAgain returns the same sessions for parties that start again after a first fit.
 func StepsAgain(c method.Instance) ([]Step, error) { return steps(c, "preparation again") }
 
 func steps(c method.Instance, sum string) ([]Step, error) {
@@ -122,21 +121,20 @@ func steps(c method.Instance, sum string) ([]Step, error) {
 	return append(plan, s), err
 }
 
-// columnOrderStep brings the columns of all parties into one order, by their names. It
-// comes before anything is computed from rows of several tables. The coordinator is
-// no member of its session.
+// columnOrderStep brings the columns of all parties into one order, by their names. It precedes all
+// computations on rows of several tables. The coordinator is not a member of its session.
 func columnOrderStep(c method.Instance) Step {
 	step := Step{Name: "column-order", Session: &method.Session{
 		Protocol: columnorder.Name, Version: columnorder.Version, Members: c.DataParties(), Purpose: "train",
 	}, Party: (*Party).columnOrder, Releases: method.ReleasesNothing[Party]}
-	if agreesOnClasses(c.Job) { // each party tells the leader its classes, one of a single row, too
+	if agreesOnClasses(c.Job) { // each party sends the leader its classes, even one of a single row
 		step.Releases, step.Session.Discloses = method.With((*Party).lets, method.ReleaseLabels), []string{columnorder.MatchKind}
 	}
 	return step
 }
 
-// scaleStep brings the features of all parties to one scale. The coordinator is no
-// member of its session.
+// scaleStep brings the features of all parties to one scale. The coordinator is not a member of its
+// session.
 func scaleStep(c method.Instance) (Step, error) {
 	params, err := scaleParams(c.Job)
 	return Step{Name: "scale", Session: &method.Session{
@@ -144,13 +142,13 @@ func scaleStep(c method.Instance) (Step, error) {
 	}, Party: (*Party).scaler, Releases: fits}, err
 }
 
-// fits states what a step tells other parties: numbers over this party's rows, or words of them. What
-// is fitted tells more beside an earlier fit, as what the job lets out does.
+// fits states the releases of a step to other parties: numbers over this party's rows, or words in
+// them. A fit, like the job's other releases, reveals more together with an earlier fit.
 var fits = method.With((*Party).lets, method.ReleaseFits)
 
 func (p *Party) lets() ([]method.Release, error) {
 	if p.Lets == nil {
-		return nil, errors.New("rows: the method does not say what it lets out of its rows")
+		return nil, errors.New("rows: the method states no releases of its rows")
 	}
 	return p.Lets()
 }
@@ -161,8 +159,8 @@ func (p *Party) Tested() bool { return p.Job.Data.Test.Party == p.Self }
 // Width is the number of features.
 func (p *Party) Width() int { return p.Split.Set.X.Cols() }
 
-// Release describes what the party lets out of its rows in a job. Of all that is fitted it depends on
-// the fit's own values alone, so that the ledger can be asked before.
+// Release describes the party's release of its rows in a job. It depends on the fit's own values
+// only, so the ledger can be asked before the fit.
 func (p *Party) Release(kind method.ReleaseKind) method.Release {
 	r := p.Instance.Release(kind, p.Self, p.label, p.read())
 	if r.Edition = p.edition; r.Edition.ID != "" && kind != method.ReleaseRows {
@@ -186,25 +184,25 @@ func (p *Party) Release(kind method.ReleaseKind) method.Release {
 	return r
 }
 
-// fitters lists the parties on whose rows the job fits, the leader first, who learns more than the
-// others.
+// fitters lists the parties on whose rows the job fits. The first is the leader, which learns more
+// than the others.
 func (p *Party) fitters() []string {
 	return append([]string{p.Parties[0]}, slices.Sorted(slices.Values(p.Job.Data.Training(p.Parties)))...)
 }
 
-// HasFitted reports whether the party knows all that the job fits.
+// HasFitted reports whether the party has all fitted values of the job.
 func (p *Party) HasFitted() bool {
 	return (p.Split.Prepared != nil || !p.Job.Data.FitsSchema()) && (len(p.Scaling.Offset) > 0 || !p.Job.Data.ScalesTogether())
 }
 
-// Leakage adds the leakage of these steps to the statement of a job's leakage. The number of
-// features is 0 where nobody is told.
+// Leakage adds the leakage of these steps to a job's statement. features is 0 if the number is
+// secret.
 func Leakage(c method.Instance, lines map[string][]string, features int) {
 	add(lines, namesLeakage(c))
 	fitLeakage(c, lines, features)
 }
 
-// add adds sentences that are not there yet.
+// add adds sentences that are not in the statement yet.
 func add(lines, more map[string][]string) {
 	for role, list := range more {
 		for _, line := range list {
@@ -215,7 +213,7 @@ func add(lines, more map[string][]string) {
 	}
 }
 
-// namesLeakage tells what is learnt before anything is fitted.
+// namesLeakage describes what each role learns before anything is fitted.
 func namesLeakage(c method.Instance) map[string][]string {
 	lines := make(map[string][]string)
 	add(lines, heldOutLeakage(c))
@@ -224,14 +222,14 @@ func namesLeakage(c method.Instance) map[string][]string {
 	return lines
 }
 
-// fitLeakage tells what is learnt while the parties fit how they prepare their rows.
+// fitLeakage describes what each role learns while the parties fit the preparation.
 func fitLeakage(c method.Instance, lines map[string][]string, features int) {
 	if c.Job.Data.Fit.Named() {
 		keptLeakage(c, lines)
 		return
 	}
 	if c.Job.Data.Fits() {
-		add(lines, map[string][]string{"party": {"Two fits, before and after few people came or went, would tell every party their values: each party's release ledger holds the second before anything is fitted, until its operator approves it."}})
+		add(lines, map[string][]string{"party": {"Two fits, before and after a few people joined or left, would reveal these people's values to every party. Each party's release ledger blocks the second fit before it starts, until the party's operator approves it."}})
 	}
 	if c.Job.Data.Prepares() {
 		add(lines, preparationLeakage(c))
@@ -241,11 +239,11 @@ func fitLeakage(c method.Instance, lines map[string][]string, features int) {
 	}
 }
 
-// heldOutLeakage tells what is learnt by a job that says itself which rows are held out.
+// heldOutLeakage describes what each role learns if the job itself selects the held-out rows.
 func heldOutLeakage(c method.Instance) map[string][]string {
 	if test := c.Job.Data.Test; test.Column != "" {
 		return map[string][]string{
-			"server": {fmt.Sprintf("The job holds out %s, and no key of a party: which rows of a party are held out, or how many, tells of their %s. Jobs with other bounds tell it more closely.", test.Chosen(), dataset.Quote(test.Column))},
+			"server": {fmt.Sprintf("The job itself selects the held-out rows (%s), not a key of the party: which rows of a party are held out, or how many, reveals something about their %s. Jobs with other bounds reveal it more precisely.", test.Chosen(), dataset.Quote(test.Column))},
 		}
 	}
 	party := c.Job.Data.Test.Party
@@ -253,30 +251,30 @@ func heldOutLeakage(c method.Instance) map[string][]string {
 		return nil
 	}
 	return map[string][]string{
-		"server": {fmt.Sprintf("The job holds out all rows of %s: its figures are over these rows alone, and tell how well the model of the others serves %s.", party, party)},
-		"party":  {fmt.Sprintf("Whoever reads the result learns how the rows of %s differ from the others' in what the model gets right.", party)},
+		"server": {fmt.Sprintf("The job holds out all rows of %s: its figures are over these rows alone, and show how well the others' model serves %s.", party, party)},
+		"party":  {fmt.Sprintf("Every reader of the result learns how the rows of %s differ from the others' in how well the model predicts them.", party)},
 	}
 }
 
-// foldLeakage tells what is learnt from folds by groups.
+// foldLeakage describes what each role learns from folds by groups.
 func foldLeakage(c method.Instance) map[string][]string {
 	if !GroupsFolds(c.Job) {
 		return nil
 	}
 	return map[string][]string{"server": {fmt.Sprintf(
-		"Each party tells the server in which of %d folds it has put each training row, and no group: rows of different folds are of different ones, and of a party with few of them a fold may be one %s. Jobs with other numbers of folds tell more closely which rows belong together.",
+		"The server learns from each party in which of %d folds it has put each training row, but no group. Rows of different folds are of different groups, and if a party has few groups, a fold may be one %s. Jobs with other numbers of folds reveal more precisely which rows belong together.",
 		c.Job.Data.Folds, dataset.Quote(c.Job.Data.Group))}}
 }
 
-// checkSides refuses a table of which the job's bound leaves few rows on one side: beside another
-// bound they would be known by their dates.
+// checkSides refuses a table if the job's bound leaves few rows on one side: together with another
+// bound their dates would identify them.
 func checkSides(f method.Limits, j *job.Job, s method.Split) error {
 	if j.Data.Test.Column == "" {
 		return nil
 	}
 	training := len(s.Rows(false))
 	if held := len(s.Test) - training; training < f.TrainingRows || held < f.HeldOutRows {
-		return method.TooFew("the job holds out %s: %d rows of this table, and %d train; this party asks for %d and %d", j.Data.Test.Chosen(), held, training, f.HeldOutRows, f.TrainingRows)
+		return method.TooFew("the job holds out %s: %d rows of this table, and %d train; this party needs at least %d and %d", j.Data.Test.Chosen(), held, training, f.HeldOutRows, f.TrainingRows)
 	}
 	return nil
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Split checks a table against a job and holds rows out: of a fraction, the rows that the
-// table's own key selects. The launching process uses it too, so that its comparisons see the
-// same rows. The job names the party where it holds out all rows of one.
+// Split checks a table against a job and holds out rows. For a fraction, the table's own key
+// selects them. The launching process uses it too, so that its comparisons use the same rows. party
+// is needed if the job holds out all rows of one party.
 func Split(j *job.Job, party string, t method.Table) (method.Split, error) {
 	set := t.Set
 	if t.HeldOut != nil {
@@ -50,8 +50,8 @@ func Split(j *job.Job, party string, t method.Table) (method.Split, error) {
 	return s, nil
 }
 
-// labelled checks the labels against what the job's learner needs. Labels that
-// the job does not ask for stay behind.
+// labelled checks the labels against the needs of the job's learner. It drops labels that the job
+// does not need.
 func labelled(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	set, err := method.TakeLabels(j, set)
 	if err != nil || set.Labels == nil {
@@ -63,7 +63,7 @@ func labelled(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	return set, method.CheckLabels(j, set)
 }
 
-// heldOut returns the rows that are held out, ascending.
+// heldOut returns the held-out rows, ascending.
 func heldOut(j *job.Job, party string, t method.Table) ([]int, error) {
 	n := t.Set.X.Rows()
 	switch {
@@ -91,7 +91,7 @@ func heldOut(j *job.Job, party string, t method.Table) ([]int, error) {
 	return test, err
 }
 
-// later returns the rows that come from the job's bound on.
+// later returns the rows from the job's bound on.
 func later(j *job.Job, set *dataset.Set) ([]int, error) {
 	name := j.Data.Test.Column
 	if set.Cut == nil {

@@ -117,8 +117,7 @@ func TestSplitRefuses(t *testing.T) {
 	}
 }
 
-// Words among labels that are to be numbers are refused, and labels that nobody
-// asked for are left out.
+// Words are refused as labels if numbers are needed, and unneeded labels are dropped.
 func TestSplitOfOtherLearners(t *testing.T) {
 	numbers, words := set(20), set(20)
 	for i := range numbers.Labels {
@@ -153,8 +152,8 @@ func TestSplitWithFoldsOnly(t *testing.T) {
 	}
 }
 
-// An edition says which rows every job holds out; a job that holds out other rows by policy, or none, is
-// not bound by it.
+// An edition fixes the held-out rows of every job. A job that holds out other rows by policy, or
+// none, does not depend on it.
 func TestSplitOfAnEdition(t *testing.T) {
 	table := method.Table{Set: set(9), Key: dataset.SplitKey{1}, Held: []int{2, 7}}
 	s, err := rows.Split(parse(t, "none", "{fraction: 0.25}"), "north", table)

@@ -10,20 +10,20 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// PreparationReceivers holds the keys of a job in which some parties fit nothing: they are told how all
-// prepare their rows.
+// PreparationReceivers is implemented by the keys of a job in which some parties fit nothing and receive the
+// preparation from others.
 type PreparationReceivers interface {
 	ReceivesPreparation(j *job.Job, party string) bool
 }
 
-// receivesPreparation reports whether a party is one of those.
+// receivesPreparation reports whether a party receives the preparation.
 func receivesPreparation(j *job.Job, party string) bool {
 	keys, some := j.Protocol.Values.(PreparationReceivers)
 	return some && keys.ReceivesPreparation(j, party)
 }
 
 // PrepareTogether prepares the tables of all parties in one place, as the parties would among
-// themselves; names are the parties'. Tables of numbers stay as they are.
+// themselves; names are the parties'. Numeric tables stay unchanged.
 func PrepareTogether(j *job.Job, names []string, splits []method.Split) error {
 	frames := make([]*prepare.Frame, len(splits))
 	for i, s := range splits {
@@ -82,7 +82,7 @@ func fitTogether(j *job.Job, splits []method.Split, frames []*prepare.Frame) (*p
 	return plan.Fit(sum)
 }
 
-// uniteAll returns the words that somebody has often enough.
+// uniteAll returns the words that at least one party has often enough.
 func uniteAll(s prepare.Schema, splits []method.Split, frames []*prepare.Frame) ([][]string, error) {
 	var agreed [][]string
 	for _, column := range s.Agrees() {

@@ -18,9 +18,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// statement describes a party's preparation to all others and the coordinator. The
-// digest is under a key of the parties: a digest without one would let the coordinator try guesses
-// at agreed words and medians.
+// statement describes a party's preparation to all others and the coordinator. The digest is under
+// a key of the parties; without a key the coordinator could guess agreed words and medians and test
+// the guesses.
 type statement struct {
 	columns int
 	digest  [sha256.Size]byte
@@ -51,7 +51,7 @@ func decodeStatement(b []byte) (statement, error) {
 	return s, r.Close("rows: statement about a preparation")
 }
 
-// Witness is the coordinator's part of a job's preparation: it hears the parties' statements.
+// Witness is the coordinator's part of a job's preparation: it receives the parties' statements.
 type Witness struct {
 	of    method.Instance
 	heard *learner.Prepared
@@ -60,7 +60,7 @@ type Witness struct {
 // WitnessOf returns the coordinator's part of a job.
 func WitnessOf(c method.Instance) Witness { return Witness{of: c} }
 
-// hear is the coordinator's machine of the step in which the parties state what they have fitted.
+// hear builds the coordinator's machine of the step in which the parties state their preparations.
 func (w *Witness) hear(setup method.Setup) (*method.Run, error) {
 	var parties []string // of the session: some may come later, or have left
 	for _, m := range setup.Session.Members {
@@ -86,8 +86,8 @@ func (w *Witness) take(parties []string, statements [][]byte) error {
 	return nil
 }
 
-// Prepared returns what the coordinator reads, nil without a schema. What is not fitted follows from
-// the job.
+// Prepared returns the coordinator's knowledge of the preparation; nil without a schema. A
+// preparation that is not fitted follows from the job.
 func (w *Witness) Prepared() (*learner.Prepared, error) {
 	data := &w.of.Job.Data
 	if w.heard != nil || !data.Prepares() || data.FitsSchema() {
@@ -124,11 +124,11 @@ func preparationLeakage(c method.Instance) map[string][]string {
 func wordsLeakage(c method.Instance, columns []string, lines map[string][]string) {
 	list := strings.Join(columns, ", ")
 	lines["leader"] = append(lines["leader"], fmt.Sprintf("The leader, %s, learns which words of %s each party has in at least %d of its training rows.", c.Parties[0], list, prepare.Least))
-	told := fmt.Sprintf("Every party learns which words of %s somebody has in at least %d training rows", list, prepare.Least)
+	told := fmt.Sprintf("Every party learns which words of %s at least one party has in at least %d training rows", list, prepare.Least)
 	if len(c.Parties) == 2 {
-		told += ", and with two parties so who has them"
+		told += " and so, with two parties, which party has them"
 	}
-	lines["party"] = append(lines["party"], told+fmt.Sprintf(". A word that fewer than %d training rows of a party have counts there as other, or as its commonest word, whoever proposes it.", prepare.Least))
+	lines["party"] = append(lines["party"], told+fmt.Sprintf(". A word that fewer than %d training rows of a party have is encoded there as other, or as that party's most common word, whichever party proposes it.", prepare.Least))
 }
 
 func sumsLeakage(c method.Instance, told []string, lines map[string][]string) {
@@ -137,56 +137,56 @@ func sumsLeakage(c method.Instance, told []string, lines map[string][]string) {
 		train--
 	}
 	if train == 2 {
-		lines["party"] = append(lines["party"], fmt.Sprintf("Two parties train. Every party learns sums over the training rows of both, and each of the two by its own the other's: the number of rows; %s. A range and listed categories in place of fitted ones avoid that.", list))
+		lines["party"] = append(lines["party"], fmt.Sprintf("Two parties train. Every party learns sums over the training rows of both, and each of the two learns the other's by subtracting its own: the number of rows; %s. A range and listed categories in place of fitted ones prevent this.", list))
 		return
 	}
-	lines["party"] = append(lines["party"], fmt.Sprintf("Every party learns sums over all parties' training rows: the number of rows; %s. They are added up by secure aggregation with the leader, %s, as its server: nobody sees one party's numbers.", list, c.Parties[0]))
-	lines["coalition"] = append(lines["coalition"], "All parties but one together learn the sums of the one that is left.")
+	lines["party"] = append(lines["party"], fmt.Sprintf("Every party learns sums over all parties' training rows: the number of rows; %s. Secure aggregation adds them up, with the leader, %s, as its server: nobody sees one party's numbers.", list, c.Parties[0]))
+	lines["coalition"] = append(lines["coalition"], "All parties but one together learn the remaining party's sums.")
 }
 
-// schemaLeakage tells what the server learns of a table with a schema.
+// schemaLeakage describes what the server learns about a table with a schema.
 func schemaLeakage() map[string][]string {
 	return map[string][]string{"server": {
 		"The server reads the schema in the job: names of columns, listed categories, ranges and units. It takes no part in fitting the preparation.",
 	}}
 }
 
-// KeptLeakage is Leakage of a job that keeps what an earlier one has fitted.
+// KeptLeakage is Leakage for a job that reuses the fit of an earlier one.
 func KeptLeakage(c method.Instance, lines map[string][]string) {
 	add(lines, namesLeakage(c))
 	if c.Job.Data.Prepares() {
 		add(lines, schemaLeakage())
 	}
 	if c.Job.Data.Fits() {
-		add(lines, map[string][]string{"party": {fmt.Sprintf("The parties fit nothing in this job, and keep what the earlier job has fitted: %s.", fittedValues(c.Job))}})
+		add(lines, map[string][]string{"party": {fmt.Sprintf("The parties fit nothing in this job and keep the values that the earlier job fitted: %s.", fittedValues(c.Job))}})
 	}
 }
 
-// RefitLeakage adds what is learnt where the parties fit a second time, after some of them or of
-// their rows have changed.
+// RefitLeakage adds what each role learns if the parties fit a second time after some parties or
+// rows have changed.
 func RefitLeakage(first, last method.Instance, lines map[string][]string, features int) {
 	fitLeakage(last, lines, features)
 	if first.Job.Data.FitsSchema() {
 		add(lines, map[string][]string{
-			"party":  {"The parties fit twice. Whoever is in both fits learns by the difference what the rows that came or left add to each sum, such as the number of rows: of one party or of few rows these are its own sums."},
-			"server": {"Rows that stayed were sent twice, prepared in two ways, and the server sees the products of both. Between parties a second job does so, which each party's ledger holds until its operator approves it."},
+			"party":  {"The parties fit twice. A party in both fits learns from the difference how much the added or removed rows add to each sum, such as the number of rows. If these are the rows of one party, or few rows, the differences are their own sums."},
+			"server": {"The remaining rows were sent twice, prepared in two ways, and the server sees the products of both. Between deployed parties this takes a second job, which each party's ledger blocks until the party's operator approves it."},
 		})
 	}
 }
 
-// keptLeakage adds what is learnt where the job prepares rows by a fit of an earlier one.
+// keptLeakage adds what each role learns if the job prepares rows with the fit of an earlier one.
 func keptLeakage(c method.Instance, lines map[string][]string) {
 	if c.Job.Data.Prepares() {
 		add(lines, schemaLeakage())
 	}
-	said := fmt.Sprintf("The parties fit nothing in this job: job %v has made the fit by which they prepare their rows.", c.Job.Data.Fit.Job)
+	said := fmt.Sprintf("The parties fit nothing in this job: they prepare their rows with the fit of job %v.", c.Job.Data.Fit.Job)
 	if told := c.Job.Data.Fit.Told; len(told) > 0 {
-		said += fmt.Sprintf(" %s, which took no part in that job, is told what it fitted for all columns of the dictionary, by the leader, %s.", strings.Join(told, " and "), c.Parties[0])
+		said += fmt.Sprintf(" The leader, %s, sends the fitted values of all columns of the dictionary to %s, which took no part in that job.", c.Parties[0], strings.Join(told, " and "))
 	}
 	add(lines, map[string][]string{"party": {said}})
 }
 
-// FittedOf names what newcomers are told of the values that the parties of a job have fitted.
+// FittedOf names the fitted values of a job that newcomers receive.
 func FittedOf(j *job.Job) string {
 	what := "scaling"
 	if j.Data.FitsSchema() {
@@ -207,7 +207,7 @@ func fittedValues(j *job.Job) string {
 	return strings.Join(parts, "; ")
 }
 
-// TraceOf names where rows of a party that has left keep a trace.
+// TraceOf names the fitted values in which rows of a former party leave a trace.
 func TraceOf(j *job.Job) string {
 	switch {
 	case !j.Data.FitsSchema():

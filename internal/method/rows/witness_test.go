@@ -26,8 +26,8 @@ func preparation(t testing.TB, name string) *prepare.Preparation {
 	return made
 }
 
-// The coordinator takes statements that are equal, and names a party that states anything else. Under
-// another key the digest is another, so that nobody without it can try guesses.
+// The coordinator accepts equal statements, and names a party that states anything else. Under
+// another key the digest differs, so nobody without the key can test guesses.
 func TestStatementsAboutAPreparation(t *testing.T) {
 	key := [32]byte{1}
 	state := func(column string, key [32]byte) []byte {

@@ -23,8 +23,9 @@ spec:
 `
 
 // The adversary is the coordinator, with the guest's partners by columns: histograms of the guest's
-// rows are sums, and beside its encoded rows they tell the rotation. The guest's ledger holds either
-// after the other: rows at once, and sums when the common people are known, before any sum.
+// rows are sums, and together with its encoded rows they reveal the rotation. The guest's ledger
+// blocks the second of the two: rows at once, and sums when the common people are known, before any
+// sum.
 func TestAttackHistogramsBesideEncodedRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

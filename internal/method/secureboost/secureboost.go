@@ -1,5 +1,5 @@
-// Package secureboost is the method SecureBoost, to compare FDSKL with: holders of other
-// columns of the same people grow boosted trees. The holder of the labels decides by sums
+// Package secureboost binds protocol SecureBoost to learners, for comparison with FDSKL: parties
+// with different columns of the same people grow boosted trees. The label holder decides by sums
 // over the bins of the others' columns. See protocol/secureboost.
 package secureboost
 
@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secureboost"
 )
 
-// Protocol is SecureBoost.
+// Protocol returns the binding of SecureBoost.
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[party, server, columns.Declared]{
@@ -43,8 +43,8 @@ func undeployable(j *job.Job) string {
 	return ""
 }
 
-// Keys are the settings of a job; see protocol/secureboost. There is no hardened mode:
-// nothing mends that the parties see which rows are together in a node.
+// Keys are the settings of a job; see protocol/secureboost. There is no hardened mode, because the
+// parties always see which rows are together in a node.
 type Keys struct {
 	job.Moded
 	HE secureboost.Encryption
@@ -67,27 +67,28 @@ func (k *Keys) Demands() job.Demands {
 	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"max_ids": k.MaxIDs}}
 }
 
-// check asks for mode paper and for a learner that grows trees, and for nothing else.
+// check requires mode paper and a learner that grows trees.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch {
 	case k.Mode != job.Paper:
 		return in.Refuse("protocol", "protocol secureboost has mode paper only; write mode: paper, or use protocol fdskl, whose passive parties learn nothing of the labels")
 	case learner.TreesOf(j) == nil:
-		return in.Refuse("learner", "protocol secureboost and learner %s do not go together; secureboost and %s do", j.Learner.Name(), learner.Able(" or ", func(j *job.Job) bool { return learner.TreesOf(j) != nil }))
+		return in.Refuse("learner", "protocol secureboost does not run learner %s; it runs %s", j.Learner.Name(), learner.Able(" or ", func(j *job.Job) bool { return learner.TreesOf(j) != nil }))
 	case len(j.Kernels()) > 1 || j.Kernel.Name != job.Linear:
 		return in.Refuse("kernel", "protocol secureboost grows trees, which have no kernel; write kernel: {name: linear}")
 	case j.Prediction == job.Open:
-		return in.Refuse("prediction", "protocol secureboost answers no questions about new rows in this version; remove prediction")
+		return in.Refuse("prediction", "protocol secureboost cannot predict new rows in this version; remove prediction")
 	case j.Data.Folds > 0:
-		return in.Refuse("data", "protocol secureboost chooses nothing by folds; use test: {fraction: 0.25}")
+		return in.Refuse("data", "protocol secureboost has no folds; use test: {fraction: 0.25}")
 	}
 	return nil
 }
 
-// step is a step of this binding's.
+// step is a step of this binding.
 type step = method.StepOf[party, server, columns.Declared]
 
-// steps: the parties align their rows and grow trees; the first tells the coordinator how well they do.
+// steps plans a job: the parties align their rows and grow trees, and the first one sends its
+// figures to the coordinator.
 func steps(c method.Instance) ([]step, error) {
 	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: func(p *party) *columns.Party { return p.Party }, Server: func(s *server) *columns.Server { return &s.Server },
@@ -118,7 +119,7 @@ func steps(c method.Instance) ([]step, error) {
 // keysOf returns the settings of a job.
 func keysOf(j *job.Job) *Keys { return job.As[*Keys](j.Protocol) }
 
-// paramsOf returns the parameters of the session, which follow from the declarations of all.
+// paramsOf returns the parameters of the session for all declarations.
 func paramsOf(j *job.Job, d columns.Declared) (secureboost.Params, error) {
 	rows, err := d.Rows()
 	if err != nil {
@@ -138,7 +139,7 @@ func paramsOf(j *job.Job, d columns.Declared) (secureboost.Params, error) {
 	return p, nil
 }
 
-// usable refuses declarations from which no trees can be grown.
+// usable refuses declarations that cannot be grown on.
 func usable(j *job.Job) func(columns.Declared) error {
 	return func(d columns.Declared) error {
 		_, err := paramsOf(j, d)

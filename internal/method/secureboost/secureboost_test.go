@@ -37,8 +37,8 @@ func run(t *testing.T, j *job.Job, rows int) *methodtest.Typed[*server, *party] 
 	return f
 }
 
-// With encryption and without, the label holder grows one and the same model, the
-// coordinator is told how well it does, and nobody else has leaves.
+// With encryption and without, the label holder grows the same model, the coordinator receives its
+// figures, and no other member has leaves.
 func TestEncryptionChangesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -98,7 +98,7 @@ func TestThreeClassesAreRefused(t *testing.T) {
 	}
 }
 
-// A host's columns are let out of training rows only, in sums.
+// A host releases its columns only for training rows, in sums.
 func TestDisclosure(t *testing.T) {
 	f := run(t, boosted(t, ", he: none", ", rounds: 1"), 120)
 	for name, p := range f.Parties {

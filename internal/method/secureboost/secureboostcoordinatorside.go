@@ -14,14 +14,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secureboost"
 )
 
-// server is the coordinator, which is told how well the label holder has learnt.
+// server is the coordinator, which receives the label holder's figures.
 type server struct{ columns.ReportedServer }
 
 func newServer(c method.Instance) (*server, error) {
 	return &server{columns.ReportedServer{Server: columns.Server{Instance: c}}}, nil
 }
 
-// hear takes over what the label holder tells.
+// hear stores the label holder's finding.
 func (s *server) hear(body []byte) error {
 	v, err := decodeFinding(body)
 	if err != nil {
@@ -43,11 +43,10 @@ type finding struct {
 	model   [32]byte // SHA-256 of the trees, which stay where they are
 }
 
-// findingBytes is the length of every finding: it must not tell which metrics there are
-// before it is told.
+// findingBytes is the length of every finding. A fixed length hides which metrics it has.
 const findingBytes = 4*9 + 32
 
-// told lists the metrics that a finding may have, in its order.
+// told lists the metrics of a finding, in order.
 func told() []string { return []string{"accuracy", "f1_micro", "f1_macro", "auc"} }
 
 func (v finding) encode() []byte {
@@ -87,11 +86,11 @@ func Leakage(j *job.Job, rows int) map[string][]string {
 	lines := secureboost.Leakage(secureboost.Facts{
 		Encryption: keysOf(j).HE, Rows: rows, Rounds: trees.Rounds, Depth: trees.Depth, Bins: trees.Bins,
 	})
-	lines["active"] = append([]string{fmt.Sprintf("The active party is %s, who holds the labels. The leaves of the trees stay there; each party keeps the cuts of its own columns.", parties[0])}, append(lines["active"], columns.KeptScores)...)
+	lines["active"] = append([]string{fmt.Sprintf("The active party is %s, which holds the labels. The leaves of the trees stay there; each party keeps the cuts of its own columns.", parties[0])}, append(lines["active"], columns.KeptScores)...)
 	lines["server"] = []string{
-		"The server learns how many rows are common to all, how many columns each party has, and the figures on held-out rows that the active party tells it. It sees no sums, labels, decisions or trees.",
+		"The server learns the number of common rows, each party's number of columns, and the figures on held-out rows, which the active party sends. It sees no sums, labels, decisions or trees.",
 	}
-	lines["party"] = []string{"Every party learns how many rows are common to all and how many columns each other party has."}
+	lines["party"] = []string{"Every party learns the number of common rows and each other party's number of columns."}
 	columns.Leakage(lines, j, rows)
 	return lines
 }

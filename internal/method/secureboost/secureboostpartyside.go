@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secureboost"
 )
 
-// party is a holder of columns: the guest, or a host.
+// party is a party with columns: the guest, or a host.
 type party struct {
 	*columns.Party
 	training *Training // at the guest
@@ -35,8 +35,8 @@ func (p *party) declare(d *columns.Declaration) error {
 	return nil
 }
 
-// trained states sums over the training rows, which tell of the party's columns and, without encryption,
-// of the guest's labels.
+// trained states the release of sums over the training rows, which reveal information about the
+// party's columns and, without encryption, the guest's labels.
 func (p *party) trained() ([]method.Release, error) {
 	list, err := p.Releases(method.ReleaseSums)
 	for i := range list {
@@ -64,7 +64,7 @@ func (p *party) grower(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// input returns the party's columns in bins, and how many rows are not held out.
+// input returns the party's columns in bins, and the number of training rows.
 func (p *party) input() (secureboost.Input, int) {
 	train, _ := p.Training().Shape()
 	binned := boost.Bin(p.Rows, train, learner.TreesOf(p.Job).Bins)
@@ -79,7 +79,7 @@ func (p *party) input() (secureboost.Input, int) {
 	return in, train
 }
 
-// judged describes the decisions about held-out rows, at the guest.
+// judged describes the guest's decisions on held-out rows.
 func (p *party) judged() (*method.Judged, error) {
 	t := p.training
 	if t == nil {
@@ -92,7 +92,7 @@ func (p *party) judged() (*method.Judged, error) {
 	return g, err
 }
 
-// tell is the guest's machine of the finding.
+// tell builds the guest's machine that sends the finding.
 func (p *party) tell(setup method.Setup) (*method.Run, error) {
 	m, err := p.training.Measure()
 	if err != nil {
@@ -101,8 +101,8 @@ func (p *party) tell(setup method.Setup) (*method.Run, error) {
 	return sums.Sender(setup, finding{m, p.training.hash()}.encode())
 }
 
-// Training is the label holder's side of a training: a booster, with the classes for which
-// its scores stand.
+// Training is the label holder's side of a training: a booster, with the classes that its scores
+// represent.
 type Training struct {
 	*boost.Booster
 	outputs *learner.Outputs
@@ -110,14 +110,14 @@ type Training struct {
 	train   int
 }
 
-// NewTraining returns the training of a job; the first train rows are not held out.
+// NewTraining returns the training of a job on the first train rows; the others are held out.
 func NewTraining(j *job.Job, labels []string, train int) (*Training, error) {
 	out, err := learner.OutputsOf(j, labels[:train])
 	if err != nil {
 		return nil, err
 	}
 	if out.Y.Rows > 1 {
-		return nil, errors.New("boosted trees tell two classes apart, and the labels have more; choose two")
+		return nil, errors.New("boosted trees need two classes, and the labels have more; choose two")
 	}
 	y := make([]float64, train)
 	for i, v := range out.Y.Row(0) {
@@ -132,13 +132,13 @@ func (t *Training) Measure() (learner.Metrics, error) {
 	return t.outputs.Measure(t.decisions(), t.labels[t.train:])
 }
 
-// decisions are about the held-out rows.
+// decisions returns the decisions on the held-out rows.
 func (t *Training) decisions() linalg.Matrix[float64] {
 	scores := t.Scores()[t.train:]
 	return linalg.Matrix[float64]{Rows: 1, Cols: len(scores), Stride: len(scores), Data: scores}
 }
 
-// hash names the model: the trees, as the label holder has them.
+// hash returns a digest of the label holder's trees.
 func (t *Training) hash() [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/secureboost/model")

@@ -133,8 +133,8 @@ func (e *enrolled) window(i int, leavers map[string]string) *secvm.Sum {
 }
 
 // Attack: differencing among real devices (Mercer's rule 25). It succeeds: the weights of two
-// windows leave everybody inside the margin, one device vanishes from the second, and the
-// difference of the sums is the record, the label and the role of that device.
+// windows leave everybody inside the margin, one device drops out of the second, and the difference
+// of the sums is the record, the label and the role of that device.
 func TestAttackDifferenceOfDeployedWindows(t *testing.T) {
 	e := newEnrolled(t, 20)
 	all := e.window(0, nil)
@@ -241,7 +241,7 @@ func TestJobsOfADevices(t *testing.T) {
 	}
 }
 
-// A device refuses a greedy model and a record that is none before anything is sent.
+// A device refuses a model that asks for too much, and an invalid record, before it sends anything.
 func TestPartiesThatDoNotBegin(t *testing.T) {
 	good := table("me", "yes", 1)
 	two := table("both", "yes", 1)
@@ -288,7 +288,7 @@ func TestLimitsOfDevices(t *testing.T) {
 	}
 }
 
-// A server that resumes from a snapshot goes on as if it had never been away.
+// A server that resumes from a snapshot continues without any difference.
 func TestServerResumes(t *testing.T) {
 	e := newEnrolled(t, 20)
 	e.window(0, nil)

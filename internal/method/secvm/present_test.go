@@ -24,7 +24,7 @@ func TestPresent(t *testing.T) {
 		},
 		"sums": {
 			[]sums.Figures{{Clients: 12, Added: 11, Holders: 5, Threshold: 3}}, &exact,
-			"4 windows, each a secure sum of up to 6 packages of each; 12 bins\nall sums are those of the plain packages, entry for entry: yes\n\n[table]\n1 device had",
+			"4 windows, each a secure sum of up to 6 packages of each; 12 bins\nall sums equal those of the plain packages, entry for entry: yes\n\n[table]\n1 device had",
 			"1, the first of 11 of 12 devices; 5 holders, threshold 3",
 		},
 		"unchecked sums": {make([]sums.Figures, 1), nil, "12 bins\n[table]\n1 device", "1, the first of 0 of 0"},

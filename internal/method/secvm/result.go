@@ -50,8 +50,8 @@ type ClassTest struct {
 	Correct uint64 `json:"correct"`
 }
 
-// MajorityOf is the accuracy of a model that always says the class of most testing devices:
-// the share of that class. It is 0 where nobody has tested.
+// MajorityOf is the accuracy of a model that always predicts the class of most testing devices: the
+// share of that class. It is 0 without any test.
 func MajorityOf(tests []ClassTest) float64 {
 	var most, all uint64
 	for _, t := range tests {
@@ -60,7 +60,7 @@ func MajorityOf(tests []ClassTest) float64 {
 	return float64(most) / float64(max(1, all))
 }
 
-// TestsOf names the classes of tests, which are of label -1 and +1.
+// TestsOf adds the classes to the test outcomes of label -1 and +1.
 func TestsOf(classes [2]string, tests [2]secvm.Outcome) (list []ClassTest) {
 	for i, t := range tests {
 		list = append(list, ClassTest{Class: classes[i], Tested: t.Total, Correct: t.Correct})
@@ -68,7 +68,7 @@ func TestsOf(classes [2]string, tests [2]secvm.Outcome) (list []ClassTest) {
 	return list
 }
 
-// AccuracyOf is the share of the tests of both classes that were right.
+// AccuracyOf is the share of correct tests of both classes.
 func AccuracyOf(tests [2]secvm.Outcome) float64 {
 	return float64(tests[0].Correct+tests[1].Correct) / float64(tests[0].Total+tests[1].Total)
 }
@@ -99,8 +99,8 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 	return p, nil
 }
 
-// text returns the part of a result's text beside its scores. exact reports whether all sums
-// equal the sums of the plain packages; it is nil where nobody has looked.
+// text returns the part of a result's text beside its scores. exact reports whether all sums equal
+// the sums of the plain packages; it is nil if nobody has compared them.
 func (f *Figures) text(exact *bool) []method.Block {
 	var list []method.Block
 	linef := func(format string, args ...any) {
@@ -113,7 +113,7 @@ func (f *Figures) text(exact *bool) []method.Block {
 	}
 	linef("%d devices train and %d test; %d windows%s; %s", f.Trainers, f.Testers, f.Windows, windows, f.width())
 	if exact != nil {
-		linef("all sums are those of the plain packages, entry for entry: %s\n", humanize.YesNo(*exact))
+		linef("all sums equal those of the plain packages, entry for entry: %s\n", humanize.YesNo(*exact))
 	}
 	if len(f.Sums) > 0 {
 		list = append(list, sums.Table(f.Sums))
@@ -144,8 +144,8 @@ func (f *Figures) width() string {
 	return fmt.Sprintf("%d bins", f.Bins)
 }
 
-// curves are figures 2 and 3 of the paper: means of the last weight
-// vectors along the way, and other numbers of bins.
+// curves returns figures 2 and 3 of the paper: the accuracy of means of the last weight vectors by
+// iteration, and of other numbers of bins.
 func (f *Figures) curves() []report.Curve {
 	var list []report.Curve
 	if len(f.Averages) > 0 {
@@ -180,7 +180,7 @@ func averagesCurve(points []AveragePoint) report.Curve {
 	return c
 }
 
-// summary is the head of the page.
+// summary returns the head of the page.
 func (f *Figures) summary(j *job.Job) []report.Row {
 	sent := report.Row{Label: "Packages", Value: fmt.Sprintf("%d of %d bytes from each device in each of %d windows", f.Packages, f.PackageBytes, f.Windows)}
 	if len(f.Sums) > 0 {

@@ -1,13 +1,12 @@
-// Package secvm is the method SecVM: devices that nobody knows by name, with a
-// labelled record each, send what a support vector machine needs of them in
-// packages that nobody can tie to them, or add it up so that a server sees the sum
-// only. See protocol/secvm and protocol/secagg.
+// Package secvm binds protocol SecVM to learners: anonymous devices, each with one labelled record,
+// send their contributions to a support vector machine in unlinkable packages, or add them up so
+// that a server sees only the sum. See protocol/secvm and protocol/secagg.
 //
 //	publish weights -> window -> step, until the last weights are tested
 //
-// Package gateway holds windows of real devices that send packages, and takes the training
-// from here. Package devices runs the sums of real devices. Package local plays a
-// whole job in one process.
+// Package gateway runs windows of real devices that send packages, with the training of this
+// package. Package devices runs the sums of real devices. Package local plays a whole job in one
+// process.
 package secvm
 
 import (
@@ -23,7 +22,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Protocol is SecVM.
+// Protocol returns the binding of SecVM.
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[Party, Server, nothing]{
@@ -33,14 +32,15 @@ var itself = method.New(method.Binding[Party, Server, nothing]{
 	Public:       func(*Party) nothing { return nothing{} },
 	PublicServer: func(*Server) nothing { return nothing{} },
 	Facts:        method.NoFacts[Party], Minimums: minimums, Result: (*Server).result, Ended: (*Server).ended,
-	Model: &method.ModelOf[Server]{Write: (*Server).writeModel}, // every device is told it
+	Model: &method.ModelOf[Server]{Write: (*Server).writeModel}, // every device receives it
 	Devices: &method.DevicesOf[Party, Server]{
 		Serves: serves, Passing: true, Draw: (*Party).Draw, Model: (*Party).writeModel, Snapshot: (*Server).snapshot, Restore: (*Server).restore,
 	},
 	Present: present,
 })
 
-// undeployable refuses all jobs: a coordinator knows its parties, and they are few.
+// undeployable refuses all jobs: SecVM needs many anonymous devices, and a coordinator has few
+// known parties.
 func undeployable(j *job.Job) string {
 	if KeysOf(j).summed() {
 		return "protocol secvm with aggregation: secagg has devices and no parties to submit a job to; mercer gateway sums serves it"
@@ -48,7 +48,7 @@ func undeployable(j *job.Job) string {
 	return "protocol secvm has devices that nobody knows by name, and so no parties to submit a job to; mercer gateway serves it"
 }
 
-// minimums refuses a job whose steps may have too few participants for an operator.
+// minimums refuses a job whose steps may have fewer participants than an operator requires.
 func minimums(f method.Limits, j *job.Job) error {
 	k := KeysOf(j)
 	if k.Cohort < f.Cohort {
@@ -60,20 +60,20 @@ func minimums(f method.Limits, j *job.Job) error {
 	return nil
 }
 
-// serves returns the reason why no devices of devices that add up can run the job, or nil.
+// serves returns the reason why enrolled devices cannot run the job by sums; nil if they can.
 func serves(j *job.Job) error {
 	switch k := KeysOf(j); {
 	case !k.summed():
 		return fault.BadInputf("secvm: devices that are enrolled by name add up; add aggregation: secagg to protocol, or serve packages with mercer gateway")
 	case k.Adversary != sums.Active:
-		return fault.BadInputf("secvm: adversary: semi-honest trusts the server to tell everybody the same and runs in simulate only; remove adversary: semi-honest")
+		return fault.BadInputf("secvm: adversary: semi-honest trusts the server to send the same to every device and runs in simulate only; remove adversary: semi-honest")
 	case j.Data.Partition.Dropout > 0:
 		return fault.BadInputf("secvm: dropout is for simulate only; remove it")
 	}
 	return CheckUnseen(j, "the server of devices")
 }
 
-// summedOf returns the public settings of a case.
+// summedOf returns the public settings of an instance.
 func summedOf(c method.Instance) (Summed, error) {
 	params, err := secvm.NewParams(SpecOf(c.Job))
 	if err != nil {
@@ -84,13 +84,13 @@ func summedOf(c method.Instance) (Summed, error) {
 
 type step = method.StepOf[Party, Server, nothing]
 
-// nothing is what the steps make public: every window follows from its own announcement.
+// nothing is the type of the public values: every window follows from its own announcement.
 type nothing = struct{}
 
-// steps returns a sum for each iteration, over all devices, also those that have vanished from
-// earlier sums, and one in which the last weights are tested. A person's record goes into one
-// sum for each iteration, which claims see to, and nothing that the ledger of releases counts
-// leaves the device.
+// steps returns a sum for each iteration, over all devices, including those that dropped out of
+// earlier sums, and a last one that tests the final weights. Claims ensure that a person's record
+// goes into only one sum for each iteration. A device releases nothing that the release ledger
+// counts.
 func steps(c method.Instance) ([]step, error) {
 	if err := serves(c.Job); err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func steps(c method.Instance) ([]step, error) {
 	return list, nil
 }
 
-// WindowName names the step of an iteration.
+// WindowName returns the name of an iteration's step.
 func WindowName(iteration int) string { return fmt.Sprintf("window-%d", iteration) }
 
 // told reads announced weights. An error blames the server.

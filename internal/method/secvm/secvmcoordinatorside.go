@@ -48,8 +48,8 @@ func (s *Server) add(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// close takes a window's sum, and the step that follows from it. Devices add to an iteration
-// once, so that a window with too few of them cannot be held again.
+// close processes a window's sum and makes the step that follows. Devices add to an iteration only
+// once, so a window with too few devices cannot be repeated.
 func (s *Server) close(blocks [][]int64) error {
 	sum, err := secvm.NewSum(s.Params, blocks, s.added)
 	if err != nil {
@@ -76,12 +76,12 @@ type serverState struct {
 	Sums     []sums.Figures `json:"sums"`
 }
 
-// snapshot returns the state between two windows, from which another process goes on.
+// snapshot returns the state between two windows, from which another process can continue.
 func (s *Server) snapshot() ([]byte, error) {
 	return json.Marshal(serverState{s.training.Snapshot(), s.first, s.sums})
 }
 
-// restore goes on from a snapshot.
+// restore restores a snapshot.
 func (s *Server) restore(snapshot []byte) error {
 	var state serverState
 	if err := json.Unmarshal(snapshot, &state); err != nil {
@@ -91,8 +91,8 @@ func (s *Server) restore(snapshot []byte) error {
 	return s.training.Restore(state.Training)
 }
 
-// result returns what the server knows. Only devices know the records, so the accuracy is all
-// that there is to measure.
+// result returns the server's result. Only devices know the records, so the accuracy is the only
+// figure.
 func (s *Server) result() (*method.Result, error) {
 	tests, spec, k := s.last.Outcomes(), s.Params.Spec(), KeysOf(s.Job)
 	f := &Figures{

@@ -26,11 +26,11 @@ type Keys struct {
 // KeysOf returns the settings of a job of SecVM.
 func KeysOf(j *job.Job) *Keys { return job.As[*Keys](j.Protocol) }
 
-// FeatureSpace names the numbers that a model has a weight for.
+// FeatureSpace names the numbers that a model has weights for.
 type FeatureSpace string
 
-// The spaces. Of columns the list is public, and every device has it. A job whose
-// features are hashed says nothing of them.
+// The spaces. The list of columns is public, and every device has it. A job with hashed features
+// does not write its space.
 const (
 	HashedFeatures FeatureSpace = "hashed"
 	ColumnFeatures FeatureSpace = "columns"
@@ -39,12 +39,12 @@ const (
 // Unhashed reports whether features are columns.
 func (k *Keys) Unhashed() bool { return k.Space == ColumnFeatures }
 
-// Aggregation names the way in which the devices' packages become a sum.
+// Aggregation names the way in which the devices' contributions are added up.
 type Aggregation string
 
-// The aggregations. With AnonymousPackages a server counts packages of which it
-// does not know who sent them, as published. With SecureSum it knows who takes
-// part and gets the sum only; see protocol/secagg.
+// The aggregations. With AnonymousPackages, as published, a server counts packages without knowing
+// who sent them. With SecureSum it knows who takes part and learns only the sum; see
+// protocol/secagg.
 const (
 	AnonymousPackages Aggregation = "packages"
 	SecureSum         Aggregation = "secagg"
@@ -52,11 +52,10 @@ const (
 
 const defaultBins = 1 << 14
 
-// maxClasses bounds a list of classes, of which two are meant.
+// maxClasses limits the list of classes, which names two.
 const maxClasses = 256
 
-// Section declares the keys. Devices refuse models with a smaller cohort than its
-// default.
+// Section declares the keys. Devices refuse models with a smaller cohort than its default.
 func (k *Keys) Section() *section.Section {
 	return &section.Section{Doc: "Every person has one labelled record in a device. The server counts anonymous packages, or sees secure sums.",
 		Fields: slices.Concat([]section.Field{k.ModeKey()}, k.SumKeys(k.summed, " with aggregation secagg"), []section.Field{
@@ -83,7 +82,7 @@ func (k *Keys) summed() bool { return k.Aggregation == SecureSum }
 
 func (k *Keys) finish(in *section.Place) error {
 	if len(k.Classes) != 0 && len(k.Classes) != 2 {
-		return in.Refuse("classes", "secvm tells two classes apart; name two, the second is the positive one")
+		return in.Refuse("classes", "secvm needs two classes; name two, the second is the positive one")
 	}
 	if err := k.finishFeatures(in); err != nil {
 		return err
@@ -110,8 +109,8 @@ func (k *Keys) finish(in *section.Place) error {
 	return nil
 }
 
-// finishFeatures fills the defaults of bins and hashes. Jobs have not always had a choice, so
-// that the default one is not written.
+// finishFeatures fills in the defaults of bins and hashes. It does not write the default space,
+// because earlier jobs had no choice.
 func (k *Keys) finishFeatures(in *section.Place) error {
 	if k.Unhashed() {
 		if in.Given("hashes") {
@@ -126,15 +125,15 @@ func (k *Keys) finishFeatures(in *section.Place) error {
 	return in.Count("hashes", &k.Hashes, 1)
 }
 
-// check checks that learner, kernel and data fit many devices with one labelled record each.
+// check checks that learner, kernel and data suit many devices with one labelled record each.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
 	case learner.StepsOf(j) == nil:
-		return in.Refuse("learner", "protocol secvm and learner %s do not go together; secvm and %s do", j.Learner.Name(), learner.Able(" or ", func(j *job.Job) bool { return learner.StepsOf(j) != nil }))
+		return in.Refuse("learner", "protocol secvm does not run learner %s; it runs %s", j.Learner.Name(), learner.Able(" or ", func(j *job.Job) bool { return learner.StepsOf(j) != nil }))
 	case d.Partition.Parties != nil:
-		return in.Refuse("data", "secvm has devices that nobody knows by name; remove parties")
+		return in.Refuse("data", "secvm runs on anonymous devices; remove parties")
 	case learner.StepsOf(j).Schedule == hinge.Published && k.Mode != job.Paper:
-		return in.Refuse("learner", "schedule: published puts no bound on the weights, and devices need one; write mode: paper in protocol, or schedule: pegasos")
+		return in.Refuse("learner", "schedule: published does not bound the weights, and devices need a bound; write mode: paper in protocol, or schedule: pegasos")
 	case d.Partition.Dropout > 0 && !k.summed():
 		return in.Refuse("data", "dropout is for secure sums; remove it, or add aggregation: secagg to protocol")
 	case d.Partition.Dropout > k.Dropped:

@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Party is a device in the sums of many devices: one labelled record, and the weights that the
-// device was told last.
+// Party is a device in the sums of many devices: one labelled record, and the last weights that it
+// received.
 type Party struct {
 	Summed
 	record secvm.Record
@@ -22,7 +22,8 @@ type Party struct {
 	model  LinearModel
 }
 
-// newParty takes one person's record, and refuses a greedy model as any device does.
+// newParty reads one person's record, and refuses a model that asks for too much, as any device
+// does.
 func newParty(c method.Instance, _ string, t method.Table) (*Party, error) {
 	s, err := summedOf(c)
 	if err != nil {
@@ -37,7 +38,7 @@ func newParty(c method.Instance, _ string, t method.Table) (*Party, error) {
 	return &Party{Summed: s, record: record, model: LinearModel{Params: s.Params, Classes: classes}}, err
 }
 
-// Draw draws the device's role, and what it adds of a record of more units than packages.
+// Draw draws the device's role, and the sample of a record with more units than packages.
 func (p *Party) Draw(secret func(label string) [32]byte) (err error) {
 	seeds := drawn(secret)
 	p.record.Vector = p.record.Vector.Sample(p.Params.Room(), seeds.Random())
@@ -45,7 +46,7 @@ func (p *Party) Draw(secret func(label string) [32]byte) (err error) {
 	return err
 }
 
-// recordOf makes a record of a device's table.
+// recordOf converts a device's table to a record.
 func recordOf(p secvm.Params, classes [2]string, t method.Table) (secvm.Record, error) {
 	switch {
 	case t.Set == nil:
@@ -70,7 +71,7 @@ func recordOf(p secvm.Params, classes [2]string, t method.Table) (secvm.Record, 
 	return r, nil
 }
 
-// add adds what the device has to say to the announced weights.
+// add builds the machine that adds the device's answer to the announced weights.
 func (p *Party) add(s method.Setup) (*method.Run, error) {
 	w, err := p.told(s.Announced)
 	if err != nil {
@@ -83,14 +84,14 @@ func (p *Party) add(s method.Setup) (*method.Run, error) {
 	return sums.Client(s, summand, func() { p.model.Weights = w.Values() })
 }
 
-// writeModel writes the model, which the device has been told after the last window.
+// writeModel writes the model, which the device received after the last window.
 func (p *Party) writeModel(w io.Writer) error {
 	_, err := w.Write(p.model.Encode())
 	return err
 }
 
-// SeedsOf returns the seeds of the device with a row, where one seed fixes the draws of all
-// devices: in simulations, and where real devices are compared with one.
+// SeedsOf returns the seeds of the device with a row if one seed fixes the draws of all devices: in
+// simulations, and when real devices are compared with a simulation.
 func SeedsOf(seed func(label string) [32]byte, row int) secvm.Seeds {
 	return drawn(func(label string) [32]byte { return seed(fmt.Sprintf("%s/%d", label, row)) })
 }
@@ -100,8 +101,8 @@ func drawn(draw func(label string) [32]byte) secvm.Seeds {
 	return secvm.Seeds{Role: draw("role"), Own: draw("device")}
 }
 
-// Features names the features of a row: the numbers, from 1, of the columns
-// that are not zero. Devices hash the names, or leave them as they are.
+// Features returns the names of a row's features: the numbers, from 1, of the columns that are not
+// zero. Devices hash the names, or use them unchanged.
 func Features(t dataset.Table, row int) []string {
 	var names []string
 	t.Each(row, func(col int, value float64) {

@@ -11,9 +11,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Training is the server's side of a job. It chooses the weights to publish, and takes a step
-// with a window's counts. After the last iteration it publishes the mean of the last weight
-// vectors, for the testing devices.
+// Training is the server's side of a job. It selects the weights to publish, and makes a step with
+// a window's counts. After the last iteration it publishes the mean of the last weight vectors for
+// the testing devices.
 type Training struct {
 	params  secvm.Params
 	classes [2]string // of label -1 and +1
@@ -24,7 +24,7 @@ type Training struct {
 	done    bool
 }
 
-// SpecOf returns the settings of a job that its devices are told.
+// SpecOf returns the job's settings that devices receive.
 func SpecOf(j *job.Job) secvm.Spec {
 	k := KeysOf(j)
 	return secvm.Spec{
@@ -33,7 +33,7 @@ func SpecOf(j *job.Job) secvm.Spec {
 	}
 }
 
-// CheckUnseen refuses a job whose server has neither a table nor a say in roles. server names
+// CheckUnseen refuses a job for a server that has no table and does not assign roles. server names
 // the program.
 func CheckUnseen(j *job.Job, server string) error {
 	switch k := KeysOf(j); {
@@ -47,7 +47,7 @@ func CheckUnseen(j *job.Job, server string) error {
 	return nil
 }
 
-// radius returns the radius of the ball that a hardened job's weights are kept in; 0: none.
+// radius returns the radius of the ball that contains a hardened job's weights; 0 means no ball.
 func radius(j *job.Job) float64 {
 	if j.Protocol.Mode() == job.Paper {
 		return 0
@@ -59,9 +59,9 @@ func radius(j *job.Job) float64 {
 	return hinge.Radius(learner.StepsOf(j).Lambda, largest)
 }
 
-// weightLimit returns the ball's radius. Without a ball it returns the bound that pegasos
-// keeps by itself where features are 0 or 1, since its first step sets a weight to
-// 1/lambda times a mean of features.
+// weightLimit returns the ball's radius. Without a ball it returns the bound that pegasos keeps by
+// itself if features are 0 or 1, because its first step sets a weight to 1/lambda times a mean of
+// features.
 func weightLimit(j *job.Job) float64 {
 	if r := radius(j); r > 0 {
 		return r
@@ -69,7 +69,7 @@ func weightLimit(j *job.Job) float64 {
 	return max(1, 1/learner.StepsOf(j).Lambda)
 }
 
-// NewTraining begins to train. The second class is the positive one.
+// NewTraining starts a training. The second class is the positive one.
 func NewTraining(j *job.Job, classes [2]string) (*Training, error) {
 	p, err := secvm.NewParams(SpecOf(j))
 	if err != nil {
@@ -94,8 +94,8 @@ func NewTraining(j *job.Job, classes [2]string) (*Training, error) {
 // Params returns the model's parameters.
 func (s *Training) Params() secvm.Params { return s.params }
 
-// Published returns the open iteration and the weights to publish for it, which keep within
-// the promises made to devices.
+// Published returns the open iteration and the weights to publish for it, within the limits
+// promised to devices.
 func (s *Training) Published() (iteration uint32, weights []float64) {
 	iteration = uint32(s.learner.Iterations())
 	weights = s.learner.Weights()
@@ -108,9 +108,9 @@ func (s *Training) Published() (iteration uint32, weights []float64) {
 	return iteration, weights
 }
 
-// Close takes the result of a window, and reports whether the iteration is over. With too few
-// participants it stays open, and the next window's counts are to be added to these; an
-// iteration has no second secure sum.
+// Close processes the result of a window, and reports whether the iteration is over. With too few
+// participants it stays open, and the next window's counts are added to these; an iteration has
+// only one secure sum.
 func (s *Training) Close(w Window) (bool, error) {
 	if !w.Enough() {
 		return false, nil
@@ -126,7 +126,7 @@ func (s *Training) Close(w Window) (bool, error) {
 	return true, s.learner.Step(sum, n)
 }
 
-// Snapshot returns the server's learning so far, for [Training.Restore].
+// Snapshot encodes the server's state, for [Training.Restore].
 func (s *Training) Snapshot() []byte {
 	var w wire.Writer
 	w.Uint32(uint32(s.learner.Iterations()))
@@ -137,8 +137,7 @@ func (s *Training) Snapshot() []byte {
 	return w.Bytes()
 }
 
-// Restore goes on from a snapshot of the same job. It refuses bytes that are no such
-// snapshot.
+// Restore restores a snapshot of the same job. It refuses all other bytes.
 func (s *Training) Restore(snapshot []byte) error {
 	r := wire.NewReader(snapshot)
 	t, done := int(r.Uint32()), r.Bool()
@@ -162,7 +161,7 @@ func (s *Training) Restore(snapshot []byte) error {
 // Done reports whether the last weights have been tested.
 func (s *Training) Done() bool { return s.done }
 
-// Model returns the model, by which any device predicts for itself.
+// Model returns the model, with which any device predicts for itself.
 func (s *Training) Model() LinearModel {
 	_, w := s.Published()
 	return LinearModel{Params: s.params, Classes: s.classes, Weights: w}
@@ -175,7 +174,7 @@ type LinearModel struct {
 	Weights []float64
 }
 
-// Predict returns the class of a record with the features of these names.
+// Predict returns the class of a record with the given feature names.
 func (m LinearModel) Predict(names []string) string {
 	if secvm.Predict(m.Params.Vector(names).Score(m.Weights)) < 0 {
 		return m.Classes[0]
@@ -196,7 +195,7 @@ func (m LinearModel) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeLinearModel reads what Encode writes, and refuses all other bytes.
+// DecodeLinearModel decodes the output of Encode, and refuses all other bytes.
 func DecodeLinearModel(b []byte) (LinearModel, error) {
 	const maxParams, maxClass, maxWeights = 1 << 10, 1 << 10, 8 * (1<<20 + 1)
 	r := wire.NewReader(b)

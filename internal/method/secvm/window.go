@@ -22,8 +22,8 @@ type Window interface {
 	Outcomes() [2]secvm.Outcome // of tests
 }
 
-// Summed holds the public settings of a job whose devices send no packages, but add up in one
-// secure sum for each window.
+// Summed holds the public settings of a job whose devices send no packages, but add up their
+// vectors in one secure sum for each window.
 type Summed struct {
 	Job    *job.Job
 	ID     job.ID
@@ -32,17 +32,17 @@ type Summed struct {
 	Params secvm.Params
 }
 
-// Minimum returns how many devices a sum needs, where a number of them begin it; a
-// device adds to no smaller sum. It is all devices but those that may vanish, and never
-// fewer than the participants that the model promises.
+// Minimum returns the least number of devices in a sum that the given number of devices begin; a
+// device adds to no smaller sum. It is all devices minus those that may drop out, and never fewer
+// than the participants that the model promises.
 func (c Summed) Minimum(devices int) int {
 	return max(2, c.Params.Spec().Cohort, devices-sums.Share(KeysOf(c.Job).Dropped, devices))
 }
 
-// Window describes the sum of an iteration over the listed devices. A device adds to an
-// iteration of a model once, however the session ends: epoch and purpose name nothing else.
-// The weights are part of the session's name, so that a device that was told other weights is
-// in a session by itself (design of secagg, section 7: Pasquini et al., arXiv 2111.07380).
+// Window describes the sum of an iteration over the listed devices. A device adds to an iteration
+// of a model once, however the session ends: epoch and purpose name nothing else. The weights are
+// part of the session's name, so a device that received other weights is in a session by itself
+// (design of secagg, section 7: Pasquini et al., arXiv 2111.07380).
 func (c Summed) Window(iteration uint32, weights []float64, devices []string) (sums.Summation, error) {
 	params, err := c.adding(len(devices))
 	if err != nil {
@@ -52,7 +52,7 @@ func (c Summed) Window(iteration uint32, weights []float64, devices []string) (s
 	return sums.Summation{Session: opened, Params: params}, err
 }
 
-// adding returns the settings with which a number of devices add up, in every window.
+// adding returns the settings with which the given number of devices add up in every window.
 func (c Summed) adding(devices int) (secagg.Params, error) {
 	least := c.Minimum(devices)
 	if least > devices {
@@ -68,7 +68,7 @@ func (c Summed) adding(devices int) (secagg.Params, error) {
 // epoch names the model in devices' ledgers.
 func (c Summed) epoch() string { return fmt.Sprintf("secvm/%016x", c.Params.Tag()) }
 
-// session describes the sum of an iteration, whose weights have the given hash.
+// session describes the sum of an iteration whose weights have the given hash.
 func (c Summed) session(iteration uint32, weights [sha256.Size]byte, params secagg.Params, devices []string) *method.Session {
 	s := method.Session{
 		Purpose: fmt.Sprintf("secvm/iteration/%d", iteration), Salt: weights[:], Absent: len(devices) - params.Cohort(),
@@ -94,8 +94,8 @@ type Call struct {
 	Session   protocol.SessionID
 }
 
-// Accept checks a call for a device: the weights, the iteration, and that the session is
-// the one that follows from both. An error blames the server.
+// Accept checks a call for a device: the weights, the iteration, and that the session follows from
+// both. An error blames the server.
 func (c Summed) Accept(call Call) (sums.Summation, secvm.Weights, error) {
 	refuse := func(err error) (sums.Summation, secvm.Weights, error) {
 		return sums.Summation{}, secvm.Weights{}, protocol.Blame(c.Server, protocol.KindInconsistent, err)

@@ -13,14 +13,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Sum describes what all parties of a job add up.
+// Sum describes the entries that all parties of a job add up.
 type Sum struct {
-	Epoch  string // names what all must have been told alike
+	Epoch  string // names the data that must be equal at all parties
 	Groups []secagg.Group
 }
 
-// Summing adds up a vector of every party by secure aggregation, once for each submission of
-// a job. The sum follows from the public values.
+// Summing adds up a vector of every party by secure aggregation, once for each submission of a job.
+// The sum's settings follow from the public values.
 func Summing[K any](c method.Instance, purpose string, of func(K) (Sum, error)) (*method.Session, func(method.Session, K, []byte) (*method.Session, error)) {
 	params := func(k K) ([]byte, error) {
 		sum, err := of(k)
@@ -38,34 +38,34 @@ func Summing[K any](c method.Instance, purpose string, of func(K) (Sum, error)) 
 	}, method.From(params)
 }
 
-// Check refuses groups that cannot be added up among some parties: a fault in them is a fault
-// in every epoch.
+// Check refuses groups that cannot be added up among the given number of parties. The result is the
+// same in every epoch.
 func Check(parties int, groups []secagg.Group) error {
 	_, err := Params(parties, "any", groups)
 	return err
 }
 
-// Params requires every party in the sum, and allows all parties but two to work with the
-// server, within the limits of secagg's promises.
+// Params requires every party in the sum, and allows all parties but two to collude with the
+// server, within the limits of secagg.
 func Params(parties int, epoch string, groups []secagg.Group) (secagg.Params, error) {
 	return secagg.NewParams(secagg.Spec{
 		Adversary: secagg.Active, Corrupted: min(float64(parties-2)/float64(parties), 0.9), Minimum: parties, Groups: groups, Epoch: epoch,
 	}, parties)
 }
 
-// Vector is entries that are held as they are, group by group.
+// Vector holds entries in memory, group by group.
 type Vector [][]int64
 
 // Read implements [secagg.Vector].
 func (v Vector) Read(group, first int, dst []int64) { copy(dst, v[group][first:]) }
 
-// Client is the machine that adds a vector. added is called once the session has ended
-// well.
+// Client builds the machine that adds a vector. added is called once the session has ended without
+// error.
 func Client(s method.Setup, v secagg.Vector, added func()) (*method.Run, error) {
 	return Adder(s, v, func(Summation, []string) error { added(); return nil })
 }
 
-// Adder is Client where added wants to know of the sum, and who is in it.
+// Adder is like Client, but passes the sum and its survivors to added.
 func Adder(s method.Setup, v secagg.Vector, added func(of Summation, survivors []string) error) (*method.Run, error) {
 	params, err := secagg.DecodeParams(s.Session.Params)
 	if err != nil {
@@ -76,13 +76,13 @@ func Adder(s method.Setup, v secagg.Vector, added func(of Summation, survivors [
 	return method.RunOf(m, err, func() error { return added(Summation{s.Session, params}, m.Survivors()) })
 }
 
-// Collector is the machine that adds the clients' vectors up, and hands the sums and who is in
-// them to take.
+// Collector builds the machine that adds up the clients' vectors. take receives the sums and the
+// survivors.
 func Collector(s method.Setup, take func(of Summation, survivors []string, sums [][]int64) error) (*method.Run, error) {
 	return collector(s, secagg.Limits{}, take)
 }
 
-// Server is Collector where a sum that lacks a party is refused.
+// Server is like Collector, but refuses a sum in which a party is missing.
 func Server(s method.Setup, room secagg.Limits, take func(sums [][]int64) error) (*method.Run, error) {
 	run, err := collector(s, room, func(of Summation, survivors []string, sums [][]int64) error {
 		if len(survivors) != of.People() {
@@ -115,33 +115,33 @@ func Broadcasting[K any](c method.Instance, length func(K) int) (*method.Session
 		method.From(func(k K) ([]byte, error) { return collective.EncodeBroadcast(length(k)), nil })
 }
 
-// Sender is the machine of the member that sends a body to the others.
+// Sender builds the machine of the member that sends a body to the others.
 func Sender(s method.Setup, body []byte) (*method.Run, error) {
 	m, err := collective.NewBroadcastServer(s.Setup, body)
 	return method.RunOf(m, err, method.Nothing)
 }
 
-// Receiver is the machine of a member that receives a body, which take takes over.
+// Receiver builds the machine of a member that receives a body and passes it to take.
 func Receiver(s method.Setup, take func(body []byte) error) (*method.Run, error) {
 	m, err := collective.NewBroadcastParty(s.Setup)
 	return method.RunOf(m, err, func() error { return take(m.Body()) })
 }
 
-// AllGatherer is the machine of a party that declares something to all members. take is given
-// what each party has declared.
+// AllGatherer builds the machine of a party that sends a statement to all members. take receives all
+// parties' statements.
 func AllGatherer(s method.Setup, own []byte, take func(statements [][]byte) error) (*method.Run, error) {
 	m, err := collective.NewAllGather(s.Setup, own)
 	return method.RunOf(m, err, func() error { return take(m.Statements()) })
 }
 
-// Listener is the machine of the coordinator, which declares nothing.
+// Listener builds the coordinator's machine, which sends no statement.
 func Listener(s method.Setup, take func(statements [][]byte) error) (*method.Run, error) {
 	m, err := collective.NewAllGatherServer(s.Setup)
 	return method.RunOf(m, err, func() error { return take(m.Statements()) })
 }
 
-// Statements has every statement read, and names all of them by a digest. An error of read
-// blames the party.
+// Statements reads every statement, and returns a digest of all of them. An error of read blames
+// the party.
 func Statements(parties []string, statements [][]byte, read func([]byte) error) ([sha256.Size]byte, error) {
 	var all wire.Writer
 	for i, b := range statements {

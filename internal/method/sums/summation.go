@@ -16,14 +16,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Summation is one secure sum of many devices' job.
+// Summation is one secure sum of a job over many devices.
 type Summation struct {
 	Session *protocol.Session
 	Params  secagg.Params
 }
 
-// NewSummation describes a secure sum over the listed clients. The session names
-// its purpose, and what else tells it from others of the job.
+// NewSummation describes a secure sum over the listed clients. s holds the purpose and everything
+// else that distinguishes it from other sums of the job.
 func NewSummation(id job.ID, step int, roster [sha256.Size]byte, s method.Session, server string, clients []string, spec secagg.Spec) (Summation, error) {
 	params, err := secagg.NewParams(spec, len(clients))
 	if err != nil {
@@ -33,7 +33,7 @@ func NewSummation(id job.ID, step int, roster [sha256.Size]byte, s method.Sessio
 	return Summation{opened, params}, err
 }
 
-// People counts who began the sum.
+// People returns the number of clients that began the sum.
 func (s Summation) People() int { return len(s.Session.Members) - 1 }
 
 // Figures describes the sum before it has run.
@@ -45,7 +45,7 @@ func (s Summation) Figures() Figures {
 	}
 }
 
-// Ended describes the sum after it has run, with the vectors of a number of clients in it.
+// Ended describes the sum after it has run; added is the number of clients whose vectors are in it.
 func (s Summation) Ended(added int, e method.End) Figures {
 	f := s.Figures()
 	f.Added, f.Vanished, f.ToServer, f.FromServer = added, f.Clients-len(e.Stayed), e.Sent, e.Received
@@ -58,12 +58,12 @@ func Aggregating(s method.Session, params secagg.Params, server string, clients 
 	return &s
 }
 
-// Served lists a server and its clients.
+// Served lists a server and its clients as members.
 func Served(server string, clients []string) []protocol.Member {
 	return append(protocol.Members(protocol.RoleServer, server), protocol.Members(protocol.RoleParty, clients...)...)
 }
 
-// HashKeys returns what many devices' descriptors carry for its clients' keys.
+// HashKeys returns the digest of the clients' keys for a descriptor.
 func HashKeys(names []string, keys []ed25519.PublicKey) [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/crowd")
@@ -75,13 +75,13 @@ func HashKeys(names []string, keys []ed25519.PublicKey) [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// Share counts a share of the clients, forgiving it the rounding of a decimal.
+// Share returns a share of the clients as a number, tolerant of decimal rounding.
 func Share(part float64, clients int) int {
 	return int(math.Floor((part + 1e-14) * float64(clients)))
 }
 
-// SemiHonestServer is said of every sum that trusts its server.
-const SemiHonestServer = "adversary: semi-honest trusts the server to tell everybody the same; one that does not can read a single device's vector. Use adversary: active."
+// SemiHonestServer warns about every sum that trusts its server.
+const SemiHonestServer = "adversary: semi-honest trusts the server to send the same to every device. A server that does not can read a single device's vector. Use adversary: active."
 
 // Count counts how often a sum holds a value.
 func Count(sum []int64, value int64) int {
@@ -108,7 +108,7 @@ type Figures struct {
 	FromServer uint64 `json:"from_server_bytes"`
 }
 
-// Table shows the sums; of many rounds the first and the last, the result has all.
+// Table shows the sums. Of many rounds it shows the first and the last; the result has all.
 func Table(sums []Figures) method.Block {
 	if len(sums) > 2 {
 		sums = []Figures{sums[0], sums[len(sums)-1]}
@@ -125,7 +125,7 @@ func Table(sums []Figures) method.Block {
 	return t
 }
 
-// late counts clients who vanish after their vectors have come, and are in the sum.
+// late counts clients that drop out after their vectors have arrived; these are in the sum.
 func late(s Figures) int { return s.Added + s.Vanished - s.Clients }
 
 // Describe counts a sum's clients.

@@ -1,6 +1,5 @@
-// Package sums holds the common part of methods with a secure sum: settings, sessions that
-// add vectors up, and sessions that tell the results that follow from the sums; see
-// protocol/secagg.
+// Package sums is the common part of methods with a secure sum: settings, sessions that add up
+// vectors, and sessions that send results computed from the sums; see protocol/secagg.
 package sums
 
 import (
@@ -19,7 +18,7 @@ type Keys struct {
 	Dropped   float64 // share of the clients that may vanish
 }
 
-// Adversary names the server that the clients must withstand.
+// Adversary names the behaviour of the server that the clients must withstand.
 type Adversary string
 
 // The adversaries.
@@ -34,12 +33,12 @@ const (
 	defaultDropped   = 0.10
 )
 
-// SumKeys declares the keys. A job that has no sum writes none of them; when names the jobs
-// that have one, for the documents.
+// SumKeys declares the keys. A job without a sum writes none of them; when describes, for the
+// documentation, the jobs that have one.
 func (k *Keys) SumKeys(has func() bool, when string) []section.Field {
 	return []section.Field{
 		{Key: "adversary", Value: section.Choice[Adversary]{Noun: "adversary", Dst: &k.Adversary, Known: []Adversary{Active, SemiHonest}}, Else: "active" + when,
-			Doc: "The server that clients withstand: active may lie to them, semi-honest follows the protocol."},
+			Doc: "The server that clients withstand: active may deviate from the protocol, semi-honest follows it."},
 		{Key: "corrupted", Value: section.AlsoZero{Number: section.Number{Dst: &k.Corrupted}, Counts: has}, Else: "0.05" + when,
 			Doc: "The share of the clients, below 1, that may collude with the server."},
 		{Key: "dropped", Value: section.AlsoZero{Number: section.Number{Dst: &k.Dropped}, Counts: has}, Else: "0.1" + when,
@@ -47,7 +46,7 @@ func (k *Keys) SumKeys(has func() bool, when string) []section.Field {
 	}
 }
 
-// FinishSum fills the defaults of a job with a sum, and checks the shares.
+// FinishSum fills in the defaults of a job with a sum, and checks the shares.
 func (k *Keys) FinishSum(in *section.Place) error {
 	if k.Adversary == "" {
 		k.Adversary = Active
@@ -60,7 +59,7 @@ func (k *Keys) FinishSum(in *section.Place) error {
 	return in.Share("dropped", "the clients", k.Dropped)
 }
 
-// CheckLimits refuses settings that are below an operator's limits. who asks for more: "party".
+// CheckLimits refuses settings below an operator's limits. who names the member in errors: "party".
 func (k *Keys) CheckLimits(f method.Limits, who string) error {
 	switch {
 	case f.Active && k.Adversary != Active:

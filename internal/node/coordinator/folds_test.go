@@ -69,7 +69,7 @@ func TestFoldsByGroups(t *testing.T) {
 		if said := strings.Join(r.Leakage["server"], " "); !strings.Contains(said, "in which of 3 folds it has put each training row") {
 			t.Error(said)
 		}
-		if !slices.ContainsFunc(r.Warnings, func(s string) bool { return strings.Contains(s, "nobody sees whether two parties share one") }) {
+		if !slices.ContainsFunc(r.Warnings, func(s string) bool { return strings.Contains(s, "If two parties share one") }) {
 			t.Errorf("warnings %q", r.Warnings)
 		}
 		if tt.more == "" {

@@ -73,7 +73,7 @@ func TestWholePartyHeldOutOfSums(t *testing.T) {
 	if rows := w.table("east").Rows(); r.HeldOut != rows || r.Training != 60-rows {
 		t.Errorf("%d rows in training, %d held out; east has %d", r.Training, r.HeldOut, rows)
 	}
-	for role, want := range map[string]string{"server": "The figures are east's own", "coalition": "the server with one of north and south has the other's sums", "party": "east 0"} {
+	for role, want := range map[string]string{"server": "The figures are over the rows of east alone", "coalition": "the server and one of north and south together learn the other's sums", "party": "east 0"} {
 		if said := strings.Join(r.Leakage[role], " "); !strings.Contains(said, want) {
 			t.Errorf("%s: %s", role, said)
 		}
@@ -113,7 +113,7 @@ func TestLaterRowsHeldOut(t *testing.T) {
 	if r.HeldOut != 20 || r.Training != 40 || r.Chosen != `rows with "admitted" from 2024-01-01 on` || !*r.Exact {
 		t.Errorf("%d rows in training, %d held out, %q, exact %v", r.Training, r.HeldOut, r.Chosen, *r.Exact)
 	}
-	if said := strings.Join(r.Leakage["server"], " "); !strings.Contains(said, `tells of their "admitted"`) {
+	if said := strings.Join(r.Leakage["server"], " "); !strings.Contains(said, `reveals something about their "admitted"`) {
 		t.Error(said)
 	}
 	w.policy.Limits.HeldOutRows = new(10)

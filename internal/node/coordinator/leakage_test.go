@@ -31,7 +31,7 @@ func noise(features int, grid bool) *dataset.Set {
 // The result's leakage statement matches this job, and has no number that was hidden.
 func TestLeakageOfAJob(t *testing.T) {
 	t.Parallel()
-	const lattice, hidden = "with no row known", "do not outnumber the features"
+	const lattice, hidden = "without knowing any row", "do not outnumber the features"
 	for _, tt := range []struct {
 		name         string
 		features     int

@@ -141,7 +141,7 @@ func TestCoordinatorStoresNothingThatIsFitted(t *testing.T) {
 	if read == nil || read.Columns != 6 || !read.Keyed || len(read.Digest) != 64 {
 		t.Errorf("the coordinator reads %+v of the preparation", read)
 	}
-	if said := strings.Join(done.Result.Leakage["server"], "\n"); !strings.Contains(said, "Of the preparation the server reads that it makes 6 columns, and a digest under a key that it does not have") {
+	if said := strings.Join(done.Result.Leakage["server"], "\n"); !strings.Contains(said, "The server learns that the preparation makes 6 columns, and a digest under a key that it does not have") {
 		t.Errorf("leakage says %s", said)
 	}
 	for i, n := range needles {

@@ -55,11 +55,11 @@ func TestAttackJobsThatNameAnotherFit(t *testing.T) {
 	s.propose(s.proposal(j, job.ID{1}, 0))
 	s.refuses(fault.CodePolicy, "the job names no fit of dictionary columns to prepare its rows")
 	s.propose(s.proposal(named(), job.ID{2}, 0))
-	s.refuses(fault.CodeBadInput, "north has nothing of the fit of job 09000000000000000000000000000000 any more, and is the first party, which tells it; list a party first that has it")
+	s.refuses(fault.CodeBadInput, "north no longer has the fit of job 09000000000000000000000000000000, which it has to send as the first party; list a party first that has it")
 	second := named()
 	second.Data.Partition.Parties = []string{"south", "north", "east"}
 	s.propose(s.proposal(second, job.ID{2, 2}, 0))
-	s.refuses(fault.CodeBadInput, "north has nothing of the fit of job 09000000000000000000000000000000 any more; submit the job with data: fit: {job: 09000000000000000000000000000000, told: [north]}")
+	s.refuses(fault.CodeBadInput, "north no longer has the fit of job 09000000000000000000000000000000; submit the job with data: fit: {job: 09000000000000000000000000000000, told: [north]}")
 	var w wire.Writer
 	w.String(method.FitMagic)
 	if err := s.party.Retained.Put(job.ID{9}, w.Bytes()); err != nil {

@@ -1,6 +1,5 @@
 // Package labelled checks the rows that a party brings to a protocol, with their labels and
-// their held-out marks. Its errors quote the party's data: they are for the party's own
-// log.
+// held-out flags. Errors quote the party's data, so they belong in its own log only.
 package labelled
 
 import (
@@ -14,10 +13,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// MaxBytes bounds a label.
+// MaxBytes limits a label.
 const MaxBytes = protocol.MaxNameBytes
 
-// Shape returns the number of rows and of features; both are 0 without rows.
+// Shape returns the number of rows and of features; 0 and 0 for nil rows.
 func Shape(rows linalg.Rows) (n, features int) {
 	if rows == nil {
 		return 0, 0
@@ -25,8 +24,8 @@ func Shape(rows linalg.Rows) (n, features int) {
 	return rows.Shape()
 }
 
-// Check refuses labels and marks that do not fit the rows; nil stands for no labels or no
-// marks. Errors begin with whose, such as "okra: ".
+// Check refuses labels and held-out flags (nil: none) that do not fit the rows. Errors begin with
+// whose, such as "okra: ".
 func Check(whose string, rows linalg.Rows, labels []string, test []bool) error {
 	n, _ := Shape(rows)
 	switch {
@@ -43,7 +42,7 @@ func Check(whose string, rows linalg.Rows, labels []string, test []bool) error {
 	return nil
 }
 
-// CheckNumbers refuses NaN and numbers whose absolute value is above most.
+// CheckNumbers refuses rows with a number larger than most, or one that is not finite.
 func CheckNumbers(whose string, rows linalg.Rows, most float64) error {
 	n, f := Shape(rows)
 	row := make([]float64, f)

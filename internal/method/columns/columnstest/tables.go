@@ -1,5 +1,5 @@
-// Package columnstest holds the common part of tests of methods for holders of columns. Only
-// tests import it.
+// Package columnstest has helpers for tests of methods for parties with columns. Only tests import
+// it.
 package columnstest
 
 import (
@@ -28,8 +28,8 @@ func Numbered(t testing.TB, name string, n int) *dataset.Set {
 	return &own
 }
 
-// Share gives the job's parties a set's columns, of nine tenths of its rows in an order
-// of their own; the active ones have the labels.
+// Share gives each party of a job its columns of a set, for nine tenths of the rows in an order of
+// its own. The active parties have the labels.
 func Share(t testing.TB, j *job.Job, set *dataset.Set) map[string]method.Table {
 	t.Helper()
 	tables := Whole(t, j, set)
@@ -56,7 +56,7 @@ func Labels(set *dataset.Set) map[string]string {
 	return label
 }
 
-// Whole gives the job's parties a set's columns of all rows.
+// Whole gives each party of a job its columns of a set, for all rows.
 func Whole(t testing.TB, j *job.Job, set *dataset.Set) map[string]method.Table {
 	t.Helper()
 	shares, err := dataset.ByColumns(set.X.Cols(), len(j.Parties()))

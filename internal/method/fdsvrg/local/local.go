@@ -1,5 +1,5 @@
-// Package local is FD-SVRG where one process owns all columns: it compares the job with the
-// optimum on the columns in one place.
+// Package local compares an FD-SVRG job with the optimum on the columns in one place, in a process
+// that owns all columns.
 package local
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Support is FD-SVRG where one process owns all columns: it compares a job with the minimum of its
-// loss on all columns in one place, and on each party's own.
+// Support returns FD-SVRG's functions for a process that owns all columns: it compares a job with the
+// minimum of its loss on all columns in one place, and on each party's own.
 func Support() local.LocalSupport {
 	return local.LocalSupport{Name: fdsvrg.Protocol().Name(), Compare: pool.Columns(fitted)}
 }
@@ -50,7 +50,7 @@ func fitted(ctx context.Context, j *job.Job, s method.Split) (learner.Metrics, e
 	return out.Measure(linear.Decide(features(fdsvrg.WithOnes{Rows: p.X}, train, n), f.Coefficients), p.Labels[train:])
 }
 
-// features is a table of some rows' columns.
+// features is a range of some rows' columns.
 func features(rows linalg.Rows, first, end int) linear.Dense[float64] {
 	_, width := rows.Shape()
 	m, row := linalg.New[float64](width, end-first), make([]float64, width)

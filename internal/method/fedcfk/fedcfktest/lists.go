@@ -1,5 +1,4 @@
-// Package fedcfktest holds the common part of tests of FedCFK and of its mode paper. Only
-// tests import it.
+// Package fedcfktest has helpers for tests of FedCFK and of its mode paper. Only tests import it.
 package fedcfktest
 
 import (
@@ -21,7 +20,7 @@ func Names(n int) []string {
 	return names
 }
 
-// Ratings reads ml-100k, or skips the test unless it must be there.
+// Ratings reads ml-100k. Without it, it skips the test, unless the set is required.
 func Ratings(t testing.TB) *dataset.Ratings {
 	t.Helper()
 	file, err := os.ReadFile(filepath.Join(folder(t), "ml-100k", "u.data"))
@@ -38,7 +37,7 @@ func Ratings(t testing.TB) *dataset.Ratings {
 	return r
 }
 
-// folder returns where data sets are: shared/data beside the module, if nobody says.
+// folder returns the folder of data sets, by default shared/data beside the module.
 func folder(t testing.TB) string {
 	t.Helper()
 	if dir := os.Getenv("MERCER_DATA"); dir != "" {

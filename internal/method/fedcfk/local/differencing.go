@@ -1,16 +1,16 @@
 package local
 
-// Differences solves for single people: each exact sum over a known group is an equation for
-// the lists of those in it, and a person on whose own list some combination of the equations
-// ends is given away. Two groups of people that differ by one person are the shortest combination (So
-// et al., arXiv 2106.03328). It computes modulo a prime: except for rare coincidences, its
-// findings hold for rational numbers.
+// Differences solves for single people. Each exact sum over a known group is an equation for the
+// lists of its members, and a person is exposed if some combination of the equations leaves that
+// person's list alone. Two groups that differ by one person are the shortest combination (So et
+// al., arXiv 2106.03328). It computes modulo a prime; except for rare coincidences, its findings
+// hold for rational numbers.
 type Differences struct {
 	people int
 	rows   map[int][]uint64 // by the column of their first entry, which is 1
 }
 
-// NewDifferences returns one for groups of people out of a number of people.
+// NewDifferences returns an empty system for the given number of people.
 func NewDifferences(people int) *Differences {
 	return &Differences{people, make(map[int][]uint64)}
 }
@@ -18,7 +18,7 @@ func NewDifferences(people int) *Differences {
 // prime is small enough that products of two residues fit a word.
 const prime = 1<<31 - 1
 
-// Add takes in who was in a sum.
+// Add adds the equation of a sum over the given people.
 func (d *Differences) Add(group []int) {
 	row := make([]uint64, d.people)
 	for _, person := range group {
@@ -62,7 +62,7 @@ func (d *Differences) Solved() []int {
 	return solved
 }
 
-// subtract takes factor times other off row, from a column on.
+// subtract subtracts factor times other from row, starting at a column.
 func subtract(row, other []uint64, factor uint64, from int) {
 	for i := from; i < len(row); i++ {
 		row[i] = (row[i] + (prime-factor)*other[i]) % prime
@@ -75,7 +75,7 @@ func multiply(row []uint64, factor uint64) {
 	}
 }
 
-// inverse is x^(prime-2).
+// inverse returns x^(prime-2), the inverse of x.
 func inverse(x uint64) uint64 {
 	out := uint64(1)
 	for e := prime - 2; e > 0; e >>= 1 {

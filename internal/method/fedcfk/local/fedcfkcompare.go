@@ -10,15 +10,14 @@ import (
 	"github.com/mercer-fl/mercer/learn/komd"
 )
 
-// compare checks the sums against plain ones, and learns from all lists in one
-// place.
+// compare checks the sums against plain ones, and learns from all lists in one place.
 func (r *recommending) compare(context.Context) error {
 	exact := r.exactPopularity() && r.exactPairs(r.second, r.kernel.Kept, 1)
 	r.result.Exact = &exact
 	return r.pool()
 }
 
-// pool learns from all lists in one place, if the job asks for that.
+// pool learns from all lists in one place, if the job requests it.
 func (p *people) pool() error {
 	if !p.Job.Compares(job.Pooled) {
 		return nil
@@ -33,8 +32,8 @@ func (p *people) pool() error {
 	return err
 }
 
-// pooled returns the result of the same learner on all lists in one place, without any
-// threshold: the cost of privacy is measured by it.
+// pooled returns the result of the same learner on all lists in one place, without a threshold. The
+// difference is the cost of privacy.
 func (p *people) pooled() (*komd.Model, error) {
 	counts := komd.CountsOf(p.setting.Items, p.train)
 	if most := p.setting.Keys().Ratings; most > 0 {
@@ -47,8 +46,8 @@ func (p *people) pooled() (*komd.Model, error) {
 	return komd.New(k), nil
 }
 
-// plain counts in the lists of the named people, by the dumbest way there is, how
-// many like item i and item j, at i items + j. With ratings it adds up their products.
+// plain counts, directly in the lists of the named people, how many like both item i and item j, at
+// i*items + j. With ratings it adds up their products.
 func (p *people) plain(names []string) []int64 {
 	counts := make([]int64, p.setting.Items*p.setting.Items)
 	for _, name := range names {
@@ -82,8 +81,8 @@ func (r *recommending) exactPopularity() bool {
 	return true
 }
 
-// exactPairs compares a sum of pairs of the given items, which have at least the distance
-// apart: 0 with an item itself, 1 without.
+// exactPairs compares a sum of pairs of the given items, which are at least apart places from each
+// other: 0 includes pairs of an item with itself, 1 does not.
 func (p *people) exactPairs(s *clients.Sum, items []int, apart int) bool {
 	plain, at := p.plain(s.Added), 0
 	for k, i := range items {

@@ -7,38 +7,38 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/sums"
 )
 
-// warnings names the published attacks to which FedCFK's mode paper is open.
+// warnings names the published attacks on FedCFK's mode paper.
 func warnings(k *fedcfk.Keys) []string {
 	list := []string{
-		"mode paper of fedcfk is for reproduction only: it gives lists away, and hardened does not",
-		"sole raters: an item that one person alone likes in a round lays that person's whole list open",
+		"mode paper of fedcfk is for reproduction only: it exposes people's lists; mode hardened does not",
+		"sole raters: an item that only one person likes in a round exposes that person's whole list",
 	}
 	if !k.Once {
 		list = append(list,
-			"differencing: the same people are added again and again, and sums over groups of people that differ give single lists",
-			"max-merge: the largest count of all rounds is no sum; the kernel is biased and not positive semidefinite")
+			"differencing: the same people take part in many rounds, and sums over differing groups of them expose single lists",
+			"max-merge: the maximum of a count over all rounds is not a sum; the kernel is biased and not positive semidefinite")
 	}
 	return append(list,
-		"decoy intersection: rows that a device asks for again and again are those of what its owner likes")
+		"decoy intersection: the rows that a device requests repeatedly belong to items that its owner likes")
 }
 
-// leakage describes in plain words what each role learns of a number of people, computed for
-// this job.
+// leakage describes in plain words what each role learns about the given number of people,
+// computed for this job.
 func leakage(c fedcfk.Devices, people int, r fedcfk.PaperFigures) map[string][]string {
 	lines := map[string][]string{
 		"server": {
-			fmt.Sprintf("For every pair of items and each of %d rounds the server learns exactly how many of those in it like both. Sole raters: off items that one person alone liked in a round it reads %d of %d people's lists, and for %d of them one person alone was in all the rounds where the list showed.",
+			fmt.Sprintf("In each of %d rounds the server learns, for every pair of items, exactly how many participants like both. Sole raters: from items that only one participant of a round likes it reads %d of %d people's lists. It can attribute %d of these lists: only one person was in all rounds in which the list appeared.",
 				r.Rounds, r.ListsRead, people, r.ListsNamed),
 			differencing(c, r),
-			fmt.Sprintf("Decoy intersection: from how often each device asks for each row, it guesses %.1f %% of all that people like, and %.1f %% of its guesses are right.", 100*r.GuessRecall, 100*r.GuessPrecision),
-			"Nothing above is prevented by secure aggregation, which works as promised. Use mode: hardened.",
+			fmt.Sprintf("Decoy intersection: from how often each device requests each row, the server guesses %.1f %% of all likes, and %.1f %% of its guesses are right.", 100*r.GuessRecall, 100*r.GuessPrecision),
+			"Secure aggregation works as promised and prevents none of this. Use mode: hardened.",
 		},
 		"party": {
-			"Every device learns who takes part in its rounds, the mean of each item's row, and the rows that it asks for. What it is recommended stays with it.",
+			"Every device learns who takes part in its rounds, the mean of each item's row, and the rows that it requests. Its recommendations stay on the device.",
 			merged(c, r),
 		},
-		"coalition": {"The server needs nobody: alone it learns what is said above. Any device can lie about what it likes, and nobody can tell."},
-		"broker":    {"Whoever carries the messages learns who sends, when and how much."},
+		"coalition": {"The server needs no accomplice: it learns all of the above alone. Any device can lie about its owner's likes, and nobody can detect it."},
+		"broker":    {"The carriers of the messages learn who sends, when and how much."},
 	}
 	if c.Keys().Adversary == sums.SemiHonest {
 		lines["server"] = append(lines["server"], sums.SemiHonestServer)
@@ -46,18 +46,18 @@ func leakage(c fedcfk.Devices, people int, r fedcfk.PaperFigures) map[string][]s
 	return lines
 }
 
-// differencing tells what sums over several rounds show together.
+// differencing describes what the sums of several rounds reveal together.
 func differencing(c fedcfk.Devices, r fedcfk.PaperFigures) string {
 	if c.Keys().Once {
-		return "Differencing: nobody is in two rounds, so that sums and differences of rounds show nothing that one round does not."
+		return "Differencing: nobody is in two rounds, so sums and differences of rounds reveal no more than single rounds."
 	}
-	return fmt.Sprintf("Differencing: sums over several rounds, added and subtracted, leave %d people's lists alone; once there are as many rounds as people, it is nearly all of them.", r.Solved)
+	return fmt.Sprintf("Differencing: by adding and subtracting the sums of several rounds the server isolates %d people's lists. With as many rounds as people it isolates nearly all of them.", r.Solved)
 }
 
-// merged tells how good the estimate is for a device.
+// merged describes how good the estimate is for a device.
 func merged(c fedcfk.Devices, r fedcfk.PaperFigures) string {
 	if c.Keys().Once {
-		return "The estimate is the kernel of all who have been in a round."
+		return "The estimate is the kernel over all people who have been in a round."
 	}
-	return fmt.Sprintf("Max-merge: for %d people the estimate among the items that they like is not positive definite; their weights are a stationary point, which need not be the best.", r.Indefinite)
+	return fmt.Sprintf("Max-merge: for %d people the estimated kernel between the items that they like is not positive definite, so their weights are a stationary point and possibly not the optimum.", r.Indefinite)
 }

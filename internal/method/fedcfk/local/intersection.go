@@ -2,9 +2,9 @@ package local
 
 import "github.com/mercer-fl/mercer/internal/method/fedcfk"
 
-// Intersection attacks the requests as the server of mode paper: it counts how often each
-// device asks for each item. Decoys are drawn anew each time, while the items that a person
-// likes are asked for again and again.
+// Intersection attacks the requests as the server of mode paper can: it counts how often each
+// device requests each item. Decoys are drawn anew each time, but the items that a person likes are
+// requested repeatedly.
 type Intersection struct {
 	decoys  int
 	omitted float64
@@ -13,13 +13,13 @@ type Intersection struct {
 	asked   [][]uint16 // by device and item
 }
 
-// NewIntersection returns one for a number of devices.
+// NewIntersection returns an attack on the given number of devices.
 func NewIntersection(c fedcfk.Devices, devices int) *Intersection {
 	p := c.Keys()
 	return &Intersection{decoys: p.Decoys, omitted: p.Omitted, items: c.Items, asked: make([][]uint16, devices)}
 }
 
-// Begin starts to count another round.
+// Begin starts the counts of another round.
 func (n *Intersection) Begin() { n.rounds++ }
 
 // Count counts a device's request.
@@ -32,9 +32,9 @@ func (n *Intersection) Count(device int, items []int) {
 	}
 }
 
-// Guess returns the items that the device's owner likes, as the server sees it: those with a
-// frequency nearer to the frequency of liked items than to the frequency of others. The size
-// of requests gives away how many are liked.
+// Guess returns the items that the server guesses to be liked by the device's owner: those whose
+// frequency is nearer to the frequency of liked items than to that of others. The size of requests
+// reveals how many items are liked.
 func (n *Intersection) Guess(device int) []int {
 	total := 0
 	for _, times := range n.asked[device] {

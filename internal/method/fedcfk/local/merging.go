@@ -17,8 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// merging is a job of mode paper under way, with the attacks that its server could run beside
-// it.
+// merging is a running job of mode paper, together with the attacks that its server could run.
 type merging struct {
 	*people
 	devices   []*PaperDevice
@@ -33,8 +32,7 @@ type merging struct {
 	intersection *Intersection
 }
 
-// rounds lets some of the people add their lists, and all ask for rows, again and
-// again.
+// rounds runs all rounds: in each, some of the people add their lists, and all request rows.
 func (m *merging) rounds(ctx context.Context) (err error) {
 	if m.truth, err = m.pooled().Offer(m.Job.Kernel); err != nil {
 		return err
@@ -47,7 +45,7 @@ func (m *merging) rounds(ctx context.Context) (err error) {
 	return nil
 }
 
-// pooled is the estimate from one round in which everybody takes part.
+// pooled returns the estimate from one round in which everybody takes part.
 func (m *merging) pooled() *Estimate {
 	e, plain := NewEstimate(m.setting.Items), m.plain(m.Names)
 	var pairs []int64
@@ -120,7 +118,7 @@ func (m *merging) attack(sum *clients.Sum) {
 	m.readings.Add(SoleLists(m.setting.Items, sum.Sums[0]), sum.Added)
 }
 
-// ask lets every device ask for rows, while the server counts.
+// ask lets every device request rows, while the server counts.
 func (m *merging) ask(round int) {
 	requests := make([][]int, len(m.devices))
 	linalg.For(len(requests), 4, func(lo, hi int) {
@@ -136,7 +134,7 @@ func (m *merging) ask(round int) {
 	}
 }
 
-// learn leaves the estimate in the form of a kernel.
+// learn writes the estimate in the form of a kernel.
 func (m *merging) learn(context.Context) error {
 	kernel := m.offer.ItemKernel()
 	if err := m.save(kernel.Encode()); err != nil {
@@ -153,7 +151,7 @@ func (m *merging) learn(context.Context) error {
 	return nil
 }
 
-// evaluate lets every device recommend from the rows that it holds.
+// evaluate lets every device recommend from its stored rows.
 func (m *merging) evaluate(context.Context) error {
 	var saddles atomic.Int64
 	err := m.recommend(func(user int) ([]float64, error) {

@@ -56,8 +56,8 @@ func TestPaperDevices(t *testing.T) {
 	}
 }
 
-// Everybody adds a list once: the estimate is a kernel after each round and comes nearer to the
-// kernel of all, no list follows from several rounds, and nobody's problem has several solutions.
+// Everybody adds a list once. The estimate is a kernel after each round and approaches the kernel
+// of all lists, no list follows from several rounds, and no person's problem has several solutions.
 func TestRoundsThatAreAddedUpEndInTheKernel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -80,11 +80,10 @@ func TestRoundsThatAreAddedUpEndInTheKernel(t *testing.T) {
 	}
 }
 
-// TestDifferencingTwoRounds: in mode paper the same people add their lists to a
-// second sum, over all but one of them, and the difference of the two is that
-// one's list. In hardened mode nobody adds a list twice (TestRule14_OneEpochOnly),
-// and a second sum over fewer than agreed is refused (TestDeviceRefuses in
-// internal/method/fedcfk).
+// TestDifferencingTwoRounds: in mode paper the same people add their lists to a second sum, over
+// all but one of them, and the difference of the two sums is that person's list. In hardened mode
+// nobody adds a list twice (TestRule14_OneEpochOnly), and a second sum over fewer people than
+// agreed is refused (TestDeviceRefuses in internal/method/fedcfk).
 func TestDifferencingTwoRounds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

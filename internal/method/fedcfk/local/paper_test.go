@@ -167,8 +167,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// Of rows that disagree the younger one is believed, and what was never asked for
-// is not known.
+// If rows disagree, the newer one counts. Rows that were never requested are unknown.
 func TestKeep(t *testing.T) {
 	a := NewPaperDevice(paperDevices(4), []int{0, 2, 3}, prg.New([32]byte{}, "test"))
 	if scores, convex, err := a.Rank([]float64{.1, .4, .2, .3}, .1); err != nil || !convex || !slices.Equal(scores, []float64{.1, .4, .2, .3}) {
@@ -189,8 +188,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// Max-merge is not positive semidefinite: where one round has all three of two
-// items' friends together, and another the third, nothing is a kernel any more.
+// Max-merge is not positive semidefinite: if one round has all three of two items' friends
+// together, and another round the third, the result is no longer a kernel.
 func TestMaxMergeIsNoKernel(t *testing.T) {
 	e := NewEstimate(3)
 	e.Merge(pairsOf(3, [][]int{{0, 1}, {0, 1}}), 2)

@@ -12,10 +12,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/fedcfk/fedcfktest"
 )
 
-// TestSoleRatersInPaperMode: in a round over a tenth of MovieLens' people most
-// lists can be read off the sum, and the rounds together tell whose they are. The
-// same rounds tell nothing in hardened mode, which publishes no item that few like
-// (TestRule13_SoleRaters).
+// TestSoleRatersInPaperMode: in a round over a tenth of MovieLens' people most lists can be read
+// from the sum, and the rounds together reveal whose they are. The same rounds reveal nothing in
+// hardened mode, which publishes no item that few people like (TestRule13_SoleRaters).
 func TestSoleRatersInPaperMode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -87,9 +86,8 @@ func TestDifferencing(t *testing.T) {
 	}
 }
 
-// TestDifferencingManyRounds: rounds of random people leave nobody's list alone while the
-// rounds are few, and everybody's list alone once there are as many rounds as people, or
-// little more.
+// TestDifferencingManyRounds: few rounds of random people isolate no person's list. As many rounds
+// as people, or slightly more, isolate everybody's list.
 func TestDifferencingManyRounds(t *testing.T) {
 	const people = 60
 	rng, d := rand.New(rand.NewPCG(5, 6)), NewDifferences(people)

@@ -9,15 +9,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// PaperDevice is a device of FedCFK's mode paper. It takes part in many rounds, and
-// asks for rows of the kernel under cover of others (section 3.2 of the paper).
+// PaperDevice is a device of FedCFK's mode paper. It takes part in many rounds, and hides its
+// requests for rows of the kernel among requests for others (section 3.2 of the paper).
 type PaperDevice struct {
 	fedcfk.Device
 	random *prg.Stream
 	held   []heldRow // of each liked item
 }
 
-// heldRow is the youngest row that a device has of an item.
+// heldRow is the newest row that a device has of an item.
 type heldRow struct {
 	round  int // 0 for none
 	values []uint16
@@ -28,8 +28,8 @@ func NewPaperDevice(c fedcfk.Devices, liked []int, random *prg.Stream) *PaperDev
 	return &PaperDevice{fedcfk.Device{Devices: c, Liked: liked}, random, make([]heldRow, len(liked))}
 }
 
-// Request draws the items whose rows the device asks for, ascending: most of the items that
-// the person likes, and others at random.
+// Request draws the items whose rows the device requests, ascending: most of the items that the
+// person likes, and others at random.
 func (a *PaperDevice) Request() []int {
 	var list, others []int
 	for _, i := range a.Liked {
@@ -50,7 +50,7 @@ func (a *PaperDevice) Request() []int {
 	return list
 }
 
-// Keep takes the answer to a request after a round, counted from 1.
+// Keep stores the answer to a request after a round, counted from 1.
 func (a *PaperDevice) Keep(round int, items []int, rows [][]uint16) {
 	for at, i := range items {
 		if place, likes := slices.BinarySearch(a.Liked, i); likes {
@@ -59,10 +59,9 @@ func (a *PaperDevice) Keep(round int, items []int, rows [][]uint16) {
 	}
 }
 
-// Rank returns a score for every item of the catalogue, and reports whether the quadratic
-// form that it minimises was convex; where it is not, the weights come from [komd.Descend]. A
-// device that holds no row yet uses the mean of each item's row: it recommends the items that
-// go with everything.
+// Rank returns a score for every item of the catalogue, and reports whether the quadratic form that
+// it minimises was convex; otherwise the weights come from [komd.Descend]. A device without any row
+// uses the mean of each item's row, and so recommends items that go with everything.
 func (a *PaperDevice) Rank(mean []float64, lambda float64) (scores []float64, convex bool, err error) {
 	s := a.stripe(mean)
 	if len(s.Liked) == 0 {
@@ -71,8 +70,8 @@ func (a *PaperDevice) Rank(mean []float64, lambda float64) (scores []float64, co
 	return s.Scores(lambda)
 }
 
-// stripe puts the held rows together. Rows of different rounds may give different values for
-// a pair of liked items; the younger row counts.
+// stripe assembles the stored rows. Rows of different rounds may have different values for a pair
+// of liked items; the newer row counts.
 func (a *PaperDevice) stripe(mean []float64) komd.Stripe {
 	s := komd.Stripe{Mean: mean}
 	var held []heldRow

@@ -69,8 +69,8 @@ func TestMaxMergeFigures(t *testing.T) {
 	}
 }
 
-// TestPaperAttackFigures: what the server finds out about MovieLens' people over
-// 100 rounds of the default settings.
+// TestPaperAttackFigures measures what the server learns about MovieLens' people over 100 rounds of
+// the default settings.
 func TestPaperAttackFigures(t *testing.T) {
 	r := fedcfktest.Ratings(t)
 	in, _, err := r.EveryPerUser(10)

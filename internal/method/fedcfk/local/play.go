@@ -1,5 +1,5 @@
-// Package local plays a job of FedCFK in one process, for groups of people too large for a process
-// each, and mode paper, which runs in no other way:
+// Package local plays a job of FedCFK in one process: for too many people to give each a process,
+// and for mode paper, which runs only here:
 //
 //	popularity -> triangle -> learn -> evaluate (each device by itself) -> compare
 //	in mode paper:  rounds (each with requests for rows) -> learn -> evaluate -> compare
@@ -37,7 +37,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Support is FedCFK where one process owns all lists.
+// Support returns FedCFK's functions for a process that owns all lists.
 func Support() local.LocalSupport {
 	return local.LocalSupport{Name: fedcfk.Protocol().Name(), Play: play, Warnings: mayWarn, Files: files}
 }
@@ -47,7 +47,7 @@ func files(r *method.Result) map[string]*string {
 	return map[string]*string{"recommendations": &r.Details.(*fedcfk.Details).Devices.Recommendations}
 }
 
-// mayWarn warns: mode paper is open to published attacks.
+// mayWarn warns that mode paper is open to published attacks.
 func mayWarn(j *job.Job) []string {
 	if j.Protocol.Mode() == job.Paper {
 		return warnings(job.As[*fedcfk.Keys](j.Protocol))
@@ -55,10 +55,9 @@ func mayWarn(j *job.Job) []string {
 	return nil
 }
 
-// play plays every member: each person's device goes through both sums with
-// keys, masks and shares of its own, and then recommends to itself. Comparisons, and
-// whether the sums are exact, are computed on the side, from data that no server
-// would have.
+// play plays every member. Each person's device takes part in both sums with its own keys, masks
+// and shares, and then recommends to itself. Comparisons, and whether the sums are exact, are
+// computed from data that no server would have.
 func play(ctx context.Context, c local.Play) (*method.Result, error) {
 	ratings, err := c.Ratings(c.Job.Data.Source)
 	if err != nil {
@@ -140,8 +139,8 @@ func gather(c local.Play, ratings *dataset.Ratings) (*people, error) {
 	return p, nil
 }
 
-// recommending is a job under way: the members of a federation, whose plan it runs up
-// to the telling of the kernel.
+// recommending is a running job: it holds the members of a federation and runs their plan up to the
+// broadcast of the kernel.
 type recommending struct {
 	*people
 	plan          []method.Step
@@ -162,8 +161,7 @@ func newRecommending(p *people) (*recommending, error) {
 	return r, err
 }
 
-// popularity runs the first sum. The public result of that sum is all the knowledge that the
-// remaining clients need of it.
+// popularity runs the first sum. The clients need nothing but its public result to continue.
 func (r *recommending) popularity(ctx context.Context) (err error) {
 	opened, err := r.open(popularity, r.server.Public(), nil)
 	if err != nil {
@@ -183,7 +181,7 @@ func (r *recommending) popularity(ctx context.Context) (err error) {
 	return nil
 }
 
-// triangle is the second sum, to which every device that is still there agrees.
+// triangle runs the second sum, to which every remaining device agrees.
 func (r *recommending) triangle(ctx context.Context) (err error) {
 	announced, err := r.server.AnnouncePairs()
 	if err != nil {
@@ -204,8 +202,8 @@ func (r *recommending) triangle(ctx context.Context) (err error) {
 	return nil
 }
 
-// leave names the clients who vanish from the second sum: those who vanished from the first,
-// and more.
+// leave names the clients that drop out of the second sum: those that dropped out of the first, and
+// more.
 func (r *recommending) leave(s sums.Summation) map[string]string {
 	leavers := r.Leavers(s.Session.Purpose, r.first.Stayed)
 	for _, name := range r.first.Added {
@@ -222,7 +220,7 @@ const (
 	triangle
 )
 
-// add runs a sum, which the server takes in.
+// add runs a sum and hands the result to the server.
 func (r *recommending) add(ctx context.Context, opened *protocol.Session, lists []secagg.Vector, leaving func(sums.Summation) map[string]string,
 	count func(sums.Summation, []string, [][]int64) error) (*clients.Sum, error) {
 	params, err := secagg.DecodeParams(opened.Params)
@@ -237,7 +235,7 @@ func (r *recommending) add(ctx context.Context, opened *protocol.Session, lists 
 	return sum, count(s, sum.Added, sum.Sums)
 }
 
-// open returns the session of a sum as it follows from what a member knows.
+// open returns a sum's session as a member derives it from its own knowledge.
 func (r *recommending) open(at int, public method.Public, announced []byte) (*protocol.Session, error) {
 	next, err := r.plan[at].Session.After(public, announced)
 	if err != nil {
@@ -246,8 +244,8 @@ func (r *recommending) open(at int, public method.Public, announced []byte) (*pr
 	return protocol.NewSession(next.Descriptor(r.ID, at, r.Roster, 1))
 }
 
-// agree returns what the devices that are still there add to the second sum. Each must come to the
-// server's session by itself. Nobody asks for the others' lists.
+// agree returns the vectors that the remaining devices add to the second sum. Each device must
+// derive the server's session by itself. No device requests the others' lists.
 func (r *recommending) agree(of protocol.SessionID, announced []byte) ([]secagg.Vector, error) {
 	there := r.first.Stayed
 	lists, errs := make([]secagg.Vector, len(r.parties)), make([]error, len(there))
@@ -270,7 +268,7 @@ func (r *recommending) agree(of protocol.SessionID, announced []byte) ([]secagg.
 	return lists, errors.Join(errs...)
 }
 
-// learn makes the kernel, as the devices get it.
+// learn computes the kernel in the form that is broadcast.
 func (r *recommending) learn(ctx context.Context) error {
 	if err := r.server.Learn(ctx, nil); err != nil {
 		return err
@@ -302,13 +300,13 @@ func (r *recommending) learn(ctx context.Context) error {
 	return nil
 }
 
-// save leaves the kernel between items in the job's folder.
+// save writes the kernel between items to the job's folder.
 func (p *people) save(kernel []byte) error {
 	return local.SaveModel(p.result, clients.Server, filepath.Join(p.Dir, "items.kernel"), kernel)
 }
 
-// evaluate lets every device recommend, also those that have vanished: they get
-// the broadcast when they are back.
+// evaluate lets every device recommend, also those that dropped out: they receive the broadcast
+// when they return.
 func (r *recommending) evaluate(context.Context) error {
 	m := r.kernel.Model()
 	return r.recommend(func(user int) ([]float64, error) {
@@ -316,11 +314,11 @@ func (r *recommending) evaluate(context.Context) error {
 	})
 }
 
-// shown limits the recommendations that a result shows.
+// shown limits the recommendations in a result.
 const shown = 5
 
-// recommend lets every device recommend, judges that, and leaves all lists in
-// one file. No server has them: this process does, because it plays all devices.
+// recommend lets every device recommend, evaluates the recommendations, and writes all of them to
+// one file. No server has them; this process does, because it plays all devices.
 func (p *people) recommend(score func(user int) ([]float64, error)) (err error) {
 	lists := make([][]method.Recommendation, len(p.train))
 	keeping := func(user int) ([]float64, error) {

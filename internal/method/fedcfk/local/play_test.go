@@ -58,8 +58,9 @@ func runDevices(t *testing.T, text string) *method.Result {
 	return r
 }
 
-// A tenth vanishes in each sum, the sums are over the clients who remain, and the rankings
-// nearly equal the rankings from pooled lists. Kernels are made of the sums, whoever the adversary is.
+// A tenth of the clients drops out of each sum. The sums are over the remaining clients, and the
+// rankings nearly equal those from pooled lists. Kernels are computed from the sums for every
+// adversary.
 func TestDevices(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

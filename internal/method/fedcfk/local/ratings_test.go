@@ -96,8 +96,8 @@ func naive(all *dataset.Ratings, k int) [][]float64 {
 	return out
 }
 
-// Where a tenth vanishes in each sum, the sums are the plain sums of those who are in them, and the
-// statement names what squares tell.
+// If a tenth of the clients drops out of each sum, the sums equal the plain sums over their
+// members, and the statement names what squares reveal.
 func TestRatingsOfThoseWhoStay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

@@ -7,9 +7,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 )
 
-// SoleLists returns the lists that an exact sum of pairs i <= j of a number of
-// items gives away: an item that one person alone likes has that person's list
-// as its row. Each list comes once.
+// SoleLists returns the lists that an exact sum of pairs i <= j of the given number of items
+// exposes: the row of an item that only one person likes is that person's list. Each list appears
+// once.
 func SoleLists(items int, pairs []int64) [][]int {
 	at := func(i, j int) int64 { return pairs[fedcfk.RowOf(min(i, j), items)+max(i, j)-min(i, j)] }
 	public := make([]bool, items) // items of one person alone, whose list is there already
@@ -30,13 +30,13 @@ func SoleLists(items int, pairs []int64) [][]int {
 	return lists
 }
 
-// Readings are the lists that a server has read over the rounds, each with the
-// people that it may be of: those in every round in which it showed.
+// Readings holds the lists that a server has read over the rounds, each with the people it may
+// belong to: those in every round in which it appeared.
 type Readings struct {
 	among map[string][]string
 }
 
-// Add takes in the lists that a round over some people gave away.
+// Add adds the lists that a round over some people exposed.
 func (r *Readings) Add(lists [][]int, people []string) {
 	if r.among == nil {
 		r.among = make(map[string][]string)
@@ -52,8 +52,7 @@ func (r *Readings) Add(lists [][]int, people []string) {
 	}
 }
 
-// Count returns how many lists were read, and of how many of them it is known
-// whose they are.
+// Count returns how many lists were read, and how many of them can be attributed to one person.
 func (r *Readings) Count() (lists, named int) {
 	for _, people := range r.among {
 		if len(people) == 1 {

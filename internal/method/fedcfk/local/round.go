@@ -12,13 +12,12 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// PurposePaper begins the purpose of every round of FedCFK's mode paper. The
-// server's number of the round follows: so a client's ledger lets it add the same
-// list again and again.
+// PurposePaper begins the purpose of every round of FedCFK's mode paper, followed by the server's
+// number of the round. So a client's ledger lets it add the same list repeatedly.
 const PurposePaper = "fedcfk/paper"
 
-// Round describes a round of mode paper over the listed clients: how many of
-// them like both of two items, for all pairs of the catalogue.
+// Round describes a round of mode paper over the listed clients: for all pairs of the catalogue,
+// how many of them like both items.
 func Round(c fedcfk.Devices, roster [sha256.Size]byte, number int, clients []string) (sums.Summation, error) {
 	if err := c.CheckCatalogue(); err != nil {
 		return sums.Summation{}, err
@@ -27,9 +26,9 @@ func Round(c fedcfk.Devices, roster [sha256.Size]byte, number int, clients []str
 	return sums.NewSummation(c.ID, number, roster, s, c.Coordinator, clients, c.Spec(len(clients), fedcfk.Entries(c.Items)))
 }
 
-// Estimate holds the server's estimate from its rounds in mode paper: for every pair of
-// items, and for every item, the largest count in any round (section 3.1 of the paper), or the sum
-// of all rounds. The largest of several sums is no sum: the matrix computed from it need not be a
+// Estimate holds the server's estimate from its rounds in mode paper: for every pair of items, and
+// for every item, the largest count of any round (section 3.1 of the paper) or the sum of all
+// rounds. The largest of several sums is not a sum, so the matrix computed from it need not be a
 // kernel.
 type Estimate struct {
 	items  int
@@ -37,12 +36,12 @@ type Estimate struct {
 	counts []int64 // pairs i <= j, row after row
 }
 
-// NewEstimate returns one over a catalogue, before any round.
+// NewEstimate returns the estimate over a catalogue before any round.
 func NewEstimate(items int) *Estimate {
 	return &Estimate{items: items, counts: make([]int64, fedcfk.Entries(items))}
 }
 
-// Merge takes in the sum of a round over a number of people.
+// Merge merges the sum of a round over the given number of people.
 func (e *Estimate) Merge(pairs []int64, people int) {
 	e.people = max(e.people, people)
 	for at, n := range pairs {
@@ -58,7 +57,7 @@ func (e *Estimate) Add(pairs []int64, people int) {
 	}
 }
 
-// matrix is the estimate as learn/komd takes it.
+// matrix converts the estimate for package learn/komd.
 func (e *Estimate) matrix() komd.Counts {
 	c := linalg.New[float64](e.items, e.items)
 	at := 0
@@ -71,7 +70,7 @@ func (e *Estimate) matrix() komd.Counts {
 	return komd.Counts{Users: e.people, C: c}
 }
 
-// Offer returns the values that the server gives out on request until the next round.
+// Offer returns the values that the server releases on request until the next round.
 func (e *Estimate) Offer(k job.Kernel) (*Offer, error) {
 	values, err := fedcfk.SpecOf(k).Kernel(e.matrix())
 	if err != nil {
@@ -85,7 +84,7 @@ func (e *Estimate) Offer(k job.Kernel) (*Offer, error) {
 	return o, nil
 }
 
-// Offer is the state of mode paper's estimate after some round.
+// Offer is the estimate of mode paper after some round.
 type Offer struct {
 	Mean []float64 // of each item's row; everybody gets it
 	rows [][]uint16
@@ -100,8 +99,8 @@ func (o *Offer) Rows(items []int) [][]uint16 {
 	return rows
 }
 
-// Error is the mean squared difference of the kernel's values from another offer's (figure 1 of
-// the paper).
+// Error returns the mean squared difference of the kernel's values from another offer's (figure 1
+// of the paper).
 func (o *Offer) Error(truth *Offer) float64 {
 	sum := 0.0
 	for i, row := range o.rows {

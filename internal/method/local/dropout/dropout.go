@@ -18,12 +18,12 @@ type Client struct {
 	Machine   protocol.Machine
 	InputHash [sha256.Size]byte
 	Ledger    *memory.Ledger // lives longer than the session
-	// LeavesBefore is the kind of the message that the client never sends,
-	// because it has vanished by then; "" for one that stays.
+	// LeavesBefore is the kind of the first message that the client does not send, because it has
+	// dropped out; "" for a client that stays.
 	LeavesBefore string
 }
 
-// Config is a session with everybody in it.
+// Config is a session with all its members.
 type Config struct {
 	Session  *protocol.Session
 	Server   protocol.Machine
@@ -31,14 +31,14 @@ type Config struct {
 	Progress func(protocol.Progress) // of the server; may be nil
 }
 
-// Result describes how a session went. Its typed result is in the server's machine.
+// Result describes how a session went. The server's machine holds its typed result.
 type Result struct {
 	Stayed   []string  // clients that went through to the end, in order
 	Failures []Failure // clients that gave up, in order
 	Traffic  Traffic
 }
 
-// Failure holds the reason why a client gave up.
+// Failure is the reason why a client failed.
 type Failure struct {
 	Client string
 	Err    error
@@ -47,12 +47,12 @@ type Failure struct {
 // Traffic counts bytes of message bodies.
 type Traffic struct{ ToServer, FromServer uint64 }
 
-// batch counts the clients that compute before the server hears from them. It bounds memory:
-// each may have 4 MiB to send, and two batches are under way.
+// batch is the number of clients that compute before the server receives their messages. It limits
+// memory: each may have 4 MiB to send, and two batches exist at a time.
 const batch = 16
 
-// Run runs the session to its end. A client that fails is out, as if it had
-// vanished; a server that fails, or refuses what a client sends, is an error.
+// Run runs the session to its end. A client that fails counts as dropped out. A server that fails,
+// or refuses a client's message, is an error.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	r, err := newRun(c)
 	if err != nil {
@@ -81,7 +81,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	return r.result(), nil
 }
 
-// run is a session under way.
+// run is a running session.
 type run struct {
 	Config
 	server string
@@ -109,9 +109,8 @@ func newRun(c Config) (*run, error) {
 	return r, r.serve(context.Background(), protocol.Start{})
 }
 
-// round gives every client one turn. While the server hears one batch, the next
-// one computes; what the server says meanwhile waits for the next round, so that
-// it makes no difference who is faster.
+// round gives every client one turn. While the server receives one batch, the next one computes.
+// The server's messages wait for the next round, so the result does not depend on speed.
 func (r *run) round(ctx context.Context) (moved bool, err error) {
 	for _, s := range r.seats {
 		s.settle()
@@ -132,14 +131,13 @@ func (r *run) round(ctx context.Context) (moved bool, err error) {
 	return moved, nil
 }
 
-// batch is the clients from lo on that take their turn together.
+// batch returns the clients from lo on that take their turn together.
 func (r *run) batch(lo int) []*seat {
 	lo = min(lo, len(r.seats))
 	return r.seats[lo:min(lo+batch, len(r.seats))]
 }
 
-// compute lets a batch take its turn, and tells whether anybody had anything to
-// do.
+// compute lets a batch take its turn and reports whether any client had work.
 func (r *run) compute(lo int) <-chan bool {
 	done := make(chan bool, 1)
 	go func() {
@@ -153,7 +151,7 @@ func (r *run) compute(lo int) <-chan bool {
 	return done
 }
 
-// deliver hands a client's messages to the server until it has no room.
+// deliver hands a client's messages to the server until the server has no room.
 func (r *run) deliver(ctx context.Context, s *seat) (taken bool, err error) {
 	for len(s.outbox) > 0 && r.end == nil {
 		m := s.outbox[0]
@@ -171,7 +169,7 @@ func (r *run) deliver(ctx context.Context, s *seat) (taken bool, err error) {
 	return taken, nil
 }
 
-// serve lets the server take an event and all that it wants to do next.
+// serve lets the server process an event and all its follow-up actions.
 func (r *run) serve(ctx context.Context, e protocol.Event) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -220,8 +218,8 @@ func (r *run) result() *Result {
 	return out
 }
 
-// seat holds a client's place in a session. While its batch computes, its own client alone
-// works on it, except for arrived.
+// seat holds a client's place in a session. While its batch computes, only its own client uses it,
+// except for arrived.
 type seat struct {
 	Client
 	session protocol.SessionID
@@ -234,7 +232,7 @@ type seat struct {
 	err     error
 }
 
-// settle takes in what has arrived, unless nobody is there any more.
+// settle moves arrived messages to the inbox, unless the client has dropped out.
 func (s *seat) settle() {
 	for _, m := range s.arrived {
 		if !s.gone {
@@ -244,7 +242,7 @@ func (s *seat) settle() {
 	s.arrived = nil
 }
 
-// work takes one event, if there is one and everything before has been sent.
+// work processes one event, if there is one and everything before it has been sent.
 func (s *seat) work() bool {
 	if s.gone || s.ended || len(s.outbox) > 0 || len(s.inbox) == 0 {
 		return false
@@ -263,7 +261,7 @@ func (s *seat) work() bool {
 	return true
 }
 
-// obey does what a step asks for, in the contract's order.
+// obey carries out the effects of a step, in the contract's order.
 func (s *seat) obey(e protocol.Effects) error {
 	for _, name := range e.Claim {
 		if err := s.Ledger.Claim(s.Name, name, s.session); err != nil {
@@ -290,5 +288,5 @@ func (s *seat) obey(e protocol.Effects) error {
 	return nil
 }
 
-// leave gives up all that the client has.
+// leave discards the client's queues.
 func (s *seat) leave() { s.gone, s.inbox, s.outbox = true, nil, nil }

@@ -1,5 +1,5 @@
-// Package pool holds the common part of comparisons with learning in one place: rows of all
-// parties, as they would be among the parties, and learners fitted to them.
+// Package pool is the common part of comparisons with learning in one place: the rows of all
+// parties, as the protocol would prepare them, and learners fitted to them.
 package pool
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Fit trains on the training rows of some parties and decides the held-out
-// rows of others. The job has no folds.
+// Fit trains on the training rows of some parties and decides the held-out rows of others. The job
+// has no folds.
 func Fit(ctx context.Context, j *job.Job, train, test []method.Split) (*learner.Fitted, error) {
 	p, err := Prepare(j, train, test)
 	if err != nil {
@@ -35,7 +35,7 @@ func Fit(ctx context.Context, j *job.Job, train, test []method.Split) (*learner.
 	return w.Fitted, err
 }
 
-// Rows is a learning problem on raw rows, which stay where they are.
+// Rows is a learning problem on raw rows, which are not copied.
 type Rows struct {
 	X       linalg.Rows // training rows, then held-out rows; scaled
 	Labels  []string
@@ -49,8 +49,7 @@ type Rows struct {
 	raw linalg.Rows // not scaled
 }
 
-// Prepare finds the rows and scales them as the training parties would among
-// themselves.
+// Prepare collects the rows and scales them as the training parties would among themselves.
 func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
 	n := Count(train, false)
 	x, err := dataset.Append(append(Tables(train, false), Tables(test, true)...)...)
@@ -84,8 +83,8 @@ func (p *Rows) Problem() learner.Problem {
 	return learner.Problem{Gram: kernel.LinearGram(p.X), Labels: p.Labels, Test: p.Test, Groups: p.Groups}
 }
 
-// Tables returns the training or the held-out rows of several parties, without their labels:
-// the other parts of their tables need not agree.
+// Tables returns the training or the held-out rows of several parties, without their labels; other
+// parts of their tables need not agree.
 func Tables(splits []method.Split, held bool) []*dataset.Set {
 	sets := make([]*dataset.Set, len(splits))
 	for k, s := range splits {
@@ -94,7 +93,7 @@ func Tables(splits []method.Split, held bool) []*dataset.Set {
 	return sets
 }
 
-// Labels returns the labels of the rows that Tables returns, nil without any.
+// Labels returns the labels of the rows that Tables returns; nil if there are none.
 func Labels(splits []method.Split, held bool) []string {
 	var labels []string
 	for _, s := range splits {
@@ -107,9 +106,9 @@ func Labels(splits []method.Split, held bool) []string {
 	return labels
 }
 
-// Groups returns the groups of the rows that Tables returns, nil without any. A group is of one
-// party: nobody sees that two parties have rows of the same patient. Where all parties put their
-// own groups into the job's folds, the rows of a fold are the group.
+// Groups returns the groups of the rows that Tables returns; nil if there are none. A group belongs
+// to one party: nobody detects that two parties have rows of the same patient. If all parties put
+// their own groups into the job's folds, the rows of a fold are the group.
 func Groups(j *job.Job, splits []method.Split, held bool) []string {
 	dealt := rows.GroupsFolds(j) && !j.Unshared()
 	var groups []string
@@ -140,7 +139,7 @@ func Count(splits []method.Split, held bool) int {
 	return n
 }
 
-// Beside puts all parties' columns into one table.
+// Beside joins all parties' columns into one table.
 func Beside(splits []method.Split) (method.Split, error) {
 	sets := make([]*dataset.Set, len(splits))
 	for i, s := range splits {
@@ -150,7 +149,7 @@ func Beside(splits []method.Split) (method.Split, error) {
 	return method.Split{Set: set, Test: splits[0].Test, Prepared: beside(splits)}, err
 }
 
-// beside puts the parties' preparations side by side, nil without any.
+// beside joins the parties' preparations; nil if there are none.
 func beside(splits []method.Split) *prepare.Preparation {
 	var all []*prepare.Preparation
 	for _, s := range splits {
@@ -162,7 +161,7 @@ func beside(splits []method.Split) *prepare.Preparation {
 	return prepare.Beside(all)
 }
 
-// ErrNoLabels reports that a party without labels reaches nothing alone.
+// ErrNoLabels reports that a party without labels cannot learn alone.
 var ErrNoLabels = fault.BadInput(errors.New("it has no labels to learn from"))
 
 const (
@@ -173,9 +172,9 @@ const (
 	filledNumbers = 1 << 28
 )
 
-// Input returns the input of a job's learner. A job among parties is compared on their Gram
-// matrix. Where one process has the rows, a learner that reads rows of a matrix gets them
-// computed when it asks, and a learner that needs the whole matrix gets one of bounded size.
+// Input returns the input of a job's learner. A job among parties is compared on their Gram matrix.
+// If one process has the rows, a learner that reads matrix rows gets them computed on demand, and a
+// learner that needs the whole matrix gets one of limited size.
 func (p *Rows) Input(j *job.Job) (learner.Problem, error) {
 	n, _ := p.X.Shape()
 	_, rowwise := j.Learner.Values.(learner.Rowwise)
@@ -191,8 +190,8 @@ func (p *Rows) Input(j *job.Job) (learner.Problem, error) {
 	return p.Problem(), nil
 }
 
-// held returns the rows as they are read quickly: sparse rows stay sparse, others are a matrix
-// in float64.
+// held returns the rows in a form that is fast to read: sparse rows stay sparse, others become a
+// float64 matrix.
 func (p *Rows) held() (linalg.Rows, error) {
 	n, f := p.X.Shape()
 	sparse, is := p.raw.(linalg.SparseRows)

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/local"
 )
 
-// Columns compares a job between holders of columns with what fit reaches on all columns in one
+// Columns compares a job between parties with columns with the result of fit on all columns in one
 // place, and on each party's own.
 func Columns(fit func(context.Context, *job.Job, method.Split) (learner.Metrics, error)) func(context.Context, local.Comparison) error {
 	return func(ctx context.Context, c local.Comparison) error {
@@ -32,7 +32,8 @@ func Columns(fit func(context.Context, *job.Job, method.Split) (learner.Metrics,
 	}
 }
 
-// Alone adds to a result what each party reaches by itself, or why it reaches nothing.
+// Alone adds to a result the figures that each party reaches by itself, or the reason why it
+// reaches none.
 func Alone(ctx context.Context, c local.Comparison, reach func(party int) (method.Alone, error)) error {
 	for i, name := range c.Job.Parties() {
 		one, err := reach(i)

@@ -24,8 +24,8 @@ spec:
   compare: [curve]
 `
 
-// finished is a job of two parties, as a coordinator tells of it: the third row of each
-// is held out.
+// finished is a job of two parties as a coordinator reports it, with the third row of each held
+// out.
 func finished(t *testing.T) local.Comparison {
 	t.Helper()
 	all, err := bundled.Load("wdbc")
@@ -53,8 +53,8 @@ func finished(t *testing.T) local.Comparison {
 	return c
 }
 
-// The comparison adds a curve and the figure of an attack to what was read back, and says
-// that it has measured.
+// The comparison adds a curve and the figure of an attack to the decoded details, and states that
+// the attack was measured.
 func TestCompare(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -104,7 +104,7 @@ func TestCompareWhatCannotBe(t *testing.T) {
 	}
 }
 
-// Directions that the job leaves out are told.
+// The presentation shows the default directions of a job without any.
 func TestPresentDirections(t *testing.T) {
 	j := jobtest.Parse(t, strings.Replace(tumours, "directions: 20, ", "", 1))
 	r := &method.Result{Details: &sums.Details{Sums: &sums.Figures{Features: 28, RowsPerFeature: 20.4}}}
@@ -112,7 +112,7 @@ func TestPresentDirections(t *testing.T) {
 	if err != nil || shown.Settings != ", directions = 28 (a twentieth of the training rows)" {
 		t.Errorf("%+v, error %v", shown, err)
 	}
-	const want = "28 random features, 20.4 rows for each (n/M); solving for all candidates at once, which finds more, is not measured"
+	const want = "28 random features, 20.4 rows for each (n/M); a stronger attack, which tests all candidates together, was not measured"
 	if len(shown.More) != 1 || shown.More[0].Label != "Sums" || shown.More[0].Value != want {
 		t.Errorf("%+v", shown.More)
 	}

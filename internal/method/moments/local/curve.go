@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// summed holds the input for a curve of sums of random features: rows in one place.
+// summed holds the input of a curve over numbers of random features: rows in one place.
 type summed struct {
 	train, held linalg.Rows
 	codes       []int // of the training rows, from 0 to classes-1
@@ -24,12 +24,12 @@ type summed struct {
 	seed        uint64
 }
 
-// draws counts the draws of the directions whose mean is a point: few features vary more and
-// cost less.
+// draws returns the number of draws of the directions whose mean is a point. Fewer features vary
+// more and cost less, so they get more draws.
 func draws(features int) int { return max(1, min(32, 2048/features)) }
 
-// curve returns points with 20, 10, 4, 2 and 1 rows for each feature. The training rows
-// choose the best regulariser, as in a job. Once ctx ends no other draw begins.
+// curve returns points with 20, 10, 4, 2 and 1 rows for each feature. The training rows select the
+// best regulariser, as in a job. It stops between draws once ctx ends.
 func (s *summed) curve(ctx context.Context) ([]sums.Point, error) {
 	n, _ := s.train.Shape()
 	var curve []sums.Point
@@ -65,7 +65,7 @@ func (s *summed) measure(ctx context.Context, p *sums.Point) error {
 	return nil
 }
 
-// one is accuracy and membership figure of one draw of the directions.
+// one returns the accuracy and the membership figure of one draw of the directions.
 func (s *summed) one(features, draw int) (accuracy, membership float64, err error) {
 	_, width := s.train.Shape()
 	m, err := moments.Features(s.kernel, s.drawn(features, draw), features, width)
@@ -88,7 +88,7 @@ func (s *summed) one(features, draw int) (accuracy, membership float64, err erro
 	return float64(correct) / float64(len(s.heldCodes)), membership, err
 }
 
-// drawn is the seed of a draw.
+// drawn returns the seed of a draw.
 func (s *summed) drawn(features, draw int) [sha256.Size]byte {
 	var seed wire.Writer
 	seed.String("mercer/v1/curve")
@@ -98,7 +98,7 @@ func (s *summed) drawn(features, draw int) [sha256.Size]byte {
 	return sha256.Sum256(seed.Bytes())
 }
 
-// best is the solution with the regulariser that cross-validates best.
+// best returns the solution with the regulariser that cross-validates best.
 func (s *summed) best(of *moments.Sums) (moments.Solution, error) {
 	least, alpha := math.Inf(1), s.alphas[0]
 	for _, a := range s.alphas {

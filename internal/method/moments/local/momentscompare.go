@@ -1,5 +1,5 @@
-// Package local compares a job by sums with other numbers of random features, and tries
-// on the sums of all rows an attack that needs these in one place. No daemon links it.
+// Package local compares a job by sums with other numbers of random features, and runs an attack on
+// the sums that needs all rows in one place. No daemon links it.
 package local
 
 import (
@@ -22,13 +22,13 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Support is the protocol of sums where one process owns all rows.
+// Support returns the functions of protocol moments for a process that owns all rows.
 func Support() local.LocalSupport {
 	return local.LocalSupport{Name: sums.Protocol().Name(), Compare: compare}
 }
 
-// compare learns from the sums over all rows, which the sums of all parties equal
-// number for number, so that no protocol has to run.
+// compare learns from the sums over all rows. The parties' sums equal these number for number, so
+// no protocol has to run.
 func compare(ctx context.Context, c local.Comparison) error {
 	d, err := detailsOf(c.Result)
 	drawn, tried := c.Job.Compares(job.Curve), isTried(c.Result)
@@ -57,10 +57,10 @@ func inSums(j *job.Job, parties []method.Split) (*pool.Rows, error) {
 	return p, err
 }
 
-// isTried reports whether the attack is tried on the rows of a job.
+// isTried reports whether the attack runs on the rows of a job.
 func isTried(r *method.Result) bool { return r.HeldOut > 0 && r.Training+r.HeldOut <= jointRows }
 
-// detailsOf reads a result's details, which are added to.
+// detailsOf reads a result's details and prepares them for additions.
 func detailsOf(r *method.Result) (*sums.Details, error) {
 	d, err := method.DetailsOf[sums.Details](r)
 	if err == nil && (d == nil || d.Sums == nil) {
@@ -96,16 +96,16 @@ func curve(ctx context.Context, j *job.Job, p *pool.Rows) ([]sums.Point, error) 
 	return s.curve(ctx)
 }
 
-// jointRows bounds the rows on which the attack by all candidates is tried: it takes the cube
-// of their number.
+// jointRows limits the rows for the attack that tests all candidates together; it takes the cube of
+// their number.
 const jointRows = 2000
 
-// knownMembers is the step between the training rows that the attacker knows.
+// knownMembers is the distance between the training rows that the attacker knows.
 const knownMembers = 10
 
-// joint tries an attack on the sums of all training rows. The attacker holds these sums, and
-// knows a tenth of the training rows and all held-out ones; it tells the two apart by solving
-// for all at once. The directions are drawn anew: they are public in a job, and any draw
+// joint attacks the sums of all training rows. The attacker has these sums, and knows a tenth of
+// the training rows and all held-out rows; it separates training rows from held-out rows by testing
+// all candidates together. The directions are drawn anew: they are public in a job, and any draw
 // serves.
 func joint(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) error {
 	_, width := p.X.Shape()
@@ -142,8 +142,8 @@ func joint(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) error {
 	return nil
 }
 
-// attacked lists the training rows and the candidates, of which the first ones are known
-// members. Training rows come first.
+// attacked lists the training rows and the candidates. The first public candidates are known
+// members.
 func attacked(test []bool) (training, candidates []int, public int) {
 	for i, held := range test {
 		if !held {
@@ -159,7 +159,7 @@ func attacked(test []bool) (training, candidates []int, public int) {
 	return training, candidates, public
 }
 
-// targetsOf returns the targets of some rows, which go into the sums.
+// targetsOf returns the targets of some rows for the sums.
 func targetsOf(j *job.Job, labels []string, rows []int) (moments.Targets, error) {
 	some := make([]string, 0, len(rows))
 	for _, i := range rows {

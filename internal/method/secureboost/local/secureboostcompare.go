@@ -15,8 +15,9 @@ import (
 	"github.com/mercer-fl/mercer/learn/boost"
 )
 
-// Support is SecureBoost where one process owns all columns: it compares a job with the same training
-// on all columns in one place, whose trees are equal, and on each party's columns alone.
+// Support returns SecureBoost's functions for a process that owns all columns: it compares a job with
+// the same training on all columns in one place, whose trees are equal, and on each party's columns
+// alone.
 func Support() local.LocalSupport {
 	return local.LocalSupport{Name: secureboost.Protocol().Name(), Compare: pool.Columns(grown)}
 }

@@ -1,9 +1,9 @@
-// Package local plays a job of SecVM in one process: a device for each row of a table,
-// and the server that they answer.
+// Package local plays a job of SecVM in one process: a device for each row of a table, and the
+// server.
 //
 //	protocol (all windows) -> evaluate -> compare
 //
-// There are no tokens and no relay; see package gateway for these. No daemon links it.
+// It has no tokens and no relay; see package gateway for these. No daemon links it.
 package local
 
 import (
@@ -27,14 +27,14 @@ import (
 	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Support is SecVM where one process owns all records.
+// Support returns SecVM's functions for a process that owns all records.
 func Support() local.LocalSupport {
 	return local.LocalSupport{Name: secvm.Protocol().Name(), Play: play}
 }
 
-// play plays every member: each row is a device that answers every window with
-// as many packages as all others, encoded and counted one by one. With aggregation
-// secagg every window is a secure sum, with keys, masks and shares of each device's own.
+// play plays every member: each row is a device that answers every window with the same number of
+// packages, encoded and counted one by one. With aggregation secagg every window is a secure sum,
+// in which each device has its own keys, masks and shares.
 func play(ctx context.Context, c local.Play) (*method.Result, error) {
 	p, err := read(c)
 	if err != nil {
@@ -60,7 +60,7 @@ func (p people) play(ctx context.Context) (*method.Result, error) {
 	return r.result, local.Run(ctx, first, r.result, []local.Step{{Name: "protocol", Do: r.train}, {Name: "evaluate", Do: r.evaluate}, {Name: "compare", Do: r.compare}})
 }
 
-// people is a job with the records of everybody, a device for each.
+// people is a job with all records, a device for each.
 type people struct {
 	local.Play
 	rows    *dataset.Set
@@ -76,7 +76,8 @@ func read(c local.Play) (p people, err error) {
 	return p, err
 }
 
-// counted gives a job without hashing the number of columns of its tables, where it names none.
+// counted sets bins to the number of columns of the tables, for a job without hashing that does not
+// name it.
 func (p people) counted() (people, error) {
 	k := *secvm.KeysOf(p.Job)
 	if !k.Unhashed() {
@@ -114,7 +115,7 @@ type records struct {
 	sampled  int // records that had more units than packages
 	result   *method.Result
 	figures  *secvm.Figures // of the result, once it is evaluated
-	last     secvm.Window   // what the last window gave
+	last     secvm.Window   // the result of the last window
 	curve    *averages
 	summing  *summing // nil where packages are counted
 }
@@ -163,8 +164,8 @@ func newSumming(c people, p secvmmachines.Params, devices int) *summing {
 	}}
 }
 
-// checkCohort makes sure that every window has participants enough, even if all
-// that vanish train.
+// checkCohort checks that every window has enough participants, even if all devices that drop out
+// train.
 func (r *records) checkCohort() error {
 	cohort, vanish := secvm.KeysOf(r.Job).Cohort, sums.Share(r.Job.Data.Partition.Dropout, len(r.devices))
 	switch n := len(r.with(secvmmachines.Train)); {
@@ -176,14 +177,14 @@ func (r *records) checkCohort() error {
 	return nil
 }
 
-// twoClasses returns the job's classes, or else the classes of the labels.
+// twoClasses returns the job's classes, by default the classes of the labels.
 func twoClasses(j *job.Job, labels []string) ([2]string, error) {
 	if labels == nil {
 		return [2]string{}, fmt.Errorf("there is no column %q to take the labels from", j.Data.Label)
 	}
 	found, _ := dataset.Classes(labels)
 	if len(found) != 2 {
-		return [2]string{}, fmt.Errorf("there are %d classes; secvm tells two apart", len(found))
+		return [2]string{}, fmt.Errorf("there are %d classes; secvm needs two", len(found))
 	}
 	named := secvm.KeysOf(j).Classes
 	if len(named) == 0 {
@@ -197,8 +198,7 @@ func twoClasses(j *job.Job, labels []string) ([2]string, error) {
 	return [2]string(named), nil
 }
 
-// drawRoles lets every device draw its role, unless the job says which rows are
-// held out.
+// drawRoles lets every device draw its role, unless the job names the held-out rows.
 func drawRoles(c people) ([]secvmmachines.Role, error) {
 	rows := c.rows.X.Rows()
 	roles := make([]secvmmachines.Role, rows)
@@ -223,8 +223,8 @@ func drawRoles(c people) ([]secvmmachines.Role, error) {
 	return roles, nil
 }
 
-// add makes devices of rows. Records of more units than packages are sampled,
-// once, as a device would.
+// add creates devices for rows. It samples records with more units than packages once, as a device
+// would.
 func (r *records) add(s *dataset.Set) {
 	p := r.server.Params()
 	for i := range s.X.Rows() {
@@ -247,7 +247,7 @@ func (r *records) add(s *dataset.Set) {
 	}
 }
 
-// train goes through all windows.
+// train runs all windows.
 func (r *records) train(ctx context.Context) error {
 	total := learner.StepsOf(r.Job).Iterations + 1
 	for !r.server.Done() {
@@ -266,7 +266,7 @@ func (r *records) train(ctx context.Context) error {
 	return local.SaveModel(r.result, "gateway", filepath.Join(r.Dir, "model"), r.server.Model().Encode())
 }
 
-// step runs one window, and the server's step that follows from it.
+// step runs one window and the server's step after it.
 func (r *records) step(ctx context.Context) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -287,7 +287,7 @@ func (r *records) step(ctx context.Context) (err error) {
 	return err
 }
 
-// countUp has all devices answer, and counts their packages in shards.
+// countUp makes all devices answer, and counts their packages in shards.
 func (r *records) countUp(iteration uint32, published []float64) (*secvmmachines.Tally, error) {
 	weights, err := r.server.Params().Weights(published)
 	if err != nil {
@@ -316,7 +316,7 @@ func (r *records) countUp(iteration uint32, published []float64) (*secvmmachines
 	return total, nil
 }
 
-// deliver carries one device's packages to the tally, as bytes.
+// deliver sends one device's packages to the tally, as bytes.
 func (r *records) deliver(t *secvmmachines.Tally, device int, iteration uint32, weights secvmmachines.Weights) error {
 	packages, err := r.answer(device, iteration, weights)
 	if err != nil {
@@ -342,7 +342,7 @@ func (r *records) answer(device int, iteration uint32, weights secvmmachines.Wei
 	return r.devices[device].Answer(iteration, weights, r.random[device])
 }
 
-// leak notes what the first window, in which every device sends its record, tells of single
+// leak records what the first window, in which every device sends its record, reveals about single
 // records.
 func (r *records) leak() {
 	switch w := r.last.(type) {

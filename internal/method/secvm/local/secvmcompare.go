@@ -20,15 +20,15 @@ import (
 	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// averages follows means of the last weight vectors on the held-out records, as
-// figure 2 of the paper does. Only the launching process sees these whole.
+// averages evaluates means of the last weight vectors on the held-out records, as in figure 2 of
+// the paper. Only the launching process sees these vectors whole.
 type averages struct {
 	counts []int
 	last   [][]float64 // at most the greatest of counts
 	points []secvm.AveragePoint
 }
 
-// note takes the weights of an iteration, and measures if asked to.
+// note stores the weights of an iteration, and measures them on demand.
 func (a *averages) note(iteration int, w []float64, measure func(w []float64) float64) {
 	if a.last = append(a.last, w); len(a.last) > slices.Max(a.counts) {
 		a.last = a.last[1:]
@@ -52,8 +52,7 @@ func mean(vectors [][]float64) []float64 {
 	return m
 }
 
-// follow notes an iteration's weights. The first ten are measured, and some
-// thirty of the others.
+// follow notes an iteration's weights. It measures the first ten, and about thirty of the others.
 func (r *records) follow(iteration int, w []float64) {
 	if iteration == 0 || iteration == learner.StepsOf(r.Job).Iterations { // nothing yet; a mean already
 		return
@@ -88,7 +87,7 @@ func (r *records) with(role secvmmachines.Role) []int {
 	return list
 }
 
-// evaluate takes the accuracy from the testing devices' packages, and the other figures from
+// evaluate computes the accuracy from the testing devices' packages, and the other figures from
 // their records.
 func (r *records) evaluate(context.Context) error {
 	tests := r.last.Outcomes()
@@ -114,7 +113,7 @@ func (r *records) evaluate(context.Context) error {
 	return nil
 }
 
-// measure judges scores of the testing devices.
+// measure evaluates scores of the testing devices.
 func (r *records) measure(score func(device int) float64) (learner.Metrics, error) {
 	tests := r.with(secvmmachines.Test)
 	truth, guess := make([]string, len(tests)), make([]string, len(tests))
@@ -136,9 +135,8 @@ func (r *records) measure(score func(device int) float64) (learner.Metrics, erro
 	return m, nil
 }
 
-// compare trains pooled linear machines on the same features, over a
-// grid of C. The one that does best on the held-out records counts, which
-// favours it.
+// compare trains pooled linear machines on the same features, over a grid of C. It reports the one
+// with the best figures on the held-out records, which favours the pooled machine.
 func (r *records) compare(ctx context.Context) error {
 	if r.Job.Compares(job.Curve) {
 		if err := r.compareBins(ctx); err != nil {
@@ -178,8 +176,8 @@ func (r *records) compare(ctx context.Context) error {
 	return nil
 }
 
-// compareBins trains with other numbers of bins, on sums that are added up in
-// one place. A job without hashing is compared with hashed features, too.
+// compareBins trains with other numbers of bins, on sums computed in one place. It also compares a
+// job without hashing with hashed features.
 func (r *records) compareBins(ctx context.Context) error {
 	for power := 6; power <= 16; power++ {
 		j := *r.Job
@@ -195,8 +193,8 @@ func (r *records) compareBins(ctx context.Context) error {
 	return nil
 }
 
-// accuracyOf runs another job among the same devices with the same roles, as
-// published, since cover changes nothing that is learnt.
+// accuracyOf runs another job among the same devices with the same roles, in mode paper, since
+// cover packages do not change the result.
 func (r *records) accuracyOf(ctx context.Context, j *job.Job) (float64, error) {
 	c := r.people
 	k := *secvm.KeysOf(j)
@@ -227,8 +225,7 @@ func (r *records) featured() (*dataset.CSR, error) {
 	return dataset.NewCSR(r.server.Params().Spec().Bins, start, bins, counts)
 }
 
-// measurePooled folds a machine's support vectors into one weight vector, and
-// measures it.
+// measurePooled folds a machine's support vectors into one weight vector and measures it.
 func (r *records) measurePooled(m *svm.Classifier, all *dataset.CSR, train []int) (learner.Metrics, error) {
 	pair, support := m.Pairs[0], m.Support()
 	w := make([]float64, all.Cols())
@@ -244,7 +241,7 @@ func (r *records) measurePooled(m *svm.Classifier, all *dataset.CSR, train []int
 	})
 }
 
-// summing turns windows into sums.
+// summing holds the state for windows that are secure sums.
 type summing struct {
 	*clients.Clients
 	windows secvm.Summed
@@ -252,7 +249,7 @@ type summing struct {
 	exact   bool // every sum so far equals the sum of the plain packages
 }
 
-// sumUp calls all devices, also those that vanished from earlier windows, and adds up their
+// sumUp calls all devices, also those that dropped out of earlier windows, and adds up their
 // vectors.
 func (r *records) sumUp(ctx context.Context, iteration uint32, published []float64) (*secvmmachines.Sum, error) {
 	s, err := r.summing.windows.Window(iteration, published, r.summing.Names)
@@ -276,7 +273,7 @@ func (r *records) sumUp(ctx context.Context, iteration uint32, published []float
 	return sum, r.compareSum(sum, done.Added, call)
 }
 
-// summands has every device look at a call and answer it.
+// summands makes every device check a call and answer it.
 func (r *records) summands(call secvm.Call) ([]secvmmachines.Summand, error) {
 	list, errs := make([]secvmmachines.Summand, len(r.devices)), make([]error, len(r.devices))
 	linalg.For(len(list), 1, func(lo, hi int) {
@@ -294,7 +291,7 @@ func (r *records) summands(call secvm.Call) ([]secvmmachines.Summand, error) {
 	return list, nil
 }
 
-// compareSum holds a sum against the packages of those who are in it.
+// compareSum compares a sum with the packages of its devices.
 func (r *records) compareSum(s *secvmmachines.Sum, added []string, call secvm.Call) error {
 	weights, err := r.server.Params().Weights(call.Weights)
 	if err != nil {

@@ -193,9 +193,9 @@ func TestAttackDifferenceOfIterations(t *testing.T) {
 	}
 }
 
-// Attack: weights for one device alone. A device that is told others looks for
-// another session; if the server goes along, nobody else has signed for that
-// session, and the device blames the server before it has sent its summand.
+// Attack: weights for one device alone. A device that receives other weights derives another
+// session. If the server follows, no other device has signed for that session, and the device
+// blames the server before it has sent its summand.
 func TestAttackOwnWeightsInASum(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -240,10 +240,10 @@ func TestAttackOwnWeightsInASum(t *testing.T) {
 	}
 }
 
-// Attacks: link what devices send to what they hold, by size, number, time or value. With the
-// same secrets and other records, roles and sides of the margin, every message of every
-// device is equal to the byte, except for the masked vectors. These have one size and look
-// alike, independent of the vectors under the masks.
+// Attacks: link devices' messages to their records, by size, number, time or value. With the same
+// secrets and other records, roles and sides of the margin, every message of every device is equal
+// to the byte, except for the masked vectors. These have one size and look alike, independent of
+// the vectors under the masks.
 func TestAttackLinkSummands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

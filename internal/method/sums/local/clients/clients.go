@@ -1,5 +1,5 @@
-// Package clients plays the devices in secure sums, for methods that play all
-// members of a job in one process.
+// Package clients plays the devices in secure sums, for methods that play all members of a job in
+// one process.
 package clients
 
 import (
@@ -21,11 +21,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Server is the name of the server in many devices.
+// Server is the name of the server of the devices.
 const Server = "server"
 
-// Clients are the devices as secure sums know them: names, identities
-// and ledgers, for all sessions of a job.
+// Clients are the devices of secure sums: names, identities and ledgers, for all sessions of a job.
 type Clients struct {
 	ID       job.ID
 	Roster   [sha256.Size]byte // of the clients' keys
@@ -38,7 +37,7 @@ type Clients struct {
 	keys     []ed25519.PrivateKey
 }
 
-// New returns a number of clients of a job.
+// New returns the given number of clients of a job.
 func New(j *job.Job, n int, seed func(label string) [32]byte, progress func(protocol.Progress)) *Clients {
 	c := &Clients{
 		job: j, seed: seed, progress: progress, Names: make([]string, n), Place: make(map[string]int, n),
@@ -55,7 +54,7 @@ func New(j *job.Job, n int, seed func(label string) [32]byte, progress func(prot
 	return c
 }
 
-// Public are the identity keys of the named clients.
+// Public returns the identity keys of the named clients.
 func (c *Clients) Public(names []string) []ed25519.PublicKey {
 	list := make([]ed25519.PublicKey, len(names))
 	for i, name := range names {
@@ -69,8 +68,8 @@ func (c *Clients) Sign(client int) func(message []byte) []byte {
 	return func(m []byte) []byte { return ed25519.Sign(c.keys[client], m) }
 }
 
-// Sum is a finished secure sum. Its machines are gone: those of many devices take
-// hundreds of megabytes.
+// Sum is a finished secure sum without its machines, which take hundreds of megabytes for many
+// devices.
 type Sum struct {
 	sums.Summation
 	*dropout.Result
@@ -84,9 +83,9 @@ func (s *Sum) End() method.End {
 	return method.End{Session: s.Session.ID(), Stayed: s.Stayed, Sent: s.Traffic.ToServer, Received: s.Traffic.FromServer}
 }
 
-// Sum runs one secure sum among the clients of a session. Each client that leaves does so
-// before the message that is named for it. The function vector returns a client's vector by
-// the client's place in the devices.
+// Sum runs one secure sum among the clients of a session. leavers maps each client that drops out
+// to the first message that it does not send. vector returns a client's vector by the client's
+// place among the devices.
 func (c *Clients) Sum(ctx context.Context, s sums.Summation, leavers map[string]string, vector func(client int) secagg.Vector) (*Sum, error) {
 	names := s.Session.With(protocol.RoleParty)
 	public := c.Public(names)
@@ -125,7 +124,7 @@ func (c *Clients) machines(s sums.Summation, names []string, public []ed25519.Pu
 	return machines, errors.Join(errs...)
 }
 
-// seats returns the clients as a session in turns has them.
+// seats returns the clients in the form that package dropout runs.
 func (c *Clients) seats(names []string, machines []*secagg.Client, leavers map[string]string) []dropout.Client {
 	list := make([]dropout.Client, len(names))
 	for i, name := range names {
@@ -142,15 +141,15 @@ func (c *Clients) Setup(s sums.Summation, name string) protocol.Setup {
 	return protocol.Setup{Session: s.Session, Self: name, Seed: c.seed("session/" + s.Session.ID().Hex() + "/" + name)}
 }
 
-// Leaving draws who of a session's clients vanishes.
+// Leaving draws which of a session's clients drop out.
 func (c *Clients) Leaving(s sums.Summation) map[string]string {
 	return c.Leavers(s.Session.Purpose, s.Session.With(protocol.RoleParty))
 }
 
-// FirstKind is the first message of a client: who leaves before it was never there.
+// FirstKind is the first message of a client; a client that drops out before it never took part.
 const FirstKind = "AdvertiseKeys"
 
-// Leavers draws who vanishes, and before which of its messages: as many before
+// Leavers draws which clients drop out, and before which of their messages: equally many before
 // each.
 func (c *Clients) Leavers(purpose string, names []string) map[string]string {
 	kinds := []string{FirstKind, "Holders", "ShareKeys", "MaskedInput", "ConsistencyCheck", "Unmask"}
