@@ -12,6 +12,8 @@ import (
 // BoostedTrees is the classifier of learn/boost.
 type BoostedTrees struct{ Trees }
 
+var _ job.Learner = (*BoostedTrees)(nil)
+
 // Trees are the settings of boosted trees.
 type Trees struct {
 	boost.Params

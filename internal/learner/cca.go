@@ -19,6 +19,11 @@ type CCA struct {
 	Regularization float64
 }
 
+var (
+	_ KernelLearner = (*CCA)(nil)
+	_ job.Learner   = (*CCA)(nil)
+)
+
 // maxViewColumns limits the columns that a job file names.
 const maxViewColumns = 4096
 

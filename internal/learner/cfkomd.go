@@ -10,6 +10,8 @@ import (
 // CFKOMD is the recommender of learn/komd.
 type CFKOMD struct{ Profile }
 
+var _ job.Learner = (*CFKOMD)(nil)
+
 // Name and New implement [job.Kind], with Task [job.Learner].
 func (CFKOMD) Name() string        { return "cf-komd" }
 func (CFKOMD) New() section.Values { return new(CFKOMD) }

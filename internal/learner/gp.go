@@ -17,6 +17,12 @@ type GP struct {
 	Noise float64 // above 0, the variance of a measurement where the targets have variance 1
 }
 
+var (
+	_ KernelLearner = (*GP)(nil)
+	_ SumsLearner   = (*GP)(nil)
+	_ job.Learner   = (*GP)(nil)
+)
+
 // Name and New implement [job.Kind], with Task [job.Learner].
 func (GP) Name() string        { return "gp" }
 func (GP) New() section.Values { return new(GP) }

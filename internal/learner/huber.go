@@ -15,6 +15,11 @@ type Huber struct {
 	Delta float64 // error from which on the loss is straight, in the unit of the labels
 }
 
+var (
+	_ LossLearner = (*Huber)(nil)
+	_ job.Learner = (*Huber)(nil)
+)
+
 // Name and New implement [job.Kind], with Task [job.Learner].
 func (Huber) Name() string        { return "huber" }
 func (Huber) New() section.Values { return new(Huber) }

@@ -14,7 +14,9 @@ func cKey(dst *float64) section.Field {
 }
 
 // Cache limits the rows of a kernel matrix that a training keeps.
-type Cache struct{ MiB int } // 0: the default
+type Cache struct{ MiB int }
+
+var _ Rowwise = (*Cache)(nil) // 0: the default
 
 func (c *Cache) key() section.Field {
 	return section.Field{Key: "cache_size", Value: section.Whole{Dst: &c.MiB}, Else: "200",

@@ -15,6 +15,11 @@ import (
 // KMeans is kernel k-means.
 type KMeans struct{ kmeans.Params }
 
+var (
+	_ KernelLearner = (*KMeans)(nil)
+	_ job.Learner   = (*KMeans)(nil)
+)
+
 // Name and New implement [job.Kind], with Task [job.Learner].
 func (KMeans) Name() string        { return "kmeans" }
 func (KMeans) New() section.Values { return new(KMeans) }

@@ -13,6 +13,12 @@ import (
 // KPCA is kernel principal component analysis.
 type KPCA struct{ Components int }
 
+var (
+	_ KernelLearner = (*KPCA)(nil)
+	_ SumsLearner   = (*KPCA)(nil)
+	_ job.Learner   = (*KPCA)(nil)
+)
+
 // Name and New implement [job.Kind], with Task [job.Learner].
 func (KPCA) Name() string        { return "kpca" }
 func (KPCA) New() section.Values { return new(KPCA) }

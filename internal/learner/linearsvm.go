@@ -11,6 +11,8 @@ import (
 // LinearSVM is the support vector machine of learn/hinge.
 type LinearSVM struct{ Steps }
 
+var _ job.Learner = (*LinearSVM)(nil)
+
 // Name and New implement [job.Kind], with Task [job.Learner].
 func (LinearSVM) Name() string        { return "linear-svm" }
 func (LinearSVM) New() section.Values { return new(LinearSVM) }

@@ -9,6 +9,11 @@ import (
 // Logistic is a linear model with the logistic loss; see learn/linear.
 type Logistic struct{ Descent }
 
+var (
+	_ LossLearner = (*Logistic)(nil)
+	_ job.Learner = (*Logistic)(nil)
+)
+
 // Name and New implement [job.Kind], with Task [job.Learner].
 func (Logistic) Name() string        { return "logistic" }
 func (Logistic) New() section.Values { return new(Logistic) }

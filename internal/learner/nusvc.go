@@ -17,6 +17,12 @@ type NuSVC struct {
 	Seed        uint64
 }
 
+var (
+	_ KernelLearner = (*NuSVC)(nil)
+	_ Rowwise       = (*NuSVC)(nil)
+	_ job.Learner   = (*NuSVC)(nil)
+)
+
 // Name and New implement [job.Kind], with Task [job.Learner].
 func (NuSVC) Name() string        { return "nu-svc" }
 func (NuSVC) New() section.Values { return new(NuSVC) }

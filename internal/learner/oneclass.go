@@ -18,6 +18,12 @@ type OneClass struct {
 	Cache
 }
 
+var (
+	_ KernelLearner = (*OneClass)(nil)
+	_ Rowwise       = (*OneClass)(nil)
+	_ job.Learner   = (*OneClass)(nil)
+)
+
 // Name and New implement [job.Kind], with Task [job.Learner].
 func (OneClass) Name() string        { return "one-class" }
 func (OneClass) New() section.Values { return new(OneClass) }

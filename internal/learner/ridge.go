@@ -12,6 +12,12 @@ type Ridge struct {
 	Alpha float64 // above 0, the price of |w|^2 against the squared errors
 }
 
+var (
+	_ KernelLearner = (*Ridge)(nil)
+	_ SumsLearner   = (*Ridge)(nil)
+	_ job.Learner   = (*Ridge)(nil)
+)
+
 // Name and New implement [job.Kind], with Task [job.Learner].
 func (Ridge) Name() string        { return "ridge" }
 func (Ridge) New() section.Values { return new(Ridge) }

@@ -10,6 +10,11 @@ type RidgeClassifier struct {
 	Alpha float64 // as in [Ridge]
 }
 
+var (
+	_ SumsLearner = (*RidgeClassifier)(nil)
+	_ job.Learner = (*RidgeClassifier)(nil)
+)
+
 // Name and New implement [job.Kind], with Task [job.Learner].
 func (RidgeClassifier) Name() string        { return "ridge-classifier" }
 func (RidgeClassifier) New() section.Values { return new(RidgeClassifier) }

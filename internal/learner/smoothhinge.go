@@ -9,6 +9,11 @@ import (
 // SmoothHinge is a linear model with a smoothed hinge loss; see learn/linear.
 type SmoothHinge struct{ Descent }
 
+var (
+	_ LossLearner = (*SmoothHinge)(nil)
+	_ job.Learner = (*SmoothHinge)(nil)
+)
+
 // Name and New implement [job.Kind], with Task [job.Learner].
 func (SmoothHinge) Name() string        { return "smooth-hinge" }
 func (SmoothHinge) New() section.Values { return new(SmoothHinge) }

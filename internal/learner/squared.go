@@ -9,6 +9,11 @@ import (
 // Squared is a linear model with the squared loss; see learn/linear.
 type Squared struct{ Descent }
 
+var (
+	_ LossLearner = (*Squared)(nil)
+	_ job.Learner = (*Squared)(nil)
+)
+
 // Name and New implement [job.Kind], with Task [job.Learner].
 func (Squared) Name() string        { return "squared" }
 func (Squared) New() section.Values { return new(Squared) }

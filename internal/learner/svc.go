@@ -26,6 +26,12 @@ type SVC struct {
 	Balanced bool
 }
 
+var (
+	_ KernelLearner = (*SVC)(nil)
+	_ Rowwise       = (*SVC)(nil)
+	_ job.Learner   = (*SVC)(nil)
+)
+
 // Name and New implement [job.Kind], with Task [job.Learner].
 func (SVC) Name() string        { return "svc" }
 func (SVC) New() section.Values { return new(SVC) }

@@ -15,6 +15,12 @@ type SVR struct {
 	Cache
 }
 
+var (
+	_ KernelLearner = (*SVR)(nil)
+	_ Rowwise       = (*SVR)(nil)
+	_ job.Learner   = (*SVR)(nil)
+)
+
 // Name and New implement [job.Kind], with Task [job.Learner].
 func (SVR) Name() string        { return "svr" }
 func (SVR) New() section.Values { return new(SVR) }

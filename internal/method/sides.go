@@ -31,6 +31,8 @@ type Protocol struct {
 	devices  *served
 }
 
+var _ job.Protocol = (*Protocol)(nil)
+
 type served struct {
 	Serves  func(*job.Job) error
 	Passing bool

@@ -49,6 +49,8 @@ var itself = method.New(method.Binding[party, server, none]{
 // Keys are the settings of a job.
 type Keys struct{ job.Moded }
 
+var _ job.Settings = (*Keys)(nil)
+
 // Section declares the keys.
 func (k *Keys) Section() *section.Section {
 	return &section.Section{

@@ -31,6 +31,8 @@ type Keys struct {
 	Labels   Placing
 }
 
+var _ job.Settings = (*Keys)(nil)
+
 // Placing names the distribution of labels among the active parties.
 type Placing string
 

@@ -99,6 +99,8 @@ type Keys struct {
 	columns.Keys
 }
 
+var _ job.Settings = (*Keys)(nil)
+
 // Defaults of the learner.
 const (
 	defaultEpochs = 20

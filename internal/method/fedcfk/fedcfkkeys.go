@@ -29,6 +29,8 @@ type Keys struct {
 	Omitted       float64 // share of the liked items that a request leaves out
 }
 
+var _ job.Settings = (*Keys)(nil)
+
 // Margin names the people whose likes count when FedCFK selects items that enough people like.
 type Margin string
 

@@ -45,6 +45,8 @@ type none = struct{}
 // keys has no settings.
 type keys struct{}
 
+var _ job.Settings = (*keys)(nil)
+
 // Section implements [section.Values].
 func (keys) Section() *section.Section {
 	return &section.Section{Doc: "The parties fit how all prepare the rows of a dictionary."}

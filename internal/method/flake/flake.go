@@ -22,6 +22,8 @@ type Keys struct {
 	Wire okra.Wire
 }
 
+var _ job.Settings = (*Keys)(nil)
+
 // Section declares the keys.
 func (k *Keys) Section() *section.Section {
 	return &section.Section{

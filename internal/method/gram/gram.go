@@ -127,6 +127,8 @@ type Keys struct {
 	columns.Keys
 }
 
+var _ job.Settings = (*Keys)(nil)
+
 // Section declares the keys.
 func (k *Keys) Section() *section.Section {
 	return &section.Section{

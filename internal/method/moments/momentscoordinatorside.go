@@ -235,6 +235,8 @@ func openParty(k method.RetainedState, _ *job.Reader) (method.Erasable, error) {
 // local is a model stored at a party.
 type local []byte
 
+var _ method.Local = (*local)(nil)
+
 // Erase implements [method.Erasable].
 func (m local) Erase() { clear(m) }
 

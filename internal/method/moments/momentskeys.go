@@ -29,6 +29,8 @@ type Keys struct {
 	Histogram bool
 }
 
+var _ job.Settings = (*Keys)(nil)
+
 // MaxDirections limits the directions of a job, and so the numbers in a party's sums: twice the
 // square of the directions.
 const MaxDirections = 4096

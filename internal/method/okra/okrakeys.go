@@ -19,6 +19,8 @@ type Keys struct {
 	Rounds  int // of the hadamard encoder
 }
 
+var _ job.Settings = (*Keys)(nil)
+
 // Encoder is the name of the isometry that the parties share.
 type Encoder string
 

@@ -11,6 +11,8 @@ import (
 // Method computes on the rows in one place.
 type Method struct{}
 
+var _ job.Protocol = (*Method)(nil)
+
 // Name returns the word in job files.
 func (Method) Name() string { return "pooled" }
 
@@ -28,6 +30,8 @@ func undeployable(*job.Job) string {
 
 // Keys holds no setting: the method has none.
 type Keys struct{}
+
+var _ job.Settings = (*Keys)(nil)
 
 // Section declares no key.
 func (*Keys) Section() *section.Section {

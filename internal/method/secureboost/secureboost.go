@@ -51,6 +51,8 @@ type Keys struct {
 	columns.Keys
 }
 
+var _ job.Settings = (*Keys)(nil)
+
 // Section declares the keys.
 func (k *Keys) Section() *section.Section {
 	return &section.Section{Doc: "Parties that hold different columns of the same people grow boosted trees. The holder of the labels decides by sums of encrypted gradients.",

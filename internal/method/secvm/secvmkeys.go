@@ -23,6 +23,8 @@ type Keys struct {
 	Aggregation Aggregation
 }
 
+var _ job.Settings = (*Keys)(nil)
+
 // KeysOf returns the settings of a job of SecVM.
 func KeysOf(j *job.Job) *Keys { return job.As[*Keys](j.Protocol) }
 
