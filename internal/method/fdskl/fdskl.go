@@ -67,15 +67,15 @@ func steps(c method.Instance) ([]step, error) {
 		Ended: func(s *server, e method.End) { s.parent = e.Session }, // in which the coordinator takes no part
 	}
 	adds.Session, adds.Follow = adding(c.Job, method.Session{Members: workers(c), Purpose: "train"})
-	plan = append(plan, adds, columns.ReportStep(c, findingBytes(c.Job.Task()), (*party).teller, (*server).takeFinding))
+	plan = append(plan, adds, columns.ReportStep(c, learnedBytes(c.Job.Task()), (*party).teller, (*server).takeFinding))
 	if c.Job.Data.Spread {
 		plan = append(plan, errorsStep(c))
 	}
 	return plan, nil
 }
 
-// findingBytes is the length of every finding. A fixed length hides which metrics it has.
-func findingBytes(t job.Task) int { return 9*len(findingMetrics(t)) + 8 + 32 }
+// learnedBytes is the length of every report. A fixed length hides which metrics it has.
+func learnedBytes(t job.Task) int { return 9*len(learnedMetrics(t)) + 8 + 32 }
 
 // adding returns the session that adds up phases.
 func adding(j *job.Job, s method.Session) (*method.Session, func(method.Session, columns.Declared, []byte) (*method.Session, error)) {

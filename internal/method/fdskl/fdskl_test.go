@@ -290,7 +290,7 @@ func TestFinding(t *testing.T) {
 	v := learned{Learned{learner.Metrics{"accuracy": 0.5, "f1_micro": 0.25}, 0.125}, [32]byte{7}}
 	b := v.encode(job.Classes())
 	back, err := decodeFinding(job.Classes(), b)
-	if err != nil || len(back.Metrics) != 2 || back.Metrics["f1_micro"] != 0.25 || back.Left != 0.125 || back.model != v.model || len(b) != findingBytes(job.Classes()) {
+	if err != nil || len(back.Metrics) != 2 || back.Metrics["f1_micro"] != 0.25 || back.Left != 0.125 || back.model != v.model || len(b) != learnedBytes(job.Classes()) {
 		t.Errorf("%+v, %v", back, err)
 	}
 	v.Left = -1

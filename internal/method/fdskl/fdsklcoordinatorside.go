@@ -107,8 +107,8 @@ type learned struct {
 	model [32]byte // SHA-256 of the coefficients, which stay where they are
 }
 
-// findingMetrics lists the metrics of a finding, in order.
-func findingMetrics(t job.Task) []string {
+// learnedMetrics lists the metrics that it reports, in order.
+func learnedMetrics(t job.Task) []string {
 	if t.Numbers {
 		return []string{"rmse", "r2"}
 	}
@@ -117,7 +117,7 @@ func findingMetrics(t job.Task) []string {
 
 func (v learned) encode(t job.Task) []byte {
 	var w wire.Writer
-	for _, name := range findingMetrics(t) {
+	for _, name := range learnedMetrics(t) {
 		value, has := v.Metrics[name]
 		w.Bool(has)
 		w.Float64(value)
@@ -130,7 +130,7 @@ func (v learned) encode(t job.Task) []byte {
 func decodeFinding(t job.Task, b []byte) (learned, error) {
 	r := wire.NewReader(b)
 	v := learned{Learned: Learned{Metrics: learner.Metrics{}}}
-	for _, name := range findingMetrics(t) {
+	for _, name := range learnedMetrics(t) {
 		has, value := r.Bool(), r.Float64()
 		if r.Err() == nil && value-value != 0 {
 			r.Fail(fmt.Errorf("%s is %v", name, value))
@@ -146,5 +146,5 @@ func decodeFinding(t job.Task, b []byte) (learned, error) {
 		r.Fail(fmt.Errorf("%v of a gradient", v.Left))
 	}
 	r.Fixed(v.model[:])
-	return v, r.Close("fdskl: finding")
+	return v, r.Close("fdskl: report")
 }

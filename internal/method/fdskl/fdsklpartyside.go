@@ -187,7 +187,7 @@ func (p *party) columnsBefore() int {
 	return n
 }
 
-// teller builds the label holder's machine that sends the finding. It learns while it builds the
+// teller builds the label holder's machine that sends the report of what was learned. It learns while it builds the
 // message.
 func (p *party) teller(setup method.Setup) (*method.Run, error) {
 	v, err := p.learn(setup.Interrupt)

@@ -62,7 +62,7 @@ func steps(c method.Instance) ([]step, error) {
 			return p.Encode(), nil
 		}),
 		Party: (*party).worker, Releases: (*party).products,
-	}, columns.ReportStep(c, findingBytes(c.Job.Task()), (*party).tell, (*server).hear)), nil
+	}, columns.ReportStep(c, outcomeBytes(c.Job.Task()), (*party).tell, (*server).hear)), nil
 }
 
 // paramsOf returns the parameters of the session for all declarations.

@@ -34,7 +34,7 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	return &party{Party: p}, nil
 }
 
-// tell builds the label holder's machine that sends the finding.
+// tell builds the label holder's machine that sends the report of what was learned.
 func (p *party) tell(setup method.Setup) (*method.Run, error) {
 	v, err := p.found()
 	if err != nil {
@@ -116,15 +116,15 @@ func (p *party) products() ([]method.Release, error) {
 }
 
 // found evaluates the training on held-out rows.
-func (p *party) found() (finding, error) {
+func (p *party) found() (outcome, error) {
 	t := p.trainer
 	train, labels := len(t.y), p.Set.Labels
 	held := linalg.Matrix[float64]{Rows: 1, Cols: len(labels) - train, Stride: len(labels) - train, Data: t.decisions[train:]}
 	m, err := p.outputs.Measure(held, labels[train:])
 	if err != nil {
-		return finding{}, fault.BadInput(err)
+		return outcome{}, fault.BadInput(err)
 	}
-	return finding{m, t.left(), p.hash()}, nil
+	return outcome{m, t.left(), p.hash()}, nil
 }
 
 // judged describes the label holder's decisions on held-out rows.
@@ -136,7 +136,7 @@ func (p *party) judged() (*method.Judged, error) {
 	held := linalg.Matrix[float64]{Rows: 1, Cols: n - train, Stride: n - train, Data: p.trainer.decisions[train:]}
 	g, err := p.Judge(p.outputs, held, linalg.Range(train, n), linalg.Range(0, train))
 	if g != nil {
-		g.Result.Warnings, g.Result.Leakage = finding{left: p.trainer.left()}.warnings(), leakage(p.Instance, n)
+		g.Result.Warnings, g.Result.Leakage = outcome{left: p.trainer.left()}.warnings(), leakage(p.Instance, n)
 	}
 	return g, err
 }
@@ -154,7 +154,7 @@ func (p *party) hash() [sha256.Size]byte {
 // server is the coordinator, which receives the label holder's figures.
 type server struct {
 	columns.ReportedServer
-	finding finding
+	outcome outcome
 }
 
 func newServer(c method.Instance) (*server, error) {
@@ -167,7 +167,7 @@ func (s *server) hear(body []byte) error {
 	if err != nil {
 		return protocol.Blame(s.Parties[0], protocol.KindMalformed, err)
 	}
-	s.finding, s.Metrics, s.Model = v, v.metrics, v.model
+	s.outcome, s.Metrics, s.Model = v, v.metrics, v.model
 	return nil
 }
 
@@ -176,7 +176,7 @@ func (s *server) writeModel(out io.Writer) error { return s.WriteNames(out, "mer
 func (s *server) result() (*method.Result, error) {
 	r, err := s.Result(func(rows int) map[string][]string { return leakage(s.Instance, rows) })
 	if r != nil {
-		r.Warnings = s.finding.warnings()
+		r.Warnings = s.outcome.warnings()
 	}
 	return r, err
 }

@@ -10,27 +10,27 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 )
 
-// finding holds the label holder's report to the coordinator.
-type finding struct {
+// outcome holds the label holder's report to the coordinator.
+type outcome struct {
 	metrics learner.Metrics // on held-out rows
 	left    float64         // the share by which the mean loss changed in the last epoch
 	model   [sha256.Size]byte
 }
 
-// findingMetrics lists the metrics of a finding, in order.
-func findingMetrics(t job.Task) []string {
+// learnedMetrics lists the metrics that it reports, in order.
+func outcomeMetrics(t job.Task) []string {
 	if t.Numbers {
 		return []string{"rmse", "r2"}
 	}
 	return []string{"accuracy", "f1_micro", "f1_macro", "auc"}
 }
 
-// findingBytes is the length of every finding.
-func findingBytes(t job.Task) int { return 9*len(findingMetrics(t)) + 8 + sha256.Size }
+// learnedBytes is the length of every report.
+func outcomeBytes(t job.Task) int { return 9*len(outcomeMetrics(t)) + 8 + sha256.Size }
 
-func (v finding) encode(t job.Task) []byte {
+func (v outcome) encode(t job.Task) []byte {
 	var w wire.Writer
-	for _, name := range findingMetrics(t) {
+	for _, name := range outcomeMetrics(t) {
 		value, has := v.metrics[name]
 		w.Bool(has)
 		w.Float64(value)
@@ -40,9 +40,9 @@ func (v finding) encode(t job.Task) []byte {
 	return w.Bytes()
 }
 
-func decodeFinding(t job.Task, b []byte) (finding, error) {
-	r, v := wire.NewReader(b), finding{metrics: learner.Metrics{}}
-	for _, name := range findingMetrics(t) {
+func decodeFinding(t job.Task, b []byte) (outcome, error) {
+	r, v := wire.NewReader(b), outcome{metrics: learner.Metrics{}}
+	for _, name := range outcomeMetrics(t) {
 		has, value := r.Bool(), r.Float64()
 		switch {
 		case r.Err() != nil:
@@ -56,7 +56,7 @@ func decodeFinding(t job.Task, b []byte) (finding, error) {
 		r.Fail(fmt.Errorf("a change of the loss by %v", v.left))
 	}
 	r.Fixed(v.model[:])
-	return v, r.Close("fdsvrg: finding")
+	return v, r.Close("fdsvrg: report")
 }
 
 // settled is the largest change of the mean loss in the last epoch of a training that has
@@ -64,7 +64,7 @@ func decodeFinding(t job.Task, b []byte) (finding, error) {
 const settled = 1e-4
 
 // warnings warns about a training that has not converged.
-func (v finding) warnings() []string {
+func (v outcome) warnings() []string {
 	if v.left <= settled {
 		return nil
 	}
