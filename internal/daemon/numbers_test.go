@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,7 +44,10 @@ func undescribed(t *testing.T, table string) (Home, *Config, dataset.SplitKey) {
 		t.Fatal(err)
 	}
 	h.put(t, "patients.csv", table)
-	key := dataset.SplitKey{1} // by which the smallest tables of these tests have held-out rows
+	key := dataset.SplitKey{1} // holds rows of the smallest tables out, too
+	if err := os.WriteFile(h.SplitKeyPath(), key[:], 0o600); err != nil {
+		t.Fatal(err)
+	}
 	return h, c, key
 }
 
