@@ -101,9 +101,8 @@ func TestShapes(t *testing.T) {
 
 // Programs written against the earlier names compile, and get the same values.
 func TestEarlierNames(t *testing.T) {
-	var o model.Reading = model.Output{Kind: model.SVC, Classes: []string{"a", "b"}}
-	var s model.Shape = o.Kind.OutputShape()
-	if o.Kind.Shape() != s || s != model.Pairs {
-		t.Errorf("the earlier names say %q, %q", o.Kind.Shape(), s)
+	earlier := func(o model.Reading) model.Shape { return o.Kind.Shape() }
+	if s := earlier(model.Output{Kind: model.SVC, Classes: []string{"a", "b"}}); s != model.Pairs {
+		t.Errorf("by the earlier names the shape is %q, want %q", s, model.Pairs)
 	}
 }

@@ -48,7 +48,7 @@ func (s EpochState) Emptied() EpochState {
 
 // EpochState returns the party's part of the session for a later one, once the session has ended
 // without error. The input of a first session must have Kept set.
-func (p *Party) Standing() EpochState {
+func (p *Party) EpochState() EpochState {
 	s := EpochState{
 		Origin: p.origin, Session: p.setup.Session.ID(), Seed: p.epoch, Holders: p.holders,
 		Features: p.features, Rows: p.held(), Labels: p.labelled(), Preparation: p.preparation,

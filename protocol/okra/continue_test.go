@@ -82,7 +82,7 @@ func (e *epoch) session(t testing.TB, parties ...bring) sim.Config {
 func (e *epoch) after(o *outcome, parties ...bring) *epoch {
 	next := &epoch{spec: e.spec, base: o.server().Base(), standings: make(map[string]EpochState)}
 	for _, b := range parties {
-		next.standings[b.party] = o.party(b.party).Standing()
+		next.standings[b.party] = o.party(b.party).EpochState()
 	}
 	return next
 }

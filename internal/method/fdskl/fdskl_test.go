@@ -223,10 +223,10 @@ func (noise) Block(dst []byte, rows []int, first, count int) {
 // learns.
 func TestPhasesReleased(t *testing.T) {
 	f, _ := federatedPhases(t, "", "logistic", 60)
-	if r := f.LetsOut(t, "guest", "protocol"); len(r) != 1 || r[0].Directions != 0 {
+	if r := f.Releases(t, "guest", "protocol"); len(r) != 1 || r[0].Directions != 0 {
 		t.Errorf("the label holder lets out %+v", r)
 	}
-	r := f.LetsOut(t, "host", "protocol")
+	r := f.Releases(t, "host", "protocol")
 	if len(r) != 1 || r[0].Kind != method.ReleasePhases || r[0].Set.X.Cols() != 10 || r[0].Directions == 0 || r[0].Set.X.Rows() != len(f.Parties["host"].Aligned()) {
 		t.Errorf("host lets out %+v", r)
 	}

@@ -38,7 +38,7 @@ func TestSeveralActive(t *testing.T) {
 			if active := name != "third"; (p.solver != nil) != active || (p.Set.Labels != nil) != active {
 				t.Errorf("%s learns: %v", name, p.solver != nil)
 			}
-			if r := f.LetsOut(t, name, "protocol"); len(r) != 1 || r[0].Kind != method.ReleasePhases {
+			if r := f.Releases(t, name, "protocol"); len(r) != 1 || r[0].Kind != method.ReleasePhases {
 				t.Errorf("%s lets out %+v", name, r)
 			}
 		}

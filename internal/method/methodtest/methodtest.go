@@ -184,8 +184,8 @@ func (f *Federation) Index(t testing.TB, name string) int {
 	return -1
 }
 
-// AlsoReleases returns the releases that a party states for a named step.
-func (f *Federation) LetsOut(t testing.TB, party, step string) []method.Release {
+// Releases returns the releases that a party states for a named step.
+func (f *Federation) Releases(t testing.TB, party, step string) []method.Release {
 	t.Helper()
 	list, err := f.Parties[party].Releases(f.Index(t, step))
 	if err != nil {

@@ -18,7 +18,7 @@ func TestAttackOneIDForAllEncoders(t *testing.T) {
 		by(t, "okra", 1, tables), by(t, "escaped", 2, tables), by(t, "flake", 3, tables),
 		by(t, "okra", 4, tables, "{name: okra, wire: float64}", "{name: okra, mode: paper}"),
 	} {
-		list := f.LetsOut(t, "east", "protocol")
+		list := f.Releases(t, "east", "protocol")
 		id, err := l.Admit(list[0], 0)
 		if err != nil {
 			t.Fatal(i, err)

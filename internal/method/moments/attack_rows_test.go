@@ -262,7 +262,7 @@ func TestAttackAFitOfAnAbortedJob(t *testing.T) {
 // trainedOf counts a person among a party's training rows.
 func trainedOf(t testing.TB, f *methodtest.Federation, party, id string) (n int) {
 	t.Helper()
-	r := f.LetsOut(t, party, "sums")[0]
+	r := f.Releases(t, party, "sums")[0]
 	for _, i := range r.Among {
 		if r.Set.IDs[i] == id {
 			n++

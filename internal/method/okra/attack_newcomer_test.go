@@ -21,7 +21,7 @@ func TestAttackANewcomerIsToldTheFitWithoutARelease(t *testing.T) {
 	second := continuedBy(t, first, restsOf(t, first), ", late: [east]", 2, methodtest.Three(150))
 	states := methodtest.StatesOf[*server, *party](second)
 	for _, name := range []string{"north", "south"} {
-		list := second.LetsOut(t, name, "continue")
+		list := second.Releases(t, name, "continue")
 		if len(list) != 2 || list[0].Kind != method.ReleaseRows || list[1].Kind != method.ReleaseFits {
 			t.Errorf("%s states %+v", name, list)
 		}

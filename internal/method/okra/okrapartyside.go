@@ -116,7 +116,7 @@ func (p *party) uploader(s method.Setup) (*method.Run, error) {
 	}
 	m, err := okra.NewParty(setup, params, in)
 	return method.RunOf(m, err, func() error {
-		p.total, p.standing = m.TotalRows(), m.Standing()
+		p.total, p.standing = m.TotalRows(), m.EpochState()
 		p.epoch, p.parent = m.EpochSeed(), setup.Session.ID()
 		return nil
 	})
@@ -205,7 +205,7 @@ func (p *party) continuer(s method.Setup) (*method.Run, error) {
 	late := p.standing.Session == (protocol.SessionID{})
 	m, err := p.continued(setup, params, late)
 	return method.RunOf(m, err, func() error {
-		p.total, p.standing = m.TotalRows(), m.Standing()
+		p.total, p.standing = m.TotalRows(), m.EpochState()
 		if late && p.Job.Data.Fits() {
 			return p.Fit(p.standing.Preparation)
 		}

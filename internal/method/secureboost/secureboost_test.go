@@ -103,7 +103,7 @@ func TestDisclosure(t *testing.T) {
 	f := run(t, boosted(t, ", he: none", ", rounds: 1"), 120)
 	for name, p := range f.Parties {
 		train, _ := p.Training().Shape()
-		if r := f.LetsOut(t, name, "protocol"); len(r) != 1 || len(r[0].Among) != train || (r[0].Label != "") != (name == "guest") {
+		if r := f.Releases(t, name, "protocol"); len(r) != 1 || len(r[0].Among) != train || (r[0].Label != "") != (name == "guest") {
 			t.Errorf("%s lets out %+v", name, r)
 		}
 	}
