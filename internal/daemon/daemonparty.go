@@ -278,7 +278,7 @@ func (h Home) splitKey() (dataset.SplitKey, error) {
 	}
 	var key dataset.SplitKey
 	if copy(key[:], b); len(b) != len(key) || key == (dataset.SplitKey{}) {
-		return key, fault.BadInputf("%s is no split key: a split key has %d bytes; restore it from a backup", h.SplitKeyPath(), len(key))
+		return key, fault.BadInputf("%s must contain a split key of %d bytes; restore it from a backup", h.SplitKeyPath(), len(key))
 	}
 	return key, nil
 }
