@@ -97,3 +97,33 @@ func TestTheServerAndAPartyReadTheOneBefore(t *testing.T) {
 		t.Errorf("the worst value is off by %.2g", worst)
 	}
 }
+
+// The server and the first party need no number of another party: the products with as many known
+// independent rows as there are features determine every other row.
+func TestTheServerAndTheFirstPartyReadAllRows(t *testing.T) {
+	const n, f = 20, 10
+	north, south := randomRows("north", n, f), randomRows("south", 7, f)
+	gram := mustRun(t, session(t, Input{Rows: north}, Input{Rows: south})).Outcome("hub").Machine.(*Server).Gram()
+	normal, sides := linalg.New[float64](f, f), linalg.New[float64](south.Rows, f)
+	for k := range n {
+		for i, x := range north.Row(k) {
+			for j, y := range north.Row(k) {
+				normal.Row(i)[j] += x * y
+			}
+			for j := range south.Rows {
+				sides.Row(j)[i] += x * gram.Row(k)[n+j]
+			}
+		}
+	}
+	if err := linalg.Cholesky(normal); err != nil {
+		t.Fatal(err)
+	}
+	linalg.SolveCholesky(normal, sides)
+	for j := range south.Rows {
+		for i, want := range south.Row(j) {
+			if got := sides.Row(j)[i]; math.Abs(got-want) > 1e-9 {
+				t.Errorf("value %d of row %d is %v, not %v", i, j, got, want)
+			}
+		}
+	}
+}

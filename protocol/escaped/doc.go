@@ -39,7 +39,8 @@
 // party can read the rows of all parties before it, and it learns how many rows each party has.
 //
 // The server and any Q together read the rows of all parties before Q without an attack, because
-// the server receives 1/a_P.
+// the server receives 1/a_P. If as many of Q's rows are independent as there are features, the
+// two read the rows of all parties, because the products with known rows determine the others.
 //
 // # What is not promised
 //

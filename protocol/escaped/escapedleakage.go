@@ -35,7 +35,7 @@ func Leakage(f Facts) map[string][]string {
 			"A party learns how many rows each other party has.",
 		},
 		"coalition": {
-			"The server knows the number that multiplies a party's mask. Together with any party it reads the rows of all parties before that party, without an attack.",
+			"The server knows the number that multiplies a party's mask. Together with any party it reads the rows of all parties before that party, without an attack. A party's own rows are known rows: if as many of them are independent as there are features, the server and that party read the rows of all parties from the Gram matrix.",
 		},
 		"broker": {
 			"The broker sees who sends to whom, when and how much. From the amounts it can compute every party's number of rows and features. It sees no content: messages are sealed end to end.",

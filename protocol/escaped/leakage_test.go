@@ -18,6 +18,9 @@ func TestLeakage(t *testing.T) {
 	if !strings.Contains(server, "all 569 rows") || strings.Contains(server, "label") || strings.Contains(server, "grid") {
 		t.Errorf("the server:\n%s", server)
 	}
+	if c := strings.Join(bare["coalition"], "\n"); !strings.Contains(c, "of all parties before that party") || !strings.Contains(c, "the rows of all parties from the Gram matrix") {
+		t.Errorf("the server and a party:\n%s", c)
+	}
 	more := strings.Join(Leakage(Facts{Parties: []string{"north", "south"}, Labels: true, Grid: true})["server"], "\n")
 	if !strings.Contains(more, "the label of every row") || !strings.Contains(more, "lattice reduction") {
 		t.Errorf("the server, with labels on a grid:\n%s", more)

@@ -26,9 +26,11 @@
 //
 // # Who learns what
 //
-//   - The leader learns every row's margin in every step. Its own slopes moved the weights, so
-//     margins are linear equations in the inner products of rows over the other workers' columns.
-//     A leader that chooses its slopes can read any such product.
+//   - The leader learns every training row's margin twice in each epoch, and every row's margin at
+//     the end. It sums up the branches of the tree, so it sees the margins of a branch of one worker
+//     apart. Its own slopes moved the weights, so margins are linear equations in the inner products
+//     of rows over the other workers' columns. A leader that chooses its slopes can read any such
+//     product.
 //   - A worker with children learns their partial margins too, in the clear, and the slopes.
 //   - Every worker learns the slopes. From those at zero weights the labels follow.
 //

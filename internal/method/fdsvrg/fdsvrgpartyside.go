@@ -192,7 +192,7 @@ func leakage(c method.Instance, rows int) map[string][]string {
 	lines := map[string][]string{
 		"active":    {active, columns.KeptScores},
 		"server":    {"The server learns the number of common rows, each party's number of columns, a bound on each party's norms, and the figures on held-out rows. It sees no margin, label, decision or weight."},
-		"party":     {"Every party learns the label of every training row, from the first slopes. A party with others below it in the tree sees the sums of their margins in the clear.", "Every party learns the number of common rows, each other party's number of columns, and the largest squared norm of that party's rows, to within 9 %."},
+		"party":     {"Every party learns the label of every training row, from the first slopes. A party with others below it in the tree sees, in the clear, the sum of the margins of each branch: of a branch of one party, that party's own margins.", "Every party learns the number of common rows, each other party's number of columns, and the largest squared norm of that party's rows, to within 9 %."},
 		"coalition": {"The parties above and below another party in the tree together know that party's own margins. Protocol fdskl masks the values that it adds up."},
 		"broker":    {"The broker sees who sends, when and how much. From the sizes it knows the number of rows."},
 	}

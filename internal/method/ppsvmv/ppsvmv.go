@@ -224,5 +224,5 @@ func (s *server) between() string {
 	for i := 1; i < len(s.Parties); i++ {
 		list = append(list, fmt.Sprintf("%s and %s read %s", s.Parties[i-1], s.Parties[(i+1)%len(s.Parties)], s.Parties[i]))
 	}
-	return fmt.Sprintf("Two neighbours in the ring that collude read the products over the columns of the party between them exactly: %s. The server and all parties but %[2]s together read those over the columns of %[2]s.", strings.Join(list, "; "), s.Parties[0])
+	return fmt.Sprintf("The two neighbours of a party in the ring, if they collude, read the products over its columns exactly, unless it is %[2]s: %[1]s. The server and all parties but %[2]s together read those over the columns of %[2]s.", strings.Join(list, "; "), s.Parties[0])
 }
