@@ -106,13 +106,13 @@ func (l Labels) columns() []string {
 func (s Source) check(known job.Names) error {
 	switch {
 	case s.Group != "" && s.Width > 0:
-		return errors.New("group needs a table with named columns, and such a table needs no features; remove features")
+		return errors.New("the setting group needs a table with named columns, but features is for columns without names; remove features")
 	case len(s.CutDates) > 0 && s.Cut == "":
-		return errors.New("cut_dates are bounds in the column that cut names; add cut:, or leave them out")
+		return errors.New("the setting cut_dates needs the setting cut, which names the column of the dates; add cut, or remove cut_dates")
 	case s.Editions != "" && s.Editions != weekly:
 		return fmt.Errorf("editions is %q; write weekly, or leave it out and use mercer data freeze", s.Editions)
 	case s.Weight != "":
-		return errors.New("this version cannot weight rows: every row counts the same; remove weight")
+		return errors.New("this version cannot weight rows, so every row counts the same; remove the setting weight")
 	}
 	used := make(map[string]string)
 	take := func(what, column string) error {
@@ -134,7 +134,7 @@ func (s Source) check(known job.Names) error {
 				continue
 			}
 			if name == "" || len(s.Label) > 1 && name == job.NoLabel {
-				return fmt.Errorf("%q is no name of a column that can be %s", name, list.what)
+				return fmt.Errorf("%q is not a column name, so it cannot be %s; name a column", name, list.what)
 			}
 			if err := take(list.what, name); err != nil {
 				return err
@@ -150,7 +150,7 @@ func (s Source) check(known job.Names) error {
 		}
 	}
 	if s.Width != 0 && s.Given() {
-		return errors.New("features is for files whose columns have no names; remove it")
+		return errors.New("the setting features is for files whose columns have no names; remove it")
 	}
 	if err := s.Origin.Check(s.Path, s.CSV); err != nil {
 		return err

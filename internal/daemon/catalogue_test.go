@@ -253,14 +253,14 @@ func TestCatalogueThatContradictsItself(t *testing.T) {
 		"data:\n  p: {path: a.csv, label: y, columns: [x, y]}":               `data p: column "y" is named as a label and as a feature; name it once`,
 		"data:\n  p: {path: a.csv, label: [y, y]}":                           `data p: column "y" is named as a label and as a label; name it once`,
 		"data:\n  p: {path: a.csv, id: y, label: y}":                         `data p: column "y" is named as a label and as the id; name it once`,
-		"data:\n  p: {path: a.csv, label: [y, none]}":                        `data p: "none" is no name of a column that can be a label`,
-		"data:\n  p: {path: a.csv, columns: [\"\"]}":                         `data p: "" is no name of a column that can be a feature`,
+		"data:\n  p: {path: a.csv, label: [y, none]}":                        `data p: "none" is not a column name, so it cannot be a label`,
+		"data:\n  p: {path: a.csv, columns: [\"\"]}":                         `data p: "" is not a column name, so it cannot be a feature`,
 		"data:\n  p: {path: a.csv, label: {a: b}}":                           "config.yaml:3: label is the name of a column, a list of names, or none",
 		"data:\n  p: {path: a.csv, label: y, cut: y}":                        `data p: column "y" is named as cut, and as a label, the id or the group; name another one`,
 		"data:\n  p: {path: a.csv, group: y, id: y}":                         `data p: column "y" is named as the id and as the group; name it once`,
 		"data:\n  p: {path: a.csv, group: y, cut: y}":                        `data p: column "y" is named as cut, and as a label, the id or the group; name another one`,
-		"data:\n  p: {path: a.csv, group: y, features: 9}":                   "data p: group needs a table with named columns, and such a table needs no features; remove features",
-		"data:\n  p: {path: a.csv, weight: w}":                               "data p: this version cannot weight rows: every row counts the same; remove weight",
+		"data:\n  p: {path: a.csv, group: y, features: 9}":                   "data p: the setting group needs a table with named columns, but features is for columns without names; remove features",
+		"data:\n  p: {path: a.csv, weight: w}":                               "data p: this version cannot weight rows, so every row counts the same; remove the setting weight",
 		"data:\n  p: {path: a.csv, policy: {limits: {rows: -1}}}":            "data p: rows in the policy's limits is -1; write 0 for none, or a number above it",
 		"data:\n  p: {path: a.csv, policy: {protocols: [orka]}}":             `data p: protocols in the policy names "orka"; did you mean "okra"?`,
 		"data:\n  p: {path: a.csv, policy: {floors: {training_row: 1}}}":     `config.yaml:3: unknown key "training_row"; did you mean "training_rows"?`,
@@ -324,7 +324,7 @@ data:
 		if err := os.WriteFile(path, []byte("name: north\npolicy: "+both+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := loadConfig(all.Reader(), path); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "the policy has limits, and beside it keys of an earlier version") {
+		if _, err := loadConfig(all.Reader(), path); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "the policy has the section limits and also keys of an earlier version") {
 			t.Errorf("%s: %v", both, err)
 		}
 	}

@@ -190,7 +190,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	library := catalogue.New("") // a job names catalogue entries, never paths
 	if d.Partition.By == job.Devices {
 		if s.Given() {
-			return t, fmt.Errorf("the job takes ratings from %s, and these are read from files only; write them to a file and name it by path", d.Source)
+			return t, fmt.Errorf("the job reads ratings from %s, but ratings can be read from files only; write them to a file and give its path", d.Source)
 		}
 		t.Ratings, err = library.Ratings(s.Path)
 		return t, err
@@ -278,7 +278,7 @@ func (h Home) splitKey() (dataset.SplitKey, error) {
 	}
 	var key dataset.SplitKey
 	if copy(key[:], b); len(b) != len(key) || key == (dataset.SplitKey{}) {
-		return key, fault.BadInputf("%s must contain a split key of %d bytes; restore it from a backup", h.SplitKeyPath(), len(key))
+		return key, fault.BadInputf("%s is not a split key, which must have %d bytes; restore it from a backup", h.SplitKeyPath(), len(key))
 	}
 	return key, nil
 }
@@ -289,7 +289,7 @@ func (h Home) firstSplitKey() (dataset.SplitKey, error) {
 		return dataset.SplitKey{}, err
 	}
 	if !empty {
-		return dataset.SplitKey{}, fault.BadInputf("%s is missing, and this home has released data before; restore the key from a backup. If there is none, mercer federation split-key --home %s draws a new one: it holds out other rows, and jobs before and after together reveal more about single rows than each does",
+		return dataset.SplitKey{}, fault.BadInputf("%s is missing, and this home has released data before; restore the key from a backup. If there is none, mercer federation split-key --home %s draws a new key. The new key holds out other rows, so jobs before and after the change together reveal more about single rows than each job does",
 			h.SplitKeyPath(), h)
 	}
 	key, err := newSplitKey()

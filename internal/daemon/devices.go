@@ -47,7 +47,7 @@ func (h Home) writeWitnessKey(id *identity.Identity) error {
 func ParseKey(digits string) (ed25519.PublicKey, error) {
 	key, err := hex.DecodeString(strings.TrimSpace(digits))
 	if err != nil || len(key) != ed25519.PublicKeySize {
-		return nil, fault.BadInputf("%q is no public key; write its %d hexadecimal digits", digits, 2*ed25519.PublicKeySize)
+		return nil, fault.BadInputf("%q is not a public key; write the %d hexadecimal digits of a key", digits, 2*ed25519.PublicKeySize)
 	}
 	return key, nil
 }
@@ -90,7 +90,7 @@ func ReadRoster(path string) ([]ed25519.PublicKey, error) {
 		}
 		key, err := hex.DecodeString(line)
 		if err != nil || len(key) != ed25519.PublicKeySize {
-			return nil, fault.BadInputf("%s:%d: %q is no device's key; write what mercer device credentials prints", path, n, line)
+			return nil, fault.BadInputf("%s:%d: %q is not a device's key; write the key that mercer device credentials prints", path, n, line)
 		}
 		keys = append(keys, key)
 	}

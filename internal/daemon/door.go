@@ -28,7 +28,7 @@ type Doors struct {
 // listen opens the ports; the second one, if any, is for metrics.
 func (d Doors) listen() (_ []net.Listener, err error) {
 	if (d.Certificate == "") != (d.Key == "") {
-		return nil, fault.BadInputf("HTTPS takes a certificate and its key: give --tls-cert and --tls-key, or neither")
+		return nil, fault.BadInputf("HTTPS needs a certificate and its key; give both --tls-cert and --tls-key, or neither")
 	}
 	var ports []net.Listener
 	defer func() {

@@ -52,7 +52,7 @@ func (h Home) freeze(ctx context.Context, c *Config, d *job.Dictionary, table st
 		return edition.Edition{}, fault.BadInput(err)
 	}
 	if d.IsNumbers() && !s.heads() {
-		return edition.Edition{}, fault.BadInputf("%s is no CSV or parquet file, so jobs without a dictionary use the table as it is and no edition; approve a dictionary, and freeze the table for it", table)
+		return edition.Edition{}, fault.BadInputf("%s is not a CSV or parquet file, so jobs without a dictionary use the table itself instead of an edition; approve a dictionary, and freeze the table for it", table)
 	}
 	key, err := h.splitKey()
 	if err != nil {

@@ -174,7 +174,7 @@ func (h Home) Join(jobs *job.Reader, r *roster.Roster) error {
 func (h Home) isIn(r *roster.Roster, c *Config, id *identity.Identity) error {
 	m, ok := r.Lookup(c.Name)
 	if !ok || m.Fingerprint() != shows(id, m).Fingerprint() {
-		return fault.BadInputf("the roster does not hold %s with the identity in %s; send its operator %s", c.Name, h, h.MemberPath())
+		return fault.BadInputf("the roster has no member %s with the identity in %s; send its operator %s", c.Name, h, h.MemberPath())
 	}
 	return nil
 }
@@ -189,7 +189,7 @@ func (h Home) take() (*os.File, error) {
 		if disk.Failed(err) { // the disk may recover: no fault of the configuration
 			return nil, fmt.Errorf("%s cannot be written to: %w", h, err)
 		}
-		return nil, fault.BadInputf("%s cannot be closed to others: %w", h, err)
+		return nil, fault.BadInputf("the permissions of %s cannot be restricted to its owner: %w", h, err)
 	}
 	lock, err := disk.Lock(h.IdentityPath())
 	if errors.Is(err, disk.ErrLocked) {
@@ -305,7 +305,7 @@ func (h Home) Left(name string, item vault.Item) ([]byte, error) {
 	}
 	b, err := e.Get(id, item)
 	if errors.Is(err, vault.ErrNoRetained) {
-		return nil, fault.BadInputf("job %s left no %s in %s, or it has been forgotten", name, item.Noun(), h)
+		return nil, fault.BadInputf("job %s has no %s in %s; the job stored none, or it has been erased", name, item.Noun(), h)
 	}
 	return b, err
 }
@@ -326,11 +326,11 @@ func decodeJudged(b []byte) (*method.Judged, error) {
 		return nil, fmt.Errorf("daemon: a party's figures: %w", err)
 	}
 	if own.Result == nil || own.Outcome == nil {
-		return nil, errors.New("daemon: a party's figures: there are none")
+		return nil, errors.New("daemon: a party's stored figures have no result or no decisions")
 	}
 	o, d := own.Outcome, own.Outcome.Decisions
 	if n := len(o.Truth); n == 0 || len(o.Held) != n || d.Rows != n || d.Cols < 1 || d.Cols > d.Stride || d.Stride > len(d.Data)/n {
-		return nil, fmt.Errorf("daemon: a party's figures: %d labels and %d ids of %d x %d decisions", n, len(o.Held), d.Rows, d.Cols)
+		return nil, fmt.Errorf("daemon: a party's stored figures have %d labels and %d ids for %d x %d decisions; each row must have one label, one id and at least one decision", n, len(o.Held), d.Rows, d.Cols)
 	}
 	return own, nil
 }
@@ -348,7 +348,7 @@ func (h Home) Alignment(job string) (ids []string, err error) {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return nil, fmt.Errorf("daemon: job %s: no list of ids: %w", job, err)
+		return nil, fmt.Errorf("daemon: job %s: the list of ids cannot be read: %w", job, err)
 	}
 	for _, one := range records[1:] {
 		ids = append(ids, one[0])

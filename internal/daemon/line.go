@@ -47,7 +47,7 @@ func (h Home) AddTLSKey() (roster.Member, error) {
 	case err != nil:
 		return m, fault.BadInput(err)
 	case m.Role != roster.Coordinator:
-		return m, fault.BadInputf("%s is a party's home, and the coordinator's has the TLS key; give that one", h)
+		return m, fault.BadInputf("%s is a party's home, but only a coordinator has a TLS key; give the coordinator's home", h)
 	case m.Fingerprint() != shows(id, m).Fingerprint():
 		return m, fault.BadInputf("%s does not belong to the identity in %s; put back the one that does", h.MemberPath(), h)
 	}

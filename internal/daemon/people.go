@@ -44,7 +44,7 @@ func (s Source) names(table string, people []string) ([]string, error) {
 		}
 		name, err := s.ID.Of(cells)
 		if err != nil {
-			return nil, fmt.Errorf("%s is no id of %s (%w); write the cells of %s, with commas between", dataset.Quote(text), table, err, strings.Join(s.ID.Columns, ", "))
+			return nil, fmt.Errorf("%s is not an id of %s (%w); write the cells of %s, separated by commas", dataset.Quote(text), table, err, strings.Join(s.ID.Columns, ", "))
 		}
 		names = append(names, name)
 	}

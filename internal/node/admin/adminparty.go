@@ -140,7 +140,7 @@ func encodeRows(set *dataset.Set) ([]byte, error) {
 	}
 	rows, cols := set.X.Rows(), set.X.Cols()
 	if rows > maxRows/size/cols {
-		return nil, fmt.Errorf("%s has %d rows of %d columns, more than the %d bytes of one question; ask about fewer rows at a time", set.Name, rows, cols, maxRows)
+		return nil, fmt.Errorf("%s has %d rows of %d columns, which exceed the %d bytes of one query; query fewer rows at a time", set.Name, rows, cols, maxRows)
 	}
 	var w wire.Writer
 	w.Grow(size*rows*cols + maxName)

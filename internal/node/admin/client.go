@@ -125,7 +125,7 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, int
 		return err
 	}
 	if err := json.Unmarshal(b, into); err != nil {
-		return fmt.Errorf("admin: an answer that cannot be read: %w", err)
+		return fmt.Errorf("admin: the daemon's answer cannot be read: %w", err)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func submit(c *coordinator.Coordinator, r *http.Request) (any, error) {
 		return nil, fmt.Errorf("admin: %w", err)
 	}
 	if len(body) > maxJobFile {
-		return nil, fault.BadInputf("admin: a job file of more than %d bytes", maxJobFile)
+		return nil, fault.BadInputf("admin: the job file has more than %d bytes, the most allowed", maxJobFile)
 	}
 	name := r.URL.Query().Get("name")
 	j, err := c.Reader.Parse(name, body)

@@ -31,7 +31,7 @@ func (a *Acceptance) Absent() bool { return len(a.Key) == 0 && len(a.Signature) 
 // Verify checks the signature under the member's identity key.
 func (a *Acceptance) Verify(id protocol.SessionID, identity ed25519.PublicKey) error {
 	if len(identity) != ed25519.PublicKeySize || !ed25519.Verify(identity, accepted(id, a.Member, a.Key), a.Signature) {
-		return protocol.Blame(protocol.Transport, protocol.KindMalformed, fmt.Errorf("the session key said to be %s's is not signed by it", a.Member))
+		return protocol.Blame(protocol.Transport, protocol.KindMalformed, fmt.Errorf("the session key of %s does not have that member's signature", a.Member))
 	}
 	return nil
 }
@@ -97,14 +97,14 @@ func DecodeDirectory(b []byte) (Directory, error) {
 // absent of them, and that self's entry is the key that it gave.
 func (d Directory) Verify(s *protocol.Session, identity func(member string) ed25519.PublicKey, self string, key []byte, absent int) error {
 	if len(d) != len(s.Members) {
-		return fmt.Errorf("control: a directory of %d keys for %d members", len(d), len(s.Members))
+		return fmt.Errorf("control: the directory has %d keys for %d members; it must have one for each", len(d), len(s.Members))
 	}
 	for i := range d {
 		if d[i].Member != s.Members[i].Name {
-			return fmt.Errorf("control: the directory names %q where the session has %q", d[i].Member, s.Members[i].Name)
+			return fmt.Errorf("control: the directory names %q, but the session's member in that place is %q", d[i].Member, s.Members[i].Name)
 		}
 		if d[i].Member == self && string(d[i].Key) != string(key) {
-			return errors.New("control: the directory holds another key for this party than the one it gave")
+			return errors.New("control: the directory's key for this party is not the key that this party gave")
 		}
 		if d[i].Absent() && absent > 0 && s.Members[i].Role != protocol.RoleServer {
 			absent--

@@ -128,7 +128,7 @@ func DecodeRefusal(b []byte) (*Refusal, error) {
 // check rejects a text beside a trouble, which has its own sentence.
 func (f *Refusal) check(r *wire.Reader) {
 	if f.Trouble != fault.NoTrouble && f.Text != "" {
-		r.Fail(fmt.Errorf("trouble %d with words of its own", f.Trouble))
+		r.Fail(fmt.Errorf("the refusal has trouble %d and also a text; it may have only one of them", f.Trouble))
 	}
 }
 
@@ -146,7 +146,7 @@ func readTrouble(r *wire.Reader) fault.Trouble {
 func readReason(r *wire.Reader) string {
 	s := r.String(maxTextBytes)
 	if s != fault.Printable(s) {
-		r.Fail(errors.New("a reason that cannot be printed"))
+		r.Fail(errors.New("the reason has characters that cannot be printed"))
 	}
 	return s
 }
@@ -179,7 +179,7 @@ func clip(s string) string {
 func readText(r *wire.Reader) string {
 	s := r.String(maxTextBytes)
 	if s != clip(s) {
-		r.Fail(errors.New("a text with control characters"))
+		r.Fail(errors.New("the text has control characters, which are not allowed"))
 	}
 	return s
 }

@@ -79,15 +79,15 @@ func (p *Report) read(r *wire.Reader) {
 		return
 	}
 	if p.Word = learner.FigurePermission(r.Uint8()); p.Word > learner.Allowed {
-		r.Fail(fmt.Errorf("word %d about figures", p.Word))
+		r.Fail(fmt.Errorf("permission %d for figures is unknown", p.Word))
 	}
 	if r.Err() == nil && r.Len() > 0 {
 		if p.Trouble = readTrouble(r); p.Trouble == fault.NoTrouble {
-			r.Fail(errors.New("no trouble in the field of a trouble"))
+			r.Fail(errors.New("the report has the field for a trouble, but no trouble in it"))
 		}
 	}
 	if none := p.Trouble == fault.NoTrouble; none && p.Word == learner.Denied || !none && p.Text != "" {
-		r.Fail(fmt.Errorf("trouble %d, word %d and a text of %d bytes", p.Trouble, p.Word, len(p.Text)))
+		r.Fail(fmt.Errorf("trouble %d, permission %d and a text of %d bytes cannot be in one report", p.Trouble, p.Word, len(p.Text)))
 	}
 }
 

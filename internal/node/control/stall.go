@@ -82,8 +82,8 @@ func (s *Stalls) Explain(err error, relay string, now time.Time, within time.Dur
 	text := fmt.Sprintf("%s: %s", first, s.of[first].trouble.Sentence())
 	var blame *protocol.BlameError
 	if errors.As(err, &blame) && blame.Party == relay {
-		own := fmt.Errorf("%s: %w; it says of %s", relay, blame.Err, text)
-		return &fault.Error{Code: fault.CodeTimedOut, Blamed: relay, Err: own, Public: relay + " was silent; it says of " + text}
+		own := fmt.Errorf("%s: %w; it reported: %s", relay, blame.Err, text)
+		return &fault.Error{Code: fault.CodeTimedOut, Blamed: relay, Err: own, Public: relay + " was silent; it reported: " + text}
 	}
 	return &fault.Error{Code: fault.CodeFailed, Blamed: first, Err: errors.New(text), Public: text}
 }

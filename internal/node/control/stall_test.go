@@ -82,7 +82,7 @@ func TestStallExcusesNoCoordinator(t *testing.T) {
 	silent := protocol.Blame("hub", protocol.KindSilent, errors.New("the directory did not come in time"))
 	got := s.Explain(silent, "hub", start, time.Minute)
 	var coded *fault.Error
-	if !errors.As(got, &coded) || coded.Code != fault.CodeTimedOut || coded.Blamed != "hub" || !strings.HasPrefix(coded.Public, "hub was silent; it says of north") {
+	if !errors.As(got, &coded) || coded.Code != fault.CodeTimedOut || coded.Blamed != "hub" || !strings.HasPrefix(coded.Public, "hub was silent; it reported: north") {
 		t.Errorf("the coordinator was silent, and the error is %v", got)
 	}
 	if got := s.Explain(silent, "", start, time.Minute); !errors.As(got, &coded) || coded.Blamed != "north" {

@@ -52,7 +52,7 @@ func (c *Coordinator) putOff(ctx context.Context, q *asked) {
 }
 
 // errOvertaken ends the answer to a question that its party no longer waits for.
-var errOvertaken = errors.New("its party has asked another question meanwhile")
+var errOvertaken = errors.New("the party has sent another query meanwhile")
 
 // until returns a context for the sessions that answer a question; it ends when the party has asked
 // another one.
@@ -222,7 +222,7 @@ func (c *Coordinator) readAnswers(j *Job) (method.Inquirer, error) {
 	}
 	asked, ok := opened.(method.Inquirer)
 	if !ok {
-		return nil, fault.Public(fault.BadInputf("the coordinator has no part in questions about models of protocol %s; each party predicts with its own model", m.Name()))
+		return nil, fault.Public(fault.BadInputf("the coordinator answers no queries about models of protocol %s; each party predicts with its own model", m.Name()))
 	}
 	return asked, nil
 }

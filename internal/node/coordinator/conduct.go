@@ -330,7 +330,7 @@ func (c *Coordinator) note(d *conducted, m protocol.Message) error {
 func (c *Coordinator) noteAcceptance(d *conducted, m protocol.Message) error {
 	a, err := control.DecodeAcceptance(m.Body)
 	if err == nil && a.Member != m.Sender {
-		err = fmt.Errorf("an acceptance in the name of %q", a.Member)
+		err = fmt.Errorf("the acceptance names %q, which did not send it", a.Member)
 	}
 	if err == nil {
 		err = a.Verify(d.session.ID(), c.signer(m.Sender))
@@ -348,9 +348,9 @@ func (c *Coordinator) noteReport(d *conducted, m protocol.Message) error {
 	switch {
 	case err != nil:
 	case !(r.CPU >= 0) || math.IsInf(r.CPU, 0): // JSON cannot hold such numbers
-		err = fmt.Errorf("a report of %v seconds of processor time", r.CPU)
+		err = fmt.Errorf("the report has %v seconds of processor time; it must be a finite number of at least 0", r.CPU)
 	case r.Blamed != "" && r.Blamed != protocol.Transport && d.session.Index(r.Blamed) < 0:
-		err = fmt.Errorf("a report that blames %q, which is no member of the session", r.Blamed)
+		err = fmt.Errorf("the report blames %q, which is not a member of the session", r.Blamed)
 	}
 	if err != nil {
 		return protocol.Blame(m.Sender, protocol.KindMalformed, err)

@@ -143,7 +143,7 @@ func (c *Coordinator) readSessions() error {
 }
 
 // errSetAside keeps a session whose job cannot be read.
-var errSetAside = errors.New("coordinator: the job is set aside")
+var errSetAside = errors.New("coordinator: the job cannot be read and is set aside")
 
 // belongs finds a session's job, and describes the session if the job will resume it.
 func (c *Coordinator) belongs(s vault.Session) (id job.ID, described *protocol.Session, err error) {

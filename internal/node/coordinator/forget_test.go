@@ -136,7 +136,7 @@ func TestForgottenJobsLeaveNothing(t *testing.T) {
 					t.Errorf("this file is left: %s", path)
 				}
 			}
-			if _, err := w.members[hub].boss.Outcome(id); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "has been erased") {
+			if _, err := w.members[hub].boss.Outcome(id); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "have been erased") {
 				t.Errorf("the decisions: %v", err)
 			}
 		})

@@ -152,7 +152,7 @@ func (c *Coordinator) nextOrder() int {
 // admit fills in the roster's parties if the job names none, and checks that all parties are members.
 func (c *Coordinator) admit(spec *job.Job) error {
 	if spec.Data.Sources != nil {
-		return errors.New("coordinator: a deployed job names one source, which is each party's own catalogue name; sources belongs to simulate")
+		return errors.New("coordinator: a deployed job must name one source, which each party looks up in its own catalogue; the setting sources is for mercer simulate only")
 	}
 	if len(spec.Parties()) == 0 {
 		by := job.Rows

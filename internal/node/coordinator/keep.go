@@ -201,7 +201,7 @@ func (c *Coordinator) Download(id job.ID) ([]byte, error) {
 func (c *Coordinator) left(id job.ID, item vault.Item) ([]byte, error) {
 	b, err := c.Artifacts.Get(id, item)
 	if errors.Is(err, vault.ErrNoRetained) {
-		return nil, fault.Public(fault.BadInputf("coordinator: what job %v retained has been erased, with its %s; submit the job again", id, item))
+		return nil, fault.Public(fault.BadInputf("coordinator: the artifacts that job %v retained, its %s among them, have been erased; submit the job again", id, item))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)

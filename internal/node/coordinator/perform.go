@@ -125,7 +125,7 @@ func (c *Coordinator) missing(d *conducted) error {
 			return protocol.Blame(name, protocol.KindSilent, fmt.Errorf("sent no report for %v", c.patience(d)))
 		}
 	}
-	return errors.New("coordinator: the session does not end")
+	return errors.New("coordinator: all parties have reported, but the session has not ended")
 }
 
 // directory sends the signed keys of all present members to all parties.

@@ -22,7 +22,7 @@ const relayEvery = time.Second
 func (c *Coordinator) noteStall(d *conducted, m protocol.Message) error {
 	s, err := control.DecodeStall(m.Body)
 	if err == nil && s.Member != m.Sender {
-		err = fmt.Errorf("a stall in the name of %q", fault.Printable(s.Member))
+		err = fmt.Errorf("the stall names %q, which did not send it", fault.Printable(s.Member))
 	}
 	if err != nil {
 		return protocol.Blame(m.Sender, protocol.KindMalformed, err)

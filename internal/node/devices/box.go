@@ -110,7 +110,7 @@ func (b *box) Send(_ context.Context, m protocol.Message) error {
 	defer b.mu.Unlock()
 	woken, known := b.more[m.Receiver]
 	if !known {
-		return fmt.Errorf("devices: %v is for nobody in the session", m.Header)
+		return fmt.Errorf("devices: the receiver of %v is not in the session", m.Header)
 	}
 	b.fromServer.Add(uint64(len(m.Body)))
 	m.Body = b.shared(m.Body)

@@ -111,7 +111,7 @@ func toldBefore(open []vault.Session, steps int) (map[int][]byte, error) {
 			return nil, err
 		}
 		if t.step >= steps {
-			return nil, fmt.Errorf("devices: a note of step %d, the job has %d", t.step, steps)
+			return nil, fmt.Errorf("devices: the stored step %d does not fit the job, which has %d steps", t.step, steps)
 		}
 		before[t.step] = t.announced
 	}
@@ -146,7 +146,7 @@ func (d *Device) Run(ctx context.Context) (*Report, error) {
 		return r, nil
 	case errors.Is(err, errMoved):
 		return r, errors.Join(
-			fmt.Errorf("devices: %s was left out, since the job continued without it from step %s on: %w", d.line.name, r.Left, err),
+			fmt.Errorf("devices: the job continued without %s from step %s on: %w", d.line.name, r.Left, err),
 			d.forget("the job went on without this device"))
 	case err != nil:
 		return r, err
@@ -214,7 +214,7 @@ func (d *Device) join(ctx context.Context, i int, announced []byte) error {
 		return err
 	}
 	if !next.Has(d.line.name) {
-		return fmt.Errorf("%w: an earlier step did not get all that this device had to send", errMoved)
+		return fmt.Errorf("%w: an earlier step did not receive all messages of this device", errMoved)
 	}
 	return d.take(ctx, i, next, announced)
 }
@@ -227,7 +227,7 @@ func (d *Device) take(ctx context.Context, i int, next *method.Session, announce
 		return err
 	}
 	if err := d.Vault.Unclaimed(opened.ID(), next.Claims...); err != nil {
-		return fmt.Errorf("devices: this device has added to such a sum before, and may do so once: %w", err)
+		return fmt.Errorf("devices: this device has already added to such a sum, and may do so only once: %w", err)
 	}
 	kept, err := d.kept.take(d.Vault, opened.ID(), told{i, announced}.encode())
 	if err != nil {

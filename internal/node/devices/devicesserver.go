@@ -66,7 +66,7 @@ func New(c Config) (*Service, error) {
 		return nil, err
 	}
 	for _, l := range lost {
-		return nil, fmt.Errorf("devices: session %v cannot continue, and devices add each vector once; no server can finish this job: %w", l.ID, l.Err)
+		return nil, fmt.Errorf("devices: session %v cannot continue, and no server can finish this job, because devices add each vector only once: %w", l.ID, l.Err)
 	}
 	s.kept = reopened(open)
 	if s.first, err = s.resume(); err != nil {
@@ -302,7 +302,7 @@ func (s *Service) resume() (int, error) {
 		return 0, nil
 	}
 	if last.step >= len(s.plan) || !last.resumes {
-		return 0, fmt.Errorf("devices: a note of step %d, the job has %d", last.step, len(s.plan))
+		return 0, fmt.Errorf("devices: the stored step %d does not fit the job, which has %d steps", last.step, len(s.plan))
 	}
 	if err := s.hub.Restore(last.snapshot); err != nil {
 		return 0, err

@@ -88,16 +88,16 @@ func (e *Enrolment) check() error {
 	seen := make(map[string]bool, len(e.Keys))
 	for i, k := range e.Keys {
 		if len(k) != ed25519.PublicKeySize || seen[string(k)] {
-			return fault.BadInputf("devices: device %d has a key that another device has, or none; give each device its own", i+1)
+			return fault.BadInputf("devices: device %d has no key, or the same key as another device; give each device its own", i+1)
 		}
 		seen[string(k)] = true
 		e.at[Name(i)] = i
 	}
 	if e.Job.Data.Partition.By != job.Devices {
-		return fault.BadInputf("devices: the data of protocol %s are not split by devices; use protocol fedcfk, or secvm with aggregation: secagg", e.Job.Protocol.Name())
+		return fault.BadInputf("devices: protocol %s cannot run on devices; use protocol fedcfk, or protocol secvm with the setting aggregation: secagg", e.Job.Protocol.Name())
 	}
 	if len(e.Job.Parties()) > 0 {
-		return fault.BadInputf("devices: the job names its parties, and devices are named by their enrolment; remove parties from partition")
+		return fault.BadInputf("devices: the job names its parties, but the enrolment names the devices; remove parties from partition")
 	}
 	_, _, _, err := e.plan()
 	return err
@@ -146,4 +146,4 @@ func (e *Enrolment) Place(key ed25519.PublicKey) (int, error) {
 }
 
 // errMoved marks a request for a session or a job that has ended.
-var errMoved = errors.New("devices: it is over")
+var errMoved = errors.New("devices: the session or the job has ended")

@@ -199,7 +199,7 @@ func (s *Service) take(w http.ResponseWriter, q *http.Request, b *box, by reques
 		return err
 	}
 	if most := request.BodyTime(by.Length) / 2; took > most {
-		return fmt.Errorf("devices: a body of %d bytes took %v, more than %v: half of the longest time", by.Length, took, most)
+		return fmt.Errorf("devices: a body of %d bytes took %v; it may take at most %v, half of the longest time", by.Length, took, most)
 	}
 	return nil
 }
@@ -228,11 +228,11 @@ func (s *Service) accept(w http.ResponseWriter, q *http.Request, b *box, by requ
 		err = b.session.Check(m.Header, Server)
 	}
 	if err == nil && m.Sender != by.Name {
-		err = errors.New("it is in the name of another one")
+		err = errors.New("it names another device as its sender")
 	}
 	if err != nil {
 		http.Error(w, "this is no message of the device to the server", http.StatusBadRequest)
-		return fmt.Errorf("devices: this is no message of the device to the server: %w", err)
+		return fmt.Errorf("devices: the body is not a message from the device to the server: %w", err)
 	}
 	fresh, err := b.fresh(m)
 	switch {

@@ -118,7 +118,7 @@ func (l *line) step(ctx context.Context, index int) ([]byte, error) {
 		case status == http.StatusNoContent:
 			continue
 		case len(b) > maxAnnounced:
-			return nil, fmt.Errorf("%w: an announcement of %d bytes", errRefused, len(b))
+			return nil, fmt.Errorf("%w: the announcement of %d bytes is too long", errRefused, len(b))
 		case len(b) == 0:
 			return nil, nil
 		}

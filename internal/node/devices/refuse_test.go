@@ -68,7 +68,7 @@ func enrolledOf(t testing.TB, text string, devices int) (*Enrolment, error) {
 // A job that no devices can run is refused before anybody is enrolled.
 func TestJobsThatNoDevicesRuns(t *testing.T) {
 	for name, tt := range map[string]struct{ from, to, want string }{
-		"a job that names parties":      {"{by: devices}", "{by: devices, parties: [north, south]}", "devices are named by their enrolment"},
+		"a job that names parties":      {"{by: devices}", "{by: devices, parties: [north, south]}", "the enrolment names the devices"},
 		"a job without a catalogue":     {", items: [a, b, c, d, e, f, g, h, i, j, k, l]", "", "parties that each have their own list need one catalogue"},
 		"a job that simulates losses":   {"{by: devices}", "{by: devices, dropout: 0.1}", "dropout is for simulate only"},
 		"a job of many splits":          {"{name: cf-komd}", "{name: cf-komd}\n  repeats: 3", "repeats is for simulate"},
@@ -286,7 +286,7 @@ func TestADeviceAddsItsListOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = d.take(t.Context(), 0, plan[0].Session, nil)
-	if err == nil || !strings.Contains(err.Error(), "has added to such a sum before") {
+	if err == nil || !strings.Contains(err.Error(), "has already added to such a sum") {
 		t.Errorf("%s: %v", m.Name(), err)
 	}
 }

@@ -373,12 +373,12 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	case r.Err() != nil || magic == entryMagic:
 	case magic == splitMagic:
 		if e.Split = r.String(maxText); e.Split == "" && r.Err() == nil {
-			r.Fail(errors.New("a split without words"))
+			r.Fail(errors.New("the entry of a split has no text"))
 		}
 	case magic == tableMagic:
 		e.readTable(r)
 		if r.Err() == nil && e.Table == "" && e.Schema == "" && e.Fit == (Fit{}) {
-			r.Fail(errors.New("a table without name, schema and fit"))
+			r.Fail(errors.New("the entry's table must have a name, a schema or a fit"))
 		}
 	case magic == alsoMagic:
 		e.Also = readAlso(r)
@@ -390,7 +390,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		e.Day, e.Also = r.String(len(time.DateOnly)), readKinds(r)
 		e.readTable(r)
 	default:
-		r.Fail(fmt.Errorf("%q is not the format of a release", magic))
+		r.Fail(fmt.Errorf("%q is not a known format of a release", magic))
 	}
 	e.Kind, e.Job, e.Question = method.ReleaseKind(r.String(32)), r.String(maxText), r.Bool()
 	e.Peers = r.Strings(maxPeers, maxText)
@@ -421,7 +421,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		e.readMore(r)
 	}
 	if magic == moreMagic && len(e.More) == 0 && r.Err() == nil {
-		r.Fail(errors.New("no further classes in a format that has some"))
+		r.Fail(errors.New("this format must have further classes, but the entry has none"))
 	}
 	return e, r.Close("release")
 }
@@ -444,10 +444,10 @@ func (e *Entry) readRows(r *wire.Reader, labelled, grouped bool) {
 		}
 	}
 	if r.Err() == nil && !slices.IsSortedFunc(e.Rows, compareRows) {
-		r.Fail(errors.New("rows out of order"))
+		r.Fail(errors.New("rows must be in ascending order"))
 	}
 	if r.Err() == nil && grouped != e.grouped() {
-		r.Fail(errors.New("rows and flag disagree about groups"))
+		r.Fail(errors.New("the flag for groups does not match the rows"))
 	}
 }
 
@@ -462,7 +462,7 @@ func (e *Entry) readMore(r *wire.Reader) {
 		r.Fixed(e.More[i].Person[:])
 		e.More[i].Class = r.Uint16()
 		if i > 0 && compareMembers(e.More[i-1], e.More[i]) >= 0 {
-			r.Fail(errors.New("classes out of order"))
+			r.Fail(errors.New("further classes must be in ascending order, each once"))
 		}
 	}
 }
@@ -472,7 +472,7 @@ func readKinds(r *wire.Reader) []method.ReleaseKind {
 	also := kindsOf(r.Strings(maxAlso, 32))
 	for i, k := range also {
 		if !k.Beside() || i > 0 && k <= also[i-1] {
-			r.Fail(fmt.Errorf("%q in the list of kinds released beside a release", string(k)))
+			r.Fail(fmt.Errorf("kind %q cannot be released beside a release, or is out of order in their list", string(k)))
 		}
 	}
 	return also
@@ -482,7 +482,7 @@ func readKinds(r *wire.Reader) []method.ReleaseKind {
 func readAlso(r *wire.Reader) []method.ReleaseKind {
 	also := readKinds(r)
 	if len(also) == 0 && r.Err() == nil {
-		r.Fail(errors.New("no kinds released beside a release in a format that has some"))
+		r.Fail(errors.New("this format must have kinds released beside a release, but the entry has none"))
 	}
 	return also
 }

@@ -220,7 +220,7 @@ func TestTablesOfEntries(t *testing.T) {
 	newest.String(tableMagic)
 	newest.Fixed(make([]byte, 2+4+2+1+2+2+2)) // nothing in any of its fields
 	empty := append(newest.Bytes(), former(newEntry(testKey, question([]string{"x"}, 1)), entryMagic)[len(first.Bytes()):]...)
-	if _, err := DecodeEntry(empty); err == nil || !strings.Contains(err.Error(), "a table without name, schema and fit") {
+	if _, err := DecodeEntry(empty); err == nil || !strings.Contains(err.Error(), "the entry's table must have a name, a schema or a fit") {
 		t.Errorf("an empty table: %v", err)
 	}
 	beside := *e

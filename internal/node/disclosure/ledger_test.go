@@ -200,7 +200,7 @@ func TestDamagedLedger(t *testing.T) {
 		want   string
 	}{
 		"cut short":   {func(_ Ledger, path string) error { return os.WriteFile(path, newEntry(testKey, r).Encode()[1:], 0o600) }, "restore it from a backup"},
-		"another one": {func(_ Ledger, path string) error { return os.WriteFile(path, newEntry(testKey, later).Encode(), 0o600) }, "belongs under another name"},
+		"another one": {func(_ Ledger, path string) error { return os.WriteFile(path, newEntry(testKey, later).Encode(), 0o600) }, "does not match its file name"},
 		"no key":      {func(l Ledger, _ string) error { return os.Remove(filepath.Join(string(l), keyName)) }, "key is missing"},
 		"a short key": {func(l Ledger, _ string) error { return os.WriteFile(filepath.Join(string(l), keyName), nil, 0o600) }, "0 bytes instead of 32"},
 		"older version": {func(l Ledger, _ string) error {

@@ -113,7 +113,7 @@ func decodeNote(b []byte) (Listed, error) {
 	case magic == noteAlsoMagic:
 		n.Also = readAlso(r)
 	case r.Err() == nil && magic != noteMagic:
-		r.Fail(fmt.Errorf("%q is not the format of a release that awaits approval", magic))
+		r.Fail(fmt.Errorf("%q is not a known format of a release that awaits approval", magic))
 	}
 	n.Kind, n.Job, n.Question = method.ReleaseKind(r.String(32)), r.String(maxText), r.Bool()
 	n.Peers = r.Strings(maxPeers, maxText)
@@ -191,7 +191,7 @@ func (l Ledger) List() ([]Listed, error) {
 var ErrNotHeld = errors.New("no release with this ID awaits approval; see mercer release list")
 
 // ErrNotThere reports that there is no release to withdraw.
-var ErrNotThere = errors.New("no release with this ID awaits approval or is approved; see mercer release list. A disclosed release cannot be called back")
+var ErrNotThere = errors.New("no release with this ID awaits approval or is approved; see mercer release list. A disclosed release cannot be withdrawn")
 
 // Approve allows a release that awaits approval for any job with equal content, until it is disclosed
 // or the approval is 30 days old.

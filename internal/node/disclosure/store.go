@@ -62,7 +62,7 @@ func (l Ledger) files(s State) ([]string, error) {
 	var files []string
 	for _, name := range list {
 		if olderName.MatchString(name) {
-			return nil, fmt.Errorf("release: %s has releases in the format of an older version, with which this version can compare nothing; nothing is released while the folder is there; move it away, knowing that jobs which differ from earlier ones then pass", l)
+			return nil, fmt.Errorf("release: %s has releases in the format of an older version, which this version cannot compare with new ones; nothing is released while the folder is there. Move it away only if you accept that jobs are not compared with those releases", l)
 		}
 		if m := entryName.FindStringSubmatch(name); m != nil && State(m[3]) == s {
 			files = append(files, filepath.Join(string(l), name))
@@ -107,7 +107,7 @@ func (l Ledger) read(file string) (*Entry, error) {
 	}
 	e, err := DecodeEntry(b)
 	if m := entryName.FindStringSubmatch(filepath.Base(file)); err == nil && (m == nil || e.ID() != m[2] && e.formerID() != m[2] || string(e.Kind) != m[1]) {
-		err = errors.New("its content belongs under another name")
+		err = errors.New("its content does not match its file name")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("release: %s: %w; restore it from a backup: nothing is released while the ledger cannot be read", file, err)

@@ -267,7 +267,7 @@ func decodePeople(b []byte) ([][16]byte, error) {
 	list := make([][16]byte, r.Count(maxRows, 16))
 	for i := range list {
 		if r.Fixed(list[i][:]); i > 0 && bytes.Compare(list[i-1][:], list[i][:]) >= 0 && r.Err() == nil {
-			r.Fail(errors.New("people out of order"))
+			r.Fail(errors.New("people must be in ascending order, each once"))
 		}
 	}
 	return list, r.Close(peopleMagic)

@@ -195,7 +195,7 @@ func (d *driver) again(r journal.Record) error {
 
 func compare(now protocol.Effects, then journal.Record) error {
 	if len(now.Send) != len(then.Sent) {
-		return fmt.Errorf("%w: %d messages where the journal has %d", ErrDiverged, len(now.Send), len(then.Sent))
+		return fmt.Errorf("%w: the machine sends %d messages, but the journal has %d", ErrDiverged, len(now.Send), len(then.Sent))
 	}
 	for i, m := range now.Send {
 		if m.Digest() != then.Sent[i] {
@@ -203,7 +203,7 @@ func compare(now protocol.Effects, then journal.Record) error {
 		}
 	}
 	if !slices.Equal(now.Claim, then.Claims) {
-		return fmt.Errorf("%w: it claims %q where the journal has %q", ErrDiverged, now.Claim, then.Claims)
+		return fmt.Errorf("%w: the machine claims %q, but the journal has %q", ErrDiverged, now.Claim, then.Claims)
 	}
 	return nil
 }

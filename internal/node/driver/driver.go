@@ -335,7 +335,7 @@ func (d *driver) explain(err error) error {
 	case !known:
 		return err
 	case errors.As(why, &earlier):
-		return fmt.Errorf("%w; then it went silent", why)
+		return fmt.Errorf("%w; then the member went silent", why)
 	}
-	return fmt.Errorf("%w; an earlier message of it was refused: %w", err, why)
+	return fmt.Errorf("%w; an earlier message from it was refused: %w", err, why)
 }

@@ -177,9 +177,9 @@ func TestSilenceIsExplained(t *testing.T) {
 		kind  protocol.Kind
 		text  string
 	}{
-		{"blamed", protocol.Blame(peer, protocol.KindMalformed, errors.New("not a number")), nil, protocol.KindMalformed, "not a number; then it went silent"},
-		{"plain", errors.New("no room for it"), nil, protocol.KindSilent, "within a minute; an earlier message of it was refused: no room for it"},
-		{"sealed to nobody", nil, protocol.Blame(peer, protocol.KindMalformed, errors.New("does not open")), protocol.KindMalformed, "does not open; then it went silent"},
+		{"blamed", protocol.Blame(peer, protocol.KindMalformed, errors.New("not a number")), nil, protocol.KindMalformed, "not a number; then the member went silent"},
+		{"plain", errors.New("no room for it"), nil, protocol.KindSilent, "within a minute; an earlier message from it was refused: no room for it"},
+		{"sealed to nobody", nil, protocol.Blame(peer, protocol.KindMalformed, errors.New("does not open")), protocol.KindMalformed, "does not open; then the member went silent"},
 		{"nothing refused", nil, nil, protocol.KindSilent, "within a minute"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

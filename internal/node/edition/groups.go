@@ -210,7 +210,7 @@ func decode[V any](magic string, b []byte, size int, value func(*wire.Reader) V)
 	for i := range list {
 		r.Fixed(list[i].Element[:])
 		if i > 0 && compareElements(list[i-1].Element, list[i].Element) >= 0 && r.Err() == nil {
-			r.Fail(errors.New("elements out of order"))
+			r.Fail(errors.New("elements must be in ascending order, each once"))
 		}
 		list[i].Of = value(r)
 	}

@@ -128,7 +128,7 @@ func (b *book) check() error {
 	}
 	for _, e := range b.Editions {
 		if e.Number < 1 || e.Number > maxPast {
-			return fmt.Errorf("it has an edition with number %d", e.Number)
+			return fmt.Errorf("the number %d of an edition is out of range", e.Number)
 		}
 	}
 	return nil

@@ -285,7 +285,7 @@ func (s *storedPeople) check(r *wire.Reader) {
 	for i := range s.count {
 		t := s.of.readPerson(r, own.again())
 		if i > 0 && compareElements(last, t.ID) >= 0 {
-			r.Fail(errors.New("edition: people out of order"))
+			r.Fail(errors.New("edition: people must be in ascending order, each once"))
 		}
 		if last = t.ID; r.Err() != nil {
 			return
@@ -312,7 +312,7 @@ func (p *past) readPeople(r *wire.Reader, s *slabs) []Person {
 	for i := range n {
 		t := p.readPerson(r, s)
 		if i > 0 && compareElements(list[i-1].ID, t.ID) >= 0 {
-			r.Fail(errors.New("edition: people out of order"))
+			r.Fail(errors.New("edition: people must be in ascending order, each once"))
 		}
 		if r.Err() != nil {
 			return nil

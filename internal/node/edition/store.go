@@ -78,7 +78,7 @@ const (
 // leaves the editions as they were, or with the new one.
 func (s Store) Make(d Draft) (made Edition, err error) {
 	if d.Training+d.HeldOut > 0 && len(d.People) == 0 {
-		return made, errors.New("edition: the draft has rows and no people")
+		return made, errors.New("edition: the draft has rows but no people")
 	}
 	err = s.change(func(b *book, artifacts *vault.Artifacts) error {
 		if err := b.fits(d.Table, d.Dictionary, d.Known, d.Labels); err != nil {

@@ -110,7 +110,7 @@ func decode(b []byte) (entry, error) {
 	case tagEnded:
 		e.Ended = r.String(MaxOutcomeBytes)
 	default:
-		r.Fail(fmt.Errorf("a record of unknown kind %d", tag))
+		r.Fail(fmt.Errorf("the record's kind %d is unknown", tag))
 	}
 	if e.Event != nil {
 		decodeEffects(r, &e.Record)
@@ -138,7 +138,7 @@ func decodeReceived(r *wire.Reader) (protocol.Event, *side) {
 	s := &side{size: int(r.Uint32())}
 	r.Fixed(s.hash[:])
 	if r.Err() == nil && (s.size <= inlineBytes || s.size > protocol.MaxChunkBytes) {
-		r.Fail(fmt.Errorf("a side file for a body of %d bytes", s.size))
+		r.Fail(fmt.Errorf("a body of %d bytes cannot be in a side file", s.size))
 	}
 	return protocol.Received{Message: m}, s
 }
@@ -146,7 +146,7 @@ func decodeReceived(r *wire.Reader) (protocol.Event, *side) {
 func decodeDelivered(r *wire.Reader) int {
 	n := r.Uint32()
 	if n > math.MaxInt32 {
-		r.Fail(errors.New("a count of deliveries beyond all bounds"))
+		r.Fail(errors.New("the count of deliveries is too large"))
 		return 0
 	}
 	return int(n)
@@ -191,18 +191,18 @@ func (r Record) validate() error {
 	case r.Event != nil && r.Delivered == 0 && r.Ended == "":
 		return r.validateEvent()
 	case r.Sent != nil || r.Claims != nil:
-		return errors.New("journal: only an event sends or claims")
+		return errors.New("journal: the record sends or claims something without an event")
 	case r.Event == nil && r.Delivered == 0 && r.Ended != "":
 		return nil
 	case r.Event == nil && r.Ended == "" && 0 < r.Delivered && r.Delivered <= math.MaxInt32:
 		return nil
 	}
-	return errors.New("journal: a record is an event, a count of deliveries or an outcome")
+	return errors.New("journal: a record must be exactly one of an event, a count of deliveries and an outcome")
 }
 
 func (r Record) validateEvent() error {
 	if len(r.Sent) > MaxSent || len(r.Claims) > MaxClaims {
-		return fmt.Errorf("journal: %d messages and %d claims in one step, at most %d and %d", len(r.Sent), len(r.Claims), MaxSent, MaxClaims)
+		return fmt.Errorf("journal: the step has %d messages and %d claims, but at most %d and %d are allowed", len(r.Sent), len(r.Claims), MaxSent, MaxClaims)
 	}
 	for _, name := range r.Claims {
 		if err := validClaim(name); err != nil {
@@ -214,13 +214,13 @@ func (r Record) validateEvent() error {
 		return nil
 	case protocol.Expired:
 		if len(e.Timer) > maxTimerBytes {
-			return fmt.Errorf("journal: a timer's name of %d bytes, at most %d", len(e.Timer), maxTimerBytes)
+			return fmt.Errorf("journal: the timer's name has %d bytes, but at most %d are allowed", len(e.Timer), maxTimerBytes)
 		}
 		return nil
 	case protocol.Received:
 		return validMessage(e.Message)
 	}
-	return fmt.Errorf("journal: an event of unknown type %T", r.Event)
+	return fmt.Errorf("journal: the event's type %T is unknown", r.Event)
 }
 
 func validMessage(m protocol.Message) error {
@@ -228,14 +228,14 @@ func validMessage(m protocol.Message) error {
 		return fmt.Errorf("journal: %w", err)
 	}
 	if len(m.Body) > protocol.MaxChunkBytes {
-		return fmt.Errorf("journal: a body of %d bytes, at most %d", len(m.Body), protocol.MaxChunkBytes)
+		return fmt.Errorf("journal: the body has %d bytes, but at most %d are allowed", len(m.Body), protocol.MaxChunkBytes)
 	}
 	return nil
 }
 
 func validClaim(name string) error {
 	if name == "" || len(name) > MaxClaimBytes {
-		return fmt.Errorf("journal: a claimed name of %d bytes, want 1 to %d", len(name), MaxClaimBytes)
+		return fmt.Errorf("journal: a claimed name has %d bytes; it must have 1 to %d", len(name), MaxClaimBytes)
 	}
 	return nil
 }

@@ -42,16 +42,16 @@ func TestDecodeRefuses(t *testing.T) {
 		want string
 	}{
 		{"empty", nil, "end too early"},
-		{"unknown kind", []byte{99}, "unknown kind 99"},
+		{"unknown kind", []byte{99}, "kind 99 is unknown"},
 		{"tail", append(bytes.Clone(resumed), 0), "1 bytes too many"},
 		{"many digests", []byte{tagResumed, 0xff, 0xff, 0xff, 0xff}, "a count of 4294967295"},
 		{"many claims", []byte{tagResumed, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff}, "a count of 4294967295"},
 		{"empty claim", []byte{tagResumed, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0}, "a claimed name of 0 bytes"},
-		{"no deliveries", []byte{tagDelivered, 0, 0, 0, 0}, "a record is an event"},
-		{"too many deliveries", []byte{tagDelivered, 0, 0, 0, 0x80}, "beyond all bounds"},
-		{"no outcome", []byte{tagEnded, 0, 0}, "a record is an event"},
-		{"small body on the side", tooSmall.encode(), "a side file for a body of 65536 bytes"},
-		{"large body on the side", tooLarge.encode(), "a side file for a body of 524289 bytes"},
+		{"no deliveries", []byte{tagDelivered, 0, 0, 0, 0}, "a record must be exactly one"},
+		{"too many deliveries", []byte{tagDelivered, 0, 0, 0, 0x80}, "too large"},
+		{"no outcome", []byte{tagEnded, 0, 0}, "a record must be exactly one"},
+		{"small body on the side", tooSmall.encode(), "a body of 65536 bytes cannot be in a side file"},
+		{"large body on the side", tooLarge.encode(), "a body of 524289 bytes cannot be in a side file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := decode(c.b)

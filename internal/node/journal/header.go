@@ -38,7 +38,7 @@ func decodeHeader(b []byte) (Header, error) {
 	r := wire.NewReader(b)
 	var h Header
 	if v := r.Uint16(); r.Err() == nil && v != formatVersion {
-		return h, fmt.Errorf("a journal of format %d, and this program reads %d: %w", v, formatVersion, ErrBuild)
+		return h, fmt.Errorf("the journal has format %d, but this program reads only format %d: %w", v, formatVersion, ErrBuild)
 	}
 	r.Fixed(h.Session[:])
 	h.Build = r.String(maxBuildBytes)

@@ -247,12 +247,12 @@ func TestAppendRefuses(t *testing.T) {
 		r    Record
 		want string
 	}{
-		{"nothing", Record{}, "a record is an event, a count"},
-		{"event and marker", Record{Event: protocol.Resumed{}, Delivered: 1}, "a record is an event, a count"},
-		{"two markers", Record{Delivered: 1, Ended: "x"}, "a record is an event, a count"},
-		{"count beyond all bounds", Record{Delivered: math.MaxInt32 + 1}, "a record is an event, a count"},
-		{"negative count", Record{Delivered: -1}, "a record is an event, a count"},
-		{"marker that sends", Record{Delivered: 1, Sent: [][32]byte{{}}}, "only an event sends"},
+		{"nothing", Record{}, "a record must be exactly one"},
+		{"event and marker", Record{Event: protocol.Resumed{}, Delivered: 1}, "a record must be exactly one"},
+		{"two markers", Record{Delivered: 1, Ended: "x"}, "a record must be exactly one"},
+		{"count beyond all bounds", Record{Delivered: math.MaxInt32 + 1}, "a record must be exactly one"},
+		{"negative count", Record{Delivered: -1}, "a record must be exactly one"},
+		{"marker that sends", Record{Delivered: 1, Sent: [][32]byte{{}}}, "without an event"},
 		{"body too large", received(message(make([]byte, protocol.MaxChunkBytes+1))), "a body of 524289 bytes"},
 		{"header with a long name", received(long), "a name in a header has 65 bytes"},
 		{"header without chunks", received(noChunks), "chunk 0 of 0"},

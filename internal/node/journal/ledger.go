@@ -188,7 +188,7 @@ func readLedger(r io.Reader) (holder map[string]protocol.SessionID, end int64, e
 			return nil, 0, fmt.Errorf("line %d is damaged: names that it listed could be used twice; no session may claim a name until the line is repaired", n)
 		}
 		if was, held := holder[name]; held && was != session {
-			return nil, 0, fmt.Errorf("line %d: %q has two holders", n, name)
+			return nil, 0, fmt.Errorf("line %d: two sessions have claimed %q", n, name)
 		}
 		holder[name] = session
 		end += int64(len(line))

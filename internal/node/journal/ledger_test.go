@@ -182,7 +182,7 @@ func TestDamagedLedger(t *testing.T) {
 	}
 	two := ledgerLine(idOf(1), "a") + ledgerLine(idOf(2), "a")
 	must(t, os.WriteFile(path, []byte(two), 0o600))
-	if _, err := OpenLedger(path); err == nil || !strings.Contains(err.Error(), "two holders") {
+	if _, err := OpenLedger(path); err == nil || !strings.Contains(err.Error(), "two sessions have claimed") {
 		t.Errorf("two holders of one name: %v", err)
 	}
 }

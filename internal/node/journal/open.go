@@ -39,7 +39,7 @@ func (s *Store) Open(id protocol.SessionID, build string) (*Journal, Note, error
 		return nil, Note{}, err
 	}
 	if was := j.header.Build; was != build {
-		err := fmt.Errorf("journal: session %v was begun by %q and this is %q: %w", id, was, build, ErrBuild)
+		err := fmt.Errorf("journal: session %v was begun by build %q, but this is build %q: %w", id, was, build, ErrBuild)
 		return nil, Note{}, errors.Join(err, j.Close())
 	}
 	return j, note, nil

@@ -93,7 +93,7 @@ func (s *Store) Used(id protocol.SessionID) (bool, error) {
 // depend. An id that was ever used gives an error that wraps [ErrUsed].
 func (s *Store) Create(id protocol.SessionID, seed [SeedSize]byte, build string) (*Journal, error) {
 	if build == "" || len(build) > maxBuildBytes {
-		return nil, fmt.Errorf("journal: a build of %d bytes, want 1 to %d", len(build), maxBuildBytes)
+		return nil, fmt.Errorf("journal: the name of the build has %d bytes; it must have 1 to %d", len(build), maxBuildBytes)
 	}
 	s.creating.Lock()
 	defer s.creating.Unlock()

@@ -68,7 +68,7 @@ func TestOtherFormatsAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	b[0]++
-	want := fmt.Sprintf("format %d, and this program reads %d", formatVersion+1, formatVersion)
+	want := fmt.Sprintf("format %d, but this program reads only format %d", formatVersion+1, formatVersion)
 	if _, err := decodeHeader(b); !errors.Is(err, ErrBuild) || damaged(err) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want another build's, with %q", err, want)
 	}

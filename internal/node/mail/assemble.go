@@ -45,9 +45,9 @@ type unfinished struct {
 func (x *Router) assemble(m protocol.Message, receipt transport.Receipt) (in driver.Inbound, ready bool, err error) {
 	switch {
 	case m.Sender != x.roster.Coordinator().Name:
-		return in, false, errors.New("a control message in pieces, which only a coordinator sends")
+		return in, false, errors.New("the control message is in pieces, but its sender is not the coordinator")
 	case m.Chunks > maxPieces || len(m.Body) <= sha256.Size:
-		return in, false, fmt.Errorf("a piece of %d bytes of a control message in %d", len(m.Body), m.Chunks)
+		return in, false, fmt.Errorf("the piece of %d bytes is too short, or the control message has too many pieces: %d", len(m.Body), m.Chunks)
 	}
 	at := m.Chunk
 	key := whole{header: m.Header, sum: [sha256.Size]byte(m.Body)}

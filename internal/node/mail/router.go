@@ -112,7 +112,7 @@ func split(body []byte) ([][]byte, error) {
 		return [][]byte{body}, nil
 	}
 	if len(body) > maxPieces*pieceBytes {
-		return nil, fmt.Errorf("mail: a control message of %d bytes, at most %d", len(body), maxPieces*pieceBytes)
+		return nil, fmt.Errorf("mail: the control message has %d bytes, but at most %d are allowed", len(body), maxPieces*pieceBytes)
 	}
 	sum := sha256.Sum256(body)
 	var pieces [][]byte
@@ -194,7 +194,7 @@ func (x *Router) verify(d transport.Delivery, s *protocol.Session) (envelope.Ver
 func (x *Router) routeControl(d transport.Delivery) {
 	sealed, err := envelope.Verify(d.Data, x.roster.SigningKey, x.self)
 	if err == nil && sealed.Header.Protocol != Control {
-		err = fmt.Errorf("%v does not belong into the control lane", sealed.Header)
+		err = fmt.Errorf("%v came in the control lane, but is not a control message", sealed.Header)
 	}
 	if err != nil {
 		x.drop(d, err)

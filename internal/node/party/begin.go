@@ -262,7 +262,7 @@ func (p *Party) stalled(m protocol.Message) error {
 		return err
 	}
 	if r.session.Index(s.Member) < 0 {
-		return fmt.Errorf("party: a stall of %q, which is no member of the session", fault.Printable(s.Member))
+		return fmt.Errorf("party: the stall names %q, which is not a member of the session", fault.Printable(s.Member))
 	}
 	if !r.stalls.Note(s, time.Now()) || s.Trouble == fault.NoTrouble {
 		return nil

@@ -80,8 +80,8 @@ func TestProposalsThatAreRefused(t *testing.T) {
 		code     fault.Code
 		want     string
 	}{
-		{"a stage that is none", func(s *fixture) *control.Proposal { p := good(s); p.Stage = 99; return p }, fault.CodeFailed, "stage 99 of the job is no session"},
-		{"a computation", func(s *fixture) *control.Proposal { p := good(s); p.Stage = 3; return p }, fault.CodeFailed, "stage 3 of the job is no session"},
+		{"a stage that is none", func(s *fixture) *control.Proposal { p := good(s); p.Stage = 99; return p }, fault.CodeFailed, "stage 99 of the job has no session"},
+		{"a computation", func(s *fixture) *control.Proposal { p := good(s); p.Stage = 3; return p }, fault.CodeFailed, "stage 3 of the job has no session"},
 		{"a stage before its time", func(s *fixture) *control.Proposal {
 			return s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 1)
 		}, fault.CodeFailed, "stage column-order has not ended here"},
@@ -125,7 +125,7 @@ func TestTwoJobsUnderOneID(t *testing.T) {
 	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0))
 	s.hear(control.KindAcceptance)
 	s.propose(s.proposal(parse(t, "standard", "{name: okra}", "closed"), job.ID{1}, 1))
-	s.refuses(fault.CodePolicy, "two different job files under one job id")
+	s.refuses(fault.CodePolicy, "the job id already belongs to another job file")
 }
 
 // Another attempt of a stage would show rows that are scaled twice.
@@ -174,7 +174,7 @@ func TestJobIDsAreUsedOnce(t *testing.T) {
 	s.propose(p)
 	s.hear(control.KindAcceptance)
 	s.propose(s.proposal(second, p.Job, 0))
-	s.refuses(fault.CodePolicy, "two different job files under one job id")
+	s.refuses(fault.CodePolicy, "the job id already belongs to another job file")
 	c := &control.Closing{Job: p.Job, Outcome: "over"}
 	s.tell("hub", control.Topic(p.Job), control.KindClosing, c.Encode())
 	s.hear(control.KindClosed)
@@ -223,15 +223,15 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 		{"a swapped key", func(_ *fixture, _ protocol.SessionID, d control.Directory) []byte {
 			d[1].Key, d[2].Key = d[2].Key, d[1].Key
 			return d.Encode()
-		}, "the session key said to be south's is not signed by it"},
+		}, "the session key of south does not have that member's signature"},
 		{"a key signed by the coordinator", func(s *fixture, id protocol.SessionID, d control.Directory) []byte {
 			d[1] = control.Accept(id, "south", d[1].Key, s.keys["hub"].SigningKey())
 			return d.Encode()
-		}, "the session key said to be south's is not signed by it"},
+		}, "the session key of south does not have that member's signature"},
 		{"a key of another session", func(s *fixture, _ protocol.SessionID, d control.Directory) []byte {
 			d[1] = control.Accept(protocol.SessionID{9}, "south", d[1].Key, s.keys["south"].SigningKey())
 			return d.Encode()
-		}, "the session key said to be south's is not signed by it"},
+		}, "the session key of south does not have that member's signature"},
 		{"one missing", func(_ *fixture, _ protocol.SessionID, d control.Directory) []byte { return d[:2].Encode() }, "2 keys for 3 members"},
 		{"junk", func(*fixture, protocol.SessionID, control.Directory) []byte { return []byte("junk") }, "control: directory"},
 		{"a key that is none", func(s *fixture, id protocol.SessionID, d control.Directory) []byte {

@@ -18,7 +18,7 @@ import (
 func (p *Party) inquired(prop *control.Proposal) (*work, error) {
 	q := prop.Inquiry
 	if q.ID() != prop.Job {
-		return nil, refuse("the proposal has another question than it names")
+		return nil, refuse("the proposal's id is not the id of its question")
 	}
 	secret, err := p.Retained.Get(q.Job)
 	if errors.Is(err, vault.ErrNoRetained) {
@@ -46,7 +46,7 @@ func (p *Party) helping(prop *control.Proposal, opened method.Erasable) (*work, 
 	q := prop.Inquiry
 	o, ok := opened.(method.Inquirer)
 	if !ok {
-		return nil, refuse("job %v has no model that answers in sessions", q.Job)
+		return nil, refuse("job %v has no model that answers queries in sessions", q.Job)
 	}
 	// The job file in the form of this program: an earlier one may have trained the model.
 	asked, err := p.Reader.Parse("proposal", prop.Spec)
@@ -57,7 +57,7 @@ func (p *Party) helping(prop *control.Proposal, opened method.Erasable) (*work, 
 	w.about = method.Question{Instance: p.instance(w), Asker: q.Asker, Tag: q.Tag}
 	w.about.Parties = o.Among(w.about)
 	if len(w.about.Parties) < 2 {
-		return nil, refuse("job %v has no model by columns", q.Job)
+		return nil, refuse("job %v has no model that is split by columns", q.Job)
 	}
 	if err := p.among(w.about.Parties); err != nil {
 		return nil, err

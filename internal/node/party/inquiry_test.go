@@ -103,7 +103,7 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 			p := s.inquiry(o, q("south", id))
 			p.Inquiry.Tag[0]++
 			return p
-		}, fault.CodePolicy, "the proposal has another question than it names"},
+		}, fault.CodePolicy, "the proposal's id is not the id of its question"},
 		"with another job file": {opened(), func(s *fixture, o *columns.ModelPart, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Spec = byColumns(s.t, "standard").Encode()

@@ -85,7 +85,7 @@ func (p *Party) unentered(w *work, step int, policy Policy) error {
 	if err != nil || policy.plays(w.job) || len(releases) == 0 {
 		return errUnusable(err)
 	}
-	return fault.Ledger.Of(fmt.Errorf("party: step %s reveals %s, and the ledger has no release of the job that covers it", w.plan[step].Name, releases[0].Kind))
+	return fault.Ledger.Of(fmt.Errorf("party: step %s reveals %s, but the ledger has no release of the job that covers it", w.plan[step].Name, releases[0].Kind))
 }
 
 // enter asks the ledger to admit the releases of one step of the plan. What is released beside the

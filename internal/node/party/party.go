@@ -278,7 +278,7 @@ func (p *Party) handle(ctx context.Context, m protocol.Message) error {
 	case control.KindStall:
 		return p.stalled(m)
 	}
-	return fmt.Errorf("party: %q is no control message", m.Kind)
+	return fmt.Errorf("party: %q is not a kind of control message", m.Kind)
 }
 
 // abort ends a session that failed elsewhere, begun or not, or a question that will not be answered.

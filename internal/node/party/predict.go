@@ -215,7 +215,7 @@ func (p *Party) prepareQuestion(q *question) error {
 	asked, ok := opened.(method.Inquirer)
 	if !ok {
 		opened.Erase()
-		return fault.BadInputf("job %v retained nothing here that answers in sessions", q.job)
+		return fault.BadInputf("job %v retained nothing here that answers queries in sessions", q.job)
 	}
 	about := method.Question{Instance: method.Instance{ID: q.job, Coordinator: p.boss}, Asker: p.Name, Tag: q.tag}
 	about.Parties = asked.Among(about)

@@ -72,7 +72,7 @@ func (p *Party) decline(ctx context.Context, id protocol.SessionID, why error) e
 func (r *running) sameJob(body []byte) error {
 	prop, err := control.DecodeProposal(body)
 	if err == nil && !bytes.Equal(prop.Spec, r.proposal.Spec) {
-		err = refuse("two different job files under one job id")
+		err = refuse("the job id already belongs to another job file")
 	}
 	return err
 }
@@ -236,7 +236,7 @@ func (p *Party) keptFit(of job.Kept) ([]byte, error) {
 	case err != nil:
 		return nil, fault.Kept.Of(err)
 	case of.Tells(p.Name):
-		return nil, fault.Public(fault.BadInputf("party: told names %s, which keeps the fit of job %v itself; remove it from told", p.Name, of.Job))
+		return nil, fault.Public(fault.BadInputf("party: the setting told names %s, which keeps the fit of job %v itself; remove this party from told", p.Name, of.Job))
 	}
 	return kept, nil
 }
@@ -318,7 +318,7 @@ func (p *Party) unclaimed(st *method.Session, prop *control.Proposal) error {
 	var held *journal.HeldError
 	switch {
 	case errors.As(err, &held):
-		return refuse("this party's data were in a sum for %s before, and may be in one only, ever", st.Purpose)
+		return refuse("this party's data were already in a sum for %s, and may be in only one, ever", st.Purpose)
 	case err != nil:
 		return fault.Ledger.Of(err)
 	}
@@ -413,7 +413,7 @@ func (p *Party) bind(w *work) error {
 	if w.inquiry != nil {
 		return nil
 	}
-	return claimed(p.Vault.Claim(w.file(), w.idClaim()), "two different job files under one job id")
+	return claimed(p.Vault.Claim(w.file(), w.idClaim()), "the job id already belongs to another job file")
 }
 
 // claimed translates the error that another session holds a claim.

@@ -48,7 +48,7 @@ func (w *work) holder() *method.PartySide {
 func (p *Party) work(prop *control.Proposal) (*work, error) {
 	if w, known := p.jobs[prop.Job]; known {
 		if !bytes.Equal(w.job.Encode(), prop.Spec) {
-			return nil, refuse("two different job files under one job id")
+			return nil, refuse("the job id already belongs to another job file")
 		}
 		return w, p.stillAsked(w)
 	}
@@ -97,7 +97,7 @@ func (w *work) parties() []string {
 func (p *Party) among(parties []string) error {
 	for _, name := range parties {
 		if m, ok := p.Roster.Lookup(name); !ok || m.Role != roster.Party {
-			return refuse("%q is no party of the roster that this party's operator approved", name)
+			return refuse("%q is not a party in the roster that this party's operator approved", name)
 		}
 	}
 	if !slices.Contains(parties, p.Name) {
@@ -119,7 +119,7 @@ func (w *work) table() string {
 // describe one session and run another.
 func (p *Party) describe(w *work, prop *control.Proposal) (*method.Session, error) {
 	if int(prop.Stage) >= len(w.plan) || w.plan[prop.Stage].Session == nil {
-		return nil, fault.Publicf("party: stage %d of the job is no session", prop.Stage)
+		return nil, fault.Publicf("party: stage %d of the job has no session", prop.Stage)
 	}
 	if w.active() {
 		return nil, fault.Publicf("party: another session of the job has not ended here")

@@ -69,7 +69,7 @@ func parseApprovals(b []byte) ([][sha256.Size]byte, error) {
 		}
 		h, err := hex.DecodeString(line)
 		if err != nil || len(h) != sha256.Size {
-			return nil, fmt.Errorf("line %d: want %d hexadecimal digits", n, 2*sha256.Size)
+			return nil, fmt.Errorf("line %d: the value must have %d hexadecimal digits", n, 2*sha256.Size)
 		}
 		hashes = append(hashes, [sha256.Size]byte(h))
 	}

@@ -108,7 +108,7 @@ func (r *Roster) Validate() error {
 		return fmt.Errorf("roster: federation: %w", err)
 	}
 	if n := len(r.Members); n > MaxMembers {
-		return fmt.Errorf("roster: %d members, at most %d", n, MaxMembers)
+		return fmt.Errorf("roster: the federation has %d members, but at most %d are allowed", n, MaxMembers)
 	}
 	seen := make(claims)
 	coordinators := 0
@@ -138,10 +138,10 @@ func (m Member) validate() error {
 		return errors.New("the name is reserved, choose another")
 	}
 	if m.Role != Coordinator && m.Role != Party {
-		return fmt.Errorf("role %q: it is %q or %q", m.Role, Coordinator, Party)
+		return fmt.Errorf("role is %q; it must be %q or %q", m.Role, Coordinator, Party)
 	}
 	if m.Role == Party && len(m.TLS) > 0 {
-		return errors.New("a party has no TLS key: others connect to the coordinator only")
+		return errors.New("a party must not have a TLS key, because members connect only to the coordinator")
 	}
 	return m.Public.Validate()
 }
@@ -173,12 +173,12 @@ func (c claims) member(m Member) error {
 // lower-case letters, digits and inner hyphens.
 func validName(s string) error {
 	if s == "" || len(s) > maxNameBytes {
-		return fmt.Errorf("a name of %d bytes, want 1 to %d", len(s), maxNameBytes)
+		return fmt.Errorf("the name has %d bytes; it must have 1 to %d", len(s), maxNameBytes)
 	}
 	for i, c := range []byte(s) {
 		letter := 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
 		if !letter && (c != '-' || i == 0) {
-			return fmt.Errorf("name %q: lower-case letters, digits and hyphens only, and no hyphen first", s)
+			return fmt.Errorf("name %q must have lower-case letters, digits and hyphens only, and must not begin with a hyphen", s)
 		}
 	}
 	return nil

@@ -145,9 +145,9 @@ func TestValidateRefuses(t *testing.T) {
 		{"subject wildcard", func(r *Roster) { r.Members[2].Name = "a.>" }, "lower-case letters"},
 		{"path", func(r *Roster) { r.Members[2].Name = "../up" }, "lower-case letters"},
 		{"upper case", func(r *Roster) { r.Members[2].Name = "North" }, "lower-case letters"},
-		{"leading hyphen", func(r *Roster) { r.Members[2].Name = "-rf" }, "no hyphen first"},
+		{"leading hyphen", func(r *Roster) { r.Members[2].Name = "-rf" }, "must not begin with a hyphen"},
 		{"not ASCII", func(r *Roster) { r.Members[2].Name = "nørd" }, "lower-case letters"},
-		{"crowd", func(r *Roster) { r.Members = make([]Member, MaxMembers+1) }, "4097 members, at most 4096"},
+		{"crowd", func(r *Roster) { r.Members = make([]Member, MaxMembers+1) }, "4097 members, but at most 4096 are allowed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := hospitals(t)

@@ -54,7 +54,7 @@ func (k key) MarshalYAML() (any, error) { return base64.StdEncoding.EncodeToStri
 func (k *key) UnmarshalYAML(n *yaml.Node) error {
 	b, err := base64.StdEncoding.Strict().DecodeString(n.Value)
 	if n.Kind != yaml.ScalarNode || err != nil {
-		return fmt.Errorf("line %d: a key is written in base64", n.Line)
+		return fmt.Errorf("line %d: a key must be written in base64", n.Line)
 	}
 	*k = b
 	return nil
@@ -93,7 +93,7 @@ func Parse(b []byte) (*Roster, error) {
 		return nil, err
 	}
 	if d.APIVersion != apiVersion || d.Kind != kind {
-		return nil, fmt.Errorf("roster: apiVersion %q and kind %q, want %q and %q", d.APIVersion, d.Kind, apiVersion, kind)
+		return nil, fmt.Errorf("roster: apiVersion is %q and kind is %q; they must be %q and %q", d.APIVersion, d.Kind, apiVersion, kind)
 	}
 	r := d.roster()
 	if err := r.Validate(); err != nil {
@@ -197,7 +197,7 @@ func ParseMember(b []byte) (Member, error) {
 		return Member{}, err
 	}
 	if d.APIVersion != apiVersion || d.Kind != memberKind {
-		return Member{}, fmt.Errorf("roster: apiVersion %q and kind %q, want %q and %q", d.APIVersion, d.Kind, apiVersion, memberKind)
+		return Member{}, fmt.Errorf("roster: apiVersion is %q and kind is %q; they must be %q and %q", d.APIVersion, d.Kind, apiVersion, memberKind)
 	}
 	e := d.Member
 	m := Member{e.Name, e.Role, e.public()}

@@ -72,7 +72,7 @@ type Result struct {
 // without a result, and the first one's reason; the log has the reason of each.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.First < 0 || c.Count < 1 || c.First+c.Count > len(c.People) {
-		return nil, fault.BadInputf("%s has data of %d people; there are no devices for rows %d to %d", c.Source, len(c.People), c.First, c.First+c.Count-1)
+		return nil, fault.BadInputf("%s has data of %d people, so no devices can run for rows %d to %d", c.Source, len(c.People), c.First, c.First+c.Count-1)
 	}
 	r := &Result{Devices: c.Count}
 	errs, reports := make([]error, c.Count), make([]*devices.Report, c.Count)

@@ -140,9 +140,9 @@ func held(t testing.TB, err error, where, want string) {
 	var why *disclosure.HeldError
 	switch {
 	case !errors.As(err, &why):
-		t.Errorf("error %v; want the job held, %q", err, want)
+		t.Errorf("error %v; want a HeldError with the reason %q", err, want)
 	case !strings.Contains(err.Error(), where):
-		t.Errorf("error %v; want it at %q", err, where)
+		t.Errorf("error %v; want one that names %q", err, where)
 	case !strings.Contains(strings.Join(why.Reveals, "; "), want):
 		t.Errorf("held because %q; want %q", why.Reveals, want)
 	}

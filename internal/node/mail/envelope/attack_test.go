@@ -75,7 +75,7 @@ func TestForgeries(t *testing.T) {
 		{"chunk out of range", sign(edited(func(h *protocol.Header) { h.Chunk = 9 }), v.sealed, north), "chunk 9 of 4"},
 		{"header too long", sign(make([]byte, maxHeaderBytes+1), v.sealed, north), "a header of 1025 bytes"},
 		{"nothing sealed", sign(v.header, v.sealed[:encapsulationBytes+tagBytes-1], north), "a header of"},
-		{"body too long", sign(v.header, make([]byte, encapsulationBytes+tagBytes+protocol.MaxChunkBytes+1), north), "a body of more than"},
+		{"body too long", sign(v.header, make([]byte, encapsulationBytes+tagBytes+protocol.MaxChunkBytes+1), north), "the body has more than"},
 		{"far too long", make([]byte, MaxBytes+1), "at most"},
 		{"empty", nil, "too few"},
 	} {

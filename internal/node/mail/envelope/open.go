@@ -66,7 +66,7 @@ func transport(err error) error {
 // envelope, and not try another key.
 func (v Verified) Open(key hpke.PrivateKey) (protocol.Message, error) {
 	if key == nil || key.KEM() != hpke.MLKEM768X25519() {
-		return protocol.Message{}, errors.New("envelope: no ML-KEM-768 + X25519 key to open with")
+		return protocol.Message{}, errors.New("envelope: the receiver's private key is missing or not for ML-KEM-768 + X25519")
 	}
 	body, err := hpke.Open(key, kdf(), aead(), v.header, v.sealed)
 	if err != nil {
@@ -80,7 +80,7 @@ func (v Verified) Open(key hpke.PrivateKey) (protocol.Message, error) {
 func split(wire []byte) (v Verified, signature []byte, err error) {
 	const tail = encapsulationBytes + tagBytes + ed25519.SignatureSize
 	if len(wire) > MaxBytes {
-		return v, nil, fmt.Errorf("%d bytes, at most %d", len(wire), MaxBytes)
+		return v, nil, fmt.Errorf("the message has %d bytes, but at most %d are allowed", len(wire), MaxBytes)
 	}
 	if len(wire) < prefixBytes+tail {
 		return v, nil, fmt.Errorf("%d bytes are too few for a message", len(wire))
@@ -88,12 +88,12 @@ func split(wire []byte) (v Verified, signature []byte, err error) {
 	n := int(binary.LittleEndian.Uint16(wire))
 	rest := wire[prefixBytes:]
 	if n > maxHeaderBytes || n > len(rest)-tail {
-		return v, nil, fmt.Errorf("a header of %d bytes in a message of %d", n, len(wire))
+		return v, nil, fmt.Errorf("a header of %d bytes is too long, for any message or for this one of %d bytes", n, len(wire))
 	}
 	v.header, rest = rest[:n:n], rest[n:]
 	cut := len(rest) - ed25519.SignatureSize
 	if cut > encapsulationBytes+tagBytes+protocol.MaxChunkBytes {
-		return v, nil, fmt.Errorf("a body of more than %d bytes", protocol.MaxChunkBytes)
+		return v, nil, fmt.Errorf("the body has more than %d bytes, the most allowed", protocol.MaxChunkBytes)
 	}
 	v.sealed, signature = rest[:cut:cut], rest[cut:]
 	v.Header, err = protocol.DecodeHeader(v.header)

@@ -49,11 +49,11 @@ func sealable(h protocol.Header, body []byte, to hpke.PublicKey, from ed25519.Pr
 	}
 	switch {
 	case len(body) > protocol.MaxChunkBytes:
-		return fmt.Errorf("a body of %d bytes, at most %d", len(body), protocol.MaxChunkBytes)
+		return fmt.Errorf("the body has %d bytes, but at most %d are allowed", len(body), protocol.MaxChunkBytes)
 	case to == nil || to.KEM() != hpke.MLKEM768X25519():
 		return errors.New("the receiver's key is not for ML-KEM-768 + X25519")
 	case len(from) != ed25519.PrivateKeySize:
-		return fmt.Errorf("a signing key of %d bytes", len(from))
+		return fmt.Errorf("the signing key has the wrong length of %d bytes", len(from))
 	}
 	return nil
 }
