@@ -194,7 +194,7 @@ func TestCoordinatorRefuses(t *testing.T) {
 		{"queued job, model", download(queued.ID), "is queued and has no result"},
 		{"no job file", submit("kind: [broken"), "job.yaml"},
 		{"unknown key", submit(strings.Replace(jobFile, "kernel:", "kernle:", 1)), "kernle"},
-		{"too long", submit(jobFile + strings.Repeat("#", maxJobFile)), "a job file of more than"},
+		{"too long", submit(jobFile + strings.Repeat("#", maxJobFile)), "the job file has more than"},
 		{"a party's command", func() error { _, err := c.Predict(ctx, unknown, rows("x.csv", 1, 2), ""); return err }(), "use a party's"},
 	} {
 		if fault.CodeOf(tt.err) != fault.CodeBadInput || !strings.Contains(tt.err.Error(), tt.want) {

@@ -20,7 +20,7 @@ type Acceptance struct {
 	Signature []byte
 }
 
-// Accept signs a session key.
+// Accept returns a signed acceptance of a session with the member's session key.
 func Accept(id protocol.SessionID, member string, key []byte, sign ed25519.PrivateKey) Acceptance {
 	return Acceptance{member, key, ed25519.Sign(sign, accepted(id, member, key))}
 }

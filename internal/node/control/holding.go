@@ -19,8 +19,9 @@ type Holding struct {
 	Open bool
 }
 
-// Holdings asks the coordinator for the state of a party's jobs, in case a closing was lost. The
-// coordinator repeats Closing or Forget if it is due, and does not answer about other jobs.
+// Holdings asks the coordinator for the state of a party's jobs, because a closing may have been
+// lost. The coordinator repeats Closing or Forget for each job that is due for one, and does not
+// answer about other jobs.
 type Holdings []Holding
 
 // HoldingsTopic is the session id of Holdings.

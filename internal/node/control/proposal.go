@@ -54,7 +54,7 @@ type Proposal struct {
 	Inquiry *Inquiry
 }
 
-// Predicts reports whether the session is about new rows after a job's end. Such a session is not
+// Predicts reports whether the session predicts new rows after a job's end. The session is not
 // resumed after a restart, since the party that asked can ask again.
 func (p *Proposal) Predicts() bool { return p.Stage == StagePredict || p.Inquiry != nil }
 
@@ -160,7 +160,7 @@ func readCode(r *wire.Reader) fault.Code {
 	return c
 }
 
-// clip makes a text one line within a peer's bounds.
+// clip shortens a text to one line within the bounds that peers accept.
 func clip(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError {

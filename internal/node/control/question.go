@@ -7,11 +7,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// StagePredict is the stage of sessions in which one party asks about new rows after a job's end,
-// without others.
+// StagePredict is the stage of a session in which one party, without the others, queries new rows
+// after a job's end.
 const StagePredict = 0xffff
 
-// Place returns the index of a stage in its plan; a StagePredict session is the only one of its plan.
+// Place returns the index of a stage in its plan. A StagePredict session is the only one of its plan, so its
+// index is 0.
 func Place(stage uint16) int {
 	if stage == StagePredict {
 		return 0
@@ -111,7 +112,8 @@ type Inquiry struct {
 	Asker string
 }
 
-// ID names the inquiry among jobs: a question has one inquiry, which is held once.
+// ID returns the id under which the inquiry is kept among jobs. A question has one inquiry, which runs only
+// once.
 func (q *Inquiry) ID() job.ID {
 	var w wire.Writer
 	w.String("mercer/v1/inquiry")

@@ -71,7 +71,8 @@ func DecodeReport(b []byte) (*Report, error) {
 	return p, r.Close("control: report")
 }
 
-// read reads the part after the notice. Reports without word and trouble end before them.
+// read reads the fields after the notice. A report without a permission and a trouble ends before these
+// fields.
 func (p *Report) read(r *wire.Reader) {
 	p.PID, p.Sent, p.Received, p.CPU, p.PeakRSS = r.Uint32(), r.Uint64(), r.Uint64(), r.Float64(), r.Uint64()
 	p.Facts = method.Facts{Known: r.Bool(), Grid: readGrid(r), Features: r.Uint32()}
@@ -91,8 +92,8 @@ func (p *Report) read(r *wire.Reader) {
 	}
 }
 
-// Closing ends a job at a party, which destroys its secrets of the job, except the retained state if
-// the job keeps predictions open.
+// Closing ends a job at a party. The party destroys its secrets of the job, except the retained
+// state if the job keeps predictions open.
 type Closing struct {
 	Job            job.ID
 	Outcome        string // for the party's audit record

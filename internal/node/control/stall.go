@@ -10,9 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Stall says that a member cannot continue a session for a reason of its own, such as a full disk, and
-// will when it can; or, with [fault.NoTrouble], that it continues now. The coordinator passes it on to
-// the others, which would otherwise blame a member that waits.
+// Stall reports that a member cannot continue a session for now for a reason of its own, such as a
+// full disk. With [fault.NoTrouble] it reports that the member continues. The coordinator passes the
+// report on to the other members, which would otherwise blame a member that waits.
 type Stall struct {
 	Member  string
 	Trouble fault.Trouble
@@ -46,7 +46,7 @@ type stalled struct {
 // and stays.
 const mostChanges = 16
 
-// Note records a message of a member of the session, and reports whether it is news.
+// Note records a member's message, and reports whether the message changes the member's state.
 func (s *Stalls) Note(m *Stall, now time.Time) bool {
 	last, known := s.of[m.Member]
 	changes := last.changes + 1
@@ -70,10 +70,11 @@ func (s *Stalls) Note(m *Stall, now time.Time) bool {
 	return true
 }
 
-// Explain replaces the error that a member was silent if another one could not continue, or could not
-// until less than within ago: a member that waits for it is silent through no fault of its own. Errors
-// of other kinds stay. Stalls do not excuse the relay, which reports them: the error still blames it,
-// and adds its report. The relay itself passes "".
+// Explain replaces an error that blames a silent member, if another member cannot continue, or could
+// not a short time ago (the argument within). A member that waits for another is silent through no
+// fault of its own. Errors of other kinds stay. Stalls do not excuse the relay that reports them: the
+// error still blames the relay, and adds the relay's report. The relay itself passes "" as the
+// argument relay.
 func (s *Stalls) Explain(err error, relay string, now time.Time, within time.Duration) error {
 	first := s.first(now, within)
 	if first == "" || fault.CodeOf(err) != fault.CodeTimedOut {

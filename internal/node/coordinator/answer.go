@@ -15,8 +15,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// hearQuestion queues a question until its party and the coordinator have a place for it. A party that
-// asks too many at a time is told to ask again; its questions do not delay those of others.
+// hearQuestion queues a question until it may run within the bounds of its party and of the
+// coordinator. A party with too many questions at a time gets the answer to ask again, so that its
+// questions do not delay those of others.
 func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, running *sync.WaitGroup) {
 	body, err := control.DecodeQuestion(in.Message.Body)
 	if err != nil {

@@ -47,8 +47,8 @@ type conducted struct {
 	herald   *herald
 }
 
-// conduct brings one session about and waits until every member has reported.
-// It returns the parties' reports.
+// conduct runs one session, waits until every member has reported, and returns
+// the parties' reports.
 func (c *Coordinator) conduct(ctx context.Context, w *course, index uint16, step method.Step) (map[string]*control.Report, error) {
 	d, err := c.prepare(w, index, step)
 	if err != nil {
@@ -61,14 +61,14 @@ func (c *Coordinator) conduct(ctx context.Context, w *course, index uint16, step
 	return d.reports, nil
 }
 
-// ended records how a session ended, and tells the coordinator's side of the protocol.
+// ended records how a session ended, and informs the coordinator's side of the protocol.
 func (w *course) ended(step int, e method.End) {
 	w.ends = append(w.ends, e)
 	w.hub.Ended(step, e)
 }
 
-// left names the parties that did not finish the session that the given one continues. The given
-// session does not wait for them at its beginning.
+// left returns the parties that did not finish the session that the given session continues. The
+// given session does not wait for these parties when it begins.
 func (w *course) left(next *method.Session) []string {
 	for _, e := range w.ends {
 		if e.Session == next.Parent {
@@ -188,7 +188,7 @@ func (d *conducted) proposal() *control.Proposal {
 	return &control.Proposal{Job: d.job.ID, Spec: d.job.Spec.Encode(), Stage: d.stage, Descriptor: d.session.Descriptor, Announced: d.announce, Inquiry: d.job.inquiry}
 }
 
-// relive takes over the result of a session that had ended before a restart.
+// relive restores the result of a session that had ended before a restart.
 func (c *Coordinator) relive(d *conducted, reports []byte) (map[string]*control.Report, error) {
 	if d.run != nil {
 		if err := driver.Replay(d.run.Machine, d.run.InputHash, d.kept.Records()); err != nil {
@@ -212,8 +212,9 @@ func (c *Coordinator) others(d *conducted) []string {
 	return names
 }
 
-// gather proposes the session and waits until every party has accepted, or time is up and enough have.
-// After a restart the same parties count as present: the others' keys are in no directory.
+// gather proposes the session and waits until every party has accepted, or until time is up and enough
+// have. After a restart the same parties count as present, because only their keys are in the
+// directory.
 func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 	began, err := d.begun()
 	if err != nil {
@@ -272,7 +273,8 @@ func (d *conducted) begun() (bool, error) {
 	return err == nil, err
 }
 
-// waited names a party that did not join, if the time ran out and too many parties are missing.
+// waited returns an error that names a party that did not join, if the time ran out and too many parties are
+// missing.
 func (c *Coordinator) waited(ctx context.Context, d *conducted, err error) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err

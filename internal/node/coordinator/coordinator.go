@@ -142,7 +142,7 @@ func (c *Coordinator) readSessions() error {
 	return nil
 }
 
-// errSetAside keeps a session whose job cannot be read.
+// errSetAside reports that a session's job cannot be read. The session is kept.
 var errSetAside = errors.New("coordinator: the job cannot be read and is set aside")
 
 // belongs finds a session's job, and describes the session if the job will resume it.
@@ -326,7 +326,8 @@ func (c *Coordinator) Abort(id job.ID) error {
 	return nil
 }
 
-// abort returns the change of status. A queued job has nothing to destroy.
+// abort returns the change of status that aborts a job. A queued job ends at once, because it has nothing to
+// destroy.
 func (c *Coordinator) abort(id job.ID) func(*Status) error {
 	return func(s *Status) error {
 		switch s.State {
@@ -342,9 +343,10 @@ func (c *Coordinator) abort(id job.ID) func(*Status) error {
 	}
 }
 
-// Rotate begins a new epoch: all members erase each job that a later one could continue, so that nobody
-// keeps a seed of rows that the coordinator has. It returns the erased items of each job. It includes
-// jobs that were erased before, because a crash may have come before all parties were told.
+// Rotate begins a new epoch: all members erase each job that a later job could continue, so that no
+// member keeps a seed for rows that the coordinator has. It returns the erased items of each job. It
+// includes jobs that were erased before, because a crash may have come before all parties had the
+// request.
 func (c *Coordinator) Rotate(ctx context.Context) (map[job.ID]*Forgotten, error) {
 	var ended []job.ID
 	for _, j := range c.List() {
@@ -373,7 +375,7 @@ func (c *Coordinator) Rotate(ctx context.Context) (map[job.ID]*Forgotten, error)
 	return all, nil
 }
 
-// lasts reports whether a later job may continue a job.
+// lasts reports whether a later job can continue this job.
 func (c *Coordinator) lasts(j Job) bool {
 	m, err := method.Of(j.Spec)
 	if err != nil {

@@ -26,8 +26,8 @@ func (c *Coordinator) missingFit(spec *job.Job) *job.Job {
 	return c.Reader.FitOf(spec)
 }
 
-// serves reports whether a job makes the fit that another job needs, and the other's first party can
-// send it to parties that were not in the first job.
+// serves reports whether a job makes the fit that another job needs, and whether the other job's
+// first party can send the fit to parties that were not in the first job.
 func serves(fit Job, spec *job.Job) bool {
 	return fit.Spec.IsFit() && fit.Spec.Data.SameFit(&spec.Data) && slices.Contains(fit.Spec.Parties(), spec.Parties()[0])
 }
@@ -35,8 +35,8 @@ func serves(fit Job, spec *job.Job) bool {
 // usable reports whether the parties of an ended job keep its fit.
 func usable(fit Job) bool { return fit.State == Done && !fit.Forgotten }
 
-// takeFit enters the fit that a job needs into it, before anything is proposed to a party. The first
-// fit stays the only one.
+// takeFit sets the fit that a job needs in the job, before anything is proposed to a party. The
+// first fit stays the only one.
 func (c *Coordinator) takeFit(j *Job) error {
 	if c.Own || !j.Spec.NeedsFit() {
 		return nil
@@ -82,7 +82,7 @@ func (c *Coordinator) fitFor(spec *job.Job) (fit Job, err error) {
 	return Job{}, err
 }
 
-// takeAlignment enters the earlier job whose alignment a job uses into it. The first alignment of a
+// takeAlignment sets, in a job, the earlier job whose alignment it uses. The first alignment of a
 // name stays the only one. If there is none, the job makes it.
 func (c *Coordinator) takeAlignment(j *Job) error {
 	of := j.Spec.Data.Partition

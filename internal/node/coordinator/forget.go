@@ -61,7 +61,7 @@ func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error)
 	return f, errors.Join(err, silent)
 }
 
-// toAll stands in for a job whose parties cannot be read: it names all parties.
+// toAll replaces a job whose parties cannot be read with one that names all parties.
 func (c *Coordinator) toAll(id job.ID) *Job {
 	all := &job.Job{Timeout: job.Timeout{Join: partingTime}}
 	all.Data.Partition.Parties = c.parties()

@@ -22,8 +22,8 @@ import (
 // State is the stage of a job's life.
 type State string
 
-// The states of a job. A job that is closing has its outcome, and the parties are being told to destroy
-// its secrets.
+// The states of a job. A job in the state closing has its outcome, and the coordinator is asking the
+// parties to destroy its secrets.
 const (
 	Queued  State = "queued"
 	Running State = "running"
@@ -44,7 +44,8 @@ type Job struct {
 	inquiry *control.Inquiry
 }
 
-// label separates the seeds of a job's sessions from the seeds of questions about its model.
+// label returns the label that separates the seeds of a job's sessions from the seeds of queries to its
+// model.
 func (j *Job) label() string {
 	if j.inquiry != nil {
 		return j.Spec.Name + "/" + j.ID.String()
@@ -99,8 +100,8 @@ const (
 // ErrNoJob reports an unknown job id.
 var ErrNoJob = errors.New("no such job")
 
-// Submit queues a job among the parties that it names, or among all parties of the roster. It first
-// queues the fit that the job needs. The same job submitted twice is two jobs.
+// Submit queues a job for the parties that it names, or for all parties of the roster. If the job
+// needs a fit, Submit queues the fit first. A file that is submitted twice makes two jobs.
 func (c *Coordinator) Submit(spec *job.Job) (job.ID, error) {
 	if err := c.admit(spec); err != nil {
 		return job.ID{}, fault.BadInput(err)
@@ -190,8 +191,8 @@ func (c *Coordinator) instance(id job.ID, spec *job.Job) method.Instance {
 	return method.Instance{Job: spec, ID: id, Coordinator: c.name, Parties: spec.Parties()}
 }
 
-// newID names a submission. It comes from the seed source, so that it is new each time unless the
-// program was made predictable.
+// newID returns an id for a submission. The seed source draws it, so each id is new unless the
+// seeds are predictable, as in tests.
 func (c *Coordinator) newID(spec *job.Job) job.ID {
 	seed := c.Seed(fmt.Sprintf("job/%s/%d", spec.Name, c.nextOrder()))
 	return job.ID(seed[:16])
@@ -303,8 +304,8 @@ func (c *Coordinator) path(id job.ID, file string) string {
 	return filepath.Join(c.folder(id), file)
 }
 
-// admitHoldings sends a party the state of its jobs, for one message of each party at a time: the
-// others are dropped, since the party asks again.
+// admitHoldings sends a party the state of its jobs. It handles one message of each party at a
+// time and drops the others, since the party asks again.
 func (c *Coordinator) admitHoldings(ctx context.Context, in driver.Inbound, run func(func())) {
 	name := in.Message.Sender
 	c.acknowledge(in)
@@ -343,8 +344,8 @@ func (c *Coordinator) endNotice(name string) {
 	delete(c.notices, name)
 }
 
-// tellState repeats to a party how a job ended of which the party still has state. A job that has not
-// ended needs no such message.
+// tellState informs a party again how a job ended if the party still has state of it. A job that has
+// not ended needs no message.
 func (c *Coordinator) tellState(ctx context.Context, party string, h control.Holding) error {
 	closing, forget, err := c.fate(party, h)
 	switch {

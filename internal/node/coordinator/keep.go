@@ -65,7 +65,7 @@ func (c *Coordinator) keep(w *course) (*method.Result, error) {
 	return result, nil
 }
 
-// witnessed adds to a result the parts of the preparation that the coordinator reads.
+// witnessed adds to a result the parts of the preparation that the coordinator may read.
 func witnessed(h *method.CoordinatorSide, r *method.Result) (err error) {
 	if h.Prepared == nil {
 		return nil
@@ -120,7 +120,7 @@ func (c *Coordinator) leave(w *course) error {
 	return c.Artifacts.Put(j.ID, vault.Answers, kept.Encode())
 }
 
-// keepsModel reports whether anybody can use the model, by download or by questions.
+// keepsModel reports whether the model can be downloaded or queried.
 func (c *Coordinator) keepsModel(j *Job, m *method.ModelWriter) bool {
 	switch {
 	case c.Own:
@@ -131,7 +131,7 @@ func (c *Coordinator) keepsModel(j *Job, m *method.ModelWriter) bool {
 	return !m.Private || j.Spec.Prediction == job.Open
 }
 
-// undownloadable describes the model of a job whose model is no file; it returns "" for others.
+// undownloadable describes the model of a job whose model is not a file. It returns "" for other jobs.
 func undownloadable(spec *job.Job) string {
 	m, err := method.Of(spec)
 	if err != nil {
@@ -197,7 +197,7 @@ func (c *Coordinator) Download(id job.ID) ([]byte, error) {
 	return b, nil
 }
 
-// left opens an artifact of a finished job.
+// left reads an artifact that a finished job retained.
 func (c *Coordinator) left(id job.ID, item vault.Item) ([]byte, error) {
 	b, err := c.Artifacts.Get(id, item)
 	if errors.Is(err, vault.ErrNoRetained) {
@@ -262,7 +262,7 @@ func (c *Coordinator) readGraves() error {
 	return nil
 }
 
-// tidy tries again to destroy what ended jobs should not have left.
+// tidy tries again to destroy state of ended jobs whose destruction failed.
 func (c *Coordinator) tidy() {
 	for _, id := range c.order {
 		j := c.jobs[id]
@@ -279,8 +279,8 @@ func (c *Coordinator) tidy() {
 	}
 }
 
-// readJob reads one folder. It returns nil for an interrupted submission, whose id nobody was told. A
-// job that this program cannot read is set aside, so that the others run.
+// readJob reads one folder. It returns nil for an interrupted submission, whose id was never
+// returned. A job that this program cannot read is set aside, so that the others run.
 func (c *Coordinator) readJob(id job.ID) *Job {
 	j, err := c.parseJob(id)
 	if errors.Is(err, fs.ErrNotExist) && j.State == "" {

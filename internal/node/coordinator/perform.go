@@ -91,8 +91,8 @@ func (c *Coordinator) complete(d *conducted) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return name != c.name && d.reports[name] == nil })
 }
 
-// explained prefers a party's report, if the party may be missing, to the machine's error that the
-// party was silent.
+// explained returns a party's report in place of the machine's error that the party was silent, if
+// the session may lack that party.
 func (d *conducted) explained(err error) error {
 	var blame *protocol.BlameError
 	if !errors.As(err, &blame) || blame.Kind != protocol.KindSilent {
@@ -104,8 +104,8 @@ func (d *conducted) explained(err error) error {
 	return err
 }
 
-// worse prefers the machine's own verdict, if it has one, to a party's report: a machine that found a
-// misbehaving party knows more than a party that was told to stop.
+// worse returns the machine's own verdict, if any, or else a party's report: a machine that found a
+// misbehaving party knows more than a party that was stopped.
 func worse(report, own error) error {
 	var blame *protocol.BlameError
 	if errors.As(own, &blame) && blame.Kind != protocol.KindAborted && blame.Kind != protocol.KindSilent {
@@ -114,8 +114,8 @@ func worse(report, own error) error {
 	return report
 }
 
-// patience returns the time that the coordinator waits for reports once its own machine, if it has one,
-// has ended. Machines name silent peers after one round's time, so three rounds mean that the reporter
+// patience returns the time that the coordinator waits for reports after its own machine, if any, has
+// ended. Machines report silent peers after one round, so a member without a report after three rounds
 // has gone.
 func (c *Coordinator) patience(d *conducted) time.Duration { return 3 * d.job.Spec.Timeout.Round }
 
@@ -149,8 +149,8 @@ func (c *Coordinator) directory(ctx context.Context, d *conducted) (control.Dire
 	return list, c.begin(ctx, d, list)
 }
 
-// begin sends all parties the directory. A party that receives no messages, so that its queue is full,
-// must not hold up the coordinator.
+// begin sends all parties the directory. It waits only a limited time for a party whose queue is full
+// because the party receives no messages.
 func (c *Coordinator) begin(ctx context.Context, d *conducted, list control.Directory) error {
 	limited, cancel := context.WithTimeout(ctx, d.joinTime())
 	defer cancel()
@@ -182,8 +182,8 @@ func (c *Coordinator) drive(ctx context.Context, d *conducted, mail driver.Mail)
 	return d.run.Finish()
 }
 
-// callOff tells the parties that a session has failed. An interruption is no failure: the session waits
-// for the next process.
+// callOff tells the parties that a session has failed. An interruption is not a failure: the session
+// waits for the next process.
 func (c *Coordinator) callOff(ctx context.Context, d *conducted, why error) error {
 	if errors.Is(why, driver.ErrInterrupted) {
 		return why

@@ -120,7 +120,7 @@ func (d *queue) refuse(party string) bool {
 	return true
 }
 
-// notified ends what refuse began.
+// notified records that the refusal allowed by refuse is no longer under way.
 func (d *queue) notified(party string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

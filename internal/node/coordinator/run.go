@@ -55,8 +55,8 @@ func (c *Coordinator) attempt(ctx context.Context, j *Job) (*method.Result, erro
 	return result, err
 }
 
-// abortable makes a job the running one until the returned function is called; its context ends when
-// the job is aborted.
+// abortable makes a job the running one until the returned function is called. The returned context
+// ends when the job is aborted.
 func (c *Coordinator) abortable(ctx context.Context, id job.ID) (context.Context, func()) {
 	ctx, stop := context.WithCancelCause(ctx)
 	c.mu.Lock()
@@ -70,7 +70,7 @@ func (c *Coordinator) abortable(ctx context.Context, id job.ID) (context.Context
 	}
 }
 
-// course is the progress of a job, or of a question about its model, through its plan.
+// course records the progress of a job, or of a query to its model, through its plan.
 type course struct {
 	job     *Job
 	plan    []method.Step
@@ -109,7 +109,7 @@ func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) 
 	return c.keep(w)
 }
 
-// resumeFrom gives the server its continuation state of the job that this one continues, if it does.
+// resumeFrom passes the server the continuation state of the job that this job continues, if any.
 func (c *Coordinator) resumeFrom(h *method.CoordinatorSide) error {
 	next := h.Later
 	if next == nil || !next.Continues {
@@ -161,8 +161,8 @@ func (c *Coordinator) step(ctx context.Context, w *course, i uint16, step method
 	return nil
 }
 
-// compute runs a step without a session. It does not wait for a cancelled one, which ends soon, but not
-// at once.
+// compute runs a step without a session. If the step is cancelled, compute does not wait for its end,
+// which comes soon, but not at once.
 func (c *Coordinator) compute(ctx context.Context, w *course, step int) error {
 	done := make(chan error, 1)
 	go func() {
@@ -180,8 +180,8 @@ func (c *Coordinator) compute(ctx context.Context, w *course, step int) error {
 	}
 }
 
-// decide writes the job's outcome before anything is destroyed. An earlier decision of the operator
-// stays.
+// decide writes the job's outcome before anything is destroyed. If the operator has aborted the
+// job, that outcome stays.
 func (c *Coordinator) decide(j *Job, result *method.Result, err error) error {
 	return c.set(j, func(s *Status) error {
 		switch {

@@ -176,7 +176,7 @@ func (b *box) behind(name string, after int) ([]protocol.Message, <-chan struct{
 	return all[after:end:end], b.more[name]
 }
 
-// verdict is the machine's answer to a message.
+// verdict is the machine's decision on a message.
 type verdict int
 
 const (

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Limits on the requests of devices under way. Only enrolled devices have a desk: a stranger's request
-// ends before it.
+// Limits on the requests of devices in progress. Only enrolled devices have a desk: the request of a
+// stranger is refused earlier.
 const (
 	maxPolls   = 2                               // of a device, with the answers to them that it is reading
 	maxReading = 64 * maxPostBytes               // of bodies being read, of all devices
@@ -20,14 +20,14 @@ const (
 // rooms has the bytes that may be read at a time for each kind of devices: see [desk.kind].
 var rooms = [...]int64{maxPrompt, maxLate, maxOften}
 
-// desk has the requests of a device that are under way.
+// desk has the requests of one device that are in progress.
 type desk struct {
 	posting bool
 	polls   []*poll
 	late    int // bodies of the device that came slowly or not at all, or were malformed
 }
 
-// kind returns the index in rooms of the device's bodies.
+// kind returns the index of the device's kind in rooms.
 func (d *desk) kind() int {
 	switch {
 	case d.late == 0:
@@ -69,9 +69,10 @@ func (d *desks) leave(name string) {
 	}
 }
 
-// poll gives a device's request a place, which its answer keeps. A third request ends the oldest
-// waiting one: a device that was killed may come back before the end of its old connections is known.
-// If none waits, because the device does not read its answers, there is no place. end must be called.
+// poll gives a device's request a place until its answer is sent. A third request ends the oldest
+// waiting one, because a device that was killed may come back before the server notices the end of
+// its old connections. If none waits, because the device does not read its answers, there is no
+// place. The caller must call end.
 func (d *desks) poll(ctx context.Context, name string) (_ context.Context, p *poll, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -90,7 +91,7 @@ func (d *desks) poll(ctx context.Context, name string) (_ context.Context, p *po
 	return ctx, p, true
 }
 
-// answer reports whether a request still has the place that its answer needs.
+// answer reports whether a request still has its place, without which it must not be answered.
 func (d *desks) answer(name string, p *poll) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -99,7 +100,7 @@ func (d *desks) answer(name string, p *poll) bool {
 	return p.answering
 }
 
-// end gives back the place of a request, once it is answered.
+// end frees the place of a request after its answer.
 func (d *desks) end(name string, p *poll) {
 	p.end()
 	d.mu.Lock()
@@ -109,8 +110,8 @@ func (d *desks) end(name string, p *poll) {
 	d.leave(name)
 }
 
-// post gives a device a place for a body of a length, if it has no other, and if there is room for its
-// kind of devices. done must be called, with whether the device was late.
+// post reserves a place for a body of a device, if the device has no other place and there is room for
+// its kind of devices. The caller must call done and pass whether the device was late.
 func (d *desks) post(name string, length int64) (done func(late bool), ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

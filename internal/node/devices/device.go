@@ -118,8 +118,8 @@ func toldBefore(open []vault.Session, steps int) (map[int][]byte, error) {
 	return before, nil
 }
 
-// draw makes the party draw its random values: by the device's key and the job, the same in each
-// process.
+// draw makes the party derive its random values from the device's key and the job, so that each
+// process draws the same values.
 func (d *Device) draw() error {
 	if d.party.Draw == nil {
 		return nil
@@ -219,7 +219,7 @@ func (d *Device) join(ctx context.Context, i int, announced []byte) error {
 	return d.take(ctx, i, next, announced)
 }
 
-// take takes part in one session.
+// take runs the device's part of one session.
 func (d *Device) take(ctx context.Context, i int, next *method.Session, announced []byte) error {
 	step := d.plan[i].Name
 	opened, err := protocol.NewSession(d.Enrolment.descriptor(next, i))

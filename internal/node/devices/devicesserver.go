@@ -222,7 +222,7 @@ func (s *Service) wake() {
 	s.changed = make(chan struct{})
 }
 
-// Close destroys the journals of a job that has ended, and whose result is stored.
+// Close destroys the journals of an ended job whose result is stored.
 func (s *Service) Close() error { return s.kept.destroy(ended) }
 
 // recall restores the devices that said farewell to an earlier process.

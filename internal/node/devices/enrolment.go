@@ -145,5 +145,5 @@ func (e *Enrolment) Place(key ed25519.PublicKey) (int, error) {
 	return 0, fault.BadInputf("devices: the authority has not enrolled this device; give it the key that mercer device credentials prints")
 }
 
-// errMoved marks a request for a session or a job that has ended.
+// errMoved reports a request for a session or a job that has ended.
 var errMoved = errors.New("devices: the session or the job has ended")

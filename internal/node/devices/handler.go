@@ -111,8 +111,8 @@ func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.
 	}
 }
 
-// open returns the box of a request's session. Without one it answers: 410 for a session of a step that
-// has ended, 503 for one that this process has not begun.
+// open returns the box of a request's session. If there is none, it answers the request: with 410 for a
+// session of a step that has ended, with 503 for a session that this process has not begun.
 func (s *Service) open(w http.ResponseWriter, q *http.Request, name string) *box {
 	index, err := strconv.Atoi(q.URL.Query().Get("step"))
 	if err != nil {
@@ -153,8 +153,9 @@ func (s *Service) servePull(ctx context.Context, w http.ResponseWriter, q *http.
 	return pieces(list)
 }
 
-// servePost takes one message of a device. The header is enough to refuse it, or to say that its
-// message is here already, so an eavesdropper who repeats a header does not get the device's place.
+// servePost accepts one message of a device. The header is enough to refuse the message, or to
+// answer that it has arrived already, so an eavesdropper who repeats a header does not get the
+// device's place.
 func (s *Service) servePost(w http.ResponseWriter, q *http.Request, by request.Signed) {
 	if by.Length > maxPostBytes {
 		tooLong(w)
@@ -185,8 +186,8 @@ func (s *Service) servePost(w http.ResponseWriter, q *http.Request, by request.S
 	}
 }
 
-// take reads a message that its device has signed, and passes it to the session. An error is a fault of
-// the device: a malformed body takes a place as long as a slow one does.
+// take reads a message that its device has signed, and passes it to the session. Every error is a fault
+// of the device, because a malformed body occupies a place as long as a slow one does.
 func (s *Service) take(w http.ResponseWriter, q *http.Request, b *box, by request.Signed) (late error) {
 	began := time.Now()
 	body, err := by.Read(w, q, maxPostBytes)
@@ -309,7 +310,7 @@ func (b *box) holds(sum [sha256.Size]byte) bool {
 }
 
 // settle notes that the machine has handled a message, and that the journal so far is on disk. A
-// message that is not in the journal was refused; a session reads few such messages: see tires.
+// message that is not in the journal was refused; [box.tires] limits their number.
 func (b *box) settle(sender string, sum [sha256.Size]byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -319,15 +320,15 @@ func (b *box) settle(sender string, sum [sha256.Size]byte) {
 	b.held[sum] = true
 }
 
-// tires reports whether a session has refused too many messages of a device to read another one.
+// tires reports whether a session reads no more messages of a device because it has refused too many.
 func (b *box) tires(name string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.refused[name] >= maxRefused
 }
 
-// fresh reports whether a message is new; an error means that its sender sent another one under its
-// header.
+// fresh reports whether a message is new. It returns an error if the sender has sent another
+// message with the same header.
 func (b *box) fresh(m protocol.Message) (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -126,12 +126,12 @@ func (l *line) step(ctx context.Context, index int) ([]byte, error) {
 	}
 }
 
-// passed tells a late device which step runs now.
+// passed reports to a late device which step runs now.
 type passed struct{ at int } // the step that runs now
 
 func (p passed) Error() string { return fmt.Sprintf("devices: the job is at step %d", p.at) }
 
-// Unwrap marks it as an error about an ended step.
+// Unwrap returns [errMoved]: the error reports an ended step.
 func (passed) Unwrap() error { return errMoved }
 
 // passedBy reads the answer about a step that has ended.
@@ -167,7 +167,7 @@ func (l *line) pull(ctx context.Context, step int, session protocol.SessionID, a
 	}
 }
 
-// about returns the part of an address that names a session.
+// about returns the query parameters that name a session.
 func about(step int, session protocol.SessionID) url.Values {
 	return url.Values{"step": {strconv.Itoa(step)}, "session": {session.Hex()}}
 }
@@ -215,7 +215,7 @@ const (
 	retryShare   = 8                              // in short ones, tries in each
 )
 
-// signer returns the signer and verifier of devices' requests: a request belongs to one enrolment.
+// signer returns the signer and verifier of devices' requests. They bind each request to one enrolment.
 func (e *Enrolment) signer() request.Signer {
 	return request.Signer{Purpose: "mercer/v2/crowd/request", Of: e.sum[:]}
 }
@@ -240,8 +240,8 @@ func decode(b []byte) (protocol.Message, error) {
 	return protocol.Message{Header: h, Body: body}, err
 }
 
-// told is the announcement of a step. A device keeps it beside the session, so that a new process can
-// replay its journals without a server.
+// told is the stored announcement of a step. A device stores it beside the session, so that a new
+// process can replay its journals without a server.
 type told struct {
 	step      int
 	announced []byte
@@ -304,7 +304,8 @@ func (s *Service) linger(ctx context.Context) error {
 	}
 }
 
-// left returns the devices that need nothing more, and the number of those that may.
+// left returns the devices that need nothing more, and the number of devices that finished the session and
+// have not said farewell.
 func (b *box) left() (finished []string, missing int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -316,8 +317,8 @@ func (b *box) left() (finished []string, missing int) {
 	return slices.Sorted(maps.Keys(b.finished)), missing
 }
 
-// farewell tells the server that this device needs nothing more: its journals have everything. The
-// server waits for nothing if it does not arrive.
+// farewell tells the server that this device needs nothing more, because its journals have
+// everything. If the request does not arrive, the server waits for the device in vain.
 func (d *Device) farewell(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, farewellTime)
 	defer cancel()
@@ -326,7 +327,7 @@ func (d *Device) farewell(ctx context.Context) {
 	}
 }
 
-// farewell sends the request of a device that needs nothing more.
+// farewell sends the request that says that the device needs nothing more.
 func (l *line) farewell(ctx context.Context, step int, session protocol.SessionID) error {
 	_, _, err := l.ask(ctx, http.MethodPost, farewellPath, about(step, session), nil)
 	return err

@@ -193,7 +193,7 @@ func sealed(kept vault.Session) (bool, error) {
 	return false, nil
 }
 
-// turned is a machine that waits for its turn to compute, and notes when it has ended.
+// turned is a machine that computes only when it is its turn, and records when it has ended.
 type turned struct {
 	protocol.Machine
 	turns chan struct{}

@@ -20,8 +20,8 @@ func reopened(open []vault.Session) sessions {
 	return s
 }
 
-// take returns a session of an earlier process, or a new one. The note is stored beside a new one,
-// before anything else of it is on disk.
+// take returns a session of an earlier process, or a new session. It stores the note beside a new
+// session before anything else of that session is on disk.
 func (s sessions) take(v vault.Vault, id protocol.SessionID, note []byte) (vault.Session, error) {
 	if k := s[id]; k != nil {
 		return k, nil

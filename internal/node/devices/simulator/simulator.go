@@ -68,8 +68,8 @@ type Result struct {
 	Received uint64 `json:"received_bytes"`
 }
 
-// Run runs the devices until the job has ended for all of them. Its error has the number of devices
-// without a result, and the first one's reason; the log has the reason of each.
+// Run runs the devices until the job has ended for all of them. The error has the number of devices
+// without a result and the reason of the first one; the log has all reasons.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.First < 0 || c.Count < 1 || c.First+c.Count > len(c.People) {
 		return nil, fault.BadInputf("%s has data of %d people, so no devices can run for rows %d to %d", c.Source, len(c.People), c.First, c.First+c.Count-1)
@@ -137,7 +137,7 @@ func Rows(all *dataset.Set) []method.Table {
 	return people
 }
 
-// draw returns the source of a row's device's random values, nil if its key is the source.
+// draw returns the source of random values for the device of a row, or nil if the device's key is the source.
 func (c Config) draw(row int) func(label string) [32]byte {
 	if c.Seed == nil {
 		return nil

@@ -176,14 +176,14 @@ func TestSealRefuses(t *testing.T) {
 		from ed25519.PrivateKey
 		want string
 	}{
-		{"body too large", header(), make([]byte, protocol.MaxChunkBytes+1), to, from, "a body of 524289 bytes"},
+		{"body too large", header(), make([]byte, protocol.MaxChunkBytes+1), to, from, "the body has 524289 bytes"},
 		{"chunk out of range", edit(func(h *protocol.Header) { h.Chunk = 4 }), nil, to, from, "chunk 4 of 4"},
 		{"no chunks", edit(func(h *protocol.Header) { h.Chunk, h.Chunks = 0, 0 }), nil, to, from, "chunk 0 of 0"},
 		{"long name", edit(func(h *protocol.Header) { h.Kind = strings.Repeat("k", 65) }), nil, to, from, "a name in a header has 65 bytes"},
 		{"very long name", edit(func(h *protocol.Header) { h.Kind = strings.Repeat("k", 70000) }), nil, to, from, "a name in a header has 70000 bytes"},
 		{"no receiver key", header(), nil, nil, from, "receiver's key"},
 		{"another KEM", header(), nil, other.PublicKey(), from, "receiver's key"},
-		{"no signing key", header(), nil, to, nil, "signing key of 0 bytes"},
+		{"no signing key", header(), nil, to, nil, "wrong length of 0 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			wire, err := Seal(c.h, c.body, c.to, c.from)
