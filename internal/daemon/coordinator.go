@@ -102,8 +102,8 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	})
 }
 
-// watched runs until ctx ends or the broker cannot write its queues any more. Then a new process can
-// continue once there is room.
+// watched runs until ctx ends or the broker cannot write its queues any more. In the second case a
+// new process can continue once the disk has room.
 func watched(ctx context.Context, broker *nats.Server, run func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

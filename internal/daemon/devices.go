@@ -124,8 +124,8 @@ func RunRelay(ctx context.Context, c relay.Config, d Doors, o Options) (err erro
 	return d.serve(ctx, o, r, r, nil)
 }
 
-// RunGateway holds windows until the model is trained, or ctx ends, without a result. If the gateway is
-// its own issuer, own is the issuer's configuration; its tokens are VOPRF tokens.
+// RunGateway holds windows until the model is trained. If ctx ends first, there is no result. If the
+// gateway is its own issuer, own is the issuer's configuration; its tokens are VOPRF tokens.
 func RunGateway(ctx context.Context, c gateway.Config, own *issuer.Config, d Doors, o Options) (r *gateway.Result, err error) {
 	var handler http.Handler
 	var parts collectors
@@ -208,8 +208,8 @@ func OpenEnrolment(path, authority string, o Options) (*devices.Enrolment, error
 	return devices.Open(b, key, o.Reader)
 }
 
-// RunSums serves the devices until their job is done, or ctx ends, without a result. If the home's job
-// is done, it returns the result again.
+// RunSums serves the devices until their job is done, and returns the result. If ctx ends first, there
+// is no result. If the home's job was done before, RunSums returns the stored result.
 func (h Home) RunSums(ctx context.Context, e *devices.Enrolment, d Doors, o Options) (r *method.Result, err error) {
 	if r, err := h.summed(); r != nil || err != nil {
 		return r, err
@@ -246,7 +246,7 @@ func (h Home) keepSummed(r *method.Result) error {
 	return disk.Replace(h.path("result.json"), b)
 }
 
-// summed returns the result of a finished job, nil if there is none.
+// summed returns the stored result of a finished job, or nil if there is none.
 func (h Home) summed() (*method.Result, error) {
 	b, err := os.ReadFile(h.path("result.json"))
 	if errors.Is(err, fs.ErrNotExist) {

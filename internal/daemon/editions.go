@@ -129,8 +129,9 @@ func (s Source) laterRows(key dataset.SplitKey, set *dataset.Set, labels [][]str
 	return cuts, nil
 }
 
-// cellsByOthers reads the rows by the other dictionaries for which the table has been frozen. A
-// dictionary by which it cannot be read any more reveals nothing.
+// cellsByOthers reads the rows with each other dictionary for which the table has been frozen.
+// It skips a dictionary with which the table cannot be read any more, because such a
+// dictionary reveals nothing.
 func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table string, but *job.Dictionary, rows snapshot.Store) (map[string]edition.Cells, error) {
 	frozen, err := h.Editions().Dictionaries(table)
 	if err != nil {
@@ -154,7 +155,8 @@ func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table str
 	return others, nil
 }
 
-// asFrozen offers only the columns of the newest edition for a dictionary, if the entry names none.
+// asFrozen limits the offered columns to those of the newest edition for a dictionary, if the entry names no
+// columns.
 func (h Home) asFrozen(s Source, table, dictionary string) Source {
 	if newest, err := h.Editions().Newest(table, dictionary); err == nil && newest.Compared != nil && s.Columns.IsZero() {
 		s.Columns.Offered = newest.Compared.Columns
@@ -213,9 +215,9 @@ func (h Home) holdsOut(c *Config, s Source, d *job.Dictionary, table string, row
 	return append([]int{}, held...), err
 }
 
-// readAll reads frozen rows by a dictionary without a label, and by each of its labels that the
-// catalogue offers. It returns these labels as read and as the dictionary merges them. A label that
-// cannot be read is an error for the operator now, and not an answer to a job later.
+// readAll reads frozen rows with a dictionary, first without a label, and then with each label that
+// the catalogue offers. It returns these labels as read and as the dictionary merges them. A label
+// that cannot be read is an error for the operator now, instead of an error in a later job.
 func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows snapshot.Store) (set *dataset.Set, labels, merged [][]string, err error) {
 	data := d.Of(c.Name)
 	data.Source = table
@@ -316,7 +318,7 @@ func (h Home) copyRows(ctx context.Context, s Source, d *job.Dictionary, to snap
 	return snapshot.Write(to, rows, s.ID.Columns)
 }
 
-// copyNumbers does the same for a table that is no text.
+// copyNumbers copies the rows of a table of numbers in the same way.
 func (h Home) copyNumbers(library catalogue.Library, s Source, to snapshot.Store) error {
 	label := job.NoLabel
 	if list := s.Label.columns(); len(list) > 0 {
@@ -349,8 +351,8 @@ func (h Home) readFrom(c *Config, s Source, data job.Data, from snapshot.Store) 
 // editionItem is the item of a job's snapshots that names its edition.
 const editionItem vault.Item = "edition"
 
-// editionOf returns the edition that a job uses: the newest one at its first request, whatever is made
-// while the job runs or its process restarts.
+// editionOf returns the edition that a job uses: the newest one at the job's first request. Editions
+// that are made later, or a restart, do not change it.
 func (h Home) editionOf(data job.Data, k snapshots) (job.ID, error) {
 	b, err := k.artifacts.Get(k.job, editionItem)
 	if err == nil {
@@ -370,8 +372,8 @@ func (h Home) editionOf(data job.Data, k snapshots) (job.ID, error) {
 	return id, k.artifacts.Put(k.job, editionItem, []byte(newest.ID))
 }
 
-// mayCut refuses a job that holds out later rows by a bound that the edition does not have: the
-// difference of two jobs would reveal who is between two bounds.
+// mayCut refuses a job that holds out later rows from a bound that the edition does not list,
+// because the difference of two jobs would reveal which people are between two bounds.
 func (h Home) mayCut(data job.Data, id job.ID) error {
 	if data.Test.Column == "" {
 		return nil
@@ -396,17 +398,18 @@ func dictionaryOf(data job.Data) *job.Dictionary {
 	return data.Dictionary
 }
 
-// heads reports whether the table is a file that names its columns.
+// heads reports whether the table is a file whose columns have names.
 func (s Source) heads() bool { return !s.Given() && catalogue.New("").Heads(s.Path) }
 
-// smallTable is the number of rows from which on a table is not small, whoever has the rows and on
-// whichever side of a bound they are.
+// smallTable is the number of rows from which on a table is not small, whichever people have
+// the rows and on whichever side of a bound the rows are.
 const smallTable = 4 * edition.Least
 
-// seesEdition reports whether a job uses an edition of a table. A job without a dictionary does if a
-// file names its columns; the first such job makes the first edition. It uses the table itself if that
-// is too small to be frozen and never was: then the policy's limits apply, and the ledger compares rows
-// one by one. A table of many rows and few patients, or of few rows after a bound, is not small.
+// seesEdition reports whether a job uses an edition of a table. A job without a dictionary uses an
+// edition if a file names the table's columns; the first such job makes the first edition. The job uses
+// the table itself if the table is too small to be frozen and was never frozen: then the policy's
+// limits apply, and the ledger compares rows one by one. A table of many rows and few patients, or of
+// few rows after a bound, is not small.
 func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Data) (sees bool, err error) {
 	if data.Dictionary != nil {
 		return true, nil
@@ -472,8 +475,8 @@ func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t me
 	return t, err
 }
 
-// errOtherReading reports that the catalogue entry would read an edition's cells differently than when
-// the table was frozen: two jobs would reveal the difference.
+// errOtherReading reports that the catalogue entry now reads an edition's cells differently than when
+// the table was frozen. Two jobs would reveal the difference.
 var errOtherReading = errors.New("the catalogue's entry reads the table differently than when it was frozen; put the entry back as it was, or freeze the table")
 
 // named describes an edition to a ledger: whether the columns and the label that a job chooses are

@@ -179,8 +179,8 @@ func (h Home) isIn(r *roster.Roster, c *Config, id *identity.Identity) error {
 	return nil
 }
 
-// take keeps a second daemon out of the home until the file is closed. It locks the identity, which
-// every home has, so that a daemon that cannot start leaves nothing behind.
+// take locks the home against a second daemon until the file is closed. It locks the file of the
+// identity, which every home has, so that a daemon that cannot start leaves no new file.
 func (h Home) take() (*os.File, error) {
 	if err := admin.Fits(h.Socket()); err != nil {
 		return nil, fault.BadInput(err)

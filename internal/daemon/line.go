@@ -17,8 +17,8 @@ import (
 // roster has a TLS key of the coordinator. Both ends have the same roster, so nobody between them can
 // downgrade it. Without the key the connection stays on the machine.
 
-// shows returns the keys that a member file, or a roster, has of this process: with the TLS key if it
-// has one.
+// shows returns this process's keys as a member file or a roster lists them, with the TLS key if
+// there is one.
 func shows(id *identity.Identity, in roster.Member) identity.Public {
 	if len(in.TLS) > 0 {
 		return id.PublicTLS()

@@ -13,8 +13,8 @@ import (
 // roomPause is the time between two tries to write to a full home.
 const roomPause = 3 * time.Second
 
-// lives runs a party again and again: if a party ends because a session could not write its journal,
-// the next one starts once the home can be written to. A home that cannot be written to from the
+// lives runs a party, and runs it anew if it ends because a session could not write its journal; the
+// new run starts once the home can be written to. A home that cannot be written to from the
 // beginning ends the process, as every other fault does.
 func lives(ctx context.Context, log *slog.Logger, probe, life func() error) error {
 	for stalled := false; ; {
@@ -31,7 +31,7 @@ func lives(ctx context.Context, log *slog.Logger, probe, life func() error) erro
 	}
 }
 
-// room waits until a probe succeeds, and returns false if ctx ends first.
+// room waits until a probe of the disk succeeds. It returns false if ctx ends first.
 func room(ctx context.Context, probe func() error) bool {
 	for {
 		select {

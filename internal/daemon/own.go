@@ -40,8 +40,8 @@ func (c OwnColumns) MarshalYAML() (any, error) {
 // IsZero reports whether there are no columns.
 func (c OwnColumns) IsZero() bool { return c.Offered == nil && c.Theirs == nil }
 
-// OwnID is an entry's rule for ids: the name of a column, or columns with the steps that make the ids
-// of several parties alike.
+// OwnID is an entry's rule for ids: the name of a column, or columns with the steps that bring the
+// ids of several parties into one form.
 type OwnID struct{ prepare.IDRule }
 
 // UnmarshalYAML reads a name or a map.
@@ -87,8 +87,8 @@ func (s Source) mapping() prepare.Mapping {
 	return prepare.Mapping{CSV: s.CSV, Columns: s.Columns.Theirs, Drop: s.Drop, Keep: s.Keep}
 }
 
-// typed reports whether the table is read cell by cell: for the schema of a job, or because its file
-// differs from the federation's form.
+// typed reports whether the table is read cell by cell, because the job has a schema or because the
+// table's file differs from the federation's form.
 func (s Source) typed(d job.Data) bool {
 	m := s.mapping()
 	return d.Schema != nil || !m.Empty() || s.Group != "" || d.Test.Column != "" || len(s.ID.Columns) > 1 || s.ID.Normalize != nil
@@ -128,7 +128,7 @@ func (h Home) Table(jobs *job.Reader, name string) (prepare.Table, error) {
 	return prepare.Table{Mapping: s.mapping(), ID: s.ID.IDRule}, nil
 }
 
-// called reports whether name is the federation's name of the id's only column.
+// called reports whether name is the federation's name of the column of ids, if the id has only one column.
 func (r OwnID) called(name string, c OwnColumns) bool {
 	return len(r.Columns) == 1 && c.Theirs[r.Columns[0]].As == name
 }

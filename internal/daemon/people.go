@@ -20,7 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/edition"
 )
 
-// by says in words how the people of a table are identified.
+// by describes in words how the people of a table are identified.
 func (s Source) by() string {
 	if s.Group != "" {
 		return fmt.Sprintf("group %q", s.Group)
@@ -65,7 +65,7 @@ func (s Source) people(table string, rows snapshot.Store) ([]string, error) {
 // known digests how the people of a table are identified.
 func (s Source) known(key dataset.SplitKey) string { return hexOf(digest(key, []byte(s.by()))) }
 
-// reading digests how the entry has rows read.
+// reading digests the settings by which the entry's rows are read.
 func (s Source) reading() (string, error) {
 	b, err := json.Marshal(s.mapping())
 	if err != nil {
@@ -75,7 +75,8 @@ func (s Source) reading() (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// knownBy returns the person of each row, a group or else an id; nil if the table has neither.
+// knownBy returns the person of each row, identified by the group or else by the id; nil if the table has
+// neither.
 func knownBy(set *dataset.Set) []string {
 	if set.Groups != nil {
 		return set.Groups
@@ -113,7 +114,7 @@ type person struct {
 	held      bool
 }
 
-// peopleIn returns the people of a table, each once, by group or id.
+// peopleIn returns the people of a table, each once, identified by group or id.
 func peopleIn(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) map[string]person {
 	out, rows := marked(set.X.Rows(), held), cellDigests(key, set, labels)
 	of := make(map[string][]int)
@@ -138,8 +139,8 @@ func peopleIn(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []
 	return people
 }
 
-// everybody lists the people of the rows, with digests of each column's cells, of each label, and of
-// all. Labels are merged as in sums.
+// everybody lists the people of the rows. Each person has a digest for each column's cells, for each
+// label, and for all of them together. Labels are merged as in sums.
 func everybody(key dataset.SplitKey, set *dataset.Set, merged [][]string, held []int) []edition.Person {
 	out := marked(set.X.Rows(), held)
 	rows := make(map[edition.Element][]int)

@@ -121,7 +121,7 @@ func (h Home) readBy(ctx context.Context, c *Config, d *job.Dictionary, table st
 	return set, held, err
 }
 
-// once is a store of rows that are read once.
+// once is a store whose rows are read only once.
 type once struct{ snapshot.Memory }
 
 // Open implements [snapshot.Store].
@@ -154,8 +154,8 @@ func (t *Trial) count(set *dataset.Set, held []int) error {
 	return nil
 }
 
-// readOtherwise counts the people that two readings of one table read differently, in the columns of
-// both: by their ids, and without ids by their cells.
+// readOtherwise counts the people whose cells two dictionaries read differently, in the columns that
+// both have. People are matched by their ids, or by their cells if there are no ids.
 func readOtherwise(then, now *dataset.Set) int {
 	var common []string
 	for _, name := range then.Columns {

@@ -65,8 +65,8 @@ func (f freezer) freeze(ctx context.Context, now time.Time) {
 	}
 }
 
-// due reports whether the newest edition is a week old. If there is none, the operator has erased it,
-// and makes the next one.
+// due reports whether the newest edition is a week old. It returns false if there is none: the
+// operator has erased it, and must make the next one.
 func (f freezer) due(o dictionary.Approval, now time.Time) (bool, error) {
 	newest, err := f.Editions().Newest(o.Table, o.Hash)
 	if errors.Is(err, edition.ErrNone) {

@@ -26,7 +26,7 @@ type Withdrawal struct {
 	Erased          []edition.Edition // editions that could not be made anew
 }
 
-// alone lets one command or daemon at a time freeze tables, or withdraw people from them.
+// alone ensures that only one command or daemon at a time freezes tables or withdraws people from them.
 func (h Home) alone(do func() error) (err error) {
 	if err := disk.MakeDir(h.editions()); err != nil {
 		return err
@@ -39,9 +39,9 @@ func (h Home) alone(do func() error) (err error) {
 	return do()
 }
 
-// Withdraw withdraws people from a table: no edition has them any more, and no later one will. Others,
-// chosen by the home's key, are withdrawn with them, so that nobody can tell by the editions before and
-// after who they were. Running the command again completes what a crash has left undone. Names that
+// Withdraw withdraws people from a table: no present or later edition has them. Other people, chosen by
+// the home's key, are withdrawn with them, so that the editions before and after do not reveal who was
+// named. If a crash interrupts the command, running it again completes the withdrawal. Names that
 // neither the table nor an edition has are refused.
 func (h Home) Withdraw(ctx context.Context, jobs *job.Reader, table string, people []string) (done Withdrawal, err error) {
 	return h.withdrawOf(jobs, table, people, func(s Source, absent []string) error { return h.mustHave(ctx, s, table, absent) })
@@ -256,7 +256,7 @@ func (f *newestEdition) read(h Home, c *Config) error {
 	return err
 }
 
-// standing maps all people to whether the edition holds them out.
+// standing maps each person to whether the edition holds that person out.
 func (f *newestEdition) standing() edition.Standing {
 	s := make(edition.Standing)
 	for _, p := range f.people {
@@ -265,8 +265,8 @@ func (f *newestEdition) standing() edition.Standing {
 	return s
 }
 
-// without makes the next edition from the rows of the people who stay: the zero edition if nobody does,
-// and the same if nobody is withdrawn.
+// without makes the next edition from the rows of the people who stay. It returns the zero edition if
+// nobody stays, and the same edition if nobody is withdrawn.
 func (h Home) without(f newestEdition, gone map[string]bool) (made edition.Edition, err error) {
 	next := edition.Draft{Edition: f.Edition, Known: f.source.known(f.key), Labels: f.labels}
 	next.Day, next.Lack, next.Training, next.HeldOut = time.Now().UTC().Format(time.DateOnly), 0, 0, 0
@@ -318,7 +318,7 @@ func copySome(to, from snapshot.Store, keep []bool) error {
 	return errors.Join(snapshot.Keep(to, &some{rows, keep, 0}), rows.Close())
 }
 
-// some are the records of a snapshot that stay.
+// some yields the records of a snapshot whose people stay.
 type some struct {
 	*snapshot.Rows
 	keep []bool

@@ -123,8 +123,7 @@ const (
 )
 
 // encodeRows writes the parts of a table that a model needs: its numbers, the names of its columns, its
-// name in messages, and the ids of its rows, by which other holders of their columns know them. It
-// leaves labels out.
+// name in messages, and the ids of its rows, by which other parties match these rows. It omits labels.
 func encodeRows(set *dataset.Set) ([]byte, error) {
 	narrow, isNarrow := set.X.(*dataset.Dense32)
 	size := sizeOf(isNarrow)
@@ -164,7 +163,7 @@ func encodeRows(set *dataset.Set) ([]byte, error) {
 	return w.Bytes(), nil
 }
 
-// sizeOf returns the bytes of a number.
+// sizeOf returns the size of a number in bytes.
 func sizeOf(narrow bool) int {
 	if narrow {
 		return 4

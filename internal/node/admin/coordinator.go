@@ -113,7 +113,7 @@ func shown(j coordinator.Job, err error) (any, error) {
 	return view(j), nil
 }
 
-// withJob finds the job that a request is about.
+// withJob finds the job that a request names.
 func withJob(f func(r *http.Request, id job.ID) (any, error)) func(r *http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		id, err := job.ParseID(r.PathValue("id"))
@@ -124,7 +124,7 @@ func withJob(f func(r *http.Request, id job.ID) (any, error)) func(r *http.Reque
 	}
 }
 
-// known marks an unknown job as the caller's mistake.
+// known turns the error about an unknown job into one that reports the caller's mistake.
 func known(err error) error {
 	if errors.Is(err, coordinator.ErrNoJob) {
 		return fault.BadInput(err)

@@ -45,8 +45,8 @@ func Fits(path string) error {
 	return nil
 }
 
-// Listen opens the socket. It replaces the socket of a process that was killed; the caller holds the
-// home's lock, so it cannot belong to a living one.
+// Listen opens the socket. It replaces the socket of a process that was killed. The caller holds the
+// home's lock, so the old socket cannot belong to a living process.
 func Listen(path string) (net.Listener, error) {
 	if err := Fits(path); err != nil {
 		return nil, err

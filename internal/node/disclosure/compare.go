@@ -35,8 +35,8 @@ type head struct {
 
 func (h head) released() bool { return strings.HasSuffix(h.file, string(Released)) }
 
-// compare finds out what a release reveals together with earlier ones, and the jobs of these. A release
-// that was disclosed before reveals nothing new.
+// compare returns what a release reveals together with earlier releases, and the jobs of these
+// releases. A release that was disclosed before reveals nothing new.
 func (l Ledger) compare(now *Entry, id string) (*comparison, error) {
 	c := &comparison{now: now, id: id}
 	all, err := l.heads()
@@ -154,9 +154,9 @@ func (c *comparison) distance(earlier *Entry) int {
 	return equalPart
 }
 
-// schemas compares the release with those of the same table, or of the same people, under another
-// schema. A job must not vary which rows take part and how their cells are read. Once two schemas of
-// one table have been released, both pass.
+// schemas compares the release with releases of the same table, or of the same people, under another
+// schema, because jobs must not vary which rows take part and how their cells are read. Once both
+// schemas of a table have been released, later releases under either pass.
 func (l Ledger) schemas(c *comparison) error {
 	all := slices.Concat(c.heads, c.others)
 	both := slices.ContainsFunc(all, func(h head) bool { // the second of them has been approved
@@ -221,10 +221,10 @@ func (l Ledger) kinds(c *comparison) error {
 	return nil
 }
 
-// bothTell ends a sentence about people who are in sums and among encoded rows.
+// bothTell is the end of a sentence about people who are in sums and among encoded rows.
 const bothTell = " both in sums and among encoded rows: the sums reveal the rotation of the encoded rows, and so every cell"
 
-// kindsOfEditions does for two releases that are not compared row by row what kinds does for others.
+// kindsOfEditions makes the comparison of kinds for two releases that are not compared row by row.
 func (l Ledger) kindsOfEditions(c *comparison, h head) error {
 	n, err := l.common(c, h)
 	if n != 0 {
@@ -281,7 +281,8 @@ func (l Ledger) fits(c *comparison) error {
 	return nil
 }
 
-// meetsNew reports whether an earlier entry has a row of the release that is not fully known.
+// meetsNew reports whether an earlier entry has a row of the release that earlier releases have not fully
+// disclosed.
 func (c *comparison) meetsNew(earlier *Entry) (found bool) {
 	meet(c.now.Rows, earlier.Rows, func(i int, _ Row) { found = found || !c.known[i] })
 	return found
@@ -310,7 +311,7 @@ func (c *comparison) allowedBy(n Listed) bool {
 	return within(shortened(c.said), n.Reveals) && within(c.from, n.From)
 }
 
-// goesOn reports whether the release was disclosed for the same job already: by an earlier step, or
+// goesOn reports whether the release was already disclosed for the same job, by an earlier step or
 // before a crash.
 func (c *comparison) goesOn() bool {
 	return c.now.Uses != nil && slices.ContainsFunc(c.heads, func(h head) bool {

@@ -65,15 +65,15 @@ func (u Use) share() float64 {
 	return float64(u.Numbers) / float64(u.Cells)
 }
 
-// covers reports whether u is o, or is the same use with a bound at least as close. A job's sums count
-// with the most that they may reach until all parties have announced their rows, and again after a
+// covers reports whether u is the same use as o, with an equal or closer bound. The bound of a job's
+// sums is the largest possible one until all parties have announced their rows, and again after a
 // restart.
 func (u Use) covers(o Use) bool {
 	return u == o || u.Model == o.Model && u.Directions == o.Directions && u.Cells > 0 && u.share() <= o.share()
 }
 
-// Told returns the sum of the shares of all uses: the numbers in sums for each cell of the rows in
-// them.
+// Told returns the sum of the shares of all uses. A share is the count of numbers in sums, divided
+// by the cells of the rows in them.
 func (e *Entry) Told() (told float64) {
 	for _, u := range e.Uses {
 		told += u.share()
@@ -123,7 +123,8 @@ func (e *Entry) ID() string {
 	return named.digest()
 }
 
-// formerID is the ID that earlier programs gave to a question's release, which a job could have, too.
+// formerID is the ID that earlier programs gave to a question's release. A job's release could have the same
+// ID.
 func (e *Entry) formerID() string {
 	named := *e
 	named.Question = false
@@ -156,7 +157,7 @@ func (e *Entry) digest() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// like reports whether two entries release an equal part of a row that both have.
+// like reports whether two entries release the same part of a row that both have.
 func (e *Entry) like(o *Entry) bool {
 	switch e.Kind {
 	case method.ReleaseIDs:
@@ -207,8 +208,8 @@ func (e *Entry) relabels(now Row, earlier *Entry, then Row) bool {
 	return e.Label == earlier.Label && now.Label != then.Label && now.Label != none && then.Label != none
 }
 
-// meet calls common for every person of now that is also in then, and returns how many people of then
-// are not in now. Both are ascending by person.
+// meet calls the function common for every person of the list now who is also in the list then. It
+// returns the number of people in then who are not in now. Both lists must be ascending by person.
 func meet(now, then []Row, common func(i int, then Row)) (went int) {
 	for i := range now {
 		for len(then) > 0 && bytes.Compare(then[0].Person[:], now[i].Person[:]) < 0 {
@@ -316,8 +317,8 @@ func (e *Entry) readEdition(r *wire.Reader) {
 	e.Clear, e.Numbers = r.Strings(maxNumbers, maxDigest), r.Bool()
 }
 
-// text returns the part of the ID's input besides the rows: an entry without rows, as earlier programs
-// encoded it.
+// text returns the ID's input apart from the rows: the entry without its rows, in the encoding of
+// earlier programs.
 func (e *Entry) text() []byte {
 	var w wire.Writer
 	switch {

@@ -188,7 +188,7 @@ func (l Ledger) hold(c *comparison) error {
 	return errors.Join(err, l.write(l.note(id, Held), n.encode()))
 }
 
-// out reports whether a release was disclosed already and adds no use.
+// out reports whether a release was already disclosed and adds no use.
 func (l Ledger) out(e *Entry, id string) bool {
 	before, err := l.read(l.entry(e.Kind, id, Released))
 	if err != nil || before.ID() != id || before.pending() {
@@ -251,8 +251,8 @@ func (l Ledger) release(kind method.ReleaseKind, id string) error {
 	return errors.Join(err, l.tell(id))
 }
 
-// tell keeps, for the list, what an approved release that was disclosed reveals together with earlier
-// ones. It is a no-op for a release that needed no approval.
+// tell stores what a release that was disclosed with approval reveals together with earlier ones, so
+// that the list can show it. It is a no-op for a release that needed no approval.
 func (l Ledger) tell(id string) error {
 	n, err := l.find(id, Approved)
 	if errors.Is(err, ErrNotHeld) {
@@ -268,7 +268,8 @@ func (l Ledger) tell(id string) error {
 }
 
 // grow merges earlier entries of this release into e and returns the files that e replaces. For encoded
-// rows, and for questions about one model, which only add rows, it merges all entries like e.
+// rows, and for questions about one model, it merges all entries like e, because a new one only adds
+// rows.
 func (l Ledger) grow(e *Entry) (files []string, err error) {
 	heads, err := l.heads()
 	if err != nil {
@@ -292,7 +293,8 @@ func (l Ledger) grow(e *Entry) (files []string, err error) {
 	return files, nil
 }
 
-// adds reports whether two entries are kept as one. An entry has one table's name.
+// adds reports whether two entries can be merged into one. Entries of different tables cannot, because an
+// entry has one table's name.
 func (e *Entry) adds(o *Entry) bool {
 	if !e.like(o) || e.Question != o.Question || e.Table != o.Table || e.Edition != "" || o.Edition != "" {
 		return false

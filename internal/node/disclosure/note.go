@@ -34,7 +34,7 @@ type Listed struct {
 	Since    time.Time
 }
 
-// Learns says in a sentence who can learn what from the release by itself.
+// Learns states in a sentence which members learn what from the release by itself.
 func (n Listed) Learns() string {
 	switch n.Kind {
 	case method.ReleaseRows:
@@ -209,8 +209,8 @@ func (l Ledger) Approve(id string) error {
 	})
 }
 
-// Withdraw takes back an approval that no session has used, or forgets a release that awaits approval.
-// A session that was accepted with the approval, and has sent nothing, must be admitted again.
+// Withdraw withdraws an approval that no session has used, or forgets a release that awaits approval.
+// A session that was accepted with the approval, but has sent nothing, must be admitted again.
 func (l Ledger) Withdraw(id string) error {
 	return l.alone(func() error {
 		for _, s := range []State{Held, Approved} {

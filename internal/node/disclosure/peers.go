@@ -30,8 +30,8 @@ func (e *IDsError) Error() string {
 	return fmt.Sprintf("%s has looked up %d ids in %d sessions, and with up to %d more would exceed the %d that this party allows (max_ids_total in its policy)", e.Name, e.IDs, e.Sessions, e.Most, e.Total)
 }
 
-// charge records a session in which each peer may look up that many ids at most, until the true number
-// is known.
+// charge records, for one session, the largest number of ids that each peer may look up, until the
+// true number is known.
 type charge struct {
 	session string
 	peers   []Peer // by name
@@ -50,8 +50,8 @@ const (
 	maxCharges = 1 << 10
 )
 
-// Expect notes, before a session begins, that each peer may look up at most that many ids in it. It
-// returns an *IDsError if this may exceed total.
+// Expect notes, before a session begins, the largest number of ids that each peer may look up in
+// it. It returns an *IDsError if a peer's total may then exceed the argument total.
 func (l Ledger) Expect(session string, peers []string, most, total int) error {
 	return l.change(func(b *book) error {
 		if slices.ContainsFunc(b.charges, func(c charge) bool { return c.session == session }) {
@@ -73,8 +73,8 @@ func (l Ledger) Expect(session string, peers []string, most, total int) error {
 	})
 }
 
-// Announced notes how many ids peers looked up in a session that has ended, successfully or not: 0 for
-// peers that are not named.
+// Announced notes the number of ids that each peer looked up in a session that has ended, successfully
+// or not. A peer that is not named looked up none.
 func (l Ledger) Announced(session string, ids map[string]int) error {
 	return l.change(func(b *book) error {
 		i := slices.IndexFunc(b.charges, func(c charge) bool { return c.session == session })
@@ -124,7 +124,8 @@ func (l Ledger) change(do func(*book) error) error {
 	})
 }
 
-// sum returns the ids that a peer has looked up, and may look up in open sessions.
+// sum returns the number of ids that a peer has looked up, plus the number that it may still look up in open
+// sessions.
 func (b *book) sum(name string) Peer {
 	sum := Peer{Name: name}
 	for _, p := range b.peers {
@@ -142,7 +143,7 @@ func (b *book) sum(name string) Peer {
 	return sum
 }
 
-// fold adds some sessions to the peers' earlier numbers, and forgets their names.
+// fold adds the ids of some sessions to the peers' totals, and forgets the names of these sessions.
 func (b *book) fold(which func(charge) bool) {
 	var rest []charge
 	for _, c := range b.charges {

@@ -98,7 +98,8 @@ func (e *Entry) few(earlier *Entry, m meeting) []string {
 		count(n, "person is", "people are"), n)}
 }
 
-// someone is a person who is in only one of two sums, with a class or number; 0 without any.
+// someone is a person who is in only one of two sums, with the person's class or number, which is 0 if there
+// is none.
 type someone struct {
 	who   [16]byte
 	class uint16
@@ -252,7 +253,7 @@ func (e *Entry) revealsColumns(earlier *Entry) []string {
 	return said
 }
 
-// tells says what the n columns that are in only one of two releases reveal.
+// tells describes what the n columns that are in only one of two releases reveal.
 func (e *Entry) tells(n int) string {
 	switch {
 	case e.Kind == method.ReleaseSums:
@@ -279,7 +280,7 @@ func (e *Entry) what() string {
 	return "Gram matrix"
 }
 
-// both names the results of two releases.
+// both returns the plural noun for the results of two releases.
 func (e *Entry) both() string {
 	switch e.Kind {
 	case method.ReleasePhases:
@@ -335,7 +336,7 @@ func columns(list []string) string {
 	return fmt.Sprintf("columns %s", strings.Join(quoted, ", "))
 }
 
-// without returns the elements of a that are not in b, which is ascending.
+// without returns the elements of the list a that are not in the list b. b must be ascending.
 func without(a, b []string) []string {
 	var rest []string
 	for _, s := range a {

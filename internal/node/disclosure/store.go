@@ -120,8 +120,9 @@ const (
 	keyName  = "key"
 )
 
-// alone runs a change that reads the ledger before it writes to it, while no other goroutine and no
-// other process runs one: jobs run in the party's daemon, approvals come from a command.
+// alone runs a change that reads the ledger before writing, while no other goroutine and no other
+// process runs one. Several processes can change the ledger: jobs run in the party's daemon,
+// approvals come from a command.
 func (l Ledger) alone(change func() error) error {
 	if err := disk.MakeDir(string(l)); err != nil {
 		return fmt.Errorf("release: %w", err)

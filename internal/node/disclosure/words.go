@@ -22,8 +22,8 @@ func (e *Entry) named(o *Entry) bool {
 	return e.Edition != "" && o.Edition != "" && e.Table == o.Table
 }
 
-// apart reports whether two entries are of two tables, and one of them is of an edition. Such entries
-// are only compared by who is in both.
+// apart reports whether two entries belong to two tables and at least one of them is of an edition.
+// For these entries the ledger compares only which people are in both.
 func (e *Entry) apart(o *Entry) bool {
 	return (e.Edition != "" || o.Edition != "") && o.Table != "" && e.Table != o.Table
 }
@@ -36,8 +36,8 @@ func (e *Entry) byRows(o *Entry) bool {
 // everybody is the number of common people where it is unknown or not counted.
 const everybody = -1
 
-// common returns how many people of the release are in an earlier one; [everybody] if there may be any
-// number of them.
+// common returns the number of people of the release who are also in an earlier one, or [everybody] if
+// there may be any number of them.
 func (l Ledger) common(c *comparison, h head) (int, error) {
 	switch {
 	case c.now.apart(h.Entry):
@@ -92,7 +92,7 @@ func (c *comparison) difference(h head) {
 	}
 }
 
-// besideEdition does for two editions what beside does for listed rows.
+// besideEdition makes the comparison of beside for two editions.
 func (e *Entry) besideEdition(o *Entry) []string {
 	var m meeting
 	if e.Edition != o.Edition {
@@ -128,18 +128,18 @@ func (e *Entry) fewBeside(o *Entry) []string {
 	return []string{fmt.Sprintf("one to nine people may have changed between editions %d and %d in a column that the job picks: the difference of the two sums reveals how", o.Number, e.Number)}
 }
 
-// clears reports whether the home found out, when it made the later of two editions, that both together
+// clears reports whether the home, when it made the later of two editions, found that both together
 // reveal nothing about one to nine people.
 func (e *Entry) clears(o *Entry) bool {
 	alike := e.sameColumns(o) && e.Label == o.Label && e.Numbers == o.Numbers && e.Schema == o.Schema
 	return e.Edition == o.Edition || slices.Contains(e.Clear, o.Edition) || alike && slices.Contains(o.Clear, e.Edition)
 }
 
-// unlisted says why an earlier release of an edition is not compared with one of listed rows.
+// unlisted states why an earlier release of an edition is not compared with a release of listed rows.
 const unlisted = "the earlier release is of an edition of the table and this one is not, so their rows cannot be compared"
 
-// elsewhere compares the release with an earlier one by the same dictionary of another table, if one of
-// the two is of an edition.
+// elsewhere compares the release with an earlier one of another table with the same dictionary, if one
+// of the two is of an edition.
 func (l Ledger) elsewhere(c *comparison, h head) error {
 	if h.Schema != c.now.Schema {
 		return nil // schemas compares these
@@ -151,7 +151,8 @@ func (l Ledger) elsewhere(c *comparison, h head) error {
 	return err
 }
 
-// anywhere says that the same people are in two tables, and one of the releases is of an edition.
+// anywhere is the sentence that the same people are in two tables, for releases of which one is of an
+// edition.
 const anywhere = "some people are in both tables, and the ledger cannot compare row by row what the two releases together reveal about them"
 
 // peopleOf returns the people of an earlier release, ascending; known is false if they are unknown.

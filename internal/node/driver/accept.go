@@ -16,8 +16,8 @@ type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
 
-// accept offers an event to the machine and, if the machine accepts it, carries out its effects in the
-// contract's order. in is the message's receipt, or nil.
+// accept offers an event to the machine. If the machine accepts it, accept carries out the effects in
+// the order that the contract demands. The argument in is the message's receipt, or nil.
 func (d *driver) accept(e protocol.Event, in *Inbound) error {
 	effects, err := d.Machine.Step(e)
 	if err != nil {
@@ -76,8 +76,8 @@ func (d *driver) take(effects protocol.Effects) {
 	}
 }
 
-// claim takes names in the ledger. A name that another session holds is a final error; a ledger that
-// cannot be written is an interruption, since it says nothing about the holder.
+// claim claims names in the ledger. A name that another session holds is a final error. A ledger
+// that cannot be written is an interruption, because the failure does not show who holds the name.
 func (d *driver) claim(names []string) error {
 	if len(names) == 0 {
 		return nil
@@ -93,8 +93,9 @@ func (d *driver) claim(names []string) error {
 	return interrupt(err)
 }
 
-// acknowledge lets the next settle acknowledge a message. Messages that change nothing wait, too: a
-// repeated message may share its place in the broker's queue with the one that is not on disk yet.
+// acknowledge marks a message to be acknowledged by the next settle. Messages that change nothing
+// wait, too: a repeated message may share its place in the broker's queue with the one that is not
+// on disk yet.
 func (d *driver) acknowledge(in Inbound) {
 	in.Message.Body = nil // the machine owns it
 	d.unacked = append(d.unacked, in)
@@ -123,11 +124,11 @@ func digests(messages []protocol.Message) [][32]byte {
 	return list
 }
 
-// ErrInputChanged rejects a replay over edited data: an answer to an old
-// session would reveal the difference of the two inputs.
+// ErrInputChanged reports a replay on edited data. It is refused, because an
+// answer in an old session would reveal the difference of the two inputs.
 var ErrInputChanged = fault.Changed.Errorf("driver: the data has changed since this session began; the session is aborted, submit the job again")
 
-// ErrDiverged rejects a replay that would send other bytes.
+// ErrDiverged reports a replay that would send other bytes than the journal has.
 var ErrDiverged = fault.Diverged.Errorf("driver: the replay differs from the journal; the session is aborted, submit the job again")
 
 // replay feeds the journal to the machine. Nothing leaves the process; undelivered messages stay in the

@@ -76,8 +76,8 @@ func Run(ctx context.Context, c Config) (Traffic, error) {
 	return d.traffic, d.outcome()
 }
 
-// Replay rebuilds an ended session's machine from its journal, and sends nothing. It fails where Run
-// would abort.
+// Replay rebuilds an ended session's machine from its journal, and sends nothing. It returns an
+// error where Run would abort the session.
 func Replay(m protocol.Machine, input [32]byte, records iter.Seq2[journal.Record, error]) error {
 	d := newDriver(Config{Machine: m, InputHash: input, Records: records})
 	if err := d.replay(context.Background()); err != nil {

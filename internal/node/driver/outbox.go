@@ -64,8 +64,8 @@ func (o *outbox) wait() { o.done.Wait() }
 func (o *outbox) empty() bool { return len(o.queue) == 0 }
 func (o *outbox) full() bool  { return o.bytes >= maxOutboxBytes }
 
-// room reports whether the machine may continue a long output: it computes the next step while the last
-// one is sent.
+// room reports whether the machine may continue a long output. The machine computes the next part while
+// the last one is being sent.
 func (o *outbox) room() bool { return o.bytes < protocol.MaxStepBytes }
 
 func (o *outbox) push(messages []protocol.Message) {

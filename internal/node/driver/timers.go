@@ -66,7 +66,7 @@ func (t *timers) run(name protocol.Timer, after time.Duration) {
 	t.clocks[name] = c
 }
 
-// stop silences all clocks.
+// stop stops all clocks.
 func (t *timers) stop() {
 	close(t.over)
 	for _, c := range t.clocks {

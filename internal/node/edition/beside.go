@@ -33,10 +33,11 @@ type Compared struct {
 // clear may reveal something about few people.
 const Rule = 2
 
-// Outdated reports whether another program compared the editions: then nothing is clear.
+// Outdated reports whether the editions were compared by a program with another rule, or by none. If so,
+// nothing is clear.
 func (b Beside) Outdated() bool { return b.Compared == nil || b.Compared.Rule != Rule }
 
-// knows reports whether the comparison covers some columns, and a label; "" for none.
+// knows reports whether the comparison covers the given columns and the given label ("" for none).
 func (c *Compared) knows(columns []string, label string) bool {
 	if label != "" && !slices.Contains(c.Labels, label) {
 		return false
@@ -56,12 +57,12 @@ type Few struct {
 	Labels  []string `json:"labels,omitempty"`
 }
 
-// Touch reports whether f has one of some columns, or a label; "" for none.
+// Touch reports whether f lists one of the given columns, or the given label ("" for none).
 func (f Few) Touch(columns []string, label string) bool {
 	return f.Any || slices.Contains(f.Labels, label) || touch(f.Columns, columns)
 }
 
-// or joins two lists of changes.
+// or returns the union of two lists of changes.
 func (f Few) or(o Few) Few {
 	return Few{f.Any || o.Any, union(f.Columns, o.Columns), union(f.Labels, o.Labels)}
 }

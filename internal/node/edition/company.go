@@ -21,8 +21,8 @@ type leavers struct {
 // differently now.
 var ErrLeaversUnknown = errors.New("edition: people were withdrawn from this table, and its catalogue entry now names people by another id or group, so the home cannot recognise them; put the entry back as it was")
 
-// Left returns a test for people who were withdrawn from a table; nil for nobody. by says how people
-// are identified.
+// Left returns a function that reports whether a person was withdrawn from a table, or nil if no
+// person was. The argument by describes how people are identified.
 func (s Store) Left(table, by string) (func(name string) bool, error) {
 	b, err := s.book()
 	if err != nil || b.Tables[table] == nil || len(b.Tables[table].Left.People) == 0 {
@@ -62,7 +62,7 @@ func (s Store) Leave(table, by string, names []string) error {
 	})
 }
 
-// leaver digests a name under the list's own key, which outlasts the split key.
+// leaver digests a name under the list's own key, which stays when the split key changes.
 func (b *book) leaver(name string) string {
 	mac := hmac.New(sha256.New, b.Key)
 	mac.Write([]byte(name))

@@ -53,8 +53,8 @@ func (c *tallies[K]) few() bool {
 	return c.many
 }
 
-// fewOthers reports whether few people have another number than the most frequent one. A person with
-// several numbers counts as possible in each, and so among the others.
+// fewOthers reports whether only few people have a number other than the most frequent one. A person
+// with several numbers counts as possible in each, and so among the others.
 func (c *tallies[K]) fewOthers() bool {
 	var total, most tally
 	for _, t := range c.of {
@@ -197,13 +197,13 @@ func (d *difference) inClasses() map[string][]string {
 	return d.byLabel((*tallies[uint64]).few, func(of *ofLabel) bool { return of.came.few() || of.went.few() || of.moved.few() })
 }
 
-// inNumbers leaves out people with another number, since sums with the label await approval then.
+// inNumbers omits people with another number, because sums with the label then await approval.
 func (d *difference) inNumbers() map[string][]string {
 	return d.byLabel((*tallies[uint64]).fewOthers, func(of *ofLabel) bool { return of.came.fewOthers() || of.went.fewOthers() })
 }
 
-// byLabel lists the columns in which few people have changed; "" if people are few, whatever the
-// columns.
+// byLabel lists, for each label, the columns in which few people have changed. If the
+// function people reports few people, the label gets [everyColumn].
 func (d *difference) byLabel(few func(*tallies[uint64]) bool, people func(*ofLabel) bool) map[string][]string {
 	list := make(map[string][]string)
 	for l, label := range d.labels {

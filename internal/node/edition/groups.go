@@ -87,8 +87,8 @@ const (
 	changed = 2 // is added
 )
 
-// Refine returns the groups after a further edition, and the sizes of those with fewer than [Least]
-// elements, ascending.
+// Refine returns the groups after a further edition, and the sizes of the groups with fewer than
+// [Least] elements, ascending.
 func (g Groups) Refine(cut Cut) (next Groups, small []int) {
 	size := make(map[refined]int)
 	g.each(cut, func(_ Element, r refined) { size[r]++ })
@@ -117,7 +117,7 @@ func (g Groups) each(cut Cut, visit func(Element, refined)) {
 	})
 }
 
-// code returns the part of an element; nil is one that the edition lacks.
+// code returns the part of an element. The argument is nil if the edition lacks the element.
 func (p *Part) code() byte {
 	if p == nil {
 		return absent
@@ -196,7 +196,7 @@ func (w *inPieces) pass(bytes int) {
 	w.Reset()
 }
 
-// end writes the rest, and returns the number of bytes written.
+// end writes the remaining bytes, and returns the number of all bytes written.
 func (w *inPieces) end() (int64, error) {
 	w.pass(0)
 	return w.sent, w.err

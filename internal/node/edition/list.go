@@ -182,8 +182,8 @@ var ErrOtherEntry = errors.New("edition: when the table was frozen, the catalogu
 // errLost reports that groups or cells in the list are missing.
 var errLost = errors.New("edition: the groups that the editions of this table tell apart are lost; restore the folder of editions from a backup, since a further edition could tell few people apart")
 
-// Fits returns an error if people are identified differently, or the labels differ, from when a table
-// was frozen for a dictionary.
+// Fits returns an error if the identification of people or the labels have changed since a table was
+// frozen for a dictionary.
 func (s Store) Fits(table, dictionary, known string, labels []string) error {
 	b, err := s.book()
 	if err != nil {
@@ -227,7 +227,7 @@ func (s Store) change(do func(*book, *vault.Artifacts) error) (err error) {
 	return errors.Join(err, s.sweep(artifacts))
 }
 
-// begin writes an empty list before any other file, so that a list that is missing later is lost.
+// begin writes an empty list before any other file, so that a missing list is later recognised as lost.
 func (s Store) begin(artifacts *vault.Artifacts) error {
 	_, err := os.Stat(filepath.Join(s.Folder, "list"))
 	if !errors.Is(err, fs.ErrNotExist) {

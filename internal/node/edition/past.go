@@ -103,7 +103,8 @@ const (
 	fewOtherwise  = 1 << 16
 )
 
-// forget removes the oldest editions if too much has changed since; jobs beside them await approval.
+// forget removes the oldest editions if too many people have changed since. Jobs beside these editions
+// await approval.
 func (p *past) forget() {
 	kept, most := 0, max(mostOtherwise*len(p.last), fewOtherwise)
 	for i := len(p.editions) - 1; i >= 0; i-- {
@@ -177,8 +178,8 @@ func (p *past) beside() (list []Beside) {
 // approval.
 const mostBeside = 64
 
-// where returns the person if they are held out, or are not, as asked, and otherwise an outsider: sums
-// are over people in training, and their errors over people held out.
+// where returns the person if the person's part is the wanted one, held out or in training, and
+// otherwise an outsider. Sums are over people in training, and errors over people held out.
 func where(t *Person, held bool) *Person {
 	if t.Held == held {
 		return t
@@ -341,19 +342,20 @@ func (p *past) readPerson(r *wire.Reader, s *slabs) (t Person) {
 	return t
 }
 
-// slabs are the memory of all people that are read: an earlier edition may have one person.
+// slabs hold the memory of all people that are read. Editions share it, because an earlier edition may have
+// only one person.
 type slabs struct {
 	cells  slab[uint64]
 	labels slab[[]uint64]
 }
 
-// again makes the slabs reuse the memory that they gave last.
+// again makes the slabs reuse the memory that they handed out last.
 func (s *slabs) again() *slabs {
 	s.cells.rest, s.labels.rest = s.cells.whole, s.labels.whole
 	return s
 }
 
-// slab gives parts of large slices, since there are many people.
+// slab hands out parts of large slices, since there are many people.
 type slab[T any] struct{ whole, rest []T }
 
 func (s *slab[T]) take(n int) []T {

@@ -120,8 +120,8 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 	return made, err
 }
 
-// past returns the people of the editions so far; an empty past if an earlier program made them, since
-// their people are unknown.
+// past returns the people of all editions so far. It returns an empty past if an earlier program made
+// the editions, because their people are unknown.
 func (d *Draft) past(artifacts *vault.Artifacts, dictionary *dictionaryState) (*past, error) {
 	slices.SortFunc(d.People, func(a, b Person) int { return compareElements(a.ID, b.ID) })
 	fresh := &past{columns: d.Columns, labels: d.Labels, byRows: d.Cells == nil}
@@ -212,7 +212,7 @@ func cellsAt(artifacts *vault.Artifacts, id string) (Cells, error) {
 	return DecodeCells(b)
 }
 
-// put writes everything of an edition except its place in the list.
+// put writes all items of an edition. It does not enter the edition in the list.
 func (d *Draft) put(artifacts *vault.Artifacts, table *tableState, dictionary *dictionaryState, next Groups, so *past) (made Edition, err error) {
 	var ids [4]job.ID // of rows, groups, cells and the past
 	for i := range ids {

@@ -81,7 +81,7 @@ func (e entry) encodeMarker(w *wire.Writer) {
 	w.String(cut(e.Ended))
 }
 
-// cut shortens an outcome: it may quote a peer at any length.
+// cut shortens an outcome, because an outcome may quote a peer's text of any length.
 func cut(s string) string {
 	const mark = "..."
 	if len(s) <= MaxOutcomeBytes {

@@ -96,8 +96,8 @@ func (s *Store) Tombstone(id protocol.SessionID) ([]byte, error) {
 	return b, nil
 }
 
-// sweep finishes destructions that a crash interrupted, and repeats those that a restored backup has
-// undone.
+// sweep finishes destructions that a crash interrupted, and repeats destructions that a restored
+// backup has undone.
 func (s *Store) sweep() error {
 	ids, err := s.ids("session")
 	if err != nil {
@@ -117,7 +117,8 @@ func (s *Store) sweep() error {
 	return nil
 }
 
-// due reports whether a session has ended and still has files, or has a tombstone and has not ended.
+// due reports whether a destruction must be completed: the session has ended and still has files, or has a
+// tombstone and has not ended.
 func (s *Store) due(id protocol.SessionID) (bool, error) {
 	ended, err := s.ended(id)
 	if err != nil {

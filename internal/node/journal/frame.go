@@ -145,7 +145,7 @@ type sealer struct {
 	header [sha256.Size]byte // hash of the file's header
 }
 
-// newSealer derives the key from the seed and binds all pieces to header.
+// newSealer returns a sealer. It derives the key from the seed and binds all pieces to the header.
 func newSealer(seed [SeedSize]byte, header []byte) (sealer, error) {
 	key, err := hkdf.Key(sha256.New, seed[:], nil, keyLabel, 32)
 	if err != nil {

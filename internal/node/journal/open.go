@@ -45,7 +45,8 @@ func (s *Store) Open(id protocol.SessionID, build string) (*Journal, Note, error
 	return j, note, nil
 }
 
-// unknown distinguishes a session that never was from one whose mark is missing.
+// unknown returns the error of a session without a mark. It distinguishes a session that never began from one
+// whose mark is missing.
 func (s *Store) unknown(id protocol.SessionID) error {
 	if _, err := os.Stat(s.dir(id)); err == nil {
 		return fmt.Errorf("journal: session %v has files but no mark, as if restored from a backup: %w", id, ErrLost)
@@ -226,7 +227,7 @@ func damaged(err error) bool {
 	return errors.As(err, &d) || errors.Is(err, fs.ErrNotExist)
 }
 
-// fault adds the place in a file to an error.
+// fault adds the position in a file to an error.
 func fault(file string, offset int64, err error) error {
 	if damaged(err) {
 		return &CorruptError{file, offset, err}

@@ -88,9 +88,9 @@ func (s *Store) Used(id protocol.SessionID) (bool, error) {
 	return true, nil
 }
 
-// Create begins a session: its id is used up, its seed is on disk, its log is
-// empty. build names the program and the instruction set, on which floats
-// depend. An id that was ever used gives an error that wraps [ErrUsed].
+// Create begins a session. Afterwards its id is used, its seed is on disk, and
+// its log is empty. build names the program and the instruction set, on which
+// floats depend. An id that was ever used gives an error that wraps [ErrUsed].
 func (s *Store) Create(id protocol.SessionID, seed [SeedSize]byte, build string) (*Journal, error) {
 	if build == "" || len(build) > maxBuildBytes {
 		return nil, fmt.Errorf("journal: the name of the build has %d bytes; it must have 1 to %d", len(build), maxBuildBytes)
@@ -122,8 +122,8 @@ func (s *Store) Create(id protocol.SessionID, seed [SeedSize]byte, build string)
 	return j, nil
 }
 
-// createMark uses up a session's id. A process that is killed here leaves no mark or a whole one: half
-// of one would be a lost session. No other call creates marks at the same time.
+// createMark marks a session's id as used. A process that is killed here leaves no mark or a whole
+// mark, because half a mark would mean a lost session. No other call creates marks at the same time.
 func createMark(path string) (*mark, error) {
 	if err := disk.Replace(path, []byte(state{}.String())); err != nil {
 		return nil, err

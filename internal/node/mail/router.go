@@ -66,7 +66,7 @@ func (x *Router) Run(ctx context.Context) error {
 	return fmt.Errorf("mail: %w", context.Cause(ctx))
 }
 
-// receive passes the deliveries of a lane on.
+// receive handles the deliveries of a lane.
 func (x *Router) receive(ctx context.Context, lane transport.Lane, route func(transport.Delivery)) error {
 	for {
 		d, err := x.conn.Receive(ctx, lane)
@@ -296,8 +296,8 @@ func (b *Mailbox) Send(ctx context.Context, m protocol.Message) error {
 	return b.router.post(ctx, transport.Bulk, m.Header, m.Body, key)
 }
 
-// deliver passes on messages that a member of the session has signed, or leaves them with the broker
-// while the driver is busy.
+// deliver passes messages that a member of the session has signed to the driver. While the driver is
+// busy, it leaves them with the broker.
 func (b *Mailbox) deliver(d transport.Delivery, sealed envelope.Verified) {
 	if len(b.in) == cap(b.in) {
 		b.router.later(d, waitForRoom)

@@ -70,7 +70,7 @@ func OpenArtifacts(folder string, key hpke.PrivateKey) (*Artifacts, error) {
 	return e, nil
 }
 
-// ReadArtifacts is for another process than the owner of the folder: it changes nothing.
+// ReadArtifacts opens the folder for reading in a process that does not own the folder. It changes nothing.
 func ReadArtifacts(folder string, key hpke.PrivateKey) *Artifacts {
 	return &Artifacts{folder: folder, key: key}
 }
@@ -104,7 +104,7 @@ func itemInfo(id job.ID, item Item) string {
 	return "mercer/v1/estate/" + id.String() + "/" + string(item)
 }
 
-// Put seals an item and makes it durable, in place of an earlier one.
+// Put seals an item and makes it durable. It replaces an earlier item of the same name.
 func (e *Artifacts) Put(id job.ID, item Item, secret []byte) error {
 	return e.Write(id, item, func(w io.Writer) error {
 		_, err := w.Write(secret)
@@ -325,7 +325,7 @@ type MemoryRetained struct {
 	kept map[job.ID][]byte
 }
 
-// NewMemoryRetained returns an empty one.
+// NewMemoryRetained returns an empty store.
 func NewMemoryRetained() *MemoryRetained {
 	return &MemoryRetained{kept: make(map[job.ID][]byte)}
 }

@@ -31,7 +31,7 @@ const (
 
 var errDamaged = errors.New("the file is damaged, or belongs to another job")
 
-// fileCipher derives the key of one writing of one file.
+// fileCipher derives a key for one version of one file.
 func fileCipher(key, salt []byte, info string) (cipher.AEAD, error) {
 	derived, err := hkdf.Key(sha256.New, key, salt, info, 32)
 	if err != nil {
@@ -138,8 +138,8 @@ func (e *Artifacts) Open(id job.ID, item Item) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// Remove removes one of a job's items. On a drive that still has it, it stays sealed under the job's
-// key.
+// Remove removes one of a job's items. If the drive still has its bytes, they stay sealed under the
+// job's key.
 func (e *Artifacts) Remove(id job.ID, item Item) error {
 	if err := os.Remove(e.path(id, string(item))); err != nil {
 		return fmt.Errorf("vault: %w", err)

@@ -22,8 +22,8 @@ type Verified struct {
 	header, sealed []byte
 }
 
-// Peek reads the header and verifies nothing: anyone may have written it. It
-// is for routing and for logs.
+// Peek reads the header and verifies nothing, so anyone may have written the
+// header. It is for routing and for logs.
 func Peek(wire []byte) (protocol.Header, error) {
 	v, _, err := split(wire)
 	if err != nil {
