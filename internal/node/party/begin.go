@@ -93,7 +93,7 @@ func (p *Party) disclose(r *running, mail driver.Mail) driver.Mail {
 	}}
 }
 
-// build builds the machine. The party may have to train for minutes first.
+// build builds the session's machine. Before, the party may have to train for minutes.
 func (p *Party) build(ctx context.Context, r *running) (*method.Run, error) {
 	run, err := r.work.holder().Build(control.Place(r.proposal.Stage), p.setup(ctx, r))
 	if err != nil && ctx.Err() != nil {
@@ -155,7 +155,7 @@ func noticesOf(w *work) []string {
 	return nil
 }
 
-// answered ends the session of a question. It keeps nothing.
+// answered ends the session of a question and stores nothing.
 func (p *Party) answered(ctx context.Context, f finished) error {
 	q := f.r.question
 	if f.err == nil {

@@ -24,12 +24,12 @@ func (p *Party) stop(ctx context.Context, r *running, why error) error {
 	return nil
 }
 
-// errStopping puts a closing back until no driver of the job runs. The closing is not acknowledged
-// before: a crash in between must not leave the secrets.
+// errStopping reports that a driver of the job still runs. The closing is put back and not
+// acknowledged until no driver runs, so that a crash in between does not leave the secrets.
 var errStopping = notNow(errors.New("party: the job's sessions are being stopped"))
 
-// close ends a job: it stops running sessions, then destroys everything. It answers a closing for an
-// unknown job, too: the answer to an earlier one may have been lost.
+// close ends a job: it stops running sessions, then destroys everything. It also answers a closing
+// for an unknown job, because the answer to an earlier closing may have been lost.
 func (p *Party) close(ctx context.Context, m protocol.Message) error {
 	c, err := control.DecodeClosing(m.Body)
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *Party) keep(w *work, c *control.Closing) error {
 	return p.Retained.Put(w.id, kept.Encode())
 }
 
-// last stores the state for a job that continues this one.
+// last stores the continuation state for a job that continues this one.
 func (p *Party) last(w *work) {
 	l := w.holder().Later
 	if l == nil || !l.Lasts() {
@@ -119,7 +119,7 @@ func (p *Party) last(w *work) {
 	}
 }
 
-// hand stores the results of a finished job that are for this party's operator alone.
+// hand stores the results of a finished job that only this party's operator may see.
 func (p *Party) hand(w *work) {
 	h := w.holder()
 	if h.Order != nil && h.Order() != nil {

@@ -87,9 +87,9 @@ func TestProposalsThatAreRefused(t *testing.T) {
 		}, fault.CodeFailed, "stage column-order has not ended here"},
 		{"no job file", func(s *fixture) *control.Proposal { p := good(s); p.Spec = []byte("kind: Nonsense"); return p }, fault.CodeBadInput, ""},
 		{"not canonical", func(s *fixture) *control.Proposal { p := good(s); p.Spec = append(p.Spec, "# comment\n"...); return p }, fault.CodePolicy, "not in canonical form"},
-		{"the coordinator as a party", rename("south", "hub"), fault.CodePolicy, `"hub" is no party of the roster`},
-		{"a stranger as a party", rename("south", "west"), fault.CodePolicy, `"west" is no party of the roster`},
-		{"without this party", rename("north", "north-2"), fault.CodePolicy, `"north-2" is no party of the roster`},
+		{"the coordinator as a party", rename("south", "hub"), fault.CodePolicy, `"hub" is not a party in the roster`},
+		{"a stranger as a party", rename("south", "west"), fault.CodePolicy, `"west" is not a party in the roster`},
+		{"without this party", rename("north", "north-2"), fault.CodePolicy, `"north-2" is not a party in the roster`},
 		{"a prediction that nobody asked for", func(s *fixture) *control.Proposal {
 			p := good(s)
 			p.Stage = control.StagePredict

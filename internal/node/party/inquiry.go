@@ -41,7 +41,8 @@ func (p *Party) inquired(prop *control.Proposal) (*work, error) {
 	return w, err
 }
 
-// helping returns the work for a question, with the part of the model that the job retained here.
+// helping returns the work for a question that this party helps to answer with its retained part of the
+// model.
 func (p *Party) helping(prop *control.Proposal, opened method.Erasable) (*work, error) {
 	q := prop.Inquiry
 	o, ok := opened.(method.Inquirer)
@@ -140,7 +141,7 @@ func (p *Party) prepareFor(w *work, set *dataset.Set) error {
 	return errUnusable(err)
 }
 
-// name separates the seeds of a job from the seeds of questions about its model.
+// name returns the name that separates the seeds of a job from the seeds of questions about its model.
 func (w *work) name() string {
 	if w.inquiry != nil {
 		return w.job.Name + "/" + w.id.String()

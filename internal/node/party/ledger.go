@@ -29,8 +29,8 @@ type admission struct {
 
 func (a admission) same(b admission) bool { return a.kind == b.kind && a.id == b.id }
 
-// letOut notes that a release is sent. If its approval was taken back meanwhile, or the ledger was
-// moved away, the ledger is asked again.
+// letOut makes the ledger note that a release is sent. If the approval was withdrawn meanwhile, or
+// the ledger was moved away, letOut asks the ledger to admit the release again.
 func (p *Party) letOut(a admission) error {
 	err := p.Releases.Release(a.kind, a.id)
 	if !errors.Is(err, disclosure.ErrNotAdmitted) {
@@ -78,8 +78,8 @@ func (p *Party) admit(r *running) ([]admission, error) {
 	return list, err
 }
 
-// unentered refuses a step that reveals something beside a release if the ledger has none of the job's
-// releases: nothing would record that it was disclosed.
+// unentered refuses a step that reveals something beside a release if the ledger has no release of the
+// job, because no entry would record the disclosure.
 func (p *Party) unentered(w *work, step int, policy Policy) error {
 	releases, err := w.holder().Releases(step)
 	if err != nil || policy.plays(w.job) || len(releases) == 0 {
@@ -126,7 +126,7 @@ func (p *Party) enterOne(w *work, out method.Release, policy Policy) (admission,
 	return admission{out.Kind, entry, out, policy.directionsTotal()}, nil
 }
 
-// withOne adds a release to a list, in place of an earlier description of the same release.
+// withOne adds a release to a list. It replaces an earlier description of the same release.
 func withOne(list []admission, a admission) []admission {
 	if i := slices.IndexFunc(list, a.same); i >= 0 {
 		list[i] = a
@@ -135,7 +135,7 @@ func withOne(list []admission, a admission) []admission {
 	return append(list, a)
 }
 
-// ledgerSays turns the ledger's refusal into the operator's.
+// ledgerSays turns a refusal by the ledger into a refusal by the operator.
 func (p *Party) ledgerSays(err error) error {
 	var held *disclosure.HeldError
 	var ids *disclosure.IDsError
@@ -151,7 +151,7 @@ func (p *Party) ledgerSays(err error) error {
 	return fault.Ledger.Of(err)
 }
 
-// expect makes the ledger note that others may look up ids in this party's table.
+// expect makes the ledger note how many ids other parties may look up in this party's table.
 func (p *Party) expect(w *work, st *method.Session, id protocol.SessionID, total int) error {
 	if st.Seeks == 0 {
 		return nil
@@ -228,8 +228,8 @@ func (p *Party) announced(r *running) error {
 	return p.Releases.Announced(r.session.ID().String(), ids)
 }
 
-// abandon forgets the releases that a job was admitted and has not disclosed, unless another job has an
-// equal one.
+// abandon forgets the releases that were admitted for a job and not disclosed, unless another job has
+// an equal release.
 func (p *Party) abandon(w *work) error {
 	var errs error
 	for _, a := range w.admission {

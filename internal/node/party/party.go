@@ -217,8 +217,8 @@ func (p *Party) leave(ctx context.Context) error {
 	return nil
 }
 
-// errNotNow marks a failure of this process or its surroundings. The control message is put back and
-// comes again.
+// errNotNow reports a failure of this process or its surroundings. The control message is put back,
+// so that it is delivered again.
 var errNotNow = errors.New("it will be tried again")
 
 func notNow(err error) error {

@@ -57,8 +57,8 @@ type Policy struct {
 	Earlier EarlierLimits `yaml:",inline"`
 }
 
-// PolicyFor returns a policy that allows a job, whatever it asks for. It suits a process that owns all
-// parties' data and plays all parties.
+// PolicyFor returns a policy that allows everything that the given job asks for. It suits a process
+// that owns all parties' data and plays all parties.
 func PolicyFor(j *job.Job) Policy {
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Own: true,
@@ -68,8 +68,8 @@ func PolicyFor(j *job.Job) Policy {
 	}
 }
 
-// Validate finds words that no job can have: a policy that only allows those would refuse what its
-// operator meant to allow.
+// Validate returns an error for words that no job can have. A policy with only such words would
+// refuse jobs that its operator meant to allow.
 func (p Policy) Validate(known job.Names) error {
 	for _, rule := range []struct {
 		key          string
@@ -118,11 +118,11 @@ func (p Policy) Refusals(j *job.Job, parties int) []string {
 	return reasons
 }
 
-// plays reports whether a job is for one process, and this is one: such a job repeats releases that a
-// ledger would hold for approval.
+// plays reports whether a job is for one process that plays all parties, and whether this is such a
+// process. The job repeats releases that a ledger would hold for approval.
 func (p Policy) plays(j *job.Job) bool { return p.Own && j.Played() != nil }
 
-// words returns the reasons for refusal from lists of words.
+// words returns the reasons for refusal that follow from the policy's lists of words.
 func (p Policy) words(j *job.Job) (reasons []string) {
 	if j.IsFit() {
 		return nil // the approval of the dictionary covers its fit
@@ -145,7 +145,7 @@ func (p Policy) words(j *job.Job) (reasons []string) {
 	return reasons
 }
 
-// bounds returns the reasons for refusal from numbers, and from missing permissions.
+// bounds returns the reasons for refusal that follow from the policy's numbers and from missing permissions.
 func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	say := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
 	if !j.Protocol.Bounded() {

@@ -260,8 +260,8 @@ func answer(asked *method.PartySide) (*method.Prediction, error) {
 	return asked.Answer()
 }
 
-// asked finds the question that a session answers, or nil. A coordinator cannot propose a prediction
-// that nobody requested, nor the same one twice.
+// asked returns the question that a session answers, or nil. Therefore a coordinator cannot propose
+// a prediction that nobody requested, nor the same prediction twice.
 func (p *Party) asked(id protocol.SessionID) *question {
 	for _, q := range p.pending {
 		if q.running == nil && q.inquiry == nil && q.id == id {

@@ -43,7 +43,7 @@ type running struct {
 	stalls    control.Stalls
 }
 
-// propose answers a proposal. A repeated one gets the same answers again.
+// propose answers a proposal. A repeated proposal gets the same answers again.
 func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 	if r, known := p.sessions[m.Session]; known {
 		if err := r.sameJob(m.Body); err != nil {
@@ -68,7 +68,7 @@ func (p *Party) decline(ctx context.Context, id protocol.SessionID, why error) e
 	return p.tell(ctx, id, control.KindRefusal, control.Refuse(why).Encode())
 }
 
-// sameJob refuses another job file with a session that is the same for both files.
+// sameJob refuses a proposal of a known session with another job file.
 func (r *running) sameJob(body []byte) error {
 	prop, err := control.DecodeProposal(body)
 	if err == nil && !bytes.Equal(prop.Spec, r.proposal.Spec) {
@@ -180,8 +180,8 @@ func (p *Party) stageOf(r *running) error {
 	return err
 }
 
-// prepare reads the table that the job asks for. It comes after the policy,
-// which decides whether the job may ask.
+// prepare reads the table that the job names. The caller checks the policy
+// first, which decides whether the job may use the table.
 func (p *Party) prepare(w *work) error {
 	if w.side != nil {
 		return nil
@@ -307,8 +307,8 @@ func (p *Party) approved(w *work) error {
 	return nil
 }
 
-// unclaimed refuses a session at once, and not in its middle, if the party has given already what may
-// be given once.
+// unclaimed refuses a session before it begins if the party has already contributed data that it may
+// contribute only once. Otherwise the session would fail in its middle.
 func (p *Party) unclaimed(st *method.Session, prop *control.Proposal) error {
 	s, err := protocol.NewSession(prop.Descriptor)
 	if err != nil {
@@ -428,12 +428,13 @@ func claimed(err error, held string) error {
 	return fault.Ledger.Of(err)
 }
 
-// maxAttempts bounds the sessions that a party begins for something that it gives once; all but the
-// last ended before it gave anything. Each shows the coordinator with whom this party's secrets would
-// be shared, so a coordinator that begins many sessions can choose among them (protocol/secagg).
+// maxAttempts bounds the sessions that a party begins for a contribution that it makes only once. All
+// but the last ended before the party contributed anything. Each session shows the coordinator with
+// whom this party's secrets would be shared, so a coordinator that begins many sessions can choose
+// among them (protocol/secagg).
 const maxAttempts = 8
 
-// attempt counts a session among all sessions for equal claims; the count never expires.
+// attempt counts a session among all sessions with the same claims. The count never expires.
 func (p *Party) attempt(r *running) error {
 	for _, name := range r.stage.Claims {
 		if err := p.attemptOn(r, name); err != nil {

@@ -59,8 +59,8 @@ func (p *Party) resume(ctx context.Context) error {
 	return nil
 }
 
-// lose tells the coordinator that a session cannot be resumed, so that no member waits for it. Only the
-// log says what is wrong with the files.
+// lose tells the coordinator that a session cannot be resumed, so that no member waits for the session.
+// Only the log has the reason.
 func (p *Party) lose(ctx context.Context, id protocol.SessionID, why fault.Trouble) {
 	report := control.Report{Notice: fault.Notice{Code: fault.CodeFailed, Trouble: why}}
 	if err := p.tell(ctx, id, control.KindReport, report.Encode()); err != nil {
@@ -126,7 +126,7 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 	return nil
 }
 
-// relive takes over the result of a session that had ended successfully; a failed one has none.
+// relive restores the result of a session that had ended successfully. A failed session has no result.
 func (p *Party) relive(ctx context.Context, r *running) error {
 	report, err := control.DecodeReport(r.report)
 	if err != nil || report.Code != fault.CodeDone {

@@ -13,8 +13,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/control"
 )
 
-// review ends jobs that have been open here for too long, and asks the coordinator about the others: a
-// closing may have been lost with the broker's queues, or come too late for them.
+// review ends jobs that have been open here for too long, and asks the coordinator about the other
+// jobs, because their closing may have been lost with the broker's queues, or have come too late for
+// these.
 func (p *Party) review(ctx context.Context) {
 	p.expire(ctx)
 	p.retain()
@@ -156,7 +157,7 @@ func (p *Party) do(ctx context.Context, run func(context.Context) error) error {
 }
 
 // Drop destroys everything that the party holds for a job that its coordinator has not closed: seeds,
-// journals, and state that it would retain. The job cannot continue without it.
+// journals, and state that the party would retain. Afterwards the job cannot continue.
 func (p *Party) Drop(ctx context.Context, id job.ID) error {
 	for {
 		err := p.do(ctx, func(ctx context.Context) error {

@@ -138,8 +138,8 @@ func (p *Party) describe(w *work, prop *control.Proposal) (*method.Session, erro
 	return s, p.inOrder(w, prop)
 }
 
-// inOrder checks that the party has finished the stages before, and that it runs each of them once:
-// another attempt would show the same rows, scaled twice, under other keys.
+// inOrder checks that the party has finished all earlier stages and runs each stage only once. A
+// second attempt would reveal the same rows, scaled twice, under other keys.
 func (p *Party) inOrder(w *work, prop *control.Proposal) error {
 	for i, st := range w.plan[:prop.Stage] {
 		if r := w.at(i); st.Session != nil && st.Session.Has(p.Name) && (r == nil || !r.done) {
@@ -155,7 +155,7 @@ func (p *Party) inOrder(w *work, prop *control.Proposal) error {
 	return nil
 }
 
-// errUnusable marks an error about a table that has no text for peers of its own.
+// errUnusable marks an error about a table that has no text of its own for peers.
 func errUnusable(err error) error {
 	switch n := fault.NoticeOf(err); {
 	case err == nil:
@@ -188,7 +188,7 @@ func (w *work) active() bool {
 	return false
 }
 
-// errAborted ends sessions of a job that failed elsewhere.
+// errAborted is the reason that ends the sessions of a job that failed elsewhere.
 func errAborted(by, why string) error {
 	if why == "" {
 		why = "it gave no reason"

@@ -85,7 +85,7 @@ func (r *Roster) Encode() []byte {
 	return w.Bytes()
 }
 
-// Hash is the SHA-256 of Encode: what operators approve and descriptors carry.
+// Hash returns the SHA-256 of Encode. Operators approve this hash, and session descriptors carry it.
 func (r *Roster) Hash() [sha256.Size]byte { return sha256.Sum256(r.Encode()) }
 
 // Fingerprints returns one line for each member, for people to compare.
@@ -146,7 +146,7 @@ func (m Member) validate() error {
 	return m.Public.Validate()
 }
 
-// claims remembers who holds a name or a key.
+// claims records which member has a name or a key.
 type claims map[string]string
 
 func (c claims) member(m Member) error {

@@ -46,7 +46,7 @@ func (e entry) public() identity.Public {
 	return identity.Public{Sign: []byte(e.Sign), KEM: e.KEM, NKey: e.NKey, TLS: []byte(e.TLS)}
 }
 
-// key is written in base64.
+// key is a public key, which YAML holds in base64.
 type key []byte
 
 func (k key) MarshalYAML() (any, error) { return base64.StdEncoding.EncodeToString(k), nil }
