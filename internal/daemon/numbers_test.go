@@ -216,7 +216,7 @@ func TestWhatIsNotFrozenAsNumbers(t *testing.T) {
 		t.Errorf("a table of which another label has gaps: edition %d, %v", seen.Edition.Number, err)
 	}
 	entered(t, h, c, func(e *Source) { e.Path, e.Command = "", []string{"./extract.sh"} })
-	if _, err := h.Freeze(context.Background(), all.Reader(), job.OfNumbers(), "patients"); err == nil || !strings.Contains(err.Error(), "jobs without a dictionary use the table as it is") {
+	if _, err := h.Freeze(context.Background(), all.Reader(), job.OfNumbers(), "patients"); err == nil || !strings.Contains(err.Error(), "jobs without a dictionary use the table itself") {
 		t.Errorf("a table that a program gives: %v", err)
 	}
 }
