@@ -54,7 +54,7 @@ func plural(word string, names []string) string {
 func (s *Set) Arrange(whose string, width int, columns []string) (*Set, error) {
 	if s.Columns == nil || columns == nil {
 		if s.X.Cols() != width {
-			return nil, fmt.Errorf("%s has %d columns and %s has %d", title(s), s.X.Cols(), whose, width)
+			return nil, fmt.Errorf("%s has %d columns, but %s has %d", title(s), s.X.Cols(), whose, width)
 		}
 		return s, nil
 	}

@@ -23,7 +23,7 @@ func NewCSR(cols int, indptr []int, indices []int32, data []float64) (*CSR, erro
 		return nil, fmt.Errorf("dataset: a sparse table has %d columns; at most %d are allowed", cols, MaxColumns)
 	}
 	if len(indptr) == 0 || indptr[0] != 0 || indptr[len(indptr)-1] != len(data) || len(indices) != len(data) {
-		return nil, fmt.Errorf("dataset: indptr must begin with 0 and end with the number of entries, which indices (%d) and data (%d) share", len(indices), len(data))
+		return nil, fmt.Errorf("dataset: indptr must begin with 0 and end with the number of entries, which must be the length of indices (%d) and of data (%d)", len(indices), len(data))
 	}
 	for i := range len(indptr) - 1 {
 		if indptr[i+1] < indptr[i] || indptr[i+1] > len(data) {
@@ -40,7 +40,7 @@ func ascending(indices []int32, cols int) error {
 	last := int32(-1)
 	for _, j := range indices {
 		if j <= last || int(j) >= cols {
-			return fmt.Errorf("column %d follows column %d among %d columns; sort the row and merge its duplicates", j, last, cols)
+			return fmt.Errorf("column %d follows column %d, but columns must increase and be below %d; sort the row and merge its duplicates", j, last, cols)
 		}
 		last = j
 	}

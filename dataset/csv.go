@@ -174,7 +174,7 @@ func (s *csvSource) refuse(err error) error {
 		return s.errorf(s.line+1, "the line is longer than %d bytes; close its quotes or split the table", s.bounds.line)
 	case errors.Is(err, csv.ErrBareQuote):
 		errors.As(err, &parse)
-		return s.errorf(parse.Line, "a quote stands inside an unquoted field; quote the field and double the quote")
+		return s.errorf(parse.Line, "an unquoted field contains a quote; quote the field and double the quote")
 	case errors.Is(err, csv.ErrQuote):
 		errors.As(err, &parse)
 		return s.errorf(parse.StartLine, "a quoted field does not end before a delimiter; close it or double the quote inside it")
@@ -214,7 +214,7 @@ type csvParser struct {
 
 func (p *csvParser) add(row record) error {
 	if len(row.fields) != p.head.width {
-		return p.errorf(row.line, "the row has %d fields, the first one %d; add or remove fields", len(row.fields), p.head.width)
+		return p.errorf(row.line, "the row has %d fields, but the first row has %d; add or remove fields", len(row.fields), p.head.width)
 	}
 	if len(p.values)+len(p.head.features) > p.bounds.cells {
 		return p.errorf(row.line, "the table has more than %d cells; split it", p.bounds.cells)
@@ -313,11 +313,11 @@ func (s *csvShape) check(p *csvParser) error {
 		return nil
 	}
 	if p.rows != s.rows {
-		return p.errorf(1, "the first line announces %d rows, the text has %d; restore the file or correct the line", s.rows, p.rows)
+		return p.errorf(1, "the first line announces %d rows, but the text has %d; restore the file or correct the line", s.rows, p.rows)
 	}
 	classes, _ := Classes(p.labels)
 	if p.labels != nil && len(classes) != s.classes {
-		return p.errorf(1, "the first line announces %d classes, the text has %d; restore the file or correct the line", s.classes, len(classes))
+		return p.errorf(1, "the first line announces %d classes, but the text has %d; restore the file or correct the line", s.classes, len(classes))
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func TestCellsBesideTheFeatures(t *testing.T) {
 	for _, wrong := range []func(*Set){func(s *Set) { s.Groups = s.Groups[1:] }, func(s *Set) { s.Cut = s.Cut[1:] }} {
 		bad := *s
 		wrong(&bad)
-		if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), "for 4 rows") {
+		if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), "but 4 rows") {
 			t.Errorf("validated with too few: %v", err)
 		}
 	}

@@ -33,7 +33,7 @@ func readIDX(images, labels io.Reader, o IDXOptions, bounds limits) (*Set, error
 		return nil, err
 	}
 	if y.Cols() != 1 || y.Rows() != x.Rows() {
-		return nil, text(o.Labels).errorf(0, "it holds %d x %d labels for the %d rows of %s; give the labels that belong to them, one a row",
+		return nil, text(o.Labels).errorf(0, "it holds %d x %d labels, but there are %d rows in %s; give the labels of these rows, one for each",
 			y.Rows(), y.Cols(), x.Rows(), quote(o.Name))
 	}
 	s := &Set{Name: o.Name, X: x, Labels: make([]string, y.Rows())}

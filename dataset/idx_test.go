@@ -77,8 +77,8 @@ func TestReadIDXRefuses(t *testing.T) {
 		{"too long", idxImages + "a", idxLabels, "x: the file has bytes after the last number; write it again"},
 		{"NaN", "\x00\x00\x0d\x01\x00\x00\x00\x01\x7f\xc0\x00\x00", idxLabels, "x: number 1 of 1 is NaN; fill the cell or drop the row"},
 		{"cut labels", idxImages, idxLabels[:9], "y: the data end after 1 of 2 numbers (unexpected EOF); copy the file again"},
-		{"images for labels", idxImages, idxImages, `y: it holds 2 x 2 labels for the 2 rows of "x"; give the labels that belong to them, one a row`},
-		{"too few labels", idxImages, "\x00\x00\x08\x01\x00\x00\x00\x01a", `y: it holds 1 x 1 labels for the 2 rows of "x"; give the labels that belong to them, one a row`},
+		{"images for labels", idxImages, idxImages, `y: it holds 2 x 2 labels, but there are 2 rows in "x"; give the labels of these rows, one for each`},
+		{"too few labels", idxImages, "\x00\x00\x08\x01\x00\x00\x00\x01a", `y: it holds 1 x 1 labels, but there are 2 rows in "x"; give the labels of these rows, one for each`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -368,7 +368,7 @@ func (f *imageFile) pixels(a *album) (image.Image, error) {
 }
 
 func broken(err error) error {
-	return fmt.Errorf("the image does not decode (%w); replace or remove the file", err)
+	return fmt.Errorf("the image cannot be decoded (%w); replace or remove the file", err)
 }
 
 func (a *album) checkSize(size image.Point) error {
@@ -378,7 +378,7 @@ func (a *album) checkSize(size image.Point) error {
 	case size.X > a.bounds.pixels/size.Y:
 		return fmt.Errorf("the image has %d x %d pixels, more than the %d allowed; make it smaller", size.X, size.Y, a.bounds.pixels)
 	case a.o.Width == 0 && a.size != (image.Point{}) && size != a.size:
-		return fmt.Errorf("the image has %d x %d pixels, the first one (%s) %d x %d; make them all one size, or set width and height",
+		return fmt.Errorf("the image has %d x %d pixels, but the first image (%s) has %d x %d; make all images one size, or set width and height",
 			size.X, size.Y, a.paths[0], a.size.X, a.size.Y)
 	}
 	return nil

@@ -20,7 +20,7 @@ import (
 type SplitKey [32]byte
 
 // errNoSplitKey refuses the zero key, which was not drawn.
-var errNoSplitKey = errors.New("dataset: the split key is missing, by which rows are held out; give the table its split key")
+var errNoSplitKey = errors.New("dataset: the table has no split key, which decides the rows that are held out; give it its split key")
 
 // Split holds out about the given fraction of a table's rows, in (0, 1), and returns both sets of
 // rows (from 0) ascending; either may be empty. A row is held out if an HMAC-SHA-256, read as a

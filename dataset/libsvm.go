@@ -151,7 +151,7 @@ func (p *libsvmParser) addPair(pair []byte, last int) (int, error) {
 	case index == last:
 		return 0, p.errorf(p.line, "index %d occurs twice; keep one", index)
 	case index < last:
-		return 0, p.errorf(p.line, "index %d follows %d; sort the indices of a row", index, last)
+		return 0, p.errorf(p.line, "index %d follows index %d; sort the indices of each row", index, last)
 	}
 	return index, p.store(index, pair[colon+1:])
 }

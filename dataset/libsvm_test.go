@@ -30,8 +30,8 @@ func TestReadLIBSVMRefuses(t *testing.T) {
 		{name: "index is text", in: "1 a:1\n", want: `t.svm:1: index "a" is not a whole number from 1; correct it`},
 		{name: "no index", in: "1 :1\n", want: `t.svm:1: index "" is not a whole number from 1; correct it`},
 		{name: "index twice", in: "1 1:1\n\n1 2:1 2:3\n", want: "t.svm:3: index 2 occurs twice; keep one"},
-		{name: "descending", in: "1 7:1 2:3\n", want: "t.svm:1: index 2 follows 7; sort the indices of a row"},
-		{name: "descending after a zero", in: "1 7:0 2:3\n", want: "t.svm:1: index 2 follows 7; sort the indices of a row"},
+		{name: "descending", in: "1 7:1 2:3\n", want: "t.svm:1: index 2 follows index 7; sort the indices of each row"},
+		{name: "descending after a zero", in: "1 7:0 2:3\n", want: "t.svm:1: index 2 follows index 7; sort the indices of each row"},
 		{name: "huge index", in: "1 99999999999999999999999:1\n", want: `t.svm:1: index "99999999999999999999999" is above 16777216, the most columns allowed; number the columns without gaps`},
 		{name: "beyond the columns", in: "1 1:1 5:1\n", options: LIBSVMOptions{Columns: 4}, want: "t.svm:1: index 5 is above 4, the given number of columns; give a larger number or drop the column"},
 		{name: "no pair", in: "1 1:1 7\n", want: `t.svm:1: "7" is not index:value; write each feature as its index, a colon and a number`},
@@ -144,7 +144,7 @@ func TestWriteLIBSVMRefuses(t *testing.T) {
 		labels []string
 		want   string
 	}{
-		{nil, "dataset: writing LIBSVM text: 0 labels for 2 rows; give one label a row"},
+		{nil, "dataset: writing LIBSVM text: there are 0 labels but 2 rows; give one label for each row"},
 		{[]string{"1", "ham"}, `dataset: writing LIBSVM text: label "ham" of row 2 is not a number; write CSV instead`},
 	}
 	for _, tt := range tests {

@@ -189,10 +189,10 @@ func readNPYLabels(r io.Reader, rows int, bounds limits) ([]string, error) {
 		return nil, err
 	}
 	if s.cols != 1 {
-		return nil, fmt.Errorf("it has %d columns; give one label a row, for one-hot codes their argmax", s.cols)
+		return nil, fmt.Errorf("it has %d columns; give one number or text for each row, such as the argmax of one-hot codes", s.cols)
 	}
 	if s.rows != rows {
-		return nil, fmt.Errorf("it has %d entries for %d rows; give one a row", s.rows, rows)
+		return nil, fmt.Errorf("it has %d entries, but the table has %d rows; give one entry for each row", s.rows, rows)
 	}
 	l := labelCells{cell: h.cell, read: h.cell.label(), size: h.cell.width()}
 	return l.all(r, s.rows)

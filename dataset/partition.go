@@ -169,7 +169,7 @@ func ByColumnRatio(cols int, ratio []float64) ([][]int, error) {
 	sum := 0.0
 	for p, r := range ratio {
 		if !(r > 0) || math.IsInf(r, 0) {
-			return nil, fmt.Errorf("dataset: party %d (from 0) has a column ratio of %v; choose a number above 0", p, r)
+			return nil, fmt.Errorf("dataset: the column ratio of party %d (from 0) is %v; it must be above 0", p, r)
 		}
 		sum += r
 	}

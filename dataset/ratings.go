@@ -102,7 +102,7 @@ func (p *ratingsParser) add(line string) error {
 	case p.fields == 0 && len(fields) != 3 && len(fields) != 4:
 		return p.errorf(p.line, "the line has %d fields; a rating is user, item, rating and, if known, time", len(fields))
 	case p.fields > 0 && len(fields) != p.fields:
-		return p.errorf(p.line, "the line has %d fields, the lines before it %d; give every line the same number", len(fields), p.fields)
+		return p.errorf(p.line, "the line has %d fields, but the lines before it have %d; give every line the same number", len(fields), p.fields)
 	case len(p.list) == p.bounds.cells/4:
 		return p.errorf(p.line, "the text has more than %d ratings; split it", p.bounds.cells/4)
 	}
@@ -138,7 +138,7 @@ func (p *ratingsParser) rating(fields []string) error {
 	}
 	key := [2]int{rating.User, rating.Item}
 	if first, twice := p.lines[key]; twice {
-		return p.errorf(p.line, "user %s rates item %s again, first in line %d; keep one of the two", quote(fields[0]), quote(fields[1]), first)
+		return p.errorf(p.line, "user %s has rated item %s already, in line %d; keep one of the two ratings", quote(fields[0]), quote(fields[1]), first)
 	}
 	p.lines[key] = p.line
 	p.list = append(p.list, rating)
@@ -285,7 +285,7 @@ func (r *Ratings) Newest(fraction float64) (train, test []int, err error) {
 
 func (r *Ratings) newest(groups [][]int, fraction float64) (train, test []int, err error) {
 	if !r.Timed {
-		return nil, nil, errors.New("dataset: the ratings have no times; split them by every")
+		return nil, nil, errors.New("dataset: the ratings have no times, so none are the newest; hold out every k-th rating of each user instead")
 	}
 	if err := checkFraction(len(r.List), fraction); err != nil {
 		return nil, nil, err

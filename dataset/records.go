@@ -120,7 +120,7 @@ func (c *csvRecords) Next() (Record, error) {
 		return Record{}, err
 	}
 	if len(row.fields) != len(c.columns) {
-		return Record{}, c.in.errorf(row.line, "the row has %d fields and there are %d columns; add or remove fields", len(row.fields), len(c.columns))
+		return Record{}, c.in.errorf(row.line, "the row has %d fields, but the table has %d columns; add or remove fields", len(row.fields), len(c.columns))
 	}
 	return Record{Line: row.line, Fields: row.fields}, nil
 }

@@ -49,7 +49,7 @@ func joinNames(sets []*Set) string {
 func alike(first *Set, columns []string, s *Set) error {
 	switch {
 	case s.X.Cols() != first.X.Cols():
-		return fmt.Errorf("dataset: %s has %d columns and %s has %d; only sets with the same columns can be stacked",
+		return fmt.Errorf("dataset: %s has %d columns, but %s has %d; only sets with the same columns can be stacked",
 			title(first), first.X.Cols(), title(s), s.X.Cols())
 	case (s.Labels == nil) != (first.Labels == nil):
 		return fmt.Errorf("dataset: only one of %s and %s has labels; give labels to both or neither", title(first), title(s))
@@ -63,7 +63,7 @@ func alike(first *Set, columns []string, s *Set) error {
 	}
 	for j := range min(len(columns), len(s.Columns)) {
 		if columns[j] != s.Columns[j] {
-			return fmt.Errorf("dataset: column %d (from 0) of %s is called %q, and in %s it is called %q; put the columns in the same order",
+			return fmt.Errorf("dataset: column %d (from 0) of %s is called %q, but in %s it is called %q; put the columns in the same order",
 				j, title(first), columns[j], title(s), s.Columns[j])
 		}
 	}
@@ -233,15 +233,15 @@ func (s *Set) check() error {
 	case cols == 0:
 		return errors.New("no columns; give at least one feature")
 	case s.Labels != nil && len(s.Labels) != rows:
-		return fmt.Errorf("%d labels for %d rows; give one label a row", len(s.Labels), rows)
+		return fmt.Errorf("there are %d labels but %d rows; give one label for each row", len(s.Labels), rows)
 	case s.IDs != nil && len(s.IDs) != rows:
-		return fmt.Errorf("%d ids for %d rows; give one id a row", len(s.IDs), rows)
+		return fmt.Errorf("there are %d ids but %d rows; give one id for each row", len(s.IDs), rows)
 	case s.Groups != nil && len(s.Groups) != rows:
-		return fmt.Errorf("%d groups for %d rows; give one group a row", len(s.Groups), rows)
+		return fmt.Errorf("there are %d group names but %d rows; give one group for each row", len(s.Groups), rows)
 	case s.Cut != nil && len(s.Cut) != rows:
-		return fmt.Errorf("%d cells to cut at for %d rows; give one a row", len(s.Cut), rows)
+		return fmt.Errorf("there are %d cells of the cut column but %d rows; give one cell for each row", len(s.Cut), rows)
 	case s.Columns != nil && len(s.Columns) != cols:
-		return fmt.Errorf("%d column names for %d columns; give one name a column", len(s.Columns), cols)
+		return fmt.Errorf("there are %d column names but %d columns; give one name for each column", len(s.Columns), cols)
 	}
 	if err := s.checkNumbers(); err != nil {
 		return err

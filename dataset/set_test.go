@@ -104,10 +104,10 @@ func TestAppendRefuses(t *testing.T) {
 		want string
 	}{
 		{"nothing", nil, "dataset: nothing to append; give at least one set"},
-		{"widths", []*Set{{Name: "a", X: x}, {X: denseOf([][]float64{{1}})}}, "dataset: a has 2 columns and a set without name has 1; only sets with the same columns can be stacked"},
+		{"widths", []*Set{{Name: "a", X: x}, {X: denseOf([][]float64{{1}})}}, "dataset: a has 2 columns, but a set without name has 1; only sets with the same columns can be stacked"},
 		{"labels", []*Set{{Name: "a", X: x, Labels: labels}, {Name: "b", X: x}}, "dataset: only one of a and b has labels; give labels to both or neither"},
 		{"ids", []*Set{{Name: "a", X: x}, {Name: "b", X: x, IDs: labels}}, "dataset: only one of a and b has ids; give ids to both or neither"},
-		{"names", []*Set{{Name: "a", X: x}, {Name: "b", X: x, Columns: []string{"u", "v"}}, {Name: "c", X: x, Columns: []string{"u", "w"}}}, `dataset: column 1 (from 0) of a is called "v", and in c it is called "w"; put the columns in the same order`},
+		{"names", []*Set{{Name: "a", X: x}, {Name: "b", X: x, Columns: []string{"u", "v"}}, {Name: "c", X: x, Columns: []string{"u", "w"}}}, `dataset: column 1 (from 0) of a is called "v", but in c it is called "w"; put the columns in the same order`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -143,9 +143,9 @@ func TestValidate(t *testing.T) {
 		{"no table", Set{}, "dataset: a set without name: no rows; give at least one"},
 		{"no rows", Set{Name: "s", X: x.Subset(nil)}, "dataset: s: no rows; give at least one"},
 		{"no columns", Set{Name: "s", X: x.Columns(nil)}, "dataset: s: no columns; give at least one feature"},
-		{"labels", Set{Name: "s", X: x, Labels: three[:2]}, "dataset: s: 2 labels for 3 rows; give one label a row"},
-		{"ids", Set{Name: "s", X: x, IDs: three[:1]}, "dataset: s: 1 ids for 3 rows; give one id a row"},
-		{"columns", Set{Name: "s", X: x, Columns: three}, "dataset: s: 3 column names for 2 columns; give one name a column"},
+		{"labels", Set{Name: "s", X: x, Labels: three[:2]}, "dataset: s: there are 2 labels but 3 rows; give one label for each row"},
+		{"ids", Set{Name: "s", X: x, IDs: three[:1]}, "dataset: s: there are 1 ids but 3 rows; give one id for each row"},
+		{"columns", Set{Name: "s", X: x, Columns: three}, "dataset: s: there are 3 column names but 2 columns; give one name for each column"},
 		{"NaN", Set{Name: "s", X: denseOf([][]float64{{1, 2}, {3, math.NaN()}})}, "dataset: s: row 2, column 1 (from 0) holds NaN; fill the cell or drop the row"},
 		{"infinite", Set{Name: "s", X: sparseOf(denseOf([][]float64{{0, math.Inf(-1)}}))}, "dataset: s: row 1, column 1 (from 0) holds -Inf; fill the cell or drop the row"},
 		{"same id", Set{Name: "s", X: x, IDs: []string{"a", "b", "a"}}, `dataset: s: rows 1 and 3 have the same id "a"; keep one of them`},

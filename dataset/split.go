@@ -118,7 +118,7 @@ func FoldsPlain(n, k int, seed uint64) ([][]int, error) {
 
 func checkFolds(n, k int) error {
 	if k < 2 || k > n {
-		return fmt.Errorf("dataset: %d folds for %d rows; choose 2 to the number of rows", k, n)
+		return fmt.Errorf("dataset: cannot make %d folds of %d rows; choose 2 to the number of rows", k, n)
 	}
 	return nil
 }

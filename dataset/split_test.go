@@ -212,9 +212,9 @@ func TestSplitsRefuse(t *testing.T) {
 		{plain(0, .5), "dataset: 0 rows cannot be split; give at least two"},
 		{every(5, 1), "dataset: cannot hold out every 1-th of 5 rows; choose 2 to the number of rows"},
 		{every(5, 6), "dataset: cannot hold out every 6-th of 5 rows; choose 2 to the number of rows"},
-		{folds(two, 1), "dataset: 1 folds for 2 rows; choose 2 to the number of rows"},
-		{folds(two, 3), "dataset: 3 folds for 2 rows; choose 2 to the number of rows"},
-		{foldsPlain(9, 0), "dataset: 0 folds for 9 rows; choose 2 to the number of rows"},
+		{folds(two, 1), "dataset: cannot make 1 folds of 2 rows; choose 2 to the number of rows"},
+		{folds(two, 3), "dataset: cannot make 3 folds of 2 rows; choose 2 to the number of rows"},
+		{foldsPlain(9, 0), "dataset: cannot make 0 folds of 9 rows; choose 2 to the number of rows"},
 	}
 	for _, tt := range tests {
 		if tt.err == nil || tt.err.Error() != tt.want {

@@ -80,7 +80,7 @@ func (s *Set) record(record []string, i int, values []float64) []string {
 // missing labels and labels that are not numbers.
 func WriteLIBSVM(w io.Writer, s *Set) error {
 	if len(s.Labels) != s.X.Rows() {
-		return fmt.Errorf("dataset: writing LIBSVM text: %d labels for %d rows; give one label a row", len(s.Labels), s.X.Rows())
+		return fmt.Errorf("dataset: writing LIBSVM text: there are %d labels but %d rows; give one label for each row", len(s.Labels), s.X.Rows())
 	}
 	out := bufio.NewWriter(w)
 	var line []byte

@@ -32,7 +32,7 @@ func Bells(rows, columns int, density float64) (*dataset.Set, error) {
 // words or of properties. The share must be below 1.
 func Marks(rows, columns int, density float64) (*dataset.Set, error) {
 	if density == 1 {
-		return nil, errors.New("dataset/generated: a density of 1 makes all rows equal; choose a share below 1")
+		return nil, errors.New("dataset/generated: a density of 1 makes all rows equal; choose one below 1")
 	}
 	return bellsOver(rows, columns, density, func(values []float64, _ *prg.Stream) {
 		for j := range values {
@@ -48,7 +48,7 @@ func bellsOver(rows, columns int, density float64, draw func(values []float64, s
 		return nil, err
 	}
 	if columns > widest {
-		return nil, fmt.Errorf("dataset/generated: %d columns; labels by radial basis functions allow at most %d", columns, widest)
+		return nil, fmt.Errorf("dataset/generated: the table has %d columns; labels from radial basis functions allow at most %d", columns, widest)
 	}
 	x, index := linalg.New[float64](rows, filled), []int32(nil)
 	if filled < columns {

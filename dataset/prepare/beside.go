@@ -13,7 +13,7 @@ func (r *reader) addBeside(fields []string) error {
 	if r.group.at >= 0 {
 		word := r.group.word(fields)
 		if r.missing[word] {
-			return r.group.fault(word, errors.New("is empty, and rows of one group are held out together; fill the cell or drop the row"))
+			return r.group.fault(word, errors.New("is empty, but rows of one group are held out together; fill the cell or drop the row"))
 		}
 		r.groups = append(r.groups, strings.Clone(word))
 	}
@@ -22,7 +22,7 @@ func (r *reader) addBeside(fields []string) error {
 	}
 	word := r.cut.word(fields)
 	if r.missing[word] {
-		return r.cut.fault(word, errors.New("is empty, and decides whether the row is held out; fill the cell or drop the row"))
+		return r.cut.fault(word, errors.New("is empty, but decides whether the row is held out; fill the cell or drop the row"))
 	}
 	cell, err := r.comparable(word)
 	if err != nil {

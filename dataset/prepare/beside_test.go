@@ -69,8 +69,8 @@ func TestCellsBesideThatAreRefused(t *testing.T) {
 	}{
 		`stays.csv:1: there is no column "day" to hold later rows out by`:            {"age\n1\n", prepare.Table{Cut: "day"}},
 		`stays.csv:1: there is no column "patient" to take the groups from`:          {"age\n1\n", prepare.Table{Group: "patient"}},
-		`stays.csv:3: column "day" is empty, and decides whether the row is held`:    {"day,age\n2024-01-01,1\n,2\n", prepare.Table{Cut: "day"}},
-		`stays.csv:2: column "patient" is empty, and rows of one group are held out`: {"patient,age\n,1\n", prepare.Table{Group: "patient"}},
+		`stays.csv:3: column "day" is empty, but decides whether the row is held`:    {"day,age\n2024-01-01,1\n,2\n", prepare.Table{Cut: "day"}},
+		`stays.csv:2: column "patient" is empty, but rows of one group are held out`: {"patient,age\n,1\n", prepare.Table{Group: "patient"}},
 		`stays.csv:1: there is no column "height"`:                                   {"age,day\n1,2\n", prepare.Table{Cut: "day", Features: []string{"height"}}},
 	} {
 		if _, err := read(t, tt.text, tt.table); err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -93,7 +93,7 @@ func (c *Column) checkRange() error {
 	}
 	switch {
 	case c.Outside != OutsideRefuse && !c.Ranged():
-		return errors.New("outside needs a range; add range: [least, greatest], or remove outside")
+		return errors.New("the key outside needs a range; add range: [least, greatest], or remove outside")
 	}
 	return nil
 }
@@ -129,13 +129,13 @@ func (c *Column) checkMissing() error {
 	case (c.Missing == FillMean || c.Missing == FillMedian) && c.Type != Number && c.Type != Date:
 		return fmt.Errorf("missing: %s is for numbers; write most-frequent, category or one of the categories", c.Missing)
 	case c.Missing == FillCategory && !c.OneHot():
-		return fmt.Errorf("missing: category adds a column to those of the categories, and this %s column is a single one; write another fill", c.kind())
+		return fmt.Errorf("\"missing: category\" adds a column for gaps, but this %s column becomes a single column; write another fill", c.kind())
 	case c.Missing == FillMedian && !c.Ranged():
 		return errors.New("missing: median needs a range, because parties with the same columns find the median from counts in parts of the range; add range: [least, greatest]")
 	case c.Indicator && !c.filled():
-		return errors.New("indicator marks filled gaps, and this column's gaps are not filled; add missing: with a fill, or remove indicator")
+		return errors.New("the key indicator marks filled gaps, but this column's gaps are not filled; add the key missing with a fill, or remove indicator")
 	case c.Missing == FillValue && c.Agree:
-		return errors.New("missing names a category, and categories: agree fixes the categories only later; write missing: most-frequent or missing: category")
+		return errors.New("the key missing names a category, but with \"categories: agree\" the categories are fixed only later; write missing: most-frequent or missing: category")
 	case c.Missing != FillValue:
 		return nil
 	}
@@ -151,9 +151,9 @@ func (c *Column) checkValue() error {
 	switch {
 	case err != nil:
 		why, _, _ := strings.Cut(err.Error(), ";") // what follows is advice about cells
-		return fmt.Errorf("missing is %s, which %s; write one of the words, or a value that the column can have", dataset.Quote(c.Value), why)
+		return fmt.Errorf("the key missing is %s, which %s; write one of the words, or a value that the column can have", dataset.Quote(c.Value), why)
 	case isGap(v) || v == unseen:
-		return fmt.Errorf("missing is %s, which the column cannot hold; write one of its values", dataset.Quote(c.Value))
+		return fmt.Errorf("the key missing is %s, which the column cannot hold; write one of its values", dataset.Quote(c.Value))
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func (c *Column) checkCategories() error {
 	case c.Agree && c.Ordered:
 		return errors.New("ordered: true needs listed categories; list them from the lowest to the highest in place of agree")
 	case c.Ordered && c.Unknown != UnknownError:
-		return fmt.Errorf("unknown: %s does not fit ordered categories, where other words have no rank; remove unknown", c.Unknown)
+		return fmt.Errorf("ordered categories do not allow \"unknown: %s\", because other words have no rank; remove the key unknown", c.Unknown)
 	case c.Agree && c.Unknown == UnknownError:
 		return errors.New("categories: agree needs unknown: other or unknown: ignore, because parties never propose words that too few of their rows have")
 	case len(c.Categories) > MaxCategories:
@@ -223,9 +223,9 @@ func (c *Column) checkDate() error {
 	case c.Format == "":
 		return errors.New(`a date column needs its format; add one such as format: "%Y-%m-%d"`)
 	case c.As == "":
-		return errors.New("a date column needs as:, the number that it stands for; add as: year, month, weekday or days")
+		return errors.New("a date column needs the key as, which names the number made from the date; write year, month, weekday or days")
 	case (c.As == Days) != (c.Since != ""):
-		return errors.New("as: days and since go together; write both, such as as: days and since: 2020-01-01, or neither")
+		return errors.New("\"as: days\" and the key since need each other; write both, as in \"as: days, since: 2020-01-01\", or neither")
 	}
 	if err := checkFormat(c.Format); err != nil {
 		return err

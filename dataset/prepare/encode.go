@@ -104,7 +104,7 @@ func (p *Preparation) check() error {
 			return fmt.Errorf("prepare: column %q: %w", c.Name, err)
 		}
 		if !c.same(p.schema[j]) {
-			return fmt.Errorf("prepare: column %q leaves out a default", c.Name)
+			return fmt.Errorf("prepare: the encoding of column %q lacks a default value", c.Name)
 		}
 		if err := c.checkFitted(p.columns[j]); err != nil {
 			return fmt.Errorf("prepare: column %q %w", c.Name, err)
@@ -154,7 +154,7 @@ func (c *Column) checkFitted(fit fitted) error {
 	case !fills:
 		return nil
 	case c.Type == Category && !isPlace(fit.fill, len(fit.categories)), c.Type == Boolean && !isPlace(fit.fill, 2):
-		return fmt.Errorf("is filled with category %v of %d", fit.fill, len(fit.categories))
+		return fmt.Errorf("is filled with category %v, but has only %d categories", fit.fill, len(fit.categories))
 	case c.Type == Category || c.Type == Boolean:
 		return nil
 	}
@@ -170,7 +170,7 @@ func isPlace(v float64, n int) bool { return v >= 0 && v < float64(n) && v == ma
 
 func (p *Preparation) checkScales() error {
 	if p.Offset != nil && len(p.Offset) != p.Width() {
-		return errors.New("prepare: the scaling has another number of columns")
+		return errors.New("prepare: the scaling does not have one number for each prepared column")
 	}
 	for _, v := range slices.Concat(p.Offset, p.Factor) {
 		if !isFinite(v) {

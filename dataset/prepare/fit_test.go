@@ -68,7 +68,7 @@ func TestPlanRefuses(t *testing.T) {
 		agreed [][]string
 		want   string
 	}{
-		{nil, `prepare: categories of 0 columns are given, and 1 columns have agreed categories`},
+		{nil, `prepare: there are categories for 0 columns, but 1 columns have agreed categories`},
 		{[][]string{nil}, `column "a" has no word that occurs in 10 training rows of a party; list its categories, or leave the column out`},
 		{[][]string{{"b"}}, `columns "a" and "a_b" both make a column called "a_b"; rename one`},
 		{[][]string{{"other", "x"}}, `column "a": category "other" is the name that prepared columns give to other values; rename it by values in the catalogue`},

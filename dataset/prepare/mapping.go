@@ -77,7 +77,7 @@ func (m *Mapping) Check() error {
 	case m.CSV.Encoding != "" && !slices.Contains(dataset.Encodings(), m.CSV.Encoding):
 		return fmt.Errorf("csv: {encoding: %s} is not known; write one of %s", m.CSV.Encoding, strings.Join(dataset.Encodings(), ", "))
 	case m.Drop != nil && m.Keep != nil:
-		return errors.New("drop and keep exclude each other; write drop with the columns to leave out, or keep with the columns to read")
+		return errors.New("the keys drop and keep exclude each other; write drop with the columns to leave out, or keep with the columns to read")
 	}
 	return m.checkColumns()
 }
@@ -134,7 +134,7 @@ func (r IDRule) Canonical(theirs map[string]Theirs) string {
 // Of makes a row's id from its cells, one for each column.
 func (r IDRule) Of(cells []string) (string, error) {
 	if len(cells) != len(r.Columns) {
-		return "", fmt.Errorf("%d cells are given for an id of %d columns", len(cells), len(r.Columns))
+		return "", fmt.Errorf("there are %d cells for an id that is made from %d columns", len(cells), len(r.Columns))
 	}
 	id, _, err := r.id(cells)
 	return id, err
@@ -252,11 +252,11 @@ func near(name string, columns, names []string) string {
 func (t Theirs) fits(c Column, own string) error {
 	switch {
 	case t.Unit != "" && c.Unit != "" && t.Unit != c.Unit && t.Times == 0:
-		return fmt.Errorf("column %s is in %s, and the schema has %s; write the conversion factor as times: in the catalogue", dataset.Quote(own), t.Unit, c.Unit)
+		return fmt.Errorf("column %s is in %s, but the schema has %s; write the conversion factor as times: in the catalogue", dataset.Quote(own), t.Unit, c.Unit)
 	case t.Times != 0 && c.Type != Number:
-		return fmt.Errorf("column %s is a %s, and the catalogue multiplies it by %g; remove times", dataset.Quote(own), c.Type, t.Times)
+		return fmt.Errorf("column %s is a %s, but the catalogue multiplies it by %g, which needs a number; remove the key times", dataset.Quote(own), c.Type, t.Times)
 	case t.Unit != "" && c.Unit == "":
-		return fmt.Errorf("column %s is in %s by the catalogue, and the schema has no unit for it; add unit to the schema, or remove it from the catalogue", dataset.Quote(own), t.Unit)
+		return fmt.Errorf("column %s is in %s by the catalogue, but the schema has no unit for it; add unit to the schema, or remove it from the catalogue", dataset.Quote(own), t.Unit)
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func list(words []string) string {
 
 // errOutside is the end of a sentence about a number outside the range.
 func (c *Column) errOutside() error {
-	return fmt.Errorf("is outside the range of %g to %g; correct the cell, or write outside: missing or outside: clip in the schema", c.Range[0], c.Range[1])
+	return fmt.Errorf("is outside the range of %g to %g; correct the cell, or write \"outside: missing\" or \"outside: clip\" in the schema", c.Range[0], c.Range[1])
 }
 
 // within applies the range to a number.
@@ -92,7 +92,7 @@ func (c *Column) within(v float64) (float64, error) {
 	switch c.Outside {
 	case OutsideMissing:
 		if !c.filled() && c.Missing != FillDropRow {
-			return 0, errors.New("is outside the range and counts as a gap, and the schema does not fill gaps of the column; add missing: to the schema")
+			return 0, errors.New("is outside the range and counts as a gap, but the schema does not fill the column's gaps; add the key missing to the schema")
 		}
 		return gap, nil
 	case OutsideClip:

@@ -85,7 +85,7 @@ func NewPlan(s Schema, scaling Scaling) (*Plan, error) {
 func (p *Plan) With(agreed [][]string) (*Plan, error) {
 	places := p.schema.Agrees()
 	if len(agreed) != len(places) {
-		return nil, fmt.Errorf("prepare: categories of %d columns are given, and %d columns have agreed categories", len(agreed), len(places))
+		return nil, fmt.Errorf("prepare: there are categories for %d columns, but %d columns have agreed categories", len(agreed), len(places))
 	}
 	with := *p
 	with.categories = slices.Clone(p.categories)

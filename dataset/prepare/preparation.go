@@ -33,7 +33,7 @@ func (p *Preparation) Schema() Schema { return p.schema }
 // Follows refuses a preparation with another schema or scaling than the given ones of a job.
 func (p *Preparation) Follows(s Schema, scaling Scaling) error {
 	if !slices.EqualFunc(p.schema, s, func(a, b Column) bool { return a.same(b) }) {
-		return errors.New("prepare: the preparation has another schema than the job")
+		return errors.New("prepare: the preparation's schema differs from the job's")
 	}
 	if (p.Offset != nil) != (scaling != Unscaled) {
 		return fmt.Errorf("prepare: the preparation has %d scaled columns, which does not fit the job's scaling %q", len(p.Offset), scaling)

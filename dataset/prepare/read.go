@@ -280,7 +280,7 @@ func (r *reader) cell(j int, fields []string) (float64, error) {
 	v, err := r.parse(j, word)
 	if err == nil && c.Type == Number && f.theirs.Times != 0 {
 		if v *= f.theirs.Times; !isFinite(v) {
-			err = fmt.Errorf("is too large after multiplication by %g; correct the cell, or times: in the catalogue", f.theirs.Times)
+			err = fmt.Errorf("is too large after multiplication by %g; correct the cell, or the factor times in the catalogue", f.theirs.Times)
 		}
 	}
 	if err == nil && (c.Type == Number || c.Type == Date) {
@@ -315,7 +315,7 @@ func (r *reader) parse(j int, word string) (float64, error) {
 	return code, nil
 }
 
-var errGap = errors.New("is empty, and the schema does not allow gaps in this column; fill the cell, or add missing: to the schema")
+var errGap = errors.New("is empty, but the schema does not allow gaps in this column; fill the cell, or add the key missing to the schema")
 
 // word returns the federation's word for a field.
 func (f field) word(fields []string) string {
@@ -344,7 +344,7 @@ func (r *reader) addLabel(row dataset.Record) error {
 		r.labels = append(r.labels, "")
 		return nil
 	case r.missing[word]:
-		return r.label.fault(word, errors.New("is empty, and every row needs a label; fill the cell or drop the row"))
+		return r.label.fault(word, errors.New("is empty, but every row needs a label; fill the cell or drop the row"))
 	}
 	label, known := r.forms[word]
 	if !known {

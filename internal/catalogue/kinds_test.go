@@ -156,7 +156,7 @@ func TestLoadKindsRefuses(t *testing.T) {
 		{"arrays/a.npy#x", Columns{}, in("arrays/a.npy") + ` has no part "x"; only archives (.npz) and folders of images have parts`},
 		{"arrays/text.npz", Columns{}, in("arrays/text.npz") + ": it is no readable archive (zip: not a valid zip file); copy it again, or save it with numpy.savez"},
 		{"arrays/kinds.npz#f4C", Columns{Label: "y_object"}, in("arrays/kinds.npz") + `: array "y_object": the array holds Python objects, which only Python can read; save it as numbers, or labels as dtype str`},
-		{"mixed", Columns{}, in("mixed") + "/dog/1.png: the image has 2 x 2 pixels, the first one (cat/1.png) 4 x 2; make them all one size, or set width and height"},
+		{"mixed", Columns{}, in("mixed") + "/dog/1.png: the image has 2 x 2 pixels, but the first image (cat/1.png) has 4 x 2; make all images one size, or set width and height"},
 		{"broken", Columns{}, in("broken") + "/cat/1.png: the file is neither JPEG nor PNG; replace or remove it"},
 		{"flat", Columns{}, in("flat") + "/1.png: the image is not in a class folder; put it in a sub-folder named after its class, or set label to none"},
 		{"pets", Columns{Label: "animal"}, in("pets") + `: label: no column is called "animal"; the labels of images are the names of their folders, so leave label out or set it to none`},

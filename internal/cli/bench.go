@@ -112,7 +112,7 @@ func (a *app) measuringRows(cmd *cobra.Command, runs int, f rowsFlag, make func(
 	var rows int
 	cmd = a.measuring(cmd, runs, func() (b bench.Benchmark, err error) {
 		if rows < f.least || rows > f.most {
-			return b, usage("--rows %d; choose %d to %d", rows, f.least, f.most)
+			return b, usage("--rows is %d; choose %d to %d", rows, f.least, f.most)
 		}
 		return make(rows), nil
 	})
@@ -201,11 +201,11 @@ Making tokens takes the most time, so all turns use one set of tokens.`,
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (r Result, err error) {
 			if packages < bench.MinGatewayPackages || packages > bench.MaxGatewayPackages {
-				return nil, usage("--packages %d; choose %d to %d", packages, bench.MinGatewayPackages, bench.MaxGatewayPackages)
+				return nil, usage("--packages is %d; choose %d to %d", packages, bench.MinGatewayPackages, bench.MaxGatewayPackages)
 			}
 			program, err := os.Executable()
 			if err != nil {
-				return nil, fmt.Errorf("this program cannot find itself to run the gateway: %w", err)
+				return nil, fmt.Errorf("the gateway cannot be started, because the path of this program is unknown: %w", err)
 			}
 			dir, err := os.MkdirTemp("", "mercer-bench-")
 			if err != nil {
@@ -233,7 +233,7 @@ func (o *benchOptions) flags(cmd *cobra.Command, runs int) {
 
 func (a *app) measure(ctx context.Context, name string, b bench.Benchmark, o benchOptions) (Result, error) {
 	if o.runs < 1 {
-		return nil, usage("--runs %d; measure at least once", o.runs)
+		return nil, usage("--runs is %d; it must be at least 1", o.runs)
 	}
 	bars := a.progress()
 	defer bars.Close()

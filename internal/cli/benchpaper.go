@@ -78,7 +78,7 @@ func (a *app) papers(ctx context.Context, which string, f paperFlags) (Result, e
 	case len(chosen) == 0:
 		return nil, usage("--only %s is not an experiment of %s; mercer bench paper has %s", f.only, which, strings.Join(experimentNames(), ", "))
 	case f.runs < 1:
-		return nil, usage("--runs %d; run at least once", f.runs)
+		return nil, usage("--runs is %d; it must be at least 1", f.runs)
 	}
 	if f.out != "" {
 		if err := folder(f.out); err != nil {
@@ -144,7 +144,7 @@ type paperResult struct {
 // save writes the page and the table.
 func (r paperResult) save(out string) error {
 	if err := os.MkdirAll(out, 0o700); err != nil {
-		return fmt.Errorf("the results folder: %w", err)
+		return fmt.Errorf("the results folder cannot be made: %w", err)
 	}
 	var page, table bytes.Buffer
 	m := r.Machine

@@ -102,7 +102,7 @@ func (a *app) hospitals(ctx context.Context, f demoFlags) (Result, error) {
 		return nil, err
 	}
 	if j, err = a.reader.With(j, map[string]string{"protocol.wire": f.wire}); err != nil {
-		return nil, usage("--wire %s: use float32 or float64", f.wire)
+		return nil, usage("--wire is %s; use float32 or float64", f.wire)
 	}
 	sums, err := a.exampleJob("digits-sums")
 	if err != nil {
@@ -282,7 +282,7 @@ func (a *app) besides(j *job.Job, r *method.Result) (*beside, error) {
 		return nil, err
 	}
 	if shown == nil || len(shown.More) == 0 || d.Sums == nil {
-		return nil, fmt.Errorf("protocol %s has no figures of sums", j.Protocol.Name())
+		return nil, fmt.Errorf("protocol %s has no figures for a job by sums", j.Protocol.Name())
 	}
 	d.Sums["metrics"], d.Sums["total_s"] = r.Metrics, r.Timings["total"]
 	return &beside{metrics: r.Metrics, figures: d.Sums, said: shown.More[0].Value}, nil
@@ -326,7 +326,7 @@ func (a *app) recommender(ctx context.Context, f demoFlags) (Result, error) {
 	}
 	play := local.Of(a.local, j).Play
 	if play == nil {
-		return nil, errors.New("this program plays no recommender")
+		return nil, errors.New("this program cannot run a recommender")
 	}
 	j.Name = "demo-recommender"
 	return a.launch(j, f.out, func(dir string) (outcome, error) {

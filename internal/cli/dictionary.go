@@ -207,7 +207,7 @@ func dictionariesBeside(jobFile string) func(name, hash string) (*job.Dictionary
 		path := filepath.Join(filepath.Dir(jobFile), filepath.Base(name)+".yaml")
 		b, err := os.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("its file is not beside the job: %w", err)
+			return nil, fmt.Errorf("its file cannot be read beside the job file: %w", err)
 		}
 		return job.ParseDictionary(path, b)
 	}

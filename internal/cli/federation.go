@@ -55,7 +55,7 @@ func (a *app) federationInit() *cobra.Command {
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
 			if role != string(roster.Party) && role != string(roster.Coordinator) {
-				return nil, usage("role %q; use party or coordinator", role)
+				return nil, usage("the role is %q; use party or coordinator", role)
 			}
 			if c.Name == "" {
 				return nil, usage("federation init needs --name, the name that the roster gives this member")

@@ -205,7 +205,7 @@ func (a *app) jobWait() *cobra.Command {
 		}
 		j, err := c.Wait(ctx, args[0])
 		if errors.Is(err, context.DeadlineExceeded) {
-			return nil, fmt.Errorf("job %s is not over after %v: %w", args[0], timeout, err)
+			return nil, fmt.Errorf("job %s has not ended after %v: %w", args[0], timeout, err)
 		}
 		if err != nil {
 			return nil, err

@@ -123,7 +123,7 @@ without a conversion.`,
 		Args:    args("MODEL", "FILE"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
 			if format != "libsvm" {
-				return nil, usage("--format %s: this version writes libsvm", format)
+				return nil, usage("--format is %s, but this version writes only libsvm", format)
 			}
 			return export(args[0], args[1])
 		}),

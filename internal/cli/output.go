@@ -70,7 +70,7 @@ func (a *app) print(d document) error {
 	e.SetEscapeHTML(false) // messages say "n < f"
 	e.SetIndent("", "  ")
 	if err := e.Encode(d); err != nil {
-		return fmt.Errorf("cli: the result does not marshal: %w", err)
+		return fmt.Errorf("cli: the result cannot be written as JSON: %w", err)
 	}
 	_, err := a.stdout.Write(b.Bytes())
 	return err

@@ -306,7 +306,7 @@ func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 	}
 	text, err := json.MarshalIndent(o, "", "  ")
 	if err != nil {
-		return nil, fmt.Errorf("the result does not marshal: %w", err)
+		return nil, fmt.Errorf("the result cannot be written as JSON: %w", err)
 	}
 	if o.shown, err = method.Presented(a.reader.Protocols, j, r); err != nil {
 		return nil, err
@@ -323,7 +323,7 @@ func saveTable(folder string, s *sheet) (string, error) {
 	path := filepath.Join(folder, "predictions.csv")
 	if s == nil {
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return "", fmt.Errorf("an earlier run's predictions: %w", err)
+			return "", fmt.Errorf("an earlier run's predictions cannot be removed: %w", err)
 		}
 		return "", nil
 	}
@@ -338,7 +338,7 @@ func saveTable(folder string, s *sheet) (string, error) {
 // folder of a run.
 func adopt(r *method.Result, files func(*method.Result) map[string]*string, out string) error {
 	if err := os.MkdirAll(out, 0o700); err != nil {
-		return fmt.Errorf("the results folder: %w", err)
+		return fmt.Errorf("the results folder cannot be made: %w", err)
 	}
 	for i := range r.Models {
 		m := &r.Models[i]
@@ -351,7 +351,7 @@ func adopt(r *method.Result, files func(*method.Result) map[string]*string, out 
 			m.Path = filepath.Join(out, m.Party, "model")
 		}
 		if err := os.MkdirAll(filepath.Dir(m.Path), 0o700); err != nil {
-			return fmt.Errorf("the results folder: %w", err)
+			return fmt.Errorf("the results folder cannot be made: %w", err)
 		}
 		if err := copyFile(m.Path, from); err != nil {
 			return fmt.Errorf("the model: %w", err)

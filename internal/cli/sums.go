@@ -319,7 +319,7 @@ func readVanishing(path string) (map[string][]devicesim.Moment, error) {
 	for line := range strings.Lines(string(b)) {
 		words := strings.Fields(line)
 		if len(words) != 3 {
-			return nil, usage("--vanish: %q is not a device, a step and a kind of message", strings.TrimSpace(line))
+			return nil, usage("--vanish has the line %q; each line must name a device, a step and a kind of message", strings.TrimSpace(line))
 		}
 		list[words[0]] = append(list[words[0]], devicesim.Moment{Step: words[1], Kind: words[2]})
 	}

@@ -50,7 +50,7 @@ func (d *Data) finishClasses(in *section.Place) error {
 	for _, m := range d.Classes {
 		for _, c := range m.Of {
 			if other, twice := owner[c]; twice {
-				return in.Refuse("classes", "class %s is merged into %s and into %s; keep one", section.Quote(c), section.Quote(other), section.Quote(m.Class))
+				return in.Refuse("classes", "class %s is merged into both %s and %s; keep one of the two", section.Quote(c), section.Quote(other), section.Quote(m.Class))
 			}
 			owner[c] = m.Class
 		}
@@ -101,7 +101,7 @@ func (v mergedClasses) Decode(key string, n *yaml.Node) error {
 			return section.At(name, "classes has a class without a name; write one")
 		}
 		if slices.ContainsFunc(*v.dst, func(o MergedClass) bool { return o.Class == m.Class }) {
-			return section.At(name, "class %s is there twice; keep one", section.Quote(m.Class))
+			return section.At(name, "class %s is listed twice; keep one", section.Quote(m.Class))
 		}
 		what := "the list of classes of " + m.Class
 		if err := (section.Words{Dst: &m.Of, Most: maxMerged, Example: "[mild, severe]"}).Decode(what, n.Content[i+1]); err != nil {
@@ -163,7 +163,7 @@ func (v labelOf) finish(in *section.Place) error {
 	case v.Label == NoLabel && v.Order != nil:
 		return in.Refuse("column", "label has classes and no column; name the column, or write label: none")
 	case in.Given("classes") && len(v.Order) < 2:
-		return in.Refuse("classes", "classes has %d; list two or more, the positive one last", len(v.Order))
+		return in.Refuse("classes", "the key classes lists %d; list two or more, the positive class last", len(v.Order))
 	}
 	if one, other, found := fuzzymatch.Clash(v.Order); found {
 		one, other = fuzzymatch.Quote(one, other)
@@ -175,7 +175,7 @@ func (v labelOf) finish(in *section.Place) error {
 			return in.Refuse("classes", "class %s %v; write the class as in the tables", section.Quote(class), err)
 		}
 		if other := slices.Index(v.Order[:i], label); other >= 0 {
-			return in.Refuse("classes", "class %s is there twice; keep one", section.Quote(label))
+			return in.Refuse("classes", "class %s is listed twice; keep one", section.Quote(label))
 		}
 		v.Order[i] = label
 	}

@@ -334,17 +334,17 @@ func (p *Partition) finish(in *section.Place) error {
 	case p.By != Columns && in.Given("columns"):
 		return in.Refuse("columns", "columns is for partition: {by: columns} only; add by: columns, or remove it")
 	case p.By != Columns && in.Given("coverage"):
-		return in.Refuse("coverage", "coverage is for partition: {by: columns} only; remove it")
+		return in.Refuse("coverage", "the key coverage is for partition: {by: columns} only; remove it")
 	case in.Given("coverage") && (p.Coverage <= 0 || p.Coverage > 1):
 		return in.Refuse("coverage", "coverage is %g; write a share of the rows above 0 and up to 1, such as 0.9", p.Coverage)
 	case p.By != Columns && in.Given("aligned"):
 		return in.Refuse("aligned", "aligned is for partition: {by: columns} only; remove it")
 	case p.Aligned && in.Given("coverage"):
-		return in.Refuse("coverage", "coverage gives parties different rows, but aligned: true means equal rows; remove one")
+		return in.Refuse("coverage", "the key coverage gives parties different rows, but \"aligned: true\" means equal rows; remove one of the two")
 	case p.By != Columns && in.Given("alignment"):
 		return in.Refuse("alignment", "alignment is for partition: {by: columns} only; remove it")
 	case p.Aligned && in.Given("alignment"):
-		return in.Refuse("alignment", "alignment keeps the result of comparing ids, but aligned: true compares none; remove one")
+		return in.Refuse("alignment", "the key alignment keeps the result of comparing ids, but \"aligned: true\" compares no ids; remove one of the two")
 	case in.Given("alignment") && (p.Alignment == "" || len(p.Alignment) > maxAlignment):
 		return in.Refuse("alignment", "alignment has %d bytes; write a name of up to %d", len(p.Alignment), maxAlignment)
 	case in.Given("aligned_by") && !in.Given("alignment"):
@@ -393,7 +393,7 @@ func (t *Test) Section() *section.Section {
 func (t *Test) finish(in *section.Place) error {
 	switch kinds := len(in.Lines); {
 	case in.Given("by") && (kinds != 2 || !in.Given("fraction")):
-		return in.Refuse("by", "by needs a fraction of ratings and no other key; write test: {by: user-time, fraction: 0.1}")
+		return in.Refuse("by", "the key by needs a fraction of ratings and allows no other key; write test: {by: user-time, fraction: 0.1}")
 	case in.Given("column") || in.Given("from"):
 		return t.finishCut(in)
 	case !in.Given("by") && kinds != 1:
@@ -403,7 +403,7 @@ func (t *Test) finish(in *section.Place) error {
 		return in.Refuse("fraction", "fraction is %g; write a number between 0 and 1, such as 0.25", t.Fraction)
 	}
 	if in.Given("every") && t.Every < 2 {
-		return in.Refuse("every", "every is %d; write 2 or more, such as 10 to hold out one row in ten", t.Every)
+		return in.Refuse("every", "the key every is %d; write 2 or more, such as 10 to hold out one row in ten", t.Every)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func (d *Data) finishFit(in *section.Place) error {
 	case d.Schema == nil || d.Dictionary == nil || d.Dictionary.Name == "" || d.Partition.By != Rows || !d.Fits():
 		return in.Refuse("fit", "fit is for jobs by rows whose dictionary leaves something to fit, and this job has nothing to fit; remove fit")
 	case len(parties) > 0 && d.Fit.Tells(parties[0]):
-		return in.Refuse("fit", "fit.told names %s, the first party, which must send the fit; list a party first that has it", section.Quote(parties[0]))
+		return in.Refuse("fit", "fit.told says that %s receives the fit, but the first party must have the fit already, to send it; list a party first that has the fit", section.Quote(parties[0]))
 	}
 	for _, name := range d.Fit.Told {
 		if parties != nil && !slices.Contains(parties, name) {
@@ -123,10 +123,10 @@ func (j *Job) finishFit(in *section.Place) error {
 		return err
 	}
 	if d.Schema == nil {
-		return in.Refuse("dictionary", "the dictionary describes no columns, so there is nothing to fit: each job scales them itself")
+		return in.Refuse("dictionary", "the dictionary describes no columns, so a fit has nothing to fit; submit jobs without a fit, since each scales the columns itself")
 	}
 	if !d.Fits() {
-		return in.Refuse("dictionary", "the dictionary and scale %s leave nothing to fit; jobs by it need no fit", d.Scale)
+		return in.Refuse("dictionary", "the dictionary and scale %s leave nothing to fit; submit jobs without a fit", d.Scale)
 	}
 	return nil
 }

@@ -80,10 +80,10 @@ func (j *Job) WithoutParty(party string) *Job {
 // finishCut checks a column and its first value that is held out.
 func (t *Test) finishCut(in *section.Place) error {
 	if !in.Given("column") || !in.Given("from") || len(in.Lines) != 2 {
-		return in.Refuse("", "column and from go together and without other keys; write test: {column: admitted, from: 2024-01-01}")
+		return in.Refuse("", "the keys column and from need each other and allow no other key; write test: {column: admitted, from: 2024-01-01}")
 	}
 	if _, err := dataset.ParseBound(t.From); err != nil {
-		return in.Refuse("from", "from is %s; write a day such as 2024-01-01, or a number", section.Quote(t.From))
+		return in.Refuse("from", "the key from is %s; write a day such as 2024-01-01, or a number", section.Quote(t.From))
 	}
 	return nil
 }

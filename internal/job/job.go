@@ -259,7 +259,7 @@ func (j *Job) finishSpread(in *section.Place) error {
 	}
 	for _, name := range j.Active() {
 		if !slices.Contains(names, name) {
-			return in.Refuse("data", "partition.labels has no share for %s, which is active; give a share to each of %s", name, listed(j.Active()))
+			return in.Refuse("data", "partition.labels has no share for %s, although that party is active; give a share to each of %s", name, listed(j.Active()))
 		}
 	}
 	if len(names) > len(j.Active()) {
@@ -344,7 +344,7 @@ func (j *Job) finishRatings(in *section.Place) error {
 		return nil
 	}
 	if j.Data.Like != 0 || j.Data.Test.By != "" {
-		return in.Refuse("data", "like and by are for ratings, but protocol %s has rows; remove them", j.Protocol.Name())
+		return in.Refuse("data", "the keys like and by are for ratings, but protocol %s has rows; remove them", j.Protocol.Name())
 	}
 	for _, k := range j.Kernels() {
 		if slices.Contains(BooleanKernels(), k.Name) {

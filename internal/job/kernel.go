@@ -175,7 +175,7 @@ func (k *Kernel) finishParameter(in *section.Place, key string) error {
 		return in.Positive(key, k.Gamma)
 	case "coef0":
 		if k.Coef0 < 0 {
-			return in.Refuse(key, "coef0 is %g; below 0 this is no kernel, so write 0 or more", k.Coef0)
+			return in.Refuse(key, "coef0 is %g; a number below 0 makes no kernel, so write 0 or more", k.Coef0)
 		}
 	case "degree":
 		return k.finishDegree(in)
@@ -226,7 +226,7 @@ func (k *Kernel) finishCoefficients(in *section.Place) error {
 	case len(list) < 2:
 		return in.Refuse(key, "coefficients needs 2 numbers or more; write the constant and at least one other")
 	case slices.Min(list) < 0:
-		return in.Refuse(key, "one of the coefficients is %g; below 0 this is no kernel, so write 0 or more", slices.Min(list))
+		return in.Refuse(key, "one of the coefficients is %g; a number below 0 makes no kernel, so write 0 or more", slices.Min(list))
 	case list[len(list)-1] == 0:
 		return in.Refuse(key, "the last of the coefficients is 0; leave it out")
 	}

@@ -18,7 +18,7 @@ var errNoDictionaries = errors.New("there are no dictionaries here; in simulate,
 var ErrUnapproved = errors.New("this home has not approved it; its operator must compare the file with the others' and run mercer federation dictionary approve FILE")
 
 // errOtherDictionary is about a file that is not what its name says.
-var errOtherDictionary = errors.New("its file holds another one; compare the two")
+var errOtherDictionary = errors.New("its file holds another dictionary; compare the two")
 
 // dictionaryOf is a job's dictionary: its name, its name and hash, or the dictionary itself.
 type dictionaryOf struct {

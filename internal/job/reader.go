@@ -140,7 +140,7 @@ func set(n *yaml.Node, path []string, text string) error {
 		return err
 	}
 	if len(doc.Content) == 0 {
-		return fmt.Errorf("job: %q is no value", text)
+		return fmt.Errorf("job: %q contains no YAML value", text)
 	}
 	put(n, path[0], doc.Content[0])
 	return nil

@@ -64,7 +64,7 @@ func (d *Data) checkOwners(in *section.Place) error {
 	}
 	for _, party := range parties {
 		if d.SchemaOf(party) == nil {
-			return in.Refuse("schema", "schema has no column of %s; describe one", party)
+			return in.Refuse("schema", "the schema describes no column of party %s; describe one", party)
 		}
 	}
 	if d.Partition.Columns != nil {

@@ -33,7 +33,7 @@ func (c codec) check() error {
 	if c > 0 && int(c) < len(codecNames) {
 		name = codecNames[c]
 	}
-	return fmt.Errorf("is compressed by %s; write the file with snappy, gzip, zstd or no compression", name)
+	return fmt.Errorf("is compressed by %s, which is not supported; write the file with snappy, gzip, zstd or no compression", name)
 }
 
 // decompressor keeps what decoders need from page to page.
@@ -66,7 +66,7 @@ func (d *decompressor) decompress(c codec, dst, b []byte, n int) ([]byte, error)
 
 func undecoded(b []byte, err error) ([]byte, error) {
 	if err != nil {
-		return b, fmt.Errorf("holds a page that does not decompress (%w); copy the file again", err)
+		return b, fmt.Errorf("holds a page that cannot be decompressed (%w); copy the file again", err)
 	}
 	return b, nil
 }

@@ -33,7 +33,7 @@ func (e encoding) unknown() error {
 	if e >= 0 && int(e) < len(encodingNames) {
 		name = encodingNames[e]
 	}
-	return fmt.Errorf("is encoded by %s, which does not suit it or is not known; write it with PLAIN or a dictionary", name)
+	return fmt.Errorf("is encoded by %s, which is unknown or does not fit the column's type; write it with PLAIN or a dictionary", name)
 }
 
 // values hands out the values of a page.
@@ -180,7 +180,7 @@ type coded struct {
 	codes []uint32
 }
 
-var errNoDictionary = errors.New("refers to a dictionary that is not there; write the file again")
+var errNoDictionary = errors.New("refers to a dictionary that the file lacks; write the file again")
 
 func (p *pages) codes(b []byte, n int) (values, error) {
 	if p.dict == nil {

@@ -80,7 +80,7 @@ func (f *File) checkRows(rows, most int64) error {
 		return errFooter
 	}
 	if rows > most/int64(max(len(f.Columns), 1)) {
-		return fmt.Errorf("the file announces %d rows of %d columns, more than its size can mean; if that is true, save the table as .npy", rows, len(f.Columns))
+		return fmt.Errorf("the file announces %d rows of %d columns, which is too many for its size; if the numbers are right, save the table as .npy", rows, len(f.Columns))
 	}
 	f.Rows = int(rows)
 	return nil
@@ -106,7 +106,7 @@ func (c *chunk) check(column Column, rows int, end int64) error {
 	case c.encrypted:
 		return errEncrypted
 	case c.elsewhere:
-		return refuse(errors.New("lies in another file; write the table into one"))
+		return refuse(errors.New("is stored in another file; write the table into a single file"))
 	case c.kind != column.Kind, c.values != int64(rows):
 		return errFooter
 	}

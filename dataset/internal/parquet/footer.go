@@ -44,7 +44,7 @@ const (
 var (
 	errNoParquet = errors.New("it does not end like a parquet file; copy it again, or give it the ending of its format")
 	errEncrypted = errors.New("the file is encrypted; write it without encryption")
-	errFooter    = errors.New("the footer does not decode; write the file again")
+	errFooter    = errors.New("the footer cannot be decoded; write the file again")
 	errNested    = errors.New("is nested; write each of its fields as a column")
 	errRepeated  = errors.New("holds lists; write each entry as a column")
 )

@@ -59,7 +59,7 @@ const (
 	dataPageV2     = 3
 )
 
-var errPage = errors.New("holds a page that does not decode; write the file again")
+var errPage = errors.New("holds a page that cannot be decoded; write the file again")
 
 // next returns the values of the next page, of which there is at least one and
 // at most the given number.
@@ -301,7 +301,7 @@ func (p *pages) define(levels []byte, n int) error {
 // decompress returns exactly size bytes.
 func (p *pages) decompress(b []byte, size int64) ([]byte, error) {
 	if p.file.spare -= size; p.file.spare < 0 {
-		return nil, errors.New("decompresses to more than the file's size can mean; if that is true, write the file without compression")
+		return nil, errors.New("decompresses to more than is allowed for a file of this size; if the table is that large, write the file without compression")
 	}
 	if p.codec == uncompressed {
 		if int64(len(b)) != size {

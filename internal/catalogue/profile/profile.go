@@ -125,7 +125,7 @@ func (t *reading) add(row dataset.Record) {
 		case c.name == t.ID:
 			t.addID(row.Line, word, gap)
 		case c.name == t.Label && gap:
-			t.fatal(row.Line, c.name, "is empty, and every row needs a label; fill the cell or drop the row")
+			t.fatal(row.Line, c.name, "is empty, but every row needs a label; fill the cell or drop the row")
 		}
 		if gap {
 			c.missing++

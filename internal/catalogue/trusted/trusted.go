@@ -25,7 +25,7 @@ const maxLinks = 40
 const byOthers = 0o022
 
 // ErrProc refuses a path through /proc, which differs between processes.
-var ErrProc = errors.New("it leads through /proc, which differs between processes")
+var ErrProc = errors.New("it leads through /proc, whose content differs between processes")
 
 // Find returns the path of a file or a folder, without links.
 func Find(path string) (string, error) {
