@@ -48,9 +48,9 @@ func plural(word string, names []string) string {
 }
 
 // Arrange returns the set with its columns in the order of another table's columns; whose is that
-// table's name in messages. Columns are matched by name, and the error is a *[ColumnsError] if
-// one is missing or too many. If one of the tables has no names, columns are matched by position,
-// and their number must agree: width, or the number of names.
+// table's name in messages. Columns are matched by name. If a column is missing or superfluous,
+// the error is a *[ColumnsError]. If one of the tables has no names, columns are matched by
+// position, and their number must agree: width, or the number of names.
 func (s *Set) Arrange(whose string, width int, columns []string) (*Set, error) {
 	if s.Columns == nil || columns == nil {
 		if s.X.Cols() != width {

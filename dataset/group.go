@@ -58,7 +58,7 @@ func largestFirst(members [][]int, hands int) [][]int {
 	return lightest(members, hands)
 }
 
-// lightest puts each group, in their order, to the fewest rows so far.
+// lightest gives each group, in the given order, to the set with the fewest rows so far.
 func lightest(members [][]int, hands int) [][]int {
 	dealt := make([][]int, hands)
 	for _, rows := range members {

@@ -248,7 +248,8 @@ func near(name string, columns, names []string) string {
 	return "correct the job, or rename the table's column in the catalogue"
 }
 
-// fits refuses a column whose unit differs from the schema's and has no factor.
+// fits returns an error if the column's unit differs from the schema's and the catalogue has no
+// conversion factor.
 func (t Theirs) fits(c Column, own string) error {
 	switch {
 	case t.Unit != "" && c.Unit != "" && t.Unit != c.Unit && t.Times == 0:

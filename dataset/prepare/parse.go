@@ -101,7 +101,7 @@ func (c *Column) within(v float64) (float64, error) {
 	return 0, c.errOutside()
 }
 
-// stays refuses a number that the column's range would change.
+// stays returns an error if the column's range would change the number.
 func (c *Column) stays(v float64) (float64, error) {
 	if c.Ranged() && (v < c.Range[0] || v > c.Range[1]) {
 		return 0, c.errOutside()

@@ -117,7 +117,7 @@ func experimentNames() (list []string) {
 	return list
 }
 
-// has reports whether the data folder has a source.
+// has reports whether the data folder contains the named source.
 func (a *app) has(source string) bool {
 	var missing *catalogue.Error
 	_, err := a.library().Find(source)
@@ -165,7 +165,7 @@ func (r paperResult) save(out string) error {
 	return errors.Join(disk.Replace(filepath.Join(out, "figures.csv"), table.Bytes()), disk.Replace(filepath.Join(out, "report.html"), page.Bytes()))
 }
 
-// err returns an error with all figures if a claim does not hold that should.
+// err returns an error with all figures if a claim that should hold does not.
 func (r paperResult) err() error {
 	var failed []string
 	for _, f := range r.Findings {

@@ -52,7 +52,7 @@ func (o *infoOptions) flags(cmd *cobra.Command) {
 	f.Int64Var(&o.origin.MaxBytes, "max-bytes", 0, "most bytes that a program or a query may give; default 16 GiB")
 }
 
-// own returns the form of the file as a catalogue describes it.
+// own returns the table's mapping, which holds the CSV format that the flags give.
 func (o *infoOptions) own() prepare.Mapping { return prepare.Mapping{CSV: o.csv} }
 
 // infoCells describes the columns of a table of text.
@@ -74,7 +74,7 @@ type infoColumn struct {
 	Mean     *float64 `json:"mean,omitempty"`
 }
 
-// errMapped is about a table that is not read as numbers, because flags describe its text.
+// errMapped reports a table that is not read as numbers, because flags describe its text.
 var errMapped = errors.New("the table has no cells of text; leave out --csv-delimiter, --decimal, --missing and --encoding")
 
 // withoutCells refuses --schema for a table without cells of text.

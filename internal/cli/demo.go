@@ -111,8 +111,8 @@ func (a *app) hospitals(ctx context.Context, f demoFlags) (Result, error) {
 	return a.inProcesses(ctx, f, j, sums)
 }
 
-// banks lets three companies that know different things about the same people
-// train together. The people are patients, since their data may be passed on.
+// banks runs the demonstration of three companies that hold different columns about the same
+// people. The people are patients, because the patients' data may be redistributed.
 func (a *app) banks(ctx context.Context, f demoFlags) (Result, error) {
 	j, err := a.exampleJob("breast-cancer-vertical")
 	if err != nil {

@@ -179,7 +179,7 @@ func (a *app) askApproval(r trialResult) error {
 	return a.asked("Do all members have this hash, and may jobs read the table in this way? Type yes:", "the dictionary is not approved", "compare the hash, then answer yes or use --yes")
 }
 
-// asked asks the operator a question, and refuses unless the answer is yes.
+// asked asks the operator a question, and returns an error unless the answer is yes.
 func (a *app) asked(question, otherwise, hint string) error {
 	a.tell(question)
 	answer, err := bufio.NewReader(io.LimitReader(a.stdin, 100)).ReadString('\n')

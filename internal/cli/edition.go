@@ -92,7 +92,7 @@ func except(list, names []string) []string {
 // shared returns the names that both lists have.
 func shared(a, b []string) []string { return except(a, except(a, b)) }
 
-// unsaid returns f without the columns and labels that all has.
+// unsaid returns f without the columns and labels that the argument all has already.
 func unsaid(f, all edition.Few) edition.Few {
 	if all.Any {
 		return edition.Few{}

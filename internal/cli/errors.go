@@ -55,7 +55,7 @@ func usage(format string, args ...any) *Error {
 	return &Error{Code: codeUsage, Exit: Usage, Err: fmt.Errorf(format, args...)}
 }
 
-// badJob is about a well-formed job that cannot run here.
+// badJob reports a well-formed job that cannot run here.
 func badJob(err error) *Error { return &Error{Code: codeBadJob, Exit: Usage, Err: err} }
 
 // refused is an action that a policy forbids.

@@ -100,7 +100,7 @@ func (a *app) asking(cmd *cobra.Command, call func(ctx context.Context, c *admin
 	return cmd
 }
 
-// know has the reader find the data dictionaries of a home, revoked ones too.
+// know makes the reader find the data dictionaries of a home, revoked ones too.
 func (a *app) know(home string) {
 	a.reader = a.reader.Knowing(daemon.Home(home).Dictionaries().Find)
 }

@@ -37,7 +37,7 @@ func (r *jobResult) save(ctx context.Context, c *admin.Client, out string) error
 	return err
 }
 
-// decisions returns the predictions, unless the job is forgotten.
+// decisions returns the predictions, or none if the job is forgotten.
 func (r *jobResult) decisions(ctx context.Context, c *admin.Client) (*sheet, error) {
 	if r.Forgotten {
 		return nil, nil

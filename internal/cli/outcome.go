@@ -109,7 +109,7 @@ func (o outcome) Print(w io.Writer) error {
 	return p.err
 }
 
-// left names the files of a run, and repeats its figures.
+// left prints the names of a run's files, and repeats the run's figures.
 func (o outcome) left(p *printer) {
 	p.linef("")
 	for _, m := range o.Models {
@@ -172,7 +172,8 @@ func determined(r2 *float64) string {
 	return fmt.Sprintf(", R2 %.12g", *r2)
 }
 
-// agreement reports whether the job predicts what it would on pooled data.
+// agreement returns the end of a sentence: whether the job's predictions all equal those of a
+// model trained on the pooled data.
 func (o outcome) agreement() string {
 	if o.Exact == nil {
 		return ""

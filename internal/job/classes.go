@@ -128,7 +128,7 @@ func (v mergedClasses) Encode() *yaml.Node {
 
 func (v mergedClasses) Form() string { return "a map such as {ill: [mild, severe]}" }
 
-// labelOf is the column of the labels: its name, or a map of its name and its classes.
+// labelOf is the column of the labels: the column's name, or a map with the name and the classes.
 type labelOf struct{ *Data }
 
 func (v labelOf) Decode(key string, n *yaml.Node) error {

@@ -23,8 +23,8 @@ const (
 // Error describes a mistake in a job file, in one sentence that tells the user what to do.
 type Error = section.Error
 
-// document parses the bytes into the one node that they may hold, free of
-// everything that lets a small file mean a large one.
+// document parses the bytes into the single node that they may hold. It refuses everything by
+// which a small file could expand into a large one.
 func document(data []byte) (*yaml.Node, error) {
 	if len(data) > MaxBytes {
 		return nil, section.AtLine(1, "the file has %d bytes; a job file has at most %d", len(data), MaxBytes)

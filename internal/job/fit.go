@@ -67,7 +67,7 @@ func (j *Job) NeedsFit() bool {
 // FitSpec declares the spec of a job of kind Fit, for documents.
 func FitSpec() *section.Section { return new(Job).fitSpec(nil) }
 
-// FitOf returns the job that makes the fit which a job needs.
+// FitOf returns the job of kind Fit whose fit the given job needs.
 func (r *Reader) FitOf(j *Job) *Job {
 	fit := &Job{Name: j.Data.Dictionary.fitName(), Protocol: Named{r.Fit, r.Fit.New()}, Timeout: j.Timeout}
 	fit.Data.Source, fit.Data.Scale, fit.Data.Dictionary = j.Data.Source, j.Data.Scale, j.Data.Dictionary

@@ -50,8 +50,8 @@ func (j *Job) At(cell int) *Job {
 	return &one
 }
 
-// sweep is a section, some numbers of which may be lists: it stands for one T
-// for each choice from the lists.
+// sweep is a section in which some numbers may be lists. It means one T for each combination of
+// numbers from the lists.
 type sweep[T any] struct {
 	dst *[]T
 	// declare returns the section of one T, into which a map is to be read; nil: from
@@ -141,7 +141,7 @@ func (v sweeps[T]) Decode(key string, n *yaml.Node) error {
 // Form describes the map or the list.
 func (v sweeps[T]) Form() string { return v.sweep.Form() + "; or a list of such maps" }
 
-// Encode writes one map without lists for each T, and none around a single one.
+// Encode writes one map without lists for each T, in a list if there are several.
 func (v sweeps[T]) Encode() *yaml.Node {
 	maps := v.maps()
 	if len(maps) == 1 {
@@ -213,7 +213,7 @@ func checkList(key string, list *yaml.Node, before int) error {
 	return nil
 }
 
-// merged is the inverse of choicesOf for maps with the same keys.
+// merged is the inverse of choicesOf: it makes one map with lists from maps with the same keys.
 func merged(maps []*yaml.Node, lists []string) *yaml.Node {
 	out := maps[0]
 	for _, key := range lists {

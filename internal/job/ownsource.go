@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// owned is a party's source with what its catalogue would say of it.
+// owned is a party's source, with the description that the party's catalogue would hold.
 type owned struct {
 	Path            string `yaml:"path,omitempty"`
 	origin.Origin   `yaml:",inline"`

@@ -14,10 +14,10 @@ import (
 // errNoDictionaries is the answer of a reader in a place without dictionaries.
 var errNoDictionaries = errors.New("there are no dictionaries here; in simulate, write the dictionary's columns in the job, or its file NAME.yaml beside the job")
 
-// ErrUnapproved is about a dictionary that this home has not approved. Peers may see it.
+// ErrUnapproved reports a dictionary that this home has not approved. Peers may see this error.
 var ErrUnapproved = errors.New("this home has not approved it; its operator must compare the file with the others' and run mercer federation dictionary approve FILE")
 
-// errOtherDictionary is about a file that is not what its name says.
+// errOtherDictionary reports a file that holds another dictionary than its name says.
 var errOtherDictionary = errors.New("its file holds another dictionary; compare the two")
 
 // dictionaryOf is a job's dictionary: its name, its name and hash, or the dictionary itself.
@@ -157,13 +157,14 @@ func (d *Data) pickLabel(in *section.Place) error {
 	return nil
 }
 
-// DescribeLabel has the data take a label as a dictionary describes it.
+// DescribeLabel sets the data's label to the one that a dictionary describes.
 func (d *Data) DescribeLabel(l LabelColumn) {
 	d.Label, d.Order, d.Classes, d.Range = l.Name, slices.Clone(l.Classes), l.Merged, l.Range
 }
 
-// finishPickedLabel takes the dictionary's only label where the learner needs one and the job names none. Whatever
-// the learner, classes are as the dictionary has them: what one job merges no other tells apart.
+// finishPickedLabel takes the dictionary's only label where the learner needs one and the job
+// names none. Whatever the learner, classes are those of the dictionary: if the dictionary merges
+// classes, no job distinguishes them.
 func (j *Job) finishPickedLabel(in *section.Place) error {
 	d, task := &j.Data, j.Task()
 	if d.Dictionary == nil {

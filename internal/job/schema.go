@@ -52,8 +52,8 @@ func (d *Data) checkSums(in *section.Place) error {
 	return nil
 }
 
-// checkOwners refuses columns of no party: where parties hold different columns, each name is
-// PARTY.COLUMN.
+// checkOwners refuses columns that belong to no party. Where parties hold different columns, each
+// name must be PARTY.COLUMN.
 func (d *Data) checkOwners(in *section.Place) error {
 	parties := (&Job{Data: *d}).Parties()
 	for _, c := range d.Schema {

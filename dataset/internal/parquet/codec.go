@@ -89,8 +89,8 @@ func (d *decompressor) resetZstd(n int) error {
 	return d.zstd.Reset(&d.in)
 }
 
-// firstRead bounds what is allocated because a header says so; what follows grows
-// with what comes.
+// firstRead bounds the memory that is allocated because of a header alone; later allocations grow
+// with the bytes that arrive.
 const firstRead = 1 << 20
 
 var errLength = errors.New("its length is wrong")

@@ -36,7 +36,7 @@ type Column struct {
 	optional bool
 }
 
-// Type names what the values are.
+// Type returns the name of the values' type.
 func (c Column) Type() string {
 	if c.Logical != "" {
 		return c.Logical

@@ -101,7 +101,7 @@ func (v *fixed) next() ([]byte, error) {
 	return b, nil
 }
 
-// texts are byte arrays with their length before each.
+// texts are byte arrays, each after its length.
 type texts struct {
 	rest []byte
 	n    int
@@ -132,8 +132,8 @@ func (v *bits) next() ([]byte, error) {
 	return v.value[:], nil
 }
 
-// streams are values whose first bytes stand together, then their second bytes
-// and so on.
+// streams are values stored byte by byte: first the first bytes of all values, then their second
+// bytes, and so on.
 type streams struct {
 	b        []byte
 	at, n    int
@@ -174,7 +174,7 @@ func (d *dictionary) at(i uint32) []byte {
 	return value
 }
 
-// coded are values of a dictionary.
+// coded are values that are stored as indices into a dictionary.
 type coded struct {
 	dict  *dictionary
 	codes []uint32
@@ -227,7 +227,7 @@ func (p *pages) deltas(b []byte, n, width int) (values, error) {
 	return &deltas{number: number, width: width}, err
 }
 
-// cutTexts are byte arrays whose lengths stand before all of them.
+// cutTexts are byte arrays that follow a list of all their lengths.
 type cutTexts struct {
 	lengths []int64
 	rest    []byte
@@ -250,7 +250,8 @@ func (v *cutTexts) next() ([]byte, error) {
 	return b, nil
 }
 
-// continuedTexts are byte arrays that each begin like the one before.
+// continuedTexts are byte arrays that share a prefix with the one before; only the rest of each
+// is stored.
 type continuedTexts struct {
 	prefixes []int64
 	suffixes values

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Limits bound what a file may make a reader do; zero fields take the defaults.
+// Limits bound the memory and work that a file may cause; zero fields mean the defaults.
 type Limits struct {
 	Page   int // bytes of a page, as stored and decompressed; 256 MiB
 	Values int // of a table, whatever the file's size; 2^24
@@ -67,7 +67,7 @@ func Open(r io.ReaderAt, size int64, l Limits) (*File, error) {
 	return f, nil
 }
 
-// checkRows allows at most most values.
+// checkRows allows at most the given number of values.
 func (f *File) checkRows(rows, most int64) error {
 	sum := int64(0)
 	for _, g := range f.groups {
@@ -168,7 +168,7 @@ type gaps struct {
 	values  values   // of the others; nil where all are null
 }
 
-// errNull stands for a row without a value.
+// errNull reports a row without a value.
 var errNull = errors.New("is null")
 
 func (v *gaps) len() int { return len(v.defined) }
@@ -182,7 +182,7 @@ func (v *gaps) next() ([]byte, error) {
 	return v.values.next()
 }
 
-// Cursor walks down a column, row by row. In use are the column's current page and dictionary.
+// Cursor reads a column row by row. It holds the column's current page and dictionary in memory.
 type Cursor struct {
 	file   *File
 	column int
@@ -193,7 +193,8 @@ type Cursor struct {
 	left   int // values of the page
 }
 
-// Cursor returns a walk down column j. Several may go on side by side.
+// Cursor returns a cursor at the start of column j. Several cursors may be in use at the same
+// time.
 func (f *File) Cursor(j int) *Cursor { return &Cursor{file: f, column: j} }
 
 // Next returns the value of the next row as [File.Each] does, and true if it is null. It may be
@@ -211,7 +212,7 @@ func (c *Cursor) Next() (value []byte, null bool, err error) {
 	return value, false, err
 }
 
-// turn goes on to the next page where the last one has ended.
+// turn reads the next page if the current one has ended.
 func (c *Cursor) turn() (err error) {
 	for c.rows == 0 {
 		if c.group == len(c.file.groups) {

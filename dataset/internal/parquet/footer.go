@@ -128,7 +128,7 @@ func parseFooter(b []byte) (*footer, error) {
 	return m, nil
 }
 
-// within stops at the first element too many.
+// within makes reading fail at the first element beyond the limit.
 func (m *footer) within(n, most int, what string) bool {
 	if n > most && m.err == nil {
 		m.err = fmt.Errorf("there are more than %d %s; write fewer, larger ones", most, what)

@@ -255,8 +255,7 @@ func (p *pages) decodeDefined(e encoding, body []byte, n int) (values, error) {
 	return &gaps{p.defined, v}, err
 }
 
-// splitV1 decompresses a page and takes off the levels, which say which rows are
-// null.
+// splitV1 decompresses a page and splits off the levels, which say which rows are null.
 func (p *pages) splitV1(h header, body []byte) ([]byte, error) {
 	body, err := p.decompress(body, h.size)
 	if err != nil || !p.column.optional {
@@ -272,8 +271,7 @@ func (p *pages) splitV1(h header, body []byte) ([]byte, error) {
 	return rest, p.define(levels, int(h.values))
 }
 
-// splitV2 takes off the levels, which are not compressed, and decompresses the
-// rest.
+// splitV2 splits off the levels, which are not compressed, and decompresses the rest.
 func (p *pages) splitV2(h header, body []byte) ([]byte, error) {
 	if h.repeated != 0 || h.levelBytes < 0 || h.levelBytes > h.size || h.levelBytes > int64(len(body)) {
 		return nil, errPage
@@ -290,8 +288,8 @@ func (p *pages) splitV2(h header, body []byte) ([]byte, error) {
 	return p.decompress(rest, h.size-h.levelBytes)
 }
 
-// define keeps which rows of a page are not null. The values are unpacked into the memory that
-// the levels come in.
+// define records which rows of a page are not null. It copies them, because the values are later
+// unpacked into the same memory.
 func (p *pages) define(levels []byte, n int) error {
 	defined, err := p.unpack.hybrid(levels, 1, n)
 	p.defined = append(p.defined, defined...)
@@ -314,7 +312,7 @@ func (p *pages) decompress(b []byte, size int64) ([]byte, error) {
 	return p.plain, err
 }
 
-// prefixed splits off bytes that their length stands before.
+// prefixed splits off bytes that follow their own length.
 func prefixed(b []byte) (head, rest []byte, ok bool) {
 	if len(b) < 4 {
 		return nil, nil, false

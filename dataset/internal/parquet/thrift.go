@@ -110,7 +110,7 @@ func (t *thrift) nested(f field, each func(f field)) {
 	t.structure(each)
 }
 
-// list calls each for every element, whose kind it tells.
+// list calls each for every element of a list, with the element's kind.
 func (t *thrift) list(f field, each func(kind byte)) {
 	if f.kind != isList && f.kind != isSet {
 		t.fail()
@@ -145,7 +145,7 @@ func (t *thrift) bool(f field) bool {
 	return f.kind == isTrue
 }
 
-// binary returns a part of what is read from.
+// binary returns a slice of the bytes that are being read.
 func (t *thrift) binary(f field) []byte {
 	if f.kind != isBinary {
 		t.fail()

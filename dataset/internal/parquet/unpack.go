@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// unpacker decodes packed integers into memory that it reuses: what it returns is
-// good until it is used again.
+// unpacker decodes packed integers into memory that it reuses. Its results are valid until it is
+// used again.
 type unpacker struct {
 	numbers []uint32
 	deltas  []int64
@@ -121,8 +121,7 @@ func (u *unpacker) delta(b []byte, n int) ([]int64, []byte, error) {
 	return u.deltas, t.rest, nil
 }
 
-// block takes a block of minis blocks of per numbers; numbers after the n-th
-// are not there.
+// block reads one block: minis small blocks of per numbers each. It stops at the n-th number.
 func (u *unpacker) block(t *thrift, per int, minis uint64, n int) bool {
 	least := t.zigzag()
 	for _, width := range t.take(minis) {

@@ -96,7 +96,7 @@ func (w written) Next() (dataset.Record, error) {
 	return row, w.why(err)
 }
 
-// why returns the program's own failure if that ended its text.
+// why returns the program's own failure if the program's text ended because of it.
 func (w written) why(err error) error {
 	if failure := w.Failure(); err != nil && failure != nil {
 		return failure

@@ -59,7 +59,8 @@ func Folder(path string) (string, error) {
 	return found, nil
 }
 
-// walk is a path that is walked down. Nobody else can change what lies behind.
+// walk is a path that is followed from element to element. No other user can change the elements
+// already passed.
 type walk struct {
 	at    string // the walked path without links
 	open  bool   // other users may create files here, and delete only their own

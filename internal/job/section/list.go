@@ -192,7 +192,7 @@ func Quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// Describe describes a node to someone who expected something else.
+// Describe describes a node for a message that expected another value.
 func Describe(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:

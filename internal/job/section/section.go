@@ -64,7 +64,7 @@ type Value interface {
 	Form() string
 }
 
-// Decode reads a map, which its own name stands for in messages.
+// Decode reads a map; messages call the map by the section's name.
 func (s *Section) Decode(_ string, n *yaml.Node) error {
 	switch {
 	case n.Kind == yaml.MappingNode:

@@ -114,8 +114,8 @@ func (v Number) Encode() *yaml.Node {
 
 func (Number) Form() string { return "a number" }
 
-// AlsoZero is a number whose default is not zero: where it counts, zero is
-// written too.
+// AlsoZero is a number whose default is not zero. Where the number has an effect, zero is written
+// too.
 type AlsoZero struct {
 	Number
 	Counts func() bool
