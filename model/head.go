@@ -107,7 +107,7 @@ func (h *Head) check(rows int) error {
 	case h.Sigmoids != nil && (h.Kind.OutputShape() != Pairs || len(h.Sigmoids) != len(h.Functions)):
 		return fmt.Errorf("%d sigmoids for %d functions of a %s model", len(h.Sigmoids), len(h.Functions), h.Kind)
 	case h.Kind.OutputShape() == Deviation && rows > MaxProcess:
-		return fmt.Errorf("a Gaussian process over %d rows, at most %d are allowed", rows, MaxProcess)
+		return fmt.Errorf("a Gaussian process has %d rows; at most %d are allowed", rows, MaxProcess)
 	}
 	for k, s := range h.Sigmoids {
 		if !finite(s.A) || !finite(s.B) {

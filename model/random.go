@@ -72,7 +72,7 @@ func (s *RandomSpec) check() error {
 	case w.Cols < 2 || w.Cols > maxFeatures || w.Cols%2 != 0 || len(s.Solution.Offset) != w.Rows:
 		return fmt.Errorf("%d x %d weights and %d offsets, there may be 2 to %d features in pairs", w.Rows, w.Cols, len(s.Solution.Offset), maxFeatures)
 	case firstNotFinite(w.Data) >= 0 || firstNotFinite(s.Solution.Offset) >= 0:
-		return errors.New("a weight is not finite")
+		return errors.New("a weight or an offset is not finite")
 	case s.Width < 0 || s.Width > maxWidth || s.Scale != nil && (!s.Scaled || s.Width == 0):
 		return fmt.Errorf("a row of %d columns, with or without its scale", s.Width)
 	case s.Kind.OutputShape() == Deviation && (!(s.Noise > 0) || !(s.Unit > 0) || !finite(s.Noise) || !finite(s.Unit) || s.Outer.Rows != w.Cols || firstNotFinite(s.Outer.Data) >= 0):
@@ -174,7 +174,7 @@ func (m *Random) decide(phi, out linalg.Matrix[float64], start int) error {
 	}
 	for i := range out.Rows {
 		if firstNotFinite(out.Row(i)) >= 0 {
-			return fmt.Errorf("model: row %d holds a number that is not finite, or one too large for features", start+i)
+			return fmt.Errorf("model: row %d has a number that is not finite or too large for the random features", start+i)
 		}
 	}
 	return nil

@@ -45,7 +45,7 @@ func (g *GP) Sums() Objective { return Objective{Penalty: g.Noise, Process: true
 // Fit implements [Solver].
 func (g GP) Fit(t Training) (*Solution, error) {
 	if n := t.Kernel.Len(); n > model.MaxProcess {
-		return nil, fmt.Errorf("a Gaussian process takes %d training rows, these are %d; use ridge or fewer rows", model.MaxProcess, n)
+		return nil, fmt.Errorf("a Gaussian process can learn from at most %d training rows, but there are %d; use ridge or fewer rows", model.MaxProcess, n)
 	}
 	y, err := numbers(t.Labels)
 	if err != nil {

@@ -155,7 +155,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	if len(own) < 2 || own[0] != '{' {
-		return nil, fmt.Errorf("method: the details of a result are %.20s and no object", own)
+		return nil, fmt.Errorf("method: the details of a result must be a JSON object, but they begin with %.20s", own)
 	}
 	if own = bytes.TrimSpace(own[1 : len(own)-1]); len(own) == 0 {
 		return common, nil

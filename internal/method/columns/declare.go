@@ -46,7 +46,7 @@ func decodeDeclaration(b []byte) (Declaration, error) {
 	d.Columns = gram.Holder{Columns: int(r.Uint32()), Exponent: int(r.Uint8()), Whole: r.Bool()}
 	d.Labels, d.Unit = int(r.Uint32()), r.Float64()
 	if r.Err() == nil && (!(d.Unit >= 0) || math.IsInf(d.Unit, 1)) {
-		r.Fail(fmt.Errorf("a unit of gamma of %v", d.Unit))
+		r.Fail(fmt.Errorf("the unit of gamma is %v; it must be finite and at least 0", d.Unit))
 	}
 	if r.Err() == nil && (d.Rows > psi.MaxIDs || d.Columns.Columns < 1 || d.Columns.Columns > gram.MaxColumns || d.Columns.Exponent > gram.MaxExponent || d.Labels > maxLabelsBytes) {
 		r.Fail(fmt.Errorf("%d rows, %d columns of values up to 2^%d, %d bytes of labels", d.Rows, d.Columns.Columns, d.Columns.Exponent, d.Labels))

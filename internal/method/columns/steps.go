@@ -32,7 +32,7 @@ type AsNew[P, S any] struct {
 // coordinator.
 func Steps[P, S any](c method.Instance, as As[P, S]) ([]method.StepOf[P, S, Declared], error) {
 	if as.Lets == nil {
-		return nil, errors.New("columns: the binding states no releases of the common rows")
+		return nil, errors.New("columns: the binding must state its releases of the common rows")
 	}
 	a := trained(c.Job)
 	return begin(c, "train", a, as.Server, as.Usable, sides[P]{

@@ -136,7 +136,7 @@ func decodeFinding(t job.Task, b []byte) (learned, error) {
 			r.Fail(fmt.Errorf("%s is %v", name, value))
 		}
 		if !has && math.Float64bits(value) != 0 {
-			r.Fail(fmt.Errorf("%s is %v and not there", name, value))
+			r.Fail(fmt.Errorf("the metric %s has value %v although it is marked as absent", name, value))
 		}
 		if has {
 			v.Metrics[name] = value

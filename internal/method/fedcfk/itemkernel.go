@@ -105,14 +105,14 @@ func DecodeItemKernel(b []byte) (*ItemKernel, error) {
 	}
 	k := &ItemKernel{Catalogue: int(r.Uint32())}
 	if r.Err() == nil && (k.Catalogue < 1 || k.Catalogue > MaxItems) {
-		r.Fail(fmt.Errorf("a catalogue of %d items", k.Catalogue))
+		r.Fail(fmt.Errorf("the catalogue has %d items, which is out of range", k.Catalogue))
 	}
 	k.Kept = make([]int, r.Count(min(k.Catalogue, MaxItems), 4))
 	last := -1
 	for at := range k.Kept {
 		i := int(r.Uint32())
 		if r.Err() == nil && (i <= last || i >= k.Catalogue) {
-			r.Fail(fmt.Errorf("item %d after item %d, of %d", i, last, k.Catalogue))
+			r.Fail(fmt.Errorf("item %d follows item %d; items must increase and be below %d", i, last, k.Catalogue))
 		}
 		k.Kept[at], last = i, i
 	}

@@ -37,7 +37,7 @@ var itself = method.New(method.Binding[party, server, none]{
 	},
 })
 
-var errContinues = errors.New("fit: a fit continues no job")
+var errContinues = errors.New("fit: a job of kind fit cannot continue another job")
 
 // none is the type of the public values: there are none.
 type none = struct{}

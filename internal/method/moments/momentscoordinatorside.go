@@ -212,7 +212,7 @@ func (s *server) writeModel(out io.Writer) error {
 // keep returns the model with the party's scaling.
 func (p *party) keep(method.Closing) (method.RetainedState, error) {
 	if p.fitted == nil {
-		return method.RetainedState{}, errors.New("moments: the job has told no solution")
+		return method.RetainedState{}, errors.New("moments: the job has sent this party no solution")
 	}
 	r := randomModel(p.Job, p.fitted, p.session)
 	r.Width, r.Columns = p.Width(), p.Split.Set.Columns

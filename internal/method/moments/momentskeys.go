@@ -195,7 +195,7 @@ func checkListed(classes []string, set *dataset.Set) error {
 				own, listed := fuzzymatch.Quote(label, classes[at])
 				return fmt.Errorf("%s has a row of class %s, and the job's protocol lists %s, which differs only by case, blanks or Unicode form; write one of them everywhere", set.Name, own, listed)
 			}
-			return fmt.Errorf("%s has a row of class %q, which the job's protocol does not list; give classes: all there are", set.Name, label)
+			return fmt.Errorf("%s has a row of class %q, which the job's protocol does not list; list all classes in the setting classes", set.Name, label)
 		}
 	}
 	return nil

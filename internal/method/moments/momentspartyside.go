@@ -308,7 +308,7 @@ func (p *party) takeCounts(statements [][]byte) error {
 	}
 	most, m := p.Limits.Directions, all.public().features(p.Job)
 	if job.As[*Keys](p.Job.Protocol).Directions == 0 && most > 0 && m > most {
-		return fault.Forbiddenf("the parties have %d training rows, which need sums of %d features; this party allows %d (max_directions in its policy)", all.total(), m, most)
+		return fault.Forbiddenf("the parties have %d training rows, which need sums of %d features, but this party allows at most %d (max_directions in its policy)", all.total(), m, most)
 	}
 	p.counted = all
 	return nil

@@ -109,7 +109,7 @@ func decodeFitted(j *job.Job, features int, b []byte) (*fitted, error) {
 	r, l, values := wire.NewReader(b), objectiveOf(j), regularisers(j)
 	t := &fitted{choice: int(r.Uint32())}
 	if r.Err() == nil && t.choice >= len(values) {
-		return nil, fmt.Errorf("a solution for value %d of %d", t.choice, len(values))
+		return nil, fmt.Errorf("the solution is for value %d (counted from 0), but the job has only %d values", t.choice, len(values))
 	}
 	t.solution = moments.Solution{Weights: linalg.New[float64](l.outputs(), features), Offset: make([]float64, l.outputs())}
 	t.extra = make([]float64, l.extra(features))

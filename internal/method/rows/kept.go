@@ -66,7 +66,7 @@ func decodeKept(b []byte) (k keptFit, err error) {
 	}
 	for i, factor := range k.scaling.Factor {
 		if offset := k.scaling.Offset[i]; !(factor >= 0 && factor <= dataset.MaxMagnitude && math.Abs(offset) <= dataset.MaxMagnitude) {
-			r.Fail(fmt.Errorf("rows: a scaling by %g, from %g", factor, offset))
+			r.Fail(fmt.Errorf("rows: the scaling has factor %g and offset %g; one of them is out of range", factor, offset))
 		}
 	}
 	if err := r.Close("rows: fit"); err != nil {
@@ -134,7 +134,7 @@ func (p *Party) by(kept []byte) error {
 func (p *Party) takeKept(k keptFit) error {
 	d := &p.Job.Data
 	if k.dictionary != d.Dictionary.Hash() || k.scale != d.Scale || k.table != d.Source {
-		return errors.New("rows: another dictionary, table or scaling")
+		return errors.New("rows: the fit is for another dictionary, table or scaling")
 	}
 	made, err := k.made.Of(d.Schema)
 	if err != nil {
@@ -192,7 +192,7 @@ func (p *Party) tellFit(s method.Setup) (*method.Run, error) {
 // padded appends zeros to a body.
 func padded(body []byte, size int) ([]byte, error) {
 	if len(body) > size {
-		return nil, fmt.Errorf("rows: the fit takes %d bytes and has room for %d", len(body), size)
+		return nil, fmt.Errorf("rows: the fit takes %d bytes, but its message has room for %d", len(body), size)
 	}
 	return append(slices.Clone(body), make([]byte, size-len(body))...), nil
 }

@@ -250,7 +250,7 @@ func (p *Party) unite(own [][]string, bodies [][]byte) error {
 		}
 		for k := range words {
 			if len(words[k]) > prepare.MaxAgreed {
-				return protocol.Blame(p.fit.among[i+1], protocol.KindMalformed, fmt.Errorf("rows: %d categories of one column, at most %d are proposed", len(words[k]), prepare.MaxAgreed))
+				return protocol.Blame(p.fit.among[i+1], protocol.KindMalformed, fmt.Errorf("rows: it proposes %d categories of one column; at most %d are allowed", len(words[k]), prepare.MaxAgreed))
 			}
 			p.fit.agreed[k] = slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.fit.agreed[k], words[k]))))
 		}
@@ -301,7 +301,7 @@ func (p *Party) add(s method.Setup) (*method.Run, error) {
 func (p *Party) addOther(own []int64, body []byte) error {
 	other, err := decodeSum(body, len(own))
 	if err == nil && slices.ContainsFunc(other, func(v int64) bool { return v < 0 || v > prepare.EntryTop }) {
-		err = errors.New("rows: a number beyond the agreed bound")
+		err = errors.New("rows: a number is outside the agreed bounds")
 	}
 	if err == nil {
 		err = p.fit.plan.Possible(other)

@@ -148,7 +148,7 @@ var fits = method.With((*Party).lets, method.ReleaseFits)
 
 func (p *Party) lets() ([]method.Release, error) {
 	if p.Lets == nil {
-		return nil, errors.New("rows: the method states no releases of its rows")
+		return nil, errors.New("rows: the method must state the releases of its rows")
 	}
 	return p.Lets()
 }

@@ -70,7 +70,7 @@ func decodeFinding(b []byte) (finding, error) {
 		case has && !(value >= 0 && value <= 1):
 			r.Fail(fmt.Errorf("%s is %v", name, value))
 		case !has && math.Float64bits(value) != 0:
-			r.Fail(fmt.Errorf("%s is %v and not there", name, value))
+			r.Fail(fmt.Errorf("the metric %s has value %v although it is marked as absent", name, value))
 		case has:
 			v.metrics[name] = value
 		}

@@ -257,7 +257,7 @@ func (r *recommending) agree(of protocol.SessionID, announced []byte) ([]secagg.
 			at := r.Place[there[i]]
 			own, err := r.open(triangle, r.parties[at].Public(), announced)
 			if err == nil && own.ID() != of {
-				err = fmt.Errorf("fedcfk: %s comes to another second sum than the server", there[i])
+				err = fmt.Errorf("fedcfk: %s derives a different second sum than the server", there[i])
 			}
 			if err == nil {
 				lists[at], err = r.parties[at].Agreed(announced)

@@ -274,7 +274,7 @@ func (s *seat) obey(e protocol.Effects) error {
 			s.leave()
 			return nil
 		case m.Receiver != s.server:
-			return fmt.Errorf("dropout: a message to %q; clients write to the server only", m.Receiver)
+			return fmt.Errorf("dropout: a client sent a message to %q; clients may send messages only to the server", m.Receiver)
 		}
 		s.outbox = append(s.outbox, m)
 	}

@@ -203,7 +203,7 @@ func (p *Rows) held() (linalg.Rows, error) {
 			return scaled, nil
 		}
 		if n > filledNumbers/max(1, f) {
-			return nil, fault.BadInputf("the scaling moves zeros, and %d rows of %d columns without zeros take more than 2 GiB; use scale: none", n, f)
+			return nil, fault.BadInputf("the scaling turns zeros into other numbers, and %d rows of %d columns without zeros take more than 2 GiB; use scale: none", n, f)
 		}
 	}
 	x := linalg.New[float64](n, f)
