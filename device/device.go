@@ -80,7 +80,7 @@ func New(c Config, features []string, label string) (*Device, error) {
 		return nil, err
 	}
 	if len(c.Credential) != ed25519.PrivateKeySize {
-		return nil, errors.New("device: the credential is no Ed25519 key")
+		return nil, errors.New("device: the credential must be an Ed25519 private key")
 	}
 	d := &Device{Config: c, job: job}
 	if d.HTTP == nil {
@@ -105,7 +105,7 @@ func (c Config) checkWitnesses(job *secvm.Configuration) error {
 	case job.TokenType != uint16(privacypass.BlindRSA):
 		return errors.New("device: the gateway issues the tokens itself, so it can serve this device alone and read its record; to take part in such jobs of mode paper, set Limits.Paper")
 	case len(c.RelayKey) != ed25519.PublicKeySize || len(c.IssuerKey) != ed25519.PublicKeySize:
-		return errors.New("device: RelayKey or IssuerKey is missing; without them nobody countersigns the gateway's announcements")
+		return errors.New("device: RelayKey and IssuerKey must both be set; without them no witness countersigns the gateway's announcements")
 	case c.RelayKey.Equal(c.IssuerKey):
 		return errors.New("device: relay and issuer have the same key; they must be two independent witnesses")
 	}
@@ -124,7 +124,7 @@ func (d *Device) enrol(features []string, label string) error {
 	case d.job.Classes[1]:
 		record.Label = 1
 	default:
-		return fmt.Errorf("device: label %q; the classes are %q and %q", label, d.job.Classes[0], d.job.Classes[1])
+		return fmt.Errorf("device: the label is %q; it must be %q or %q", label, d.job.Classes[0], d.job.Classes[1])
 	}
 	saved, err := d.Store.Load()
 	if err != nil {

@@ -69,7 +69,7 @@ func (s *state) encode() []byte {
 func decodeState(c *secvm.Configuration, b []byte) (*state, error) {
 	r := wire.NewReader(b)
 	if magic := r.String(64); r.Err() == nil && magic != stateMagic {
-		r.Fail(errors.New("this is not a device's state"))
+		r.Fail(errors.New("the store does not hold a device's state"))
 	}
 	s := &state{follower: secvm.Follower{Key: c.Signer}, tokens: map[uint32][][]byte{}}
 	r.Fixed(s.follower.Configuration[:])

@@ -47,7 +47,7 @@ func (d *Device) fetch(ctx context.Context, iteration uint32) error {
 
 // errSpent is returned if the issuer has answered another request of this device, whose
 // tokens have been lost: the device skips the iteration.
-var errSpent = errors.New("device: the issuer has given this device its tokens for the iteration")
+var errSpent = errors.New("device: the issuer has already given this device its tokens for the iteration")
 
 // ask sends a request for tokens until it is answered. The issuer answers the same request
 // any number of times.
@@ -68,7 +68,7 @@ func (d *Device) ask(ctx context.Context, q secvm.TokenRequest) ([]byte, error) 
 		case status == http.StatusConflict:
 			return nil, errSpent
 		case status >= 400 && status < 500 && status != http.StatusRequestTimeout:
-			return nil, fmt.Errorf("device: the issuer gives this device no tokens: %d %s", status, http.StatusText(status))
+			return nil, fmt.Errorf("device: the issuer refuses to give this device tokens: status %d, %s", status, http.StatusText(status))
 		case time.Now().After(deadline):
 			return nil, fmt.Errorf("device: the issuer %s does not answer: status %d, %w", d.Issuer, status, err)
 		}
@@ -108,7 +108,7 @@ func (d *Device) do(q *http.Request, most int) (answer []byte, status int, err e
 // keep makes tokens from an issuer's answer, and saves them.
 func (d *Device) keep(iteration uint32, pending []*privacypass.Pending, answer []byte) error {
 	if len(answer)%len(pending) != 0 {
-		return fmt.Errorf("device: the issuer's answer has %d bytes for %d tokens", len(answer), len(pending))
+		return fmt.Errorf("device: the issuer's answer has %d bytes, which cannot be divided among %d tokens", len(answer), len(pending))
 	}
 	size := len(answer) / len(pending)
 	tokens := make([][]byte, len(pending))

@@ -283,7 +283,7 @@ func (s Spec) checkCoefficients(f family) error {
 	case !takes && list == nil:
 		return nil
 	case !takes:
-		return fmt.Errorf("kernel: %s takes no %s; it takes %s", f.name, coefficients, f.parameterList())
+		return fmt.Errorf("kernel: %s has no parameter %s; it takes %s", f.name, coefficients, f.parameterList())
 	}
 	return validateCoefficients(list)
 }
@@ -292,7 +292,7 @@ func (s Spec) checkCoefficients(f family) error {
 // semidefinite, would overflow float64, or would be constant.
 func validateCoefficients(list []float64) error {
 	if len(list) < 2 || len(list) > maxDegree+1 {
-		return fmt.Errorf("kernel: dot-product needs 2 to %d coefficients, for the powers 0, 1 and so on; %d are given", maxDegree+1, len(list))
+		return fmt.Errorf("kernel: dot-product needs 2 to %d coefficients, one for each power from 0 on; %d are given", maxDegree+1, len(list))
 	}
 	for d, a := range list {
 		if a != 0 && !positive(a) {
@@ -300,7 +300,7 @@ func validateCoefficients(list []float64) error {
 		}
 	}
 	if list[len(list)-1] == 0 {
-		return errors.New("kernel: the last coefficient is 0; leave it out")
+		return errors.New("kernel: the last coefficient is 0; remove it")
 	}
 	return nil
 }
@@ -311,12 +311,12 @@ func (p parameter) complete(s *Spec, f family) error {
 	case !f.takesParameter(p.name) && v == 0:
 		return nil
 	case !f.takesParameter(p.name):
-		return fmt.Errorf("kernel: %s takes no %s; it takes %s", f.name, p.name, f.parameterList())
+		return fmt.Errorf("kernel: %s has no parameter %s; it takes %s", f.name, p.name, f.parameterList())
 	case v == 0 && p.fallback != 0:
 		p.set(s, p.fallback)
 		return nil
 	case v == 0 && !p.valid(v):
-		return fmt.Errorf("kernel: %s needs %s: %s", f.name, p.name, p.want)
+		return fmt.Errorf("kernel: %s needs the parameter %s; it must be %s", f.name, p.name, p.want)
 	case !p.valid(v):
 		return fmt.Errorf("kernel: %s of %s is %v; it must be %s", p.name, f.name, v, p.want)
 	}

@@ -105,7 +105,7 @@ func (s *Spec) set(field string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("kernel: no kernel takes %q", name)
+	return fmt.Errorf("kernel: %q is not a parameter of any kernel", name)
 }
 
 // setCoefficients reads "0,1,0.5".
@@ -113,7 +113,7 @@ func (s *Spec) setCoefficients(list string) error {
 	for text := range strings.SplitSeq(list, ",") {
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return fmt.Errorf("kernel: one of the %s: %w", coefficients, err)
+			return fmt.Errorf("kernel: one of the %s is not a number: %w", coefficients, err)
 		}
 		s.Coefficients = append(s.Coefficients, v)
 	}

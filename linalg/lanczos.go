@@ -143,7 +143,7 @@ func (s *spectrum) start() (*krylov, error) {
 	}
 	k.orthogonalise(q)
 	if !k.add(q) {
-		return nil, fmt.Errorf("linalg: Lanczos: %w: no vector is left that is orthogonal to %d of %d: raise the tolerance", ErrNotConverged, len(s.pairs), s.n)
+		return nil, fmt.Errorf("linalg: Lanczos: %w: no start vector is orthogonal to the %d eigenvectors found, in %d dimensions: raise the tolerance", ErrNotConverged, len(s.pairs), s.n)
 	}
 	return k, nil
 }

@@ -129,7 +129,7 @@ func TestBrokenLIBSVM(t *testing.T) {
 		{"gamma 0.5", "degree 0", `line 3: degree: it must be 1 or more`},
 		{"gamma 0.5", "gama 0.5", `line 3: unknown entry "gama"`},
 		{"gamma 0.5", "svm_type c_svc", `line 3: "svm_type" stands here twice`},
-		{"gamma 0.5\n", "", `line 11: kernel: rbf needs gamma: a number above 0`},
+		{"gamma 0.5\n", "", `line 11: kernel: rbf needs the parameter gamma; it must be a number above 0`},
 		{"nr_class 2", "nr_class 5000", `line 4: nr_class: "5000" is no whole number from 0 to 4096`},
 		{"nr_class 2", "nr_class 1", `line 9: nr_class is 1`},
 		{"nr_class 2", "nr_class 3", `line 9: 1 numbers in rho for 3 classes`},

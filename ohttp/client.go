@@ -74,7 +74,7 @@ func Dial(proxy string, roots *x509.CertPool, timeout time.Duration) (*http.Clie
 	if proxy != "" {
 		u, err := url.Parse(proxy)
 		if err != nil || u.Host == "" || (u.Scheme != "socks5" && u.Scheme != "socks5h") {
-			return nil, fmt.Errorf("ohttp: proxy %q; write socks5h://host:port", proxy)
+			return nil, fmt.Errorf("ohttp: the proxy is %q; write socks5h://host:port", proxy)
 		}
 		t.Proxy = http.ProxyURL(u)
 	}

@@ -44,7 +44,7 @@ func (s Suite) keySize() int {
 // hpke returns the suite in the standard library's types.
 func (s Suite) hpke() (hpke.KDF, hpke.AEAD, error) {
 	if !s.supported() {
-		return nil, nil, fmt.Errorf("ohttp: KDF %#04x with AEAD %#04x; use HKDF-SHA256 with AES-128-GCM or AES-256-GCM", s.KDF, s.AEAD)
+		return nil, nil, fmt.Errorf("ohttp: KDF %#04x with AEAD %#04x is not supported; use HKDF-SHA256 with AES-128-GCM or AES-256-GCM", s.KDF, s.AEAD)
 	}
 	if s.AEAD == aes256GCM {
 		return hpke.HKDFSHA256(), hpke.AES256GCM(), nil
@@ -102,7 +102,7 @@ func ParseKeys(b []byte) ([]KeyConfig, error) {
 		configs = append(configs, c)
 	}
 	if configs == nil {
-		return nil, errors.New("ohttp: no key for X25519 in the list")
+		return nil, errors.New("ohttp: the list of keys must have one for X25519, but has none")
 	}
 	return configs, nil
 }
@@ -116,7 +116,7 @@ func ParseKeyConfig(b []byte) (KeyConfig, error) {
 		return KeyConfig{}, errConfig
 	}
 	if kem := binary.BigEndian.Uint16(b[1:]); kem != x25519 {
-		return KeyConfig{}, fmt.Errorf("ohttp: key encapsulation %#04x; use X25519 (0x0020)", kem)
+		return KeyConfig{}, fmt.Errorf("ohttp: key encapsulation %#04x is not supported; use X25519 (0x0020)", kem)
 	}
 	if len(b) < head {
 		return KeyConfig{}, errConfig

@@ -72,7 +72,7 @@ func (k *Key) Decapsulate(sealed []byte) (request []byte, answer *Sealer, err er
 	}
 	suite := Suite{binary.BigEndian.Uint16(sealed[3:]), binary.BigEndian.Uint16(sealed[5:])}
 	if sealed[0] != k.id || binary.BigEndian.Uint16(sealed[1:]) != x25519 {
-		return nil, nil, fmt.Errorf("ohttp: the request is sealed to key %d, encapsulation %#04x; the gateway has key %d, X25519", sealed[0], sealed[1:3], k.id)
+		return nil, nil, fmt.Errorf("ohttp: the request is sealed to key %d with encapsulation %#04x; it must be sealed to key %d with X25519", sealed[0], sealed[1:3], k.id)
 	}
 	kdf, aead, err := suite.hpke()
 	if err != nil {
@@ -142,7 +142,7 @@ func (o *Opener) Open(sealed []byte) ([]byte, error) {
 // responseCipher derives the cipher of an answer and its nonce.
 func responseCipher(s Suite, enc, secret, nonce []byte) (cipher.AEAD, []byte, error) {
 	fail := func(err error) (cipher.AEAD, []byte, error) {
-		return nil, nil, fmt.Errorf("ohttp: key of an answer: %w", err)
+		return nil, nil, fmt.Errorf("ohttp: derive the key of an answer: %w", err)
 	}
 	prk, err := hkdf.Extract(sha256.New, secret, slices.Concat(enc, nonce))
 	if err != nil {

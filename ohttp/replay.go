@@ -33,7 +33,7 @@ var (
 // for another reason, such as its date.
 func NewReplayCache(window time.Duration, capacity int) (*ReplayCache, error) {
 	if window <= 0 || capacity < 1 {
-		return nil, fmt.Errorf("ohttp: the replay cache is for %d requests in %v; use 1 or more, and a time above 0", capacity, window)
+		return nil, fmt.Errorf("ohttp: the replay cache is for %d requests in a window of %v; both must be above 0", capacity, window)
 	}
 	c := &ReplayCache{window: window, capacity: capacity, now: map[uint64]struct{}{}}
 	if _, err := rand.Read(c.key[:]); err != nil {

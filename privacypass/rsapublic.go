@@ -101,7 +101,7 @@ func (k *rsaPublic) blind(input, salt []byte, factor, inverse *bigmod.Nat) ([]by
 func (b *blinding) finish(response []byte) ([]byte, error) {
 	n := b.key.n
 	if len(response) != n.Size() {
-		return nil, fmt.Errorf("privacypass: the issuer's answer has %d bytes, not %d", len(response), n.Size())
+		return nil, fmt.Errorf("privacypass: the issuer's answer has %d bytes; it must have %d", len(response), n.Size())
 	}
 	s, err := bigmod.NewNat().SetBytes(response, n)
 	if err != nil {

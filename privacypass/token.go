@@ -47,7 +47,7 @@ func ParseToken(b []byte) (*Token, error) {
 		return nil, fmt.Errorf("privacypass: unknown token type: %v", t.Type)
 	}
 	if len(b) != t.Type.Size() {
-		return nil, fmt.Errorf("privacypass: the token has %d bytes; a token of %v has %d", len(b), t.Type, t.Type.Size())
+		return nil, fmt.Errorf("privacypass: the token has %d bytes; a token of type %v must have %d", len(b), t.Type, t.Type.Size())
 	}
 	copy(t.Nonce[:], b[2:])
 	copy(t.Challenge[:], b[34:])
@@ -59,7 +59,7 @@ func ParseToken(b []byte) (*Token, error) {
 // Errors of verifiers.
 var (
 	ErrChallenge = errors.New("privacypass: the token is for another challenge")
-	ErrKey       = errors.New("privacypass: the token is for another key or of another kind")
+	ErrKey       = errors.New("privacypass: the token is for another key, or has another type")
 	ErrForged    = errors.New("privacypass: the token does not verify")
 )
 
@@ -160,7 +160,7 @@ type Challenge struct {
 	Origin  string // a name, names with commas between them, or empty
 }
 
-var errChallenge = errors.New("privacypass: the challenge is not one of RFC 9577")
+var errChallenge = errors.New("privacypass: the challenge does not have the format of RFC 9577")
 
 // Encode returns the challenge's bytes. It panics if a part is too long for its length
 // field.
@@ -263,7 +263,7 @@ func (c *Client) Request(challenge Challenge) (request []byte, pending *Pending,
 
 func (c *Client) requestWith(nonce [32]byte, challenge Challenge) ([]byte, *Pending, error) {
 	if challenge.Type != c.kind {
-		return nil, nil, fmt.Errorf("privacypass: the challenge is for %v, the issuer issues %v", challenge.Type, c.kind)
+		return nil, nil, fmt.Errorf("privacypass: the challenge is for a token of type %v, but the issuer issues type %v", challenge.Type, c.kind)
 	}
 	t := &Token{Type: c.kind, Nonce: nonce, Challenge: challenge.Digest(), Key: c.id}
 	blinded, finish, err := c.blind(t.Input())
@@ -296,9 +296,9 @@ func blindedPart(request []byte, kind Type, publicKey []byte, size int) ([]byte,
 	id := sha256.Sum256(publicKey)
 	switch {
 	case len(request) != head+size:
-		return nil, fmt.Errorf("privacypass: the request has %d bytes; a request of %v has %d", len(request), kind, head+size)
+		return nil, fmt.Errorf("privacypass: the request has %d bytes; a request of type %v must have %d", len(request), kind, head+size)
 	case Type(binary.BigEndian.Uint16(request)) != kind:
-		return nil, fmt.Errorf("privacypass: the request is for %v, the issuer issues %v", Type(binary.BigEndian.Uint16(request)), kind)
+		return nil, fmt.Errorf("privacypass: the request is for a token of type %v, but the issuer issues type %v", Type(binary.BigEndian.Uint16(request)), kind)
 	case request[2] != id[sha256.Size-1]:
 		return nil, fmt.Errorf("privacypass: the request is for another key; fetch the issuer's key again")
 	}

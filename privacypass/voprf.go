@@ -136,7 +136,7 @@ func finishVOPRF(c oprf.VerifiableClient, data *oprf.FinalizeData, request *oprf
 		}
 		outputs, err := c.Finalize(data, e)
 		if err != nil {
-			return nil, fmt.Errorf("privacypass: the issuer's answer does not prove its key: %w", err)
+			return nil, fmt.Errorf("privacypass: the issuer's answer does not prove that the issuer used its key: %w", err)
 		}
 		return outputs[0], nil
 	}, nil
@@ -144,7 +144,7 @@ func finishVOPRF(c oprf.VerifiableClient, data *oprf.FinalizeData, request *oprf
 
 func parseEvaluation(b []byte) (*oprf.Evaluation, error) {
 	if len(b) != elementSize+proofSize {
-		return nil, fmt.Errorf("privacypass: the issuer's answer has %d bytes; an answer of %v has %d", len(b), VOPRF, elementSize+proofSize)
+		return nil, fmt.Errorf("privacypass: the issuer's answer has %d bytes; an answer of type %v must have %d", len(b), VOPRF, elementSize+proofSize)
 	}
 	g := oprf.SuiteP384.Group()
 	element := g.NewElement()

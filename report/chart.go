@@ -124,7 +124,7 @@ func (b *Boxes) validate() error {
 	}
 	for _, x := range b.Boxes {
 		if len(x.Values) == 0 || !x.Kind.known() {
-			return fmt.Errorf("report: box %q has %d values of kind %q; give at least one value, and a kind", x.Name, len(x.Values), x.Kind)
+			return fmt.Errorf("report: box %q has %d values, and its kind is %q; give at least one value, and a kind", x.Name, len(x.Values), x.Kind)
 		}
 		for _, v := range x.Values {
 			if math.IsNaN(v) || math.IsInf(v, 0) {

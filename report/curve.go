@@ -125,17 +125,17 @@ func (c *Curve) validate() error {
 	}
 	for _, l := range c.Lines {
 		if len(l.Values) != len(c.Steps) {
-			return fmt.Errorf("report: line %q has %d values for %d steps", l.Name, len(l.Values), len(c.Steps))
+			return fmt.Errorf("report: line %q has %d values for %d steps; the numbers must be equal", l.Name, len(l.Values), len(c.Steps))
 		}
 		for _, v := range l.Values {
 			if at := c.Scale.place(v); (c.Scale.shares() || !math.IsNaN(v)) && !(at >= 0 && at <= 1) {
-				return fmt.Errorf("report: line %q has the value %v outside of the scale; shares are from 0 to 1", l.Name, v)
+				return fmt.Errorf("report: line %q has the value %v outside of the scale; shares must be from 0 to 1", l.Name, v)
 			}
 		}
 	}
 	for _, n := range c.Notes {
 		if len(n.Texts) != len(c.Steps) {
-			return fmt.Errorf("report: column %q has %d texts for %d steps", n.Name, len(n.Texts), len(c.Steps))
+			return fmt.Errorf("report: column %q has %d texts for %d steps; the numbers must be equal", n.Name, len(n.Texts), len(c.Steps))
 		}
 	}
 	return nil

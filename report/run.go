@@ -98,7 +98,7 @@ func (r *Run) Validate() error {
 	}
 	for i, c := range r.Grid.Rows {
 		if len(c.Texts) != len(r.Grid.Columns) {
-			return fmt.Errorf("report: cell %d of the grid has %d texts for %d columns", i+1, len(c.Texts), len(r.Grid.Columns))
+			return fmt.Errorf("report: cell %d of the grid has %d texts for %d columns; the numbers must be equal", i+1, len(c.Texts), len(r.Grid.Columns))
 		}
 	}
 	if err := r.validateParts(); err != nil {
@@ -106,7 +106,7 @@ func (r *Run) Validate() error {
 	}
 	for _, t := range r.Timings {
 		if !(t.Seconds >= 0) || !(t.CPU >= 0) || math.IsInf(t.Seconds+t.CPU, 0) {
-			return fmt.Errorf("report: stage %q took %g s, and %g s of processor time; times must be finite and not negative", t.Stage, t.Seconds, t.CPU)
+			return fmt.Errorf("report: stage %q has the wall time %g s and the processor time %g s; times must be finite and not negative", t.Stage, t.Seconds, t.CPU)
 		}
 	}
 	return nil

@@ -13,7 +13,7 @@ type Table struct {
 func (t *Table) validate() error {
 	for i, r := range t.Rows {
 		if len(r) != len(t.Header) {
-			return fmt.Errorf("report: row %d of table %q has %d texts for %d columns", i+1, t.Title, len(r), len(t.Header))
+			return fmt.Errorf("report: row %d of table %q has %d texts for %d columns; the numbers must be equal", i+1, t.Title, len(r), len(t.Header))
 		}
 	}
 	return nil

@@ -173,7 +173,7 @@ func (m measuredSession) asPlanned(name string, p fdskl.Params, requests []fdskl
 	for _, e := range plan {
 		got := m.sent[route{e.From, e.To}]
 		if got.messages != e.Messages {
-			return nil, fmt.Errorf("bench: %d messages from %s to %s, %d were planned", got.messages, e.From, e.To, e.Messages)
+			return nil, fmt.Errorf("bench: %d messages were sent from %s to %s, but %d were planned", got.messages, e.From, e.To, e.Messages)
 		}
 		planned += e.Bytes
 		if e.Bytes >= words {

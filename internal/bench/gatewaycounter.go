@@ -81,7 +81,7 @@ func allCounted(t *secvm.Tally, packages int) error {
 		units += t.Plus[i] + t.Minus[i]
 	}
 	if units != uint64(packages) {
-		return fmt.Errorf("bench: %d packages counted of %d", units, packages)
+		return fmt.Errorf("bench: %d packages were counted, but %d were sent", units, packages)
 	}
 	return nil
 }

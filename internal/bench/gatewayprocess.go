@@ -213,7 +213,7 @@ func (m *mailing) deliver(ctx context.Context, l letter) error {
 			m.left.Add(-1)
 			return nil
 		case status != http.StatusAccepted:
-			return fmt.Errorf("the gateway refuses it: %d", status)
+			return fmt.Errorf("the gateway refuses the package: status %d", status)
 		case m.left.Load() < int64(m.least):
 			return nil
 		}

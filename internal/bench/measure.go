@@ -85,7 +85,7 @@ func (r Result) Missed() []string {
 // early with ctx's error.
 func (b Benchmark) Measure(ctx context.Context, runs int, step func(done, total int)) (Result, error) {
 	if runs < 1 {
-		return Result{}, fmt.Errorf("bench: %d runs; use 1 or more", runs)
+		return Result{}, fmt.Errorf("bench: runs is %d; it must be at least 1", runs)
 	}
 	r := Result{Runs: runs, Rows: []Row{}, Notes: []string{}}
 	done, total := 0, runs*len(b.cases)

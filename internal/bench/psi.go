@@ -127,7 +127,7 @@ func (a *alignment) run() error {
 	}
 	for i, party := range a.parties {
 		if len(party.Order()) != a.common {
-			return fmt.Errorf("bench: party %d did not end with %d common rows", i, a.common)
+			return fmt.Errorf("bench: party %d must end with %d common rows, but has another number", i, a.common)
 		}
 	}
 	return nil

@@ -80,7 +80,7 @@ func New(p Params, y []float64, n int) (*Booster, error) {
 		return nil, err
 	}
 	if len(y) < 1 || len(y) > n || n > MaxRows {
-		return nil, fmt.Errorf("boost: there are %d training rows of %d rows; 1 to %d are possible", len(y), n, MaxRows)
+		return nil, fmt.Errorf("boost: there are %d training rows of %d rows; at least 1 row must be for training, and there may be at most %d rows", len(y), n, MaxRows)
 	}
 	b := &Booster{params: p, y: slices.Clone(y), unit: 1, scores: make([]float64, n)}
 	if p.Loss == Squared {

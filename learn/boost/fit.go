@@ -19,7 +19,7 @@ type grown struct {
 // training.
 func Fit(b *Booster, c Columns, interrupt func() error) error {
 	if len(c.Codes) == 0 || len(c.Codes[0]) != len(b.scores) {
-		return errors.New("boost: the columns do not have the booster's rows")
+		return errors.New("boost: the columns must have as many rows as the booster")
 	}
 	all := make([]int32, len(b.scores))
 	for i := range all {

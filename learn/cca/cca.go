@@ -73,7 +73,7 @@ func (v View) Transform(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 func Fit(x, y kernel.Source, p Params) (*Model, error) {
 	n := x.Len()
 	if y.Len() != n {
-		return nil, fmt.Errorf("cca: %d rows in view x and %d in view y, they must be the same rows", n, y.Len())
+		return nil, fmt.Errorf("cca: view x has %d rows and view y has %d; both must have the same rows", n, y.Len())
 	}
 	if err := p.Validate(n); err != nil {
 		return nil, err

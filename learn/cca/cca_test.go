@@ -254,7 +254,7 @@ func TestErrors(t *testing.T) {
 		p    Params
 		want string
 	}{
-		{k, rbf(noise(7, 2, 1), noise(7, 2, 1)), good, "cca: 8 rows in view x and 7 in view y, they must be the same rows"},
+		{k, rbf(noise(7, 2, 1), noise(7, 2, 1)), good, "cca: view x has 8 rows and view y has 7; both must have the same rows"},
 		{k, k, Params{Regularization: 1}, "cca: components is 0 for 8 rows; choose 1 to 8"},
 		{k, k, Params{Components: 9, Regularization: 1}, "cca: components is 9 for 8 rows; choose 1 to 8"},
 		{k, k, Params{Components: 1}, "cca: regularization is 0, it must be above 0 and finite, also times the 8 rows"},

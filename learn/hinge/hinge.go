@@ -56,9 +56,9 @@ func New(s Spec, features int) (*Trainer, error) {
 	case s.Schedule != Pegasos && s.Schedule != Published:
 		return nil, fmt.Errorf("hinge: schedule %q is not known; use %s or %s", s.Schedule, Pegasos, Published)
 	case !(s.Radius >= 0) || math.IsInf(s.Radius, 0):
-		return nil, fmt.Errorf("hinge: the radius of the ball is %g; use 0 for no ball, or more", s.Radius)
+		return nil, fmt.Errorf("hinge: the radius of the ball is %g; it must be at least 0, where 0 means no ball", s.Radius)
 	case s.Average < 1 || features < 1:
-		return nil, fmt.Errorf("hinge: there are %d features, and average is %d; use 1 or more of each", features, s.Average)
+		return nil, fmt.Errorf("hinge: there are %d features, and the setting average is %d; both must be at least 1", features, s.Average)
 	}
 	return &Trainer{spec: s, w: make([]float64, features)}, nil
 }
@@ -71,11 +71,11 @@ func Resume(s Spec, features, iterations int, last [][]float64) (*Trainer, error
 		return nil, err
 	}
 	if iterations < 0 || len(last) != min(iterations, t.spec.Average) {
-		return nil, fmt.Errorf("hinge: there are %d last vectors after %d iterations, which does not fit a mean of %d", len(last), iterations, t.spec.Average)
+		return nil, fmt.Errorf("hinge: there are %d last vectors after %d iterations; their number must be that of the iterations, but at most %d", len(last), iterations, t.spec.Average)
 	}
 	for _, w := range last {
 		if len(w) != features {
-			return nil, fmt.Errorf("hinge: a last vector has %d features instead of %d", len(w), features)
+			return nil, fmt.Errorf("hinge: a last vector has %d features; it must have %d", len(w), features)
 		}
 		t.w = w
 	}
@@ -99,10 +99,10 @@ func (tr *Trainer) Weights() []float64 { return slices.Clone(tr.w) }
 // 7 of the paper, with the sign of its code.
 func (tr *Trainer) Step(sum []float64, n float64) error {
 	if len(sum) != len(tr.w) {
-		return fmt.Errorf("hinge: the sum has %d features, the weights have %d", len(sum), len(tr.w))
+		return fmt.Errorf("hinge: the sum has %d features; it must have %d, as the weights", len(sum), len(tr.w))
 	}
 	if !(n > 0) {
-		return errors.New("hinge: the sum is over no rows")
+		return errors.New("hinge: the number of rows in the sum must be above 0")
 	}
 	tr.t++
 	eta := tr.eta()

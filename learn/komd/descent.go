@@ -38,7 +38,7 @@ func Descend(p linalg.Matrix[float64], q []float64) ([]float64, error) {
 			d.restart()
 		}
 	}
-	return nil, fmt.Errorf("komd: the weights still move after %d steps", maxSteps)
+	return nil, fmt.Errorf("komd: the weights have not converged after %d steps", maxSteps)
 }
 
 // descent holds the state of a descent. Products with P are stored with the points: one product a

@@ -298,7 +298,7 @@ func ProductsOf(items, most int, profiles [][]int, ratings [][]int64) Counts {
 // whose inputs could not be checked.
 func (c Counts) check() error {
 	if c.C.Rows != c.C.Cols {
-		return fmt.Errorf("komd: co-counts of %d x %d items; they must be square", c.C.Rows, c.C.Cols)
+		return fmt.Errorf("komd: the matrix of counts is %d x %d; it must be square", c.C.Rows, c.C.Cols)
 	}
 	if c.Most > 0 {
 		return c.checkProducts()

@@ -46,7 +46,7 @@ func NewDSG(outputs int, p DSGParams) (*DSG, error) {
 	}
 	switch {
 	case p.Loss == nil:
-		return nil, errors.New("linear: choose a loss")
+		return nil, errors.New("linear: the loss is missing; choose one")
 	case outputs < 1:
 		return nil, fmt.Errorf("linear: outputs is %d; it must be at least 1", outputs)
 	case !(p.Rate > 0) || math.IsInf(p.Rate, 1) || !(p.Lambda >= 0):
@@ -253,7 +253,7 @@ func (s *Stochastic) Learn(t Sampler) error { return s.LearnFrom(t, s.Decide(t, 
 // decisions for the rows drawn last, outputs x rows.
 func (s *Stochastic) LearnFrom(t Sampler, u linalg.Matrix[float64]) error {
 	if s.batch == nil {
-		return errors.New("linear: no rows have been drawn to learn from")
+		return errors.New("linear: no rows have been drawn; call Draw first")
 	}
 	phi, y := linalg.New[float64](s.fresh(), len(s.batch)), linalg.New[float64](u.Rows, len(s.batch))
 	t.ReadAt(phi, s.Features(), s.batch)

@@ -32,7 +32,7 @@ type Guarantee struct{ Rate, Iterations float64 }
 func (a Assumptions) Guarantee(epsilon float64) (Guarantee, error) {
 	for _, v := range []float64{a.Lambda, a.Slope, a.Lipschitz, a.Kernel, a.Feature, a.Distance, epsilon} {
 		if !(v > 0) || math.IsInf(v, 1) {
-			return Guarantee{}, fmt.Errorf("linear: the convergence theorem needs positive, finite bounds; %+v with an error of %v has none", a, epsilon)
+			return Guarantee{}, fmt.Errorf("linear: the assumptions of the convergence theorem are %+v with an error of %v; every number must be positive and finite", a, epsilon)
 		}
 	}
 	spread := a.Slope * (math.Sqrt(a.Kernel) + math.Sqrt(a.Feature))

@@ -45,7 +45,7 @@ type Params struct {
 
 func (p Params) filled() (Params, error) {
 	if p.Loss == nil {
-		return p, errors.New("linear: choose a loss")
+		return p, errors.New("linear: the loss is missing; choose one")
 	}
 	if !(p.Lambda > 0) || math.IsInf(p.Lambda, 1) {
 		return p, fmt.Errorf("linear: lambda is %v, it must be positive and finite", p.Lambda)
@@ -90,7 +90,7 @@ func Fit[T linalg.Float](t Table[T], targets linalg.Matrix[float64], p Params) (
 		return nil, err
 	}
 	if t.Rows() == 0 || targets.Rows == 0 || targets.Cols != t.Rows() {
-		return nil, fmt.Errorf("linear: %d x %d targets for %d rows", targets.Rows, targets.Cols, t.Rows())
+		return nil, fmt.Errorf("linear: the targets are %d x %d; they must have at least one output, and a column for each of the %d rows, at least one", targets.Rows, targets.Cols, t.Rows())
 	}
 	if !finite(targets) {
 		return nil, errors.New("linear: a target is not finite")
@@ -211,7 +211,7 @@ func (n *newton[T]) factor() error {
 			row[i] += n.Lambda
 		}
 		if err := linalg.Cholesky(h); err != nil {
-			return fmt.Errorf("linear: features %d to %d, perhaps with too small a lambda: %w", b.lo, b.hi-1, err)
+			return fmt.Errorf("linear: the block of features %d to %d cannot be factored, perhaps because lambda is too small: %w", b.lo, b.hi-1, err)
 		}
 		n.factors = append(n.factors, h)
 	}

@@ -133,7 +133,7 @@ func membersOf(truth []int, scores linalg.Matrix[float64]) ([][]int, error) {
 // refuses a decision that is not finite.
 func VoteScores(decisions linalg.Matrix[float64], classes int) (linalg.Matrix[float64], error) {
 	if classes < 2 || classes > 1<<16 || decisions.Cols != classes*(classes-1)/2 {
-		return linalg.Matrix[float64]{}, fmt.Errorf("metrics: %d decisions in a row do not fit %d classes", decisions.Cols, classes)
+		return linalg.Matrix[float64]{}, fmt.Errorf("metrics: each row has %d decisions for %d classes; it must have one for each pair of classes", decisions.Cols, classes)
 	}
 	scores := linalg.New[float64](decisions.Rows, classes)
 	votes := make([]float64, classes)

@@ -76,7 +76,7 @@ func Count(classes []string, truth, predicted, times []int) *ConfusionMatrix {
 // sameRows refuses columns of different length and empty ones.
 func sameRows(truth, predicted int) error {
 	if truth != predicted {
-		return fmt.Errorf("metrics: there are %d true values and %d predicted ones", truth, predicted)
+		return fmt.Errorf("metrics: there are %d true values and %d predicted ones; the numbers must be equal", truth, predicted)
 	}
 	if truth == 0 {
 		return errors.New("metrics: there are no rows to compare")

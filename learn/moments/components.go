@@ -27,7 +27,7 @@ func Components(s *Sums, components int) (Solution, []float64, error) {
 	c, mean := s.covariance()
 	values, vectors, err := eigen(c, components)
 	if err != nil {
-		return Solution{}, nil, fmt.Errorf("moments: components: %w", err)
+		return Solution{}, nil, fmt.Errorf("moments: the components cannot be computed: %w", err)
 	}
 	floor := 1e-14 * float64(s.Rows) * max(values[0], 1)
 	for i, v := range values {

@@ -26,7 +26,7 @@ func Leverages(s *Sums, shift float64, m feature.Map, rows linalg.Rows) ([]float
 	}
 	l, err := factor(s.Outer, shift)
 	if err != nil {
-		return nil, fmt.Errorf("moments: leverages: %w", err)
+		return nil, fmt.Errorf("moments: the leverages cannot be computed: %w", err)
 	}
 	n, _ := rows.Shape()
 	out := make([]float64, n)

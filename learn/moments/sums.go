@@ -158,7 +158,7 @@ func (s *Sums) ReadCross(first int, dst []int64) {
 // Sums of more than 2^20 rows are rounded to float64.
 func FromEntries(features, targets int, outer, cross []int64, rows int) (*Sums, error) {
 	if len(outer) != Triangle(features) || len(cross) != targets*features || rows < 1 {
-		return nil, fmt.Errorf("moments: %d and %d entries of sums over %d rows do not fit %d features and %d targets", len(outer), len(cross), rows, features, targets)
+		return nil, fmt.Errorf("moments: %d and %d entries, from sums over %d rows, do not fit %d features and %d targets", len(outer), len(cross), rows, features, targets)
 	}
 	s := &Sums{Outer: Symmetric(features, outer), Cross: linalg.New[float64](targets, features)}
 	for k, v := range cross {
@@ -247,7 +247,7 @@ type Range struct{ Least, Greatest float64 }
 // Check refuses an invalid range.
 func (r Range) Check() error {
 	if width := r.Greatest - r.Least; !(width > 0) || math.IsInf(width, 1) {
-		return fmt.Errorf("moments: a range from %v to %v; give two finite numbers, the smaller first", r.Least, r.Greatest)
+		return fmt.Errorf("moments: the range is %v to %v; it must have two finite ends, the smaller first", r.Least, r.Greatest)
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func row(v []float64) linalg.Matrix[float64] {
 
 func check(src kernel.Source, targets []float64) error {
 	if len(targets) != src.Len() {
-		return fmt.Errorf("ridge: %d targets for %d kernel rows", len(targets), src.Len())
+		return fmt.Errorf("ridge: there are %d targets for %d kernel rows; the numbers must be equal", len(targets), src.Len())
 	}
 	if len(targets) == 0 {
 		return errors.New("ridge: there are no rows to learn from")

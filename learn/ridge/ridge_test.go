@@ -162,7 +162,7 @@ func TestErrors(t *testing.T) {
 	}{
 		{fit(ones, []float64{1, 2}, -1), "ridge: alpha is -1, it must be finite and at least 0"},
 		{fit(ones, []float64{1, 2}, nan), "ridge: alpha is NaN, it must be finite and at least 0"},
-		{fit(ones, []float64{1}, 1), "ridge: 1 targets for 2 kernel rows"},
+		{fit(ones, []float64{1}, 1), "ridge: there are 1 targets for 2 kernel rows; the numbers must be equal"},
 		{fit(linalg.New[float64](0, 0), nil, 1), "ridge: there are no rows to learn from"},
 		{fit(ones, []float64{1, nan}, 1), "ridge: target 1 is NaN, it must be finite"},
 		{fit(broken, []float64{1, 2}, 1), "ridge: kernel value (1, 0) is NaN: check the data and the kernel's parameters"},

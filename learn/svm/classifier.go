@@ -76,7 +76,7 @@ func NewClassifier(classes []string, pairs []Pair, vectors int) (*Classifier, er
 
 func (p *Pair) check(vectors int) error {
 	if len(p.Index) != len(p.Coef) {
-		return fmt.Errorf("%d indices for %d coefficients", len(p.Index), len(p.Coef))
+		return fmt.Errorf("there are %d indices for %d coefficients; the numbers must be equal", len(p.Index), len(p.Coef))
 	}
 	if p.Rho-p.Rho != 0 {
 		return fmt.Errorf("rho is %v, it must be finite", p.Rho)
@@ -84,7 +84,7 @@ func (p *Pair) check(vectors int) error {
 	last := -1
 	for k, s := range p.Index {
 		if s <= last || s >= vectors {
-			return fmt.Errorf("support vector %d after %d, of %d: they must ascend", s, last, vectors)
+			return fmt.Errorf("support vector index %d follows index %d; indices must increase and be below %d", s, last, vectors)
 		}
 		if v := p.Coef[k]; v == 0 || v-v != 0 {
 			return fmt.Errorf("coefficient %d is %v, it must be finite and not 0", k, v)

@@ -55,7 +55,7 @@ func (p Params) common() error {
 	case !positive(p.Tol):
 		return fmt.Errorf("svm: tol is %v, it must be a finite number above 0", p.Tol)
 	case p.CacheBytes < 0:
-		return fmt.Errorf("svm: a kernel cache of %d bytes, it must not be negative", p.CacheBytes)
+		return fmt.Errorf("svm: the kernel cache is %d bytes, it must not be negative", p.CacheBytes)
 	case p.MaxIter < 0:
 		return fmt.Errorf("svm: max_iter is %d, it must not be negative", p.MaxIter)
 	}
@@ -118,7 +118,7 @@ func TrainSVR(src kernel.Source, targets []float64, p SVRParams) (*Machine, erro
 
 func checkTargets(n int, targets []float64) error {
 	if len(targets) != n {
-		return fmt.Errorf("svm: %d targets for %d kernel rows", len(targets), n)
+		return fmt.Errorf("svm: there are %d targets for %d kernel rows; the numbers must be equal", len(targets), n)
 	}
 	if n == 0 {
 		return errors.New("svm: there are no rows to learn from")
@@ -249,14 +249,14 @@ func (p Params) Validate(classes []string) error {
 	case !(p.Tol > 0 && p.Tol < 2):
 		return fmt.Errorf("svm: tol is %v, it must be above 0 and below 2", p.Tol)
 	case p.CacheBytes < 0:
-		return fmt.Errorf("svm: a kernel cache of %d bytes, it must not be negative", p.CacheBytes)
+		return fmt.Errorf("svm: the kernel cache is %d bytes, it must not be negative", p.CacheBytes)
 	case p.MaxIter < 0:
 		return fmt.Errorf("svm: max_iter is %d, it must not be negative", p.MaxIter)
 	}
 	for _, class := range slices.Sorted(maps.Keys(p.Weights)) {
 		w := p.Weights[class]
 		if !slices.Contains(classes, class) {
-			return fmt.Errorf("svm: a weight for class %q, which the training rows do not have", class)
+			return fmt.Errorf("svm: there is a weight for class %q, but no training row has that class; remove the weight", class)
 		}
 		if !positive(w) || !positive(w*p.C) {
 			return fmt.Errorf("svm: the weight of class %q is %v, weight and C times weight must be finite and above 0", class, w)

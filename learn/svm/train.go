@@ -45,7 +45,7 @@ func newSVC(src kernel.Source, codes []int, classes []string, p Params, progress
 
 func checkLabels(n int, codes []int, classes []string) error {
 	if len(codes) != n {
-		return fmt.Errorf("svm: %d class codes for %d kernel rows", len(codes), n)
+		return fmt.Errorf("svm: there are %d class codes for %d kernel rows; the numbers must be equal", len(codes), n)
 	}
 	if err := checkClasses(classes); err != nil {
 		return err

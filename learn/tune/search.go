@@ -83,7 +83,7 @@ func (s Search) RunOn(n int, matrix func(kernel.Kernel) kernel.Source) (*Result,
 // RunOnFor is like [Search.RunOn] with the outputs of the given cell, as in [Search.RunFor].
 func (s Search) RunOnFor(n int, matrix func(kernel.Kernel) kernel.Source, cell int) (*Result, error) {
 	if total := len(s.Kernels) * s.Learner.Settings(); cell < 0 || cell >= total {
-		return nil, fmt.Errorf("tune: there is no cell %d in a grid of %d", cell, total)
+		return nil, fmt.Errorf("tune: the cell is %d; it must be at least 0 and below %d", cell, total)
 	}
 	return s.run(n, matrix, cell)
 }
@@ -143,7 +143,7 @@ func (s Search) tryFolds(k kernel.Source, tried func() error) ([][]Trial, error)
 	linalg.For(len(s.Folds), 1, func(f, _ int) {
 		trials[f], failed[f] = s.Learner.Try(k, s.Folds[f], tried)
 		if failed[f] == nil && len(trials[f]) != s.Learner.Settings() {
-			failed[f] = fmt.Errorf("%d trials of %d settings", len(trials[f]), s.Learner.Settings())
+			failed[f] = fmt.Errorf("the learner made %d trials for %d settings; it must make one for each", len(trials[f]), s.Learner.Settings())
 		}
 	})
 	for f, err := range failed {
@@ -210,7 +210,7 @@ func (f Fold) check(n int) error {
 		for _, r := range part.rows {
 			switch {
 			case r <= last || r >= n:
-				return fmt.Errorf("row %d after row %d among %d: the %s rows must ascend", r, last, n, part.name)
+				return fmt.Errorf("row %d follows row %d; rows must increase and be below %d in the list of %s rows", r, last, n, part.name)
 			case part.name == "test" && trains[r]:
 				return fmt.Errorf("row %d is in both lists, for training and for testing; remove it from one", r)
 			}

@@ -299,8 +299,8 @@ func TestSearchRefuses(t *testing.T) {
 		{"one fold", tune.Search{Kernels: linear, Folds: twoFolds()[:1], Learner: one}, "there are 1 folds; give at least two"},
 		{"an empty fold", tune.Search{Kernels: linear, Folds: []tune.Fold{{Train: []int{0, 1}}, twoFolds()[1]}, Learner: one}, "fold 1: there are no test rows"},
 		{"a row in both", tune.Search{Kernels: linear, Folds: []tune.Fold{twoFolds()[0], {Train: []int{0, 1}, Test: []int{1}}}, Learner: one}, "fold 2: row 1 is in both lists, for training and for testing; remove it from one"},
-		{"rows that descend", tune.Search{Kernels: linear, Folds: []tune.Fold{twoFolds()[0], {Train: []int{1, 0}, Test: []int{1}}}, Learner: one}, "fold 2: row 0 after row 1 among 2"},
-		{"a row too many", tune.Search{Kernels: linear, Folds: []tune.Fold{twoFolds()[0], {Train: []int{2}, Test: []int{1}}}, Learner: one}, "row 2 after row -1 among 2"},
+		{"rows that descend", tune.Search{Kernels: linear, Folds: []tune.Fold{twoFolds()[0], {Train: []int{1, 0}, Test: []int{1}}}, Learner: one}, "fold 2: row 0 follows row 1; rows must increase and be below 2"},
+		{"a row too many", tune.Search{Kernels: linear, Folds: []tune.Fold{twoFolds()[0], {Train: []int{2}, Test: []int{1}}}, Learner: one}, "row 2 follows row -1; rows must increase and be below 2"},
 		{"a learner that fails", tune.Search{Kernels: linear, Folds: twoFolds(), Learner: fake{scores: one.scores, err: errors.New("no luck")}}, "kernel 1, linear: fold 2: no luck"},
 	} {
 		r, err := c.search.Run(linalg.New[float64](2, 2))

@@ -30,7 +30,7 @@ func (f Fields) Get(name string) string {
 // section 5): a line break in a value would become another field.
 func (f Field) valid() error {
 	if f.Name == "" || strings.ContainsFunc(f.Name, notInName) {
-		return fmt.Errorf("bhttp: field name %q; use lower-case letters, digits and !#$%%&'*+-.^_`|~", f.Name)
+		return fmt.Errorf("bhttp: the field name is %q; use lower-case letters, digits and !#$%%&'*+-.^_`|~", f.Name)
 	}
 	if strings.ContainsAny(f.Value, "\x00\r\n") {
 		return fmt.Errorf("bhttp: the value of field %s has a line break or a zero byte", f.Name)
@@ -112,7 +112,7 @@ func (r *reader) endedFields() (Fields, error) {
 
 func (r *reader) add(fields Fields, name string) (Fields, error) {
 	if len(fields) == MaxFields {
-		return nil, fmt.Errorf("bhttp: more than %d fields", MaxFields)
+		return nil, fmt.Errorf("bhttp: the message has more than the %d allowed fields", MaxFields)
 	}
 	f, err := r.field(name)
 	if err != nil {
@@ -206,7 +206,7 @@ func (p *Response) Encode() ([]byte, error) {
 	b := []byte{knownResponse}
 	for _, i := range p.Informational {
 		if i.Status < 100 || i.Status > 199 {
-			return nil, fmt.Errorf("bhttp: status %d of an interim response; they have 100 to 199", i.Status)
+			return nil, fmt.Errorf("bhttp: the status of an interim response is %d; it must be 100 to 199", i.Status)
 		}
 		var err error
 		if b, err = appendFields(appendVarint(b, uint64(i.Status)), i.Header); err != nil {
@@ -214,7 +214,7 @@ func (p *Response) Encode() ([]byte, error) {
 		}
 	}
 	if p.Status < 200 || p.Status > 599 {
-		return nil, fmt.Errorf("bhttp: status %d; responses have 200 to 599", p.Status)
+		return nil, fmt.Errorf("bhttp: the status of the response is %d; it must be 200 to 599", p.Status)
 	}
 	return appendBody(appendVarint(b, uint64(p.Status)), p.Header, p.Content, p.Trailer)
 }
@@ -237,7 +237,7 @@ func ParseResponse(b []byte) (*Response, error) {
 		return nil, err
 	}
 	if framing != knownResponse && framing != endedResponse {
-		return nil, fmt.Errorf("bhttp: framing indicator %d, where a response has %d or %d", framing, knownResponse, endedResponse)
+		return nil, fmt.Errorf("bhttp: the framing indicator is %d; that of a response must be %d or %d", framing, knownResponse, endedResponse)
 	}
 	p := &Response{}
 	if err := r.status(p, framing == knownResponse); err != nil {
@@ -265,9 +265,9 @@ func (r *reader) status(p *Response, known bool) error {
 			p.Status = int(status)
 			return nil
 		case status < 100 || status > 599:
-			return fmt.Errorf("bhttp: status %d; write 100 to 599", status)
+			return fmt.Errorf("bhttp: the status is %d; it must be 100 to 599", status)
 		case len(p.Informational) == maxInformational:
-			return fmt.Errorf("bhttp: more than %d interim responses", maxInformational)
+			return fmt.Errorf("bhttp: the message has more than the %d allowed interim responses", maxInformational)
 		}
 		header, err := fields()
 		if err != nil {

@@ -67,7 +67,7 @@ func ParseRequest(b []byte) (*Request, error) {
 		return nil, err
 	}
 	if framing != knownRequest && framing != endedRequest {
-		return nil, fmt.Errorf("bhttp: framing indicator %d, where a request has %d or %d", framing, knownRequest, endedRequest)
+		return nil, fmt.Errorf("bhttp: the framing indicator is %d; that of a request must be %d or %d", framing, knownRequest, endedRequest)
 	}
 	q := &Request{}
 	for _, dst := range []*string{&q.Method, &q.Scheme, &q.Authority, &q.Path} {
@@ -108,7 +108,7 @@ func appendBody(b []byte, header Fields, content []byte, trailer Fields) ([]byte
 
 func pad(b []byte, size int) ([]byte, error) {
 	if len(b) > size {
-		return nil, fmt.Errorf("bhttp: the message has %d bytes, more than the %d to which it is padded", len(b), size)
+		return nil, fmt.Errorf("bhttp: the message has %d bytes; at most %d are allowed, the padded size", len(b), size)
 	}
 	return slices.Concat(b, make([]byte, size-len(b))), nil
 }

@@ -38,7 +38,7 @@ const NonceSize = 16
 const shards = 16
 
 // ErrOver is returned for a package of an iteration whose packages have been summed.
-var ErrOver = errors.New("counter: the iteration is over")
+var ErrOver = errors.New("counter: the iteration is over; its packages have been summed")
 
 // Counter counts the packages of one iteration. It is safe for concurrent use.
 type Counter struct {
@@ -130,7 +130,7 @@ func (c *Counter) Remove() error { return c.log.Remove() }
 func (c *Counter) add(all sums) error {
 	for p, n := range all { // the order of summands does not matter
 		if err := c.tally.AddTimes(p, n); err != nil {
-			return fmt.Errorf("counter: the record is of another model: %w", err)
+			return fmt.Errorf("counter: the record belongs to another model: %w", err)
 		}
 	}
 	c.records++
@@ -278,7 +278,7 @@ func decodeRecord(b []byte) ([]Nonce, sums, error) {
 		total += all[p]
 	}
 	if r.Err() == nil && (total != uint64(len(nonces)) || len(all) != n) {
-		r.Fail(errors.New("the numbers of packages and tokens differ"))
+		r.Fail(errors.New("the record must have as many packages as tokens"))
 	}
 	return nonces, all, r.Close("counter: a record of packages")
 }

@@ -131,7 +131,7 @@ func Check(j *job.Job) error {
 	case !ok:
 		return fault.BadInputf("a gateway runs jobs of protocol secvm; write protocol: {name: secvm, classes: [MINUS, PLUS]}")
 	case k.Aggregation != secvm.AnonymousPackages:
-		return fault.BadInputf("a gateway counts packages; for aggregation: secagg run mercer gateway sums")
+		return fault.BadInputf("this gateway cannot run a job with \"aggregation: secagg\"; run mercer gateway sums")
 	}
 	return secvm.CheckUnseen(j, "a gateway")
 }
@@ -146,9 +146,9 @@ func (c Config) checkMode() error {
 	own, paper := c.Verifiers != nil, c.Job.Protocol.Mode() == job.Paper
 	switch {
 	case own && !paper:
-		return fault.BadInputf("a gateway that is its own issuer can read single records, and hardened devices refuse it; let another operator run mercer issuer, or write mode: paper in protocol")
+		return fault.BadInputf("a gateway that is its own issuer can read single records, and hardened devices refuse it; let another operator run mercer issuer, or write \"mode: paper\" in protocol")
 	case !own && paper:
-		return fault.BadInputf("a job with a separate issuer has mode hardened; remove mode: paper, or simulate the job")
+		return fault.BadInputf("a job with a separate issuer must have mode hardened; remove \"mode: paper\", or simulate the job")
 	case !own && len(c.Witnesses) != 2:
 		return fault.BadInputf("relay and issuer must countersign the announcements to devices; give the addresses of both")
 	}
@@ -178,7 +178,7 @@ func (g *Gateway) configure() (err error) {
 	case err != nil:
 		return fmt.Errorf("gateway: %w", err)
 	case string(before) != string(g.published):
-		return fault.BadInputf("devices have another job, other windows or other token keys: see %s; use the same settings, or another --home", path)
+		return fault.BadInputf("the configuration that devices have, %s, differs in the job, the windows or the token keys; use the same settings, or another --home", path)
 	}
 	return nil
 }

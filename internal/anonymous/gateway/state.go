@@ -104,7 +104,7 @@ func (g *Gateway) decodeState(b []byte) error {
 		g.chain, err = secvm.DecodeChain(chain)
 	}
 	if err == nil && len(g.chain) == 0 {
-		err = errors.New("gateway: the state has no window")
+		err = errors.New("gateway: the saved state must have a window, but has none")
 	}
 	if err != nil {
 		return err

@@ -79,7 +79,7 @@ const (
 // Open opens an issuer's home. The first time it draws the issuer's keys.
 func Open(c Config) (*Issuer, error) {
 	if c.Iterations < 1 || c.Iterations > maxKeys || c.Quota < 1 {
-		return nil, fmt.Errorf("issuer: %d tokens for each of %d iterations; use numbers above 0", c.Quota, c.Iterations)
+		return nil, fmt.Errorf("issuer: there are %d tokens for each of %d iterations; both numbers must be above 0, and at most 2^14 iterations are allowed", c.Quota, c.Iterations)
 	}
 	i := &Issuer{
 		Config: c, known: map[string]ed25519.PublicKey{}, desk: desk{busy: map[string]bool{}},
@@ -167,7 +167,7 @@ func (i *Issuer) Verifiers() ([]*privacypass.Verifier, error) {
 	for n, k := range i.keys {
 		v, ok := k.(*privacypass.VOPRFIssuer)
 		if !ok {
-			return nil, fmt.Errorf("issuer: tokens of %v are verified by their public key", i.Type)
+			return nil, fmt.Errorf("issuer: tokens of type %v need no verifier from the issuer; verify them with the public key", i.Type)
 		}
 		list[n] = v.Verifier()
 	}

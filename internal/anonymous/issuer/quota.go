@@ -11,7 +11,7 @@ import (
 )
 
 // errSpent is returned for a second request, for other tokens.
-var errSpent = errors.New("issuer: the device has had its tokens for this iteration")
+var errSpent = errors.New("issuer: the device has already received other tokens for this iteration")
 
 // claim identifies an item that a device may have once.
 type claim struct {

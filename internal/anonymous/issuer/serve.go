@@ -69,7 +69,7 @@ func (i *Issuer) serveTokens(w http.ResponseWriter, r *http.Request) {
 }
 
 var (
-	errStranger = errors.New("issuer: no device of the roster has signed the request")
+	errStranger = errors.New("issuer: the request must be signed by a device of the roster")
 	errTwice    = errors.New("issuer: another request of the device is in progress")
 	errSlow     = errors.New("issuer: the request did not arrive in time")
 	errBusy     = errors.New("issuer: too many requests at the moment; try again")
@@ -80,7 +80,7 @@ var (
 // body is read.
 func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.Method != http.MethodPost {
-		return nil, errors.New("issuer: post a request for tokens")
+		return nil, errors.New("issuer: the method must be POST, with a request for tokens")
 	}
 	by, q, err := i.recognise(r)
 	if err != nil {
@@ -112,7 +112,7 @@ func (i *Issuer) recognise(r *http.Request) (by request.Signed, q secvm.TokenReq
 		return by, q, err
 	}
 	if int(q.Iteration) >= len(i.keys) {
-		return by, q, fmt.Errorf("issuer: tokens for iteration %d of %d", q.Iteration, len(i.keys))
+		return by, q, fmt.Errorf("issuer: the request is for iteration %d; the iteration must be below %d", q.Iteration, len(i.keys))
 	}
 	signer := request.Signer{Purpose: secvm.TokenPurpose, Of: i.keys[q.Iteration].PublicKey()}
 	if by, err = signer.Verify(r, func(name string) ed25519.PublicKey { return i.known[name] }); err != nil {
@@ -120,7 +120,7 @@ func (i *Issuer) recognise(r *http.Request) (by request.Signed, q secvm.TokenReq
 	}
 	endpoint.Admit(r, by.Name)
 	if by.Length != int64(i.Quota*i.size) {
-		return by, q, fmt.Errorf("issuer: the request has %d bytes, and %d tokens take %d", by.Length, i.Quota, i.Quota*i.size)
+		return by, q, fmt.Errorf("issuer: the request has %d bytes; a request for %d tokens must have %d", by.Length, i.Quota, i.Quota*i.size)
 	}
 	q.Device = i.known[by.Name]
 	return by, q, nil

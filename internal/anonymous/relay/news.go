@@ -87,7 +87,7 @@ func (n *news) get() ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case r.StatusCode != http.StatusOK || len(b) > maxAnnouncement:
-		return nil, fmt.Errorf("relay: the gateway answers %s with %d bytes", r.Status, len(b))
+		return nil, fmt.Errorf("relay: the gateway's answer has status %s and %d bytes; it must have status 200 and not be too large", r.Status, len(b))
 	}
 	return b, nil
 }

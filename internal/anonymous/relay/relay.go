@@ -75,10 +75,10 @@ func Transport(roots *x509.CertPool) *http.Transport {
 func Open(c Config) (*Relay, error) {
 	u, err := url.Parse(c.Gateway)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fault.BadInputf("the gateway's address %q: write https://host:port", c.Gateway)
+		return nil, fault.BadInputf("the gateway's address is %q; write https://host:port", c.Gateway)
 	}
 	if c.Batch < 0 || c.Wait < 0 || c.Timeout <= 0 {
-		return nil, fault.BadInputf("batch is %d, its wait %v and the timeout %v; use numbers above 0", c.Batch, c.Wait, c.Timeout)
+		return nil, fault.BadInputf("batch is %d, its wait is %v and the timeout is %v; batch and wait must not be negative, and the timeout must be above 0", c.Batch, c.Wait, c.Timeout)
 	}
 	if c.Transport == nil {
 		c.Transport = Transport(nil)

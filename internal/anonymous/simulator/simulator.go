@@ -61,7 +61,7 @@ func Credential(id *identity.Identity, row int) ed25519.PrivateKey {
 // Run runs the devices until the last window is over.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.First < 0 || c.Count < 1 || c.First+c.Count > c.Rows.X.Rows() {
-		return nil, fault.BadInputf("%s has %d rows; there are no devices for rows %d to %d", c.Rows.Name, c.Rows.X.Rows(), c.First, c.First+c.Count-1)
+		return nil, fault.BadInputf("%s has only %d rows, so no devices can own rows %d to %d, counted from 0", c.Rows.Name, c.Rows.X.Rows(), c.First, c.First+c.Count-1)
 	}
 	if c.Rows.Labels == nil {
 		return nil, fault.BadInputf("%s has no labels; name their column with --label", c.Rows.Name)

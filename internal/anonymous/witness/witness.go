@@ -76,7 +76,7 @@ func (w *Witness) remember(record []byte) error {
 		w.follower.Seen, w.iteration = int(r.Uint32()), r.Uint32()
 		r.Fixed(w.follower.Head[:])
 	default:
-		r.Fail(fmt.Errorf("a record of unknown kind %d", kind))
+		r.Fail(fmt.Errorf("the record has the unknown kind %d", kind))
 	}
 	return r.Close("witness: a record of its memory")
 }

@@ -116,7 +116,7 @@ func (s *Scene) open(e Exchange) (*content, error) {
 
 // unseal opens a request with the key that fits.
 func (s *Scene) unseal(sealed []byte) (b []byte, err error) {
-	err = errors.New("traffic: no key of a window")
+	err = errors.New("traffic: no window's key opens the request")
 	for _, k := range s.Keys {
 		if b, _, err = k.Decapsulate(sealed); err == nil {
 			return b, nil
@@ -137,11 +137,11 @@ func (s *Scene) BySize() error {
 			sizes[len(e.Answer.Body)]++
 		}
 		if delete(sizes, 0); len(sizes) != 1 { // 0: requests without an answer
-			return fmt.Errorf("%s: answers by size: %v", name, sizes)
+			return fmt.Errorf("%s: answers have several sizes, or there are none (count by size: %v)", name, sizes)
 		}
 		for _, field := range []string{"Cookie", "User-Agent", "X-Forwarded-For", "Forwarded", "Date", "Via"} {
 			if strings.Contains(first.Head, "\n"+field+":") {
-				return fmt.Errorf("%s: a field %s:\n%s", name, field, first.Head)
+				return fmt.Errorf("%s: requests must not have the field %s:\n%s", name, field, first.Head)
 			}
 		}
 	}
@@ -159,7 +159,7 @@ func (s *Scene) ByBytes() error {
 		requests, answers = append(requests, e.Request.Body), append(answers, e.Answer.Body)
 	}
 	if n := Prefix(requests); n != ohttpHeader {
-		return fmt.Errorf("the requests share %d bytes, but the header has %d", n, ohttpHeader)
+		return fmt.Errorf("all requests begin with the same %d bytes; only the %d bytes of the header may be equal", n, ohttpHeader)
 	}
 	if b := Repeated(requests, ohttpHeader); b != nil {
 		return fmt.Errorf("requests share %x", b)
@@ -229,18 +229,18 @@ func (s *Scene) ByTime() (statistics []Statistic, err error) {
 			}
 		}
 		if most := s.Devices * s.Packages; len(times) < most*95/100 { // on a busy machine the last ones arrive after the end
-			errs = errors.Join(errs, fmt.Errorf("window %d: %d packages came in it, of %d", w, len(times), most))
+			errs = errors.Join(errs, fmt.Errorf("window %d: only %d of %d packages arrived in the window", w, len(times), most))
 			continue
 		}
 		d := Uniform(times)
 		statistics = append(statistics, d)
 		if d.Suspicious() {
-			errs = errors.Join(errs, fmt.Errorf("window %d: the arrivals are from uniform by %v", w, d))
+			errs = errors.Join(errs, fmt.Errorf("window %d: the times of arrival are not uniform over the window: %v", w, d))
 		}
 	}
 	z := Independent(table)
 	if z.Suspicious() {
-		errs = errors.Join(errs, fmt.Errorf("devices have parts of the window of their own: deviations %v", z))
+		errs = errors.Join(errs, fmt.Errorf("devices can be told apart by their parts of the window: deviations %v", z))
 	}
 	return append(statistics, z), errs
 }
@@ -251,7 +251,7 @@ func (s *Scene) ByOrder() (Statistic, error) {
 	_, devices := s.arrivals(s.Gateway)
 	z := Runs(devices)
 	if z.Suspicious() {
-		return z, fmt.Errorf("packages of one device follow each other, as a multiple of random order: %v", z)
+		return z, fmt.Errorf("packages of one device follow each other too often; their frequency as a multiple of that in random order: %v", z)
 	}
 	return z, nil
 }
@@ -286,7 +286,7 @@ func (s *Scene) ByConnection() (Statistic, error) {
 	}
 	z := Independent(table)
 	if z.Suspicious() {
-		return z, fmt.Errorf("devices have connections of their own: deviations %v", z)
+		return z, fmt.Errorf("devices can be told apart by their connections: deviations %v", z)
 	}
 	return z, nil
 }

@@ -122,7 +122,7 @@ func (m Message) write(to io.Writer) error {
 
 // errShape refuses a message whose header does not give its length: no program in these tests
 // sends one.
-var errShape = errors.New("traffic: a message of unknown length")
+var errShape = errors.New("traffic: the header of the message does not give the message's length")
 
 const maxMessage = 16 << 20
 

@@ -86,7 +86,7 @@ func ReadWords(file string, shared *Say) (*Words, error) {
 		w.shared = &Say{}
 	}
 	if w.Title == "" || w.Session == "" || len(w.Learns) < 3 {
-		return nil, fmt.Errorf("%s: a transcript has a title, a sentence on its session, and three lines or more on who learns what", file)
+		return nil, fmt.Errorf("%s: a transcript must have a title, a sentence on its session, and three lines or more on who learns what", file)
 	}
 	return w, nil
 }

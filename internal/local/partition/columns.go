@@ -143,7 +143,7 @@ func cutByName(j *job.Job, set *dataset.Set) (sets []*dataset.Set, err error) {
 	for _, name := range j.Parties() {
 		for _, c := range j.Columns(name) {
 			if other, taken := owner[c]; taken {
-				return nil, fmt.Errorf("the job's partition gives column %q of %s to %s and to %s; a column has one holder", c, set.Name, other, name)
+				return nil, fmt.Errorf("the job's partition gives column %q of %s to %s and to %s; a column must have one holder", c, set.Name, other, name)
 			}
 			owner[c] = name
 		}

@@ -92,7 +92,7 @@ func TestColumnsByName(t *testing.T) {
 	}
 	for want, shared := range map[string]func() ([]Share, error){
 		`has no column "colum_10", which the job names for party host in its partition; did you mean "column_10"?`: func() ([]Share, error) { return Shares(job3(names[1], "colum_10"), load) },
-		`to guest and to host; a column has one holder`:                                                            func() ([]Share, error) { return Shares(job3(names[1], names[1]), load) },
+		`to guest and to host; a column must have one holder`:                                                      func() ([]Share, error) { return Shares(job3(names[1], names[1]), load) },
 		"and none for third": func() ([]Share, error) {
 			return Shares(parseColumns(t, "coverage", "columns: {guest: [a], host: [b]}, coverage"), load)
 		},

@@ -21,7 +21,7 @@ func TestExactKernelOfManyRows(t *testing.T) {
 			set.Labels[i] = fmt.Sprint(i % 2)
 		}
 		_, err := Shares(j, func(job.Source, job.Data) (*dataset.Set, error) { return set, nil })
-		if fits != (err == nil) || err != nil && !strings.Contains(err.Error(), "guest has 16385 rows; the exact kernel is compared with up to 16384") {
+		if fits != (err == nil) || err != nil && !strings.Contains(err.Error(), "guest has 16385 rows; the comparison with the exact kernel allows at most 16384") {
 			t.Errorf("%d rows: %v", rows, err)
 		}
 	}

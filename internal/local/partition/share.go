@@ -208,7 +208,7 @@ const exactRows = 1 << 14
 func affordable(j *job.Job, shares []Share) error {
 	for _, s := range shares {
 		if n := s.Table.Rows(); j.Compares(job.ExactKernel) && n > exactRows {
-			return fmt.Errorf("%s has %d rows; the exact kernel is compared with up to %d, since its matrix has the square of them: remove exact-kernel from compare", s.Party, n, exactRows)
+			return fmt.Errorf("%s has %d rows; the comparison with the exact kernel allows at most %d, because its matrix grows with their square: remove exact-kernel from compare", s.Party, n, exactRows)
 		}
 	}
 	return nil
