@@ -261,7 +261,7 @@ func TestPartiesThatDoNotBegin(t *testing.T) {
 		"ratings":                  {"", "", "these are ratings", method.Table{Ratings: &dataset.Ratings{}}, 4},
 		"two rows":                 {"", "", "has 2 rows", two, 4},
 		"no label":                 {"", "", "has no labels", bare, 4},
-		"another class":            {"", "", `label is "maybe"; it must be "no" or "yes"`, other, 4},
+		"another class":            {"", "", `label "maybe"; the classes are "no" and "yes"`, other, 4},
 		"a column beyond the list": {"bins: 12", "features: columns, bins: 1", `feature "2" is no column`, good, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
