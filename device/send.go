@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// fate is the outcome of sending a package.
+// fate is the outcome of an attempt to send a package.
 type fate int
 
 const (
@@ -203,8 +203,8 @@ func (d *Device) presence(iteration uint32) (token []byte, links int) {
 	return token, d.state.follower.Seen
 }
 
-// appear shows the relay a token. If the relay is unreachable, it does nothing: the device
-// tries again.
+// appear shows the relay a token. If the relay is unreachable, appear returns without an error,
+// because the device tries again later.
 func (d *Device) appear(ctx context.Context, token []byte) error {
 	u, err := url.JoinPath(d.Relay, secvm.PresencePath)
 	if err != nil {

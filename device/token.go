@@ -45,8 +45,8 @@ func (d *Device) fetch(ctx context.Context, iteration uint32) error {
 	return d.keep(iteration, pending, answer)
 }
 
-// errSpent is returned if the issuer has answered another request of this device, whose
-// tokens have been lost: the device skips the iteration.
+// errSpent is returned if the issuer has already answered another request of this device for
+// the iteration. The tokens of that request are lost, so the device skips the iteration.
 var errSpent = errors.New("device: the issuer has already given this device its tokens for the iteration")
 
 // ask sends a request for tokens until it is answered. The issuer answers the same request

@@ -253,7 +253,8 @@ func find(name string) (family, error) {
 	return family{}, fmt.Errorf("kernel: no kernel is called %q%s (there are %s)", name, meant, strings.Join(Names(), ", "))
 }
 
-// nearest also completes an abbreviation such as "poly".
+// nearest returns the most similar name of a kernel, if one is similar enough. It also
+// completes an abbreviation such as "poly".
 func nearest(name string) (string, bool) {
 	for _, known := range Names() {
 		if len(name) >= 3 && strings.HasPrefix(known, strings.ToLower(name)) {

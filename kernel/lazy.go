@@ -14,7 +14,8 @@ type Panels interface {
 	Source
 	// Panel sets dst[a][j] to K(rows[a], j), rounded to float32, for all j.
 	Panel(rows []int, dst [][]float32)
-	// PanelRows returns the number of rows that take hardly longer than one.
+	// PanelRows returns the number of rows to request at once: computing them takes hardly
+	// longer than computing one.
 	PanelRows() int
 }
 
@@ -121,7 +122,7 @@ func (l *Lazy) Panel(rows []int, dst [][]float32) {
 	})
 }
 
-// PanelRows returns the number of rows that take hardly longer than one.
+// PanelRows implements [Panels].
 func (l *Lazy) PanelRows() int { return l.rows.height() }
 
 // pick returns the view of the given different rows.
@@ -169,8 +170,8 @@ func (d *denseRows[T]) products(left, right []int, use func(lo, hi int, dots lin
 	linalg.Products(d.x, through(d.which, left), packed, use)
 }
 
-// height returns the height of a register tile: fewer rows are padded with zeros, and wait for
-// memory.
+// height returns the number of rows of a register tile. Fewer rows are padded with zeros, and
+// their products wait for memory.
 func (d *denseRows[T]) height() int { return 8 }
 
 // sparseRows is denseRows for sparse rows.
@@ -221,7 +222,8 @@ func Blocks(src Source, rows, cols []int, use func(lo int, block linalg.Matrix[f
 	}
 }
 
-// copies is a Lazy in which some rows occur several times: their values are computed once.
+// copies is a Lazy in which some rows occur several times. It computes the values of equal rows
+// only once.
 type copies struct {
 	*Lazy       // of different rows
 	of    []int // the Lazy's row at each place

@@ -35,7 +35,8 @@ func MeanSquaredNorm(dot linalg.Matrix[float64], rows []int) float64 {
 	return sum / float64(len(rows))
 }
 
-// digitBits is the number of bits of the distances that one pass over all pairs determines.
+// digitBits is the number of bits of the searched distance that one pass over all pairs
+// determines.
 const digitBits = 11
 
 // nthDistance returns the squared distance that follows n pairs in ascending order. Numbers that

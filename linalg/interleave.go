@@ -100,8 +100,8 @@ func copyStripsOn(p Path, n int, to, from Strips) {
 	}
 }
 
-// Ahead is strips that will be read soon. Other work prefetches a few of them at a time, so that
-// they arrive in the cache meanwhile.
+// Ahead holds strips that will be read soon. Other work prefetches a few of them at a time, so
+// that they are in the cache when they are read.
 type Ahead struct {
 	next Strips
 	left int
@@ -115,8 +115,8 @@ func NewAhead(n int, s Strips) *Ahead {
 	return &Ahead{s, n}
 }
 
-// asked is the number of strips that are prefetched at a time: about as many lines as a core can
-// wait for.
+// asked is the number of strips that are prefetched at a time. They have about as many cache
+// lines as one core can wait for.
 const asked = 6
 
 func (a *Ahead) ask(p Path) {

@@ -116,8 +116,8 @@ func (s *spectrum) nothingAbove(r ritz) bool {
 	return r.residual(0) <= 1e-4*s.norm && r.value(0)+r.residual(0) <= s.floor
 }
 
-// keep adds the largest pairs of r. It returns false if they are not above the floor by more than
-// the tolerance.
+// keep adds the largest eigenpairs of r to the spectrum. It returns false if they are not above
+// the floor by more than the tolerance.
 func (s *spectrum) keep(k *krylov, r ritz, count int) bool {
 	if r.value(0) <= s.floor+s.tol*s.norm {
 		return false

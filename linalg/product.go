@@ -63,8 +63,8 @@ func multiply[S, T Float](path Path, dst Matrix[T], a, b Matrix[S], gram bool) {
 // block is the number of rows of an operand that are packed at a time: 8 MiB of float64.
 const block = 4096
 
-// distant is a number of values that have left the caches before they are read again: 16 MiB of
-// float32.
+// distant is the number of values, 16 MiB of float32, from which on a value has left the caches
+// before it is read again.
 const distant = 1 << 22
 
 // product computes one dst. S is the type of the operands' numbers, T the type of the sums. With
@@ -174,7 +174,7 @@ func ceil(n, m int) int { return (n + m - 1) / m * m }
 // tile is the part of dst from row i to row iEnd-1, column j to jEnd-1.
 type tile struct{ i, iEnd, j, jEnd int }
 
-// edgeFor returns the edge of the tiles of a rows x cols product.
+// edgeFor returns the edge length of the tiles for a product of rows x cols.
 func edgeFor(rows, cols int) int {
 	edge := maxEdge
 	for edge > minEdge && ((rows-1)/edge+1)*((cols-1)/edge+1) < minTiles {

@@ -25,7 +25,7 @@ type Extremes struct {
 	High  float64 // largest value among the entries that can shrink, or -Inf
 }
 
-// and returns the extremes of both ranges; o follows e.
+// and returns the extremes of two adjacent ranges, that of e and then that of o.
 func (e Extremes) and(o Extremes) Extremes {
 	if o.First >= 0 && (e.First < 0 || o.Low <= e.Low) {
 		e.First, e.Low = o.First, o.Low
@@ -156,7 +156,7 @@ func (s smo[T]) move(f []float64, a float64, x []T, b float64, y []T, place []ui
 	return e
 }
 
-// or returns the extremes of both lanes.
+// or returns the extremes of the union of two lanes.
 func (e Extremes) or(o Extremes) Extremes {
 	if o.First >= 0 && (e.First < 0 || o.Low < e.Low || o.Low == e.Low && o.First > e.First) {
 		e.First, e.Low = o.First, o.Low

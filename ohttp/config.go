@@ -28,7 +28,7 @@ const x25519Size = 32
 // Suite is a key derivation function and a cipher.
 type Suite struct{ KDF, AEAD uint16 }
 
-// supported reports whether this package has the suite.
+// supported reports whether this package implements the suite.
 func (s Suite) supported() bool {
 	return s.KDF == hkdfSHA256 && (s.AEAD == aes128GCM || s.AEAD == aes256GCM)
 }

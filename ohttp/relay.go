@@ -90,7 +90,8 @@ func (r *Relay) leave() {
 	r.pending--
 }
 
-// board adds a request to the waiting ones, and sends them when they are enough.
+// board adds a request to the waiting ones, and sends the batch when it is full
+// or when its first request has waited long enough.
 func (r *Relay) board(p *passage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -61,7 +61,8 @@ func (c *ReplayCache) Admit(sealed []byte, at time.Time) error {
 	return nil
 }
 
-// fingerprint is keyed, so that nobody can construct two requests that collide.
+// fingerprint returns a keyed hash of a request. Without the key, no sender can construct two
+// requests that collide.
 func (c *ReplayCache) fingerprint(sealed []byte) uint64 {
 	h := sha256.New()
 	h.Write(c.key[:])

@@ -49,8 +49,8 @@ func newVOPRFIssuer(key *oprf.PrivateKey) (*VOPRFIssuer, error) {
 	return &VOPRFIssuer{key: secret, public: public}, nil
 }
 
-// server returns a server for exclusive use: circl's reduces the coordinates of its public
-// key in place whenever it proves something.
+// server returns a server for exclusive use, because a server of package circl changes the
+// coordinates of its public key in place whenever it proves something.
 func (i *VOPRFIssuer) server() (*oprf.VerifiableServer, error) {
 	if s, ok := i.servers.Get().(*oprf.VerifiableServer); ok {
 		return s, nil

@@ -25,7 +25,7 @@ type bar struct {
 	TextEnd float64 // horizontal position of the value's text
 }
 
-// Percent returns the width of the bar, in percent of the longest possible one.
+// Percent returns the width of the bar as a percentage of the longest possible bar.
 func (b bar) Percent() float64 { return round1(100 * b.Width / barRoom) }
 
 // Geometry of a chart, in units of the view box.

@@ -44,7 +44,7 @@ func (s Scale) place(v float64) float64 {
 	return (v - s.Least) / (s.Most - s.Least)
 }
 
-// levels returns the values of the grid's lines.
+// levels returns the values at which grid lines are drawn.
 func (s Scale) levels() (list []float64) {
 	if s.shares() {
 		return []float64{0, 0.25, 0.5, 0.75, 1}

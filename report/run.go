@@ -39,7 +39,7 @@ type Score struct {
 	Values map[string]float64
 }
 
-// Kind is the kind of a training: who learns, and from which rows.
+// Kind is the kind of a training: the parties that learn, and the rows from which they learn.
 type Kind string
 
 // The kinds of scores.
@@ -77,7 +77,7 @@ type Traffic struct {
 	Sent, Received uint64
 }
 
-// Leak is a role's knowledge beyond its own data, in sentences.
+// Leak describes, in sentences, the information that a role learns beyond its own data.
 type Leak struct {
 	Role  string
 	Lines []string

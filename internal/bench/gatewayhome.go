@@ -48,7 +48,8 @@ spec:
   compare: []
 `
 
-// nobody is the address of witnesses that do not exist: no device waits for them.
+// nobody is the address of witnesses that do not exist. They are not needed, because no device
+// waits for them.
 const nobody = "http://127.0.0.1:9"
 
 // gatewayWindow is longer than any measurement.

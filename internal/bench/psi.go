@@ -206,7 +206,7 @@ func (r Row) outruns(peer string, seconds float64) Row {
 	return r.compared(speedUp, peer, seconds, seconds/r.Value)
 }
 
-// agrees compares by the relative difference.
+// agrees returns the row with the relative difference between its value and another one.
 func (r Row) agrees(with string, other float64) Row {
 	return r.compared(difference, with, other, math.Abs(r.Value-other)/math.Abs(other))
 }
@@ -217,7 +217,7 @@ func (r Row) compared(how, against string, limit, ratio float64) Row {
 	return r
 }
 
-// byCPU adds the ratio by processor time.
+// byCPU returns the row with the ratio of the processor times.
 func (r Row) byCPU(ratio float64) Row {
 	r.CPURatio = finite(ratio)
 	return r

@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Map is the random features of some directions: first their cosines, then their sines.
+// Map computes the random features of some directions: first their cosines, then their sines.
 type Map struct {
 	Directions linalg.Matrix[float64] // directions x columns
 }
@@ -55,7 +55,7 @@ func waves(phases, sines []float64) {
 	linalg.Cos(phases, phases)
 }
 
-// grain returns the number of slices of a length that one core handles at a time.
+// grain returns the number of slices that one core handles at a time, given their length.
 func grain(length int) int { return max(1, 1<<14/max(1, length)) }
 
 func (m Map) check(n, features int, x linalg.Matrix[float64]) {

@@ -24,7 +24,7 @@ func NewWave[T linalg.Float](bits int) *Wave[T] {
 	return newWave[T](bits, 1)
 }
 
-// Times returns the wave whose cosines and sines are multiplied by amplitude.
+// Times returns a wave for the same words that returns cosines and sines times amplitude.
 func (w *Wave[T]) Times(amplitude T) *Wave[T] { return newWave(w.bits, amplitude) }
 
 func newWave[T linalg.Float](bits int, amplitude T) *Wave[T] {

@@ -6,7 +6,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// grown is an open node of a tree: its rows and, once computed, its histogram.
+// grown is a node that is not yet split: it holds the node's rows and, once computed, the
+// histogram.
 type grown struct {
 	place     int
 	rows      []int32 // training rows first
@@ -97,8 +98,8 @@ func histogram(c Columns, g [][2]int64, rows []int32) [][][2]int64 {
 	return h
 }
 
-// Rest returns the histogram of one child from the histograms of the parent and of the other
-// child. It overwrites the parent's.
+// Rest returns the histogram of one child: the parent's histogram minus that of the other child.
+// It overwrites the parent's.
 func Rest(parent, child [][][2]int64) [][][2]int64 {
 	for f, cells := range child {
 		for k, c := range cells {

@@ -72,8 +72,8 @@ func (s Spec) Kernel(c Counts) (linalg.Matrix[float64], error) {
 	return k, nil
 }
 
-// ofProducts reports whether the kernel is a function of inner products, which exist for ratings
-// as well as for lists.
+// ofProducts reports whether the kernel depends on inner products only. These exist for
+// ratings, too, not just for lists of items.
 func (s Spec) ofProducts() bool {
 	return s.Name == Linear || s.Name == Polynomial || s.Name == DotProduct || s.Name == RBF
 }
@@ -206,7 +206,8 @@ func (u universe) choose(d int) universe {
 	return universe{size}
 }
 
-// after returns a function that turns counts into shares and then applies the steps in order.
+// after returns a function that divides counts by the number of users and then applies the
+// steps in order.
 func (u universe) after(steps ...func(triple) triple) func(triple) triple {
 	return func(t triple) triple {
 		t = triple{t.ii / u.size, t.jj / u.size, t.ij / u.size}

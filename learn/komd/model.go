@@ -81,7 +81,7 @@ func (m *Model) Scores(liked []int, lambda float64) ([]float64, error) {
 	return combine(weights, m.mean, m.row(liked)), nil
 }
 
-// combine returns the weighted sum of rows minus the mean of all rows.
+// combine returns the weighted sum of the given rows, minus the mean of all rows.
 func combine(weights, mean []float64, row func(int) []float64) []float64 {
 	scores := make([]float64, len(mean))
 	for i, q := range mean {

@@ -73,8 +73,8 @@ func (d *DSG) Coefficients() linalg.Matrix[float64] {
 	return m
 }
 
-// Add adds the contribution of the features from feature first on to decisions, outputs x rows:
-// phi is features x rows.
+// Add adds the contribution of some features to decisions, outputs x rows. The features begin
+// with number first, and phi, features x rows, holds their values.
 func (d *DSG) Add(u, phi linalg.Matrix[float64], first int) {
 	for k, alpha := range d.alpha {
 		for j := range phi.Rows {
@@ -112,8 +112,8 @@ func (d *DSG) StepNewton(phi, u, y linalg.Matrix[float64], rho float64) error {
 	return nil
 }
 
-// Decay shrinks all coefficients as a step does. It is for steps that other parties make to the
-// decision function, whose coefficients they hold. Its cost does not depend on their number.
+// Decay shrinks all coefficients as a step does. Call it when other parties make a step and
+// hold its coefficients. Its cost does not depend on the number of coefficients.
 func (d *DSG) Decay() {
 	d.scale *= 1 - d.params.Rate*d.params.Lambda
 	if d.scale < smallest {
@@ -126,7 +126,8 @@ func (d *DSG) Decay() {
 	}
 }
 
-// smallest is the scale at which coefficients are multiplied by it.
+// smallest is the least scale. When the scale falls below it, all coefficients are multiplied by
+// the scale.
 const smallest = 1e-100
 
 // correlations returns the means of slope times feature: outputs x features.

@@ -143,7 +143,8 @@ func DecisionCurve(positive []bool, probabilities, thresholds []float64) ([]NetB
 	return out, nil
 }
 
-// reached counts the positive and the negative rows whose probability reaches a threshold.
+// reached returns the numbers of positive and of negative rows whose probability is at least a
+// threshold.
 func reached(positive []bool, probabilities []float64, threshold float64) (right, wrong int) {
 	for i, p := range probabilities {
 		switch {

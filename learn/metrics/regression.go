@@ -34,7 +34,7 @@ func R2(truth, predicted []float64) (float64, error) {
 	return 1 - wrong/total, nil
 }
 
-// squares returns the sum of squared errors.
+// squares returns the sum of the squared errors.
 func squares(truth, predicted []float64) (float64, error) {
 	if err := sameRows(len(truth), len(predicted)); err != nil {
 		return 0, err

@@ -64,7 +64,7 @@ func Predict(decisions []float64) int {
 // Thousand is the integer that represents a whole row in shares.
 const Thousand = 1000
 
-// Five is the unit to which parties round numbers of held-out rows.
+// Five is the number to whose multiples parties round counts of held-out rows.
 const Five = 5
 
 // RoundShare returns count of n rows in 1/Thousand of a row, rounded to multiples of five or, if

@@ -176,7 +176,7 @@ type Targets interface {
 	Columns(dst linalg.Matrix[float64], first int)
 }
 
-// Classes are +1 for a row's class and -1 for the others.
+// Classes are regression targets for classes: +1 for a row's class and -1 for each other class.
 type Classes struct {
 	Codes []int // of the rows, from 0 to Count-1
 	Count int
@@ -198,8 +198,8 @@ func (c Classes) Columns(dst linalg.Matrix[float64], first int) {
 	}
 }
 
-// Unlabelled is a number of rows that all have the target 1. Its sum with the features is the
-// features' sum.
+// Unlabelled is the number of rows that are summed without labels. Each has the target 1, so
+// that the sum of target times features is the sum of the features.
 type Unlabelled int
 
 // Shape returns rows and 1.
@@ -214,7 +214,8 @@ func fill(row []float64, v float64) {
 	}
 }
 
-// Numbers are two targets: 1, and a number to predict, scaled from its range to -1 to 1.
+// Numbers are two targets for each row: 1, and the number to predict, scaled from its range to
+// [-1, 1].
 type Numbers struct {
 	Values []float64
 	Range  Range

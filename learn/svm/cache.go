@@ -289,7 +289,7 @@ func (l *list) last() (slot int, ok bool) {
 	return l.links[0].prev - 1, true
 }
 
-// backwards calls f for all slots, the least recently used first.
+// backwards calls f for all slots in order, beginning with the least recently used one.
 func (l *list) backwards(f func(slot int)) {
 	if len(l.links) == 0 {
 		return

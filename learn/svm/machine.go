@@ -275,7 +275,7 @@ func (p Params) bound(class string) float64 {
 	return p.C
 }
 
-// stopping returns the conditions for ending a problem of n rows.
+// stopping returns the conditions under which a solver for n rows stops.
 func (p Params) stopping(n int) stopping {
 	s := stopping{tol: p.Tol, iterations: p.MaxIter, interrupt: p.Interrupt}
 	if s.iterations == 0 {

@@ -112,8 +112,8 @@ func newSolver[T linalg.Float](p problem, stop stopping, cacheBytes int64) (*sol
 	return s, s.refresh()
 }
 
-// newCache keeps at most bytes of rows, batches included, and at least two rows:
-// the solver holds both rows of its working set.
+// newCache returns a cache that holds at most the given bytes of rows, batches included. It
+// holds at least two rows, because the solver needs both rows of its working set.
 func newCache[T linalg.Float](source kernel.Source, bytes int64) *cache[T] {
 	var zero T
 	size, n := int64(8), source.Len()
@@ -182,7 +182,7 @@ func (s *solver[T]) violation(p part, t int) float64 {
 	return v
 }
 
-// violators is a heap with the least violation on top.
+// violators is a heap whose top has the smallest violation.
 type violators []violator
 
 type violator struct {
@@ -215,9 +215,9 @@ func (h *violators) Pop() any {
 // the number of coefficients if that is less, as in LIBSVM.
 const shrinkEvery = 1000
 
-// aside is the problem before coefficients were set aside (LIBSVM section 5.1). While a solver is
-// shrunken, all its slices belong to the active coefficients, in their order; the others stay at
-// their bound, and their gradient is not updated.
+// aside holds the problem as it was before coefficients were set aside (LIBSVM section 5.1).
+// While a solver is shrunken, all its slices belong to the active coefficients, in their order;
+// the others stay at their bound, and their gradient is not updated.
 type aside struct {
 	problem
 	diagonal, coef   []float64

@@ -40,7 +40,7 @@ type part struct {
 	high   float64 // largest of those that can shrink, -M
 }
 
-// gap returns m - M within the part: -Inf if no coefficient can grow or none can shrink.
+// gap returns the gap m - M of the part, or -Inf if no coefficient can grow or none can shrink.
 func (p part) gap() float64 { return p.high - p.low }
 
 // found stores the result of a pass over the part.
@@ -68,7 +68,7 @@ func (s *solver[T]) settle() {
 	}
 }
 
-// put sets the place of coefficient t.
+// put records the moves that are possible for coefficient t.
 func (s *solver[T]) put(t int) {
 	s.place[t] = 0
 	if s.coef[t] < s.upper[t] {
@@ -150,7 +150,7 @@ func (s *solver[T]) scan() float64 {
 	return s.gap()
 }
 
-// gap returns the largest of all parts.
+// gap returns the largest gap of all parts.
 func (s *solver[T]) gap() float64 {
 	gap := math.Inf(-1)
 	for _, p := range s.parts {

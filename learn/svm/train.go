@@ -195,7 +195,7 @@ func (t *trainer) finish(k int, err error) {
 	}
 }
 
-// describe adds the pair's classes to an error, with rows in the caller's numbers.
+// describe adds the pair's classes to an error, and replaces its row numbers by the caller's.
 func (t *trainer) describe(k int, err error) error {
 	q := t.pairs[k]
 	err = renumber(err, q.rows)

@@ -56,11 +56,11 @@ func trainFrom(last *svm.Classifier, k kernel.Source, codes []int, classes []str
 	return svm.TrainSVCFrom(last, k, codes, classes, p, nil)
 }
 
-// panel is the number of test rows that are decided at a time: their kernel values with the
-// support vectors then stay in the cache.
+// panel is the number of test rows for which decisions are computed at a time, so that their
+// kernel values with the support vectors stay in the cache.
 const panel = 64
 
-// trial decides the test rows.
+// trial computes the decisions for the test rows and their score.
 func (l SVC) trial(c *svm.Classifier, k kernel.Source, f Fold) Trial {
 	support := linalg.At(f.Train, c.Support())
 	t := Trial{Outputs: linalg.New[float64](len(f.Test), len(c.Pairs))}

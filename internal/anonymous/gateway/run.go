@@ -54,9 +54,9 @@ func (g *Gateway) Run(ctx context.Context) (*Result, error) {
 	return g.finish()
 }
 
-// hold holds one window, and closes it. It writes records when they have enough packages;
-// when the window ends; in the middle of the time of grace, for devices that were told to
-// come back; and at its end.
+// hold keeps one window open until its end, and then closes it. It writes records when they
+// have enough packages; when the window ends; in the middle of the time of grace, for devices
+// that were told to come back; and at its end.
 func (g *Gateway) hold(ctx context.Context) error {
 	d := g.window.Load()
 	ends := time.UnixMilli(g.chain[len(g.chain)-1].Opens).Add(g.Window)
@@ -125,8 +125,8 @@ func (g *Gateway) close(d *window) error {
 	return g.proceed(d)
 }
 
-// plot keeps the test of a finished iteration. If fewer devices than the cohort have
-// tested, it keeps none for the curve.
+// plot adds the test of a finished iteration to the curve, unless fewer devices than the cohort
+// have tested.
 func (g *Gateway) plot(iteration uint32, tests [2]secvmmachines.Outcome) {
 	if tests[0].Total+tests[1].Total >= uint64(g.server.Params().Spec().Cohort) {
 		g.curve = append(g.curve, tested{iteration, tests})

@@ -65,7 +65,7 @@ func openQuota(path string) (*quota, error) {
 	return q, err
 }
 
-// claim returns nil once the disk holds that the claim is answered for this request.
+// claim returns nil once the disk records that the claim is answered with this request.
 func (q *quota) claim(c claim, request [sha256.Size]byte) error {
 	q.mu.Lock()
 	a, known := q.spent[c]

@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// desk holds the devices with a request in progress: each has one place, and takes no
-// other's.
+// desk holds the devices with a request in progress. Each device has one place of its own, so
+// that it cannot take the place of another device.
 type desk struct {
 	mu   sync.Mutex
 	busy map[string]bool

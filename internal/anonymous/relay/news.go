@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/ohttp"
 )
 
-// fresh is the time for which the gateway's answer, or the lack of one, is passed on before
-// the relay asks the gateway again.
+// fresh is the time for which the relay reuses the gateway's answer, or its failure to answer,
+// before it asks the gateway again.
 const fresh = time.Second / 2
 
 // news keeps the gateway's announcement, which is public and equal for all devices. The

@@ -24,7 +24,7 @@ import (
 	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Config selects the devices to run. They own the rows from First on.
+// Config selects the devices to run. Each owns one row, beginning with row First.
 type Config struct {
 	Home                string // folder of their states
 	Identity            *identity.Identity

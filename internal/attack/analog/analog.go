@@ -57,8 +57,9 @@ func (p Public) Guess(gram mat.Symmetric, labels []int, axes int) *mat.Dense {
 	return &guess
 }
 
-// Axes returns the number of axes with the best guesses in a rehearsal: some of the public rows
-// play the guessed ones, with the others as help.
+// Axes returns the number of axes that gives the best guesses in a rehearsal. In the rehearsal,
+// some of the public rows take the place of the secret rows, and the others are the public
+// ones.
 func (p Public) Axes(candidates []int, rows int) int {
 	n, features := p.Rows.Dims()
 	hidden := mat.DenseCopyOf(p.Rows.Slice(0, rows, 0, features))
@@ -133,7 +134,7 @@ func (c clouds) start() *mat.Dense {
 	return best
 }
 
-// rowsOf stacks means in the order of their classes.
+// rowsOf returns a matrix whose rows are the means, in the order of the classes.
 func rowsOf(means map[int][]float64) *mat.Dense {
 	var data []float64
 	for _, c := range slices.Sorted(maps.Keys(means)) {

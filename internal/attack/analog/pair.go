@@ -32,7 +32,7 @@ func minus(m *mat.Dense, mean []float64) *mat.Dense {
 	return &out
 }
 
-// members lists the rows of each class.
+// members returns the rows of each class.
 func members(labels []int) map[int][]int {
 	list := make(map[int][]int)
 	for i, c := range labels {

@@ -28,8 +28,8 @@ type course struct {
 	trainings []trained
 }
 
-// best returns the least error of the trainings that end within the given seconds; NaN for
-// none.
+// best returns the least error of the trainings that end within the given seconds, or NaN if
+// there are none.
 func (c course) best(seconds float64) float64 {
 	least := math.NaN()
 	for _, t := range c.trainings {

@@ -113,7 +113,7 @@ var encryptedTree = guRival{"SecureBoost", "{name: secureboost, mode: paper, he:
 // boostedTrees counts the trees of a model.
 const boostedTrees = 50
 
-// on returns the job of the rival on the rows of another job.
+// on returns the rival's job on the rows of another job.
 func (g guRival) on(t task) task {
 	t.protocol, t.kernel, t.learner, t.compare = g.protocol, g.kernel, g.learner, ""
 	return t

@@ -26,7 +26,7 @@ type Measurement struct {
 	Seconds    float64        `json:"seconds"` // that the experiment took
 }
 
-// Row is one figure beside the published one.
+// Row is one measured figure together with the published one.
 type Row struct {
 	Cell      string         `json:"cell"`
 	Figure    string         `json:"figure"` // its name and unit

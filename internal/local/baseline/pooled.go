@@ -66,8 +66,8 @@ func learnt(ctx context.Context, j *job.Job, p *pool.Rows, splits []method.Split
 	return w, w.Do(ctx, j, "evaluate", count)
 }
 
-// hold names the party of each row: training rows come before held-out rows, each in the order of
-// the parties. All are this process's own.
+// hold returns the party of each row. Training rows come before held-out rows, both in the
+// order of the parties. All rows belong to this process.
 func hold(w *learner.Work, parties []string, splits []method.Split) {
 	first := 0
 	for _, held := range []bool{false, true} {

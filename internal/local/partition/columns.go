@@ -86,8 +86,8 @@ func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	return sets, nil
 }
 
-// spread leaves each row's label with one of the active parties. Each gets its share of the
-// rows, drawn from the job's seed.
+// spread gives each row's label to one of the active parties. Each party gets its share of the
+// labels, drawn from the job's seed.
 func spread(j *job.Job, sets []*dataset.Set) {
 	order := prg.New(splitKey(j, j.Parties()[0]), "partition/labels").Perm(len(sets[0].Labels))
 	from, sum := 0, 0.0

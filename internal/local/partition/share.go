@@ -200,8 +200,8 @@ func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset
 	return sets, nil
 }
 
-// exactRows bounds the rows of a comparison with the exact kernel, which holds a Gram
-// matrix: 2 GiB.
+// exactRows bounds the rows of a comparison with the exact kernel, whose Gram matrix then takes
+// at most 2 GiB.
 const exactRows = 1 << 14
 
 // affordable refuses requested comparisons that cannot be made.
@@ -214,9 +214,9 @@ func affordable(j *job.Job, shares []Share) error {
 	return nil
 }
 
-// Withheld returns the parties that would withhold figures over their own held-out rows
-// although their policies allow them: these rows are fewer than the usual minimum. a has
-// the figures of a job that one process simulates.
+// Withheld returns the parties that would withhold figures over their own held-out rows,
+// because they have fewer such rows than the usual minimum, although their policies allow these
+// figures. a has the figures of a job that one process simulates.
 func Withheld(j *job.Job, shares []Share, a *learner.Assessment) (list []string, err error) {
 	if !method.Federated(j) || a == nil || a.ByParty == nil {
 		return nil, nil

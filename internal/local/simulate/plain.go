@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// plain keeps jobs' files unencrypted in a folder of a process that owns all the rows. Its
-// user may take them.
+// plain keeps the files of jobs unencrypted in a folder. The process owns all the rows, so its
+// user may take the files.
 type plain string
 
 func (p plain) path(id job.ID, item vault.Item) string {
