@@ -101,7 +101,7 @@ func TestWith(t *testing.T) {
 		{map[string]string{"protocol.wire": "", "protocol.encoder": "haar", "protocol.rounds": ""}, false, "okra, mode = hardened, encoder = haar, wire = float32"},
 		{map[string]string{"protocol": "{name: gram, max_ids: 7}", "data.partition.by": "columns"}, false, "gram, mode = hardened, max_ids = 7"},
 		{map[string]string{"protocol.wire": "float16"}, true, `unknown wire "float16"`},
-		{map[string]string{"protocol.wire": "# none"}, true, `"# none" is no value`},
+		{map[string]string{"protocol.wire": "# none"}, true, `"# none" contains no YAML value`},
 		{map[string]string{"protocol.wire": "["}, true, "did not find"},
 		{map[string]string{"protocol.max_ids": "3"}, true, "protocol okra has no max_ids; remove it"},
 		{map[string]string{"protocol": ""}, true, "spec has no protocol"},

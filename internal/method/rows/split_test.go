@@ -108,7 +108,7 @@ func TestSplitRefuses(t *testing.T) {
 	}{
 		{"no rows", "{every: 3}", method.Table{Set: set(0)}, "small.csv has no rows"},
 		{"no labels", "{every: 3}", method.Table{Set: unlabelled}, `has no column "label" to take the labels from`},
-		{"no key", "{fraction: 0.25}", method.Table{Set: set(40)}, "the split key is missing"},
+		{"no key", "{fraction: 0.25}", method.Table{Set: set(40)}, "the table has no split key"},
 		{"held-out rows of another width", "{source: other}", method.Table{Set: set(4), HeldOut: wide}, "3"},
 	} {
 		if _, err := rows.Split(parse(t, "none", tt.test), "north", tt.table); err == nil || !strings.Contains(err.Error(), tt.want) {
