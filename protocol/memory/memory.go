@@ -154,7 +154,7 @@ func (s *Session) begin() error {
 	if s.err != nil {
 		return s.err
 	}
-	s.err = errors.New("memory: this session has run; open a new one")
+	s.err = errors.New("memory: this session has already run; open a new one")
 	if s.Ledger == nil {
 		s.Ledger = new(Ledger)
 	}

@@ -66,9 +66,9 @@ func TestBadElements(t *testing.T) {
 		body []byte
 		want string
 	}{
-		{"none", nil, "the body has 0 bytes; it must have 64"},
-		{"one too few", good[:ristretto.Size], "the body has 32 bytes; it must have 64"},
-		{"one byte more", append(bytes.Clone(good), 0), "the body has 65 bytes; it must have 64"},
+		{"none", nil, "the body has 0 bytes, want 64"},
+		{"one too few", good[:ristretto.Size], "the body has 32 bytes, want 64"},
+		{"one byte more", append(bytes.Clone(good), 0), "the body has 65 bytes, want 64"},
 		{"the identity", elements(t, generator, identity), "the bytes encode the identity element, which is not allowed"},
 		{"not canonical", elements(t, notCanonical, twice), "the bytes do not encode a group element"},
 		{"negative", elements(t, negative, twice), "the bytes do not encode a group element"},

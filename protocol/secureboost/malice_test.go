@@ -52,7 +52,7 @@ func TestLies(t *testing.T) {
 				m.Body[0] ^= 1
 			}
 		}},
-		{"a sum of second derivatives below 0", "shop1", protocol.KindInconsistent, "a pair of sums", func(m *protocol.Message) {
+		{"a sum of second derivatives below 0", "shop1", protocol.KindInconsistent, "a sum of", func(m *protocol.Message) {
 			if m.Round == roundSums && m.Sender == "shop1" {
 				binary.LittleEndian.PutUint64(m.Body[8:], 1<<63)
 			}
@@ -74,12 +74,12 @@ func TestLies(t *testing.T) {
 				m.Body = m.Body[:3]
 			}
 		}},
-		{"a second derivative of 0", "bank", protocol.KindMalformed, "second derivative (0 steps)", func(m *protocol.Message) {
+		{"a second derivative of 0", "bank", protocol.KindMalformed, "second derivative of 0", func(m *protocol.Message) {
 			if m.Round == roundGradients {
 				binary.LittleEndian.PutUint64(m.Body[8:], 0)
 			}
 		}},
-		{"a host's own bits are not kept", "bank", protocol.KindInconsistent, "differs from the bits", func(m *protocol.Message) {
+		{"a host's own bits are not kept", "bank", protocol.KindInconsistent, "not divided by the bits", func(m *protocol.Message) {
 			if m.Round == roundDivide && m.Receiver == "shop1" && m.Body[0] == 1 {
 				m.Body[1] ^= 1
 			}

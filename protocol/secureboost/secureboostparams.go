@@ -76,7 +76,7 @@ func (s Spec) validate() error {
 	case s.Depth < 1 || s.Depth > MaxDepth:
 		return fmt.Errorf("secureboost: the depth is %d; it must be between 1 and %d", s.Depth, MaxDepth)
 	case s.InsecureKeyBits != 0 && (s.InsecureKeyBits < 256 || s.InsecureKeyBits > 1024 || s.InsecureKeyBits%16 != 0):
-		return fmt.Errorf("secureboost: a key of %d bits for tests; choose a multiple of 16 between 256 and 1024", s.InsecureKeyBits)
+		return fmt.Errorf("secureboost: the test key has %d bits; it must have a multiple of 16 between 256 and 1024", s.InsecureKeyBits)
 	}
 	return nil
 }

@@ -52,9 +52,9 @@ func (c *Configuration) check() error {
 	case c.Window == 0:
 		return errors.New("secvm: the window has no length; it must have at least 1 ms")
 	case len(c.Signer) != ed25519.PublicKeySize:
-		return errors.New("secvm: the gateway's announcement key is no Ed25519 key")
+		return errors.New("secvm: the gateway's announcement key is not an Ed25519 key")
 	case c.Issuer == "":
-		return errors.New("secvm: the issuer has no name")
+		return errors.New("secvm: the issuer must have a name")
 	}
 	return nil
 }

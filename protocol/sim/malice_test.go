@@ -205,12 +205,12 @@ func TestBadConfig(t *testing.T) {
 		name, want string
 		change     func(*sim.Config)
 	}{
-		{"no session", "must have a session", func(c *sim.Config) { c.Session = nil }},
+		{"no session", "needs a session", func(c *sim.Config) { c.Session = nil }},
 		{"no nodes", "at least one node", func(c *sim.Config) { c.Nodes = nil }},
 		{"no constructor", `node "sender" has no constructor`, func(c *sim.Config) { c.Nodes[0].New = nil }},
 		{"stranger", `node "x" is not a member`, func(c *sim.Config) { c.Nodes[0].Name = "x" }},
 		{"twice", `two nodes are called "receiver"`, func(c *sim.Config) { c.Nodes[0].Name = "receiver" }},
-		{"probability", "the probability is 2", func(c *sim.Config) { c.Loss = 2 }},
+		{"probability", "probability 2", func(c *sim.Config) { c.Loss = 2 }},
 		{"delay", "not be negative", func(c *sim.Config) { c.MaxDelay = -1 }},
 		{"crash", `Crash names "x"`, func(c *sim.Config) { c.Crash = []sim.Crash{{Node: "x"}} }},
 		{"slow", `Slow names "x"`, func(c *sim.Config) { c.Slow = map[string]int64{"x": 1} }},

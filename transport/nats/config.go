@@ -122,7 +122,7 @@ func (m Member) validate() error {
 		return err
 	}
 	if !nkeys.IsValidPublicUserKey(m.Key) {
-		return fmt.Errorf("%q is no public user nkey, which %q needs to log in", m.Key, m.Name)
+		return fmt.Errorf("%q is not a public user nkey, but %q needs one to log in", m.Key, m.Name)
 	}
 	return nil
 }
