@@ -101,7 +101,7 @@ func (e *BlameError) Misbehaved() bool {
 // Unexpected blames h's sender for a message that this role never receives, or not at this
 // point.
 func (h Header) Unexpected() error {
-	return Blame(h.Sender, KindUnexpected, fault.Publicf("%s: %s of round %d is not awaited from %s", h.Protocol, h.Kind, h.Round, h.Sender))
+	return Blame(h.Sender, KindUnexpected, fault.Publicf("%s: %s of round %d is not expected from %s", h.Protocol, h.Kind, h.Round, h.Sender))
 }
 
 // Malformed blames h's sender for a body that does not decode.

@@ -109,9 +109,9 @@ func (s Setup) Check(protocol string, version uint16, roles ...Role) error {
 	case d == nil:
 		return fmt.Errorf("%s: the setup has no session", protocol)
 	case d.Protocol != protocol || d.Version != version:
-		return fmt.Errorf("%s: the session is of %s version %d, this is %s version %d", protocol, d.Protocol, d.Version, protocol, version)
+		return fmt.Errorf("%s: the session uses %s version %d, but this program has %s version %d", protocol, d.Protocol, d.Version, protocol, version)
 	case !slices.Contains(roles, d.RoleOf(s.Self)):
-		return fmt.Errorf("%s: %q is not a %s in this session", protocol, s.Self, roles[0])
+		return fmt.Errorf("%s: member %q does not have the role %s in this session", protocol, s.Self, roles[0])
 	}
 	return nil
 }

@@ -141,14 +141,14 @@ func TestBadMessagesOfPredictions(t *testing.T) {
 	}
 	forgeries := []forgery{
 		{"announces labels", kindAnnounce, changeAnnounce(func(a *announce) { a.labelled = true }), protocol.KindInconsistent, "a prediction must announce numbers of 8 bytes, no labels and no grid"},
-		{"announces a grid", kindAnnounce, changeAnnounce(func(a *announce) { a.grid = true }), protocol.KindInconsistent, "no labels and no grid"},
-		{"other wire", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 4 }), protocol.KindInconsistent, "no labels and no grid"},
+		{"announces a grid", kindAnnounce, changeAnnounce(func(a *announce) { a.grid = true }), protocol.KindInconsistent, "and nothing else"},
+		{"other wire", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 4 }), protocol.KindInconsistent, "and nothing else"},
 		{"announcement truncated", kindAnnounce, truncate, protocol.KindMalformed, "okra: announcement: the bytes end too early"},
-		{"announcement in parts", kindAnnounce, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "must have one chunk"},
+		{"announcement in parts", kindAnnounce, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
 		{"rows truncated", kindRows, truncate, protocol.KindMalformed, "okra: rows: the bytes end too early"},
-		{"not a number", kindRows, number(math.NaN()), protocol.KindMalformed, "coordinate 1 is invalid: NaN"},
+		{"not a number", kindRows, number(math.NaN()), protocol.KindMalformed, "coordinate 1: NaN"},
 		{"a chunk too many", kindRows, func(m *protocol.Message) { m.Chunk, m.Chunks = 1, 2 }, protocol.KindInconsistent, "chunk 1 of 2 of Rows"},
-		{"labels", kindRows, func(m *protocol.Message) { m.Kind = kindLabels }, protocol.KindUnexpected, "Labels of round 3 is not awaited"},
+		{"labels", kindRows, func(m *protocol.Message) { m.Kind = kindLabels }, protocol.KindUnexpected, "Labels of round 3 is not expected"},
 		{"no decisions", kindDecisions, decisions(0), protocol.KindMalformed, "0 decisions for each row"},
 		{"too many decisions", kindDecisions, decisions(1 << 20), protocol.KindMalformed, "1048576 decisions for each row"},
 		{"decisions missing", kindDecisions, decisions(3, 1, 2, 3), protocol.KindInconsistent, "the message has 3 decisions in chunk 0, which must have 6"},
@@ -283,7 +283,7 @@ func TestPredictionConstructorsRefuse(t *testing.T) {
 	}{
 		{several, "south", rows, "okra: a prediction must have one owner of rows, not 3"},
 		{predictSession(t, p, protocol.SessionID{}), "south", rows, "okra: a prediction's descriptor must name the training session as its parent"},
-		{good, "hub", rows, `okra: "hub" is not a party in this session`},
+		{good, "hub", rows, `okra: member "hub" does not have the role party in this session`},
 		{good, "south", linalg.New[float64](0, 9), "okra: the party has 0 rows; it must have between 1 and 67108864"},
 	} {
 		if _, err := NewPredictParty(protocol.Setup{Session: c.session, Self: c.self}, p, Seed{}, c.rows); err == nil || err.Error() != c.want {

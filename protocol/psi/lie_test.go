@@ -233,7 +233,7 @@ func TestNoneTooEarly(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = north.Step(protocol.Received{Message: setup(s, "hub").Message("north", roundCommon, kindNone, nil)})
-	blames(t, err, "hub", protocol.KindUnexpected, "None of round 4 is not awaited from hub")
+	blames(t, err, "hub", protocol.KindUnexpected, "None of round 4 is not expected from hub")
 }
 
 // A refused chunk of places changes no state: the genuine chunk is accepted after it.
@@ -247,7 +247,7 @@ func TestPlacesThatAreRefused(t *testing.T) {
 		{encodePlaces(2, []uint32{1, 7}), protocol.KindMalformed, "place 7 does not exist in a set of 7 ids"},
 		{encodePlaces(8, []uint32{0, 1, 2, 3, 4, 5, 6, 6}), protocol.KindMalformed, "the number of common rows is 8; it must be between 1 and the set's size, 7"},
 		{encodePlaces(0, nil), protocol.KindMalformed, "the number of common rows is 0; it must be between 1 and the set's size, 7"},
-		{encodePlaces(9000, []uint32{1}), protocol.KindMalformed, "common rows is 9000"},
+		{encodePlaces(9000, []uint32{1}), protocol.KindMalformed, "9000 common rows"},
 		{encodePlaces(2, []uint32{1}), protocol.KindMalformed, "the bytes end too early"},
 		{encodePlaces(2, []uint32{1, 2, 3}), protocol.KindMalformed, "4 bytes too many"},
 		{nil, protocol.KindMalformed, "the bytes end too early"},

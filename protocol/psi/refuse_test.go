@@ -97,7 +97,7 @@ func TestMessagesOutOfPlace(t *testing.T) {
 		want string
 	}{
 		{"more chunks", func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindInconsistent, "the list has 2 chunks, but 2 ids must have 1"},
-		{"billions of chunks", func(m *protocol.Message) { m.Chunk, m.Chunks = 1<<32-2, 1<<32-1 }, protocol.KindInconsistent, "chunks, but 2 ids"},
+		{"billions of chunks", func(m *protocol.Message) { m.Chunk, m.Chunks = 1<<32-2, 1<<32-1 }, protocol.KindInconsistent, "chunks for 2 ids"},
 		{"the party's own set", func(m *protocol.Message) { m.Sequence = 0 }, protocol.KindUnexpected, "not awaited"},
 		{"nobody's set", func(m *protocol.Message) { m.Sequence = 1<<32 - 1 }, protocol.KindUnexpected, "not awaited"},
 		{"tokens never asked for", func(m *protocol.Message) { m.Round, m.Kind, m.Sequence = roundTokens, kindTokens, 0 }, protocol.KindUnexpected, "not awaited"},
@@ -117,10 +117,10 @@ func TestAnnouncementsThatAreRefused(t *testing.T) {
 	p := params(t, Spec{MaxIDs: 100})
 	s := newSession(t, p, 2)
 	for want, body := range map[string][]byte{
-		"the set has 0 ids; it must have between 1 and 100":          make([]byte, announceBytes),
-		"the set has 101 ids; it must have between 1 and 100":        append([]byte{101, 0, 0, 0}, make([]byte, 32)...),
-		"the set has 4294967295 ids; it must have between 1 and 100": append([]byte{255, 255, 255, 255}, make([]byte, 32)...),
-		"the body has 35 bytes; it must have 36":                     make([]byte, announceBytes-1),
+		"the set has 0 ids; the session takes 1 to 100":          make([]byte, announceBytes),
+		"the set has 101 ids; the session takes 1 to 100":        append([]byte{101, 0, 0, 0}, make([]byte, 32)...),
+		"the set has 4294967295 ids; the session takes 1 to 100": append([]byte{255, 255, 255, 255}, make([]byte, 32)...),
+		"the body has 35 bytes, want 36":                         make([]byte, announceBytes-1),
 	} {
 		north, err := NewParty(setup(s, "north"), p, ids("a"))
 		if err != nil {

@@ -37,12 +37,12 @@ func TestConstructorsRefuse(t *testing.T) {
 		{"other parameters", "not the parameters of scale", func(d *protocol.Descriptor, _ *string, _ *Statistics) {
 			d.Params = bytes.Replace(d.Params, []byte("scale"), []byte("scald"), 1)
 		}},
-		{"unknown method", `method is "minmix"`, func(d *protocol.Descriptor, _ *string, _ *Statistics) {
+		{"unknown method", `method "minmix"`, func(d *protocol.Descriptor, _ *string, _ *Statistics) {
 			d.Params = bytes.Replace(d.Params, []byte("minmax"), []byte("minmix"), 1)
 		}},
 		{"two leaders", "needs one leader", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[1].Role = protocol.RoleLeader }},
 		{"no leader", "needs one leader", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[0].Role = protocol.RoleParty }},
-		{"a server", "no other member; this one has 1 leaders, 1 parties and 1 other members", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[2].Role = protocol.RoleServer }},
+		{"a server", "no other member; this one has 1, 1 and 1", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[2].Role = protocol.RoleServer }},
 		{"alone", "at least one party", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members = d.Members[:1] }},
 		{"a stranger", `"x" is not a leader`, func(_ *protocol.Descriptor, self *string, _ *Statistics) { *self = "x" }},
 		{"another role", `"p1" is not a leader`, func(_ *protocol.Descriptor, self *string, _ *Statistics) { *self = "p1" }},
@@ -50,7 +50,7 @@ func TestConstructorsRefuse(t *testing.T) {
 		{"no statistics", "make them with Summarize", func(_ *protocol.Descriptor, _ *string, s *Statistics) { *s = Statistics{Method: MinMax} }},
 		{"no rows", "statistics of a party without rows", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Rows = 0 }},
 		{"lengths", "statistics have 1 and 2 columns", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Second = []float64{2, 3} }},
-		{"upside down", "2 and 1 cannot be the minmax statistics", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.First, s.Second = s.Second, s.First }},
+		{"upside down", "2 and 1 are not the minmax statistics", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.First, s.Second = s.Second, s.First }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
