@@ -170,10 +170,10 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}{
 		{"the counter again, other rows", f.signed(Request{Rows: Spans(7), Directions: Span{0, 1}}, 1, 1), protocol.KindUnexpected, "is not expected"},
 		{"a counter left out", f.signed(second, 3, 1), protocol.KindUnexpected, "is not expected"},
-		{"rows that nobody aligned", f.signed(Request{Rows: Spans(10), Directions: Span{0, 1}}, 2, 1), protocol.KindInconsistent, "within the 10 aligned rows"},
-		{"phases that were answered", f.signed(Request{Rows: Spans(0, 2), Directions: Span{1, 1}}, 2, 1), protocol.KindInconsistent, "must be requested once"},
-		{"directions that nobody agreed to", f.signed(Request{Rows: Spans(0), Directions: Span{3, 2}}, 2, 1), protocol.KindInconsistent, "must be between 0 and 3"},
-		{"unsigned", unsigned, protocol.KindInconsistent, "is not signed"},
+		{"rows that nobody aligned", f.signed(Request{Rows: Spans(10), Directions: Span{0, 1}}, 2, 1), protocol.KindInconsistent, "of 10 that are aligned"},
+		{"phases that were answered", f.signed(Request{Rows: Spans(0, 2), Directions: Span{1, 1}}, 2, 1), protocol.KindInconsistent, "each is answered once"},
+		{"directions that nobody agreed to", f.signed(Request{Rows: Spans(0), Directions: Span{3, 2}}, 2, 1), protocol.KindInconsistent, "where 0 to 3 were agreed"},
+		{"unsigned", unsigned, protocol.KindInconsistent, "has not signed"},
 		{"cut", protocol.Message{Header: unsigned.Header, Body: unsigned.Body[:9]}, protocol.KindMalformed, "too early"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

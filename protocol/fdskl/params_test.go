@@ -19,13 +19,13 @@ func TestParams(t *testing.T) {
 		t.Errorf("decoded %+v, %v", back, err)
 	}
 	for want, s := range map[string]Spec{
-		`mode is "secret"`:       {Mode: "secret", Rows: 1, Directions: 1},
-		`topology is "ring"`:     {Topology: "ring", Rows: 1, Directions: 1},
-		"phases have 12":        {Bits: 12, Rows: 1, Directions: 1},
-		"aligned rows is 0":      {Directions: 1},
-		"directions is -1":       {Rows: 1, Directions: -1},
-		"aligned rows is 268435457":   {Rows: MaxRows + 1, Directions: 1},
-		"directions is 16777217": {Rows: 1, Directions: MaxDirections + 1},
+		`mode "secret"`:       {Mode: "secret", Rows: 1, Directions: 1},
+		`topology "ring"`:     {Topology: "ring", Rows: 1, Directions: 1},
+		"phases of 12":        {Bits: 12, Rows: 1, Directions: 1},
+		"0 aligned rows":      {Directions: 1},
+		"-1 directions":       {Rows: 1, Directions: -1},
+		"268435457 aligned":   {Rows: MaxRows + 1, Directions: 1},
+		"16777217 directions": {Rows: 1, Directions: MaxDirections + 1},
 	} {
 		if _, err := NewParams(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

@@ -272,7 +272,7 @@ func TestPartsThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, m := range map[string]linalg.Matrix[float64]{
-		"are a 2 x 2 matrix, but a 3 x 2": linalg.New[float64](2, 2), "are a 3 x 1 matrix, but a 3 x 2": linalg.New[float64](3, 1),
+		"2 x 2 rows where 3 x 2": linalg.New[float64](2, 2), "3 x 1 rows where 3 x 2": linalg.New[float64](3, 1),
 		"row 1, column 0 (from 0) is 2.5, but the declared limit is 2": {Data: []float64{0, 0, 2.5, 0, 0, 0}, Rows: 3, Cols: 2, Stride: 2},
 		"is NaN": {Data: []float64{0, 0, math.NaN(), 0, 0, 0}, Rows: 3, Cols: 2, Stride: 2},
 	} {

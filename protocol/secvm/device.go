@@ -82,11 +82,11 @@ func (l Limits) Check(p Params) error {
 	case s.Hashes > l.Hashes:
 		return fmt.Errorf("secvm: model %s has %d hashes, but this device accepts at most %d, because bins can be intersected", s.Name, s.Hashes, l.Hashes)
 	case s.MaxWeight > l.MaxWeight:
-		return fmt.Errorf("secvm: model %s allows weights of %g, but this device accepts at most %g, because large ones switch chosen people on and off", s.Name, s.MaxWeight, l.MaxWeight)
+		return fmt.Errorf("secvm: model %s allows weights of %g, but this device accepts at most %g, because large weights switch chosen people on and off", s.Name, s.MaxWeight, l.MaxWeight)
 	case s.Radius == 0 && !l.Paper:
 		return fmt.Errorf("secvm: model %s does not bound the norm of its weights (mode paper), but this device accepts hardened jobs only", s.Name)
 	case s.Radius > l.Radius:
-		return fmt.Errorf("secvm: model %s allows weights of norm %g, but this device accepts at most %g, because large ones switch chosen people on and off", s.Name, s.Radius, l.Radius)
+		return fmt.Errorf("secvm: model %s allows weights of norm %g, but this device accepts at most %g, because large weights switch chosen people on and off", s.Name, s.Radius, l.Radius)
 	case s.Cohort < l.Cohort:
 		return fmt.Errorf("secvm: model %s takes a step with %d participants, but this device requires %d", s.Name, s.Cohort, l.Cohort)
 	}
