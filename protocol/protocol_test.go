@@ -67,10 +67,10 @@ func TestDescriptorRefuses(t *testing.T) {
 		change func(*Descriptor)
 		want   string
 	}{
-		{"no protocol", func(d *Descriptor) { d.Protocol = "" }, "protocol: a descriptor must have the name of a protocol and at least one member"},
-		{"nobody", func(d *Descriptor) { d.Members = nil }, "protocol: a descriptor must have the name of a protocol and at least one member"},
+		{"no protocol", func(d *Descriptor) { d.Protocol = "" }, "protocol: a descriptor needs the name of a protocol and at least one member"},
+		{"nobody", func(d *Descriptor) { d.Members = nil }, "protocol: a descriptor needs the name of a protocol and at least one member"},
 		{"twice", func(d *Descriptor) { d.Members[1].Name = "south" }, `protocol: two members are called "south"; give each its own name`},
-		{"no name", func(d *Descriptor) { d.Members[1].Name = "" }, `protocol: the member name "" must have between 1 and 64 bytes`},
+		{"no name", func(d *Descriptor) { d.Members[1].Name = "" }, `protocol: member name ""; use 1 to 64 bytes`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

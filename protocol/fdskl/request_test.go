@@ -52,7 +52,7 @@ func TestMarks(t *testing.T) {
 		{"a negative row", Request{Rows: []Span{{-1, 1}}, Directions: Span{0, 1}}, "rows -1"},
 		{"no directions", Request{Rows: Spans(4), Directions: Span{2, 0}}, "directions 2 to 1"},
 		{"too many directions", Request{Rows: Spans(4), Directions: Span{2, 7}}, "directions 2 to 8, where 0 to 7 were agreed"},
-		{"more than a message holds", Request{Rows: Spans(4), Directions: Span{0, 6}}, "a request has 6 directions, but at most 5"},
+		{"more than a message holds", Request{Rows: Spans(4), Directions: Span{0, 6}}, "6 directions at once, at most 5"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before := slices.Clone(m)

@@ -160,17 +160,17 @@ func TestRunNamesWhatWentWrong(t *testing.T) {
 		is    error
 		want  string
 	}{
-		"nobody moves": {steps{"a": ends, "b": waits, "c": waits}, memory.ErrStalled, "memory: no machine makes progress, although b, c did not end"},
+		"nobody moves": {steps{"a": ends, "b": waits, "c": waits}, memory.ErrStalled, "memory: no machine moves, and b, c did not end"},
 		"a message that is never taken": {steps{"b": waits, "c": ends, "a": func(m *script, kind string) (protocol.Effects, error) {
 			return protocol.Effects{Send: m.send("b", "early"), End: &protocol.End{}}, nil
 		}}, memory.ErrStalled, "b did not end"},
 		"a refused event": {steps{"a": ends, "b": func(*script, string) (protocol.Effects, error) { return protocol.Effects{}, broken }, "c": ends}, broken, "memory: b: broken"},
 		"a bad end": {steps{"a": ends, "b": ends, "c": func(*script, string) (protocol.Effects, error) {
 			return protocol.Finish(protocol.Effects{}, broken)
-		}}, broken, "memory: member c ended with an error: broken"},
+		}}, broken, "memory: c ended: broken"},
 		"a message to a stranger": {steps{"b": ends, "c": ends, "a": func(m *script, kind string) (protocol.Effects, error) {
 			return protocol.Effects{Send: m.send("d", "x")}, nil
-		}}, nil, "a machine must send in its own name, to another member"},
+		}}, nil, "a machine sends in its own name, to another member"},
 		"a missing machine": {steps{"a": ends, "b": ends}, nil, "memory: c has no machine"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -200,7 +200,7 @@ func TestFirstErrorIsKept(t *testing.T) {
 		"a member that is none": {func(s *memory.Session) { s.Setup("d") }, `memory: the session has no member "d"`},
 		"a key that is none":    {func(s *memory.Session) { s.Sign("d") }, `memory: the session has no member "d"`},
 		"a constructor's error": {func(s *memory.Session) { s.Add("a", nil, errors.New("too few rows")) }, "memory: the machine of a: too few rows"},
-		"two machines":          {func(s *memory.Session) { s.Add("a", new(script), nil) }, "memory: member a has two machines; it must have one"},
+		"two machines":          {func(s *memory.Session) { s.Add("a", new(script), nil) }, "memory: a has two machines"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := session(steps{"a": ends, "b": ends, "c": ends})

@@ -388,7 +388,7 @@ func TestContinuedConstructorsRefuse(t *testing.T) {
 // preparation that fails on them is the leader's fault. Rows that cannot be prepared are the
 // newcomer's own problem, and nobody is blamed.
 func TestNewcomersArePrepared(t *testing.T) {
-	const late = "okra: the epoch's seed did not arrive in time" // a word that is refused is none
+	const late = "okra: the epoch's seed did not come in time" // a word that is refused is none
 	ready := share(randomRows("small epoch", 12, 5), 4, 2, 3, 2, 1)[2]
 	for name, tt := range map[string]struct {
 		prepare Prepare

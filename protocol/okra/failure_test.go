@@ -27,7 +27,7 @@ func TestDifferentWidthsEndTheOddParty(t *testing.T) {
 			t.Errorf("south sends %v", m.Header)
 		}
 	}
-	w.wantEnd(t, "hub", "south (silent): okra: an announcement did not arrive in time")
+	w.wantEnd(t, "hub", "south (silent): okra: an announcement did not come in time")
 }
 
 func TestServerComparesAnnouncements(t *testing.T) {
@@ -77,12 +77,12 @@ func TestSilence(t *testing.T) {
 		blamed string
 		want   string
 	}{
-		{"seed", func(m protocol.Message) bool { return m.Kind == kindSeed }, "south", "north", "north (silent): okra: the epoch's seed did not arrive in time"},
-		{"announce", func(m protocol.Message) bool { return m.Kind == kindSeed }, "hub", "south", "south (silent): okra: an announcement did not arrive in time, nor from east"},
-		{"announcements", func(m protocol.Message) bool { return m.Kind == kindAnnounce }, "hub", "north", "north (silent): okra: an announcement did not arrive in time, nor from south and east"},
-		{"rows", func(m protocol.Message) bool { return m.Kind == kindRows && m.Sender == "south" }, "hub", "south", "south (silent): okra: rows did not arrive in time"},
-		{"labels", func(m protocol.Message) bool { return m.Kind == kindLabels && m.Sender != "south" }, "hub", "north", "north (silent): okra: rows did not arrive in time, nor from east"},
-		{"receipt", func(m protocol.Message) bool { return m.Kind == kindReceipt }, "east", "hub", "hub (silent): okra: a receipt did not arrive in time"},
+		{"seed", func(m protocol.Message) bool { return m.Kind == kindSeed }, "south", "north", "north (silent): okra: the epoch's seed did not come in time"},
+		{"announce", func(m protocol.Message) bool { return m.Kind == kindSeed }, "hub", "south", "south (silent): okra: an announcement did not come in time, nor from east"},
+		{"announcements", func(m protocol.Message) bool { return m.Kind == kindAnnounce }, "hub", "north", "north (silent): okra: an announcement did not come in time, nor from south and east"},
+		{"rows", func(m protocol.Message) bool { return m.Kind == kindRows && m.Sender == "south" }, "hub", "south", "south (silent): okra: rows did not come in time"},
+		{"labels", func(m protocol.Message) bool { return m.Kind == kindLabels && m.Sender != "south" }, "hub", "north", "north (silent): okra: rows did not come in time, nor from east"},
+		{"receipt", func(m protocol.Message) bool { return m.Kind == kindReceipt }, "east", "hub", "hub (silent): okra: a receipt did not come in time"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := training(t, Spec{}, share(randomRows("silence", 6, 5), 2, 2, 2)...)
@@ -125,7 +125,7 @@ func TestSlowUploadLives(t *testing.T) {
 	}
 	cfg.Gone = map[string]int{"south": 5} // after the first rows
 	w := run(t, cfg)
-	w.wantEnd(t, "hub", "south (silent): okra: rows did not arrive in time")
+	w.wantEnd(t, "hub", "south (silent): okra: rows did not come in time")
 }
 
 // A timer of a round that is over, or has not begun, changes nothing.

@@ -64,7 +64,7 @@ func (in Input) validate() error {
 	case n < 1 || n > maxRows:
 		return fmt.Errorf("okra: the party has %d rows; it must have between 1 and %d", n, maxRows)
 	case f < 1 || f > MaxFeatures:
-		return fmt.Errorf("okra: the rows have %d features; they must have between 1 and %d", f, MaxFeatures)
+		return fmt.Errorf("okra: rows of the number of features is %d; it must be between 1 and %d", f, MaxFeatures)
 	}
 	if err := labelled.Check("okra: ", in.Rows, in.Labels, in.Test); err != nil {
 		return err

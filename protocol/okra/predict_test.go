@@ -113,14 +113,14 @@ func TestAnswersThatCannotBe(t *testing.T) {
 		}
 	}
 	for want, answer := range map[string]Answer{
-		"okra: cannot answer rows 0 to 511: out of memory": func(linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
+		"okra: answering rows 0 to 511: out of memory": func(linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
 			return linalg.Matrix[float64]{}, errors.New("out of memory")
 		},
-		"okra: cannot answer rows 0 to 511: the model returned 511 x 1 decisions, which is the wrong shape": sized(511, 1, 0),
-		"okra: cannot answer rows 0 to 511: the model returned 512 x 0 decisions, which is the wrong shape": sized(512, 0, 0),
-		"okra: cannot answer rows 0 to 511: the model's decision NaN about row 0 is not finite":             sized(512, 1, math.NaN()),
-		"okra: cannot answer rows 0 to 511: the model's decision +Inf about row 0 is not finite":            sized(512, 1, math.Inf(1)),
-		"okra: cannot answer rows 512 to 599: the model returned 88 x 2 decisions, which is the wrong shape": func(e linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
+		"okra: answering rows 0 to 511: the model gave 511 x 1 decisions":   sized(511, 1, 0),
+		"okra: answering rows 0 to 511: the model gave 512 x 0 decisions":   sized(512, 0, 0),
+		"okra: answering rows 0 to 511: the model decides NaN about row 0":  sized(512, 1, math.NaN()),
+		"okra: answering rows 0 to 511: the model decides +Inf about row 0": sized(512, 1, math.Inf(1)),
+		"okra: answering rows 512 to 599: the model gave 88 x 2 decisions": func(e linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
 			calls++
 			return linalg.New[float64](e.Rows, calls), nil
 		},
@@ -140,7 +140,7 @@ func TestBadMessagesOfPredictions(t *testing.T) {
 		}
 	}
 	forgeries := []forgery{
-		{"announces labels", kindAnnounce, changeAnnounce(func(a *announce) { a.labelled = true }), protocol.KindInconsistent, "a prediction must announce numbers of 8 bytes, no labels and no grid"},
+		{"announces labels", kindAnnounce, changeAnnounce(func(a *announce) { a.labelled = true }), protocol.KindInconsistent, "a prediction announces numbers of 8 bytes and nothing else"},
 		{"announces a grid", kindAnnounce, changeAnnounce(func(a *announce) { a.grid = true }), protocol.KindInconsistent, "and nothing else"},
 		{"other wire", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 4 }), protocol.KindInconsistent, "and nothing else"},
 		{"announcement truncated", kindAnnounce, truncate, protocol.KindMalformed, "okra: announcement: the bytes end too early"},
@@ -148,14 +148,14 @@ func TestBadMessagesOfPredictions(t *testing.T) {
 		{"rows truncated", kindRows, truncate, protocol.KindMalformed, "okra: rows: the bytes end too early"},
 		{"not a number", kindRows, number(math.NaN()), protocol.KindMalformed, "coordinate 1: NaN"},
 		{"a chunk too many", kindRows, func(m *protocol.Message) { m.Chunk, m.Chunks = 1, 2 }, protocol.KindInconsistent, "chunk 1 of 2 of Rows"},
-		{"labels", kindRows, func(m *protocol.Message) { m.Kind = kindLabels }, protocol.KindUnexpected, "Labels of round 3 is not expected"},
+		{"labels", kindRows, func(m *protocol.Message) { m.Kind = kindLabels }, protocol.KindUnexpected, "Labels of round 3 is not awaited"},
 		{"no decisions", kindDecisions, decisions(0), protocol.KindMalformed, "0 decisions for each row"},
 		{"too many decisions", kindDecisions, decisions(1 << 20), protocol.KindMalformed, "1048576 decisions for each row"},
-		{"decisions missing", kindDecisions, decisions(3, 1, 2, 3), protocol.KindInconsistent, "the message has 3 decisions in chunk 0, which must have 6"},
-		{"decisions over", kindDecisions, decisions(3, 1, 2, 3, 4, 5, 6, 7), protocol.KindInconsistent, "the message has 7 decisions in chunk 0, which must have 6"},
+		{"decisions missing", kindDecisions, decisions(3, 1, 2, 3), protocol.KindInconsistent, "3 decisions in chunk 0, 6 belong there"},
+		{"decisions over", kindDecisions, decisions(3, 1, 2, 3, 4, 5, 6, 7), protocol.KindInconsistent, "7 decisions in chunk 0, 6 belong there"},
 		{"half a decision", kindDecisions, truncate, protocol.KindMalformed, "okra: decisions: 7 bytes too many"},
-		{"not a decision", kindDecisions, decisions(3, 1, 2, math.NaN(), 4, 5, 6), protocol.KindMalformed, "decision 2 is NaN; it must be finite"},
-		{"decisions in more chunks", kindDecisions, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindInconsistent, "chunk 0 of 2 of Decisions arrived, but 1 chunks were announced"},
+		{"not a decision", kindDecisions, decisions(3, 1, 2, math.NaN(), 4, 5, 6), protocol.KindMalformed, "decision 2 is NaN"},
+		{"decisions in more chunks", kindDecisions, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindInconsistent, "chunk 0 of 2 of Decisions; 1 chunks were announced"},
 	}
 	trained := train(t, Spec{Wire: Float64}, share(randomRows("train", 6, 9), 3, 3)...)
 	checkRefusals(t, trained.prediction(t, query{spec: Spec{Wire: Float64}, epoch: trained.party("north").EpochSeed(),
@@ -188,7 +188,7 @@ func TestDecisionsAgreeOnTheirWidth(t *testing.T) {
 		}
 		r := run(t, cfg)
 		for _, refusal := range r.Refusals {
-			if !strings.Contains(refusal.Err.Error(), "the chunk has 99 decisions for each row, but earlier chunks have 100") {
+			if !strings.Contains(refusal.Err.Error(), "99 decisions for each row, 100 before") {
 				t.Error(refusal.Err)
 			}
 		}
@@ -201,9 +201,9 @@ func TestDecisionsAgreeOnTheirWidth(t *testing.T) {
 func TestPredictionTimers(t *testing.T) {
 	trained := train(t, Spec{}, share(randomRows("train", 6, 9), 3, 3)...)
 	for _, c := range []struct{ lost, who, want string }{
-		{kindAnnounce, "hub", "south (silent): okra: an announcement did not arrive in time"},
-		{kindRows, "hub", "south (silent): okra: rows did not arrive in time"},
-		{kindDecisions, "south", "hub (silent): okra: decisions did not arrive in time"},
+		{kindAnnounce, "hub", "south (silent): okra: an announcement did not come in time"},
+		{kindRows, "hub", "south (silent): okra: rows did not come in time"},
+		{kindDecisions, "south", "hub (silent): okra: decisions did not come in time"},
 	} {
 		cfg := trained.prediction(t, query{epoch: trained.party("north").EpochSeed(), rows: randomRows("new", 2, 9), answer: score(trained.server().Rows([]int{0}))})
 		cfg.Intercept = without(func(m protocol.Message) bool { return m.Kind == c.lost })
@@ -281,18 +281,18 @@ func TestPredictionConstructorsRefuse(t *testing.T) {
 		rows    linalg.Matrix[float64]
 		want    string
 	}{
-		{several, "south", rows, "okra: a prediction must have one owner of rows, not 3"},
-		{predictSession(t, p, protocol.SessionID{}), "south", rows, "okra: a prediction's descriptor must name the training session as its parent"},
-		{good, "hub", rows, `okra: member "hub" does not have the role party in this session`},
-		{good, "south", linalg.New[float64](0, 9), "okra: the party has 0 rows; it must have between 1 and 67108864"},
+		{several, "south", rows, "okra: a prediction has one owner of rows, not 3"},
+		{predictSession(t, p, protocol.SessionID{}), "south", rows, "okra: a prediction's descriptor names the training session as its parent"},
+		{good, "hub", rows, `okra: "hub" is not a party in this session`},
+		{good, "south", linalg.New[float64](0, 9), "okra: 0 rows; a party brings 1 to 67108864"},
 	} {
 		if _, err := NewPredictParty(protocol.Setup{Session: c.session, Self: c.self}, p, Seed{}, c.rows); err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)
 		}
 	}
 	for session, want := range map[*protocol.Session]string{
-		several: "okra: a prediction must have one owner of rows, not 3",
-		predictSession(t, p, protocol.SessionID{}): "okra: a prediction's descriptor must name the training session as its parent",
+		several: "okra: a prediction has one owner of rows, not 3",
+		predictSession(t, p, protocol.SessionID{}): "okra: a prediction's descriptor names the training session as its parent",
 	} {
 		if _, err := NewPredictServer(protocol.Setup{Session: session, Self: "hub"}, p, Tag{}, 80, nil, Limits{}); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

@@ -59,8 +59,8 @@ var general = []forgery{
 	{"other protocol", "", func(m *protocol.Message) { m.Protocol = "scale" }, protocol.KindForeign, `message of protocol "scale"`},
 	{"other receiver", "", func(m *protocol.Message) { m.Receiver = "west" }, protocol.KindForeign, `message for "west"`},
 	{"stranger", "", func(m *protocol.Message) { m.Sender = "mallory" }, protocol.KindForeign, `sender "mallory" is not a member`},
-	{"from oneself", "", func(m *protocol.Message) { m.Sender = m.Receiver }, protocol.KindUnexpected, "is not expected"},
-	{"other round", "", func(m *protocol.Message) { m.Round++ }, protocol.KindUnexpected, "is not expected"},
+	{"from oneself", "", func(m *protocol.Message) { m.Sender = m.Receiver }, protocol.KindUnexpected, "is not awaited"},
+	{"other round", "", func(m *protocol.Message) { m.Round++ }, protocol.KindUnexpected, "is not awaited"},
 	{"other kind", "", func(m *protocol.Message) { m.Kind = "Gossip" }, protocol.KindUnexpected, "Gossip of round"},
 	{"numbered", "", func(m *protocol.Message) { m.Sequence = 1 }, protocol.KindUnexpected, "which is sent once"},
 }
@@ -81,18 +81,18 @@ var specific = []forgery{
 	{"too many rows", kindAnnounce, changeAnnounce(func(a *announce) { a.rows = maxRows + 1 }), protocol.KindMalformed, "67108865 rows"},
 	{"no width", kindAnnounce, changeAnnounce(func(a *announce) { a.width = 0 }), protocol.KindMalformed, "encoded width 0"},
 	{"too wide", kindAnnounce, changeAnnounce(func(a *announce) { a.width = math.MaxUint32 }), protocol.KindMalformed, "encoded width 4294967295"},
-	{"odd numbers", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 2 }), protocol.KindMalformed, "a number has 2 bytes; it must have 4 or 8"},
-	{"other wire", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 4 }), protocol.KindInconsistent, "the numbers have 4 bytes, but the session's numbers have 8"},
+	{"odd numbers", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 2 }), protocol.KindMalformed, "numbers of 2 bytes"},
+	{"other wire", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 4 }), protocol.KindInconsistent, "numbers of 4 bytes, although the session's have 8"},
 	{"a flag of 2", kindAnnounce, func(m *protocol.Message) { m.Body = slices.Clone(m.Body); m.Body[len(m.Body)-1] = 2 }, protocol.KindMalformed, "2, want 0 or 1"},
 	{"announcement in parts", kindAnnounce, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
 
 	{"rows truncated", kindRows, truncate, protocol.KindMalformed, "okra: rows: the bytes end too early"},
 	{"rows extended", kindRows, extend, protocol.KindMalformed, "1 bytes too many"},
 	{"a row too many", kindRows, func(m *protocol.Message) { m.Body = make([]byte, len(m.Body)+8*72) }, protocol.KindMalformed, "576 bytes too many"},
-	{"not a number", kindRows, number(math.NaN()), protocol.KindMalformed, "okra: the encoded number of row 0 at coordinate 1 is invalid: NaN"},
+	{"not a number", kindRows, number(math.NaN()), protocol.KindMalformed, "okra: rows: row 0, coordinate 1: NaN"},
 	{"infinite", kindRows, number(math.Inf(-1)), protocol.KindMalformed, "coordinate 1: -Inf"},
 	{"huge", kindRows, number(1.01 * maxEncoded), protocol.KindMalformed, "coordinate 1: 1.01e+19"},
-	{"a chunk too many", kindRows, func(m *protocol.Message) { m.Chunk, m.Chunks = 1, 2 }, protocol.KindInconsistent, "chunk 1 of 2 of Rows arrived, but 1 chunks were announced"},
+	{"a chunk too many", kindRows, func(m *protocol.Message) { m.Chunk, m.Chunks = 1, 2 }, protocol.KindInconsistent, "chunk 1 of 2 of Rows; 1 chunks were announced"},
 	{"a chunk beyond", kindRows, func(m *protocol.Message) { m.Chunk = 1 }, protocol.KindInconsistent, "chunk 1 of 1 of Rows"},
 	{"rows from the server", kindRows, func(m *protocol.Message) { m.Sender = "hub" }, protocol.KindUnexpected, "not awaited from hub"},
 
@@ -100,14 +100,14 @@ var specific = []forgery{
 	{"labels extended", kindLabels, extend, protocol.KindMalformed, "1 bytes too many"},
 	{"labels missing", kindLabels, body(make([]byte, 9)), protocol.KindMalformed, "row 0 of the chunk: a label is missing"},
 	{"label too long", kindLabels, body(append([]byte{65, 0}, make([]byte, 100)...)), protocol.KindMalformed, "a name of 65 bytes, at most 64 are allowed"},
-	{"labels in more chunks", kindLabels, func(m *protocol.Message) { m.Chunks = 3 }, protocol.KindInconsistent, "chunk 0 of 3 of Labels arrived, but 1 chunks were announced"},
+	{"labels in more chunks", kindLabels, func(m *protocol.Message) { m.Chunks = 3 }, protocol.KindInconsistent, "chunk 0 of 3 of Labels; 1 chunks were announced"},
 
 	{"receipt truncated", kindReceipt, truncate, protocol.KindMalformed, "okra: receipt: the bytes end too early"},
-	{"receipt for fewer rows", kindReceipt, body(encodeReceipt(1)), protocol.KindInconsistent, "the receipt is for 1 rows, but 2 were sent"},
-	{"receipt beyond belief", kindReceipt, body(encodeReceipt(math.MaxInt)), protocol.KindInconsistent, "the receipt is for 9223372036854775807 rows"},
+	{"receipt for fewer rows", kindReceipt, body(encodeReceipt(1)), protocol.KindInconsistent, "a receipt for 1 rows, although 2 were sent"},
+	{"receipt beyond belief", kindReceipt, body(encodeReceipt(math.MaxInt)), protocol.KindInconsistent, "a receipt for 9223372036854775807 rows"},
 	{"grant from a party", kindGrant, func(m *protocol.Message) { m.Sender = "north" }, protocol.KindUnexpected, "not awaited from north"},
 	{"grant in parts", kindGrant, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
-	{"grant with a body", kindGrant, func(m *protocol.Message) { m.Body = []byte{1} }, protocol.KindMalformed, "the grant must be empty, but has 1 bytes"},
+	{"grant with a body", kindGrant, func(m *protocol.Message) { m.Body = []byte{1} }, protocol.KindMalformed, "grant: 1 bytes too many"},
 	{"receipt from a party", kindReceipt, func(m *protocol.Message) { m.Sender = "north" }, protocol.KindUnexpected, "not awaited from north"},
 	{"receipt in parts", kindReceipt, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
 }
@@ -210,7 +210,7 @@ func TestEventsOutOfPlace(t *testing.T) {
 		check(protocol.Received{}, "okra: the session has not started")
 		check(protocol.Expired{Timer: TimerRows}, "okra: the session has not started")
 		if n.Name != "hub" {
-			check(protocol.Start{InputHash: [32]byte{1}}, "okra: the rows differ from those with which the session was started; restore them or start a new session")
+			check(protocol.Start{InputHash: [32]byte{1}}, "okra: the rows are not those the session started with; restore them, or start a new session")
 		}
 		if _, err := m.Step(protocol.Start{InputHash: n.InputHash}); err != nil {
 			t.Fatal(err)
@@ -222,9 +222,9 @@ func TestEventsOutOfPlace(t *testing.T) {
 		}
 		switch n.Name {
 		case "hub":
-			check(protocol.Resumed{}, "okra: the server cannot resume before all rows have arrived")
+			check(protocol.Resumed{}, "okra: resumed before all rows have come")
 		case "south": // has no seed yet
-			check(protocol.Resumed{}, "okra: there is nothing to resume")
+			check(protocol.Resumed{}, "okra: resumed with nothing left to send")
 		}
 	}
 	for _, o := range train(t, Spec{}, share(randomRows("place", 4, 5), 2, 2)...).Nodes {
@@ -258,18 +258,18 @@ func TestConstructorsRefuse(t *testing.T) {
 		want    string
 	}{
 		{"no session", nil, "north", false, "okra: the setup has no session"},
-		{"other protocol", with(func(d *protocol.Descriptor) { d.Protocol = "scale" }, hub, north), "north", false, "okra: the session uses scale version 2, but this program has okra version 2"},
-		{"other version", with(func(d *protocol.Descriptor) { d.Version = 1 }, hub, north), "hub", true, "okra: the session uses okra version 1, but this program has okra version 2"},
+		{"other protocol", with(func(d *protocol.Descriptor) { d.Protocol = "scale" }, hub, north), "north", false, "okra: the session is of scale version 2, this is okra version 2"},
+		{"other version", with(func(d *protocol.Descriptor) { d.Version = 1 }, hub, north), "hub", true, "okra: the session is of okra version 1, this is okra version 2"},
 		{"other parameters", other, "hub", true, "okra: the parameters differ from the session's descriptor"},
-		{"no server", newSession(t, p, north, south), "north", false, "okra: a session must have one server, not 0"},
-		{"two servers", newSession(t, p, hub, protocol.Member{Name: "hub2", Role: protocol.RoleServer}, north), "hub", true, "okra: a session must have one server, not 2"},
-		{"no leader", with(keep, hub, south), "south", false, "okra: a training session must have one leader, not 0"},
-		{"no leader, server", with(keep, hub, south), "hub", true, "okra: a training session must have one leader, not 0"},
-		{"two leaders", with(keep, hub, north, protocol.Member{Name: "west", Role: protocol.RoleLeader}), "north", false, "okra: a training session must have one leader, not 2"},
-		{"unknown role", with(keep, hub, north, protocol.Member{Name: "eve", Role: "witness"}), "north", false, "okra: every member must be the server, the leader or a party"},
-		{"server as party", all, "hub", false, `okra: member "hub" does not have the role party in this session`},
-		{"party as server", all, "north", true, `okra: member "north" does not have the role server in this session`},
-		{"stranger", all, "west", false, `okra: member "west" does not have the role party in this session`},
+		{"no server", newSession(t, p, north, south), "north", false, "okra: a session has one server, not 0"},
+		{"two servers", newSession(t, p, hub, protocol.Member{Name: "hub2", Role: protocol.RoleServer}, north), "hub", true, "okra: a session has one server, not 2"},
+		{"no leader", with(keep, hub, south), "south", false, "okra: a training session has one leader, not 0"},
+		{"no leader, server", with(keep, hub, south), "hub", true, "okra: a training session has one leader, not 0"},
+		{"two leaders", with(keep, hub, north, protocol.Member{Name: "west", Role: protocol.RoleLeader}), "north", false, "okra: a training session has one leader, not 2"},
+		{"unknown role", with(keep, hub, north, protocol.Member{Name: "eve", Role: "witness"}), "north", false, "okra: a member is neither server nor leader nor party"},
+		{"server as party", all, "hub", false, `okra: "hub" is not a party in this session`},
+		{"party as server", all, "north", true, `okra: "north" is not a server in this session`},
+		{"stranger", all, "west", false, `okra: "west" is not a party in this session`},
 	} {
 		setup := protocol.Setup{Session: c.session, Self: c.self}
 		var err error
@@ -295,12 +295,12 @@ func TestBadInputs(t *testing.T) {
 		in   Input
 		want string
 	}{
-		{Input{}, "okra: the party has 0 rows; it must have between 1 and 67108864"},
-		{Input{Rows: linalg.New[float64](2, 0)}, "okra: the rows have 0 features; they must have between 1 and 4194304"},
+		{Input{}, "okra: 0 rows; a party brings 1 to 67108864"},
+		{Input{Rows: linalg.New[float64](2, 0)}, "okra: rows of 0 features; 1 to 4194304 are possible"},
 		{Input{Rows: good, Labels: []string{"a"}}, "okra: 1 labels for 2 rows"},
-		{Input{Rows: good, Labels: []string{"a", ""}}, `okra: row 1 has the label ""; a label must have between 1 and 64 bytes`},
-		{Input{Rows: good, Labels: []string{strings.Repeat("a", 65), "b"}}, `okra: row 0 has the label "` + strings.Repeat("a", 65) + `"; a label must have between 1 and 64 bytes`},
-		{Input{Rows: good, Test: []bool{true}}, "okra: the numbers of test flags (1) and rows (2) differ"},
+		{Input{Rows: good, Labels: []string{"a", ""}}, `okra: row 1: label ""; a label has 1 to 64 bytes`},
+		{Input{Rows: good, Labels: []string{strings.Repeat("a", 65), "b"}}, `okra: row 0: label "` + strings.Repeat("a", 65) + `"; a label has 1 to 64 bytes`},
+		{Input{Rows: good, Test: []bool{true}}, "okra: 1 test flags for 2 rows"},
 		{Input{Rows: with(math.NaN())}, "okra: row 1, feature 2: NaN; fill in missing values and scale the features first"},
 		{Input{Rows: with(math.Inf(1))}, "okra: row 1, feature 2: +Inf; fill in missing values and scale the features first"},
 		{Input{Rows: with(-2e15)}, "okra: row 1, feature 2: -2e+15; fill in missing values and scale the features first"},

@@ -46,7 +46,7 @@ func blames(t *testing.T, err error, blamed string, kind protocol.Kind, want str
 	}
 }
 
-const wrongOrder = "are not in the common order; check that the table has not changed"
+const wrongOrder = "are not in the common order; see that the table has not changed"
 
 // swap exchanges two entries of a body.
 func swap(b []byte, i, j, width int) {
@@ -233,7 +233,7 @@ func TestNoneTooEarly(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = north.Step(protocol.Received{Message: setup(s, "hub").Message("north", roundCommon, kindNone, nil)})
-	blames(t, err, "hub", protocol.KindUnexpected, "None of round 4 is not expected from hub")
+	blames(t, err, "hub", protocol.KindUnexpected, "None of round 4 is not awaited from hub")
 }
 
 // A refused chunk of places changes no state: the genuine chunk is accepted after it.
@@ -244,9 +244,9 @@ func TestPlacesThatAreRefused(t *testing.T) {
 		want string
 	}{
 		{encodePlaces(2, []uint32{1, 1}), protocol.KindInconsistent, "a place is repeated"},
-		{encodePlaces(2, []uint32{1, 7}), protocol.KindMalformed, "place 7 does not exist in a set of 7 ids"},
-		{encodePlaces(8, []uint32{0, 1, 2, 3, 4, 5, 6, 6}), protocol.KindMalformed, "the number of common rows is 8; it must be between 1 and the set's size, 7"},
-		{encodePlaces(0, nil), protocol.KindMalformed, "the number of common rows is 0; it must be between 1 and the set's size, 7"},
+		{encodePlaces(2, []uint32{1, 7}), protocol.KindMalformed, "place 7 in a set of 7"},
+		{encodePlaces(8, []uint32{0, 1, 2, 3, 4, 5, 6, 6}), protocol.KindMalformed, "8 common rows in a set of 7"},
+		{encodePlaces(0, nil), protocol.KindMalformed, "0 common rows in a set of 7"},
 		{encodePlaces(9000, []uint32{1}), protocol.KindMalformed, "9000 common rows"},
 		{encodePlaces(2, []uint32{1}), protocol.KindMalformed, "the bytes end too early"},
 		{encodePlaces(2, []uint32{1, 2, 3}), protocol.KindMalformed, "4 bytes too many"},

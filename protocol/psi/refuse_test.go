@@ -69,10 +69,10 @@ func TestBadElements(t *testing.T) {
 		{"none", nil, "the body has 0 bytes, want 64"},
 		{"one too few", good[:ristretto.Size], "the body has 32 bytes, want 64"},
 		{"one byte more", append(bytes.Clone(good), 0), "the body has 65 bytes, want 64"},
-		{"the identity", elements(t, generator, identity), "the bytes encode the identity element, which is not allowed"},
-		{"not canonical", elements(t, notCanonical, twice), "the bytes do not encode a group element"},
-		{"negative", elements(t, negative, twice), "the bytes do not encode a group element"},
-		{"no square", elements(t, generator, notSquare), "the bytes do not encode a group element"},
+		{"the identity", elements(t, generator, identity), "the bytes encode the identity"},
+		{"not canonical", elements(t, notCanonical, twice), "the bytes do not encode an element"},
+		{"negative", elements(t, negative, twice), "the bytes do not encode an element"},
+		{"no square", elements(t, generator, notSquare), "the bytes do not encode an element"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			north, s := begun(t)
@@ -96,7 +96,7 @@ func TestMessagesOutOfPlace(t *testing.T) {
 		kind protocol.Kind
 		want string
 	}{
-		{"more chunks", func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindInconsistent, "the list has 2 chunks, but 2 ids must have 1"},
+		{"more chunks", func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindInconsistent, "2 chunks for 2 ids, which take 1"},
 		{"billions of chunks", func(m *protocol.Message) { m.Chunk, m.Chunks = 1<<32-2, 1<<32-1 }, protocol.KindInconsistent, "chunks for 2 ids"},
 		{"the party's own set", func(m *protocol.Message) { m.Sequence = 0 }, protocol.KindUnexpected, "not awaited"},
 		{"nobody's set", func(m *protocol.Message) { m.Sequence = 1<<32 - 1 }, protocol.KindUnexpected, "not awaited"},
@@ -149,9 +149,9 @@ func TestSessionsThatAreRefused(t *testing.T) {
 	}{
 		{"", []protocol.Member{north, south}, p.Encode()},
 		{"", []protocol.Member{hub, north, south, east}, p.Encode()},
-		{"psi: two parties compare their sets without a server; remove the server", []protocol.Member{hub, north, south}, p.Encode()},
-		{"psi: 3 parties need one server to compare their sets, but the session has 0", []protocol.Member{north, south, east}, p.Encode()},
-		{"psi: a session must have between 2 and 64 parties, and no other member than a server; this one has 1 parties among 1 members", []protocol.Member{north}, p.Encode()},
+		{"psi: two parties compare their sets themselves; leave the server out", []protocol.Member{hub, north, south}, p.Encode()},
+		{"psi: 3 parties need one server to compare their sets, not 0", []protocol.Member{north, south, east}, p.Encode()},
+		{"psi: a session has 2 to 64 parties and, besides them, only a server; this one has 1 parties among 1 members", []protocol.Member{north}, p.Encode()},
 		{"psi: the parameters differ from the session's descriptor", []protocol.Member{north, south}, params(t, Spec{MaxIDs: 7}).Encode()},
 	} {
 		s, err := protocol.NewSession(protocol.Descriptor{Protocol: Name, Version: Version, Params: c.params, Members: c.members})

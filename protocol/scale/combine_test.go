@@ -258,7 +258,7 @@ func TestSummarizeRefuses(t *testing.T) {
 	}{
 		{"method", `method "log"; choose minmax or standard`, table([]float64{1}), "log"},
 		{"no rows", "a party without rows cannot take part", linalg.Matrix[float64]{Cols: 3}, MinMax},
-		{"no columns", "there are 0 columns; there must be between 1 and 16777216", linalg.Matrix[float64]{Rows: 3}, MinMax},
+		{"no columns", "0 columns; 1 to 16777216", linalg.Matrix[float64]{Rows: 3}, MinMax},
 		{"too many columns", "16777217 columns", linalg.Matrix[float64]{Rows: 1, Cols: MaxColumns + 1}, MinMax},
 		{"NaN", "row 2, column 1 (from 1) holds NaN", table([]float64{1, 2}, []float64{math.NaN(), 0}), MinMax},
 		{"infinite", "row 1, column 2 (from 1) holds -Inf", table([]float64{1, math.Inf(-1)}), Standard},

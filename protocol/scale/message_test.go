@@ -64,14 +64,14 @@ func TestBadStatistics(t *testing.T) {
 		want string
 	}{
 		{"empty", nil, protocol.KindMalformed, "the bytes end too early"},
-		{"short", good[:len(good)-1], protocol.KindMalformed, "the numbers have the wrong length, 1023 bytes in chunk 1 of 1 for 2 columns"},
+		{"short", good[:len(good)-1], protocol.KindMalformed, "the numbers have 1023 bytes in chunk 1 of 1 for 2 columns"},
 		{"long", append(bytes.Clone(good), 0), protocol.KindMalformed, "the numbers have 1025 bytes"},
 		{"no columns", changed(8, 0), protocol.KindMalformed, "0 columns"},
-		{"too many columns", changed(11, 255), protocol.KindMalformed, "columns; there must be between 1 and 16777216"},
+		{"too many columns", changed(11, 255), protocol.KindMalformed, "columns; 1 to 16777216 are allowed"},
 		{"columns of two chunks", changed(10, 1), protocol.KindMalformed, "in chunk 1 of 1 for 65538 columns"},
-		{"padding", changed(len(good)-1, 1), protocol.KindMalformed, "the padding must be zero"},
+		{"padding", changed(len(good)-1, 1), protocol.KindMalformed, "padding that is not zero"},
 		{"no rows", body(0, one, two), protocol.KindMalformed, "a party without rows"},
-		{"too many rows", changed(6, 1), protocol.KindMalformed, "rows; there must be at most 1099511627776"},
+		{"too many rows", changed(6, 1), protocol.KindMalformed, "rows; at most 1099511627776"},
 		{"NaN", body(2, []float64{math.NaN(), 0}, two), protocol.KindMalformed, "NaN and 3 are not the minmax statistics"},
 		{"infinite", body(2, one, []float64{3, math.Inf(1)}), protocol.KindMalformed, "4 and +Inf are not"},
 		{"upside down", body(2, two, one), protocol.KindMalformed, "3 and 1 are not"},
@@ -126,7 +126,7 @@ func TestBadCombined(t *testing.T) {
 		{"NaN factor", body(0, []float64{1, 4}, []float64{math.NaN(), 1}), protocol.KindMalformed, "factor NaN"},
 		{"infinite factor", body(0, []float64{1, 4}, []float64{math.Inf(1), 1}), protocol.KindMalformed, "factor +Inf"},
 		{"negative factor", body(0, []float64{1, 4}, []float64{-1, 1}), protocol.KindMalformed, "factor -1"},
-		{"another width", newLayout(3, bulk()).encode(0, columns{make([]float64, 3), make([]float64, 3)}), protocol.KindInconsistent, "the scaling has 3 columns, but the table of south has 2"},
+		{"another width", newLayout(3, bulk()).encode(0, columns{make([]float64, 3), make([]float64, 3)}), protocol.KindInconsistent, "the scaling has 3 columns, south has 2"},
 		{"above the own minimum", body(0, []float64{1.5, 4}, []float64{0.5, 1}), protocol.KindInconsistent, "the rows of south do not fit"},
 		{"beyond the own maximum", body(0, []float64{1, 4}, []float64{0.6, 1}), protocol.KindInconsistent, "the rows of south do not fit"},
 		{"a constant that is none", body(0, []float64{1, 4}, []float64{0, 1}), protocol.KindInconsistent, "the rows of south do not fit"},
@@ -173,7 +173,7 @@ func TestRowsMustNotChange(t *testing.T) {
 		h.Chunk, h.Chunks = uint32(i), 2
 		_, err = leader.Step(protocol.Received{Message: protocol.Message{Header: h, Body: l.encode(rows, columns{own.First[lo:hi], own.Second[lo:hi]})}})
 	}
-	wantBlame(t, err, "p1", protocol.KindInconsistent, "the chunk names 8 rows, but an earlier chunk names 7")
+	wantBlame(t, err, "p1", protocol.KindInconsistent, "8 rows, and 7 in an earlier chunk")
 }
 
 func TestWidthsDiffer(t *testing.T) {
@@ -201,7 +201,7 @@ func TestWidthsDiffer(t *testing.T) {
 			t.Errorf("the server is told %q", width.Public())
 		}
 		for _, name := range []string{"south", "east"} {
-			wantBlame(t, r.Outcome(name).End.Err, "north", protocol.KindSilent, "the complete scaling of north did not arrive in time")
+			wantBlame(t, r.Outcome(name).End.Err, "north", protocol.KindSilent, "no complete scaling from north in time")
 		}
 	}
 }
@@ -242,7 +242,7 @@ func TestUnexpectedMessages(t *testing.T) {
 		bad := combined
 		h(&bad.Header)
 		_, err := m.party.Step(protocol.Received{Message: bad})
-		wantBlame(t, err, bad.Sender, protocol.KindUnexpected, "expected Combined of a leader")
+		wantBlame(t, err, bad.Sender, protocol.KindUnexpected, "only Combined of a leader are expected here")
 	}
 }
 
@@ -270,7 +270,7 @@ func TestCombinedOutOfPlace(t *testing.T) {
 	for i, step := range steps {
 		_, err := party.Step(step.event)
 		if step.early {
-			wantBlame(t, err, "p0", protocol.KindUnexpected, "the message arrived too early or twice")
+			wantBlame(t, err, "p0", protocol.KindUnexpected, "too early, or repeated")
 		} else if err != nil {
 			t.Errorf("step %d: %v", i, err)
 		}

@@ -20,7 +20,7 @@ func TestParams(t *testing.T) {
 			t.Errorf("DecodeParams gives %v, %v; want %v", back, err, p)
 		}
 	}
-	if _, err := NewParams(Spec{"log"}); err == nil || err.Error() != `scale: the method is "log"; it must be minmax or standard` {
+	if _, err := NewParams(Spec{"log"}); err == nil || err.Error() != `scale: method "log"; choose minmax or standard` {
 		t.Errorf("method log: %v", err)
 	}
 }
@@ -46,7 +46,7 @@ func TestConstructorsRefuse(t *testing.T) {
 		{"alone", "at least one party", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members = d.Members[:1] }},
 		{"a stranger", `"x" is not a leader`, func(_ *protocol.Descriptor, self *string, _ *Statistics) { *self = "x" }},
 		{"another role", `"p1" is not a leader`, func(_ *protocol.Descriptor, self *string, _ *Statistics) { *self = "p1" }},
-		{"another method", "the statistics are for method standard, but the session is for minmax", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Method, s.Second = Standard, []float64{0} }},
+		{"another method", "the statistics are for standard, the session for minmax", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Method, s.Second = Standard, []float64{0} }},
 		{"no statistics", "make them with Summarize", func(_ *protocol.Descriptor, _ *string, s *Statistics) { *s = Statistics{Method: MinMax} }},
 		{"no rows", "statistics of a party without rows", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Rows = 0 }},
 		{"lengths", "statistics have 1 and 2 columns", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Second = []float64{2, 3} }},

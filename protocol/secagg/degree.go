@@ -55,7 +55,7 @@ func (c Cohort) validate() error {
 	case !(c.Corrupted >= 0 && c.Corrupted < 1) || !(c.Dropped >= 0 && c.Dropped < 1):
 		return fmt.Errorf("secagg: the shares of corrupted (%v) and dropped (%v) clients must both be at least 0 and below 1", c.Corrupted, c.Dropped)
 	case c.Adversary == SemiHonest && c.Corrupted+c.Dropped > .9 || c.Adversary == Active && c.Corrupted+2*c.Dropped > .9:
-		return fmt.Errorf("secagg: too many clients corrupted (%v) and dropped (%v): nothing can be promised", c.Corrupted, c.Dropped)
+		return fmt.Errorf("secagg: the shares of corrupted (%v) and dropped (%v) clients are too large for any guarantee; use smaller shares", c.Corrupted, c.Dropped)
 	case !(c.Sigma > 0 && c.Sigma <= 128) || !(c.Eta > 0 && c.Eta <= 128):
 		return fmt.Errorf("secagg: sigma is %v and eta is %v; both must be above 0 and at most 128", c.Sigma, c.Eta)
 	}

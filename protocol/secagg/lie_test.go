@@ -119,7 +119,7 @@ func lies() []lie {
 			return l
 		}), "which is no holder"},
 		{"few signatures", roundSignatures, ofSignatures(func(l []signature) []signature { return l[:4] }), "fewer than the threshold"},
-		{"one signature many times", roundSignatures, ofSignatures(func(l []signature) []signature { return slices.Repeat(l[:1], 20) }), "follows client"},
+		{"one signature many times", roundSignatures, ofSignatures(func(l []signature) []signature { return slices.Repeat(l[:1], 20) }), "after client"},
 	}
 }
 

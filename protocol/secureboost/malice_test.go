@@ -57,7 +57,7 @@ func TestLies(t *testing.T) {
 				binary.LittleEndian.PutUint64(m.Body[8:], 1<<63)
 			}
 		}},
-		{"sums that are larger than the node", "shop1", protocol.KindInconsistent, "contradict the sums of the node", func(m *protocol.Message) {
+		{"sums that are larger than the node", "shop1", protocol.KindInconsistent, "do not add up", func(m *protocol.Message) {
 			if m.Round == roundSums && m.Sender == "shop1" {
 				for at := 8; at < len(m.Body); at += 16 { // each as large as one may be
 					binary.LittleEndian.PutUint64(m.Body[at:], 80<<19)
@@ -89,7 +89,7 @@ func TestLies(t *testing.T) {
 				m.Body = []byte{0}
 			}
 		}},
-		{"a split after the last bin", "bank", protocol.KindMalformed, "by bin 255", func(m *protocol.Message) {
+		{"a split after the last bin", "bank", protocol.KindMalformed, "is split by bin 255", func(m *protocol.Message) {
 			if m.Round == roundChoose && m.Receiver == "shop1" && len(m.Body) > 4 {
 				m.Body[8] = 255
 			}

@@ -32,18 +32,18 @@ func TestConfigRefused(t *testing.T) {
 	secret, _ := tlsKey(1)
 	one, two := key(), key()
 	for want, c := range map[string]Config{
-		"Dir is missing": {Members: []Member{{"a", one}}},
-		"the port is 65536; it must be between 0 and 65535": {Dir: "x", Port: 65536, Members: []Member{{"a", one}}},
-		"a limit is negative":                               {Dir: "x", AckWait: -1, Members: []Member{{"a", one}}},
-		"there are 0 members; there must be between 1 and":  {Dir: "x"},
-		`two members are called "a"`:                        {Dir: "x", Members: []Member{{"a", one}, {"a", two}}},
-		`"a" and "b" have the same key`:                     {Dir: "x", Members: []Member{{"a", one}, {"b", one}}},
-		`member "a.b": use lower-case letters`:              {Dir: "x", Members: []Member{{"a.b", one}}},
-		`member "*": use lower-case letters`:                {Dir: "x", Members: []Member{{"*", one}}},
-		`member "-a": use lower-case letters`:               {Dir: "x", Members: []Member{{"-a", one}}},
-		"a member's name must have between 1 and 64 bytes":  {Dir: "x", Members: []Member{{"", one}}},
-		`"UABC" is no public user nkey`:                     {Dir: "x", Members: []Member{{"a", "UABC"}}},
-		"cannot listen":                                     {Dir: "x", Host: "nowhere.invalid", TLS: secret, Members: []Member{{"a", one}}},
+		"Dir is missing":                       {Members: []Member{{"a", one}}},
+		"port 65536; use 0 to 65535":           {Dir: "x", Port: 65536, Members: []Member{{"a", one}}},
+		"a limit is negative":                  {Dir: "x", AckWait: -1, Members: []Member{{"a", one}}},
+		"0 members; use 1 to":                  {Dir: "x"},
+		`two members are called "a"`:           {Dir: "x", Members: []Member{{"a", one}, {"a", two}}},
+		`"a" and "b" have the same key`:        {Dir: "x", Members: []Member{{"a", one}, {"b", one}}},
+		`member "a.b": use lower-case letters`: {Dir: "x", Members: []Member{{"a.b", one}}},
+		`member "*": use lower-case letters`:   {Dir: "x", Members: []Member{{"*", one}}},
+		`member "-a": use lower-case letters`:  {Dir: "x", Members: []Member{{"-a", one}}},
+		"a member's name has 1 to 64 bytes":    {Dir: "x", Members: []Member{{"", one}}},
+		`"UABC" is no public user nkey`:        {Dir: "x", Members: []Member{{"a", "UABC"}}},
+		"cannot listen":                        {Dir: "x", Host: "nowhere.invalid", TLS: secret, Members: []Member{{"a", one}}},
 	} {
 		t.Chdir(t.TempDir())
 		s, err := Start(t.Context(), c)
