@@ -9,7 +9,7 @@ import (
 
 // ErrLater defers a message: the runner leaves it unacknowledged and offers it again. A
 // machine holds back a fast peer with it.
-var ErrLater = errors.New("protocol: there is no room for this message yet")
+var ErrLater = errors.New("protocol: no room for this message yet")
 
 // ErrInput matches errors that end a session because the members' inputs or settings
 // contradict each other. That is a mistake in data or settings, not misbehaviour. Such an
@@ -101,7 +101,7 @@ func (e *BlameError) Misbehaved() bool {
 // Unexpected blames h's sender for a message that this role never receives, or not at this
 // point.
 func (h Header) Unexpected() error {
-	return Blame(h.Sender, KindUnexpected, fault.Publicf("%s: %s of round %d is not expected from %s", h.Protocol, h.Kind, h.Round, h.Sender))
+	return Blame(h.Sender, KindUnexpected, fault.Publicf("%s: %s of round %d is not awaited from %s", h.Protocol, h.Kind, h.Round, h.Sender))
 }
 
 // Malformed blames h's sender for a body that does not decode.

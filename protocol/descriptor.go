@@ -100,12 +100,12 @@ func DecodeDescriptor(b []byte) (*Descriptor, error) {
 // Validate returns the first violation of a rule that every descriptor must keep.
 func (d *Descriptor) Validate() error {
 	if d.Protocol == "" || len(d.Members) == 0 {
-		return errors.New("protocol: a descriptor must have the name of a protocol and at least one member")
+		return errors.New("protocol: a descriptor needs the name of a protocol and at least one member")
 	}
 	seen := make(map[string]bool, len(d.Members))
 	for _, m := range d.Members {
 		if m.Name == "" || len(m.Name) > MaxNameBytes {
-			return fmt.Errorf("protocol: the member name %q must have between 1 and %d bytes", m.Name, MaxNameBytes)
+			return fmt.Errorf("protocol: member name %q; use 1 to %d bytes", m.Name, MaxNameBytes)
 		}
 		if seen[m.Name] {
 			return fmt.Errorf("protocol: two members are called %q; give each its own name", m.Name)

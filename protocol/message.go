@@ -47,11 +47,11 @@ const (
 func (h Header) Validate() error {
 	for _, name := range []string{h.Protocol, h.Kind, h.Sender, h.Receiver} {
 		if len(name) > MaxNameBytes {
-			return fmt.Errorf("protocol: a name in a header has %d bytes; it must have at most %d", len(name), MaxNameBytes)
+			return fmt.Errorf("protocol: a name in a header has %d bytes; use at most %d", len(name), MaxNameBytes)
 		}
 	}
 	if h.Chunk >= h.Chunks {
-		return fmt.Errorf("protocol: the header names chunk %d of %d; the chunk number must be below the number of chunks", h.Chunk, h.Chunks)
+		return fmt.Errorf("protocol: a header names chunk %d of %d", h.Chunk, h.Chunks)
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func CutHeader(b []byte) (h Header, rest []byte, err error) {
 // readHeader reads a header; errors stay in r.
 func readHeader(r *wire.Reader) Header {
 	if v := r.Uint16(); r.Err() == nil && v != Version {
-		r.Fail(fmt.Errorf("the message has format %d, but this program reads format %d", v, Version))
+		r.Fail(fmt.Errorf("message format %d; this program reads format %d", v, Version))
 	}
 	var h Header
 	r.Fixed(h.Session[:])
@@ -102,7 +102,7 @@ func readHeader(r *wire.Reader) Header {
 	h.Chunk = r.Uint32()
 	h.Chunks = r.Uint32()
 	if r.Err() == nil && h.Chunk >= h.Chunks {
-		r.Fail(fmt.Errorf("the header names chunk %d of %d; the chunk number must be below the number of chunks", h.Chunk, h.Chunks))
+		r.Fail(fmt.Errorf("the header names chunk %d of %d", h.Chunk, h.Chunks))
 	}
 	return h
 }
@@ -110,7 +110,7 @@ func readHeader(r *wire.Reader) Header {
 // DecodeHeader decodes a whole header and nothing after it.
 func DecodeHeader(b []byte) (Header, error) {
 	if len(b) > maxHeaderBytes {
-		return Header{}, fmt.Errorf("protocol: the header has %d bytes; it must have at most %d", len(b), maxHeaderBytes)
+		return Header{}, fmt.Errorf("protocol: a header of %d bytes; at most %d are allowed", len(b), maxHeaderBytes)
 	}
 	r := wire.NewReader(b)
 	h := readHeader(r)
@@ -151,7 +151,7 @@ func (in *Inbox) Fresh(m Message) (bool, error) {
 	h, body := in.key(m)
 	old, dup := in.seen[h]
 	if dup && old != body {
-		return false, Blame(m.Sender, KindEquivocation, fault.Publicf("two messages with the header %v have different bodies", m.Header))
+		return false, Blame(m.Sender, KindEquivocation, fault.Publicf("two different bodies under the header %v", m.Header))
 	}
 	return !dup, nil
 }

@@ -81,11 +81,11 @@ func (s *Session) Header(from, to string, round uint16, kind string) Header {
 func (s *Session) Check(h Header, self string) error {
 	switch {
 	case h.Session != s.id:
-		return Blame(h.Sender, KindForeign, fault.Publicf("a message of session %v arrived in session %v", h.Session, s.id))
+		return Blame(h.Sender, KindForeign, fault.Publicf("message of session %v in session %v", h.Session, s.id))
 	case h.Protocol != s.Protocol:
-		return Blame(h.Sender, KindForeign, fault.Publicf("a message of protocol %q arrived in a session of protocol %q", h.Protocol, s.Protocol))
+		return Blame(h.Sender, KindForeign, fault.Publicf("message of protocol %q in a session of %q", h.Protocol, s.Protocol))
 	case h.Receiver != self:
-		return Blame(h.Sender, KindForeign, fault.Publicf("a message for %q was delivered to %q", h.Receiver, self))
+		return Blame(h.Sender, KindForeign, fault.Publicf("message for %q delivered to %q", h.Receiver, self))
 	case s.Index(h.Sender) < 0:
 		return Blame(h.Sender, KindForeign, fault.Publicf("sender %q is not a member of this session", h.Sender))
 	}
@@ -109,9 +109,9 @@ func (s Setup) Check(protocol string, version uint16, roles ...Role) error {
 	case d == nil:
 		return fmt.Errorf("%s: the setup has no session", protocol)
 	case d.Protocol != protocol || d.Version != version:
-		return fmt.Errorf("%s: the session uses %s version %d, but this program has %s version %d", protocol, d.Protocol, d.Version, protocol, version)
+		return fmt.Errorf("%s: the session is of %s version %d, this is %s version %d", protocol, d.Protocol, d.Version, protocol, version)
 	case !slices.Contains(roles, d.RoleOf(s.Self)):
-		return fmt.Errorf("%s: member %q does not have the role %s in this session", protocol, s.Self, roles[0])
+		return fmt.Errorf("%s: %q is not a %s in this session", protocol, s.Self, roles[0])
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ type Receipt interface {
 // CheckSize returns an error if data is longer than a network carries.
 func CheckSize(data []byte) error {
 	if len(data) > MaxMessageBytes {
-		return fmt.Errorf("%w: it has %d bytes, but at most %d are allowed; send it in chunks", ErrTooLarge, len(data), MaxMessageBytes)
+		return fmt.Errorf("%w: %d bytes, at most %d; send it in chunks", ErrTooLarge, len(data), MaxMessageBytes)
 	}
 	return nil
 }

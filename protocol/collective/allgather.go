@@ -44,7 +44,7 @@ type AllGather struct {
 // bytes.
 func NewAllGather(s protocol.Setup, statement []byte) (*AllGather, error) {
 	if len(statement) < 1 || len(statement) > MaxStatementBytes {
-		return nil, fmt.Errorf("collective: the statement has %d bytes; it must have between 1 and %d", len(statement), MaxStatementBytes)
+		return nil, fmt.Errorf("collective: the statement has %d bytes; use 1 to %d", len(statement), MaxStatementBytes)
 	}
 	return newAllGather(s, statement, protocol.RoleParty, protocol.RoleLeader)
 }
@@ -63,9 +63,9 @@ func newAllGather(s protocol.Setup, statement []byte, roles ...protocol.Role) (*
 	m.statements, m.missing = make([][]byte, len(m.parties)), len(m.parties)
 	switch {
 	case len(d.Params) > 0:
-		return nil, fmt.Errorf("collective: the descriptor has %d bytes of parameters; an all-gather must have none", len(d.Params))
+		return nil, fmt.Errorf("collective: the descriptor has %d bytes of parameters; an all-gather has none", len(d.Params))
 	case len(m.parties) < 2 || len(d.Members) > maxMembers:
-		return nil, fmt.Errorf("collective: the session has %d parties and %d members; it must have at least two parties and at most %d members", len(m.parties), len(d.Members), maxMembers)
+		return nil, fmt.Errorf("collective: %d parties among %d members; a session needs at least two parties and has at most %d members", len(m.parties), len(d.Members), maxMembers)
 	}
 	return m, nil
 }
@@ -111,7 +111,7 @@ func (m *AllGather) receive(msg protocol.Message) (protocol.Effects, error) {
 	case from < 0 || m.statements[from] != nil || msg.Round != roundStatement || msg.Kind != kindStatement || msg.Sequence != 0 || msg.Chunk != 0 || msg.Chunks != 1:
 		return protocol.Effects{}, msg.Unexpected()
 	case len(msg.Body) < 1 || len(msg.Body) > MaxStatementBytes:
-		return protocol.Effects{}, protocol.Blame(msg.Sender, protocol.KindMalformed, fmt.Errorf("collective: the statement has %d bytes; it must have between 1 and %d", len(msg.Body), MaxStatementBytes))
+		return protocol.Effects{}, protocol.Blame(msg.Sender, protocol.KindMalformed, fmt.Errorf("collective: the statement has %d bytes; use 1 to %d", len(msg.Body), MaxStatementBytes))
 	}
 	m.take(from, msg.Body)
 	e := protocol.Effects{Progress: protocol.Progress{Stage: "all-gather", Done: int64(len(m.parties) - m.missing), Total: int64(len(m.parties))}}
@@ -128,6 +128,6 @@ func (m *AllGather) expire(t protocol.Timer) (protocol.Effects, error) {
 		return protocol.Effects{}, fmt.Errorf("collective: a member has no timer %q", t)
 	}
 	silent := slices.IndexFunc(m.statements, func(b []byte) bool { return b == nil }) // one is missing, or the session is over
-	why := fmt.Errorf("collective: %d of %d statements did not arrive in time", m.missing, len(m.parties))
+	why := fmt.Errorf("collective: %d of %d statements did not come in time", m.missing, len(m.parties))
 	return protocol.Finish(protocol.Effects{}, protocol.Blame(m.parties[silent], protocol.KindSilent, why))
 }

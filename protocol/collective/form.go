@@ -37,7 +37,7 @@ func (f form) decode(b []byte) (int, error) {
 	r.Magic(len(f.magic()), f.magic(), "parameters of %q")
 	n := r.Uint64()
 	if r.Err() == nil && (n < 1 || n > uint64(f.MaxBytes)) {
-		r.Fail(fmt.Errorf("the bodies have %d bytes; they must have between 1 and %d", n, f.MaxBytes))
+		r.Fail(fmt.Errorf("the bodies have %d bytes; 1 to %d are possible", n, f.MaxBytes))
 	}
 	return int(n), r.Close(f.Name + ": parameters")
 }
@@ -58,7 +58,7 @@ func (f form) newFrame(s protocol.Setup, role protocol.Role, piece int) (frame, 
 	}
 	servers, parties := s.Session.With(protocol.RoleServer), s.Session.With(protocol.RoleParty)
 	if len(servers) != 1 || len(parties) != len(s.Session.Members)-1 {
-		return frame{}, f.errorf("a session must have one server, and all other members must be parties")
+		return frame{}, f.errorf("a session has one server, and all other members are parties")
 	}
 	peers := servers
 	if role == protocol.RoleServer {

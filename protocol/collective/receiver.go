@@ -43,7 +43,7 @@ func (r *receiver) Step(e protocol.Event) (protocol.Effects, error) {
 
 func (r *receiver) start(e protocol.Start) (protocol.Effects, error) {
 	if e.InputHash != r.InputHash() {
-		return protocol.Effects{}, r.errorf("a receiver has no input, so its InputHash must be zero")
+		return protocol.Effects{}, r.errorf("a receiver has no input; its InputHash must be zero")
 	}
 	return protocol.Effects{Sync: true, Arm: []protocol.Timer{r.Timer}}, nil
 }
@@ -56,7 +56,7 @@ func (r *receiver) receive(m protocol.Message) (protocol.Effects, error) {
 	}
 	lo, hi := r.at(int(m.Chunk))
 	if len(m.Body) != hi-lo {
-		return protocol.Effects{}, m.Malformed(r.errorf("the piece has %d bytes; it must have %d", len(m.Body), hi-lo))
+		return protocol.Effects{}, m.Malformed(r.errorf("the piece has %d bytes, want %d", len(m.Body), hi-lo))
 	}
 	if r.bodies[from] == nil {
 		r.bodies[from] = make([]byte, r.bytes)
@@ -84,6 +84,6 @@ func (r *receiver) expire(timer protocol.Timer) (protocol.Effects, error) {
 			missing++
 		}
 	}
-	why := r.errorf("%d of %d pieces did not arrive in time", missing, r.pieces())
+	why := r.errorf("%d of %d pieces did not come in time", missing, r.pieces())
 	return protocol.Finish(protocol.Effects{}, protocol.Blame(r.peers[silent], protocol.KindSilent, why))
 }

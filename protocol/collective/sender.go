@@ -19,7 +19,7 @@ type sender struct {
 func (f form) newSender(setup protocol.Setup, role protocol.Role, body []byte, piece int) (*sender, error) {
 	frame, err := f.newFrame(setup, role, piece)
 	if err == nil && len(body) != frame.bytes {
-		err = f.errorf("the body has %d bytes, but the session agreed on %d", len(body), frame.bytes)
+		err = f.errorf("the body has %d bytes, and %d are agreed", len(body), frame.bytes)
 	}
 	if err != nil {
 		return nil, err

@@ -105,11 +105,11 @@ func decodeColumns(m protocol.Message, s sizing) (chunk, error) {
 	case r.Err() != nil:
 		return chunk{}, r.Err()
 	case width < 1 || width > most:
-		return chunk{}, fmt.Errorf("the table has %d columns; there must be between 1 and %d", width, most)
+		return chunk{}, fmt.Errorf("the table has %d columns; 1 to %d are allowed", width, most)
 	}
 	c.layout = newLayout(named, width, s)
 	if int64(m.Chunks) != int64(c.layout.chunks()) || m.Chunk >= m.Chunks || r.Len() != columnBytes*c.layout.chunk {
-		return chunk{}, fmt.Errorf("the digests have the wrong length, %d bytes in chunk %d of %d for %d columns", r.Len(), m.Chunk+1, m.Chunks, width)
+		return chunk{}, fmt.Errorf("the digests have %d bytes in chunk %d of %d for %d columns", r.Len(), m.Chunk+1, m.Chunks, width)
 	}
 	lo, hi := c.layout.span(int(m.Chunk))
 	c.digests = digests{make([]exact, hi-lo), make([]folded, hi-lo)}
@@ -124,7 +124,7 @@ func decodeColumns(m protocol.Message, s sizing) (chunk, error) {
 func zeros(r *wire.Reader) error {
 	for _, b := range r.Rest() {
 		if b != 0 {
-			r.Fail(errors.New("the padding must be zero"))
+			r.Fail(errors.New("the padding is not zero"))
 		}
 	}
 	return r.Err()
@@ -175,7 +175,7 @@ func unpadded(body []byte) ([]byte, error) {
 		return nil, err
 	}
 	if len(body) != sizeOf(len(content)) {
-		return nil, fmt.Errorf("a body of %d bytes cannot hold content of %d bytes", len(body), len(content))
+		return nil, fmt.Errorf("a body of %d bytes cannot hold a content of %d", len(body), len(content))
 	}
 	return content, nil
 }
@@ -216,11 +216,11 @@ func decodeMatch(body []byte, leader int) (match, error) {
 // check refuses an answer that no party gives.
 func (m match) check(leader int) error {
 	if m.width < 1 || m.width > MaxNumbered || m.missing > leader || len(m.listed) != min(m.missing, maxListed) {
-		return fmt.Errorf("the answer is inconsistent: its table has %d columns, lacks %d of the leader's %d columns and lists %d of them", m.width, m.missing, leader, len(m.listed))
+		return fmt.Errorf("the answer of a table with %d columns lacks %d of %d and lists %d", m.width, m.missing, leader, len(m.listed))
 	}
 	for i, g := range m.listed {
 		if g.place >= leader || i > 0 && g.place <= m.listed[i-1].place {
-			return fmt.Errorf("the answer lists column %d of the leader's %d columns; columns must exist and be listed in increasing order", g.place, leader)
+			return fmt.Errorf("the answer lists column %d of %d, which does not exist or is out of order", g.place, leader)
 		}
 	}
 	return checkClasses(m.classes)

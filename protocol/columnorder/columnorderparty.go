@@ -75,7 +75,7 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerColumns {
 		return protocol.Effects{}, nil
 	}
-	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.leader, protocol.KindSilent, fmt.Errorf("columnorder: no message arrived in time from %s", p.leader)))
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.leader, protocol.KindSilent, fmt.Errorf("columnorder: nothing came from %s in time", p.leader)))
 }
 
 // errResume is the error for a Resumed that the machine did not request.
@@ -125,7 +125,7 @@ func (p *Party) fits(h protocol.Header, c chunk) error {
 	case p.got == nil:
 		return nil
 	case c.layout != p.layout || c.key != p.key:
-		return h.Inconsistent("the number of columns differs from that of an earlier chunk")
+		return h.Inconsistent("other columns than in an earlier chunk")
 	case p.got[h.Chunk]:
 		return h.Unexpected()
 	}
@@ -187,9 +187,9 @@ func ValidateSession(s *protocol.Session) error {
 	leaders, parties := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
 	switch {
 	case leaders != 1 || parties == 0 || leaders+parties != len(s.Members):
-		return fmt.Errorf("columnorder: a session needs one leader, at least one party and no other member; this one has %d leaders, %d parties and %d other members", leaders, parties, len(s.Members)-leaders-parties)
+		return fmt.Errorf("columnorder: a session needs one leader, at least one party and no other member; this one has %d, %d and %d", leaders, parties, len(s.Members)-leaders-parties)
 	case len(s.Params) > 0:
-		return fmt.Errorf("columnorder: the descriptor has %d bytes of parameters; a column order must have none", len(s.Params))
+		return fmt.Errorf("columnorder: the descriptor has %d bytes of parameters; a column order has none", len(s.Params))
 	}
 	return nil
 }

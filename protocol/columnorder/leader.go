@@ -148,9 +148,9 @@ func decodeVerdict(body []byte) (string, error) {
 	case err != nil:
 		return "", err
 	case len(content) > maxVerdict:
-		return "", fmt.Errorf("the verdict has %d bytes; it must have at most %d", len(content), maxVerdict)
+		return "", fmt.Errorf("the verdict has %d bytes; at most %d are allowed", len(content), maxVerdict)
 	case !utf8.Valid(content) || bytes.ContainsFunc(content, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return "", errors.New("the verdict must be printable text")
+		return "", errors.New("the verdict cannot be printed")
 	}
 	return string(content), nil
 }
@@ -190,7 +190,7 @@ func (p *Party) takeVerdict(m protocol.Message) (protocol.Effects, error) {
 	case err != nil:
 		return protocol.Effects{}, m.Malformed(err)
 	case verdict == "" && p.mismatch != nil:
-		return protocol.Effects{}, m.Inconsistent("the leader says that the tables match, but they do not")
+		return protocol.Effects{}, m.Inconsistent("the tables do not match, and the leader says that they do")
 	case p.mismatch != nil:
 		return protocol.Finish(protocol.Effects{}, p.mismatch)
 	case verdict != "":

@@ -98,7 +98,7 @@ func (l *Leader) takeMatch(m protocol.Message) (protocol.Effects, error) {
 	}
 	named := answer.named && l.layout.named
 	if !named && answer.missing > 0 || named && answer.width < l.own.Width-answer.missing {
-		return protocol.Effects{}, m.Inconsistent("the answer describes a table of %d columns that lacks %d of the leader's %d columns, which is impossible", answer.width, answer.missing, l.own.Width)
+		return protocol.Effects{}, m.Inconsistent("the answer says that a table of %d columns lacks %d of %d", answer.width, answer.missing, l.own.Width)
 	}
 	if (m.Kind == MatchKind) != l.alike(answer) || m.Kind == kindMismatch && len(answer.classes) > 0 {
 		return protocol.Effects{}, m.Inconsistent("the kind of the answer contradicts its content")
@@ -127,7 +127,7 @@ func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
 			missing = append(missing, l.others[i])
 		}
 	}
-	return protocol.Finish(protocol.Effects{}, protocol.Blame(missing[0], protocol.KindSilent, fmt.Errorf("columnorder: no answer arrived in time from %s", strings.Join(missing, ", "))))
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(missing[0], protocol.KindSilent, fmt.Errorf("columnorder: no answer in time from %s", strings.Join(missing, ", "))))
 }
 
 // spelling is a class in the form in which a member writes it.

@@ -37,11 +37,11 @@ type Table struct {
 func (t Table) validate() error {
 	switch {
 	case t.Columns != nil && len(t.Columns) != t.Width:
-		return fmt.Errorf("columnorder: the numbers of names (%d) and columns (%d) differ", len(t.Columns), t.Width)
+		return fmt.Errorf("columnorder: %d names for %d columns", len(t.Columns), t.Width)
 	case t.Columns != nil && t.Width > MaxNamed:
-		return fmt.Errorf("columnorder: the table has %d named columns; there must be at most %d", t.Width, MaxNamed)
+		return fmt.Errorf("columnorder: %d columns with names; at most %d can be agreed on", t.Width, MaxNamed)
 	case t.Width < 1 || t.Width > MaxNumbered:
-		return fmt.Errorf("columnorder: the table has %d columns; there must be between 1 and %d", t.Width, MaxNumbered)
+		return fmt.Errorf("columnorder: the table has %d columns; 1 to %d are possible", t.Width, MaxNumbered)
 	}
 	if err := distinct("column", t.Columns); err != nil {
 		return err
@@ -54,7 +54,7 @@ func distinct(what string, names []string) error {
 	for _, name := range names {
 		switch {
 		case len(name) > MaxNameBytes:
-			return fmt.Errorf("columnorder: the name of a %s has %d bytes; it must have at most %d, so shorten it (it begins with %.40q)", what, len(name), MaxNameBytes, name)
+			return fmt.Errorf("columnorder: a %s has a name of %d bytes, at most %d are allowed; shorten it (it begins with %.40q)", what, len(name), MaxNameBytes, name)
 		case seen[name]:
 			return fmt.Errorf("columnorder: two of the table's %s names are %q; rename one", what, name)
 		}
@@ -66,14 +66,14 @@ func distinct(what string, names []string) error {
 // checkClasses refuses classes that do not fit one message.
 func checkClasses(classes []string) error {
 	if len(classes) > MaxClasses {
-		return fmt.Errorf("columnorder: the table has %d classes; there must be at most %d", len(classes), MaxClasses)
+		return fmt.Errorf("columnorder: %d classes, at most %d are allowed", len(classes), MaxClasses)
 	}
 	bytes := 0
 	for _, class := range classes {
 		bytes += 2 + len(class)
 	}
 	if bytes > maxClassesBytes {
-		return fmt.Errorf("columnorder: the names of the %d classes have %d bytes together; they must have at most %d, so shorten them", len(classes), bytes, maxClassesBytes)
+		return fmt.Errorf("columnorder: %d classes whose names take %d bytes, at most %d are allowed; shorten them", len(classes), bytes, maxClassesBytes)
 	}
 	return distinct("class", classes)
 }

@@ -114,10 +114,10 @@ func (p *Party) receiveGrant(m protocol.Message) (protocol.Effects, error) {
 	}
 	for i, n := range counts {
 		if i == p.self && n != p.rows.Rows {
-			return protocol.Effects{}, m.Inconsistent("the message names %d rows of %s, which has %d", n, p.parties[i], p.rows.Rows)
+			return protocol.Effects{}, m.Inconsistent("%d rows of %s, which brings %d", n, p.parties[i], p.rows.Rows)
 		}
 		if n > MaxWords/p.rows.Cols {
-			return protocol.Effects{}, m.Inconsistent("the message names %d rows of %s, more than %s can hold", n, p.parties[i], p.setup.Self)
+			return protocol.Effects{}, m.Inconsistent("%d rows of %s, more than %s can take", n, p.parties[i], p.setup.Self)
 		}
 	}
 	p.counts, p.guests = counts, make([]*guest, len(counts))
@@ -152,7 +152,7 @@ func (p *Party) sent() bool { return p.counts != nil && len(p.agenda) == 0 && le
 
 func (p *Party) resume() (protocol.Effects, error) {
 	if len(p.agenda) == 0 {
-		return protocol.Effects{}, errors.New("escaped: there is nothing to resume")
+		return protocol.Effects{}, errors.New("escaped: resumed with nothing left to do")
 	}
 	next := p.agenda[0]
 	p.agenda[0], p.agenda = nil, p.agenda[1:]
@@ -185,7 +185,7 @@ func (p *Party) receiveReceipt(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, err
 	}
 	if len(m.Body) > 0 {
-		return protocol.Effects{}, m.Malformed(fmt.Errorf("escaped: the receipt must be empty, but has %d bytes", len(m.Body)))
+		return protocol.Effects{}, m.Malformed(fmt.Errorf("escaped: receipt: %d bytes too many", len(m.Body)))
 	}
 	return protocol.Finish(protocol.Effects{}, nil)
 }
@@ -209,7 +209,7 @@ func decodeGrant(b []byte, parties int) ([]int, error) {
 	rows := make([]int, parties)
 	for i := range rows {
 		if rows[i] = int(r.Uint32()); r.Err() == nil && (rows[i] < 1 || rows[i] > MaxRows) {
-			r.Fail(fmt.Errorf("the number of rows is %d; it must be between 1 and %d", rows[i], MaxRows))
+			r.Fail(fmt.Errorf("%d rows; 1 to %d are possible", rows[i], MaxRows))
 		}
 	}
 	return rows, r.Close("escaped: grant")
@@ -288,7 +288,7 @@ func (a announce) encode() []byte {
 // whole refuses parts of messages that are sent whole.
 func whole(m protocol.Message) error {
 	if m.Chunk != 0 || m.Chunks != 1 {
-		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of %d of %s arrived, but this message must have one chunk", m.Chunk, m.Chunks, m.Kind))
+		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of %d of %s, which travels whole", m.Chunk, m.Chunks, m.Kind))
 	}
 	return nil
 }
@@ -307,9 +307,9 @@ func newCore(s protocol.Setup, roles ...protocol.Role) (core, error) {
 	parties, servers := s.Session.With(protocol.RoleLeader, protocol.RoleParty), s.Session.With(protocol.RoleServer)
 	switch {
 	case len(s.Session.Params) > 0:
-		return core{}, fmt.Errorf("escaped: the session's descriptor must have no parameters")
+		return core{}, fmt.Errorf("escaped: a session has no parameters")
 	case len(servers) != 1 || len(parties) < 2 || len(parties)+1 != len(s.Session.Members):
-		return core{}, fmt.Errorf("escaped: a session must have one server, at least two parties and no other member")
+		return core{}, fmt.Errorf("escaped: a session has one server and two parties or more, and nobody else")
 	}
 	return core{setup: s, parties: parties}, nil
 }
@@ -328,5 +328,5 @@ func (c *core) index(name string) int {
 
 // silent blames the member that did not send a message in time.
 func silent(name, what string) error {
-	return protocol.Blame(name, protocol.KindSilent, fmt.Errorf("escaped: %s did not arrive in time", what))
+	return protocol.Blame(name, protocol.KindSilent, fmt.Errorf("escaped: %s did not come in time", what))
 }

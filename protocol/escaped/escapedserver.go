@@ -190,9 +190,9 @@ func (from *source) takeScale(m protocol.Message) error {
 func (s *Server) takeLabels(m protocol.Message, from *source) error {
 	switch {
 	case int(m.Chunks) != len(from.labels):
-		return m.Inconsistent("the message names %d chunks of labels, but the labels of %d rows have %d", m.Chunks, from.announce.rows, len(from.labels))
+		return m.Inconsistent("%d chunks of labels; %d rows have %d", m.Chunks, from.announce.rows, len(from.labels))
 	case from.labels[m.Chunk]:
-		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of the labels arrived twice", m.Chunk))
+		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of labels came before", m.Chunk))
 	}
 	lo := int(m.Chunk) * labelsPerChunk
 	labels, test, err := decodeLabels(m.Body, min(labelsPerChunk, from.announce.rows-lo), s.labelled)
@@ -266,7 +266,7 @@ func (s *Server) block(i, j int) {
 
 func (s *Server) resume() (protocol.Effects, error) {
 	if len(s.left) == 0 {
-		return protocol.Effects{}, errors.New("escaped: the server cannot resume before all products have arrived")
+		return protocol.Effects{}, errors.New("escaped: resumed before all products have come")
 	}
 	s.left[0]()
 	if s.left = s.left[1:]; len(s.left) > 0 {
@@ -334,7 +334,7 @@ func decodeAnnounce(b []byte) (announce, error) {
 	r := wire.NewReader(b)
 	a := announce{int(r.Uint32()), r.Bool()}
 	if r.Err() == nil && (a.rows < 1 || a.rows > MaxRows) {
-		r.Fail(fmt.Errorf("the number of rows is %d; it must be between 1 and %d", a.rows, MaxRows))
+		r.Fail(fmt.Errorf("%d rows; 1 to %d are possible", a.rows, MaxRows))
 	}
 	return a, r.Close("escaped: announcement")
 }
@@ -355,7 +355,7 @@ func decodeScale(b []byte) (float64, error) {
 		return 0, err
 	}
 	if one[0] < 1./maskTop || one[0] > 1 {
-		return 0, fmt.Errorf("escaped: the scale is %v; it must be between %v and 1", one[0], 1./maskTop)
+		return 0, fmt.Errorf("escaped: scale %v; %v to 1 are possible", one[0], 1./maskTop)
 	}
 	return one[0], nil
 }
@@ -367,7 +367,7 @@ func decodeLabels(body []byte, n int, labelled bool) (labels []string, test []bo
 	for range n {
 		l, t := r.String(maxLabelBytes), r.Bool()
 		if r.Err() == nil && (l != "") != labelled {
-			r.Fail(errors.New("every row must have a label if labels were announced, and no row otherwise"))
+			r.Fail(errors.New("a label is missing, or there is one although none was announced"))
 		}
 		if r.Err() != nil {
 			break

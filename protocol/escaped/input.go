@@ -54,7 +54,7 @@ func (in Input) validate() error {
 	n, f := in.shape()
 	switch {
 	case n < 1 || n > MaxRows || f < 1 || n > MaxWords/f:
-		return fmt.Errorf("escaped: the party has %d rows of %d features; it must have between 1 and %d rows and at most %d values (protocol okra allows more)", n, f, MaxRows, MaxWords)
+		return fmt.Errorf("escaped: %d rows of %d features; a party brings 1 to %d rows and at most %d values; use protocol okra", n, f, MaxRows, MaxWords)
 	}
 	if err := labelled.Check("escaped: ", in.Rows, in.Labels, in.Test); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (in Input) validate() error {
 
 // errEdited refuses a Start with other data than the constructor received: the difference under one
 // mask reveals the edit in clear.
-var errEdited = errors.New("escaped: the rows differ from those with which the session was started; restore them or start a new session")
+var errEdited = errors.New("escaped: the rows are not those the session started with; restore them, or start a new session")
 
 // Labels and held-out flags are sent in clear.
 const labelsPerChunk = protocol.MaxChunkBytes / (2 + maxLabelBytes + 1)

@@ -36,9 +36,9 @@ func (s *sheet) complete() bool { return s.missing == 0 }
 func (s *sheet) take(m protocol.Message) error {
 	switch {
 	case int(m.Chunks) != len(s.seen):
-		return m.Inconsistent("the message names %d chunks of %s, but %d x %d numbers have %d", m.Chunks, m.Kind, s.m.Rows, s.m.Cols, len(s.seen))
+		return m.Inconsistent("%d chunks of %s; %d x %d numbers have %d", m.Chunks, m.Kind, s.m.Rows, s.m.Cols, len(s.seen))
 	case s.seen[m.Chunk]:
-		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of %s arrived twice", m.Chunk, m.Kind))
+		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of %s came before", m.Chunk, m.Kind))
 	}
 	lo, hi := span(len(s.m.Data), int(m.Chunk))
 	numbers := make([]float64, hi-lo)
@@ -65,7 +65,7 @@ func decodeNumbers(b []byte, numbers []float64) error {
 	}
 	for i, v := range numbers {
 		if !(math.Abs(v) <= most) { // false for NaN
-			return fmt.Errorf("escaped: number %d is %v, which is not finite or too large", i, v)
+			return fmt.Errorf("escaped: number %d is %v", i, v)
 		}
 	}
 	return nil

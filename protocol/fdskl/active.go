@@ -41,10 +41,10 @@ func newActive(s protocol.Setup, in Input, id Identity, schedule Schedule, chunk
 		return nil, err
 	}
 	if id.Sign == nil || schedule == nil {
-		return nil, errors.New("fdskl: an active worker must have a signing function (Identity.Sign) and a schedule of requests")
+		return nil, errors.New("fdskl: an active worker has something to sign with and a schedule of requests")
 	}
 	if _, ok := schedule.(Partner); len(w.queues) > 1 && !ok {
-		return nil, errors.New("fdskl: several active workers exchange parts of the model, so the schedule must implement Partner")
+		return nil, errors.New("fdskl: several active workers exchange parts of the model; give a schedule that is a Partner")
 	}
 	a := &Active{worker: w, schedule: schedule}
 	a.mine = &a.queues[slices.Index(a.leaders(), s.Self)]
@@ -150,7 +150,7 @@ func (a *Active) close() protocol.Effects {
 func (a *Active) request(q Request) protocol.Effects {
 	l := a.mine
 	if err := a.check(q); err != nil {
-		return finish(fmt.Errorf("fdskl: the schedule made an invalid request: %w", err))
+		return finish(fmt.Errorf("fdskl: the schedule makes an invalid request: %w", err))
 	}
 	q.Rows = slices.Clone(q.Rows)
 	l.marks.set(q)
@@ -164,7 +164,7 @@ func (a *Active) request(q Request) protocol.Effects {
 
 func (a *Active) check(q Request) error {
 	if most := maxSpans(len(a.names)); len(q.Rows) > most {
-		return fmt.Errorf("fdskl: a request has %d spans of rows, but at most %d fit in a message; split the request", len(q.Rows), most)
+		return fmt.Errorf("fdskl: %d spans of rows, at most %d fit a request; ask for some rows after the others", len(q.Rows), most)
 	}
 	return a.mine.marks.check(q, a.mine.owned, a.most())
 }

@@ -48,7 +48,7 @@ func (w *worker) receiveFinish(l *requests, counter uint32, m protocol.Message) 
 	case !w.met() || !l.witnessed:
 		return protocol.Effects{}, protocol.ErrLater
 	case len(m.Body) > 0:
-		return protocol.Effects{}, m.Malformed(fmt.Errorf("the body must be empty, but has %d bytes", len(m.Body)))
+		return protocol.Effects{}, m.Malformed(fmt.Errorf("%d bytes where none belong", len(m.Body)))
 	}
 	l.finished = true
 	return w.endIfFinished(protocol.Effects{}), nil

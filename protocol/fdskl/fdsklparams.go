@@ -67,13 +67,13 @@ func NewParams(s Spec) (Params, error) {
 func (s Spec) validate() error {
 	switch {
 	case s.Mode != Hardened && s.Mode != Paper:
-		return fmt.Errorf("fdskl: the mode is %q; it must be hardened or paper", string(s.Mode))
+		return fmt.Errorf("fdskl: mode %q; choose hardened or paper", string(s.Mode))
 	case s.Bits != 8 && s.Bits != 16 && s.Bits != 32:
-		return fmt.Errorf("fdskl: the phases have %d bits; they must have 8, 16 or 32", s.Bits)
+		return fmt.Errorf("fdskl: phases of %d bits; choose 8, 16 or 32", s.Bits)
 	case s.Rows < 1 || s.Rows > MaxRows:
-		return fmt.Errorf("fdskl: the number of aligned rows is %d; it must be between 1 and %d", s.Rows, MaxRows)
+		return fmt.Errorf("fdskl: %d aligned rows; 1 to %d are possible", s.Rows, MaxRows)
 	case s.Directions < 1 || s.Directions > MaxDirections:
-		return fmt.Errorf("fdskl: the number of directions is %d; it must be between 1 and %d", s.Directions, MaxDirections)
+		return fmt.Errorf("fdskl: %d directions; 1 to %d are possible", s.Directions, MaxDirections)
 	}
 	return s.Topology.validate()
 }
@@ -122,11 +122,11 @@ func ValidateSession(s *protocol.Session) (Params, error) {
 	active, passive := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
 	switch {
 	case s.Protocol != Name || s.Version != Version:
-		return Params{}, fmt.Errorf("fdskl: the session uses %s version %d, but this program has %s version %d", s.Protocol, s.Version, Name, Version)
+		return Params{}, fmt.Errorf("fdskl: session of %s version %d, this is %s version %d", s.Protocol, s.Version, Name, Version)
 	case active == 0 || active+passive < 2 || active+passive != len(s.Members):
-		return Params{}, fmt.Errorf("fdskl: a session must have a leader, at least two workers and no other member; this one has %d leaders, %d parties and %d others", active, passive, len(s.Members)-active-passive)
+		return Params{}, fmt.Errorf("fdskl: a session needs a leader, at least two workers and nobody else; this one has %d leaders, %d parties and %d others", active, passive, len(s.Members)-active-passive)
 	case len(s.Members) > MaxWorkers:
-		return Params{}, fmt.Errorf("fdskl: the session has %d workers; it must have at most %d", len(s.Members), MaxWorkers)
+		return Params{}, fmt.Errorf("fdskl: %d workers, at most %d can take part", len(s.Members), MaxWorkers)
 	}
 	p, err := DecodeParams(s.Params)
 	if err != nil {

@@ -39,7 +39,7 @@ func plan(s *protocol.Session, chunk int, requests []Request) ([]Edge, error) {
 		return nil, err
 	}
 	if n := len(s.With(protocol.RoleLeader)); n > 1 {
-		return nil, fmt.Errorf("fdskl: a plan is possible for one active worker only, not for %d, because the requests of several depend on one another", n)
+		return nil, fmt.Errorf("fdskl: a plan of %d active workers; what each asks for depends on the others", n)
 	}
 	names := order(s, 0)
 	t := newTraffic(len(names))

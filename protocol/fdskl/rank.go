@@ -25,7 +25,7 @@ func SafeTrees(t1, t2 Tree) error {
 	}
 	for w := range q {
 		if n := leaked(t1, t2, w); n > 0 {
-			return fmt.Errorf("fdskl: worker %d learns %d combinations of other workers' phases from these two trees; choose other trees", w, n)
+			return fmt.Errorf("fdskl: worker %d learns %d combinations of others' phases from these two trees; choose others", w, n)
 		}
 	}
 	return nil

@@ -67,26 +67,26 @@ type marks []uint32
 // check refuses invalid requests.
 func (m marks) check(q Request, owned Span, most int) error {
 	if q.Directions.First < owned.First || q.Directions.Count < 1 || q.Directions.end() > owned.end() {
-		return fmt.Errorf("fdskl: a request has directions %d to %d, but the directions must be between %d and %d", q.Directions.First, q.Directions.end()-1, owned.First, owned.end()-1)
+		return fmt.Errorf("fdskl: directions %d to %d, where %d to %d were agreed", q.Directions.First, q.Directions.end()-1, owned.First, owned.end()-1)
 	}
 	if q.Directions.Count > most {
-		return fmt.Errorf("fdskl: a request has %d directions, but at most %d fit in a message; split the request", q.Directions.Count, most)
+		return fmt.Errorf("fdskl: %d directions at once, at most %d fit a message; ask for some after the others", q.Directions.Count, most)
 	}
 	if q.shares && q.count() > maxShared {
-		return fmt.Errorf("fdskl: the request for parts of f has %d rows, but at most %d fit in a message; request fewer rows", q.count(), maxShared)
+		return fmt.Errorf("fdskl: parts of f at %d rows at once, at most %d fit a message; ask for fewer rows", q.count(), maxShared)
 	}
 	if len(q.Rows) == 0 {
-		return fmt.Errorf("fdskl: a request must have at least one row")
+		return fmt.Errorf("fdskl: a request without rows")
 	}
 	last := -1
 	for _, s := range q.Rows {
 		if s.Count < 1 || s.First <= last || s.end() > len(m) {
-			return fmt.Errorf("fdskl: the span of rows %d to %d must start after row %d and end within the %d aligned rows; spans must be in increasing order and adjacent spans merged", s.First, s.end()-1, last, len(m))
+			return fmt.Errorf("fdskl: rows %d to %d behind row %d, of %d that are aligned; rows ascend, and spans that meet are one", s.First, s.end()-1, last, len(m))
 		}
 		last = s.end()
 		for r := s.First; r < last; r++ {
 			if int(m[r]) > q.Directions.First {
-				return fmt.Errorf("fdskl: row %d is requested in direction %d after directions up to %d; each direction of a row must be requested once, in increasing order", r, q.Directions.First, m[r]-1)
+				return fmt.Errorf("fdskl: row %d in direction %d, after directions up to %d have been answered; each is answered once, in order", r, q.Directions.First, m[r]-1)
 			}
 		}
 	}

@@ -72,7 +72,7 @@ func decodeShares(b []byte, n int) ([]float64, error) {
 	r.Float64s(values)
 	for i, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			r.Fail(fmt.Errorf("value %v at row %d is not finite", v, i))
+			r.Fail(fmt.Errorf("%v at row %d", v, i))
 		}
 	}
 	return values, r.Close("fdskl: parts of f")

@@ -20,7 +20,7 @@ func (t Topology) validate() error {
 	case Binary, Star, Chain:
 		return nil
 	}
-	return fmt.Errorf("fdskl: the topology is %q; it must be binary, star or chain", string(t))
+	return fmt.Errorf("fdskl: topology %q; choose binary, star or chain", string(t))
 }
 
 // Tree holds the receiver of each worker's sum: Tree[w] is the parent of worker w, [Root] at the
@@ -86,7 +86,7 @@ func (t Tree) below(w int) []int {
 // validate refuses anything but a tree over q workers with root 0.
 func (t Tree) validate(q int) error {
 	if len(t) != q || q == 0 || t[0] != Root {
-		return fmt.Errorf("fdskl: the tree has %d workers; it must have all %d workers of the session, with worker 0 as the root", len(t), q)
+		return fmt.Errorf("fdskl: a tree over %d of %d workers, whose root must be worker 0", len(t), q)
 	}
 	reached := t.below(0)
 	for w, parent := range t {

@@ -48,7 +48,7 @@ func (a *Active) signRetirement() {
 	a.turns.done[a.mine.index] = a.identity.Sign(hash[:])
 }
 
-var errNotRetired = errors.New("the message says that this active worker needs no more iterations, but the worker has not signed that")
+var errNotRetired = errors.New("another active worker is said to be done and has not signed it")
 
 // signed refuses a list with a newly retired worker that has not signed.
 func (a *Active) signed(done []retirement) error {

@@ -124,7 +124,7 @@ func (w *worker) receiveRoom(l *requests, counter uint32, m protocol.Message) er
 	case l.task == nil || counter > l.counter || l.place(m.Sender) != l.trees[tree][l.self]:
 		return m.Unexpected()
 	case len(m.Body) > 0:
-		return m.Malformed(fmt.Errorf("the body must be empty, but has %d bytes", len(m.Body)))
+		return m.Malformed(fmt.Errorf("%d bytes where none belong", len(m.Body)))
 	case counter < l.counter:
 		return nil
 	}
@@ -332,7 +332,7 @@ func decodeWitness(b []byte) (v witness, err error) {
 	return v, r.Close("fdskl: witness")
 }
 
-var errUnsigned = errors.New("the request is not signed by the active worker")
+var errUnsigned = errors.New("a request that the active worker has not signed")
 
 // verifies reports whether the active worker has signed a request.
 func (w *worker) verifies(l *requests, v witness) bool {
@@ -361,7 +361,7 @@ func (w *worker) receiveWitness(l *requests, counter uint32, m protocol.Message)
 	l.witnessed = true
 	if v.hash != l.task.signed.hash {
 		return finish(protocol.Blame(l.names[0], protocol.KindEquivocation,
-			fmt.Errorf("fdskl: request %d to %s differs from the same request to %s, although %s has signed both", counter, w.setup.Self, m.Sender, l.names[0]))), nil
+			fmt.Errorf("fdskl: request %d to %s and that to %s differ, and %s has signed both", counter, w.setup.Self, m.Sender, l.names[0]))), nil
 	}
 	return protocol.Effects{}, nil
 }

@@ -68,7 +68,7 @@ func (p *upstreamSum) take(m protocol.Message, child, size int, r ring) error {
 	case s.from&(1<<i) != 0:
 		return m.Unexpected()
 	case len(m.Body) != size:
-		return m.Malformed(fmt.Errorf("the message has %d bytes; it must have %d", len(m.Body), size))
+		return m.Malformed(fmt.Errorf("%d bytes of words, %d belong there", len(m.Body), size))
 	case s.words == nil:
 		s.words = m.Body
 	default:

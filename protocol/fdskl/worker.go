@@ -66,11 +66,11 @@ func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chun
 	}
 	switch {
 	case in.Source == nil || in.Hash == ([sha256.Size]byte{}):
-		return worker{}, errors.New("fdskl: a worker's input must have a Source of phases and the Hash of the data behind them")
+		return worker{}, errors.New("fdskl: a worker brings phases and the hash of what they are computed from")
 	case in.Rows != p.spec.Rows:
-		return worker{}, fmt.Errorf("fdskl: %s has %d rows, but the session agreed on %d; align the rows again: %w", s.Self, in.Rows, p.spec.Rows, protocol.ErrInput)
+		return worker{}, fmt.Errorf("fdskl: %s holds %d rows where %d were agreed; align them anew: %w", s.Self, in.Rows, p.spec.Rows, protocol.ErrInput)
 	case in.Alignment != p.spec.Alignment:
-		return worker{}, fmt.Errorf("fdskl: the rows of %s are not in the agreed order; align the rows again: %w", s.Self, protocol.ErrInput)
+		return worker{}, fmt.Errorf("fdskl: %s holds its rows in another order than was agreed; align them anew: %w", s.Self, protocol.ErrInput)
 	}
 	if err := id.validate(len(s.Session.With(protocol.RoleLeader))); err != nil {
 		return worker{}, err
@@ -111,11 +111,11 @@ func sessionKey(s protocol.Setup) (*ecdh.PrivateKey, error) {
 
 func (id Identity) validate(active int) error {
 	if len(id.Keys) != active {
-		return fmt.Errorf("fdskl: there are %d identity keys for %d active workers; give one key for each", len(id.Keys), active)
+		return fmt.Errorf("fdskl: %d identity keys of %d active workers", len(id.Keys), active)
 	}
 	for _, key := range id.Keys {
 		if len(key) != ed25519.PublicKeySize {
-			return fmt.Errorf("fdskl: an active worker's identity key has the wrong length, %d bytes; use the key from the roster", len(key))
+			return fmt.Errorf("fdskl: an active worker's identity key has %d bytes; take it from the roster", len(key))
 		}
 	}
 	return nil
@@ -192,7 +192,7 @@ func (w *worker) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
 	if m.ready() || a.timer != t {
 		return protocol.Effects{}, nil
 	}
-	return finish(protocol.Blame(a.from, protocol.KindSilent, fmt.Errorf("fdskl: %s from %s did not arrive in time", a.what, a.from))), nil
+	return finish(protocol.Blame(a.from, protocol.KindSilent, fmt.Errorf("fdskl: %s from %s did not come in time", a.what, a.from))), nil
 }
 
 // start advertises the worker's key. The phases of these rows in these directions are computed in
@@ -294,7 +294,7 @@ func (w *worker) receiveKey(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, m.Unexpected()
 	}
 	if len(m.Body) != keyBytes {
-		return protocol.Effects{}, m.Malformed(fmt.Errorf("the key has the wrong length, %d bytes", len(m.Body)))
+		return protocol.Effects{}, m.Malformed(fmt.Errorf("a key of %d bytes", len(m.Body)))
 	}
 	secret, err := agree(w.key, m.Body)
 	if err != nil {

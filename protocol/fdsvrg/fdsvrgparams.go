@@ -42,15 +42,15 @@ type Params struct{ spec Spec }
 func NewParams(s Spec) (Params, error) {
 	switch {
 	case s.Rows < 1 || s.HeldOut < 0 || s.Outputs < 1 || s.Rows > MaxWords || s.HeldOut > MaxWords || s.Outputs > MaxWords/(s.Rows+s.HeldOut):
-		return Params{}, fmt.Errorf("fdsvrg: the session has %d training and %d held-out rows with %d margins each; there must be at least one training row and one margin, and at most %d margins in all", s.Rows, s.HeldOut, s.Outputs, MaxWords)
+		return Params{}, fmt.Errorf("fdsvrg: %d training and %d held-out rows with %d margins each; there can be %d margins in a step", s.Rows, s.HeldOut, s.Outputs, MaxWords)
 	case s.Batch < 1 || s.Batch > MaxWords:
-		return Params{}, fmt.Errorf("fdsvrg: the batch size %d is out of range; it must be at least 1", s.Batch)
+		return Params{}, fmt.Errorf("fdsvrg: a batch of %d rows; it has one or more", s.Batch)
 	case s.Epochs < 1 || s.Epochs > MaxEpochs:
-		return Params{}, fmt.Errorf("fdsvrg: the number of epochs is %d; it must be between 1 and %d", s.Epochs, MaxEpochs)
+		return Params{}, fmt.Errorf("fdsvrg: %d epochs; there are 1 to %d", s.Epochs, MaxEpochs)
 	}
 	p := Params{s}
 	if p.Steps() >= maxSteps {
-		return Params{}, fmt.Errorf("fdsvrg: training would need %d steps, which is too many; use fewer epochs or larger batches", p.Steps())
+		return Params{}, fmt.Errorf("fdsvrg: %d steps; write fewer epochs or larger batches", p.Steps())
 	}
 	return p, nil
 }
@@ -85,7 +85,7 @@ func (p Params) Encode() []byte {
 func DecodeParams(b []byte) (Params, error) {
 	r := wire.NewReader(b)
 	if s := r.String(len(magic)); r.Err() == nil && s != magic {
-		r.Fail(fmt.Errorf("the parameters have the format %q", s))
+		r.Fail(fmt.Errorf("parameters of %q", s))
 	}
 	var s Spec
 	for _, n := range []*int{&s.Rows, &s.HeldOut, &s.Outputs, &s.Batch, &s.Epochs} {
@@ -103,7 +103,7 @@ func DecodeParams(b []byte) (Params, error) {
 func ValidateSession(s *protocol.Session) (Params, error) {
 	leaders, others := s.With(protocol.RoleLeader), s.With(protocol.RoleParty)
 	if len(leaders) != 1 || len(others) < 1 || len(others) >= MaxWorkers || len(others)+1 != len(s.Members) {
-		return Params{}, errors.New("fdsvrg: a session must have one leader, between 1 and 63 other workers and no other member")
+		return Params{}, errors.New("fdsvrg: a session has one leader and from 1 to 63 other workers, and nobody else")
 	}
 	return DecodeParams(s.Params)
 }

@@ -90,7 +90,7 @@ func NewWorker(s protocol.Setup, w Worker) (*Member, error) {
 // NewLeader returns the machine of the worker with the labels.
 func NewLeader(s protocol.Setup, w Worker, j Judge) (*Member, error) {
 	if j == nil {
-		return nil, errors.New("fdsvrg: the leader must be given a Judge")
+		return nil, errors.New("fdsvrg: the leader brings a judge")
 	}
 	return newMember(s, w, j, protocol.RoleLeader, mostWords)
 }
@@ -101,7 +101,7 @@ func newMember(s protocol.Setup, w Worker, j Judge, role protocol.Role, most int
 	}
 	p, err := ValidateSession(s.Session)
 	if err == nil && w == nil {
-		err = errors.New("fdsvrg: a worker must be given its columns")
+		err = errors.New("fdsvrg: a worker brings columns")
 	}
 	if err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func (m *Member) expire(t protocol.Timer) (protocol.Effects, error) {
 		return protocol.Effects{Resume: true}, nil
 	}
 	from := m.awaited().from
-	return protocol.Finish(protocol.Effects{}, protocol.Blame(from, protocol.KindSilent, fmt.Errorf("fdsvrg: a vector of step %d did not arrive in time", m.now.Index)))
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(from, protocol.KindSilent, fmt.Errorf("fdsvrg: a vector of step %d did not come in time", m.now.Index)))
 }
 
 const wordBytes = 8

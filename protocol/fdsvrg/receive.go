@@ -17,7 +17,7 @@ func (m *Member) receive(msg protocol.Message) (protocol.Effects, error) {
 	}
 	lo, hi := m.layout.span(int(msg.Chunk), len(m.margins))
 	if len(msg.Body) != wordBytes*(hi-lo) {
-		return protocol.Effects{}, msg.Malformed(fmt.Errorf("fdsvrg: the message has %d bytes; it must have %d", len(msg.Body), wordBytes*(hi-lo)))
+		return protocol.Effects{}, msg.Malformed(fmt.Errorf("fdsvrg: %d bytes, not %d", len(msg.Body), wordBytes*(hi-lo)))
 	}
 	if msg.Round == roundMargins {
 		addWords(m.margins[lo:hi], msg.Body)
@@ -108,7 +108,7 @@ func decodeSlopes(slopes []float64, b []byte) error {
 	for i := range slopes {
 		v := math.Float64frombits(binary.LittleEndian.Uint64(b[wordBytes*i:]))
 		if v-v != 0 {
-			return errors.New("fdsvrg: a slope is not finite")
+			return errors.New("fdsvrg: a slope that is not finite")
 		}
 		slopes[i] = v
 	}

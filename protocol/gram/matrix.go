@@ -14,7 +14,7 @@ import (
 // 0, since they are not summed.
 func (p Params) Matrix(sums [][]int64) (linalg.Matrix[float64], error) {
 	if p.first != groupTriangle {
-		return linalg.Matrix[float64]{}, errors.New("gram: these parameters do not sum the training rows, so there is no matrix; make the parameters with NewParams")
+		return linalg.Matrix[float64]{}, errors.New("gram: a matrix of rows whose triangle nobody has summed")
 	}
 	if err := p.check(sums); err != nil {
 		return linalg.Matrix[float64]{}, err
@@ -61,11 +61,11 @@ func (p Params) Cross(sums [][]int64) (cross linalg.Matrix[float64], squares []f
 func (p Params) check(sums [][]int64) error {
 	groups := p.Groups()
 	if len(sums) != len(groups) {
-		return fmt.Errorf("gram: there are sums of %d groups; there must be %d groups", len(sums), len(groups))
+		return fmt.Errorf("gram: sums of %d groups, not %d", len(sums), len(groups))
 	}
 	for g, entries := range groups {
 		if len(sums[g]) != entries {
-			return fmt.Errorf("gram: group %d has %d sums; it must have %d", g, len(sums[g]), entries)
+			return fmt.Errorf("gram: group %d has %d sums, not %d", g, len(sums[g]), entries)
 		}
 	}
 	return nil
@@ -135,22 +135,22 @@ type Params struct {
 // number of training and held-out rows. Errors are about the declarations.
 func NewParams(holders []Holder, training, heldOut int) (Params, error) {
 	if training+heldOut > MaxRows {
-		return Params{}, fmt.Errorf("gram: there are %d rows, but an exact matrix can have at most %d (2 GiB); use fewer rows, or protocol fdskl, which learns from random features of any number of rows", training+heldOut, MaxRows)
+		return Params{}, fmt.Errorf("gram: %d rows, and an exact matrix can have %d (2 GiB); bring fewer, or let protocol fdskl learn from random features of any number of rows", training+heldOut, MaxRows)
 	}
 	return newParams(holders, training, heldOut)
 }
 
 func newParams(holders []Holder, training, heldOut int) (Params, error) {
 	if len(holders) < 2 || len(holders) > MaxHolders {
-		return Params{}, fmt.Errorf("gram: there are %d holders of columns; there must be between 2 and %d", len(holders), MaxHolders)
+		return Params{}, fmt.Errorf("gram: %d holders of columns; there must be 2 to %d", len(holders), MaxHolders)
 	}
 	if training < 1 || heldOut < 0 {
-		return Params{}, fmt.Errorf("gram: there are %d training and %d held-out rows; there must be at least one training row", training, heldOut)
+		return Params{}, fmt.Errorf("gram: %d training and %d held-out rows; there must be a training row", training, heldOut)
 	}
 	whole := true
 	for i, h := range holders {
 		if h.Columns < 1 || h.Columns > MaxColumns || h.Exponent < 0 || h.Exponent > MaxExponent {
-			return Params{}, fmt.Errorf("gram: the declaration of holder %d (from 0), %d columns of values up to 2^%d, is out of range", i, h.Columns, h.Exponent)
+			return Params{}, fmt.Errorf("gram: holder %d (from 0) declares %d columns of values up to 2^%d", i, h.Columns, h.Exponent)
 		}
 		whole = whole && h.Whole
 	}
@@ -174,7 +174,7 @@ func newParams(holders []Holder, training, heldOut int) (Params, error) {
 // triangle is omitted.
 func NewCrossParams(holders []Holder, model, added int) (Params, error) {
 	if added < 1 || model > MaxRows || added > MaxProducts/max(1, model) {
-		return Params{}, fmt.Errorf("gram: %d new rows and %d model rows have %d products; there must be between 1 and %d, so query fewer rows at a time", added, model, added*model, MaxProducts)
+		return Params{}, fmt.Errorf("gram: %d new rows and %d of a model, which have %d products; there can be from 1 to %d; ask about fewer rows at a time", added, model, added*model, MaxProducts)
 	}
 	p, err := newParams(holders, model, added)
 	p.first = groupCross
@@ -230,7 +230,7 @@ func Exponent(most float64) (int, error) {
 			return e, nil
 		}
 	}
-	return 0, fmt.Errorf("gram: the greatest value is %g: %w", most, ErrTooLarge)
+	return 0, fmt.Errorf("gram: a value of %g: %w", most, ErrTooLarge)
 }
 
 // edge is the number of rows and columns of a tile.

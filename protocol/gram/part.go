@@ -24,7 +24,7 @@ type Part struct {
 func (p Params) Part(rows linalg.Rows, l int) (*Part, error) {
 	n, width := rows.Shape()
 	if n != p.training+p.heldOut || width != p.holders[l].Columns {
-		return nil, fmt.Errorf("gram: the holder's rows are a %d x %d matrix, but a %d x %d matrix was declared", n, width, p.training+p.heldOut, p.holders[l].Columns)
+		return nil, fmt.Errorf("gram: %d x %d rows where %d x %d were declared", n, width, p.training+p.heldOut, p.holders[l].Columns)
 	}
 	part := &Part{params: p, rows: linalg.New[float64](n, width)}
 	linalg.Gather(part.rows, rows, 0)
@@ -49,9 +49,9 @@ func (p Params) quantise(m linalg.Matrix[float64], h Holder) error {
 		for j, x := range row {
 			switch {
 			case !(math.Abs(x) <= limit):
-				return fault.OfNumber(x).Errorf("gram: row %d, column %d (from 0) is %g, but the declared limit is %g", i, j, x, limit)
+				return fault.OfNumber(x).Errorf("gram: row %d, column %d (from 0) is %g, beyond the declared %g", i, j, x, limit)
 			case h.Whole && x != math.Trunc(x):
-				return fault.Inexact.Errorf("gram: row %d, column %d (from 0) is %g, but whole numbers were declared", i, j, x)
+				return fault.Inexact.Errorf("gram: row %d, column %d (from 0) is %g, and whole numbers were declared", i, j, x)
 			}
 			row[j] = math.RoundToEven(x * unit)
 		}

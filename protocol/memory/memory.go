@@ -15,7 +15,7 @@ import (
 
 // ErrStalled is wrapped by the error of a session in which no machine has anything left to
 // do, and not all have ended.
-var ErrStalled = errors.New("no machine makes progress")
+var ErrStalled = errors.New("no machine moves")
 
 // Session is one session with all its members. It is not safe for concurrent use.
 type Session struct {
@@ -119,7 +119,7 @@ func (s *Session) Add(name string, m protocol.Machine, err error) {
 		s.keep(fmt.Errorf("memory: the machine of %s: %w", name, err))
 	case at == nil:
 	case at.machine != nil:
-		s.keep(fmt.Errorf("memory: member %s has two machines; it must have one", name))
+		s.keep(fmt.Errorf("memory: %s has two machines", name))
 	default:
 		at.machine = m
 	}
@@ -139,7 +139,7 @@ func (s *Session) Run() error {
 		}
 	}
 	if names := s.waiting(); names != nil {
-		return fmt.Errorf("memory: %w, although %s did not end", ErrStalled, strings.Join(names, ", "))
+		return fmt.Errorf("memory: %w, and %s did not end", ErrStalled, strings.Join(names, ", "))
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func (s *Session) begin() error {
 	if s.err != nil {
 		return s.err
 	}
-	s.err = errors.New("memory: this session has already run; open a new one")
+	s.err = errors.New("memory: this session has run; open a new one")
 	if s.Ledger == nil {
 		s.Ledger = new(Ledger)
 	}
@@ -240,7 +240,7 @@ func (s *Session) offer(at *seat, e protocol.Event) error {
 	}
 	for _, m := range effects.Send {
 		if m.Sender != at.name || m.Receiver == at.name || s.Index(m.Receiver) < 0 {
-			return fmt.Errorf("memory: the machine of %s sends %v; a machine must send in its own name, to another member", at.name, m.Header)
+			return fmt.Errorf("memory: %s sends %v; a machine sends in its own name, to another member", at.name, m.Header)
 		}
 		if s.Sent != nil {
 			s.Sent(m)
@@ -252,7 +252,7 @@ func (s *Session) offer(at *seat, e protocol.Event) error {
 	if effects.End != nil {
 		at.ended = true
 		if effects.End.Err != nil {
-			return fmt.Errorf("memory: member %s ended with an error: %w", at.name, effects.End.Err)
+			return fmt.Errorf("memory: %s ended: %w", at.name, effects.End.Err)
 		}
 	}
 	return nil
@@ -292,7 +292,7 @@ type claim struct{ member, name string }
 func (l *Ledger) Claim(member, name string, by protocol.SessionID) error {
 	key := claim{member, name}
 	if holder, taken := l.taken[key]; taken && holder != by {
-		return fmt.Errorf("memory: the name %q of %s is already used in session %v", name, member, holder)
+		return fmt.Errorf("memory: the name %q of %s is taken by session %v", name, member, holder)
 	}
 	if l.taken == nil {
 		l.taken = make(map[claim]protocol.SessionID)

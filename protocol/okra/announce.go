@@ -84,11 +84,11 @@ func decodeAnnounce(body []byte) (announce, error) {
 func checkShape(rows, width, word int) error {
 	switch {
 	case rows < 1 || rows > maxRows:
-		return fmt.Errorf("the number of rows is %d; it must be between 1 and %d", rows, maxRows)
+		return fmt.Errorf("%d rows; 1 to %d are possible", rows, maxRows)
 	case width < 1 || width > 2*MaxFeatures:
-		return fmt.Errorf("the encoded width is %d; it must be between 1 and %d", width, 2*MaxFeatures)
+		return fmt.Errorf("encoded width %d; 1 to %d are possible", width, 2*MaxFeatures)
 	case word != 4 && word != 8:
-		return fmt.Errorf("a number has %d bytes; it must have 4 or 8", word)
+		return fmt.Errorf("numbers of %d bytes", word)
 	}
 	return nil
 }

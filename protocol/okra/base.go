@@ -143,7 +143,7 @@ func NewContinuingServer(s protocol.Setup, p Params, b *Base, l Limits) (*Server
 	case err != nil:
 		return nil, err
 	case s.Session.Parent != b.Session:
-		return nil, errors.New("okra: the server has retained another session than the one that this session continues")
+		return nil, errors.New("okra: the session continues another one than the server has kept")
 	}
 	server.base = b
 	for _, from := range server.sources {
@@ -161,7 +161,7 @@ func (s *Server) receiveConfirm(m protocol.Message, from *source) (protocol.Effe
 		return protocol.Effects{}, m.Malformed(err)
 	}
 	if c.wire != s.params.wordBytes() {
-		return protocol.Effects{}, m.Inconsistent("the numbers have %d bytes, but the session's numbers have %d", c.wire, s.params.wordBytes())
+		return protocol.Effects{}, m.Inconsistent("numbers of %d bytes, although the session's have %d", c.wire, s.params.wordBytes())
 	}
 	if err := s.confirms(from, c); err != nil {
 		return protocol.Finish(protocol.Effects{}, err)
@@ -184,7 +184,7 @@ func decodeConfirm(body []byte) (confirm, error) {
 	if r.Err() == nil {
 		err := checkShape(max(1, c.rows), c.width, c.wire)
 		if err == nil && c.kept > maxRows {
-			err = fmt.Errorf("the number of kept rows is %d; it must be at most %d", c.kept, maxRows)
+			err = fmt.Errorf("%d kept rows; at most %d are possible", c.kept, maxRows)
 		}
 		if err != nil {
 			r.Fail(err)

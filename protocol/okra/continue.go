@@ -105,7 +105,7 @@ func (p *Party) note(sent []byte) {
 // such a party.
 func NewContinuingParty(s protocol.Setup, p Params, before EpochState, in Input) (*Party, error) {
 	if s.Session.Parent != before.Session {
-		return nil, errors.New("okra: this party has retained another session than the one that this session continues")
+		return nil, errors.New("okra: the session continues another one than this party has kept")
 	}
 	party := &Party{}
 	if rows, _ := in.shape(); rows > 0 {
@@ -114,7 +114,7 @@ func NewContinuingParty(s protocol.Setup, p Params, before EpochState, in Input)
 			return nil, err
 		}
 		if party.features != before.Features {
-			return nil, fmt.Errorf("okra: the new rows have %d features, but the earlier rows have %d; use the same columns", party.features, before.Features)
+			return nil, fmt.Errorf("okra: new rows have %d features, the earlier ones %d; bring the same columns", party.features, before.Features)
 		}
 	} else {
 		d, err := newCore(s, p, protocol.RoleParty, protocol.RoleLeader)
@@ -122,12 +122,12 @@ func NewContinuingParty(s protocol.Setup, p Params, before EpochState, in Input)
 			return nil, err
 		}
 		if n := len(s.Session.With(protocol.RoleLeader)); n != 1 {
-			return nil, fmt.Errorf("okra: a training session must have one leader, not %d", n)
+			return nil, fmt.Errorf("okra: a training session has one leader, not %d", n)
 		}
 		party = &Party{core: d, params: p, input: in, hash: in.Hash(), features: before.Features}
 	}
 	if len(before.Preparation) > MaxPreparation {
-		return nil, fmt.Errorf("okra: the description of the preparation has %d bytes, but at most %d can be sent to a newcomer; start a new session", len(before.Preparation), MaxPreparation)
+		return nil, fmt.Errorf("okra: how rows are prepared takes %d bytes, and at most %d go to a newcomer; start a new session", len(before.Preparation), MaxPreparation)
 	}
 	party.before, party.origin, party.preparation = &before, before.Origin, before.Preparation
 	party.holders = union(before.Holders, party.parties())
@@ -145,7 +145,7 @@ type Prepare func(preparation []byte) (rows linalg.Rows, grid bool, err error)
 // changed rows. With a nil prepare, they are ready and there is no preparation.
 func NewLateParty(s protocol.Setup, p Params, in Input, prepare Prepare) (*Party, error) {
 	if s.Session.Parent == (protocol.SessionID{}) {
-		return nil, errors.New("okra: a newcomer's session must name the session that it continues as its parent")
+		return nil, errors.New("okra: a newcomer's session names the session that it continues as its parent")
 	}
 	if s.Session.RoleOf(s.Self) == protocol.RoleLeader {
 		return nil, errors.New("okra: a newcomer cannot lead, because the leader has the epoch's seed; put another party first")
@@ -241,7 +241,7 @@ func decodeWelcome(body []byte) (b welcome, err error) {
 	b.holders = r.Strings(protocol.MaxMembers, protocol.MaxNameBytes)
 	b.preparation = r.Bytes32(MaxPreparation)
 	if r.Err() == nil && (b.features < 1 || b.features > MaxFeatures) {
-		r.Fail(fmt.Errorf("the number of features is %d; it must be between 1 and %d", b.features, MaxFeatures))
+		r.Fail(fmt.Errorf("%d features; 1 to %d are possible", b.features, MaxFeatures))
 	}
 	return b, r.Close("okra: welcome")
 }

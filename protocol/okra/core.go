@@ -23,9 +23,9 @@ func newCore(s protocol.Setup, p Params, roles ...protocol.Role) (core, error) {
 	case !bytes.Equal(d.Params, p.Encode()):
 		return core{}, errors.New("okra: the parameters differ from the session's descriptor")
 	case len(d.With(protocol.RoleServer)) != 1:
-		return core{}, fmt.Errorf("okra: a session must have one server, not %d", len(d.With(protocol.RoleServer)))
+		return core{}, fmt.Errorf("okra: a session has one server, not %d", len(d.With(protocol.RoleServer)))
 	case len(d.With(protocol.RoleServer, protocol.RoleLeader, protocol.RoleParty)) != len(d.Members):
-		return core{}, errors.New("okra: every member must be the server, the leader or a party")
+		return core{}, errors.New("okra: a member is neither server nor leader nor party")
 	}
 	return core{setup: s}, nil
 }
@@ -40,7 +40,7 @@ func (d *core) parties() []string {
 // once refuses numbered messages, since no kind here is sent twice.
 func once(m protocol.Message) error {
 	if m.Sequence != 0 {
-		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("sequence number %d of %s arrived, but this message must be sent once", m.Sequence, m.Kind))
+		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("sequence %d of %s, which is sent once", m.Sequence, m.Kind))
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func once(m protocol.Message) error {
 // whole refuses parts of messages that are sent whole.
 func whole(m protocol.Message) error {
 	if m.Chunk != 0 || m.Chunks != 1 {
-		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of %d of %s arrived, but this message must have one chunk", m.Chunk, m.Chunks, m.Kind))
+		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of %d of %s, which travels whole", m.Chunk, m.Chunks, m.Kind))
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (e *MismatchError) Is(target error) bool { return target == protocol.ErrInp
 // silent blames the members that did not send a message in time: the first as the blamed party,
 // because callers look it up, and the others in the text.
 func silent(names []string, what string) error {
-	err := fmt.Errorf("okra: %s did not arrive in time", what)
+	err := fmt.Errorf("okra: %s did not come in time", what)
 	if others := names[1:]; len(others) > 0 {
 		err = fmt.Errorf("%w, nor from %s", err, list(others))
 	}

@@ -138,13 +138,13 @@ func (p Params) stream(epoch Seed, f, k int) func() *prg.Stream {
 func (p Params) fits(f, k int) error {
 	switch {
 	case p == Params{}:
-		return fmt.Errorf("okra: these parameters were not made by NewParams")
+		return fmt.Errorf("okra: parameters that NewParams did not make")
 	case f < 1 || k < 0 || f > MaxFeatures || k > MaxFeatures:
-		return fmt.Errorf("okra: there are %d features and %d extra dimensions; there must be at most %d of each", f, k, MaxFeatures)
+		return fmt.Errorf("okra: %d features and %d extra dimensions; at most %d of each", f, k, MaxFeatures)
 	case p.spec.Encoder == Haar && f+k > MaxHaarWidth:
-		return fmt.Errorf("okra: encoder haar has a cost of (f+k)^2 for each row and allows at most %d coordinates (f+k), not %d; use \"encoder: hadamard\"", MaxHaarWidth, f+k)
+		return fmt.Errorf("okra: encoder haar costs (f+k)^2 for each row and takes at most %d coordinates, not %d; use encoder: hadamard", MaxHaarWidth, f+k)
 	case p.spec.Encoder == Flake && f > MaxFlakeFeatures:
-		return fmt.Errorf("okra: encoder flake has a cost cubic in the number of features and allows at most %d features, not %d; use protocol okra", MaxFlakeFeatures, f)
+		return fmt.Errorf("okra: encoder flake multiplies matrices as wide as the rows, at a cost cubic in the features, and takes at most %d of them, not %d; use protocol okra", MaxFlakeFeatures, f)
 	}
 	return nil
 }

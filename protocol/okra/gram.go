@@ -216,7 +216,7 @@ func (t *table[T]) put(s span, first int, body []byte) error {
 	}
 	for i, v := range numbers {
 		if !(math.Abs(float64(v)) <= maxEncoded) { // false for NaN
-			return fmt.Errorf("okra: the encoded number of row %d at coordinate %d is invalid: %v", s.row+i/s.cols, s.col+i%s.cols, v)
+			return fmt.Errorf("okra: rows: row %d, coordinate %d: %v", s.row+i/s.cols, s.col+i%s.cols, v)
 		}
 	}
 	for i := range s.rows {

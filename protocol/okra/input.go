@@ -62,9 +62,9 @@ func (in Input) validate() error {
 	n, f := in.shape()
 	switch {
 	case n < 1 || n > maxRows:
-		return fmt.Errorf("okra: the party has %d rows; it must have between 1 and %d", n, maxRows)
+		return fmt.Errorf("okra: %d rows; a party brings 1 to %d", n, maxRows)
 	case f < 1 || f > MaxFeatures:
-		return fmt.Errorf("okra: rows of the number of features is %d; it must be between 1 and %d", f, MaxFeatures)
+		return fmt.Errorf("okra: rows of %d features; 1 to %d are possible", f, MaxFeatures)
 	}
 	if err := labelled.Check("okra: ", in.Rows, in.Labels, in.Test); err != nil {
 		return err
@@ -87,4 +87,4 @@ func (in Input) test(i int) bool { return in.Test != nil && in.Test[i] }
 
 // errEdited refuses a Start with other data than the constructor received: the difference of two
 // encodings under one seed reveals the edit in clear.
-var errEdited = errors.New("okra: the rows differ from those with which the session was started; restore them or start a new session")
+var errEdited = errors.New("okra: the rows are not those the session started with; restore them, or start a new session")

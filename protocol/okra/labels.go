@@ -51,4 +51,4 @@ func decodeLabels(body []byte, n int, labelled bool) (labels []string, test []bo
 	return labels, test, r.Close("okra: labels")
 }
 
-var errLabelled = errors.New("every row must have a label if labels were announced, and no row otherwise")
+var errLabelled = errors.New("a label is missing, or there is one although none was announced")

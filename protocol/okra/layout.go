@@ -58,9 +58,9 @@ func newTally(chunks int) tally { return tally{make([]bool, chunks), chunks} }
 func (t *tally) check(m protocol.Message) error {
 	switch {
 	case int64(m.Chunks) != int64(len(t.seen)) || m.Chunk >= m.Chunks:
-		return m.Inconsistent("chunk %d of %d of %s arrived, but %d chunks were announced", m.Chunk, m.Chunks, m.Kind, len(t.seen))
+		return m.Inconsistent("chunk %d of %d of %s; %d chunks were announced", m.Chunk, m.Chunks, m.Kind, len(t.seen))
 	case t.seen[m.Chunk]:
-		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of %s arrived twice", m.Chunk, m.Kind))
+		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of %s came before", m.Chunk, m.Kind))
 	}
 	return nil
 }

@@ -78,15 +78,15 @@ func (s Spec) validate() error {
 	}
 	switch {
 	case s.Encoder != Hadamard && s.Rounds != 0:
-		return fmt.Errorf("okra: the setting rounds belongs to encoder hadamard; remove it for encoder %s", s.Encoder)
+		return fmt.Errorf("okra: rounds belongs to encoder hadamard; encoder %s has none", s.Encoder)
 	case s.Encoder != Block && s.BlockWidth != 0:
-		return fmt.Errorf("okra: the setting block_width belongs to encoder block; remove it for encoder %s", s.Encoder)
+		return fmt.Errorf("okra: block_width belongs to encoder block; encoder %s has none", s.Encoder)
 	case s.Encoder == Hadamard && s.Rounds == 1:
 		return errors.New("okra: one round of encoder hadamard hides nothing, because the transform is public and undoes itself; use at least 2 rounds")
 	case s.Encoder == Hadamard && (s.Rounds < 2 || s.Rounds > maxRounds):
-		return fmt.Errorf("okra: the number of rounds is %d; encoder hadamard must have between 2 and %d", s.Rounds, maxRounds)
+		return fmt.Errorf("okra: %d rounds; encoder hadamard takes 2 to %d", s.Rounds, maxRounds)
 	case s.Encoder == Block && (s.BlockWidth < minBlock || s.BlockWidth > maxBlockWidth):
-		return fmt.Errorf("okra: block_width is %d; with encoder block it must be between %d and %d", s.BlockWidth, minBlock, maxBlockWidth)
+		return fmt.Errorf("okra: block_width %d; encoder block takes %d to %d", s.BlockWidth, minBlock, maxBlockWidth)
 	}
 	return nil
 }
@@ -94,15 +94,15 @@ func (s Spec) validate() error {
 func (s Spec) validateNames() error {
 	switch {
 	case s.Wire != Float32 && s.Wire != Float64:
-		return fmt.Errorf("okra: the setting wire is %q; it must be float32 or float64", s.Wire)
+		return fmt.Errorf("okra: wire %q; choose float32 or float64", s.Wire)
 	case s.Mode != Hardened && s.Mode != Paper:
-		return fmt.Errorf("okra: the mode is %q; it must be hardened or paper", s.Mode)
+		return fmt.Errorf("okra: mode %q; choose hardened or paper", s.Mode)
 	case !slices.Contains([]string{Hadamard, Haar, HBH, Flake, Block}, s.Encoder):
-		return fmt.Errorf("okra: the encoder is %q; it must be hadamard, haar, hbh, flake or block", s.Encoder)
+		return fmt.Errorf("okra: encoder %q; choose hadamard, haar, hbh, flake or block", s.Encoder)
 	case s.Encoder == Block && s.Mode != Paper:
-		return errors.New("okra: encoder block hands the server the Gram matrix of every block of features, so that about 110 known rows decode all others; use another encoder, or write \"mode: paper\" to reproduce the paper all the same")
+		return errors.New("okra: encoder block hands the server the Gram matrix of every block of features, so that about 110 known rows decode all others; to reproduce the paper all the same, write mode: paper")
 	case s.Encoder != Block && s.Encoder != Flake && s.Mode == Paper:
-		return fmt.Errorf("okra: encoder %s is not the paper's; remove \"mode: paper\" or the encoder", s.Encoder)
+		return fmt.Errorf("okra: encoder %s is not the paper's; leave out mode: paper, or the encoder", s.Encoder)
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func DecodeParams(b []byte) (Params, error) {
 	}
 	p, err := NewParams(s)
 	if err == nil && !bytes.Equal(p.Encode(), b) {
-		err = errors.New("okra: the parameters lack a default; encode the value that NewParams returns")
+		err = errors.New("okra: parameters: a default is left out; encode what NewParams returns")
 	}
 	if err != nil {
 		return Params{}, err

@@ -72,7 +72,7 @@ func newParty(s protocol.Setup, p Params, in Input) (*Party, error) {
 		return nil, err
 	}
 	if n := len(s.Session.With(protocol.RoleLeader)); n != 1 {
-		return nil, fmt.Errorf("okra: a training session must have one leader, not %d", n)
+		return nil, fmt.Errorf("okra: a training session has one leader, not %d", n)
 	}
 	if err := in.validate(); err != nil {
 		return nil, err
@@ -221,7 +221,7 @@ func (p *Party) receiveConsent(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, m.Malformed(err)
 	}
 	if want := newTag(p.params, p.before.Seed, p.features, p.setup.Session.ID()); !hmac.Equal(c.tag[:], want[:]) {
-		return protocol.Effects{}, m.Inconsistent("the consent was not made with the seed of this epoch")
+		return protocol.Effects{}, m.Inconsistent("a consent that is not made with the seed of this epoch")
 	}
 	delete(p.asked, m.Sender)
 	if len(p.asked) > 0 {
@@ -254,7 +254,7 @@ func (p *Party) receiveWelcome(m protocol.Message) (protocol.Effects, error) {
 func (p *Party) arrive(preparation []byte) error {
 	if p.prepare == nil {
 		if len(preparation) > 0 {
-			return errors.New("the other parties' rows are prepared, but this party has no preparation")
+			return errors.New("rows are to be prepared, although the job has no preparation")
 		}
 		return nil
 	}
@@ -264,10 +264,10 @@ func (p *Party) arrive(preparation []byte) error {
 	}
 	n, f := rows.Shape()
 	if n != p.rows {
-		return fmt.Errorf("the preparation returned %d rows; it must return %d", n, p.rows)
+		return fmt.Errorf("%d rows are prepared, of %d", n, p.rows)
 	}
 	if validateRows(rows) != nil { // whose words quote a number
-		return errors.New("the preparation makes numbers that cannot be encoded")
+		return errors.New("it makes numbers of the rows that cannot be encoded")
 	}
 	p.input.Rows, p.input.Grid, p.features, p.preparation = rows, grid, f, preparation
 	return p.fits()
@@ -279,7 +279,7 @@ func (p *Party) receiveGrant(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, err
 	}
 	if len(m.Body) > 0 {
-		return protocol.Effects{}, m.Malformed(fmt.Errorf("okra: the grant must be empty, but has %d bytes", len(m.Body)))
+		return protocol.Effects{}, m.Malformed(fmt.Errorf("okra: grant: %d bytes too many", len(m.Body)))
 	}
 	p.granted = true
 	return protocol.Effects{Resume: true}, nil
@@ -292,7 +292,7 @@ func (p *Party) sent() bool {
 // resume sends the labels first and then rows, one step's work at a time.
 func (p *Party) resume() (protocol.Effects, error) {
 	if !p.granted || p.sent() {
-		return protocol.Effects{}, errors.New("okra: there is nothing to resume")
+		return protocol.Effects{}, errors.New("okra: resumed with nothing left to send")
 	}
 	e := protocol.Effects{Send: p.nextLabels()}
 	if e.Send == nil {
@@ -333,7 +333,7 @@ func (p *Party) receiveReceipt(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, m.Malformed(err)
 	}
 	if rows < uint64(p.held()) || rows > maxRows*protocol.MaxMembers {
-		return protocol.Effects{}, m.Inconsistent("the receipt is for %d rows, but %d were sent", rows, p.held())
+		return protocol.Effects{}, m.Inconsistent("a receipt for %d rows, although %d were sent", rows, p.held())
 	}
 	p.total = int(rows)
 	return protocol.Finish(protocol.Effects{}, nil)
@@ -407,7 +407,7 @@ func decodeSeed(body []byte) (seedBody, error) {
 	r.Fixed(b.seed[:])
 	b.features = int(r.Uint32())
 	if r.Err() == nil && (b.features < 1 || b.features > MaxFeatures) {
-		r.Fail(fmt.Errorf("the number of features is %d; it must be between 1 and %d", b.features, MaxFeatures))
+		r.Fail(fmt.Errorf("%d features; 1 to %d are possible", b.features, MaxFeatures))
 	}
 	return b, r.Close("okra: seed")
 }

@@ -85,7 +85,7 @@ func NewServer(s protocol.Setup, p Params, l Limits) (*Server, error) {
 		return nil, err
 	}
 	if n := len(s.Session.With(protocol.RoleLeader)); n != 1 {
-		return nil, fmt.Errorf("okra: a training session must have one leader, not %d", n)
+		return nil, fmt.Errorf("okra: a training session has one leader, not %d", n)
 	}
 	server := &Server{core: d, params: p, limits: l.orDefault()}
 	for _, name := range d.parties() {
@@ -141,7 +141,7 @@ func (s *Server) receiveAnnounce(m protocol.Message, from *source) (protocol.Eff
 		return protocol.Effects{}, m.Malformed(err)
 	}
 	if a.wire != s.params.wordBytes() {
-		return protocol.Effects{}, m.Inconsistent("the numbers have %d bytes, but the session's numbers have %d", a.wire, s.params.wordBytes())
+		return protocol.Effects{}, m.Inconsistent("numbers of %d bytes, although the session's have %d", a.wire, s.params.wordBytes())
 	}
 	from.announce = &a
 	if s.waiting(func(from *source) bool { return from.announce == nil }) != nil {
@@ -266,7 +266,7 @@ func (s *Server) takeLabels(m protocol.Message, from *source) error {
 // ends.
 func (s *Server) resume() (protocol.Effects, error) {
 	if s.gram == nil {
-		return protocol.Effects{}, errors.New("okra: the server cannot resume before all rows have arrived")
+		return protocol.Effects{}, errors.New("okra: resumed before all rows have come")
 	}
 	s.gram.step()
 	e := protocol.Effects{Progress: s.gram.progress(), Resume: !s.gram.done()}

@@ -31,10 +31,10 @@ func newPredictCore(s protocol.Setup, p Params, roles ...protocol.Role) (core, e
 		return core{}, err
 	}
 	if n := len(d.parties()); n != 1 {
-		return core{}, fmt.Errorf("okra: a prediction must have one owner of rows, not %d", n)
+		return core{}, fmt.Errorf("okra: a prediction has one owner of rows, not %d", n)
 	}
 	if s.Session.Parent == (protocol.SessionID{}) {
-		return core{}, errors.New("okra: a prediction's descriptor must name the training session as its parent")
+		return core{}, errors.New("okra: a prediction's descriptor names the training session as its parent")
 	}
 	return d, nil
 }
@@ -98,7 +98,7 @@ func (p *PredictParty) start(e protocol.Start) (protocol.Effects, error) {
 
 func (p *PredictParty) resume() (protocol.Effects, error) {
 	if p.upload.done() {
-		return protocol.Effects{}, errors.New("okra: there is nothing to resume")
+		return protocol.Effects{}, errors.New("okra: resumed with nothing left to send")
 	}
 	e := protocol.Effects{}
 	first, bodies := p.upload.batch()
@@ -140,7 +140,7 @@ func (p *PredictParty) takeDecisions(m protocol.Message) error {
 	l := decisionLayout{p.rows, cols}
 	first := p.answers.seen == nil
 	if !first && cols != p.cols {
-		return m.Inconsistent("the chunk has %d decisions for each row, but earlier chunks have %d", cols, p.cols)
+		return m.Inconsistent("%d decisions for each row, %d before", cols, p.cols)
 	}
 	answers := p.answers
 	if first {
@@ -150,7 +150,7 @@ func (p *PredictParty) takeDecisions(m protocol.Message) error {
 		return err
 	}
 	if lo, hi := l.span(int(m.Chunk)); len(numbers) != (hi-lo)*cols {
-		return m.Inconsistent("the message has %d decisions in chunk %d, which must have %d", len(numbers), m.Chunk, (hi-lo)*cols)
+		return m.Inconsistent("%d decisions in chunk %d, %d belong there", len(numbers), m.Chunk, (hi-lo)*cols)
 	}
 	if first {
 		p.cols, p.parts = cols, make([][]float64, l.chunks())
@@ -198,7 +198,7 @@ func decodeDecisions(body []byte) (cols int, numbers []float64, err error) {
 	r := wire.NewReader(body)
 	cols = int(r.Uint32())
 	if r.Err() == nil && (cols < 1 || cols > maxDecisions) {
-		r.Fail(fmt.Errorf("there are %d decisions for each row; there must be between 1 and %d", cols, maxDecisions))
+		r.Fail(fmt.Errorf("%d decisions for each row; 1 to %d are possible", cols, maxDecisions))
 	}
 	if r.Err() == nil {
 		numbers = make([]float64, min(r.Len()/8, maxDecisions))
@@ -206,7 +206,7 @@ func decodeDecisions(body []byte) (cols int, numbers []float64, err error) {
 	}
 	for i, v := range numbers {
 		if r.Err() == nil && !finite(v) {
-			r.Fail(fmt.Errorf("decision %d is %v; it must be finite", i, v))
+			r.Fail(fmt.Errorf("decision %d is %v", i, v))
 		}
 	}
 	return cols, numbers, r.Close("okra: decisions")

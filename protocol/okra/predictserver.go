@@ -75,7 +75,7 @@ func (s *PredictServer) receiveAnnounce(m protocol.Message) (protocol.Effects, e
 		return protocol.Effects{}, m.Malformed(err)
 	}
 	if a.wire != s.params.wordBytes() || a.grid || a.labelled {
-		return protocol.Effects{}, m.Inconsistent("a prediction must announce numbers of %d bytes, no labels and no grid", s.params.wordBytes())
+		return protocol.Effects{}, m.Inconsistent("a prediction announces numbers of %d bytes and nothing else", s.params.wordBytes())
 	}
 	if a.width != s.width || !hmac.Equal(a.tag[:], s.tag[:]) {
 		return protocol.Finish(protocol.Effects{}, &MismatchError{Parties: []string{m.Sender}, Detail: fmt.Sprintf("%s's encoding parameters differ from the model's: other features, seed or settings", m.Sender)})
@@ -107,7 +107,7 @@ func (s *PredictServer) receiveRows(m protocol.Message) (protocol.Effects, error
 func (s *PredictServer) resume() (protocol.Effects, error) {
 	switch {
 	case s.store == nil || s.rows.missing > 0:
-		return protocol.Effects{}, errors.New("okra: the server cannot resume before all rows have arrived")
+		return protocol.Effects{}, errors.New("okra: resumed before all rows have come")
 	case s.done < s.layout.rows:
 		return s.answerPanel()
 	}
@@ -135,7 +135,7 @@ func (s *PredictServer) answerPanel() (protocol.Effects, error) {
 		err = s.keep(answers, end)
 	}
 	if err != nil {
-		return protocol.Finish(protocol.Effects{}, fmt.Errorf("okra: cannot answer rows %d to %d: %w", s.done, end-1, err))
+		return protocol.Finish(protocol.Effects{}, fmt.Errorf("okra: answering rows %d to %d: %w", s.done, end-1, err))
 	}
 	return protocol.Effects{Resume: true,
 		Progress: protocol.Progress{Stage: "answer", Done: int64(s.done), Total: int64(s.layout.rows)}}, nil
@@ -147,12 +147,12 @@ func (s *PredictServer) keep(answers linalg.Matrix[float64], end int) error {
 		s.decisions = linalg.New[float64](s.layout.rows, answers.Cols)
 	}
 	if answers.Rows != end-s.done || answers.Cols != s.decisions.Cols || answers.Cols == 0 {
-		return fmt.Errorf("the model returned %d x %d decisions, which is the wrong shape", answers.Rows, answers.Cols)
+		return fmt.Errorf("the model gave %d x %d decisions", answers.Rows, answers.Cols)
 	}
 	for i := range answers.Rows {
 		for _, v := range answers.Row(i) {
 			if !finite(v) {
-				return fmt.Errorf("the model's decision %v about row %d is not finite", v, s.done+i)
+				return fmt.Errorf("the model decides %v about row %d", v, s.done+i)
 			}
 		}
 		copy(s.decisions.Row(s.done+i), answers.Row(i))

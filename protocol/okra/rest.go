@@ -66,7 +66,7 @@ func DecodeBase(encoded []byte) (*Base, error) {
 	b.labelled = r.Bool()
 	total := b.readParts(r)
 	if r.Err() == nil && (b.Width < 1 || b.Width > 2*MaxFeatures || int64(total)*int64(b.Width)*int64(word) > int64(r.Len())) {
-		r.Fail(fmt.Errorf("%d rows of %d numbers do not fit in the remaining %d bytes", total, b.Width, r.Len()))
+		r.Fail(fmt.Errorf("%d rows of %d numbers in %d bytes", total, b.Width, r.Len()))
 	}
 	if r.Err() == nil {
 		b.readRows(r, total, word)
@@ -81,7 +81,7 @@ func (b *Base) readParts(r *wire.Reader) (total int) {
 		r.Fixed(p.Sent[:])
 		p.Grid, p.first = r.Bool(), total
 		if r.Err() == nil && (p.Rows > maxRows || b.part(p.Party).Rows > 0) {
-			r.Fail(fmt.Errorf("%d rows of party %q are too many, or the party is listed twice", p.Rows, p.Party))
+			r.Fail(fmt.Errorf("%d rows of %q, or twice", p.Rows, p.Party))
 		}
 		if r.Err() != nil {
 			return 0
@@ -101,7 +101,7 @@ func (b *Base) readRows(r *wire.Reader, total, word int) {
 		}
 	}
 	if need := int64(total) * (int64(total) + 1) / 2 * 8; r.Err() == nil && need+int64(total)*int64(b.Width)*int64(word) != int64(r.Len()) {
-		r.Fail(errors.New("the products of the rows have the wrong length"))
+		r.Fail(errors.New("the products of the rows are cut short"))
 	}
 	if r.Err() != nil {
 		return
@@ -117,7 +117,7 @@ func (b *Base) readRows(r *wire.Reader, total, word int) {
 		r.Float64s(b.gram.Row(i)[:i+1])
 		for j, v := range b.gram.Row(i)[:i+1] {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				r.Fail(fmt.Errorf("the product of rows %d and %d is %v; it must be finite", i, j, v))
+				r.Fail(fmt.Errorf("the product of rows %d and %d is %v", i, j, v))
 				return
 			}
 			b.gram.Row(j)[i] = v
@@ -156,7 +156,7 @@ func DecodeStanding(b []byte) (s EpochState, err error) {
 	s.Labels = r.Bool()
 	s.Preparation = r.Bytes32(MaxPreparation)
 	if r.Err() == nil && (s.Features < 1 || s.Features > MaxFeatures || s.Rows > maxRows) {
-		r.Fail(fmt.Errorf("%d rows of %d features are out of range", s.Rows, s.Features))
+		r.Fail(fmt.Errorf("%d rows of %d features", s.Rows, s.Features))
 	}
 	return s, r.Close("okra: standing")
 }

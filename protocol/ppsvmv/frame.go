@@ -81,7 +81,7 @@ func (f *frame) check(m protocol.Message) error {
 		return m.Unexpected()
 	}
 	if want := wordBytes * f.tiles[m.Chunk].entries; len(m.Body) != want {
-		return m.Malformed(fmt.Errorf("ppsvmv: the message has %d bytes; it must have %d", len(m.Body), want))
+		return m.Malformed(fmt.Errorf("ppsvmv: %d bytes, not %d", len(m.Body), want))
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (f *frame) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerTile {
 		return protocol.Effects{}, fmt.Errorf("ppsvmv: a member has no timer %q", t)
 	}
-	why := fmt.Errorf("ppsvmv: %d of %d tiles did not arrive in time", f.missing, len(f.tiles))
+	why := fmt.Errorf("ppsvmv: %d of %d tiles did not come in time", f.missing, len(f.tiles))
 	return protocol.Finish(protocol.Effects{}, protocol.Blame(f.from, protocol.KindSilent, why))
 }
 
@@ -138,7 +138,7 @@ func newSite(s protocol.Setup, part Part, most int) (*Site, error) {
 }
 
 // errNoPart refuses a site without a matrix.
-var errNoPart = errors.New("ppsvmv: a site must be given its own matrix")
+var errNoPart = errors.New("ppsvmv: a site brings a matrix of its own")
 
 // InputHash returns the hash for the start event.
 func (s *Site) InputHash() [sha256.Size]byte { return s.part.Hash() }

@@ -36,12 +36,12 @@ type Params struct {
 // equal at all sites.
 func NewParams(groups []int, epoch [sha256.Size]byte) (Params, error) {
 	if len(groups) < 1 || len(groups) > MaxGroups {
-		return Params{}, fmt.Errorf("ppsvmv: there are %d groups of entries; there must be between 1 and %d", len(groups), MaxGroups)
+		return Params{}, fmt.Errorf("ppsvmv: %d groups of entries; there must be 1 to %d", len(groups), MaxGroups)
 	}
 	words := 0
 	for _, n := range groups {
 		if n < 1 || n > MaxWords || words+n > MaxWords {
-			return Params{}, fmt.Errorf("ppsvmv: a group has %d entries and follows %d other entries; every group must have an entry, and there must be at most %d entries in all", n, words, MaxWords)
+			return Params{}, fmt.Errorf("ppsvmv: a group of %d entries after %d others; there can be %d in all", n, words, MaxWords)
 		}
 		words += n
 	}
@@ -73,7 +73,7 @@ func (p Params) Encode() []byte {
 func DecodeParams(b []byte) (Params, error) {
 	r := wire.NewReader(b)
 	if s := r.String(len(magic)); r.Err() == nil && s != magic {
-		r.Fail(fmt.Errorf("the parameters have the format %q", s))
+		r.Fail(fmt.Errorf("parameters of %q", s))
 	}
 	var epoch [sha256.Size]byte
 	r.Fixed(epoch[:])
@@ -93,9 +93,9 @@ func ValidateSession(s *protocol.Session) (Params, error) {
 	sites := s.With(protocol.RoleParty)
 	switch {
 	case len(s.With(protocol.RoleLeader)) != 1 || len(s.With(protocol.RoleServer)) != 1:
-		return Params{}, errors.New("ppsvmv: a session must have one leader and one server")
+		return Params{}, errors.New("ppsvmv: a session has one leader and one server")
 	case len(sites) < 1 || len(sites) >= MaxSites || len(sites)+2 != len(s.Members):
-		return Params{}, fmt.Errorf("ppsvmv: the session has %d sites beside the leader and %d members; besides one leader and one server it must have between 1 and %d sites and no other member", len(sites), len(s.Members), MaxSites-1)
+		return Params{}, fmt.Errorf("ppsvmv: %d sites beside the leader among %d members; there must be 1 to %d, and a server", len(sites), len(s.Members), MaxSites-1)
 	}
 	return DecodeParams(s.Params)
 }

@@ -89,7 +89,7 @@ func Run(t *testing.T, p Protocol) {
 // test fills in the defaults of c and tests one property.
 func (c *Case) test(p property) error {
 	if c.Check == nil || c.InFlight <= 0 {
-		return errors.New("protocoltest: a case must have Check and InFlight")
+		return errors.New("protocoltest: a case needs Check and InFlight")
 	}
 	if c.Runs == 0 {
 		c.Runs = defaultRuns

@@ -106,7 +106,7 @@ func blames(err error, party string, kinds []protocol.Kind) error {
 	case !errors.As(err, &blame):
 		return fmt.Errorf("it is refused without blame: %w", err)
 	case blame.Party != party:
-		return fmt.Errorf("the machine blames %s instead of %s: %w", blame.Party, party, err)
+		return fmt.Errorf("%s is blamed instead of %s: %w", blame.Party, party, err)
 	case !slices.Contains(kinds, blame.Kind):
 		return fmt.Errorf("it is blamed as %q instead of %q: %w", blame.Kind, kinds, err)
 	}

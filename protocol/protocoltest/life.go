@@ -81,7 +81,7 @@ func ended(c *Case) error {
 	for i, o := range b.Nodes {
 		for _, e := range b.events(c.Nodes[i]) {
 			if err := refuses(o.Machine, e); err != nil {
-				return found(b.Result, fmt.Errorf("%s has ended and then receives %T: %w", o.Name, e, err))
+				return found(b.Result, fmt.Errorf("%s has ended and is offered %T: %w", o.Name, e, err))
 			}
 		}
 	}
@@ -116,9 +116,9 @@ func refuses(m protocol.Machine, e protocol.Event) (err error) {
 	eff, refusal := m.Step(e)
 	switch {
 	case refusal == nil:
-		return errors.New("it accepts the event instead of refusing it")
+		return errors.New("it accepts")
 	case len(eff.Send) > 0 || eff.End != nil:
-		return errors.New("it returns an error, but also effects")
+		return errors.New("it refuses, but has effects")
 	}
 	return nil
 }

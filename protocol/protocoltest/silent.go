@@ -70,12 +70,12 @@ func noticed(c *Case, r *sim.Result, gone string) error {
 			return found(r, fmt.Errorf("%s: %w", o.Name, err))
 		}
 		if p := r.Outcome(party); party == o.Name || p == nil || p.End != nil && p.End.Err == nil {
-			return found(r, fmt.Errorf("%s blames %s, which did its part", o.Name, party))
+			return found(r, fmt.Errorf("%s blames %s, who did its part", o.Name, party))
 		}
 		named = named || party == gone
 	}
 	if failed && !named {
-		return found(r, fmt.Errorf("no member blames %s", gone))
+		return found(r, fmt.Errorf("nobody blames %s", gone))
 	}
 	return nil
 }

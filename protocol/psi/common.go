@@ -27,7 +27,7 @@ func (t *trace) take(m protocol.Message, total int, places []uint32, size int) e
 	case t.have == nil:
 		next = trace{have: make([]bool, m.Chunks), missing: int(m.Chunks), total: total, seen: make([]bool, size)}
 	case t.total != total:
-		return m.Inconsistent("the message names %d common rows, but an earlier message names %d", total, t.total)
+		return m.Inconsistent("%d common rows, and %d in an earlier message", total, t.total)
 	case t.have[m.Chunk]:
 		return m.Unexpected()
 	}
@@ -64,16 +64,16 @@ func decodePlaces(b []byte, chunk, n uint32, size, each int) (total int, places 
 	switch {
 	case r.Err() != nil:
 	case total < 1 || total > size:
-		r.Fail(fmt.Errorf("the number of common rows is %d; it must be between 1 and the set's size, %d", total, size))
+		r.Fail(fmt.Errorf("%d common rows in a set of %d", total, size))
 	case int(n) != chunks(total, each) || chunk >= n:
-		r.Fail(fmt.Errorf("chunk %d of %d does not match a list of %d places", chunk, n, total))
+		r.Fail(fmt.Errorf("chunk %d of %d for %d places", chunk, n, total))
 	}
 	if r.Err() == nil {
 		places = make([]uint32, min(each, total-int(chunk)*each))
 	}
 	for i := range places {
 		if places[i] = r.Uint32(); r.Err() == nil && int64(places[i]) >= int64(size) {
-			r.Fail(fmt.Errorf("place %d does not exist in a set of %d ids", places[i], size))
+			r.Fail(fmt.Errorf("place %d in a set of %d", places[i], size))
 		}
 	}
 	return total, places, r.Close("psi: common rows")
@@ -128,7 +128,7 @@ func (c *ring) takeCommon(m protocol.Message) (protocol.Effects, error) {
 	}
 	if c.total > 0 && c.total != total {
 		return end(protocol.Blame(p.comparer(), protocol.KindInconsistent, fmt.Errorf(
-			"psi: the comparer sent %s %d common rows, but sent another party %d; all parties must have the same number", p.parties[owner], total, c.total)))
+			"psi: the comparer gives %s %d common rows and another party %d; all must have the same number", p.parties[owner], total, c.total)))
 	}
 	if err := r.trace.take(m, total, places, len(r.order)); err != nil {
 		return protocol.Effects{}, err

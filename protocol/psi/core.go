@@ -58,11 +58,11 @@ func validate(s *protocol.Session, p Params) error {
 	case string(s.Params) != string(p.Encode()):
 		return errors.New("psi: the parameters differ from the session's descriptor")
 	case parties < 2 || parties > MaxParties || parties+servers != len(s.Members):
-		return fmt.Errorf("psi: a session must have between 2 and %d parties, and no other member than a server; this one has %d parties among %d members", MaxParties, parties, len(s.Members))
+		return fmt.Errorf("psi: a session has 2 to %d parties and, besides them, only a server; this one has %d parties among %d members", MaxParties, parties, len(s.Members))
 	case parties == 2 && servers != 0:
-		return errors.New("psi: two parties compare their sets without a server; remove the server")
+		return errors.New("psi: two parties compare their sets themselves; leave the server out")
 	case parties > 2 && servers != 1:
-		return fmt.Errorf("psi: %d parties need one server to compare their sets, but the session has %d", parties, servers)
+		return fmt.Errorf("psi: %d parties need one server to compare their sets, not %d", parties, servers)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (d *core) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
 	if name == "" {
 		return protocol.Effects{}, nil
 	}
-	return end(protocol.Blame(name, protocol.KindSilent, fmt.Errorf("psi: %s did not arrive in time", what)))
+	return end(protocol.Blame(name, protocol.KindSilent, fmt.Errorf("psi: %s did not come in time", what)))
 }
 
 // end ends the session with an error.
@@ -141,7 +141,7 @@ func single(m protocol.Message, bytes int) error {
 		return m.Unexpected()
 	}
 	if len(m.Body) != bytes {
-		return m.Malformed(fmt.Errorf("psi: the body has %d bytes; it must have %d", len(m.Body), bytes))
+		return m.Malformed(fmt.Errorf("psi: the body has %d bytes, want %d", len(m.Body), bytes))
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func NewParams(s Spec) (Params, error) {
 		s.MaxIDs = DefaultMaxIDs
 	}
 	if s.MaxIDs < 1 || s.MaxIDs > MaxIDs {
-		return Params{}, fmt.Errorf("psi: max_ids is %d; it must be between 1 and %d", s.MaxIDs, MaxIDs)
+		return Params{}, fmt.Errorf("psi: max_ids is %d; choose 1 to %d", s.MaxIDs, MaxIDs)
 	}
 	return Params{s}, nil
 }
@@ -202,7 +202,7 @@ func DecodeParams(b []byte) (Params, error) {
 	}
 	n := r.Uint32()
 	if r.Err() == nil && (n < 1 || n > MaxIDs) {
-		r.Fail(fmt.Errorf("max_ids is %d; it must be between 1 and %d", n, MaxIDs))
+		r.Fail(fmt.Errorf("max_ids is %d; 1 to %d are possible", n, MaxIDs))
 	}
 	if err := r.Close("psi: parameters"); err != nil {
 		return Params{}, err

@@ -38,13 +38,13 @@ func (l *list) span(i int) (lo, hi int) { return i * l.each, min((i+1)*l.each, l
 // check refuses a message that is no expected chunk with entries of that width.
 func (l *list) check(m protocol.Message, width int) error {
 	if int(m.Chunks) != len(l.have) {
-		return m.Inconsistent("the list has %d chunks, but %d ids must have %d", m.Chunks, l.n, len(l.have))
+		return m.Inconsistent("%d chunks for %d ids, which take %d", m.Chunks, l.n, len(l.have))
 	}
 	if m.Chunk >= m.Chunks || l.have[m.Chunk] {
 		return m.Unexpected()
 	}
 	if lo, hi := l.span(int(m.Chunk)); len(m.Body) != (hi-lo)*width {
-		return m.Malformed(fmt.Errorf("psi: the body has %d bytes; it must have %d", len(m.Body), (hi-lo)*width))
+		return m.Malformed(fmt.Errorf("psi: the body has %d bytes, want %d", len(m.Body), (hi-lo)*width))
 	}
 	return nil
 }

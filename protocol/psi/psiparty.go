@@ -83,7 +83,7 @@ func newParty(s protocol.Setup, p Params, ids [][]byte, size sizing) (*Party, er
 // checkIDs refuses ids that cannot be aligned.
 func checkIDs(ids [][]byte, p Params) error {
 	if len(ids) == 0 || len(ids) > p.spec.MaxIDs {
-		return fmt.Errorf("psi: the party has %d ids; it must have between 1 and %d", len(ids), p.spec.MaxIDs)
+		return fmt.Errorf("psi: %d ids; the session takes 1 to %d", len(ids), p.spec.MaxIDs)
 	}
 	for i, id := range ids {
 		if len(id) == 0 {
@@ -273,7 +273,7 @@ func (d *core) count(m protocol.Message, bytes int) (int, error) {
 	}
 	n := binary.LittleEndian.Uint32(m.Body)
 	if n < 1 || int64(n) > int64(d.params.spec.MaxIDs) {
-		return 0, m.Malformed(fmt.Errorf("psi: the set has %d ids; it must have between 1 and %d", n, d.params.spec.MaxIDs))
+		return 0, m.Malformed(fmt.Errorf("psi: the set has %d ids; the session takes 1 to %d", n, d.params.spec.MaxIDs))
 	}
 	return int(n), nil
 }
@@ -356,7 +356,7 @@ func (p *Party) conclude() (protocol.Effects, error) {
 	case len(odd) > 1 && len(odd) == len(p.parties)-1:
 		return end(&OrderError{p.setup.Self})
 	}
-	return end(protocol.Blame(odd[0], protocol.KindInconsistent, fmt.Errorf("psi: the rows of %s are not in the common order; check that the table has not changed", strings.Join(odd, " and "))))
+	return end(protocol.Blame(odd[0], protocol.KindInconsistent, fmt.Errorf("psi: the rows of %s are not in the common order; see that the table has not changed", strings.Join(odd, " and "))))
 }
 
 // repeated blames the party that passed on a set with a repeated element.

@@ -122,9 +122,9 @@ func (l *Leader) collect(h protocol.Header, c chunk) (protocol.Effects, error) {
 	b := &l.blocks[at]
 	switch {
 	case b.missing == 0 || b.parts != nil && b.parts[member] != nil:
-		return protocol.Effects{}, protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: the message arrived twice", h))
+		return protocol.Effects{}, protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: it has arrived before", h))
 	case l.rows[member] != unknownRows && l.rows[member] != c.rows:
-		return protocol.Effects{}, h.Inconsistent("the chunk names %d rows, but an earlier chunk names %d", c.rows, l.rows[member])
+		return protocol.Effects{}, h.Inconsistent("%d rows, and %d in an earlier chunk", c.rows, l.rows[member])
 	case at >= l.merged+aheadBlocks:
 		return protocol.Effects{}, protocol.ErrLater
 	}
@@ -189,7 +189,7 @@ func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
 			missing = append(missing, name)
 		}
 	}
-	return protocol.Finish(protocol.Effects{}, protocol.Blame(missing[0], protocol.KindSilent, fmt.Errorf("scale: the complete statistics did not arrive in time from %s", strings.Join(missing, ", "))))
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(missing[0], protocol.KindSilent, fmt.Errorf("scale: no complete statistics in time from %s", strings.Join(missing, ", "))))
 }
 
 const (
@@ -267,13 +267,13 @@ func decode(m protocol.Message, s sizing) (chunk, error) {
 	case r.Err() != nil:
 		return chunk{}, r.Err()
 	case rows > maxRows:
-		return chunk{}, fmt.Errorf("the body names %d rows; there must be at most %d", rows, int64(maxRows))
+		return chunk{}, fmt.Errorf("the body names %d rows; at most %d are allowed", rows, int64(maxRows))
 	case f < 1 || f > MaxColumns:
-		return chunk{}, fmt.Errorf("the body names %d columns; there must be between 1 and %d", f, MaxColumns)
+		return chunk{}, fmt.Errorf("the body names %d columns; 1 to %d are allowed", f, MaxColumns)
 	}
 	l := newLayout(f, s)
 	if int64(m.Chunks) != int64(l.chunks()) || m.Chunk >= m.Chunks || r.Len() != columnBytes*l.chunk {
-		return chunk{}, fmt.Errorf("the numbers have the wrong length, %d bytes in chunk %d of %d for %d columns", r.Len(), m.Chunk+1, m.Chunks, f)
+		return chunk{}, fmt.Errorf("the numbers have %d bytes in chunk %d of %d for %d columns", r.Len(), m.Chunk+1, m.Chunks, f)
 	}
 	lo, hi := l.span(int(m.Chunk))
 	c := chunk{rows: int(rows), layout: l, columns: columns{make([]float64, hi-lo), make([]float64, hi-lo)}}
@@ -281,7 +281,7 @@ func decode(m protocol.Message, s sizing) (chunk, error) {
 		r.Float64s(v)
 		for range l.chunk - len(v) {
 			if r.Uint64() != 0 {
-				r.Fail(errors.New("the padding must be zero"))
+				r.Fail(errors.New("padding that is not zero"))
 			}
 		}
 	}
@@ -323,7 +323,7 @@ func newMachine(setup protocol.Setup, own Statistics, role protocol.Role, size s
 		return machine{}, err
 	}
 	if own.Method != params.spec.Method {
-		return machine{}, fmt.Errorf("scale: the statistics are for method %s, but the session is for %s; summarise the rows again", own.Method, params.spec.Method)
+		return machine{}, fmt.Errorf("scale: the statistics are for %s, the session for %s; summarise the rows again", own.Method, params.spec.Method)
 	}
 	return machine{
 		setup: setup, leader: setup.Session.With(protocol.RoleLeader)[0],
@@ -345,7 +345,7 @@ func (m *machine) same(e protocol.Start) error {
 // expect refuses a message that this role does not receive in the given round.
 func (m *machine) expect(h protocol.Header, round uint16, kind string, sender protocol.Role) error {
 	if h.Round != round || h.Kind != kind || h.Sequence != 0 || m.setup.Session.RoleOf(h.Sender) != sender {
-		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: the message is not expected here; expected %s of a %s", h, kind, sender))
+		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: only %s of a %s are expected here", h, kind, sender))
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func NewParams(s Spec) (Params, error) {
 
 func (m Method) validate() error {
 	if m != MinMax && m != Standard {
-		return fmt.Errorf("scale: the method is %q; it must be minmax or standard", string(m))
+		return fmt.Errorf("scale: method %q; choose minmax or standard", string(m))
 	}
 	return nil
 }
@@ -83,9 +83,9 @@ func ValidateSession(s *protocol.Session) (Params, error) {
 	leaders, parties := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
 	switch {
 	case s.Protocol != Name || s.Version != Version:
-		return Params{}, fmt.Errorf("scale: the session uses %s version %d, but this program has %s version %d", s.Protocol, s.Version, Name, Version)
+		return Params{}, fmt.Errorf("scale: the session is of %s version %d, this is %s version %d", s.Protocol, s.Version, Name, Version)
 	case leaders != 1 || parties == 0 || leaders+parties != len(s.Members):
-		return Params{}, fmt.Errorf("scale: a session needs one leader, at least one party and no other member; this one has %d leaders, %d parties and %d other members", leaders, parties, len(s.Members)-leaders-parties)
+		return Params{}, fmt.Errorf("scale: a session needs one leader, at least one party and no other member; this one has %d, %d and %d", leaders, parties, len(s.Members)-leaders-parties)
 	}
 	return DecodeParams(s.Params)
 }

@@ -59,7 +59,7 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerCombined {
 		return protocol.Effects{}, nil
 	}
-	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.leader, protocol.KindSilent, fmt.Errorf("scale: the complete scaling of %s did not arrive in time", p.leader)))
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.leader, protocol.KindSilent, fmt.Errorf("scale: no complete scaling from %s in time", p.leader)))
 }
 
 // sendCombined sends as much of the scaling as a step may, chunk by chunk to all parties,
@@ -106,7 +106,7 @@ func checkScaling(c columns) error {
 	for j, offset := range c.first {
 		factor := c.second[j]
 		if !(math.Abs(offset) <= 4*limit && factor >= 0 && factor <= math.MaxFloat64) {
-			return fmt.Errorf("the offset %v with the factor %v is not a valid scaling", offset, factor)
+			return fmt.Errorf("offset %v with factor %v is no scaling", offset, factor)
 		}
 	}
 	return nil
@@ -117,9 +117,9 @@ func (p *Party) acceptable(h protocol.Header, c chunk) error {
 	lo, _ := c.layout.span(int(h.Chunk))
 	switch {
 	case c.layout.columns != p.layout.columns:
-		return h.Inconsistent("the scaling has %d columns, but the table of %s has %d", c.layout.columns, p.setup.Self, p.layout.columns)
+		return h.Inconsistent("the scaling has %d columns, %s has %d", c.layout.columns, p.setup.Self, p.layout.columns)
 	case p.sent < p.layout.chunks() || p.got[h.Chunk]:
-		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: the message arrived too early or twice", h))
+		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: too early, or repeated", h))
 	case !p.own.fits(lo, c.columns):
 		return h.Inconsistent("the rows of %s do not fit the scaling", p.setup.Self)
 	}

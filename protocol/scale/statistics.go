@@ -42,7 +42,7 @@ func Summarize(rows linalg.Rows, method Method) (Statistics, error) {
 	case n == 0:
 		return Statistics{}, errors.New("scale: there are no rows to summarise; a party without rows cannot take part")
 	case f == 0 || f > MaxColumns:
-		return Statistics{}, fmt.Errorf("scale: there are %d columns; there must be between 1 and %d", f, MaxColumns)
+		return Statistics{}, fmt.Errorf("scale: %d columns; 1 to %d can be scaled", f, MaxColumns)
 	}
 	if err := checkRows(rows); err != nil {
 		return Statistics{}, err
@@ -157,9 +157,9 @@ func (s Statistics) Hash() [sha256.Size]byte {
 func (s Statistics) validate() error {
 	switch {
 	case len(s.First) == 0 || len(s.First) > MaxColumns || len(s.First) != len(s.Second):
-		return fmt.Errorf("scale: the statistics have %d and %d columns, which is invalid; make them with Summarize", len(s.First), len(s.Second))
+		return fmt.Errorf("scale: the statistics have %d and %d columns; make them with Summarize", len(s.First), len(s.Second))
 	case s.Rows < 0 || s.Rows > maxRows:
-		return fmt.Errorf("scale: the statistics name an invalid number of rows, %d; make them with Summarize", s.Rows)
+		return fmt.Errorf("scale: the statistics are of %d rows; make them with Summarize", s.Rows)
 	}
 	if err := check(s.Method, s.Rows, columns{s.First, s.Second}); err != nil {
 		return fmt.Errorf("scale: %w", err)
@@ -181,7 +181,7 @@ func check(m Method, rows int, c columns) error {
 			ok = ok && b >= 0 && b <= float64(rows)*(4*limit)*limit && (rows > 1 || b == 0)
 		}
 		if !ok {
-			return fmt.Errorf("%v and %v cannot be the %s statistics of a column of %d rows", a, b, m, rows)
+			return fmt.Errorf("%v and %v are not the %s statistics of a column of %d rows", a, b, m, rows)
 		}
 	}
 	return nil

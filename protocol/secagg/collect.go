@@ -40,7 +40,7 @@ func (s *Server) usable(k keys) error {
 			return err
 		}
 		if s.seen[key] {
-			return errors.New("another client has advertised the same key")
+			return errors.New("a key that another client has advertised")
 		}
 	}
 	return nil

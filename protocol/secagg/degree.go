@@ -49,15 +49,15 @@ const maxCohort = 10_000_000
 func (c Cohort) validate() error {
 	switch {
 	case c.Clients < 2 || c.Clients > maxCohort:
-		return fmt.Errorf("secagg: there are %d clients; there must be between 2 and %d", c.Clients, maxCohort)
+		return fmt.Errorf("secagg: %d clients, there must be from 2 to %d", c.Clients, maxCohort)
 	case c.Adversary != SemiHonest && c.Adversary != Active:
-		return fmt.Errorf("secagg: the adversary is %q; it must be %s or %s", c.Adversary, Active, SemiHonest)
+		return fmt.Errorf("secagg: there is no adversary %q; write %s or %s", c.Adversary, Active, SemiHonest)
 	case !(c.Corrupted >= 0 && c.Corrupted < 1) || !(c.Dropped >= 0 && c.Dropped < 1):
-		return fmt.Errorf("secagg: the shares of corrupted (%v) and dropped (%v) clients must both be at least 0 and below 1", c.Corrupted, c.Dropped)
+		return fmt.Errorf("secagg: %v of the clients corrupted and %v dropped; both are shares from 0 to below 1", c.Corrupted, c.Dropped)
 	case c.Adversary == SemiHonest && c.Corrupted+c.Dropped > .9 || c.Adversary == Active && c.Corrupted+2*c.Dropped > .9:
-		return fmt.Errorf("secagg: the shares of corrupted (%v) and dropped (%v) clients are too large for any guarantee; use smaller shares", c.Corrupted, c.Dropped)
+		return fmt.Errorf("secagg: too many clients corrupted (%v) and dropped (%v): nothing can be promised", c.Corrupted, c.Dropped)
 	case !(c.Sigma > 0 && c.Sigma <= 128) || !(c.Eta > 0 && c.Eta <= 128):
-		return fmt.Errorf("secagg: sigma is %v and eta is %v; both must be above 0 and at most 128", c.Sigma, c.Eta)
+		return fmt.Errorf("secagg: sigma is %v and eta %v; both are above 0 and at most 128", c.Sigma, c.Eta)
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (c Cohort) resists(d Degree, cohort int) float64 {
 func (c Cohort) complete() (Degree, error) {
 	t, corrupted := c.survivors(), c.share(c.Corrupted)
 	if t < 2 || t <= corrupted || c.Adversary == Active && 2*t <= c.Clients+corrupted {
-		return Degree{}, fmt.Errorf("secagg: %d clients are too few for a share of %v corrupted and %v dropped clients; use more clients or smaller shares", c.Clients, c.Corrupted, c.Dropped)
+		return Degree{}, fmt.Errorf("secagg: %d clients are too few for %v corrupted and %v dropped", c.Clients, c.Corrupted, c.Dropped)
 	}
 	return Degree{Holders: c.Clients - 1, Threshold: t, Complete: true}, nil
 }

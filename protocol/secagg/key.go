@@ -24,11 +24,11 @@ type Identity struct {
 // checkIdentities refuses keys that cannot verify the clients' signatures.
 func checkIdentities(list []ed25519.PublicKey, clients int) error {
 	if len(list) != clients {
-		return fmt.Errorf("secagg: there are %d identity keys for %d clients; give one key for each client", len(list), clients)
+		return fmt.Errorf("secagg: %d identity keys for %d clients", len(list), clients)
 	}
 	for i, key := range list {
 		if len(key) != ed25519.PublicKeySize {
-			return fmt.Errorf("secagg: the identity key of client %d has the wrong length, %d bytes; use the key from the roster", i, len(key))
+			return fmt.Errorf("secagg: the identity key of client %d has %d bytes; take it from the roster", i, len(key))
 		}
 	}
 	return nil

@@ -47,7 +47,7 @@ const (
 // an int64 is an error, because it would wrap without notice.
 func NewLayout(cohort int, groups []Group) (*Layout, error) {
 	if cohort < 1 || len(groups) == 0 || len(groups) > maxGroups {
-		return nil, fmt.Errorf("secagg: a layout cannot have %d groups of entries with %d clients", len(groups), cohort)
+		return nil, fmt.Errorf("secagg: a layout cannot have %d groups of entries for %d clients", len(groups), cohort)
 	}
 	l := &Layout{Cohort: cohort, Groups: slices.Clone(groups)}
 	for i, g := range groups {
@@ -60,7 +60,7 @@ func NewLayout(cohort int, groups []Group) (*Layout, error) {
 
 func (l *Layout) add(g Group) error {
 	if g.Entries < 1 || g.Entries > MaxEntries || g.Bound < 1 {
-		return fmt.Errorf("the group has %d entries bounded by %d; both numbers must be at least 1", g.Entries, g.Bound)
+		return fmt.Errorf("%d entries bounded by %d; both must be at least 1", g.Entries, g.Bound)
 	}
 	over, top := bits.Mul64(g.span(), uint64(l.Cohort))
 	if over != 0 || top >= 1<<63 && !g.Signed {
@@ -112,10 +112,10 @@ func (v Ints) Read(_, first int, dst []int64) { copy(dst, v[first:]) }
 
 func (v Ints) check(groups []Group) error {
 	if len(groups) != 1 {
-		return fmt.Errorf("secagg: Ints holds one group, but %d groups are agreed; implement Vector", len(groups))
+		return fmt.Errorf("secagg: Ints holds one group, and %d are agreed; implement Vector", len(groups))
 	}
 	if n := groups[0].Entries; len(v) != n {
-		return fmt.Errorf("secagg: the list has %d integers, but %d are agreed", len(v), n)
+		return fmt.Errorf("secagg: the list has %d integers, and %d are agreed", len(v), n)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func readEach[T any](r *wire.Reader, n, size int, rest func(client int) T) []T {
 	for i := range list {
 		client := int(r.Uint32())
 		if r.Err() == nil && (client <= last || client >= n) {
-			r.Fail(fmt.Errorf("client %d follows client %d; clients must be in increasing order and below %d", client, last, n))
+			r.Fail(fmt.Errorf("client %d after client %d, of %d", client, last, n))
 		}
 		last, list[i] = client, rest(client)
 	}

@@ -105,7 +105,7 @@ func (s *Server) masksOf(owner int) ([]Mask, error) {
 		return nil, err
 	}
 	if [keyBytes]byte(key.PublicKey().Bytes()) != s.peers[owner].keys.mask {
-		return nil, fmt.Errorf("secagg: the shares of %s yield another key than the one that this client advertised: %w", s.name(owner), shamir.ErrInconsistent)
+		return nil, fmt.Errorf("secagg: the shares of %s give another key than it has advertised: %w", s.name(owner), shamir.ErrInconsistent)
 	}
 	var masks []Mask
 	for _, other := range s.partners(owner) { // the mask that the client would have added

@@ -55,7 +55,7 @@ func NewParams(s Spec, clients int) (Params, error) {
 		s.Adversary = Active
 	}
 	if clients > maxClients {
-		return Params{}, fmt.Errorf("secagg: there are %d clients; there must be at most %d", clients, maxClients)
+		return Params{}, fmt.Errorf("secagg: %d clients; a session has at most %d", clients, maxClients)
 	}
 	cohort := Cohort{clients, s.Corrupted, s.Dropped, s.Adversary, s.Sigma, s.Eta}.orDefault()
 	s.Sigma, s.Eta = cohort.Sigma, cohort.Eta
@@ -65,11 +65,11 @@ func NewParams(s Spec, clients int) (Params, error) {
 	}
 	switch {
 	case s.Minimum < 2 || s.Minimum > clients:
-		return Params{}, fmt.Errorf("secagg: the minimum cohort is %d of %d clients; it must be between 2 and the number of clients", s.Minimum, clients)
+		return Params{}, fmt.Errorf("secagg: a minimum cohort of %d among %d clients; use 2 to the number of clients", s.Minimum, clients)
 	case s.Epoch == "" || len(s.Epoch) > maxEpochBytes:
-		return Params{}, fmt.Errorf("secagg: the epoch's name has %d bytes; it must name, in 1 to %d bytes, the period in which a client contributes once", len(s.Epoch), maxEpochBytes)
+		return Params{}, fmt.Errorf("secagg: the epoch's name has %d bytes; name the period in which a client contributes once, with 1 to %d bytes", len(s.Epoch), maxEpochBytes)
 	case degree.Holders > maxHeld(clients):
-		return Params{}, fmt.Errorf("secagg: with %d clients each client needs %d holders, whose keys do not fit in a message; allow fewer corrupted or dropped clients", clients, degree.Holders)
+		return Params{}, fmt.Errorf("secagg: with %d clients each needs %d holders, and their keys do not fit a message; allow for fewer corrupted or dropped clients", clients, degree.Holders)
 	}
 	s.Minimum = max(s.Minimum, cohort.survivors())
 	layout, err := NewLayout(clients, s.Groups)
@@ -116,7 +116,7 @@ const maxEpochBytes = 128
 func DecodeParams(b []byte) (Params, error) {
 	r := wire.NewReader(b)
 	if magic := r.String(32); r.Err() == nil && magic != "mercer/v1/secagg" {
-		r.Fail(fmt.Errorf("the parameters have the format %q", magic))
+		r.Fail(fmt.Errorf("parameters with the magic %q", magic))
 	}
 	s := Spec{Adversary: Adversary(r.String(32))}
 	for _, v := range []*float64{&s.Corrupted, &s.Dropped, &s.Sigma, &s.Eta} {
@@ -135,7 +135,7 @@ func DecodeParams(b []byte) (Params, error) {
 		return Params{}, err
 	}
 	if !bytes.Equal(p.Encode(), b) {
-		return Params{}, errors.New("secagg: the parameters lack a default or have a minimum that is too low; encode them again")
+		return Params{}, errors.New("secagg: the parameters leave out a default, or hold a minimum that is too low; encode them again")
 	}
 	return p, nil
 }
@@ -147,7 +147,7 @@ func readLayout(r *wire.Reader) *Layout {
 	for i := range groups {
 		entries, bound := r.Uint64(), r.Uint64()
 		if entries > MaxEntries || bound >= 1<<63 {
-			r.Fail(fmt.Errorf("a group has %d entries bounded by %d, which is too large", entries, bound))
+			r.Fail(fmt.Errorf("a group of %d entries bounded by %d", entries, bound))
 			return nil
 		}
 		groups[i] = Group{int(entries), int64(bound), r.Bool()}

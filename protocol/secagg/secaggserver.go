@@ -78,7 +78,7 @@ func NewServer(s protocol.Setup, p Params, identities []ed25519.PublicKey, l Lim
 	}
 	l = l.orDefault()
 	if n := p.layout.Words(); n > l.Words {
-		return nil, fmt.Errorf("secagg: a vector has %d words, but this server allows %d; raise Limits.Words", n, l.Words)
+		return nil, fmt.Errorf("secagg: a vector has %d words, and this server takes %d; raise Limits.Words", n, l.Words)
 	}
 	n := p.clients
 	if err := checkIdentities(identities, n); err != nil {
@@ -351,9 +351,9 @@ func newCore(s protocol.Setup, p Params, role protocol.Role) (core, error) {
 	case p.layout == nil || !bytes.Equal(d.Params, p.Encode()):
 		return core{}, errors.New("secagg: the parameters differ from the session's descriptor")
 	case len(d.With(protocol.RoleServer)) != 1 || len(d.With(protocol.RoleParty)) != len(d.Members)-1:
-		return core{}, errors.New("secagg: a session must have one server, and all other members must be clients")
+		return core{}, errors.New("secagg: a session has one server, and all other members are clients")
 	case len(d.Members)-1 != p.clients:
-		return core{}, fmt.Errorf("secagg: the parameters are for %d clients, but the session has %d", p.clients, len(d.Members)-1)
+		return core{}, fmt.Errorf("secagg: the parameters are for %d clients, the session has %d", p.clients, len(d.Members)-1)
 	}
 	return core{setup: s, params: p, at: d.Index(d.With(protocol.RoleServer)[0])}, nil
 }
@@ -397,7 +397,7 @@ func inconsistent(party, format string, args ...any) error {
 }
 
 func silent(party, what string) error {
-	return protocol.Blame(party, protocol.KindSilent, fmt.Errorf("secagg: %s did not arrive in time", what))
+	return protocol.Blame(party, protocol.KindSilent, fmt.Errorf("secagg: %s did not come in time", what))
 }
 
 func (d *core) message(to string, round uint16, body []byte) protocol.Message {

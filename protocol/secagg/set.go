@@ -68,7 +68,7 @@ func readSet(r *wire.Reader, n int) set {
 	s := newSet(n)
 	r.Fixed(s.bits)
 	if spare := n % 8; r.Err() == nil && spare > 0 && s.bits[len(s.bits)-1]>>spare != 0 {
-		r.Fail(fmt.Errorf("a set names a client that does not exist among the %d clients", n))
+		r.Fail(fmt.Errorf("a set names clients beyond the %d of the session", n))
 	}
 	return s
 }

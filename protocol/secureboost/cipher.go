@@ -82,9 +82,7 @@ func pairs(b []byte) [][2]int64 {
 
 func (*plain) open(body []byte) ([][2]int64, error) { return pairs(body), nil }
 
-func (*plain) meet([]byte) error {
-	return errors.New("a key arrived, but this session does not encrypt")
-}
+func (*plain) meet([]byte) error { return errors.New("a key where nothing is encrypted") }
 
 func (p *plain) take(first int, body []byte) error {
 	list := pairs(body)
@@ -99,7 +97,7 @@ func (p *plain) take(first int, body []byte) error {
 
 func checkGradient(v [2]int64) error {
 	if v[0] < -MostGradient || v[0] > MostGradient || v[1] < 1 || v[1] > MostGradient {
-		return fmt.Errorf("a row's gradient (%d steps) or second derivative (%d steps) is out of range", v[0], v[1])
+		return fmt.Errorf("a row has a gradient of %d and a second derivative of %d steps", v[0], v[1])
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func NewGuest(s protocol.Setup, in Input, l Learner) (*Guest, error) {
 		return nil, err
 	}
 	if l == nil {
-		return nil, errors.New("secureboost: a guest must be given a Learner")
+		return nil, errors.New("secureboost: a guest has a learner")
 	}
 	g := &Guest{setup: s, params: p, input: in, learner: l, hosts: s.Session.With(protocol.RoleParty), cipher: &plain{}, layout: plainLayout()}
 	g.shapes = make([][]int, len(g.hosts))
@@ -257,7 +257,7 @@ func (g *Guest) progress() protocol.Progress {
 
 func (g *Guest) checkGradients(list [][2]int64) error {
 	if len(list) != g.params.spec.Training || g.tree >= g.params.spec.Rounds {
-		return fmt.Errorf("secureboost: the learner returned gradients of %d rows for tree %d, which is not the agreed number of rows or trees", len(list), g.tree)
+		return fmt.Errorf("secureboost: the learner gives gradients of %d rows for tree %d", len(list), g.tree)
 	}
 	for _, v := range list {
 		if err := checkGradient(v); err != nil {

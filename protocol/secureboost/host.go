@@ -105,7 +105,7 @@ func (h *Host) expire(t protocol.Timer) (protocol.Effects, error) {
 	case h.stage == summing:
 		return protocol.Effects{}, nil
 	}
-	return protocol.Finish(protocol.Effects{}, protocol.Blame(h.guest, protocol.KindSilent, fmt.Errorf("secureboost: %s did not continue in time", h.guest)))
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(h.guest, protocol.KindSilent, fmt.Errorf("secureboost: %s did not go on in time", h.guest)))
 }
 
 func (h *Host) receive(m protocol.Message) (protocol.Effects, error) {
@@ -122,7 +122,7 @@ func (h *Host) receive(m protocol.Message) (protocol.Effects, error) {
 		return h.receiveDivide(m)
 	case whole && m.Round == roundFinish && m.Kind == kindOf(roundFinish) && between && m.Sequence == 0:
 		if len(m.Body) > 0 {
-			return protocol.Effects{}, m.Malformed(fmt.Errorf("secureboost: the body must be empty, but has %d bytes", len(m.Body)))
+			return protocol.Effects{}, m.Malformed(fmt.Errorf("secureboost: %d bytes where none belong", len(m.Body)))
 		}
 		return protocol.Finish(protocol.Effects{}, nil)
 	}
@@ -153,7 +153,7 @@ func (h *Host) receiveGradients(m protocol.Message) (protocol.Effects, error) {
 	}
 	first := int(m.Chunk) * h.layout.rows
 	if n := min(h.layout.rows, h.params.spec.Training-first) * h.layout.row; len(m.Body) != n {
-		return protocol.Effects{}, m.Malformed(fmt.Errorf("secureboost: the gradients have %d bytes; they must have %d", len(m.Body), n))
+		return protocol.Effects{}, m.Malformed(fmt.Errorf("secureboost: %d bytes of gradients, not %d", len(m.Body), n))
 	}
 	if !h.met {
 		return protocol.Effects{}, protocol.ErrLater
@@ -273,7 +273,7 @@ func (h *Host) receiveDivide(m protocol.Message) (protocol.Effects, error) {
 	for _, c := range h.chosen {
 		size := h.level[c.node].bytes()
 		if !bytes.Equal(bits[c.node], own[:size]) {
-			return protocol.Effects{}, m.Inconsistent("the division of node %d differs from the bits that this host sent", c.node)
+			return protocol.Effects{}, m.Inconsistent("node %d is not divided by the bits that this host has sent", c.node)
 		}
 		own = own[size:]
 	}
@@ -285,7 +285,7 @@ func (h *Host) receiveDivide(m protocol.Message) (protocol.Effects, error) {
 		}
 	}
 	if len(next) == 0 {
-		return protocol.Effects{}, m.Inconsistent("the division must divide at least one node")
+		return protocol.Effects{}, m.Inconsistent("no node is divided")
 	}
 	h.depth++
 	h.sum(next)
@@ -310,7 +310,7 @@ func decodeChoices(b []byte, nodes int, bins []int) ([]choice, error) {
 	for i := range list {
 		c := choice{int(r.Uint16()), int(r.Uint16()), int(r.Uint8())}
 		if r.Err() == nil && (c.node <= last || c.node >= nodes || c.column >= len(bins) || c.bin+1 >= bins[c.column]) {
-			r.Fail(fmt.Errorf("the split of node %d by bin %d of column %d is impossible or out of order", c.node, c.bin, c.column))
+			r.Fail(fmt.Errorf("node %d is split by bin %d of column %d", c.node, c.bin, c.column))
 		}
 		list[i], last = c, c.node
 	}
@@ -321,7 +321,7 @@ func decodeDivision(b []byte, level []node) ([][]byte, error) {
 	bits := make([][]byte, len(level))
 	for k, n := range level {
 		if len(b) == 0 || b[0] > 1 {
-			return nil, fmt.Errorf("secureboost: division: node %d must be a leaf or split", k)
+			return nil, fmt.Errorf("secureboost: division: node %d is neither a leaf nor split", k)
 		}
 		split := b[0] == 1
 		if b = b[1:]; !split {
@@ -333,7 +333,7 @@ func decodeDivision(b []byte, level []node) ([][]byte, error) {
 		}
 	}
 	if len(b) > 0 {
-		return nil, fmt.Errorf("secureboost: division: %d bytes are left over at the end", len(b))
+		return nil, fmt.Errorf("secureboost: division: %d bytes too many", len(b))
 	}
 	return bits, nil
 }

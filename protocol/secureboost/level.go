@@ -60,7 +60,7 @@ func (g *Guest) receiveSums(host int, m protocol.Message) error {
 	first := int(m.Chunk) * g.layout.units
 	units := min(g.layout.units, len(a.sums)/g.layout.slots-first)
 	if len(m.Body) != units*g.layout.unit {
-		return m.Malformed(fmt.Errorf("secureboost: the sums have %d bytes; they must have %d", len(m.Body), units*g.layout.unit))
+		return m.Malformed(fmt.Errorf("secureboost: %d bytes of sums, not %d", len(m.Body), units*g.layout.unit))
 	}
 	sums, err := g.cipher.open(m.Body)
 	if err != nil {
@@ -73,7 +73,7 @@ func (g *Guest) receiveSums(host int, m protocol.Message) error {
 			most = 0
 		}
 		if v[1] < 0 || v[1] > min(most, g.level[g.asked[at]].sum[1]) || v[0] < -most || v[0] > most {
-			return m.Inconsistent("a pair of sums, %d and %d steps, is out of range", v[0], v[1])
+			return m.Inconsistent("a sum of %d and %d steps", v[0], v[1])
 		}
 	}
 	copy(a.sums[first*g.layout.slots:], sums)
@@ -148,7 +148,7 @@ func (g *Guest) cellsOf(host int, sums [][2]int64, total [2]int64) ([][][2]int64
 }
 
 func (g *Guest) inconsistent(host, column int) error {
-	return protocol.Blame(g.hosts[host], protocol.KindInconsistent, fmt.Errorf("secureboost: the sums that this party sent for column %d contradict the sums of the node", column))
+	return protocol.Blame(g.hosts[host], protocol.KindInconsistent, fmt.Errorf("secureboost: its sums over column %d do not add up", column))
 }
 
 // subtract computes the histograms of the nodes whose sums were not requested: the parent's, which
@@ -194,7 +194,7 @@ func (g *Guest) receiveBits(host int, m protocol.Message) error {
 		found[k], rest = bits, after
 	}
 	if len(rest) > 0 {
-		return m.Malformed(fmt.Errorf("secureboost: %d bytes are left over at the end", len(rest)))
+		return m.Malformed(fmt.Errorf("secureboost: %d bytes too many", len(rest)))
 	}
 	for k, bits := range found {
 		g.level[k].bits = bits

@@ -51,13 +51,13 @@ func (n node) bitsOf(codes []uint8, bin int) []byte {
 // bytes is the length of one bit for each row.
 func (n node) bytes() int { return (len(n.rows) + 7) / 8 }
 
-var errBits = errors.New("bits are set for rows that are not in the node")
+var errBits = errors.New("bits of rows that are not in the node")
 
 // cutBits splits the node's bits from b.
 func (n node) cutBits(b []byte) (bits, rest []byte, err error) {
 	size := n.bytes()
 	if len(b) < size {
-		return nil, nil, fmt.Errorf("%d bytes are too few for the bits of %d rows", len(b), len(n.rows))
+		return nil, nil, fmt.Errorf("%d bytes for the bits of %d rows", len(b), len(n.rows))
 	}
 	if over := len(n.rows) % 8; over > 0 && b[size-1]>>over != 0 {
 		return nil, nil, errBits

@@ -79,7 +79,7 @@ func unpack(dst [][2]int64, m *big.Int) error {
 		}
 	}
 	if m.Sign() != 0 {
-		return errors.New("a plaintext holds more than its sums")
+		return errors.New("a plaintext is longer than its sums")
 	}
 	return nil
 }

@@ -66,17 +66,17 @@ func NewParams(s Spec) (Params, error) {
 func (s Spec) validate() error {
 	switch {
 	case s.Encryption != None && s.Encryption != Paillier:
-		return fmt.Errorf("secureboost: the encryption is %q; it must be none or paillier", string(s.Encryption))
+		return fmt.Errorf("secureboost: encryption %q; choose none or paillier", string(s.Encryption))
 	case s.Rows < 1 || s.Rows > MaxRows:
-		return fmt.Errorf("secureboost: the number of aligned rows is %d; it must be between 1 and %d", s.Rows, MaxRows)
+		return fmt.Errorf("secureboost: %d aligned rows; 1 to %d are possible", s.Rows, MaxRows)
 	case s.Training < 1 || s.Training > s.Rows:
-		return fmt.Errorf("secureboost: the number of training rows is %d; it must be between 1 and the number of rows, %d", s.Training, s.Rows)
+		return fmt.Errorf("secureboost: %d training rows of %d", s.Training, s.Rows)
 	case s.Rounds < 1 || s.Rounds > MaxRounds:
-		return fmt.Errorf("secureboost: the number of rounds is %d; it must be between 1 and %d", s.Rounds, MaxRounds)
+		return fmt.Errorf("secureboost: %d rounds; 1 to %d are possible", s.Rounds, MaxRounds)
 	case s.Depth < 1 || s.Depth > MaxDepth:
-		return fmt.Errorf("secureboost: the depth is %d; it must be between 1 and %d", s.Depth, MaxDepth)
+		return fmt.Errorf("secureboost: depth %d; 1 to %d are possible", s.Depth, MaxDepth)
 	case s.InsecureKeyBits != 0 && (s.InsecureKeyBits < 256 || s.InsecureKeyBits > 1024 || s.InsecureKeyBits%16 != 0):
-		return fmt.Errorf("secureboost: the test key has %d bits; it must have a multiple of 16 between 256 and 1024", s.InsecureKeyBits)
+		return fmt.Errorf("secureboost: a key of %d bits for tests; choose 256 to 1024", s.InsecureKeyBits)
 	}
 	return nil
 }
@@ -130,9 +130,9 @@ func ValidateSession(s *protocol.Session) (Params, error) {
 	guests, hosts := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
 	switch {
 	case s.Protocol != Name || s.Version != Version:
-		return Params{}, fmt.Errorf("secureboost: the session uses %s version %d, but this program has %s version %d", s.Protocol, s.Version, Name, Version)
+		return Params{}, fmt.Errorf("secureboost: session of %s version %d, this is %s version %d", s.Protocol, s.Version, Name, Version)
 	case guests != 1 || hosts < 1 || hosts > MaxHosts || guests+hosts != len(s.Members):
-		return Params{}, fmt.Errorf("secureboost: a session must have a leader, between 1 and %d parties and no other member; this one has %d leaders, %d parties and %d others", MaxHosts, guests, hosts, len(s.Members)-guests-hosts)
+		return Params{}, fmt.Errorf("secureboost: a session needs a leader, 1 to %d parties and nobody else; this one has %d leaders, %d parties and %d others", MaxHosts, guests, hosts, len(s.Members)-guests-hosts)
 	}
 	return DecodeParams(s.Params)
 }
@@ -186,22 +186,22 @@ type Input struct {
 func (in Input) validate(p Params) error {
 	switch {
 	case in.Hash == [sha256.Size]byte{}:
-		return errors.New("secureboost: a party's input must have the Hash of the data from which its bins are computed")
+		return errors.New("secureboost: a party brings the hash of what its bins are computed from")
 	case in.Alignment != p.spec.Alignment:
-		return fmt.Errorf("secureboost: the rows are not in the agreed order; align them again: %w", protocol.ErrInput)
+		return fmt.Errorf("secureboost: the rows are in another order than was agreed; align them anew: %w", protocol.ErrInput)
 	case len(in.Codes) != len(in.Bins):
-		return fmt.Errorf("secureboost: the numbers of columns (%d) and of columns with bins (%d) differ", len(in.Codes), len(in.Bins))
+		return fmt.Errorf("secureboost: %d columns and the bins of %d", len(in.Codes), len(in.Bins))
 	}
 	if err := checkShape(in.Bins); err != nil {
 		return fmt.Errorf("secureboost: %w: %w", err, protocol.ErrInput)
 	}
 	for f, codes := range in.Codes {
 		if len(codes) != p.spec.Rows {
-			return fmt.Errorf("secureboost: column %d has %d rows, but the session agreed on %d; align the rows again: %w", f, len(codes), p.spec.Rows, protocol.ErrInput)
+			return fmt.Errorf("secureboost: column %d has %d rows where %d were agreed; align them anew: %w", f, len(codes), p.spec.Rows, protocol.ErrInput)
 		}
 		for _, c := range codes {
 			if int(c) >= in.Bins[f] {
-				return fmt.Errorf("secureboost: bin %d does not exist in column %d, which has %d bins", c, f, in.Bins[f])
+				return fmt.Errorf("secureboost: bin %d in column %d, which has %d", c, f, in.Bins[f])
 			}
 		}
 	}
@@ -213,12 +213,12 @@ func checkShape(bins []int) error {
 	cells := 0
 	for _, b := range bins {
 		if b < 1 || b > MaxBins {
-			return fmt.Errorf("a column has %d bins; it must have between 1 and %d", b, MaxBins)
+			return fmt.Errorf("a column of %d bins; 1 to %d are possible", b, MaxBins)
 		}
 		cells += b
 	}
 	if len(bins) > MaxColumns || cells > MaxCells {
-		return fmt.Errorf("there are %d columns with %d bins together; there must be at most %d columns and %d bins", len(bins), cells, MaxColumns, MaxCells)
+		return fmt.Errorf("%d columns of %d bins together; at most %d of %d are possible", len(bins), cells, MaxColumns, MaxCells)
 	}
 	return nil
 }

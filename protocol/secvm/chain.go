@@ -98,7 +98,7 @@ func EncodeWeights(w []float64) []byte {
 // DecodeWeights reads weights of this model and checks them.
 func (p Params) DecodeWeights(b []byte) (Weights, error) {
 	if len(b) != 8*p.Features() {
-		return Weights{}, fmt.Errorf("secvm: the weights have %d bytes; those of this model must have %d", len(b), 8*p.Features())
+		return Weights{}, fmt.Errorf("secvm: the weights have %d bytes; this model has %d", len(b), 8*p.Features())
 	}
 	w := make([]float64, p.Features())
 	wire.NewReader(b).Float64s(w)

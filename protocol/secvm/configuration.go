@@ -44,17 +44,17 @@ type Configuration struct {
 func (c *Configuration) check() error {
 	switch {
 	case !(c.Testers >= 0 && c.Testers <= 1):
-		return fmt.Errorf("secvm: the share of testers is %g; it must be between 0 and 1", c.Testers)
+		return fmt.Errorf("secvm: testers is %g; use a share of the devices from 0 to 1", c.Testers)
 	case c.Iterations < 1 || c.Iterations >= maxChain/2:
-		return fmt.Errorf("secvm: the number of iterations is %d; it must be between 1 and %d", c.Iterations, maxChain/2-1)
+		return fmt.Errorf("secvm: %d iterations; use 1 to %d", c.Iterations, maxChain/2-1)
 	case len(c.TokenKeys) != c.Iterations+1:
-		return fmt.Errorf("secvm: there are %d token keys for %d windows; give one key for each window", len(c.TokenKeys), c.Iterations+1)
+		return fmt.Errorf("secvm: %d token keys for %d windows; give one key for each window", len(c.TokenKeys), c.Iterations+1)
 	case c.Window == 0:
-		return errors.New("secvm: the window has no length; it must have at least 1 ms")
+		return errors.New("secvm: the window has no length; use at least 1 ms")
 	case len(c.Signer) != ed25519.PublicKeySize:
-		return errors.New("secvm: the gateway's announcement key is not an Ed25519 key")
+		return errors.New("secvm: the gateway's announcement key is no Ed25519 key")
 	case c.Issuer == "":
-		return errors.New("secvm: the issuer must have a name")
+		return errors.New("secvm: the issuer has no name")
 	}
 	return nil
 }

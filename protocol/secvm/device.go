@@ -78,17 +78,17 @@ func (l Limits) Check(p Params) error {
 	s := p.spec
 	switch {
 	case s.Bins > l.Bins:
-		return fmt.Errorf("secvm: model %s has %d %[3]s, but this device accepts at most %[4]d, because more %[3]s can single out people", s.Name, s.Bins, s.unit(), l.Bins)
+		return fmt.Errorf("secvm: model %s has %d %[3]s, and this device takes part in at most %[4]d: more %[3]s can single out people", s.Name, s.Bins, s.unit(), l.Bins)
 	case s.Hashes > l.Hashes:
-		return fmt.Errorf("secvm: model %s has %d hashes, but this device accepts at most %d, because bins can be intersected", s.Name, s.Hashes, l.Hashes)
+		return fmt.Errorf("secvm: model %s has %d hashes, and this device takes part in at most %d: bins can be intersected", s.Name, s.Hashes, l.Hashes)
 	case s.MaxWeight > l.MaxWeight:
-		return fmt.Errorf("secvm: model %s allows weights of %g, but this device accepts at most %g, because large weights switch chosen people on and off", s.Name, s.MaxWeight, l.MaxWeight)
+		return fmt.Errorf("secvm: model %s allows weights of %g, and this device at most %g: large ones switch chosen people on and off", s.Name, s.MaxWeight, l.MaxWeight)
 	case s.Radius == 0 && !l.Paper:
-		return fmt.Errorf("secvm: model %s does not bound the norm of its weights (mode paper), but this device accepts hardened jobs only", s.Name)
+		return fmt.Errorf("secvm: model %s bounds the norm of its weights by no ball (mode paper); this device takes part in hardened jobs only", s.Name)
 	case s.Radius > l.Radius:
-		return fmt.Errorf("secvm: model %s allows weights of norm %g, but this device accepts at most %g, because large weights switch chosen people on and off", s.Name, s.Radius, l.Radius)
+		return fmt.Errorf("secvm: model %s allows weights of norm %g, and this device at most %g: large ones switch chosen people on and off", s.Name, s.Radius, l.Radius)
 	case s.Cohort < l.Cohort:
-		return fmt.Errorf("secvm: model %s takes a step with %d participants, but this device requires %d", s.Name, s.Cohort, l.Cohort)
+		return fmt.Errorf("secvm: model %s takes a step with %d participants, and this device demands %d", s.Name, s.Cohort, l.Cohort)
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ type Device struct {
 // [Vector.Sample].
 func NewDevice(p Params, r Record, role Role) (*Device, error) {
 	if r.Label != 1 && r.Label != -1 {
-		return nil, fmt.Errorf("secvm: the label is %d; it must be -1 or 1", r.Label)
+		return nil, fmt.Errorf("secvm: label %d; use -1 or 1", r.Label)
 	}
 	for i, e := range r.Vector {
 		if e.Bin < 0 || e.Bin >= p.spec.Bins || e.Count < 1 || (i > 0 && e.Bin <= r.Vector[i-1].Bin) {
@@ -112,7 +112,7 @@ func NewDevice(p Params, r Record, role Role) (*Device, error) {
 		}
 	}
 	if n := r.Vector.Units(); n > p.Room() {
-		return nil, fmt.Errorf("secvm: the record has %d units, but %d packages have room for %d; sample the record once", n, p.spec.Packages, p.Room())
+		return nil, fmt.Errorf("secvm: the record has %d units, and %d packages have room for %d; sample the record once", n, p.spec.Packages, p.Room())
 	}
 	return &Device{p, r, role}, nil
 }
@@ -141,7 +141,7 @@ func (d *Device) Answer(iteration uint32, weights Weights, r Random) ([]Package,
 // packages learns its side of the margin.
 func (d *Device) AnswerAsPublished(iteration uint32, weights Weights) ([]Package, error) {
 	if len(weights.w) != d.params.Features() {
-		return nil, fmt.Errorf("secvm: the weights have %d features, but the device's model has %d", len(weights.w), d.params.Features())
+		return nil, fmt.Errorf("secvm: the weights have %d features, the device's model %d", len(weights.w), d.params.Features())
 	}
 	score := d.record.Vector.Score(weights.w)
 	var said []Package
@@ -200,14 +200,14 @@ const rounding = 1e-9
 // Weights checks w and takes it over. A device answers to checked weights only.
 func (p Params) Weights(w []float64) (Weights, error) {
 	if len(w) != p.Features() {
-		return Weights{}, fmt.Errorf("secvm: there are %d weights; this model must have %d", len(w), p.Features())
+		return Weights{}, fmt.Errorf("secvm: %d weights; this model has %d", len(w), p.Features())
 	}
 	for _, v := range w {
 		if math.IsNaN(v) {
 			return Weights{}, errors.New("secvm: a weight is not a number")
 		}
 		if math.Abs(v) > p.spec.MaxWeight {
-			return Weights{}, fmt.Errorf("secvm: a weight is %g, but the model promised weights of at most %g", v, p.spec.MaxWeight)
+			return Weights{}, fmt.Errorf("secvm: a weight of %g, where the model promised at most %g", v, p.spec.MaxWeight)
 		}
 	}
 	square := 0.
@@ -215,7 +215,7 @@ func (p Params) Weights(w []float64) (Weights, error) {
 		square += v * v
 	}
 	if norm := math.Sqrt(square); p.spec.Radius > 0 && norm > p.spec.Radius*(1+rounding) {
-		return Weights{}, fmt.Errorf("secvm: the weights have norm %g, but the model promised a ball of radius %g", norm, p.spec.Radius)
+		return Weights{}, fmt.Errorf("secvm: the weights have norm %g; the model promised a ball of radius %g", norm, p.spec.Radius)
 	}
 	return Weights{w}, nil
 }
@@ -272,7 +272,7 @@ func (p Package) Append(b []byte) []byte {
 // DecodePackage reads what Encode writes.
 func DecodePackage(b []byte) (Package, error) {
 	if len(b) != PackageSize || b[19]|b[20]|b[21]|b[22]|b[23] != 0 {
-		return Package{}, fmt.Errorf("secvm: the package is malformed; it must have %d bytes, of which the last are zero", PackageSize)
+		return Package{}, fmt.Errorf("secvm: a malformed package; it needs %d bytes, the last of them zero", PackageSize)
 	}
 	return Package{
 		Tag: binary.LittleEndian.Uint64(b), Iteration: binary.LittleEndian.Uint32(b[8:]), Index: binary.LittleEndian.Uint32(b[12:]),
@@ -361,7 +361,7 @@ func DecodeSpent(b []byte, token int) (Spent, error) {
 	case len(b) == PackageSize:
 		return Spent{}, ErrTokenless
 	case len(b) != token+PackageSize:
-		return Spent{}, fmt.Errorf("secvm: the content has %d bytes; the token and the package together must have %d", len(b), token+PackageSize)
+		return Spent{}, fmt.Errorf("secvm: the content has %d bytes; token and package together have %d", len(b), token+PackageSize)
 	}
 	p, err := DecodePackage(b[token:])
 	return Spent{b[:token], p}, err

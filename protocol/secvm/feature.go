@@ -49,7 +49,7 @@ func (p Params) column(name string) (bin int, is bool) {
 func (p Params) CheckNames(names []string) error {
 	for _, name := range names {
 		if _, is := p.column(name); !is && p.spec.Columns {
-			return fmt.Errorf("secvm: feature %q is not a column of model %s; this model does not hash names, so a feature must be the number of a column, 1 to %d", name, p.spec.Name, p.spec.Bins)
+			return fmt.Errorf("secvm: feature %q is no column of model %s, which does not hash names; name features by their columns' numbers, 1 to %d", name, p.spec.Name, p.spec.Bins)
 		}
 	}
 	return nil

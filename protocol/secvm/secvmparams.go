@@ -53,21 +53,21 @@ func NewParams(s Spec) (Params, error) {
 	}
 	switch {
 	case s.Name == "" || len(s.Name) > maxName:
-		return Params{}, fmt.Errorf("secvm: a model's name must have between 1 and %d bytes", maxName)
+		return Params{}, fmt.Errorf("secvm: a model's name has 1 to %d bytes", maxName)
 	case s.Bins < 1 || s.Bins > maxBins:
-		return Params{}, fmt.Errorf("secvm: the number of bins is %d; it must be between 1 and %d", s.Bins, maxBins)
+		return Params{}, fmt.Errorf("secvm: %d bins; use 1 to %d", s.Bins, maxBins)
 	case s.Columns && s.Hashes != 0:
-		return Params{}, fmt.Errorf("secvm: the setting hashes is %d, but columns are not hashed; remove the setting hashes or the setting columns", s.Hashes)
+		return Params{}, fmt.Errorf("secvm: %d hashes, but columns are not hashed; leave out hashes or columns", s.Hashes)
 	case !s.Columns && (s.Hashes < 1 || s.Hashes > maxHashes):
-		return Params{}, fmt.Errorf("secvm: the number of hashes is %d; it must be between 1 and %d", s.Hashes, maxHashes)
+		return Params{}, fmt.Errorf("secvm: %d hashes; use 1 to %d", s.Hashes, maxHashes)
 	case s.Packages < 3 || s.Packages > maxPackages:
-		return Params{}, fmt.Errorf("secvm: the number of packages for each device is %d; it must be between 3 (participation, bias, one feature) and %d", s.Packages, maxPackages)
+		return Params{}, fmt.Errorf("secvm: %d packages for each device; use 3 (that it takes part, its bias, one feature) to %d", s.Packages, maxPackages)
 	case s.Cohort < 2 || s.Cohort > maxCohort:
-		return Params{}, fmt.Errorf("secvm: the cohort is %d; it must be between 2 and %d participants", s.Cohort, maxCohort)
+		return Params{}, fmt.Errorf("secvm: cohort is %d; use 2 to %d participants", s.Cohort, maxCohort)
 	case !(s.Radius >= 0) || math.IsInf(s.Radius, 0):
-		return Params{}, fmt.Errorf("secvm: the radius of the ball of weights is %g; it must be 0 (no ball) or above 0", s.Radius)
+		return Params{}, fmt.Errorf("secvm: the radius of the ball of weights is %g; use 0, for no ball, or a number above 0", s.Radius)
 	case !(s.MaxWeight > 0) || math.IsInf(s.MaxWeight, 0):
-		return Params{}, fmt.Errorf("secvm: the greatest weight is %g; it must be above 0", s.MaxWeight)
+		return Params{}, fmt.Errorf("secvm: the greatest weight is %g; use a number above 0", s.MaxWeight)
 	}
 	p := Params{spec: s}
 	sum := sha256.Sum256(append([]byte("mercer/v1/secvm/tag\x00"), p.Encode()...))
@@ -126,7 +126,7 @@ func DecodeParams(b []byte) (Params, error) {
 		return Params{}, err
 	}
 	if s.MaxWeight == 0 || ball && s.Radius == 0 {
-		return Params{}, errors.New("secvm: the parameters lack a default; encode them again")
+		return Params{}, errors.New("secvm: the parameters leave out a default; encode them again")
 	}
 	return NewParams(s)
 }

@@ -79,7 +79,7 @@ var ErrConfiguration = errors.New("secvm: the gateway gave this device another c
 
 // ErrBehind is returned if a witness has countersigned a shorter or a longer history: the
 // witness or the device has not seen a window yet.
-var ErrBehind = errors.New("secvm: the witness has countersigned a history of another length; try again")
+var ErrBehind = errors.New("secvm: the witness has countersigned a shorter or a longer history than this one; try again")
 
 // Names checks that the statement is about the configuration and about a history of the
 // given number of links, whose last link has the hash head. ErrBehind may be temporary;

@@ -109,16 +109,16 @@ func NewSum(p Params, blocks [][]int64, devices int) (*Sum, error) {
 	s := &Sum{Blocks: blocks, params: p}
 	want := p.Blocks()
 	if len(blocks) != len(want) {
-		return nil, fmt.Errorf("secvm: the sum has %d blocks; it must have %d", len(blocks), len(want))
+		return nil, fmt.Errorf("secvm: the sum has %d blocks, want %d", len(blocks), len(want))
 	}
 	for i, b := range want {
 		if len(blocks[i]) != b.Entries {
-			return nil, fmt.Errorf("secvm: block %d of the sum has %d entries; it must have %d", i, len(blocks[i]), b.Entries)
+			return nil, fmt.Errorf("secvm: block %d of the sum has %d entries, want %d", i, len(blocks[i]), b.Entries)
 		}
 		most := b.Bound * int64(devices)
 		for j, x := range blocks[i] {
 			if x > most || x < -most || x < 0 && !b.Signed {
-				return nil, fmt.Errorf("secvm: entry %d of block %d is %d, which %d devices cannot reach; a device has added invalid values", j, i, x, devices)
+				return nil, fmt.Errorf("secvm: entry %d of block %d is %d, which no %d devices add up to; a device has added something else", j, i, x, devices)
 			}
 		}
 	}
@@ -134,11 +134,11 @@ func (s *Sum) count(block []int64, devices int) error {
 		s.Participants[class] = uint64(block[participantsAt+class])
 		s.Tests[class] = Outcome{Total: uint64(block[testsAt+2*class]), Correct: uint64(block[testsAt+2*class+1])}
 		if t := s.Tests[class]; t.Correct > t.Total {
-			return fmt.Errorf("secvm: %d tests of %d were correct, which is impossible; a device has added invalid values", t.Correct, t.Total)
+			return fmt.Errorf("secvm: %d of %d tests were right; a device has added something else", t.Correct, t.Total)
 		}
 	}
 	if n := s.Count() + int(s.Tests[0].Total+s.Tests[1].Total); n != devices {
-		return fmt.Errorf("secvm: %d devices train or test, but the sum has %d devices; a device has added invalid values", n, devices)
+		return fmt.Errorf("secvm: %d devices train or test, of %d in the sum; a device has added something else", n, devices)
 	}
 	return nil
 }

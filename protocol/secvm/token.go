@@ -36,7 +36,7 @@ func ParseQuery(query string) (iteration uint32, err error) {
 	digits, found := strings.CutPrefix(query, iterationKey)
 	n, err := strconv.ParseUint(digits, 10, 32)
 	if !found || err != nil {
-		return 0, fmt.Errorf("secvm: %q does not name an iteration; write %sN", query, iterationKey)
+		return 0, fmt.Errorf("secvm: %q names no iteration; write %sN", query, iterationKey)
 	}
 	return uint32(n), nil
 }
@@ -48,7 +48,7 @@ func (q TokenRequest) Body() []byte { return slices.Concat(q.Blinded...) }
 // size bytes each. The parts share b.
 func DecodeBlinded(b []byte, tokens, size int) ([][]byte, error) {
 	if len(b) != tokens*size {
-		return nil, fmt.Errorf("secvm: the request for tokens has %d bytes; a request for %d tokens must have %d", len(b), tokens, tokens*size)
+		return nil, fmt.Errorf("secvm: the request for tokens has %d bytes; a request for %d tokens has %d", len(b), tokens, tokens*size)
 	}
 	blinded := make([][]byte, tokens)
 	for i := range blinded {

@@ -87,7 +87,7 @@ const defaultMaxSteps = 1_000_000
 
 func (c *Config) validate() error {
 	if c.Session == nil || len(c.Nodes) == 0 {
-		return errors.New("sim: a run must have a session and at least one node")
+		return errors.New("sim: a run needs a session and at least one node")
 	}
 	nodes := make(map[string]bool, len(c.Nodes))
 	for _, n := range c.Nodes {
@@ -97,7 +97,7 @@ func (c *Config) validate() error {
 		case c.Session.Index(n.Name) < 0:
 			return fmt.Errorf("sim: node %q is not a member of the session", n.Name)
 		case nodes[n.Name]:
-			return fmt.Errorf("sim: two nodes are called %q; give each its own name", n.Name)
+			return fmt.Errorf("sim: two nodes are called %q", n.Name)
 		}
 		nodes[n.Name] = true
 	}
@@ -109,7 +109,7 @@ func (c *Config) validate() error {
 func (s *Schedule) validateSchedule(nodes map[string]bool) error {
 	for _, p := range []float64{s.Loss, s.Duplicate, s.Reorder, s.CrashRate, s.Hasty} {
 		if !(p >= 0 && p <= 1) {
-			return fmt.Errorf("sim: the probability is %v; it must be between 0 and 1", p)
+			return fmt.Errorf("sim: probability %v is not between 0 and 1", p)
 		}
 	}
 	if s.MaxDelay < 0 || s.Window < 0 {
@@ -117,17 +117,17 @@ func (s *Schedule) validateSchedule(nodes map[string]bool) error {
 	}
 	for _, c := range s.Crash {
 		if !nodes[c.Node] {
-			return fmt.Errorf("sim: Crash names %q, which is not a node", c.Node)
+			return fmt.Errorf("sim: Crash names %q, which is no node", c.Node)
 		}
 	}
 	for name := range s.Slow {
 		if !nodes[name] {
-			return fmt.Errorf("sim: Slow names %q, which is not a node", name)
+			return fmt.Errorf("sim: Slow names %q, which is no node", name)
 		}
 	}
 	for name := range s.Gone {
 		if !nodes[name] {
-			return fmt.Errorf("sim: Gone names %q, which is not a node", name)
+			return fmt.Errorf("sim: Gone names %q, which is no node", name)
 		}
 	}
 	return nil

@@ -104,7 +104,7 @@ func (n *node) replay() (last protocol.Effects, err error) {
 // compare describes the first difference between the effects of a replayed step and the recorded ones.
 func (r *record) compare(eff protocol.Effects) error {
 	if len(eff.Send) != len(r.sent) {
-		return fmt.Errorf("it sends %d messages, but sent %d the first time", len(eff.Send), len(r.sent))
+		return fmt.Errorf("it sends %d messages; the first time it sent %d", len(eff.Send), len(r.sent))
 	}
 	for i, m := range eff.Send {
 		if m.Digest() != r.sent[i] {

@@ -116,7 +116,7 @@ func (r *Result) Err() error {
 		case o.End == nil:
 			errs = append(errs, fmt.Errorf("sim: %s never ended", o.Name))
 		case o.End.Err != nil:
-			errs = append(errs, fmt.Errorf("sim: %s ended with an error: %w", o.Name, o.End.Err))
+			errs = append(errs, fmt.Errorf("sim: %s ended with: %w", o.Name, o.End.Err))
 		}
 	}
 	return errors.Join(errs...)

@@ -165,7 +165,7 @@ func (s *simulation) refused(it item, err error) error {
 	case errors.As(err, &broken):
 		return err
 	case errors.Is(err, protocol.ErrLater) && !received:
-		return it.to.violation(fmt.Errorf("%s returned ErrLater, which is allowed only for a message", name(it.event)))
+		return it.to.violation(fmt.Errorf("%s answered with ErrLater, which only a message may be", name(it.event)))
 	case errors.Is(err, protocol.ErrLater):
 		s.write(it, "later")
 		it.later = len(it.to.journal) + 1
@@ -333,7 +333,7 @@ func (s *simulation) checkEffects(n *node, e protocol.Effects) error {
 		total += len(m.Body)
 	}
 	if total > protocol.MaxStepBytes {
-		return fmt.Errorf("one step sends %d bytes; it must send at most %d", total, protocol.MaxStepBytes)
+		return fmt.Errorf("one step sends %d bytes, at most %d are allowed", total, protocol.MaxStepBytes)
 	}
 	return nil
 }
@@ -343,7 +343,7 @@ func (s *simulation) checkMessage(n *node, m protocol.Message) error {
 		return fmt.Errorf("message %v: %w", m.Header, err)
 	}
 	if len(m.Body) > protocol.MaxChunkBytes {
-		return fmt.Errorf("message %v: the body has %d bytes; it must have at most %d", m.Header, len(m.Body), protocol.MaxChunkBytes)
+		return fmt.Errorf("message %v: a body of %d bytes, at most %d are allowed", m.Header, len(m.Body), protocol.MaxChunkBytes)
 	}
 	if _, twice := s.result.Sent[m.Header]; twice {
 		return fmt.Errorf("message %v: its header was used before", m.Header)
@@ -355,15 +355,15 @@ func (s *simulation) checkHeader(n *node, h protocol.Header) error {
 	session := s.config.Session
 	switch {
 	case h.Session != session.ID() || h.Protocol != session.Protocol:
-		return fmt.Errorf("it belongs to another session, %v of protocol %q", h.Session, h.Protocol)
+		return fmt.Errorf("it is of session %v of %q", h.Session, h.Protocol)
 	case h.Sender != n.Name:
-		return fmt.Errorf("its sender must be %q", n.Name)
+		return fmt.Errorf("its sender is not %q", n.Name)
 	case h.Receiver == n.Name || session.Index(h.Receiver) < 0:
-		return fmt.Errorf("its receiver must be another member")
+		return fmt.Errorf("its receiver is not another member")
 	case h.Kind == "" || len(h.Kind) > protocol.MaxNameBytes:
-		return fmt.Errorf("its kind has %d bytes; it must have between 1 and %d", len(h.Kind), protocol.MaxNameBytes)
+		return fmt.Errorf("its kind has %d bytes, 1 to %d are allowed", len(h.Kind), protocol.MaxNameBytes)
 	case h.Chunk >= h.Chunks:
-		return fmt.Errorf("it is chunk %d of %d; the chunk number must be below the number of chunks", h.Chunk, h.Chunks)
+		return fmt.Errorf("it is chunk %d of %d", h.Chunk, h.Chunks)
 	}
 	return nil
 }

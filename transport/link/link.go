@@ -21,11 +21,11 @@ type Line struct {
 func (l Line) validate() error {
 	switch {
 	case !(l.Rate > 0):
-		return fmt.Errorf("link: the rate is %g bytes a second; it must be above 0", l.Rate)
+		return fmt.Errorf("link: the rate is %g bytes a second; use a number above 0", l.Rate)
 	case l.Latency < 0:
-		return fmt.Errorf("link: the latency is %v; it must be 0 or more", l.Latency)
+		return fmt.Errorf("link: the latency is %v; use 0 or more", l.Latency)
 	case !(l.Loss >= 0 && l.Loss < 1):
-		return fmt.Errorf("link: the loss is %g; it must be at least 0 and below 1", l.Loss)
+		return fmt.Errorf("link: the loss is %g; use a share from 0 to below 1", l.Loss)
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (c *conn) Send(ctx context.Context, to string, lane transport.Lane, data []
 func (c *conn) Receive(ctx context.Context, lane transport.Lane) (transport.Delivery, error) {
 	d, err := c.Conn.Receive(ctx, lane)
 	if err == nil && !c.clock.arrive(letter{d.From, c.name, lane, sha256.Sum256(d.Data)}) {
-		err = fmt.Errorf("link: %q received a message from %q, but the sender does not use a connection of the same Clock", c.name, d.From)
+		err = fmt.Errorf("link: %q got a message from %q, which has no line", c.name, d.From)
 	}
 	return d, err
 }

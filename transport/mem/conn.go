@@ -161,7 +161,7 @@ func NewNetwork() *Network {
 // not acknowledged before it left. A name that is already connected is an error.
 func (n *Network) Join(name string) (transport.Conn, error) {
 	if name == "" {
-		return nil, fmt.Errorf("mem: a member must have a name")
+		return nil, fmt.Errorf("mem: a member needs a name")
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

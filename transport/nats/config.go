@@ -88,15 +88,15 @@ func (c Config) connections() int { return c.outside() + 1 + 2*len(c.Members) }
 func (c Config) validate() error {
 	switch {
 	case c.Dir == "":
-		return errors.New("nats: Dir is missing; it must name a folder for the queues")
+		return errors.New("nats: Dir is missing; name a folder for the queues")
 	case c.TLS == nil && !Loopback(c.Host):
-		return fmt.Errorf("nats: other machines can reach %s, but Config.TLS has no key; set the key or listen on 127.0.0.1", c.Host)
+		return fmt.Errorf("nats: other machines reach %s, and Config.TLS has no key; give one, or listen on 127.0.0.1", c.Host)
 	case c.Port < 0 || c.Port > 65535:
-		return fmt.Errorf("nats: the port is %d; it must be between 0 and 65535", c.Port)
+		return fmt.Errorf("nats: port %d; use 0 to 65535", c.Port)
 	case c.AckWait < 0 || c.Share < 0 || c.MaxAge < 0 || c.MaxBytes < 0:
-		return errors.New("nats: a limit is negative; it must be 0 (the default) or more")
+		return errors.New("nats: a limit is negative; use 0 for the default")
 	case len(c.Members) == 0 || len(c.Members) > MaxMembers:
-		return fmt.Errorf("nats: there are %d members; there must be between 1 and %d", len(c.Members), MaxMembers)
+		return fmt.Errorf("nats: %d members; use 1 to %d", len(c.Members), MaxMembers)
 	}
 	holder := make(map[string]string, 2*len(c.Members)) // of a name or a key
 	for _, m := range c.Members {
@@ -112,7 +112,7 @@ func (c Config) validate() error {
 		holder[m.Name], holder[m.Key] = m.Name, m.Name
 	}
 	if c.Center != "" && holder[c.Center] != c.Center {
-		return fmt.Errorf("nats: Center %q is not a member", c.Center)
+		return fmt.Errorf("nats: Center %q is no member", c.Center)
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (m Member) validate() error {
 		return err
 	}
 	if !nkeys.IsValidPublicUserKey(m.Key) {
-		return fmt.Errorf("%q is not a public user nkey, but %q needs one to log in", m.Key, m.Name)
+		return fmt.Errorf("%q is no public user nkey, which %q needs to log in", m.Key, m.Name)
 	}
 	return nil
 }

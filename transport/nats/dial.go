@@ -70,7 +70,7 @@ func Dial(ctx context.Context, url, name string, key nkeys.KeyPair, o Options) (
 		return nil, fmt.Errorf("nats: %w", err)
 	}
 	if at.NeedsTLS() && len(o.TLS) == 0 {
-		return nil, fmt.Errorf("nats: %s must be reached over TLS; set Options.TLS to the server's key", at)
+		return nil, fmt.Errorf("nats: %s is reached with TLS only; give the server's key in Options.TLS", at)
 	}
 	c, err := connect("nats://"+at.String(), name, key, o, natsgo.SetCustomDialer(caller{o.TLS}))
 	if err != nil {

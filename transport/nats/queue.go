@@ -109,10 +109,10 @@ func dismiss(ctx context.Context, s jetstream.Stream, lane transport.Lane, membe
 			continue
 		}
 		if err := s.DeleteConsumer(ctx, name); err != nil {
-			return fmt.Errorf("cannot delete the queue of %q, which left: %w", name, err)
+			return fmt.Errorf("queue of %q, which left: %w", name, err)
 		}
 		if err := s.Purge(ctx, jetstream.WithPurgeSubject(subject(lane, "*", name))); err != nil {
-			return fmt.Errorf("cannot delete the messages for %q, which left: %w", name, err)
+			return fmt.Errorf("messages for %q, which left: %w", name, err)
 		}
 	}
 	if err := names.Err(); err != nil {

@@ -281,7 +281,7 @@ const maxNameBytes = 64
 // system.
 func checkName(s string) error {
 	if s == "" || len(s) > maxNameBytes {
-		return fmt.Errorf("a member's name must have between 1 and %d bytes, not %d", maxNameBytes, len(s))
+		return fmt.Errorf("a member's name has 1 to %d bytes, not %d", maxNameBytes, len(s))
 	}
 	for i, c := range []byte(s) {
 		letter := 'a' <= c && c <= 'z' || '0' <= c && c <= '9'

@@ -22,13 +22,13 @@ import (
 const handshakeLimit = 3 * time.Second
 
 // errOtherKey reports that a server has proved another key than the expected one.
-var errOtherKey = errors.New("the server's TLS key is not the expected one")
+var errOtherKey = errors.New("it has another TLS key")
 
 // listening returns the settings of a server with a key. Its certificate names nobody and
 // does not expire, because a member compares the key alone, whatever its clock.
 func listening(key ed25519.PrivateKey) (*tls.Config, error) {
 	if len(key) != ed25519.PrivateKeySize {
-		return nil, fmt.Errorf("the TLS key has %d bytes; it must have %d", len(key), ed25519.PrivateKeySize)
+		return nil, fmt.Errorf("the TLS key has %d bytes, want %d", len(key), ed25519.PrivateKeySize)
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1),

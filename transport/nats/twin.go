@@ -88,11 +88,11 @@ func codeOf(key, text []byte) []byte {
 // unseal decodes a message from the network, but only after its code is verified.
 func unseal(key, b []byte) (w saying, err error) {
 	if len(b) < sha256.Size || len(b) > maxSaying {
-		return w, fmt.Errorf("the message about another process has %d bytes; it must have between %d and %d", len(b), sha256.Size, maxSaying)
+		return w, fmt.Errorf("the message about another process has %d bytes, want %d to %d", len(b), sha256.Size, maxSaying)
 	}
 	text := b[sha256.Size:]
 	if !hmac.Equal(codeOf(key, text), b[:sha256.Size]) {
-		return w, errors.New("the sender does not have the key of this identity")
+		return w, errors.New("its sender does not have this identity's key")
 	}
 	return decodeSaying(text)
 }
@@ -102,7 +102,7 @@ func decodeSaying(text []byte) (w saying, err error) {
 		return w, err
 	}
 	if len(w.Run) != runSize {
-		return w, fmt.Errorf("the run identifier has %d characters; it must have %d", len(w.Run), runSize)
+		return w, fmt.Errorf("the run has %d characters, want %d", len(w.Run), runSize)
 	}
 	w.Address = w.Address.WithZone("") // free text
 	return w, nil

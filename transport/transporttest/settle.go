@@ -44,10 +44,10 @@ func testLater(b *bench) {
 	b.ack(second)
 	again := b.receive(south)
 	if waited := time.Since(before); waited < delay {
-		b.Errorf("redelivered after %v, want at least %v", waited, delay)
+		b.Errorf("came back after %v, want at least %v", waited, delay)
 	}
 	if string(again.Data) != "first" {
-		b.Errorf("got %q again, want first", again.Data)
+		b.Errorf("%q came back, want first", again.Data)
 	}
 	b.later(again, 0)
 	b.ack(b.receive(south))
@@ -84,7 +84,7 @@ func testRestart(b *bench) {
 	got := b.collect(b.join("south"), 3)
 	for _, text := range []string{"a", "c", "d"} {
 		if got[text] != 1 {
-			b.Errorf("%q arrived %d times after the restart, want once", text, got[text])
+			b.Errorf("%q came %d times after the restart, want once", text, got[text])
 		}
 	}
 }

@@ -200,7 +200,7 @@ func testShareOfOne(b *bench) {
 	b.send(north, "east", "to east")
 	b.ack(b.receive(east))
 	if got := b.collect(b.join("server"), scarce+1); got["from south"] != 1 {
-		b.Errorf("got %v, want the message of south among them", got)
+		b.Errorf("%v came, want the message of south among them", got)
 	}
 }
 
@@ -236,7 +236,7 @@ func testOtherLane(b *bench) {
 	b.lane = b.other()
 	b.send(north, "server", "word")
 	if d := b.receive(server); string(d.Data) != "word" || d.From != "north" {
-		b.Errorf("got %q from %q, want word from north", d.Data, d.From)
+		b.Errorf("%q came from %q, want word from north", d.Data, d.From)
 	}
 }
 

@@ -68,7 +68,7 @@ func testManySenders(b *bench) {
 	}
 	want := 3 * lanes * each
 	if got := b.collect(server, want); len(got) != want {
-		b.Errorf("got %d different messages, want %d", len(got), want)
+		b.Errorf("%d different messages arrived, want %d", len(got), want)
 	}
 }
 

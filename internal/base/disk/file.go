@@ -81,7 +81,7 @@ func fill(f *os.File, path string, write func(*os.File) error) error {
 		err = f.Sync()
 	}
 	if err = errors.Join(reason(err, f), reason(f.Close(), f)); err != nil {
-		return fmt.Errorf("disk: cannot write %s: %w", path, err)
+		return fmt.Errorf("disk: %s cannot be written: %w", path, err)
 	}
 	return nil
 }
@@ -179,7 +179,7 @@ func SyncDir(dir string) error {
 		return fmt.Errorf("disk: %w", err)
 	}
 	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("disk: cannot flush the directory %s: %w", dir, err)
+		return fmt.Errorf("disk: flushing the directory %s: %w", dir, err)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // ErrLocked reports that another process holds the lock.
-var ErrLocked = errors.New("another process is using it; stop that process first")
+var ErrLocked = errors.New("another process is using it; stop that one first")
 
 // Lock takes an exclusive lock on path, which it creates. It does not wait: if the lock is
 // held, it returns an error for which errors.Is(err, ErrLocked) holds. The lock lasts until

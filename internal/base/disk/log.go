@@ -109,7 +109,7 @@ func sum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Casta
 // used any more: its content is known only when it is opened again.
 func (l *Log) Append(record []byte) error {
 	if len(record) > MaxLogRecord {
-		return fmt.Errorf("disk: the record has %d bytes, but a log record must have at most %d", len(record), MaxLogRecord)
+		return fmt.Errorf("disk: the record has %d bytes; a log takes %d", len(record), MaxLogRecord)
 	}
 	b := binary.LittleEndian.AppendUint32(make([]byte, 0, logHead+len(record)), uint32(len(record)))
 	b = binary.LittleEndian.AppendUint32(b, sum(b))

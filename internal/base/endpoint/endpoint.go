@@ -38,7 +38,7 @@ const (
 func Listen(address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fault.BadInputf("cannot listen on %s (%w); choose another address", address, err)
+		return nil, fault.BadInputf("this machine cannot listen on %s (%w); choose another address", address, err)
 	}
 	return l, nil
 }
@@ -58,7 +58,7 @@ func Unused() (string, error) {
 		}
 		last = err
 	}
-	return "", fmt.Errorf("endpoint: cannot listen on any loopback port: %w", last)
+	return "", fmt.Errorf("endpoint: no port on loopback: %w", last)
 }
 
 // Secure makes a listener speak TLS with a certificate and its key, files in PEM. Clients
@@ -67,7 +67,7 @@ func Unused() (string, error) {
 func Secure(l net.Listener, certificate, key string) (net.Listener, error) {
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {
-		return l, fault.BadInputf("cannot use the certificate %s with the key %s (%w); give a certificate and the private key that belongs to it, both in PEM", certificate, key, err)
+		return l, fault.BadInputf("the certificate %s with the key %s cannot be used (%w); give a certificate and its key, both in PEM", certificate, key, err)
 	}
 	return tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}}), nil
 }
@@ -80,14 +80,14 @@ func Authorities(path string) (*x509.CertPool, error) {
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fault.BadInputf("cannot read the certificates: %w", err)
+		return nil, fault.BadInputf("certificates cannot be read: %w", err)
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil { // a system without any
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(b) {
-		return nil, fault.BadInputf("%s holds no certificate; it must be a PEM file with at least one certificate", path)
+		return nil, fault.BadInputf("%s holds no certificate; give a file in PEM", path)
 	}
 	return pool, nil
 }

@@ -242,10 +242,10 @@ func private(f *os.File) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file", f.Name())
+		return fmt.Errorf("%s is not a plain file", f.Name())
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return fmt.Errorf("other users can access %s (its mode is %04o); if no other user has read it, run: chmod 600 %s", f.Name(), mode, f.Name())
+		return fmt.Errorf("others may use %s (its mode is %04o); if nobody has, run: chmod 600 %s", f.Name(), mode, f.Name())
 	}
 	return nil
 }

@@ -24,10 +24,10 @@ type Public struct {
 // Validate returns an error for the first unusable key.
 func (p Public) Validate() error {
 	if len(p.Sign) != ed25519.PublicKeySize {
-		return fmt.Errorf("identity: the signing key has %d bytes; it must have %d", len(p.Sign), ed25519.PublicKeySize)
+		return fmt.Errorf("identity: a signing key of %d bytes, want %d", len(p.Sign), ed25519.PublicKeySize)
 	}
 	if n := len(p.TLS); n > 0 && n != ed25519.PublicKeySize {
-		return fmt.Errorf("identity: the TLS key has %d bytes; it must have %d", n, ed25519.PublicKeySize)
+		return fmt.Errorf("identity: a TLS key of %d bytes, want %d", n, ed25519.PublicKeySize)
 	}
 	if _, err := p.KEMKey(); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (f Fingerprint) String() string {
 func ParseKEM(key []byte) (hpke.PublicKey, error) {
 	k, err := hpke.MLKEM768X25519().NewPublicKey(key)
 	if err != nil {
-		return nil, fmt.Errorf("identity: the KEM key of %d bytes is not valid: %w", len(key), err)
+		return nil, fmt.Errorf("identity: a KEM key of %d bytes: %w", len(key), err)
 	}
 	return k, nil
 }

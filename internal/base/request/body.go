@@ -23,7 +23,7 @@ func BodyTime(length int64) time.Duration {
 func ReadBody(w http.ResponseWriter, q *http.Request, most int64) ([]byte, error) {
 	length := q.ContentLength
 	if length < 0 || length > most {
-		return nil, fmt.Errorf("request: the header gives a body length of %d bytes (-1 means none); it must give a length of at most %d", length, most)
+		return nil, fmt.Errorf("request: the body has %d bytes; at most %d are allowed, and the header must give the number", length, most)
 	}
 	clock := http.NewResponseController(w)
 	if err := clock.SetReadDeadline(time.Now().Add(BodyTime(length))); err != nil {
@@ -34,7 +34,7 @@ func ReadBody(w http.ResponseWriter, q *http.Request, most int64) ([]byte, error
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return nil, fmt.Errorf("request: the body of %d bytes did not arrive within %v: %w", length, BodyTime(length), err)
+		return nil, fmt.Errorf("request: a body of %d bytes did not arrive within %v: %w", length, BodyTime(length), err)
 	}
 	if err := clock.SetReadDeadline(time.Time{}); err != nil { // the handler's own waits are not limited
 		return nil, fmt.Errorf("request: %w", err)

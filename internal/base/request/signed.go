@@ -28,7 +28,7 @@ const (
 )
 
 // ErrUnsigned is returned for a request whose header no known key has signed.
-var ErrUnsigned = errors.New("request: the header of this request is not signed by a known key")
+var ErrUnsigned = errors.New("request: no known key has signed the header of this request")
 
 // ErrOtherBody is returned for a body that differs from the one named in the header.
 var ErrOtherBody = errors.New("request: the body does not match the hash in the header of its request")

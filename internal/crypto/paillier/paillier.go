@@ -61,7 +61,7 @@ func NewPublicKey(n []byte, bits int) (*PublicKey, error) {
 		return nil, fmt.Errorf("paillier: the key's modulus must be an odd number of %d bits", bits)
 	}
 	if root := new(big.Int).Sqrt(k.n); root.Mul(root, root).Cmp(k.n) == 0 {
-		return nil, errors.New("paillier: the key's modulus is a square; it must be the product of two different primes")
+		return nil, errors.New("paillier: the key's modulus is a square")
 	}
 	k.square = new(big.Int).Mul(k.n, k.n)
 	return k, nil
@@ -94,13 +94,13 @@ func (k *PublicKey) Check(list ...*big.Int) error {
 	product := big.NewInt(1)
 	for _, c := range list {
 		if c.Sign() <= 0 || c.Cmp(k.square) >= 0 {
-			return errors.New("paillier: a ciphertext must be above 0 and below the square of the modulus")
+			return errors.New("paillier: a ciphertext is 0, or not below the square of the modulus")
 		}
 		product.Mul(product, c)
 		product.Mod(product, k.n)
 	}
 	if new(big.Int).GCD(nil, nil, product, k.n).Cmp(big.NewInt(1)) != 0 {
-		return errors.New("paillier: a ciphertext has a common factor with the modulus")
+		return errors.New("paillier: a ciphertext has a factor in common with the modulus")
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func ProofBytes(bits int) int { return proofRoots * ((bits + 7) / 8) }
 // with phi(n).
 func (k *PublicKey) Verify(proof []byte) error {
 	if len(proof) != ProofBytes(k.n.BitLen()) {
-		return errors.New("paillier: the proof about the key has the wrong length")
+		return errors.New("paillier: the proof about the key has another length")
 	}
 	rest, divisor := new(big.Int), new(big.Int)
 	for d := int64(3); d < leastPrime; d += 2 {
@@ -180,7 +180,7 @@ func (k *PublicKey) Verify(proof []byte) error {
 	for i := range proofRoots {
 		root := new(big.Int).SetBytes(proof[size*i : size*(i+1)])
 		if root.Cmp(k.n) >= 0 || root.Exp(root, k.n, k.n).Cmp(k.challenge(i)) != 0 {
-			return errors.New("paillier: the proof about the key is wrong; the key's owner may have chosen the modulus to see more than a sum")
+			return errors.New("paillier: the proof about the key is wrong; its owner may have chosen the modulus to see more than a sum")
 		}
 	}
 	return nil

@@ -26,7 +26,7 @@ type half struct {
 // GenerateKey draws a key of bits bits, a multiple of 2.
 func GenerateKey(random io.Reader, bits int) (*PrivateKey, error) {
 	if bits < leastBits || bits > mostBits || bits%16 != 0 {
-		return nil, fmt.Errorf("paillier: the key size is %d bits; it must be between %d and %d", bits, leastBits, mostBits)
+		return nil, fmt.Errorf("paillier: the key has %d bits; use %d to %d", bits, leastBits, mostBits)
 	}
 	p, err := prime(random, bits/2)
 	if err != nil {
@@ -37,7 +37,7 @@ func GenerateKey(random io.Reader, bits int) (*PrivateKey, error) {
 		return nil, err
 	}
 	if p.Cmp(q) == 0 {
-		return nil, errors.New("paillier: the two primes are equal; they must differ")
+		return nil, errors.New("paillier: both primes are equal")
 	}
 	n := new(big.Int).Mul(p, q)
 	k := &PrivateKey{PublicKey: PublicKey{n: n, square: new(big.Int).Mul(n, n)}}

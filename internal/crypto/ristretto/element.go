@@ -20,8 +20,8 @@ type Element struct{ p edwards25519.Point }
 
 // Errors of Decode.
 var (
-	ErrEncoding = errors.New("ristretto: the bytes do not encode a group element")
-	ErrIdentity = errors.New("ristretto: the bytes encode the identity element, which is not allowed")
+	ErrEncoding = errors.New("ristretto: the bytes do not encode an element")
+	ErrIdentity = errors.New("ristretto: the bytes encode the identity")
 )
 
 // Decode decodes the one encoding that an element has (RFC 9496, section

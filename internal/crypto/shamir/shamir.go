@@ -16,7 +16,7 @@ type Share [Size]byte
 
 // ErrInconsistent reports that the shares are not on one polynomial: at least one of them
 // differs from the share that was dealt.
-var ErrInconsistent = errors.New("shamir: the shares do not belong to one secret")
+var ErrInconsistent = errors.New("shamir: the shares do not belong together")
 
 // Split shares secret among holders with the given points, which must be
 // distinct and not 0; threshold of them can combine their shares. The
@@ -44,7 +44,7 @@ func Split(secret [Size]byte, threshold int, points []uint16, random io.Reader) 
 // check refuses parameters with which a secret cannot be shared or reconstructed.
 func check(threshold int, points []uint16) error {
 	if threshold < 1 || threshold > len(points) {
-		return fmt.Errorf("shamir: the threshold is %d with %d holders; it must be between 1 and the number of holders", threshold, len(points))
+		return fmt.Errorf("shamir: the threshold is %d with %d holders; use 1 to the number of holders", threshold, len(points))
 	}
 	seen := make(map[uint16]bool, len(points))
 	for _, p := range points {
@@ -71,7 +71,7 @@ func evaluate(polynomial []lanes, x uint16) lanes {
 // ErrInconsistent.
 func Combine(threshold int, points []uint16, shares []Share) ([Size]byte, error) {
 	if len(points) != len(shares) {
-		return [Size]byte{}, fmt.Errorf("shamir: the numbers of points (%d) and shares (%d) differ", len(points), len(shares))
+		return [Size]byte{}, fmt.Errorf("shamir: %d points for %d shares", len(points), len(shares))
 	}
 	if err := check(threshold, points); err != nil {
 		return [Size]byte{}, err

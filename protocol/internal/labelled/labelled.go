@@ -30,13 +30,13 @@ func Check(whose string, rows linalg.Rows, labels []string, test []bool) error {
 	n, _ := Shape(rows)
 	switch {
 	case labels != nil && len(labels) != n:
-		return fmt.Errorf("%sthe numbers of labels (%d) and rows (%d) differ", whose, len(labels), n)
+		return fmt.Errorf("%s%d labels for %d rows", whose, len(labels), n)
 	case test != nil && len(test) != n:
-		return fmt.Errorf("%sthe numbers of test flags (%d) and rows (%d) differ", whose, len(test), n)
+		return fmt.Errorf("%s%d test flags for %d rows", whose, len(test), n)
 	}
 	for i, l := range labels {
 		if l == "" || len(l) > MaxBytes {
-			return fault.Labels.Errorf("%srow %d has the label %q; a label must have between 1 and %d bytes", whose, i, l, MaxBytes)
+			return fault.Labels.Errorf("%srow %d: label %q; a label has 1 to %d bytes", whose, i, l, MaxBytes)
 		}
 	}
 	return nil
