@@ -290,7 +290,7 @@ func TestNewRefuses(t *testing.T) {
 	s := newServer(t)
 	for want, change := range map[string]func(*Config) string{
 		"not signed":                     func(c *Config) string { c.Configuration = bytes.Clone(s.signed); c.Configuration[9] ^= 1; return "odd" },
-		"requires 200":                   func(c *Config) string { c.Limits = secvm.DefaultLimits(); c.Limits.Cohort = 200; return "odd" },
+		"demands 200":                    func(c *Config) string { c.Limits = secvm.DefaultLimits(); c.Limits.Cohort = 200; return "odd" },
 		"RelayKey and Issuer":            func(c *Config) string { c.RelayKey = nil; return "odd" },
 		"have the same key":              func(c *Config) string { c.RelayKey = c.IssuerKey; return "odd" },
 		"jobs of mode paper":             func(c *Config) string { c.Configuration = ownIssuer(t, s); return "odd" },

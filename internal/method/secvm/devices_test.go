@@ -254,7 +254,7 @@ func TestPartiesThatDoNotBegin(t *testing.T) {
 		table          method.Table
 		floor          int
 	}{
-		"a small cohort":           {"", "", "this device requires 100", good, 0},
+		"a small cohort":           {"", "", "this device demands 100", good, 0},
 		"too many bins":            {"bins: 12", "bins: 65537", "at most 65536", good, 4},
 		"two hashes":               {"bins: 12", "bins: 12, hashes: 2", "bins can be intersected", good, 4},
 		"a large ball":             {"lambda: 100", "lambda: 0.00001", "large ones switch chosen people", good, 4},
