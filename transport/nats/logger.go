@@ -130,7 +130,7 @@ const (
 func (l *logger) turnedAway(text string) {
 	if ok, unsaid := l.allow(ofCallers); ok {
 		from, _, _ := strings.Cut(text, " - ")
-		l.log.Warn("turned a caller away:  "+whyTurnedAway(text), "address", from, "unsaid_before", unsaid)
+		l.log.Warn("turned a caller away: "+whyTurnedAway(text), "address", from, "unsaid_before", unsaid)
 	}
 }
 

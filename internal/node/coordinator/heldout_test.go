@@ -117,7 +117,7 @@ func TestLaterRowsHeldOut(t *testing.T) {
 		t.Error(said)
 	}
 	w.policy.Limits.HeldOutRows = new(10)
-	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "does not meet the limits") || strings.Contains(f.Message, " 7 ") {
+	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "has fewer rows than its operator's policy requires") || strings.Contains(f.Message, " 7 ") {
 		t.Errorf("few rows on one side: %+v", f)
 	}
 	none := tested(t, parse(t, ""), "{column: discharged, from: 2024-01-01}")

@@ -129,7 +129,7 @@ func TestPartiesThatLie(t *testing.T) {
 		{"accepts in another's name", proposed(control.KindAcceptance, func(a *actor, m protocol.Message) []byte {
 			other := control.Accept(m.Session, "south", []byte("key"), a.keys.SigningKey())
 			return other.Encode()
-		}), fault.CodeMisbehaved, "east", `in the name of "south"`},
+		}), fault.CodeMisbehaved, "east", `names "south", which did not send it`},
 		{"refuses", proposed(control.KindRefusal, func(*actor, protocol.Message) []byte {
 			return (&control.Refusal{Notice: fault.Notice{Code: fault.CodePolicy, Text: "not with me"}}).Encode()
 		}), fault.CodePolicy, "", "east refused: not with me"},

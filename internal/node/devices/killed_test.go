@@ -139,7 +139,7 @@ func TestWhoIsLeftOutSaysWhy(t *testing.T) {
 			t.Errorf("%+v, %v", late, err)
 		}
 		alone, err := play(people-1, 1)
-		if err == nil || alone.LeftOut != 1 || !strings.Contains(err.Error(), "devices: device-24 was left out, since") {
+		if err == nil || alone.LeftOut != 1 || !strings.Contains(err.Error(), "devices: the job continued without device-24 from step popularity on") {
 			t.Errorf("%+v, %v", alone, err)
 		}
 	})

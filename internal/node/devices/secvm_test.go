@@ -197,7 +197,7 @@ func compareResults(t *testing.T, want, got *method.Result) {
 	if d := cmp.Diff(told.Classes, heard.Classes); d != "" || told.Majority != heard.Majority || want.Metrics["accuracy"] != got.Metrics["accuracy"] {
 		t.Errorf("tests (- simulated): %s; majority %g and %g, accuracy %v and %v", d, told.Majority, heard.Majority, want.Metrics, got.Metrics)
 	}
-	if d := cmp.Diff(want.Leakage, got.Leakage); d != "" || !strings.Contains(fmt.Sprint(got.Leakage), "every time somebody vanishes") {
+	if d := cmp.Diff(want.Leakage, got.Leakage); d != "" || !strings.Contains(fmt.Sprint(got.Leakage), "whenever a device drops out") {
 		t.Errorf("leakage (- simulated): %s", d)
 	}
 	for i := range heard.Sums { // a simulation counts no message to a device that is gone
