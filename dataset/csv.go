@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Header says whether the first line of a CSV text holds the names of the columns.
+// Header selects how the first line of a CSV text is read: as column names, as a row, or by detection.
 type Header int
 
 // DetectHeader treats the first line as a header if more of its feature fields are text than

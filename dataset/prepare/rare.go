@@ -65,7 +65,7 @@ func rareOf(s Schema, all []mask) []Rare {
 	return list
 }
 
-// mask says how cells of a column are replaced.
+// mask replaces cells of a column.
 type mask struct {
 	words []float64 // the agreed index of each of the frame's own words; nil without agreed categories
 	fill  float64   // replaces a gap; a gap itself if gaps stay

@@ -20,7 +20,7 @@ const (
 // Types lists the types, the default first.
 func Types() []Type { return []Type{Number, Category, Boolean, Date} }
 
-// Outside says how a number outside its column's range is treated.
+// Outside names the treatment of numbers outside a column's range.
 type Outside string
 
 // Treatments of numbers outside the range.
@@ -30,7 +30,7 @@ const (
 	OutsideClip    Outside = "clip"    // to the nearer end of the range
 )
 
-// Fill says how the gaps of a column are filled.
+// Fill names the value that fills the gaps of a column.
 type Fill string
 
 // Ways to fill gaps.
@@ -55,7 +55,7 @@ const (
 	Sqrt     Transform = "sqrt"
 )
 
-// Unknown says how a word outside the categories is treated.
+// Unknown names the treatment of words outside the categories.
 type Unknown string
 
 // Treatments of other words.

@@ -31,7 +31,7 @@ func TestLikesAreTheTriangle(t *testing.T) {
 }
 
 // A tenth vanishes and the sum is checked; a wrong one is an error.
-func TestDevicesChecksItsSum(t *testing.T) {
+func TestDevicesCheckTheirSum(t *testing.T) {
 	c := devicesRun{clients: 30, items: 12, liked: 6, parts: 2}
 	h, err := c.hall()
 	if err != nil {

@@ -70,8 +70,8 @@ func thisMachine() benchMachine {
 	}
 }
 
-// benchRuns is the default number of turns, of which the best counts, and devicesRuns the
-// one for turns of minutes.
+// benchRuns is the default number of turns; the best turn counts. devicesRuns is the
+// default for turns of minutes.
 const (
 	benchRuns   = 5
 	devicesRuns = 1

@@ -52,7 +52,7 @@ type infoClass struct {
 // maxNames bounds the columns that are listed.
 const maxNames = 20
 
-// infoGrid says whether the values lie on a grid, and what follows for OKRA.
+// infoGrid counts the columns whose values lie on a grid, and states the consequence for OKRA.
 type infoGrid struct {
 	Varying int     `json:"varying_columns"`
 	OnGrid  int     `json:"grid_columns"`

@@ -71,6 +71,10 @@ and says what it learnt about the devices.`,
 		},
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
 			name := append(args, "hospitals")[0]
+			if name == "crowd" {
+				a.tell("warning: demo crowd is now called demo devices; write devices")
+				name = "devices"
+			}
 			if name != "hospitals" && f.seed.cmd.Flags().Changed("wire") {
 				return nil, usage("--wire is for the hospitals only; remove it")
 			}
@@ -79,9 +83,6 @@ and says what it learnt about the devices.`,
 				return a.hospitals(ctx, f)
 			case "banks":
 				return a.banks(ctx, f)
-			case "crowd":
-				a.tell("warning: demo crowd is now called demo devices; write devices")
-				fallthrough
 			case "devices":
 				return a.devices(ctx, f)
 			case "recommender":

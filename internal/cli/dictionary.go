@@ -251,7 +251,7 @@ type revokedResult struct {
 	Revoked []dictionary.Approval `json:"revoked"`
 }
 
-// Print says what a revocation stops and what it does not.
+// Print lists the revoked dictionaries, what the revocation stops, and what it leaves.
 func (r revokedResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	for _, d := range r.Revoked {

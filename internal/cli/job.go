@@ -223,7 +223,7 @@ func (a *app) jobWait() *cobra.Command {
 
 func (a *app) jobShow() *cobra.Command {
 	var home, out string
-	var alignment, recommendations, notices bool
+	var alignment, recommendations, notices, remarks bool
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show a job with its result, or its tables at a party",
@@ -240,6 +240,10 @@ to count them. In a party's home, the command needs no running daemon.`,
 		Example: "  mercer job show 0123456789abcdef0123456789abcdef --home ./c --json\n  mercer job show 0123456789abcdef0123456789abcdef --home ./shop --alignment",
 		Args:    args("ID"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
+			if remarks {
+				a.tell("warning: --remarks is now called --notices; write --notices")
+				notices = true
+			}
 			switch item, err := leftBy(alignment, recommendations, notices); {
 			case err != nil:
 				return nil, err
@@ -265,8 +269,8 @@ to count them. In a party's home, the command needs no running daemon.`,
 	cmd.Flags().BoolVar(&alignment, "alignment", false, "in a party's home: show the ids of the job's rows, in their order")
 	cmd.Flags().BoolVar(&recommendations, "recommendations", false, "in a party's home: show the items that the job recommends")
 	cmd.Flags().BoolVar(&notices, "notices", false, "in a party's home: show the notices on its table")
-	cmd.Flags().BoolVar(&notices, "remarks", false, "")
-	_ = cmd.Flags().MarkDeprecated("remarks", "write --notices")
+	cmd.Flags().BoolVar(&remarks, "remarks", false, "") // the flag's name until notices were called so
+	_ = cmd.Flags().MarkHidden("remarks")
 	return cmd
 }
 

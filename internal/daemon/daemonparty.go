@@ -103,7 +103,7 @@ func (h partyHome) live(ctx context.Context, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	p := party.New(party.Config{
-		Name: c.Name, Reader: o.Reader, Identity: id, Roster: h.members, Conn: conn, Vault: kept, Retained: artifacts.Retained(),
+		Name: c.Name, Reader: o.Reader, Identity: id, Roster: h.members, Conn: conn, Vault: kept, Retained: artifacts.States(),
 		Approved: h.Dictionaries().Approved,
 		Policy:   func(table string) (party.Policy, error) { return c.policy(h.Home, table) },
 		Releases: h.Releases(), Seed: o.Seed, Usage: Usage, Logger: o.Logger,

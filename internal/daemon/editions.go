@@ -358,7 +358,7 @@ func (h Home) editionOf(data job.Data, k snapshots) (job.ID, error) {
 	if err == nil {
 		return job.ParseID(string(b))
 	}
-	if !errors.Is(err, vault.ErrNoRetained) {
+	if !errors.Is(err, vault.ErrNoState) {
 		return job.ID{}, err
 	}
 	newest, err := h.Editions().Newest(data.Source, dictionaryOf(data).Hash())
@@ -465,7 +465,7 @@ func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t me
 	if err == nil {
 		t.Held, err = heldOut(artifacts, id, t.Set.X.Rows())
 	}
-	if errors.Is(err, vault.ErrNoRetained) {
+	if errors.Is(err, vault.ErrNoState) {
 		return t, fmt.Errorf("the edition of %s that the job uses cannot be opened: its key is lost or erased; mercer edition erase takes it off the list", data.Source)
 	}
 	if err != nil {

@@ -216,7 +216,7 @@ func TestEditionsThatAreNotThere(t *testing.T) {
 
 // One patient's cell changes while a hundred come and a hundred go: among those who stay it is the whole
 // difference.
-func TestAttackOneChangesInADevices(t *testing.T) {
+func TestAttackOneDeviceChanges(t *testing.T) {
 	h, _, d := frozen(t, "id")
 	freeze := func(text string) error {
 		h.put(t, "patients.csv", text)

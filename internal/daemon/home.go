@@ -272,7 +272,7 @@ func (k snapshots) Remove(name string) error { return k.artifacts.Remove(k.job, 
 func (h Home) loadChanging(ctx context.Context, k snapshot.Store, s Source, t prepare.Table) (*dataset.Set, error) {
 	t.Name = s.Name()
 	set, err := live.Table(k, t)
-	if !errors.Is(err, vault.ErrNoRetained) {
+	if !errors.Is(err, vault.ErrNoState) {
 		return set, err
 	}
 	source := live.Source{Origin: s.Origin, Folder: string(h), Mapping: s.mapping(), IDs: s.ID.Columns}
@@ -304,7 +304,7 @@ func (h Home) Left(name string, item vault.Item) ([]byte, error) {
 		return nil, fault.BadInput(err)
 	}
 	b, err := e.Get(id, item)
-	if errors.Is(err, vault.ErrNoRetained) {
+	if errors.Is(err, vault.ErrNoState) {
 		return nil, fault.BadInputf("job %s has no %s in %s; the job stored none, or it has been erased", name, item.Noun(), h)
 	}
 	return b, err

@@ -128,7 +128,7 @@ type once struct{ snapshot.Memory }
 func (o *once) Open(name string) (io.ReadCloser, error) {
 	r, err := o.Memory.Open(name)
 	if err != nil {
-		return nil, vault.ErrNoRetained
+		return nil, vault.ErrNoState
 	}
 	return r, nil
 }

@@ -53,7 +53,7 @@ const (
 // Comparisons returns all comparisons in canonical order.
 func Comparisons() []Comparison { return []Comparison{Pooled, Alone, Curve, ExactKernel} }
 
-// Prediction says whether the encoders' secrets are retained after the result.
+// Prediction decides the lifetime of the encoders' secrets after the result.
 type Prediction string
 
 // Closed destroys the encoders' secrets with the result. Open keeps them at the

@@ -15,8 +15,8 @@ const (
 	Allowed                         // readers of the result may know them
 )
 
-// Share is a party with its rows of a problem and its permission.
-type Share struct {
+// PartyRows is a party with its rows of a problem and its permission.
+type PartyRows struct {
 	Party      string
 	Rows       []int
 	Permission FigurePermission
@@ -162,5 +162,5 @@ func (w *Work) Hold(party string, first, end int, word FigurePermission) {
 			return
 		}
 	}
-	w.Holders = append(w.Holders, Share{party, rows, word})
+	w.Holders = append(w.Holders, PartyRows{party, rows, word})
 }

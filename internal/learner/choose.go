@@ -106,7 +106,7 @@ type Work struct {
 	Metrics Metrics // after step evaluate
 	// Holders lists the parties with their rows; it is set before step evaluate. It is nil if
 	// single parties' figures are secret.
-	Holders []Share
+	Holders []PartyRows
 	// Assessment describes the same predictions after step evaluate; nil if there is no truth.
 	Assessment *Assessment
 }

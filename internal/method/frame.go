@@ -91,7 +91,7 @@ func (s StepOf[P, S, K]) check(coordinator string) error {
 	case s.Party == nil:
 		return lacks("Party")
 	case s.Releases == nil:
-		return lacks("Releases; write method.ReleasesNothing if it lets out nothing")
+		return lacks("Releases; write method.ReleasesNothing if it releases nothing")
 	case (s.Server != nil) != s.Session.Has(coordinator):
 		return fmt.Errorf("method: step %q: the coordinator is a member: %t; it has a Server: %t", s.Name, s.Session.Has(coordinator), s.Server != nil)
 	}

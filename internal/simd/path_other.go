@@ -15,7 +15,7 @@ func Butterflies64(Path) Butterflies[float64] { return portableButterflies[float
 
 func butterflies32(Path) Butterflies[float32] { return portableButterflies[float32]() }
 
-func AbreastOf(Path) Abreast { return portableAbreast }
+func InterleavedOf(Path) Interleaved { return portableInterleaved }
 
 func Transposers64(Path) (through, past Transposer[float64]) {
 	return twice(portableTransposer[float64]())

@@ -74,7 +74,7 @@ type Booster struct {
 	pending []Node // nodes of the growing tree
 }
 
-// New returns a booster for n rows, of which the first len(y) are for training.
+// New returns a booster for n rows. The first len(y) rows are for training.
 func New(p Params, y []float64, n int) (*Booster, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

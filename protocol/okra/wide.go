@@ -162,8 +162,8 @@ func (w *wide) turn(strips []float64, signs []int8) {
 	linalg.SignRows(strips[linalg.Strip*both:], signs[rows*both:rows*w.window], 1)
 }
 
-// leave computes part p's share of the last window, if it has a second one, and sends it on. The
-// scale is that of the part's last transform.
+// leave computes part p's share of the last window, if it has a second one, and sends it on, scaled
+// as the part's last transform scales.
 func (w *wide) leave(r int, to, x []float64, p int) {
 	send := linalg.Scatter
 	if alone := w.parts - w.window; alone > 0 && p >= alone {

@@ -153,8 +153,7 @@ func decodeShares(b []byte, holders int) ([]sealed, error) {
 	return list, r.Close("secagg: shares")
 }
 
-// delivery is what a holder receives about one owner: the owner's number, its keys, and the
-// encrypted shares.
+// delivery holds one owner's number, keys and encrypted shares, for a holder.
 type delivery struct {
 	owner  member
 	sealed sealed

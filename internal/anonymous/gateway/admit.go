@@ -97,7 +97,7 @@ func (g *Gateway) redeem(s secvm.Spent, d *window) (*privacypass.Token, outcome,
 }
 
 // await waits until a package is on disk. If few packages arrive this may take until the
-// end of the window; then the device is told to come back.
+// end of the window; then the gateway asks the device to come back.
 func (g *Gateway) await(ctx context.Context, f *counter.Flush, done outcome) outcome {
 	if f == nil {
 		return done

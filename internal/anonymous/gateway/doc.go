@@ -15,7 +15,7 @@
 // token, and that the token is unspent), adds it to sums in memory, and answers
 // when a record with it is on disk. Records hold the packages of many devices:
 // at least [Config.Least], except the last record of a window. If few packages arrive,
-// the device is told to send again; the token keeps the package from being counted
+// the gateway asks the device to send again; the token keeps the package from being counted
 // twice. So a crash loses no acknowledged package, no file reveals which package came
 // with which token or when, and no log line is about one package.
 //

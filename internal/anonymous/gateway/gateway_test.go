@@ -105,7 +105,7 @@ func TestModelIsTheSimulations(t *testing.T) {
 // A job without hashing trains the simulation's model: the configuration states that
 // features are columns, and their number. A device whose features are no columns does not
 // take part.
-func TestColumnsOfADevices(t *testing.T) {
+func TestColumnsOfDevices(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}

@@ -42,8 +42,8 @@ func Uniform(times []float64) Statistic {
 
 // Runs looks for senders whose requests follow each other: it counts the neighbours in a series
 // with the same sender, as a multiple of their average number in random order (the runs of Wald
-// and Wolfowitz, for several kinds). The p-value is that of a Poisson variable, whose tail is a
-// little heavier than that of the true distribution.
+// and Wolfowitz, for several kinds). The p-value is a Poisson variable's, whose tail is
+// slightly heavier than the true one.
 func Runs(series []int) Statistic {
 	counts := map[int]int{}
 	for _, s := range series {

@@ -166,7 +166,7 @@ func survive(t *testing.T, pace time.Duration) error {
 // and started again. All packages are acknowledged, and the model equals the simulation's
 // model: none of them was lost, and none counted twice. A machine that is too busy is given
 // more time.
-func TestDevicesSurvivesKills(t *testing.T) {
+func TestDevicesSurviveKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}

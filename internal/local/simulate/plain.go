@@ -37,7 +37,7 @@ func (p plain) Put(id job.ID, item vault.Item, b []byte) error {
 func (p plain) Get(id job.ID, item vault.Item) ([]byte, error) {
 	b, err := os.ReadFile(p.path(id, item))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, vault.ErrNoRetained
+		return nil, vault.ErrNoState
 	}
 	return b, err
 }

@@ -189,7 +189,7 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 		return nil, err
 	}
 	for i, share := range c.Shares {
-		retained := vault.NewMemoryRetained()
+		retained := vault.NewMemoryStates()
 		if i == 0 {
 			f.retained = retained
 		}
@@ -201,9 +201,9 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 			Name: share.Party, Reader: c.Reader, Identity: keys[share.Party], Roster: members, Conn: conn, Vault: vault.NewMemory(),
 			Retained: retained, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
 			Policy:  func(string) (party.Policy, error) { return party.PolicyFor(c.Job), nil },
-			Aligned: f.aligned.put, Alignments: vault.NewMemoryRetained(), Notified: c.notified(share.Party), Judged: f.judged.put(share.Party),
+			Aligned: f.aligned.put, Alignments: vault.NewMemoryStates(), Notified: c.notified(share.Party), Judged: f.judged.put(share.Party),
 			Releases: disclosure.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)),
-			Load:     func(job.ID, job.Data) (method.Table, error) { return share.Table, nil }, Snapshots: vault.NewMemoryRetained(),
+			Load:     func(job.ID, job.Data) (method.Table, error) { return share.Table, nil }, Snapshots: vault.NewMemoryStates(),
 		}))
 	}
 	return f, nil
@@ -300,7 +300,7 @@ func (f *federation) submit(ctx context.Context, c Config) (*method.Result, *met
 // it has the scaling. The other parties' models are equal to it.
 func (f *federation) addOwnModel(r *method.Result, id job.ID, c Config) error {
 	kept, err := f.retained.Get(id)
-	if errors.Is(err, vault.ErrNoRetained) {
+	if errors.Is(err, vault.ErrNoState) {
 		return nil
 	}
 	if err != nil {

@@ -227,7 +227,7 @@ func TestAttackOnlyOneWithARareValue(t *testing.T) {
 					t.Errorf("east's operator is told %q, want %q", told, want)
 				}
 				if f.Parties["north"].Notices() != nil {
-					t.Errorf("north, where everybody has one value, is told %q", f.Parties["north"].Notices())
+					t.Errorf("north, whose rows all have one value, has the notices %q", f.Parties["north"].Notices())
 				}
 			}
 		})

@@ -214,7 +214,7 @@ func TestAnnouncedWeightsThatAreRefused(t *testing.T) {
 }
 
 // Jobs of devices are those whose server needs no table, and whose devices withstand the server.
-func TestJobsOfADevices(t *testing.T) {
+func TestJobsOfDevices(t *testing.T) {
 	for name, tt := range map[string]struct{ from, to, want string }{
 		"packages":       {"aggregation: secagg, dropped: 0.1", "aggregation: packages", "add aggregation: secagg to protocol"},
 		"no classes":     {"classes: [no, yes], ", "", "sees no labels"},

@@ -216,7 +216,7 @@ func north(t *testing.T) *party.Party {
 		t.Fatal(err)
 	}
 	p := party.New(party.Config{
-		Reader: all.Reader(), Name: "north", Identity: keys["north"], Roster: r, Conn: conn, Vault: vault.NewMemory(), Retained: vault.NewMemoryRetained(), Snapshots: vault.NewMemoryRetained(),
+		Reader: all.Reader(), Name: "north", Identity: keys["north"], Roster: r, Conn: conn, Vault: vault.NewMemory(), Retained: vault.NewMemoryStates(), Snapshots: vault.NewMemoryStates(),
 		Load: func(job.ID, job.Data) (method.Table, error) { return method.Table{}, errors.New("no data") },
 		Seed: coordinator.RandomSeed, Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet(),
 	})

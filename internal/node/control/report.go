@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Report says how a session ended for a party. It has nothing of the data except the facts that the
+// Report is a party's account of the end of a session. Of the data it contains only the facts that the
 // leakage statement needs.
 type Report struct {
 	fault.Notice        // no trouble and no text when done

@@ -200,7 +200,7 @@ func (c *Coordinator) Download(id job.ID) ([]byte, error) {
 // left reads an artifact that a finished job retained.
 func (c *Coordinator) left(id job.ID, item vault.Item) ([]byte, error) {
 	b, err := c.Artifacts.Get(id, item)
-	if errors.Is(err, vault.ErrNoRetained) {
+	if errors.Is(err, vault.ErrNoState) {
 		return nil, fault.Public(fault.BadInputf("coordinator: the artifacts that job %v retained, its %s among them, have been erased; submit the job again", id, item))
 	}
 	if err != nil {

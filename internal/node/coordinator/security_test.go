@@ -69,7 +69,7 @@ func TestRule1AnInputChangedBetweenCrashAndReplayAbortsAndSendsNothing(t *testin
 	const changedInput = "its data has changed since this session began"
 	for op, want := range map[string]string{
 		"ack okra/Seed":      changedInput,
-		"send okra/Announce": "the job awaits its operator's approval", // which notes what rows are let out before the first message
+		"send okra/Announce": "the job awaits its operator's approval", // the ledger enters the rows before the first message
 		"send okra/Rows":     "the job awaits its operator's approval",
 	} {
 		t.Run(op, func(t *testing.T) {

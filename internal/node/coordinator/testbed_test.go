@@ -307,8 +307,8 @@ func (w *testbed) build(name string, m *member) (func(context.Context) error, er
 		return m.boss.Run, nil
 	}
 	m.party = party.New(party.Config{
-		Reader: w.reader(), Approved: w.dictionaries.Approved, Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Retained: artifacts.Retained(), Policy: func(string) (party.Policy, error) { return w.policyOf(name), nil }, Limits: w.limits,
-		Load: func(_ job.ID, d job.Data) (method.Table, error) { return w.load(name, d) }, Snapshots: vault.NewMemoryRetained(), Alignments: artifacts.Of(vault.Aligned),
+		Reader: w.reader(), Approved: w.dictionaries.Approved, Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Retained: artifacts.States(), Policy: func(string) (party.Policy, error) { return w.policyOf(name), nil }, Limits: w.limits,
+		Load: func(_ job.ID, d job.Data) (method.Table, error) { return w.load(name, d) }, Snapshots: vault.NewMemoryStates(), Alignments: artifacts.Of(vault.Aligned),
 		Seed: w.seed, Usage: usage, Logger: logger, Releases: w.releases(name),
 		Aligned: func(id job.ID, ids []string) error {
 			w.align(name, ids)

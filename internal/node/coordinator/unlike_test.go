@@ -162,7 +162,7 @@ func TestAColumnFarFromTheOthers(t *testing.T) {
 		if name == "south" && (err != nil || !strings.HasPrefix(string(left), `column "kidney": the median`) || strings.Contains(string(left), "\n")) {
 			t.Errorf("south keeps %q, %v", left, err)
 		}
-		if name != "south" && !errors.Is(err, vault.ErrNoRetained) {
+		if name != "south" && !errors.Is(err, vault.ErrNoState) {
 			t.Errorf("%s keeps %q", name, left)
 		}
 	}

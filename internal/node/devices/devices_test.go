@@ -348,7 +348,7 @@ func figuresOf(t testing.TB, r *method.Result) []sums.Figures {
 // A job of devices over HTTP ends in the kernel of a simulation, byte for byte, and each device in the
 // same recommendations: with all devices, and without those that vanish on the way. The server
 // dies twice in the second case.
-func TestDevicesEqualsSimulation(t *testing.T) {
+func TestDevicesEqualSimulation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}

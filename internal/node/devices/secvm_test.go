@@ -127,7 +127,7 @@ func weightsOf(t *testing.T, model []byte) []float64 {
 // A job of devices over HTTP gives a simulation's model, byte for byte, and publishes its weights in
 // each window: with all devices, and with some that vanish from each window and come back for
 // the next, while the server dies in the first, in the second, and between them.
-func TestSumsOfADevicesEqualSimulation(t *testing.T) {
+func TestSumsOfDevicesEqualSimulation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}

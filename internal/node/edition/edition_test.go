@@ -228,7 +228,7 @@ func holds(t *testing.T, s Store, text string) bool {
 		t.Fatal(err)
 	}
 	_, err = artifacts.Get(id, "rows")
-	if err != nil && !errors.Is(err, vault.ErrNoRetained) {
+	if err != nil && !errors.Is(err, vault.ErrNoState) {
 		_, err = artifacts.Open(id, "rows")
 	}
 	return err == nil

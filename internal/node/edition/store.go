@@ -266,7 +266,7 @@ func at(artifacts *vault.Artifacts, text string, item vault.Item) ([]byte, error
 		return nil, err
 	}
 	b, err := artifacts.Get(id, item)
-	if errors.Is(err, vault.ErrNoRetained) {
+	if errors.Is(err, vault.ErrNoState) {
 		return nil, errLost
 	}
 	return b, err

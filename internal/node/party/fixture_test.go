@@ -110,7 +110,7 @@ func newFixture(t *testing.T, policy Policy) *fixture {
 		t.Fatal(err)
 	}
 	s.party = New(Config{
-		Reader: all.Reader().Knowing(s.dictionaries.Find), Approved: s.dictionaries.Approved, Name: "north", Identity: s.keys["north"], Roster: s.roster, Conn: conn, Vault: vault.NewMemory(), Retained: vault.NewMemoryRetained(), Snapshots: vault.NewMemoryRetained(),
+		Reader: all.Reader().Knowing(s.dictionaries.Find), Approved: s.dictionaries.Approved, Name: "north", Identity: s.keys["north"], Roster: s.roster, Conn: conn, Vault: vault.NewMemory(), Retained: vault.NewMemoryStates(), Snapshots: vault.NewMemoryStates(),
 		Policy: func(string) (Policy, error) { return policy, nil }, Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet,
 		Load: func(job.ID, job.Data) (method.Table, error) {
 			s.loads.Add(1)

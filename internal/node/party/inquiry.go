@@ -21,7 +21,7 @@ func (p *Party) inquired(prop *control.Proposal) (*work, error) {
 		return nil, refuse("the proposal's id is not the id of its question")
 	}
 	secret, err := p.Retained.Get(q.Job)
-	if errors.Is(err, vault.ErrNoRetained) {
+	if errors.Is(err, vault.ErrNoState) {
 		return nil, fault.Public(fault.BadInputf("%s has forgotten its part of the model of job %v, or never kept one, and the model is useless without it; submit the job again", p.Name, q.Job))
 	}
 	if err != nil {

@@ -206,7 +206,7 @@ func TestForgetting(t *testing.T) {
 	}
 	s.tell("hub", control.Topic(id), control.KindForget, f.Encode())
 	s.hear(control.KindForgotten)
-	if _, err := s.party.Retained.Get(id); !errors.Is(err, vault.ErrNoRetained) {
+	if _, err := s.party.Retained.Get(id); !errors.Is(err, vault.ErrNoState) {
 		t.Errorf("error %v, want that nothing is left", err)
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)

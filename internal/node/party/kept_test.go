@@ -90,7 +90,7 @@ func TestRetentionKeepsFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Party{Config: Config{Retained: artifacts.Retained(), Limits: Limits{Retention: time.Nanosecond}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}}
+	p := &Party{Config: Config{Retained: artifacts.States(), Limits: Limits{Retention: time.Nanosecond}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}}
 	var w wire.Writer
 	w.String(method.FitMagic)
 	if err := p.Retained.Put(job.ID{7}, w.Bytes()); err != nil {

@@ -135,7 +135,7 @@ func TestNoPolicyAllowsNothing(t *testing.T) {
 // The strongest adversary is a coordinator that writes the job: it says hardened and
 // turns off everything that hardens fedcfk. A policy that says nothing of limits
 // refuses each of these, and their sum.
-func TestWeakenedDevicesIsRefused(t *testing.T) {
+func TestWeakenedDevicesAreRefused(t *testing.T) {
 	const file = `apiVersion: mercer/v1
 kind: Job
 metadata: {name: greedy}

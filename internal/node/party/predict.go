@@ -101,7 +101,7 @@ func (p *Party) Predict(ctx context.Context, id job.ID, set *dataset.Set, source
 // encoder's secret or nothing.
 func (p *Party) predictHere(id job.ID, set *dataset.Set) (*method.Prediction, error) {
 	retained, err := p.Retained.Get(id)
-	if errors.Is(err, vault.ErrNoRetained) {
+	if errors.Is(err, vault.ErrNoState) {
 		return nil, nil
 	}
 	if err != nil {
@@ -141,7 +141,7 @@ func (p *Party) open(retained []byte) (method.Erasable, error) {
 // it retained nothing.
 func (p *Party) Preparation(id job.ID) ([]byte, error) {
 	retained, err := p.Retained.Get(id)
-	if errors.Is(err, vault.ErrNoRetained) {
+	if errors.Is(err, vault.ErrNoState) {
 		return nil, nil
 	}
 	if err != nil {
@@ -198,7 +198,7 @@ func (p *Party) prepareQuestion(q *question) error {
 		return fmt.Errorf("party: %d questions wait for an answer, the most allowed; ask again later", maxQuestions)
 	}
 	secret, err := p.Retained.Get(q.job)
-	if errors.Is(err, vault.ErrNoRetained) {
+	if errors.Is(err, vault.ErrNoState) {
 		return fault.BadInputf("job %v retained nothing here to encode new rows with; submit it with prediction: open", q.job)
 	}
 	if err != nil {

@@ -231,7 +231,7 @@ func (p *Party) keptFit(of job.Kept) ([]byte, error) {
 	}
 	kept, err := p.Retained.Get(of.Job)
 	switch {
-	case errors.Is(err, vault.ErrNoRetained):
+	case errors.Is(err, vault.ErrNoState):
 		return nil, nil
 	case err != nil:
 		return nil, fault.Kept.Of(err)
@@ -247,7 +247,7 @@ func (p *Party) keptAlignment(by job.ID) ([]byte, error) {
 		return nil, nil
 	}
 	kept, err := p.Alignments.Get(by)
-	if errors.Is(err, vault.ErrNoRetained) {
+	if errors.Is(err, vault.ErrNoState) {
 		return nil, nil
 	}
 	return kept, fault.Kept.Of(err)
@@ -261,7 +261,7 @@ func (p *Party) resumeFrom(w *work) error {
 	}
 	rest, err := p.Retained.Get(next.Earlier)
 	defer clear(rest)
-	if err != nil && !errors.Is(err, vault.ErrNoRetained) {
+	if err != nil && !errors.Is(err, vault.ErrNoState) {
 		return fault.Kept.Of(err)
 	}
 	return next.Resume(rest)

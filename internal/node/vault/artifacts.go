@@ -148,7 +148,7 @@ func (e *Artifacts) makeKey(id job.ID) ([]byte, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	key, err := e.openKey(id)
-	if !errors.Is(err, ErrNoRetained) {
+	if !errors.Is(err, ErrNoState) {
 		return key, err
 	}
 	key = make([]byte, 32)
@@ -165,11 +165,11 @@ func (e *Artifacts) makeKey(id job.ID) ([]byte, error) {
 	return key, disk.Replace(e.path(id, keyFile), sealed)
 }
 
-// openKey returns a job's key, or [ErrNoRetained].
+// openKey returns a job's key, or [ErrNoState].
 func (e *Artifacts) openKey(id job.ID) ([]byte, error) {
 	sealed, err := os.ReadFile(e.path(id, keyFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNoRetained
+		return nil, ErrNoState
 	}
 	if err != nil {
 		return nil, err
@@ -181,16 +181,16 @@ func (e *Artifacts) openKey(id job.ID) ([]byte, error) {
 	return key, nil
 }
 
-// keyOf is openKey for callers outside: a missing key is [ErrNoRetained] itself.
+// keyOf is openKey for callers outside: a missing key is [ErrNoState] itself.
 func (e *Artifacts) keyOf(id job.ID) ([]byte, error) {
 	key, err := e.openKey(id)
-	if err == nil || errors.Is(err, ErrNoRetained) {
+	if err == nil || errors.Is(err, ErrNoState) {
 		return key, err
 	}
 	return nil, fmt.Errorf("vault: %w", err)
 }
 
-// Get opens an item. It returns [ErrNoRetained] if there is none, and another error if the item cannot
+// Get opens an item. It returns [ErrNoState] if there is none, and another error if the item cannot
 // be read, or was sealed to another identity.
 func (e *Artifacts) Get(id job.ID, item Item) ([]byte, error) {
 	key, err := e.keyOf(id)
@@ -200,7 +200,7 @@ func (e *Artifacts) Get(id job.ID, item Item) ([]byte, error) {
 	defer clear(key)
 	sealed, err := os.ReadFile(e.path(id, string(item)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNoRetained
+		return nil, ErrNoState
 	}
 	if err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
@@ -275,10 +275,10 @@ func (e *Artifacts) Erase(id job.ID) ([]Item, error) {
 	return gone, disk.SyncDir(e.folder)
 }
 
-// ErrNoRetained reports a job without retained state.
-var ErrNoRetained = errors.New("vault: this job retained nothing here")
+// ErrNoState reports a job without retained state.
+var ErrNoState = errors.New("vault: this job retained nothing here")
 
-// Retained is a job with artifacts, and the time of the last one.
+// States is a job with artifacts, and the time of the last one.
 type Retained struct {
 	Job   job.ID
 	Since time.Time
@@ -296,42 +296,42 @@ type Items struct {
 // Put seals a job's item and makes it durable.
 func (i Items) Put(id job.ID, secret []byte) error { return i.artifacts.Put(id, i.item, secret) }
 
-// Get opens a job's item. It returns [ErrNoRetained] if there is none.
+// Get opens a job's item. It returns [ErrNoState] if there is none.
 func (i Items) Get(id job.ID) ([]byte, error) { return i.artifacts.Get(id, i.item) }
 
-// Retained returns the part of the artifacts that a party's predictions need.
-func (e *Artifacts) Retained() *DiskRetained { return &DiskRetained{e} }
+// States returns the part of the artifacts that a party's predictions need.
+func (e *Artifacts) States() *DiskStates { return &DiskStates{e} }
 
-// DiskRetained stores on disk the retained state of jobs for a party's predictions.
-type DiskRetained struct{ artifacts *Artifacts }
+// DiskStates stores on disk the retained state of jobs for a party's predictions.
+type DiskStates struct{ artifacts *Artifacts }
 
 // Put seals a secret and makes it durable.
-func (k *DiskRetained) Put(id job.ID, secret []byte) error {
+func (k *DiskStates) Put(id job.ID, secret []byte) error {
 	return k.artifacts.Put(id, Predictor, secret)
 }
 
-// Get opens a job's secret. It returns [ErrNoRetained] if there is none.
-func (k *DiskRetained) Get(id job.ID) ([]byte, error) { return k.artifacts.Get(id, Predictor) }
+// Get opens a job's secret. It returns [ErrNoState] if there is none.
+func (k *DiskStates) Get(id job.ID) ([]byte, error) { return k.artifacts.Get(id, Predictor) }
 
 // Erase erases all artifacts of a job here, and returns their names.
-func (k *DiskRetained) Erase(id job.ID) ([]Item, error) { return k.artifacts.Erase(id) }
+func (k *DiskStates) Erase(id job.ID) ([]Item, error) { return k.artifacts.Erase(id) }
 
 // Jobs lists the jobs with artifacts.
-func (k *DiskRetained) Jobs() ([]Retained, error) { return k.artifacts.Jobs() }
+func (k *DiskStates) Jobs() ([]Retained, error) { return k.artifacts.Jobs() }
 
-// MemoryRetained has the retained state of jobs for predictions, until the process ends.
-type MemoryRetained struct {
+// MemoryStates has the retained state of jobs for predictions, until the process ends.
+type MemoryStates struct {
 	mu   sync.Mutex
 	kept map[job.ID][]byte
 }
 
-// NewMemoryRetained returns an empty store.
-func NewMemoryRetained() *MemoryRetained {
-	return &MemoryRetained{kept: make(map[job.ID][]byte)}
+// NewMemoryStates returns an empty store.
+func NewMemoryStates() *MemoryStates {
+	return &MemoryStates{kept: make(map[job.ID][]byte)}
 }
 
 // Put stores a secret.
-func (k *MemoryRetained) Put(id job.ID, secret []byte) error {
+func (k *MemoryStates) Put(id job.ID, secret []byte) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	clear(k.kept[id])
@@ -339,18 +339,18 @@ func (k *MemoryRetained) Put(id job.ID, secret []byte) error {
 	return nil
 }
 
-// Get returns a copy of a job's secret, or [ErrNoRetained].
-func (k *MemoryRetained) Get(id job.ID) ([]byte, error) {
+// Get returns a copy of a job's secret, or [ErrNoState].
+func (k *MemoryStates) Get(id job.ID) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if secret, ok := k.kept[id]; ok {
 		return bytes.Clone(secret), nil // Erase overwrites its own
 	}
-	return nil, ErrNoRetained
+	return nil, ErrNoState
 }
 
 // Erase forgets a job's secret.
-func (k *MemoryRetained) Erase(id job.ID) ([]Item, error) {
+func (k *MemoryStates) Erase(id job.ID) ([]Item, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	secret, some := k.kept[id]
@@ -363,4 +363,4 @@ func (k *MemoryRetained) Erase(id job.ID) ([]Item, error) {
 }
 
 // Jobs returns none: the secrets end with the process.
-func (k *MemoryRetained) Jobs() ([]Retained, error) { return nil, nil }
+func (k *MemoryStates) Jobs() ([]Retained, error) { return nil, nil }

@@ -15,7 +15,7 @@ import (
 
 // A reader of the disk, or of a backup of it, without the identity finds nothing in clear, and cannot
 // put one job's files in the place of another's.
-func TestArtifactsIsSealed(t *testing.T) {
+func TestArtifactsAreSealed(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "kept")
 	e, one, two := onDisk(t, folder, 1), job.ID{1}, job.ID{2}
 	if err := errors.Join(e.Put(one, Predictor, encoder), e.Put(two, Predictor, []byte("other"))); err != nil {
@@ -34,19 +34,19 @@ func TestArtifactsIsSealed(t *testing.T) {
 	if got, err := onDisk(t, folder, 1).Get(one, Predictor); err != nil || !bytes.Equal(got, encoder) {
 		t.Fatalf("after a restart: %q, %v", got, err)
 	}
-	if got, err := onDisk(t, folder, 2).Get(one, Predictor); err == nil || errors.Is(err, ErrNoRetained) {
+	if got, err := onDisk(t, folder, 2).Get(one, Predictor); err == nil || errors.Is(err, ErrNoState) {
 		t.Fatalf("another identity: %q, %v", got, err)
 	}
 	for _, file := range []string{keyFile, string(Predictor)} {
 		good, other := read(t, e.path(two, file)), read(t, e.path(one, file))
 		write(t, e.path(two, file), other)
-		if got, err := e.Get(two, Predictor); err == nil || errors.Is(err, ErrNoRetained) {
+		if got, err := e.Get(two, Predictor); err == nil || errors.Is(err, ErrNoState) {
 			t.Fatalf("one job's %s under another's name: %q, %v", file, got, err)
 		}
 		write(t, e.path(two, file), good)
 	}
 	write(t, e.path(two, string(Model)), read(t, e.path(two, string(Predictor))))
-	if got, err := e.Get(two, Model); err == nil || errors.Is(err, ErrNoRetained) {
+	if got, err := e.Get(two, Model); err == nil || errors.Is(err, ErrNoState) {
 		t.Fatalf("one item under another's name: %q, %v", got, err)
 	}
 }
@@ -194,7 +194,7 @@ func TestArtifactsErrors(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(e.path(id, string(Answers)), "inside"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := e.Get(id, Answers); err == nil || errors.Is(err, ErrNoRetained) {
+	if got, err := e.Get(id, Answers); err == nil || errors.Is(err, ErrNoState) {
 		t.Errorf("Get: %q, %v", got, err)
 	}
 	if err := e.Put(id, Answers, encoder); err == nil {

@@ -70,7 +70,7 @@ func TestOpenNoticesDamage(t *testing.T) {
 func TestOpenOfNothing(t *testing.T) {
 	e := onDisk(t, filepath.Join(t.TempDir(), "kept"), 1)
 	id := job.ID{7}
-	if _, err := e.Open(id, Snapshot); !errors.Is(err, ErrNoRetained) {
+	if _, err := e.Open(id, Snapshot); !errors.Is(err, ErrNoState) {
 		t.Errorf("without a key: %v", err)
 	}
 	if err := e.Put(id, Snapshot, []byte("cells")); err != nil {
@@ -79,7 +79,7 @@ func TestOpenOfNothing(t *testing.T) {
 	if err := e.Remove(id, Snapshot); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Open(id, Snapshot); !errors.Is(err, ErrNoRetained) {
+	if _, err := e.Open(id, Snapshot); !errors.Is(err, ErrNoState) {
 		t.Errorf("after its removal: %v", err)
 	}
 }

@@ -39,12 +39,12 @@ var encoder = []byte("the secret of an encoder, which decodes every row")
 
 func TestRetained(t *testing.T) {
 	for name, k := range map[string]retained{
-		"memory": NewMemoryRetained(),
-		"disk":   onDisk(t, filepath.Join(t.TempDir(), "kept"), 1).Retained(),
+		"memory": NewMemoryStates(),
+		"disk":   onDisk(t, filepath.Join(t.TempDir(), "kept"), 1).States(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			one, two := job.ID{1}, job.ID{2}
-			if _, err := k.Get(one); !errors.Is(err, ErrNoRetained) {
+			if _, err := k.Get(one); !errors.Is(err, ErrNoState) {
 				t.Fatalf("%v, want ErrNoRetained", err)
 			}
 			if _, err := k.Erase(one); err != nil {
@@ -65,7 +65,7 @@ func TestRetained(t *testing.T) {
 			if !bytes.Equal(got, encoder) {
 				t.Fatal("Erase reached into what Get had returned")
 			}
-			if _, err := k.Get(one); !errors.Is(err, ErrNoRetained) {
+			if _, err := k.Get(one); !errors.Is(err, ErrNoState) {
 				t.Fatalf("%v after Erase, want ErrNoRetained", err)
 			}
 			if other, err := k.Get(two); err != nil || string(other) != "other" {
@@ -77,7 +77,7 @@ func TestRetained(t *testing.T) {
 
 // Replaced or erased secrets are overwritten in memory.
 func TestMemoryRetainedOverwrites(t *testing.T) {
-	k, id := NewMemoryRetained(), job.ID{1}
+	k, id := NewMemoryStates(), job.ID{1}
 	for name, end := range map[string]func() error{
 		"Put":   func() error { return k.Put(id, []byte("newer")) },
 		"Erase": func() error { _, err := k.Erase(id); return err },

@@ -126,7 +126,7 @@ func (e *Artifacts) Open(id job.ID, item Item) (io.ReadCloser, error) {
 	defer clear(key)
 	f, err := os.Open(e.path(id, string(item)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNoRetained
+		return nil, ErrNoState
 	}
 	if err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
