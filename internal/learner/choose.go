@@ -23,6 +23,7 @@ type Choice struct {
 // with the highest mean score. progress may be nil. A search ends soon after ctx does, with an
 // error that wraps ctx's error.
 func Choose(ctx context.Context, j *job.Job, t Problem, progress func(done, total int) error) (*Choice, error) {
+	t.Order = j.Data.Order
 	return choose(ctx, j, t, func(g Grid) (*Searched, int, error) {
 		s, err := Search(ctx, t, g, FoldsOf(j), progress)
 		if err != nil {
@@ -34,6 +35,7 @@ func Choose(ctx context.Context, j *job.Job, t Problem, progress func(done, tota
 
 // ChooseCell is like Choose, for a cell that others have chosen with the same grid.
 func ChooseCell(ctx context.Context, j *job.Job, t Problem, cell int) (*Choice, error) {
+	t.Order = j.Data.Order
 	return choose(ctx, j, t, func(g Grid) (*Searched, int, error) {
 		s, err := SearchFor(ctx, t, g, FoldsOf(j), cell)
 		return s, cell, err
@@ -88,6 +90,7 @@ func (c *Choice) Fit(ctx context.Context, t Problem, progress func(done, total i
 	if err != nil {
 		return nil, err
 	}
+	t.Order = c.Job.Data.Order
 	f, err := Fit(ctx, t, learner, progress)
 	if err != nil {
 		return nil, ExplainFailure(ctx, err)
@@ -116,7 +119,6 @@ type Work struct {
 // does, with an error that wraps ctx's error.
 func (w *Work) Do(ctx context.Context, j *job.Job, step string, counts func(part string) func(done, total int) error) error {
 	var err error
-	w.Problem.Order = j.Data.Order
 	switch step {
 	case "tune":
 		w.Choice, err = Choose(ctx, j, w.Problem, counts(step))

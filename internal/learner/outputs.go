@@ -97,7 +97,7 @@ func (o *Outputs) measure(f *Fitted) (Metrics, error) {
 // as if one process had trained it. truth holds the labels of these rows, training the labels of
 // the training rows.
 func (o *Outputs) Judge(j *job.Job, u linalg.Matrix[float64], truth, training []string) (*Work, error) {
-	f := &Fitted{Truth: truth, Decisions: linalg.New[float64](u.Cols, u.Rows), held: len(truth)}
+	f := &Fitted{Truth: truth, Decisions: linalg.New[float64](u.Cols, u.Rows), held: len(truth), order: o.order}
 	f.Head.Output = OutputOf(j, o.Classes)
 	if err := f.Head.Check(u.Rows); err != nil {
 		return nil, fmt.Errorf("learner: %w", err)

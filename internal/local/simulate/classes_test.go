@@ -35,11 +35,14 @@ func TestListedClassesAreInTheirOrder(t *testing.T) {
 		{"name: moments, directions: 24, classes: [ill, well]", threeParties, rowsSchema, rbfListed, "name: ridge-classifier, alpha: 0.1", false},
 	} {
 		t.Run(tt.protocol, func(t *testing.T) {
-			scale := "standard"
+			scale, compare := "standard", "pooled"
 			if strings.Contains(tt.protocol, "secureboost") {
 				scale = "none"
 			}
-			text := fmt.Sprintf(bySchema, "empty.csv", tt.partition, tt.schema, scale, tt.protocol, tt.kernel, tt.learner, "")
+			if strings.Contains(tt.protocol, "moments") {
+				compare = ""
+			}
+			text := fmt.Sprintf(bySchema, "empty.csv", tt.partition, tt.schema, scale, tt.protocol, tt.kernel, tt.learner, compare)
 			plain, before, _ := simulateAndCompare(t, jobtest.Parse(t, text), loadDirty)
 			listed := strings.Replace(text, "label: diagnosis", "label: {column: diagnosis, classes: [well, ill]}", 1)
 			listed = strings.Replace(listed, ", classes: [ill, well]}", "}", 1) // of moments, which takes the data's
@@ -50,10 +53,16 @@ func TestListedClassesAreInTheirOrder(t *testing.T) {
 			if after.Classes != nil && !slices.Equal(after.Classes, []string{"well", "ill"}) || !slices.Equal(after.Predicted, before.Predicted) {
 				t.Errorf("classes %q, and predictions are those of before: %v", after.Classes, slices.Equal(after.Predicted, before.Predicted))
 			}
+			if (r.Pooled == nil) != (compare == "") {
+				t.Errorf("pooled: %v", r.Pooled)
+			}
+			f := r.Figures
+			if f != nil && f.Confusion != nil && !slices.Equal(f.Confusion.Classes, []string{"well", "ill"}) {
+				t.Errorf("confusion matrix of classes %q", f.Confusion.Classes)
+			}
 			if !tt.curves {
 				return
 			}
-			f := r.Figures
 			if f.Positive != "ill" || plain.Figures.Positive != "well" || f.Classes[0].Class != "well" || f.Confusion.Classes[1] != "ill" || f.PerClass[1].Class != "ill" || f.Curves[0].Class != "ill" {
 				t.Errorf("figures of the class %s, of %+v", f.Positive, f.Classes)
 			}
