@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/bench"
@@ -113,3 +116,36 @@ func TestBenchPeerIsNotInstalled(t *testing.T) {
 		t.Errorf("%s%s", errs.String(), out.String())
 	}
 }
+
+// Ctrl-C leaves the page and the table of the experiments that have ended.
+func TestInterruptedBenchLeavesItsPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	dir := filepath.Join(t.TempDir(), "papers")
+	var out, errs bytes.Buffer
+	a := testApp(&out, &errs)
+	a.stderr = writerFunc(func(b []byte) (int, error) {
+		if bytes.HasPrefix(b, []byte("1 of 2: hannemann figure3 took ")) {
+			if err := syscall.Kill(syscall.Getpid(), syscall.SIGINT); err != nil {
+				t.Error(err)
+			}
+		}
+		return errs.Write(b)
+	})
+	code := a.execute(a.root(), []string{"bench", "paper", "--only", "hannemann figure3,gu figure5", "--quick", "--out", dir})
+	if code != interrupted || !strings.Contains(errs.String(), "interrupted in gu figure5; "+filepath.Join(dir, "report.html")+" has the 1 experiment before it") {
+		t.Errorf("exit code %d, %s", code, errs.String())
+	}
+	table, err := os.ReadFile(filepath.Join(dir, "figures.csv"))
+	if err != nil || !strings.Contains(string(table), "hannemann,figure3") {
+		t.Errorf("%v in %s", err, table)
+	}
+	if page, err := os.ReadFile(filepath.Join(dir, "report.html")); err != nil || !bytes.Contains(page, []byte("hannemann figure3")) {
+		t.Errorf("no page: %v", err)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }

@@ -15,18 +15,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/bench/paper"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/report"
 )
 
 // paperFlags are the flags of mercer bench paper.
 type paperFlags struct {
-	only, out    string
+	only         []string
+	out          string
 	runs         int
 	quick, check bool
 }
@@ -43,11 +44,12 @@ data folder. If it lacks the paper's data, other data take their place, and the 
 says so.
 
 With --out, the folder gets a page (report.html), all figures (figures.csv), and each
-chart as SVG and PNG.`,
-		Example: "  mercer bench paper all --quick --out papers\n  mercer bench paper gu --only table4",
+chart as SVG and PNG. They are written anew after each experiment, so Ctrl-C leaves
+those that have ended.`,
+		Example: "  mercer bench paper all --quick --out papers\n  mercer bench paper gu --only figure3,table4",
 		Args:    onePaper, ValidArgs: names,
 	}
-	cmd.Flags().StringVar(&f.only, "only", "", "one experiment, such as table1")
+	cmd.Flags().StringSliceVar(&f.only, "only", nil, "experiments, such as table1 or figure3,table4; default all")
 	cmd.Flags().StringVar(&f.out, "out", "", "folder for the page, the table and the pictures; default none")
 	cmd.Flags().IntVar(&f.runs, "runs", 10, "number of splits of each figure; 1 with --quick unless given")
 	cmd.Flags().BoolVar(&f.quick, "quick", false, "measure fewer sizes")
@@ -71,12 +73,10 @@ func onePaper(_ *cobra.Command, args []string) error {
 
 // papers runs the experiments of a paper, or of all.
 func (a *app) papers(ctx context.Context, which string, f paperFlags) (Result, error) {
-	chosen := slices.DeleteFunc(paper.Experiments(), func(e paper.Experiment) bool {
-		return which != "all" && e.Paper != which || f.only != "" && e.Name != f.only
-	})
+	chosen, err := experimentsOf(which, f.only)
 	switch {
-	case len(chosen) == 0:
-		return nil, usage("--only %s is not an experiment of %s; mercer bench paper has %s", f.only, which, strings.Join(experimentNames(), ", "))
+	case err != nil:
+		return nil, err
 	case f.runs < 1:
 		return nil, usage("--runs is %d; it must be at least 1", f.runs)
 	}
@@ -88,26 +88,58 @@ func (a *app) papers(ctx context.Context, which string, f paperFlags) (Result, e
 	r := paperResult{Machine: thisMachine()}
 	lab := &paper.Runner{Reader: a.reader, Run: a.paperJob, Has: a.has, Runs: f.runs, Quick: f.quick}
 	for i, e := range chosen {
-		bars := a.progress()
-		bars.Step("", protocol.Progress{Stage: e.Paper + " " + e.Name, Done: int64(i), Total: int64(len(chosen))})
-		bars.Close()
 		began := time.Now()
 		found, err := e.Run(ctx, lab)
 		if err != nil {
-			return nil, err
+			return nil, r.stopped(e, err, f.out)
 		}
 		found.Seconds = time.Since(began).Seconds()
 		r.Findings = append(r.Findings, found)
-	}
-	if f.out != "" {
-		if err := r.save(f.out); err != nil {
-			return nil, err
+		if f.out != "" {
+			if err := r.save(f.out); err != nil {
+				return nil, err
+			}
 		}
+		a.tell(fmt.Sprintf("%d of %d: %s %s took %.0f s", i+1, len(chosen), e.Paper, e.Name, found.Seconds))
 	}
 	if f.check {
 		return r, r.err()
 	}
 	return r, nil
+}
+
+// experimentsOf returns the experiments of a paper, or of all, whose names are listed, with or without
+// the paper; all if the list is empty.
+func experimentsOf(which string, only []string) (chosen []paper.Experiment, err error) {
+	found := make(map[string]bool)
+	for _, e := range paper.Experiments() {
+		whole := e.Paper + " " + e.Name
+		if which != "all" && e.Paper != which {
+			continue
+		}
+		if len(only) == 0 || slices.Contains(only, e.Name) || slices.Contains(only, whole) {
+			chosen = append(chosen, e)
+		}
+		found[e.Name], found[whole] = true, true
+	}
+	for _, name := range only {
+		if !found[name] {
+			return nil, usage("--only %s is not an experiment of %s; mercer bench paper has %s", name, which, strings.Join(experimentNames(), ", "))
+		}
+	}
+	return chosen, nil
+}
+
+// stopped names the experiment that an error ended, and the page with the earlier ones.
+func (r paperResult) stopped(e paper.Experiment, err error, out string) error {
+	before := ""
+	if out != "" && len(r.Findings) > 0 {
+		before = fmt.Sprintf("; %s has the %s before it", filepath.Join(out, "report.html"), humanize.Count(len(r.Findings), "experiment"))
+	}
+	if errors.Is(err, context.Canceled) {
+		return &Error{Code: codeInterrupted, Exit: interrupted, Err: fmt.Errorf("interrupted in %s %s%s", e.Paper, e.Name, before)}
+	}
+	return fmt.Errorf("%s %s: %w%s", e.Paper, e.Name, err, before)
 }
 
 func experimentNames() (list []string) {
