@@ -9,6 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/fdskl"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/report"
 )
@@ -38,15 +39,24 @@ func TestEveryExperimentHasAPaperAndANameOfItsOwn(t *testing.T) {
 }
 
 func TestFigure6TurnsAccuracyIntoErrorAndMarksGeneratedRows(t *testing.T) {
-	runner, _ := small(t, func(*job.Job) *method.Result {
-		return &method.Result{Metrics: map[string]float64{"accuracy": 0.75}, Pooled: map[string]float64{"accuracy": 0.875}, ExactKernel: map[string]float64{"accuracy": 1}}
+	runner, _ := small(t, func(j *job.Job) *method.Result {
+		accuracy := 0.75
+		if k, is := j.Protocol.Values.(*fdskl.Keys); is && k.Training == fdskl.Faithful {
+			accuracy = 0.5
+		}
+		return &method.Result{Metrics: map[string]float64{"accuracy": accuracy}, Pooled: map[string]float64{"accuracy": 0.875}, ExactKernel: map[string]float64{"accuracy": 1}}
 	})
 	f, err := guFigure6(t.Context(), runner)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := f.Rows[0]; r.Cell != "phishing (generated), FDSKL" || r.Ours.Mean != 0.25 || r.Published != nil {
-		t.Errorf("row %+v", r)
+	for i, want := range []struct {
+		name  string
+		error float64
+	}{{"FDSKL, Algorithm 1 as published", .5}, {"DSG", .125}, {"one-shot FDSKL (Mercer)", .25}, {"one-shot, pooled", .125}} {
+		if r := f.Rows[i]; r.Cell != "phishing (generated), "+want.name || r.Ours.Mean != want.error || r.Published != nil {
+			t.Errorf("row %+v, want %+v", r, want)
+		}
 	}
 	if len(f.Claims) != 0 {
 		t.Errorf("claims about generated rows: %v", f.Claims)
@@ -68,13 +78,13 @@ func TestEqualJobsRunOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b, c := "gu-phishing", "gu-a9a", "gu-default-credit"
-	if want := []string{a, a, a, b, b, b, c, c, c, a}; !slices.Equal(*ran, want) {
-		t.Errorf("ran %v, want %v: FDSKL and two rivals once each on each set, and an encrypted tree", *ran, want)
+	if want := []string{a, a, a, a, b, b, b, b, c, c, c, c, a}; !slices.Equal(*ran, want) {
+		t.Errorf("ran %v, want %v: two trainings of FDSKL and two rivals once each on each set, and an encrypted tree", *ran, want)
 	}
-	if r := f.Rows[1]; r.Ours.Mean != 50 || *r.Published != 10 {
+	if r := f.Rows[2]; r.Ours.Mean != 50 || *r.Published != 10 {
 		t.Errorf("minutes of 50 trees on phishing: %+v", r)
 	}
-	if r := f.Rows[2]; r.Ours.Mean != 1 || *r.Published != 2 {
+	if r := f.Rows[3]; r.Ours.Mean != 1 || *r.Published != 2 {
 		t.Errorf("minutes on a9a: %+v", r)
 	}
 }

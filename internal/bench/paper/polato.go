@@ -158,7 +158,11 @@ func numbered(n int) []string {
 
 // doubted returns a judged claim that is known not to hold in general.
 func doubted(text string, holds bool, format string, numbers ...any) Claim {
-	c := judge(text, holds, format, numbers...)
+	return asDoubted(judge(text, holds, format, numbers...))
+}
+
+// asDoubted returns the claim as one that the documents say does not hold in general.
+func asDoubted(c Claim) Claim {
 	c.Doubted = true
 	return c
 }
