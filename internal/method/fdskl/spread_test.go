@@ -294,7 +294,7 @@ func TestSpreadLabelsOfNobody(t *testing.T) {
 	j := random(t, spreadSettings, "logistic")
 	set := *columnstest.Numbered(t, "wdbc", 30)
 	set.Labels = make([]string, 30)
-	if _, err := Protocol().Party(methodtest.Instance(j), "host", method.Table{Set: &set}); err == nil || !strings.Contains(err.Error(), "has no label in any row, and in this job host learns from its own labels") {
+	if _, err := Protocol().Party(methodtest.Instance(j), "host", method.Table{Set: &set}); err == nil || !strings.Contains(err.Error(), "has no label in any row, but in this job host learns from its own labels") {
 		t.Errorf("error %v", err)
 	}
 }
