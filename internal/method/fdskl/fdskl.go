@@ -1,6 +1,6 @@
-// Package fdskl binds protocol FDSKL to learners. Parties with different columns of the same people
-// add up phases of random features, and the parties with labels learn from the sums. See
-// protocol/fdskl.
+// Package fdskl runs jobs of protocol FDSKL, in which parties with different columns of the same
+// people learn from sums of phases of random features. All parties add up their phases, and the
+// parties with labels learn from the sums. See protocol/fdskl.
 package fdskl
 
 import (

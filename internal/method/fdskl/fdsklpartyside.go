@@ -22,9 +22,9 @@ type party struct {
 	*columns.Party
 	parent         protocol.SessionID // the id of the session that added up phases
 	directions     Directions
-	labelBroadcast labelBroadcast // at an active worker with spread labels: what it knows of all labels
-	solver         Solver         // at an active worker: its training; nil before the session that adds up phases
-	learnt         *Learnt        // at the party with the labels: the result of the training
+	labelBroadcast labelBroadcast // what an active worker knows about all labels, if labels are spread
+	solver         Solver         // the training of an active worker; nil before the session that adds up phases
+	learnt         *Learnt        // the result of the training, at an active worker
 }
 
 func newParty(c method.Instance, self string, t method.Table) (*party, error) {

@@ -1,6 +1,6 @@
-// Package fdsvrg binds protocol FD-SVRG, a published rival of FDSKL, to learners. Parties with
-// different columns of the same people train a linear model by variance-reduced stochastic
-// gradients. The first party has the labels. See protocol/fdsvrg.
+// Package fdsvrg runs jobs of protocol FD-SVRG, in which parties with different columns of the same
+// people train a linear model by variance-reduced stochastic gradients. FD-SVRG is a published
+// rival of FDSKL. The first party has the labels. See protocol/fdsvrg.
 package fdsvrg
 
 import (

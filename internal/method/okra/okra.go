@@ -1,6 +1,6 @@
-// Package okra binds protocol OKRA to learners. Every party encodes its rows by an isometry that
-// the parties share, and sends them to the coordinator. The coordinator learns from their exact
-// Gram matrix. See protocol/okra.
+// Package okra runs jobs of protocol OKRA, in which the coordinator learns from the exact Gram
+// matrix of rows that the parties have encoded. Every party encodes its rows by an isometry that
+// the parties share, and sends them to the coordinator. See protocol/okra.
 package okra
 
 import (

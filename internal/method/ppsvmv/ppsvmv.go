@@ -1,5 +1,5 @@
-// Package ppsvmv binds protocol PP-SVMV, a published rival of gram, to learners. Parties with
-// different columns of the same people add up their Gram matrices around a ring, and the
+// Package ppsvmv runs jobs of protocol PP-SVMV, in which parties with different columns of the same
+// people add up their Gram matrices around a ring. PP-SVMV is a published rival of gram. The
 // coordinator learns from the sum. See protocol/psi and protocol/ppsvmv.
 package ppsvmv
 

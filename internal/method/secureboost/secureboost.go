@@ -1,6 +1,6 @@
-// Package secureboost binds protocol SecureBoost to learners, for comparison with FDSKL. Parties
-// with different columns of the same people grow boosted trees. The party with the labels decides
-// by sums over the bins of the other parties' columns. See protocol/secureboost.
+// Package secureboost runs jobs of protocol SecureBoost, in which parties with different columns of
+// the same people grow boosted trees. It serves for comparison with FDSKL. The party with the
+// labels decides by sums over the bins of the other parties' columns. See protocol/secureboost.
 package secureboost
 
 import (

@@ -1,6 +1,6 @@
-// Package secvm binds protocol SecVM to learners. Each device has one labelled record and
-// contributes to a support vector machine. Devices send their contributions in unlinkable packages,
-// or add them up so that a server sees only the sum. See protocol/secvm and protocol/secagg.
+// Package secvm runs jobs of protocol SecVM, in which many devices with one labelled record each
+// train a support vector machine. Devices send their contributions in unlinkable packages, or add
+// them up so that a server sees only the sum. See protocol/secvm and protocol/secagg.
 //
 //	publish weights -> window -> step, until the last weights are tested
 //

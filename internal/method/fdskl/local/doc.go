@@ -1,3 +1,3 @@
-// Package local has the parts of FDSKL for a process that owns all columns. It compares a job with
-// the same training in one place, and measures what the label holder could find out.
+// Package local compares FDSKL jobs with the same training in one place, and measures what the
+// label holder could find out. It runs in a process that owns all columns.
 package local
