@@ -94,7 +94,7 @@ func (p *Party) takeKept(kept []byte) error {
 		return fault.BadInput(fmt.Errorf("alignment %s of job %v: %w; to compare ids again, give the alignment another name", of.Alignment, of.AlignedBy, err))
 	}
 	p.kept = true
-	err = p.align(order, k.key) // k.key holds out the same rows in every job that reuses the alignment
+	err = p.align(order, k.key) // the alignment's key selects the same held-out rows in every job that reuses it
 	p.key = k.keyOf(p.ID)
 	return err
 }

@@ -100,8 +100,8 @@ func workers(c method.Instance) []protocol.Member {
 	return list
 }
 
-// labelBroadcastStep is the session in which each active worker tells the others how many labels it
-// has and which classes. The coordinator and passive workers are not members.
+// labelBroadcastStep returns the step in which each active worker tells the others how many labels
+// it has and which classes. The coordinator and passive workers are not members.
 func labelBroadcastStep(c method.Instance) step {
 	return step{Name: "labels", Session: &method.Session{
 		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Purpose: "labels",
@@ -109,8 +109,8 @@ func labelBroadcastStep(c method.Instance) step {
 	}, Party: (*party).caller, Releases: method.AlsoReleases[party](method.ReleaseLabels)}
 }
 
-// errorsStep is the session in which the active parties' evaluations are added up. The coordinator
-// learns only the sums. Passive parties add zeros.
+// errorsStep returns the step in which the active parties' evaluations are added up. The
+// coordinator learns only the sums. Passive parties add zeros.
 func errorsStep(c method.Instance) step {
 	adds := step{Name: "errors", Party: (*party).errors, Server: (*server).adder, Releases: method.AlsoReleases[party](method.ReleaseErrors)}
 	adds.Session, adds.Follow = sums.Summing(c, "errors", func(d columns.Declared) (sums.Sum, error) {

@@ -71,7 +71,7 @@ func (c *Changes) next(last method.Instance) ([]step, error) {
 	return []step{list[0], joining(s)}, err // newcomers take part in the step that orders the columns
 }
 
-// joining is the step in which newcomers send all their rows, and other parties send their new
+// joining returns the step in which newcomers send all their rows, and other parties send their new
 // rows.
 func joining(s *method.Session) step {
 	return step{
