@@ -16,27 +16,27 @@ import (
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
-// alignment describes how rows are aligned.
+// alignment describes how a party matches its rows with the other parties' rows.
 type alignment struct {
-	// compared reports that the tables are only compared: the job promises equal ids in equal
-	// order. Each party brings a single id to the intersection, the digest of all its ids in their
-	// order. So the parties learn whether their tables have the same rows, and get a common key,
-	// for the cost of one id. A party can test a single guess at another party's whole list of ids.
-	// A plain comparison of digests would let it test many guesses offline.
+	// compared reports that the parties only check whether their tables match, because the job
+	// promises equal ids in equal order. Each party brings a single id to the intersection: the digest
+	// of all its ids in their order. So the parties learn whether their tables have the same rows, and
+	// get a common key, for the cost of one id. A party can test a single guess at another party's
+	// whole list of ids. A plain comparison of digests would let it test many guesses offline.
 	compared bool
-	kept     bool // an earlier job has matched the rows: no ids are compared
-	maxIDs   int  // that each party may look for
+	kept     bool // an earlier job has matched the rows, so the parties compare no ids
+	maxIDs   int  // the number of ids that each party may look for
 	// rule describes how this party makes its ids; "" means the unchanged cells of one column.
 	rule string
 }
 
-// by returns the alignment for ids made by the given rule.
+// by returns a copy of the alignment for a party that makes its ids by the given rule.
 func (a alignment) by(rule string) alignment {
 	a.rule = rule
 	return a
 }
 
-// trained returns the alignment for the rows of a job.
+// trained returns the alignment of the rows that a job trains on.
 func trained(j *job.Job) alignment {
 	if j.Data.Partition.Aligned {
 		return alignment{compared: true, maxIDs: 1}
@@ -46,7 +46,7 @@ func trained(j *job.Job) alignment {
 	return a
 }
 
-// byIDs returns the alignment that intersects the parties' ids.
+// byIDs returns an alignment in which the parties intersect their ids.
 func byIDs(j *job.Job) alignment { return alignment{maxIDs: j.Protocol.Limit("max_ids")} }
 
 func (a alignment) params() (psi.Params, error) { return psi.NewParams(psi.Spec{MaxIDs: a.maxIDs}) }
@@ -68,7 +68,7 @@ func steps(c method.Instance, purpose string, a alignment) ([]method.Step, error
 		return nil, fmt.Errorf("columns: rows of %d parties cannot be aligned; name at most %d", len(c.Parties), psi.MaxParties)
 	}
 	members := c.AllMembers()
-	if len(c.Parties) == 2 { // they compare directly
+	if len(c.Parties) == 2 { // two parties compare their ids without the coordinator
 		members = c.DataParties()
 	}
 	return []method.Step{{Name: "align", Session: &method.Session{
@@ -78,8 +78,7 @@ func steps(c method.Instance, purpose string, a alignment) ([]method.Step, error
 	}}}, nil
 }
 
-// party builds a party's machine of the alignment for a table's ids. take receives the common rows,
-// as places in the table, and the key that the parties share.
+// party builds the machine with which a party aligns the ids of its table.
 func (a alignment) party(setup method.Setup, ids []string, take func(order []int, key [32]byte) error) (*method.Run, error) {
 	params, err := a.params()
 	if err != nil {
@@ -91,7 +90,7 @@ func (a alignment) party(setup method.Setup, ids []string, take func(order []int
 			return nil, err
 		}
 		return &method.Run{Machine: compared(m), InputHash: m.InputHash(), Finish: func() error {
-			key := m.Key() // secret from all others: the order follows from it
+			key := m.Key() // the key is secret, because the common order follows from it
 			return take(prg.New(key, "stage/order").Perm(len(ids)), key)
 		}}, nil
 	}
@@ -108,7 +107,8 @@ func (a alignment) party(setup method.Setup, ids []string, take func(order []int
 	}}, nil
 }
 
-// server builds the coordinator's machine, which compares blinded ids for more than two parties.
+// server builds the coordinator's machine, which compares blinded ids if a job has more than two
+// parties.
 func (a alignment) server(setup method.Setup) (*method.Run, error) {
 	params, err := a.params()
 	if err != nil {
@@ -122,19 +122,19 @@ func (a alignment) server(setup method.Setup) (*method.Run, error) {
 	return run, err
 }
 
-// compared rewrites a machine's errors about ids into errors about tables, because each id of this
-// intersection is a table's digest.
+// compared rewrites a machine's errors about ids into errors about tables. Each id of this
+// intersection is the digest of a whole table.
 func compared(m protocol.Machine) protocol.Machine {
 	return method.Translated{Machine: m, Meaning: func(err error) error {
 		var none *psi.EmptyError
 		if !errors.As(err, &none) {
 			return err
 		}
-		return fault.Public(fault.BadInputf("columns: the tables of %s do not have the same ids in the same order, or make them by different rules; make ids and rules equal, freeze all tables on one day with the same withdrawals, or remove aligned from the job", strings.Join(none.Parties, ", ")))
+		return fault.Public(fault.BadInputf("columns: the tables of %s do not have the same ids in the same order, or make their ids by different rules; make ids and rules equal, freeze all tables on one day with the same withdrawals, or remove aligned from the job", strings.Join(none.Parties, ", ")))
 	}}
 }
 
-// tableID returns a digest of ids in their order.
+// tableID returns a digest of the rule and the ids, in the order of the ids.
 func tableID(rule string, ids []string) []byte {
 	var w wire.Writer
 	w.String("mercer/v1/aligned")
@@ -155,9 +155,9 @@ func idBytes(ids []string) [][]byte {
 }
 
 // ruleID returns an id that represents the rule by which a party makes its ids. The party brings it
-// to the intersection as one more id: it is common to all if and only if all parties have the same
-// rule, and a comparer learns no more about it than about any id. A party with a plain rule brings
-// none.
+// to the intersection as one more id. It is common to all parties if and only if all have the same
+// rule. A member that compares ids learns no more about it than about any other id. A party with a
+// plain rule brings no such id.
 func ruleID(rule string) [][]byte {
 	if rule == "" {
 		return nil
@@ -166,8 +166,8 @@ func ruleID(rule string) [][]byte {
 	return [][]byte{append([]byte("\x00rule"), sum[:]...)}
 }
 
-// withoutRule removes the rule from the common ids, where it comes after the n ids of
-// the table. It refuses an intersection in which the party's own rule is missing.
+// withoutRule returns the common rows without the rule's id, which follows the n ids of the table.
+// It refuses an intersection that lacks the party's own rule.
 func (a alignment) withoutRule(order []int, n int) ([]int, error) {
 	if a.rule == "" {
 		return order, nil
@@ -187,10 +187,10 @@ func (a alignment) withoutRule(order []int, n int) ([]int, error) {
 	return rows, nil
 }
 
-var errNoRow = fault.Publicf("columns: no id is common to all parties; see that their tables are about the same things")
+var errNoRow = fault.Publicf("columns: no id is common to all parties; check that their tables describe the same people or things")
 
-// ruled wraps a machine so that a missing common id is reported as another party's different rule:
-// an equal rule would have been common.
+// ruled wraps a machine so that an empty intersection is reported as a difference of rules. Equal
+// rules would have been a common id.
 func (a alignment) ruled(m protocol.Machine) protocol.Machine {
 	if a.rule == "" {
 		return m
@@ -204,11 +204,12 @@ func (a alignment) ruled(m protocol.Machine) protocol.Machine {
 	}}
 }
 
-// otherRule refuses ids made by different rules. Peers do not learn this party's rule.
+// otherRule returns an error that reports that the parties make their ids by different rules. Peers
+// do not learn this party's rule.
 func (a alignment) otherRule() error {
 	const advice = "agree on one, write it as id: {columns, normalize} in each catalogue, and submit the job again"
 	return &fault.Error{
-		Code: fault.CodeBadInput, Err: fmt.Errorf("columns: another party makes its ids by another rule than this one (%s); %s", a.rule, advice),
+		Code: fault.CodeBadInput, Err: fmt.Errorf("columns: another party makes its ids by another rule than this party (%s); %s", a.rule, advice),
 		Public: "the parties' catalogues make ids by different rules; " + advice,
 	}
 }

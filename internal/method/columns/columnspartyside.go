@@ -15,30 +15,30 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Party is a party with columns during a job. A method's own party embeds it.
+// Party is the state of a party with columns during a job. A method's own party embeds it.
 type Party struct {
 	method.Instance
 	Self     string
-	Table    *dataset.Set // as it was brought
+	Table    *dataset.Set // the party's table before the alignment
 	Set      *dataset.Set // the common rows in the common order, training rows first; nil before the alignment
-	Rows     linalg.Rows  // of Set, scaled if the job says so
+	Rows     linalg.Rows  // the rows of Set, scaled if the job demands it
 	Scaling  scale.Scaling
-	Prepared *prepare.Preparation // of a table with a schema
+	Prepared *prepare.Preparation // the fitted preparation of a table with a schema; nil without a schema
 	Declared Declared
 
-	kept    bool         // the alignment is an earlier job's
-	read    *dataset.Set // the common rows as they were read
+	kept    bool         // the party reuses the alignment of an earlier job
+	read    *dataset.Set // the common rows before their preparation
 	order   []string     // the ids of the common rows in the common order
-	train   int          // of the common rows
-	key     [32]byte     // of all parties and not of the coordinator
-	edition string       // of the table; "" of one that is not frozen
-	label   string       // the column of the labels, where the catalogue says
-	rule    string       // by which the ids are made; "" for a plain one
+	train   int          // the number of common rows that are for training
+	key     [32]byte     // a secret that all parties share and the coordinator does not know
+	edition string       // the id of the table's edition; "" if the table is not frozen
+	label   string       // the name of the label column, if the catalogue states it
+	rule    string       // the rule by which the party makes its ids; "" for unchanged cells
 	own     Declaration
 }
 
-// Of prepares a party's table for a job. Errors describe faults of the data and how to correct
-// them. They may quote the data, and belong in the party's own log only.
+// Of checks a party's table and returns the party for a job. Errors describe faults of the data and
+// how to correct them. They may quote the data, and belong in the party's own log only.
 func Of(c method.Instance, self string, t method.Table) (*Party, error) {
 	set, err := tableOf(c.Job, self, t.Set)
 	if err != nil {
@@ -54,8 +54,8 @@ func Of(c method.Instance, self string, t method.Table) (*Party, error) {
 	return p, nil
 }
 
-// align selects the rows that all parties have, in the common order, holds out rows and scales.
-// Each column belongs to one party, so this needs no message.
+// align selects the rows that all parties have, in the common order. Then it holds out rows and
+// scales the columns. Each column belongs to one party, so this needs no message.
 func (p *Party) align(order []int, key [32]byte) error {
 	if err := p.Limits.CheckRows(p.Job.Protocol.Name(), len(order)); err != nil {
 		return err
@@ -77,8 +77,8 @@ func (p *Party) align(order []int, key [32]byte) error {
 	return nil
 }
 
-// state commits to the common rows under the party's key; declare adds the binding's own
-// statements.
+// state sets the party's declaration, which commits to the common rows under the shared key. The
+// method's function declare adds its own fields.
 func (p *Party) state(declare func(*Declaration) error) error {
 	own := commit(p.Set, p.key)
 	err := declare(&own)
@@ -86,12 +86,13 @@ func (p *Party) state(declare func(*Declaration) error) error {
 	return err
 }
 
-// commit starts the declaration of rows in the common order.
+// commit returns a declaration with the number of rows and a commitment to their order.
 func commit(set *dataset.Set, key [32]byte) Declaration {
 	return Declaration{Rows: len(set.IDs), alignment: psi.Align(key, idBytes(set.IDs), dataset.Complement(len(set.IDs), nil))}
 }
 
-// Training returns the rows that are not held out. Only these may influence the scaling.
+// Training returns the scaled common rows that are not held out. Only these may influence the
+// scaling.
 func (p *Party) Training() linalg.Rows { return linalg.Pick(p.Rows, dataset.Complement(p.train, nil)) }
 
 // Width returns the number of the party's columns after preparation.
@@ -102,7 +103,8 @@ func (p *Party) Width() int {
 	return p.Table.X.Cols()
 }
 
-// Releases lists the party's releases over the common rows; none before the alignment.
+// Releases lists what the party releases about the common rows. It returns none before the
+// alignment.
 func (p *Party) Releases(kind method.ReleaseKind) ([]method.Release, error) {
 	if p.Set == nil {
 		return nil, nil
@@ -114,8 +116,8 @@ func (p *Party) Releases(kind method.ReleaseKind) ([]method.Release, error) {
 	return []method.Release{r}, nil
 }
 
-// fit encodes the values that the party has fitted on its own columns to prepare the common rows.
-// Every alignment draws the training rows anew.
+// fit encodes the fitted values of the preparation and the scaling of the party's own columns.
+// Every alignment draws new training rows.
 func (p *Party) fit() []byte {
 	var w wire.Writer
 	if p.Prepared != nil {
@@ -126,7 +128,8 @@ func (p *Party) fit() []byte {
 	return w.Bytes()
 }
 
-// Aligned returns the ids of the common rows in the common order; nil before the alignment.
+// Aligned returns the ids of the common rows in the common order. It returns nil before the
+// alignment.
 func (p *Party) Aligned() []string {
 	if p.Set == nil {
 		return nil
@@ -134,9 +137,10 @@ func (p *Party) Aligned() []string {
 	return p.Set.IDs
 }
 
-// Judge evaluates decisions, outputs x rows, on held-out rows whose labels this party has. rows
-// holds their places in the common order, and training the places of the training rows whose labels
-// the party has. Judge returns nil without rows.
+// Judge evaluates decisions on held-out rows whose labels this party has. u holds one row for each
+// output and one column for each of these held-out rows. rows holds their places in the common
+// order, and training the places of the training rows whose labels the party has. Judge returns nil
+// without rows.
 func (p *Party) Judge(o *learner.Outputs, u linalg.Matrix[float64], rows, training []int) (*method.Judged, error) {
 	if len(rows) == 0 {
 		return nil, nil
@@ -152,15 +156,15 @@ func (p *Party) Judge(o *learner.Outputs, u linalg.Matrix[float64], rows, traini
 	}}, nil
 }
 
-// Server is the coordinator of a job between parties with columns, or of a query to its model. A
-// method's own server embeds it.
+// Server is the state of the coordinator during a job between parties with columns, or during a
+// query to its model. A method's own server embeds it.
 type Server struct {
 	method.Instance
 	Declared Declared
 }
 
-// Prepared returns the total number of prepared columns that the parties declare; nil without a
-// schema.
+// Prepared returns the total number of columns that the parties have after preparation. It returns
+// nil for tables without a schema.
 func (s *Server) Prepared() (*learner.Prepared, error) {
 	if !s.Job.Data.Prepares() {
 		return nil, nil

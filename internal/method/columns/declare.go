@@ -20,11 +20,11 @@ type Declaration struct {
 	Rows      int
 	alignment [sha256.Size]byte // commitment to the rows and their order, under the parties' key
 	Columns   gram.Holder
-	Labels    int     // bytes of the labels as they are sent to the coordinator; 0 if they are not
-	Unit      float64 // of gamma, over its columns; 0 if the job has none
+	Labels    int     // the number of bytes of the labels that the coordinator receives; 0 if it receives none
+	Unit      float64 // the unit of gamma over the party's columns; 0 if the job has none
 }
 
-// maxLabelsBytes bounds the labels of a job.
+// maxLabelsBytes is the largest number of bytes that the encoded labels of a job may have.
 const maxLabelsBytes = 1 << 28
 
 func (d Declaration) encode() []byte {
@@ -49,23 +49,23 @@ func decodeDeclaration(b []byte) (Declaration, error) {
 		r.Fail(fmt.Errorf("the unit of gamma is %v; it must be finite and at least 0", d.Unit))
 	}
 	if r.Err() == nil && (d.Rows > psi.MaxIDs || d.Columns.Columns < 1 || d.Columns.Columns > gram.MaxColumns || d.Columns.Exponent > gram.MaxExponent || d.Labels > maxLabelsBytes) {
-		r.Fail(fmt.Errorf("%d rows, %d columns of values up to 2^%d, %d bytes of labels", d.Rows, d.Columns.Columns, d.Columns.Exponent, d.Labels))
+		r.Fail(fmt.Errorf("a size is outside its limits: %d rows, %d columns of values up to 2^%d, %d bytes of labels", d.Rows, d.Columns.Columns, d.Columns.Exponent, d.Labels))
 	}
 	return d, r.Close("columns: declaration")
 }
 
-// Declared holds the declarations that all parties with columns have exchanged. They are the public
-// values of a job's steps.
+// Declared holds the declarations of all parties with columns, after the parties have exchanged
+// them. They are the public values of a job's steps.
 type Declared struct {
-	List   []Declaration // in the order of the parties; nil before
+	List   []Declaration // the declarations in the order of the parties; nil before the exchange
 	Digest [sha256.Size]byte
 }
 
 // errUndeclared is returned if a caller needs the declarations before the parties have exchanged
 // them.
-var errUndeclared = errors.New("columns: nobody has declared any columns")
+var errUndeclared = errors.New("columns: the parties have not yet declared their columns")
 
-// Rows returns the number of common rows, or an error before the parties have declared it.
+// Rows returns the number of common rows, or an error if the parties have not yet declared it.
 func (d Declared) Rows() (int, error) {
 	if len(d.List) == 0 {
 		return 0, errUndeclared
@@ -73,7 +73,7 @@ func (d Declared) Rows() (int, error) {
 	return d.List[0].Rows, nil
 }
 
-// readDeclared reads the statements of a session and blames the party whose rows differ from the
+// readDeclared decodes the parties' declarations. It blames a party whose rows differ from the
 // others' rows.
 func readDeclared(parties []string, statements [][]byte) (Declared, error) {
 	var d Declared
@@ -92,8 +92,8 @@ func readDeclared(parties []string, statements [][]byte) (Declared, error) {
 // errOrder reports that parties do not hold the same rows in the same order.
 var errOrder = errors.New("the parties do not hold the same rows in the same order; nothing has been computed from them")
 
-// aligned checks that all parties hold equal rows in one order. It blames a party that differs from
-// more than half of all parties.
+// aligned checks that all parties hold the same rows in the same order. It blames a party whose
+// rows differ from the equal rows of more than half of all parties.
 func (d Declared) aligned(parties []string) error {
 	count := make(map[[sha256.Size]byte]int)
 	for _, one := range d.List {
@@ -105,14 +105,14 @@ func (d Declared) aligned(parties []string) error {
 	for i, one := range d.List {
 		for _, other := range d.List {
 			if n := count[other.order()]; 2*n > len(d.List) && other.order() != one.order() {
-				return protocol.Blame(parties[i], protocol.KindInconsistent, fmt.Errorf("columns: its rows, or their order, differ from the rows of %d of %d parties; nothing has been computed from them", n, len(d.List)))
+				return protocol.Blame(parties[i], protocol.KindInconsistent, fmt.Errorf("columns: the party's rows, or their order, differ from the rows of %d of %d parties; nothing has been computed from them", n, len(d.List)))
 			}
 		}
 	}
 	return fault.BadInputf("columns: %w", errOrder)
 }
 
-// order returns a digest of the rows and their order.
+// order returns a digest of the number of rows and the commitment to their order.
 func (d Declaration) order() [sha256.Size]byte {
 	var w wire.Writer
 	w.Uint32(uint32(d.Rows))
@@ -120,7 +120,7 @@ func (d Declaration) order() [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// take reads the statements of a session into d and refuses those that the method cannot use.
+// take decodes the parties' declarations into d and refuses those that the method cannot use.
 func (d *Declared) take(parties []string, statements [][]byte, usable func(Declared) error) error {
 	heard, err := readDeclared(parties, statements)
 	*d = heard
@@ -130,11 +130,13 @@ func (d *Declared) take(parties []string, statements [][]byte, usable func(Decla
 	return usable(heard)
 }
 
-// KeptScores states, for the active role, where the scores of held-out rows stay.
+// KeptScores is the sentence of a leakage statement that says where the scores of held-out rows
+// stay.
 const KeptScores = "The scores of held-out rows, with ids, figures and curves, stay with the party that has their labels, until it forgets the job."
 
-// Leakage adds to a job's statement of leakage what each role learns from the alignment of the
-// given number of common rows and, with open predictions, from the alignment of queried rows.
+// Leakage adds to a job's leakage statement what each role learns from the alignment of the given
+// number of common rows. With open predictions it also adds what each role learns from the
+// alignment of queried rows.
 func Leakage(lines map[string][]string, j *job.Job, rows int) {
 	for role, more := range alignmentLeakage(j, len(j.Parties()), rows) {
 		lines[role] = append(lines[role], more...)
@@ -167,7 +169,8 @@ func alignmentLeakage(j *job.Job, parties, rows int) map[string][]string {
 	}
 }
 
-// Undownloadable explains why no single file holds a model by columns.
+// Undownloadable returns text that explains why no single file holds a model whose columns belong
+// to several parties.
 func Undownloadable(j *job.Job) string {
 	return fmt.Sprintf("lies in parts with its parties (protocol %s), and no file predicts without them", j.Protocol.Name())
 }

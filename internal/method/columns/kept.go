@@ -12,17 +12,17 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// keptAlignment records which rows of a table match the other parties' rows. A job finds it, and
-// later jobs reuse it.
+// keptAlignment records which rows of a party's table match the other parties' rows. A job finds
+// it, and later jobs reuse it.
 type keptAlignment struct {
 	name    string
-	table   string   // by its name in the catalogue
-	edition string   // of the table; "" of one that was not frozen
-	rule    string   // by which the ids were made
-	out     string   // the rows that jobs hold out, in words: of another fraction others would be
-	parties []string // ascending
-	ids     []string // of the common rows, in their order before some are held out
-	key     [32]byte // of all parties and not of the coordinator
+	table   string   // the table's name in the catalogue
+	edition string   // the id of the table's edition; "" if the table was not frozen
+	rule    string   // the rule by which the party made its ids
+	out     string   // the job's rule for held-out rows, in words; another rule would hold out other rows
+	parties []string // the names of all parties, in ascending order
+	ids     []string // the ids of the common rows, in the common order before some rows are held out
+	key     [32]byte // a secret that all parties share and the coordinator does not know
 }
 
 const alignmentMagic = "mercer/v1/kept alignment"
@@ -44,7 +44,7 @@ func (k keptAlignment) encode() []byte {
 	return w.Bytes()
 }
 
-// Limits for decoded values.
+// Limits for the decoded fields of an alignment, in bytes or names.
 const (
 	maxEdition = 64
 	maxPeers   = 1 << 13
@@ -65,8 +65,8 @@ func decodeAlignment(b []byte) (k keptAlignment, err error) {
 	return k, r.Close("columns: alignment")
 }
 
-// ToKeep returns the alignment for later jobs. It is nil if the job does not name its alignment or
-// reuses an earlier one.
+// ToKeep encodes the alignment for later jobs. It returns nil if the job does not name its
+// alignment or reuses an earlier one.
 func (p *Party) ToKeep() []byte {
 	name := p.Job.Data.Partition.Alignment
 	if name == "" || p.kept || p.Set == nil {
@@ -75,8 +75,8 @@ func (p *Party) ToKeep() []byte {
 	return keptAlignment{name, p.Job.Data.Source, p.edition, p.rule, p.Job.Data.Test.Words(), slices.Sorted(slices.Values(p.Parties)), p.order, p.key}.encode()
 }
 
-// takeKept reuses the rows of an earlier job's alignment. People added since then take no part
-// until the parties make an alignment with another name.
+// takeKept reuses the common rows of an earlier job's alignment. People added since then take no
+// part until the parties make an alignment with another name.
 func (p *Party) takeKept(kept []byte) error {
 	of := p.Job.Data.Partition
 	if kept == nil {
@@ -87,19 +87,19 @@ func (p *Party) takeKept(kept []byte) error {
 		return fault.Kept.Of(err)
 	}
 	if what := k.differs(p); what != "" {
-		return fault.Public(fault.BadInputf("alignment %s of job %v is %s; give the alignment another name, to compare ids again", of.Alignment, of.AlignedBy, what))
+		return fault.Public(fault.BadInputf("alignment %s of job %v is %s; to compare ids again, give the alignment another name", of.Alignment, of.AlignedBy, what))
 	}
 	order, err := k.places(p.Table.IDs)
 	if err != nil {
-		return fault.BadInput(fmt.Errorf("alignment %s of job %v: %w; give the alignment another name, to compare ids again", of.Alignment, of.AlignedBy, err))
+		return fault.BadInput(fmt.Errorf("alignment %s of job %v: %w; to compare ids again, give the alignment another name", of.Alignment, of.AlignedBy, err))
 	}
 	p.kept = true
-	err = p.align(order, k.key) // the same rows are held out as in all jobs of the alignment
+	err = p.align(order, k.key) // the alignment's key selects the same held-out rows in every job that reuses it
 	p.key = k.keyOf(p.ID)
 	return err
 }
 
-// keyOf derives the key of one job.
+// keyOf derives the key of one job from the key of the alignment.
 func (k keptAlignment) keyOf(id job.ID) [32]byte {
 	var w wire.Writer
 	w.String("mercer/v1/job of an alignment")
@@ -108,8 +108,8 @@ func (k keptAlignment) keyOf(id job.ID) [32]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// differs explains why an alignment does not suit the job; "" if it does. The text depends only on
-// the job file and the names of editions.
+// differs explains why an alignment does not suit the job. It returns "" if the alignment suits it.
+// The text depends only on the job file and the names of editions.
 func (k keptAlignment) differs(p *Party) string {
 	switch {
 	case k.name != p.Job.Data.Partition.Alignment:
@@ -130,9 +130,9 @@ func (k keptAlignment) differs(p *Party) string {
 	return ""
 }
 
-var errGone = errors.New("people of it are not in the table any more")
+var errGone = errors.New("the table no longer has some of its rows")
 
-// places finds the rows of ids in a table.
+// places returns the places in a table at which the ids of the alignment occur.
 func (k keptAlignment) places(ids []string) ([]int, error) {
 	at := make(map[string]int, len(ids))
 	for i, id := range ids {
@@ -145,7 +145,7 @@ func (k keptAlignment) places(ids []string) ([]int, error) {
 			return nil, errGone
 		}
 		order[i] = place
-		delete(at, id) // each stands there once
+		delete(at, id) // an id that the alignment repeats is refused
 	}
 	return order, nil
 }

@@ -16,21 +16,21 @@ import (
 	"github.com/mercer-fl/mercer/protocol/gram"
 )
 
-// Learner is a coordinator that learns from the Gram matrix over all columns. A method's own server
-// embeds it.
+// Learner is the state of a coordinator that learns from the Gram matrix over the columns of all
+// parties. A method's own server embeds it.
 type Learner struct {
 	Server
 	Products
-	learner.Work // on training rows before held-out rows, in the common order
+	learner.Work // the learning problem, with training rows before held-out rows, in the common order
 	Layout       gram.Params
 }
 
-// LearnerOf returns the coordinator of a job.
+// LearnerOf returns the coordinator's state at the start of a job.
 func LearnerOf(c method.Instance, a Products) Learner {
 	return Learner{Server: Server{Instance: c}, Products: a}
 }
 
-// TakeSums stores the sum of all Gram matrices.
+// TakeSums decodes the sum of the parties' Gram matrices into the learning problem.
 func (s *Learner) TakeSums(layout gram.Params, sums [][]int64) error {
 	var err error
 	s.Layout = layout
@@ -39,7 +39,8 @@ func (s *Learner) TakeSums(layout gram.Params, sums [][]int64) error {
 	return err
 }
 
-// LearningSteps returns the coordinator's computations after it has the sums and the labels.
+// LearningSteps returns the coordinator's computations after it has received the Gram matrix and
+// the labels.
 func LearningSteps[P, S any](j *job.Job, learner func(*S) *Learner) (list []method.StepOf[P, S, Declared]) {
 	stages := []string{"learn", "evaluate"}
 	if j.Data.Folds > 0 {
@@ -54,12 +55,12 @@ func LearningSteps[P, S any](j *job.Job, learner func(*S) *Learner) (list []meth
 	return list
 }
 
-// Outcome returns the decisions about held-out rows.
+// Outcome returns the decisions about the held-out rows.
 func (s *Learner) Outcome() *method.Outcome { return method.NewOutcome(s.Fitted) }
 
-// WriteFunctions writes the model's functions under the name of the format. They refer to training
-// rows by their places in the common order. The file contains no rows, so predictions need the
-// products of those rows with new ones.
+// WriteFunctions writes the decision functions of the model, after the name of the format. They
+// refer to training rows by their places in the common order. The file contains no rows, so a
+// prediction needs the kernel's inner products of those rows with new rows.
 func (s *Learner) WriteFunctions(out io.Writer, format string) error {
 	var w wire.Writer
 	w.String(format)
@@ -93,16 +94,16 @@ func (s *Learner) WriteFunctions(out io.Writer, format string) error {
 	return err
 }
 
-// ReportedServer is a coordinator that receives only the label holder's figures. A method's own server embeds
-// it.
+// ReportedServer is the state of a coordinator that receives only the figures of the party with the
+// labels. A method's own server embeds it.
 type ReportedServer struct {
 	Server
 	Metrics learner.Metrics
-	Model   [32]byte // a name for it: it stays with the parties
+	Model   [32]byte // a value that names the model, which stays with the parties
 }
 
-// ReportStep is the session in which the label holder sends its figures to the coordinator, in a
-// message of a fixed size.
+// ReportStep returns the step in which the party with the labels sends its figures to the
+// coordinator, in a message of a fixed size.
 func ReportStep[P, S any](c method.Instance, bytes int, tell func(*P, method.Setup) (*method.Run, error), hear func(*S, []byte) error) method.StepOf[P, S, Declared] {
 	return method.StepOf[P, S, Declared]{
 		Name: "learn", Session: &method.Session{
@@ -117,10 +118,10 @@ func ReportStep[P, S any](c method.Instance, bytes int, tell func(*P, method.Set
 	}
 }
 
-// Outcome is empty: decisions stay with the label holder.
+// Outcome returns an empty outcome, because the decisions stay with the party that has the labels.
 func (*ReportedServer) Outcome() *method.Outcome { return &method.Outcome{} }
 
-// WriteNames writes the coordinator's record of the model under the name of the format.
+// WriteNames writes the coordinator's record of the model, after the name of the format.
 func (s *ReportedServer) WriteNames(out io.Writer, format string) error {
 	var w wire.Writer
 	w.String(format)
@@ -130,7 +131,8 @@ func (s *ReportedServer) WriteNames(out io.Writer, format string) error {
 	return err
 }
 
-// Result returns the coordinator's result of the job; leakage receives the number of common rows.
+// Result returns the coordinator's result of the job. The function leakage receives the number of
+// common rows.
 func (s *ReportedServer) Result(leakage func(rows int) map[string][]string) (*method.Result, error) {
 	rows, err := s.Declared.Rows()
 	if err != nil {
@@ -143,9 +145,8 @@ func (s *ReportedServer) Result(leakage func(rows int) map[string][]string) (*me
 	return &method.Result{Job: s.Job.Name, Metrics: s.Metrics, Grid: []learner.Cell{}, HeldOut: test, Training: train, Leakage: leakage(rows)}, nil
 }
 
-// EncodeLabels writes the distinct labels and one number for each row. The length reveals the
-// number of rows and classes, but not how many rows each class has. Without labels it writes
-// nothing.
+// EncodeLabels encodes the distinct labels and the class number of each row. The length reveals the
+// number of rows and classes, but not how many rows each class has. Without labels it returns nil.
 func EncodeLabels(labels []string) []byte {
 	if labels == nil {
 		return nil
@@ -169,18 +170,18 @@ func (s *Learner) TakeLabels(body []byte) error {
 	return nil
 }
 
-// decodeLabels reads the labels of n rows.
+// decodeLabels decodes the labels of n rows.
 func decodeLabels(b []byte, n int) ([]string, error) {
 	r := wire.NewReader(b)
 	classes := r.Strings(n, method.MaxLabelBytes)
 	if r.Err() == nil && r.Len() != 4*n {
-		r.Fail(fmt.Errorf("%d bytes for %d rows", r.Len(), n))
+		r.Fail(fmt.Errorf("the class numbers have %d bytes for %d rows; each row needs 4", r.Len(), n))
 	}
 	labels := make([]string, 0, n)
 	for range n {
 		c := r.Uint32()
 		if r.Err() == nil && int(c) >= len(classes) {
-			r.Fail(fmt.Errorf("class %d of %d", c, len(classes)))
+			r.Fail(fmt.Errorf("a label has class number %d, but there are only %d classes", c, len(classes)))
 		}
 		if r.Err() != nil {
 			break

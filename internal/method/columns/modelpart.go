@@ -17,46 +17,47 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// ModelPart holds one party's part of a model by columns of a job with open predictions. It is
-// secret, and useless without the other parties' parts. All methods share one format; the fields of
-// other methods stay empty.
+// ModelPart holds one party's part of a model whose columns belong to several parties, from a job
+// with open predictions. It is secret, and useless without the other parties' parts. All methods
+// share one format; the fields of other methods stay empty.
 type ModelPart struct {
 	Job     *job.Job
 	Basis   Basis
-	Width   int           // the party's columns
-	Columns []string      // their names, or nil
-	Scaling scale.Scaling // empty: none
-	Output  model.Output  // of decisions, for any asker
+	Width   int           // the number of the party's columns
+	Columns []string      // the names of the party's columns, or nil
+	Scaling scale.Scaling // the scaling of the party's columns; empty if the job has none
+	Output  model.Output  // the output that any asker receives for the decisions
 
-	// For random features: the origin of the party's directions and, at the label holder, the
-	// model's coefficients.
+	// Fields for random features: the seeds of the party's directions and, at the party with the
+	// labels, the model's coefficients.
 	Directions   Directions
-	Coefficients linalg.Matrix[float64] // outputs x two for each direction
-	Mean         float64                // of numbers, which was taken off
+	Coefficients linalg.Matrix[float64] // one row for each output and two columns for each direction
+	Mean         float64                // the mean that training subtracted from numeric labels
 
-	// For products: the party's scaled columns of the rows in the model.
+	// Field for inner products: the party's scaled columns of the model's rows.
 	Rows linalg.Matrix[float64]
 }
 
-// Directions holds the origin of the entries of random directions for some columns.
+// Directions holds the seeds from which a party draws the random directions of its columns.
 type Directions struct {
-	Gamma  float64  // of the kernel, in plain numbers
-	Key    [32]byte // of the entries
-	Common [32]byte // of the scales, which all columns share
-	Before int      // columns under the same key
+	Gamma  float64  // the gamma of the kernel, as a number without a unit
+	Key    [32]byte // the seed of the entries of the directions
+	Common [32]byte // the seed of the scales, which all parties' columns share
+	Before int      // the number of columns that come before these under the same key
 }
 
-// Basis holds the knowledge that all holders of a part of a model by columns share. Query sessions
-// are bound to it.
+// Basis holds the facts about a model that all members with a part of it know. Query sessions are
+// bound to it.
 type Basis struct {
-	Parent  protocol.SessionID // the session that the model comes from names the model
-	Rows    int                // in the model; 0 of random features
-	Outputs int                // numbers for a new row; 0 where only the label holder knows
+	Parent  protocol.SessionID // the id of the session that made the model, which identifies the model
+	Rows    int                // the number of rows in the model; 0 for random features
+	Outputs int                // the number of outputs for a new row; 0 where only the party with the labels knows it
 }
 
 const basisMagic = "mercer/v1/basis"
 
-// Encode returns the coordinator's part of a model by columns. The method appends its own fields.
+// Encode encodes the part of the model that the coordinator keeps. The method appends its own
+// fields.
 func (b Basis) Encode() []byte {
 	var w wire.Writer
 	w.String(basisMagic)
@@ -68,7 +69,7 @@ func (b Basis) Encode() []byte {
 func DecodeBasis(body []byte) (Basis, []byte, error) {
 	r := wire.NewReader(body)
 	if magic := r.String(32); r.Err() == nil && magic != basisMagic {
-		r.Fail(fmt.Errorf("not a basis but %q", magic))
+		r.Fail(fmt.Errorf("the magic string is %q; it must name a basis", magic))
 	}
 	b, rest := readBasis(r), r.Rest()
 	return b, rest, r.Close("columns: basis")
@@ -85,12 +86,12 @@ func readBasis(r *wire.Reader) Basis {
 	r.Fixed(b.Parent[:])
 	b.Rows, b.Outputs = int(r.Uint32()), int(r.Uint32())
 	if r.Err() == nil && (b.Rows > gram.MaxRows || b.Outputs > MaxOutputs) {
-		r.Fail(fmt.Errorf("%d rows and %d outputs", b.Rows, b.Outputs))
+		r.Fail(fmt.Errorf("the basis has %d rows and %d outputs, above the limit", b.Rows, b.Outputs))
 	}
 	return b
 }
 
-// Limits for decoded numbers.
+// Limits for the decoded sizes of a model part.
 const (
 	MaxOutputs  = 1 << 24
 	maxFeatures = 1 << 21
@@ -101,11 +102,12 @@ const (
 // differently, but still read it.
 const modelPartMagic = "mercer/v1/portion"
 
-// ModelPart returns the common fields of the part that the party keeps after the job. parent is the
-// session that the model comes from; zero before it has ended.
+// ModelPart returns the fields, common to all methods, of the model part that the party keeps after
+// the job. parent is the id of the session that made the model, and zero before this session has
+// ended.
 func (p *Party) ModelPart(parent protocol.SessionID, c method.Closing) (*ModelPart, error) {
 	if p.Set == nil || parent == (protocol.SessionID{}) {
-		return nil, errors.New("columns: the job has no model to keep a part of")
+		return nil, errors.New("columns: the job has made no model, so the party has no part to keep")
 	}
 	return &ModelPart{
 		Job: p.Job, Basis: Basis{Parent: parent}, Width: p.Width(), Columns: p.Set.Columns, Scaling: p.Scaling,
@@ -113,15 +115,15 @@ func (p *Party) ModelPart(parent protocol.SessionID, c method.Closing) (*ModelPa
 	}, nil
 }
 
-// RetainedState returns the model part as a retained state of the job's method.
+// RetainedState returns the encoded model part as a retained state of the job's method.
 func (o *ModelPart) RetainedState() method.RetainedState { return RetainedState(o.Job, o.Encode()) }
 
-// RetainedState returns a retained state of the job's method with the given body.
+// RetainedState returns the given body as a retained state of the job's method.
 func RetainedState(j *job.Job, body []byte) method.RetainedState {
 	return method.RetainedState{Method: j.Protocol.Name(), Version: 1, Body: body}
 }
 
-// Encode returns the canonical encoding.
+// Encode returns the canonical encoding of the model part.
 func (o *ModelPart) Encode() []byte {
 	var w wire.Writer
 	w.String(modelPartMagic)
@@ -143,8 +145,8 @@ func (o *ModelPart) Encode() []byte {
 	return w.Bytes()
 }
 
-// RetainedRows returns the number of rows in the model of a retained state; false if the retained
-// state is not a model part.
+// RetainedRows returns the number of rows in the model of a retained state. ok is false if the
+// retained state is not a model part.
 func RetainedRows(retained []byte) (rows int, ok bool) {
 	o, _, err := readModelPart(retained)
 	if err != nil {
@@ -154,11 +156,11 @@ func RetainedRows(retained []byte) (rows int, ok bool) {
 	return o.Basis.Rows, true
 }
 
-// readModelPart decodes the output of Encode and returns the job file separately.
+// readModelPart decodes a model part and returns its job file separately.
 func readModelPart(b []byte) (o *ModelPart, file []byte, err error) {
 	r := wire.NewReader(b)
 	if magic := r.String(32); r.Err() == nil && magic != modelPartMagic {
-		r.Fail(fmt.Errorf("not a model part but %q", magic))
+		r.Fail(fmt.Errorf("the magic string is %q; it must name a model part", magic))
 	}
 	file = r.Bytes32(1 << 20)
 	o = &ModelPart{Basis: readBasis(r), Width: r.Count(gram.MaxColumns, 0), Columns: r.Strings(gram.MaxColumns, method.MaxLabelBytes)}
@@ -176,7 +178,7 @@ func readModelPart(b []byte) (o *ModelPart, file []byte, err error) {
 	return o, file, r.Close("columns: model part")
 }
 
-// DecodeModelPart decodes the output of Encode.
+// DecodeModelPart decodes a model part, parses its job file and checks it.
 func DecodeModelPart(jobs *job.Reader, b []byte) (*ModelPart, error) {
 	o, file, err := readModelPart(b)
 	if err != nil {
@@ -189,33 +191,33 @@ func DecodeModelPart(jobs *job.Reader, b []byte) (*ModelPart, error) {
 	return o, o.check()
 }
 
-// check refuses fields that contradict each other.
+// check refuses a model part whose fields contradict each other.
 func (o *ModelPart) check() error {
 	if n := len(o.Columns); n > 0 && n != o.Width {
-		return fmt.Errorf("columns: model part: %d names of %d columns", n, o.Width)
+		return fmt.Errorf("columns: the model part has %d column names for %d columns", n, o.Width)
 	}
 	if c := o.Coefficients; c.Rows > 0 {
 		if c.Cols != 2*o.Job.Protocol.Limit("directions") {
-			return fmt.Errorf("columns: model part: %d coefficients for %d directions", c.Cols, o.Job.Protocol.Limit("directions"))
+			return fmt.Errorf("columns: the model part has %d coefficients for each output and %d directions; each direction needs two", c.Cols, o.Job.Protocol.Limit("directions"))
 		}
 		if err := o.Output.Check(c.Rows); err != nil {
 			return fmt.Errorf("columns: model part: %w", err)
 		}
 	}
 	if o.Rows.Rows != o.Basis.Rows || o.Rows.Rows > 0 && o.Rows.Cols != o.Width {
-		return fmt.Errorf("columns: model part: %d x %d values of %d rows", o.Rows.Rows, o.Rows.Cols, o.Basis.Rows)
+		return fmt.Errorf("columns: the model part has a matrix of %d x %d values, which does not match its columns or its %d rows", o.Rows.Rows, o.Rows.Cols, o.Basis.Rows)
 	}
 	return nil
 }
 
-// Erase implements [method.Erasable].
+// Erase overwrites the secrets of the model part; it implements [method.Erasable].
 func (o *ModelPart) Erase() {
 	clear(o.Directions.Key[:])
 	clear(o.Coefficients.Data)
 	clear(o.Rows.Data)
 }
 
-// copied returns a copy that stays valid after o is erased.
+// copied returns a copy that stays valid after o has been erased.
 func (o *ModelPart) copied() *ModelPart {
 	c := *o
 	c.Coefficients.Data, c.Rows.Data = slices.Clone(o.Coefficients.Data), slices.Clone(o.Rows.Data)
@@ -230,11 +232,11 @@ func writeMatrix(w *wire.Writer, m linalg.Matrix[float64]) {
 	}
 }
 
-// readMatrix reads finite numbers.
+// readMatrix decodes a matrix of finite numbers with at most the given numbers of rows and columns.
 func readMatrix(r *wire.Reader, rows, cols int) linalg.Matrix[float64] {
 	n, width := int(r.Uint32()), int(r.Uint32())
 	if r.Err() == nil && (n > rows || width > cols || uint64(n)*uint64(width) > uint64(r.Len())/8) {
-		r.Fail(fmt.Errorf("a matrix of %d x %d", n, width))
+		r.Fail(fmt.Errorf("the matrix of %d x %d numbers is too large", n, width))
 	}
 	if r.Err() != nil {
 		return linalg.Matrix[float64]{}
@@ -242,7 +244,7 @@ func readMatrix(r *wire.Reader, rows, cols int) linalg.Matrix[float64] {
 	m := linalg.New[float64](n, width)
 	r.Float64s(m.Data)
 	if slices.ContainsFunc(m.Data, func(v float64) bool { return math.IsNaN(v - v) }) {
-		r.Fail(errors.New("a matrix with numbers that are not finite"))
+		r.Fail(errors.New("the matrix has a number that is not finite"))
 	}
 	return m
 }

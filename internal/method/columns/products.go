@@ -9,11 +9,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol/gram"
 )
 
-// Products computes the fixed-point parameters of a sum of Gram matrices from the parties'
+// Products computes the fixed-point parameters for a sum of Gram matrices from the parties'
 // declarations and the number of common rows.
 type Products func(holders []gram.Holder, rows int) (gram.Params, error)
 
-// ProductsOf returns the parameters of a job's sum.
+// ProductsOf returns the function that computes the parameters for a job's sum of Gram matrices.
 func ProductsOf(j *job.Job) Products {
 	return func(holders []gram.Holder, rows int) (gram.Params, error) {
 		train, test, err := Sizes(j, rows)
@@ -24,7 +24,7 @@ func ProductsOf(j *job.Job) Products {
 	}
 }
 
-// Params returns the parameters for all declarations.
+// Params returns the fixed-point parameters that follow from all parties' declarations.
 func (a Products) Params(d Declared) (gram.Params, error) {
 	rows, err := d.Rows()
 	if err != nil {
@@ -41,7 +41,7 @@ func (a Products) Params(d Declared) (gram.Params, error) {
 	return p, nil
 }
 
-// PartOf returns a party's own term of the sum.
+// PartOf returns the Gram matrix of a party's own columns, as its term of the sum.
 func (a Products) PartOf(d Declared, party int, rows linalg.Rows) (*gram.Part, error) {
 	layout, err := a.Params(d)
 	if err != nil {
@@ -54,7 +54,8 @@ func (a Products) PartOf(d Declared, party int, rows linalg.Rows) (*gram.Part, e
 	return part, nil
 }
 
-// DeclareProducts adds a description of the party's columns, over all its rows, to its declaration.
+// DeclareProducts adds to a declaration the number and the largest magnitude of the party's
+// columns, over all its rows.
 func DeclareProducts(d *Declaration, rows linalg.Rows) error {
 	var err error
 	if d.Columns, err = holderOf(rows); err != nil {
@@ -63,7 +64,8 @@ func DeclareProducts(d *Declaration, rows linalg.Rows) error {
 	return nil
 }
 
-// holderOf describes a party's columns over all its rows.
+// holderOf returns the number of a party's columns, the exponent of their largest magnitude and
+// whether all values are whole numbers.
 func holderOf(rows linalg.Rows) (gram.Holder, error) {
 	n, width := rows.Shape()
 	h := gram.Holder{Columns: width, Whole: true}
@@ -80,7 +82,8 @@ func holderOf(rows linalg.Rows) (gram.Holder, error) {
 	return h, err
 }
 
-// TooLarge refuses values that are too large; only their owner's log quotes them.
+// TooLarge returns an error that reports too large values without quoting them to other members.
+// Only the log of their owner quotes them.
 func TooLarge(err error) error {
 	return fault.Magnitude.Of(err)
 }

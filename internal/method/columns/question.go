@@ -13,11 +13,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Inquirer answers queries in sessions of all parties with columns. A method's own inquirer embeds
-// it.
+// Inquirer answers queries to a model in sessions between all parties with columns. A method's own
+// inquirer embeds it.
 type Inquirer struct {
-	ModelPart *ModelPart // at a party
-	Basis     Basis      // of the model
+	ModelPart *ModelPart // the party's part of the model; nil at the coordinator
+	Basis     Basis      // the facts about the model that all its members know
 }
 
 // Erase erases the model part's secrets.
@@ -27,7 +27,7 @@ func (o *Inquirer) Erase() {
 	}
 }
 
-// Among lists the members of a query.
+// Among lists the parties whose data a query needs.
 func (o *Inquirer) Among(q method.Question) []string {
 	if o.ModelPart != nil {
 		return o.ModelPart.Job.Parties()
@@ -41,11 +41,13 @@ func (o *Inquirer) Fits(q method.Question, set *dataset.Set) error {
 	return err
 }
 
-// Asks refuses a query that does not match the model, or that may refuses.
+// Asks refuses a query that does not match the model. It also refuses a query that the method's
+// function may refuses.
 func (o *Inquirer) Asks(q method.Question, may func(method.Question) error) error {
-	// Compare both as this program writes them: an earlier program may have trained the model.
+	// Compare both job files in the encoding of this program, because an earlier program may have
+	// trained the model.
 	if o.ModelPart != nil && !bytes.Equal(o.ModelPart.Job.Encode(), q.Job.Encode()) {
-		return fault.Forbiddenf("the query has another job file than its model")
+		return fault.Forbiddenf("the query has another job file than its model; both must be equal")
 	}
 	err := asks(q, may)
 	if err != nil && o.ModelPart != nil {
@@ -64,11 +66,11 @@ func asks(q method.Question, may func(method.Question) error) error {
 	return may(q)
 }
 
-// fitted returns the columns of the model. It refuses a table without ids, or with other columns
-// than the training table.
+// fitted returns the table's columns that the model uses. It refuses a table without ids, or with
+// other columns than the training table.
 func (o *ModelPart) fitted(party string, set *dataset.Set) (*dataset.Set, error) {
 	if set.IDs == nil {
-		return nil, fmt.Errorf("%s has no ids, which match the rows of several parties; name the id column (--id for rows of a command, id: in the catalogue)", set.Name)
+		return nil, fmt.Errorf("%s has no ids, and they are needed to match the rows of several parties; name the id column (--id for rows of a command, id: in the catalogue)", set.Name)
 	}
 	set, err := Chosen(o.Job, party, set)
 	if err != nil {
@@ -77,24 +79,24 @@ func (o *ModelPart) fitted(party string, set *dataset.Set) (*dataset.Set, error)
 	return method.LikeTraining(set, o.Width, o.Columns)
 }
 
-// Helper is a party of a query about new rows. A method's own helper embeds it.
+// Helper is the state of a party during a query about new rows. A method's own helper embeds it.
 type Helper struct {
 	method.Question
 	Self      string
-	ModelPart *ModelPart    // its part of the model
-	Rows      linalg.Rows   // the new rows that all have, in the common order, scaled
-	Scaling   scale.Scaling // of the training
+	ModelPart *ModelPart    // the party's part of the model
+	Rows      linalg.Rows   // the scaled new rows that all parties have, in the common order
+	Scaling   scale.Scaling // the scaling that was fitted in training
 	Declared  Declared
-	Decisions linalg.Matrix[float64] // rows x outputs, at the asker
+	Decisions linalg.Matrix[float64] // the decisions, rows x outputs, at the party that asks
 
 	table *dataset.Set
-	order []int // of the table, by place in the common order
+	order []int // the places of the new rows in the table, in the common order
 	own   Declaration
 }
 
-// HelperOf prepares a party for a query with its part of the model and a table that has its columns
-// of the new rows. The helper copies the model part's secrets, because the query can be withdrawn,
-// and the retained state erased, while its machine is built.
+// HelperOf prepares a party for a query. The party needs its part of the model and a table with its
+// columns of the new rows. The helper copies the model part's secrets, because the query can be
+// withdrawn, and the retained state erased, while its machine is built.
 func (o *Inquirer) HelperOf(q method.Question, self string, set *dataset.Set) (*Helper, error) {
 	set, err := o.ModelPart.fitted(self, set)
 	if err != nil {
@@ -104,7 +106,7 @@ func (o *Inquirer) HelperOf(q method.Question, self string, set *dataset.Set) (*
 	return &Helper{Question: q, Self: self, ModelPart: o.ModelPart.copied(), Scaling: o.ModelPart.Scaling, table: unlabelled(set)}, nil
 }
 
-// align selects the new rows that all parties have, in the common order, and commits to them under
+// align selects the new rows that all parties have, in the common order. It commits to them under
 // the parties' key.
 func (h *Helper) align(order []int, key [32]byte, declare func(*Declaration) error) error {
 	set := h.table.Subset(order)
@@ -116,7 +118,7 @@ func (h *Helper) align(order []int, key [32]byte, declare func(*Declaration) err
 	return declare(&h.own)
 }
 
-// Releases lists the party's releases over the new rows; none before the alignment.
+// Releases lists what the party releases about the new rows. It returns none before the alignment.
 func (h *Helper) Releases(kind method.ReleaseKind) ([]method.Release, error) {
 	if h.order == nil {
 		return nil, nil
@@ -132,13 +134,13 @@ func (h *Helper) release(kind method.ReleaseKind, rows *dataset.Set) method.Rele
 
 var errUnanswered = errors.New("columns: the question has no answer")
 
-// Answer returns the predictions for the rows of the querying party's table that all parties have,
-// in the table's order.
+// Answer returns predictions for the rows of the asking party's table that all parties have. They
+// are in the order of that table.
 func (h *Helper) Answer() (*method.Prediction, error) {
 	if h.Decisions.Rows == 0 || h.Decisions.Rows != len(h.order) {
 		return nil, errUnanswered
 	}
-	places := dataset.Complement(len(h.order), nil) // in the common order, by place in the table
+	places := dataset.Complement(len(h.order), nil) // positions in the common order, sorted by place in the table
 	slices.SortFunc(places, func(a, b int) int { return h.order[a] - h.order[b] })
 	a := &method.Prediction{Output: h.ModelPart.Output}
 	sorted := linalg.New[float64](h.Decisions.Rows, h.Decisions.Cols)

@@ -1,5 +1,5 @@
-// Package columns is the common part of methods for parties that hold different columns of the same
-// people.
+// Package columns has the common code of the methods for parties that hold different columns of the
+// same people.
 package columns
 
 import (
@@ -13,18 +13,18 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Sizes returns how many of n common rows are for training, and how many are held out.
+// Sizes returns how many of n common rows are for training and how many are held out.
 func Sizes(j *job.Job, n int) (train, test int, err error) {
 	t, h, err := heldOut(j, n, [32]byte{})
 	return len(t), len(h), err
 }
 
-// heldOut selects held-out rows by their place in the common order, since only one party could
-// select by class. The places follow from the key that the parties share and the coordinator does
-// not have.
+// heldOut selects training rows and held-out rows by their places in the common order. It cannot
+// select by class, because only one party may have the labels. The places follow from the key that
+// the parties share and the coordinator does not have.
 func heldOut(j *job.Job, n int, key [32]byte) (train, test []int, err error) {
 	switch {
-	case j.Data.Test == job.Test{}: // folds only
+	case j.Data.Test == job.Test{}: // the job has only cross-validation folds
 		return dataset.Complement(n, nil), nil, nil
 	case j.Data.Test.Every > 0:
 		return dataset.Every(n, j.Data.Test.Every)
@@ -37,7 +37,8 @@ func heldOut(j *job.Job, n int, key [32]byte) (train, test []int, err error) {
 	return dataset.Complement(n, test), test, nil
 }
 
-// HeldOutLast marks the held-out rows in an order with training rows first.
+// HeldOutLast returns a mark for each row that is true for held-out rows. Training rows come before
+// held-out rows.
 func HeldOutLast(train, test int) []bool {
 	held := make([]bool, train+test)
 	for i := train; i < len(held); i++ {
@@ -46,17 +47,17 @@ func HeldOutLast(train, test int) []bool {
 	return held
 }
 
-// Keys are the settings of the alignment; see protocol/psi.
+// Keys holds the job's settings for the alignment; see protocol/psi.
 type Keys struct {
-	// MaxIDs limits the ids that each party may bring to the alignment, and so the ids that it can
-	// look up in the others' tables.
+	// MaxIDs is the largest number of ids that each party may bring to the alignment. So it also
+	// limits the ids that a party can look up in the others' tables.
 	MaxIDs int
 }
 
-// mostIDs is the upper limit of max_ids.
+// mostIDs is the largest value that a job may set for max_ids.
 const mostIDs = 1 << 22
 
-// IDsKey declares the key max_ids.
+// IDsKey declares the job file's key max_ids.
 func (k *Keys) IDsKey() section.Field {
 	return section.Field{
 		Key: "max_ids", Value: section.Whole{Dst: &k.MaxIDs}, Default: "1048576",
@@ -64,7 +65,7 @@ func (k *Keys) IDsKey() section.Field {
 	}
 }
 
-// CheckIDs checks the value of max_ids.
+// CheckIDs refuses a value of max_ids outside its limits.
 func (k *Keys) CheckIDs(in *section.Place) error {
 	if k.MaxIDs < 1 || k.MaxIDs > mostIDs {
 		return in.Refuse("max_ids", "max_ids is %d; write how many rows a party may bring, from 1 to %d", k.MaxIDs, mostIDs)

@@ -6,20 +6,20 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
-// Spread lists the common rows whose labels a party has, if labels are spread over several parties.
-// Rows are places in the common order.
+// Spread lists the common rows whose labels a party has, for a job whose labels are spread over
+// several parties. Rows are places in the common order.
 type Spread struct{ Training, HeldOut []int }
 
-// Spread returns the rows whose labels the party has.
+// Spread returns the common rows whose labels the party has.
 func (p *Party) Spread() Spread {
 	rows := p.Set.Labelled()
 	at, _ := slices.BinarySearch(rows, p.train)
 	return Spread{rows[:at], rows[at:]}
 }
 
-// Tally returns a number for the training rows whose labels the party has. The numbers of all
-// active parties add up to 0 modulo 2^32 if each training row has exactly one label; otherwise this
-// happens by chance once in 2^32 times. Each row has a random number that all parties know and the
+// Tally returns a number by which the coordinator checks that each training row has exactly one
+// label. The numbers of all active parties then add up to 0 modulo 2^32. Otherwise their sum is 0
+// by chance once in 2^32 times. Each row has a random number that all parties know and the
 // coordinator does not. So the coordinator learns from the sum only whether it is 0.
 func (p *Party) Tally() uint32 {
 	random := prg.New(p.key, "columns/tally")

@@ -8,31 +8,32 @@ import (
 	"github.com/mercer-fl/mercer/protocol/collective"
 )
 
-// As connects a binding to the first steps: where it holds its party and its coordinator, what its
-// parties declare, and which declarations it accepts.
+// As adapts a method to the first steps of a job. It says where the method keeps its party and its
+// coordinator, what its parties declare, and which declarations the method accepts.
 type As[P, S any] struct {
 	Party   func(*P) *Party
 	Server  func(*S) *Server
 	Declare func(*P, *Declaration) error
 	Usable  func(Declared) error
-	Lets    func(*P) ([]method.Release, error) // the binding's releases of the common rows, which a declaration describes
+	Lets    func(*P) ([]method.Release, error) // the method's releases of the common rows, which a declaration describes
 }
 
-// AsNew is As for a query about new rows.
+// AsNew adapts a method to the first steps of a query about new rows, as As does for a job.
 type AsNew[P, S any] struct {
 	Helper  func(*P) *Helper
 	Server  func(*S) *Server
 	Declare func(*P, *Declaration) error
 	Usable  func(Declared) error
-	Lets    func(*P) ([]method.Release, error) // as that of As
+	Lets    func(*P) ([]method.Release, error) // the method's releases of the new rows, which a declaration describes
 }
 
-// Steps returns the sessions that begin a job: the parties agree on the same rows in the same
-// order, which the coordinator does not learn, and declare their data to each other and to the
+// Steps returns the steps that begin a job: the alignment of the rows and the exchange of
+// declarations. In the alignment the parties agree on the same rows in the same order, which the
+// coordinator does not learn. Then they declare facts about their data to each other and to the
 // coordinator.
 func Steps[P, S any](c method.Instance, as As[P, S]) ([]method.StepOf[P, S, Declared], error) {
 	if as.Lets == nil {
-		return nil, errors.New("columns: the binding must state its releases of the common rows")
+		return nil, errors.New("columns: the method must state its releases of the common rows in the field Lets")
 	}
 	a := trained(c.Job)
 	return begin(c, "train", a, as.Server, as.Usable, sides[P]{
@@ -47,7 +48,7 @@ func Steps[P, S any](c method.Instance, as As[P, S]) ([]method.StepOf[P, S, Decl
 		},
 		declare: func(of *P, in method.Setup) (*method.Run, error) {
 			p := as.Party(of)
-			if p.kept { // there was no session to align
+			if p.kept { // a reused alignment has no session that sets the declaration
 				if err := p.state(func(d *Declaration) error { return as.Declare(of, d) }); err != nil {
 					return nil, err
 				}
@@ -65,8 +66,8 @@ func Steps[P, S any](c method.Instance, as As[P, S]) ([]method.StepOf[P, S, Decl
 	})
 }
 
-// StepsOfNew returns the sessions that begin a query about new rows. The querying party reveals the
-// queried ids; every row of the other parties' tables can be looked up.
+// StepsOfNew returns the steps that begin a query about new rows. The querying party reveals the
+// queried ids. Every row of the other parties' tables can be looked up.
 func StepsOfNew[P, S any](q method.Question, as AsNew[P, S]) ([]method.StepOf[P, S, Declared], error) {
 	a := byIDs(q.Job)
 	return begin(q.Instance, "predict", a, as.Server, as.Usable, sides[P]{
@@ -82,7 +83,7 @@ func StepsOfNew[P, S any](q method.Question, as AsNew[P, S]) ([]method.StepOf[P,
 		},
 		ids: func(of *P) ([]method.Release, error) {
 			h := as.Helper(of)
-			if h.Self == h.Asker { // its operator has just chosen them
+			if h.Self == h.Asker { // this party's operator has just chosen the ids, so they need no release
 				return nil, nil
 			}
 			return []method.Release{h.release(method.ReleaseIDs, h.table)}, nil
@@ -91,7 +92,7 @@ func StepsOfNew[P, S any](q method.Question, as AsNew[P, S]) ([]method.StepOf[P,
 	})
 }
 
-// sides holds a party's functions for the first steps.
+// sides holds the functions that a party runs in the first steps.
 type sides[P any] struct {
 	align, declare func(*P, method.Setup) (*method.Run, error)
 	ids, declared  func(*P) ([]method.Release, error)
@@ -119,7 +120,8 @@ func begin[P, S any](c method.Instance, purpose string, a alignment, server func
 	return []method.StepOf[P, S, Declared]{align, declare}, nil
 }
 
-// LabelStep sends the labels from the first party to the coordinator, and to no other member.
+// LabelStep returns the step in which the first party sends its labels to the coordinator, and to
+// no other member.
 func LabelStep[P, S any](c method.Instance, party func(*P) *Party, server func(*S) *Learner) method.StepOf[P, S, Declared] {
 	return method.StepOf[P, S, Declared]{
 		Name: "labels", Session: &method.Session{

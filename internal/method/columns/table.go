@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// tableOf checks a party's table and returns the part that the job uses.
+// tableOf checks a party's table and returns the columns and labels that the job uses.
 func tableOf(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
 	set, err := Chosen(j, self, set)
 	if err == nil {
@@ -29,14 +29,14 @@ func tableOf(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
 	return set, err
 }
 
-// Chosen returns a party's table with the columns that the job picks.
+// Chosen returns a party's table with only the columns that the job names for the party.
 func Chosen(j *job.Job, party string, set *dataset.Set) (*dataset.Set, error) {
 	names := j.Columns(party)
 	if names == nil {
 		return set, nil
 	}
 	if set.Columns == nil {
-		return nil, fmt.Errorf("%s has no names of columns, and the job names those that %s uses; give the file a header, or leave %s out of the partition's columns", set.Name, party, party)
+		return nil, fmt.Errorf("%s has no column names, but the job names the columns that %s uses; give the file a header, or leave %s out of the partition's columns", set.Name, party, party)
 	}
 	var chosen []int
 	for _, name := range names {
@@ -53,11 +53,11 @@ func Chosen(j *job.Job, party string, set *dataset.Set) (*dataset.Set, error) {
 	return set.SelectColumns(chosen), nil
 }
 
-// labelled checks labels and ids. It keeps the first party's labels only, and drops those of other
-// parties.
+// labelled checks the ids and labels of a party's table. It removes the labels if the job does not
+// learn from this party's labels.
 func labelled(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
 	if set.IDs == nil {
-		return nil, fmt.Errorf("%s has no ids, which match the rows of several parties; add id: and the name of the id column", set.Name)
+		return nil, fmt.Errorf("%s has no ids, and they are needed to match the rows of several parties; add id: and the name of the id column", set.Name)
 	}
 	if n := len(set.IDs); n > psi.MaxIDs {
 		return nil, fmt.Errorf("%s has %d rows; at most %d can be aligned", set.Name, n, psi.MaxIDs)
@@ -79,7 +79,7 @@ func labelled(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
 	}
 	labels := linalg.At(set.Labels, set.Labelled())
 	if len(labels) == 0 {
-		return nil, fmt.Errorf("%s has no label in any row, and in this job %s learns from its own labels; add labels, or make fewer parties active", set.Name, self)
+		return nil, fmt.Errorf("%s has no label in any row, but in this job %s learns from its own labels; add labels, or make fewer parties active", set.Name, self)
 	}
 	return set, method.CheckLabels(j, &dataset.Set{Name: set.Name, Labels: labels})
 }
@@ -89,8 +89,8 @@ func unlabelled(set *dataset.Set) *dataset.Set {
 	return &dataset.Set{Name: set.Name, X: set.X, IDs: set.IDs, Columns: set.Columns}
 }
 
-// prepare fits a preparation and a scaling on the training rows. Each column belongs to one party,
-// so this needs no message.
+// prepare fits the preparation and the scaling of the party's columns on the training rows. Each
+// column belongs to one party, so this needs no message.
 func (p *Party) prepare() error {
 	split := method.Split{Set: p.Set, Test: HeldOutLast(p.train, p.Set.X.Rows()-p.train)}
 	split, scaling, err := PrepareAlone(p.Job, split)
@@ -104,11 +104,11 @@ func (p *Party) prepare() error {
 	return nil
 }
 
-// Preparation implements [method.Preparing].
+// Preparation returns the fitted preparation; it implements [method.Preparing].
 func (p *Party) Preparation() *prepare.Preparation { return p.Prepared }
 
-// PrepareAlone prepares the table of a party with columns and returns its scaling; the scaling is
-// empty if the job has none.
+// PrepareAlone prepares the table of a party with columns and returns the scaling of these columns.
+// The scaling is empty if the job has none.
 func PrepareAlone(j *job.Job, s method.Split) (method.Split, scale.Scaling, error) {
 	x, places := s.Set.X, dataset.Complement(s.Set.X.Cols(), nil)
 	if f, typed := s.Set.X.(*prepare.Frame); typed {

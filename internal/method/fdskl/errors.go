@@ -15,13 +15,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// errorGroups describes the summed entries: the held-out rows that a party has evaluated, by class
-// and predicted class, its number of labels of training rows, and their tally.
+// errorGroups describes the entries that the active workers sum. They are the counts of judged
+// held-out rows by class and predicted class, the number of labelled training rows, and the tally.
 func errorGroups() []secagg.Group {
 	return []secagg.Group{{Entries: 4, Bound: psi.MaxIDs}, {Entries: 1, Bound: psi.MaxIDs}, {Entries: 1, Bound: 1<<32 - 1}}
 }
 
-// errors builds a party's machine of the sum.
+// errors builds the machine with which a party adds its counts to the sum.
 func (p *party) errors(setup method.Setup) (*method.Run, error) {
 	v := sums.Vector{make([]int64, 4), {0}, {0}}
 	if p.solver != nil {
@@ -34,8 +34,8 @@ func (p *party) errors(setup method.Setup) (*method.Run, error) {
 	return sums.Client(setup, v, func() {})
 }
 
-// judged counts the held-out rows that this worker has evaluated: for each class, the rows
-// predicted as the first class and as the second.
+// judged returns four counts of the held-out rows that this worker has evaluated. For each true
+// class there are two: the rows predicted as the first class and as the second.
 func (p *party) judged() ([]int64, error) {
 	s := p.solver.(*partner)
 	got, err := s.Learn(nil)
@@ -57,14 +57,14 @@ func (p *party) judged() ([]int64, error) {
 	return counts, nil
 }
 
-// verdict holds the sums over all active workers.
+// verdict holds the sums of the active workers' counts.
 type verdict struct {
-	counts [4]int64 // held-out rows by class and predicted class
-	labels int64    // of training rows
-	single bool     // each training row has one label
+	counts [4]int64 // the number of held-out rows by class and predicted class
+	labels int64    // the number of labels of training rows, over all active workers
+	single bool     // reports that each training row has exactly one label
 }
 
-// takeSums stores the sums at the coordinator.
+// takeSums checks the sums and stores them at the coordinator.
 func (s *server) takeSums(sum [][]int64) error {
 	train, test, err := s.sizes()
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *server) takeSums(sum [][]int64) error {
 	}
 	v := verdict{counts: [4]int64(sum[0]), labels: sum[1][0], single: uint32(sum[2][0]) == 0 && sum[1][0] == int64(train)}
 	if v.judged() > test || v.labels > int64(train*len(s.Job.Active())) {
-		return fmt.Errorf("fdskl: the active workers say that they have judged %d of %d held-out rows, and have %d labels of %d training rows", v.judged(), test, v.labels, train)
+		return fmt.Errorf("fdskl: the active workers report more rows than the job has: %d of %d held-out rows judged, %d labels of %d training rows", v.judged(), test, v.labels, train)
 	}
 	s.verdict = &v
 	return nil
@@ -94,8 +94,8 @@ func (v *verdict) report(r *method.Result) error {
 	return err
 }
 
-// metrics returns the figures that follow from counts. There is no AUC, which would need the
-// decisions of several workers together.
+// metrics returns the metrics that follow from counts alone. AUC is missing, because it would need
+// the decisions of several workers together.
 func (v *verdict) metrics() (learner.Metrics, error) {
 	if v.judged() == 0 {
 		return learner.Metrics{}, nil
@@ -113,7 +113,7 @@ func (v *verdict) metrics() (learner.Metrics, error) {
 	return learner.Metrics{"accuracy": m.Accuracy(), "f1_micro": m.F1Micro(), "f1_macro": m.F1Macro()}, nil
 }
 
-// warnings reports rows without a label or with more than one.
+// warnings describes rows that have no label or more than one.
 func (v *verdict) warnings(train, test int) []string {
 	var list []string
 	if !v.single {
@@ -125,25 +125,26 @@ func (v *verdict) warnings(train, test int) []string {
 	return list
 }
 
-// decider requests the phases of new rows, some rows at a time, and keeps only the decisions.
+// decider requests the phases of new rows, batch by batch, and keeps only the decisions.
 type decider struct {
 	coefficients     linalg.Matrix[float64]
 	mean             float64
 	rows, directions int
-	most             int                     // directions of one request
-	table            *linear.Phases[float64] // of as many rows as are asked for at a time
-	batch            fdskl.Span              // rows under way
-	last             fdskl.Span              // directions of the last request
-	decisions        linalg.Matrix[float64]  // rows x outputs
+	most             int                     // the largest number of directions in one request
+	table            *linear.Phases[float64] // phases of the current batch of rows
+	batch            fdskl.Span              // the rows whose phases the decider requests now
+	last             fdskl.Span              // the directions of the last request
+	decisions        linalg.Matrix[float64]  // one row for each new row and one column for each output
 }
 
-// phasesAtOnce limits the bytes of phases that a decider holds, and deciderAtOnce its rows.
+// phasesAtOnce is the largest number of bytes of phases that a decider holds. deciderAtOnce is the
+// largest number of rows in a batch.
 const (
 	phasesAtOnce  = 1 << 26
 	deciderAtOnce = 1 << 12
 )
 
-// Next implements [fdskl.Schedule].
+// Next returns the next request for phases of the new rows; it implements [fdskl.Schedule].
 func (d *decider) Next() (fdskl.Request, bool) {
 	next := d.last.First + d.last.Count
 	if d.batch.Count == 0 || next == d.directions {
@@ -155,12 +156,12 @@ func (d *decider) Next() (fdskl.Request, bool) {
 	return fdskl.Request{Rows: []fdskl.Span{d.batch}, Directions: d.last}, d.batch.Count > 0
 }
 
-// Answer implements [fdskl.Schedule].
+// Answer stores the phases of the last request; it implements [fdskl.Schedule].
 func (d *decider) Answer(rows []int, words []byte) {
 	d.table.Put(words, rows[0]-d.batch.First, len(rows), d.last.First, d.last.Count)
 }
 
-// decide computes the decisions for the requested rows.
+// decide computes the decisions for the rows of the current batch.
 func (d *decider) decide() {
 	u := linear.Decide(part[float64]{d.table, 0, d.batch.Count}, d.coefficients)
 	for i := range d.batch.Count {

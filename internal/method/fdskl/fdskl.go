@@ -1,6 +1,6 @@
-// Package fdskl binds protocol FDSKL to learners: parties with different columns of the same people
-// add up phases of random features, and the parties with labels learn from the sums. See
-// protocol/fdskl.
+// Package fdskl runs jobs of protocol FDSKL, in which parties with different columns of the same
+// people learn from sums of phases of random features. All parties add up their phases, and the
+// parties with labels learn from the sums. See protocol/fdskl.
 package fdskl
 
 import (
@@ -18,19 +18,19 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// Protocol returns the binding of FDSKL.
+// Protocol returns the method that runs protocol FDSKL.
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[party, server, columns.Declared]{
 	Name: "fdskl", Keys: func() job.Settings { return new(Keys) },
-	// Results are compared with the kernel that the random features approximate.
+	// A job can compare its results with the exact kernel, which the random features approximate.
 	Traits: job.Traits{Cuts: job.Columns, Comparisons: []job.Comparison{job.ExactKernel}},
 	Steps:  steps, NewParty: newParty, NewServer: newServer,
 	Public:       func(p *party) columns.Declared { return p.Declared },
 	PublicServer: func(s *server) columns.Declared { return s.Declared },
 	Facts:        method.NoFacts[party], Minimums: method.NoMinimums, Result: (*server).result, Ended: method.IgnoresEnds[server],
 	Model:   &method.ModelOf[server]{Write: (*server).writeModel},
-	Outcome: func(*server) *method.Outcome { return &method.Outcome{} }, // decisions stay with the label holder
+	Outcome: func(*server) *method.Outcome { return &method.Outcome{} }, // decisions stay with the party that has the labels
 	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }, Alignment: func(p *party) []byte { return p.ToKeep() }, Judged: (*party).decided},
 	Prepares: &method.PreparesOf[party, server]{
 		Heard: func(s *server) (*learner.Prepared, error) { return s.Server.Prepared() },
@@ -41,13 +41,13 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	NoFile: columns.Undownloadable,
 })
 
-// step is a step of this binding.
+// step is one step of an FDSKL job.
 type step = method.StepOf[party, server, columns.Declared]
 
-// steps plans a job: the parties align their rows and add up phases for the first party, or for
-// several active ones, which learn from them. The first party sends its figures to the coordinator.
-// With spread labels, the active parties first agree on classes, and at the end all parties add up
-// each one's evaluations.
+// steps plans a job. The parties align their rows and add up phases. The first party, or several
+// active parties, learn from the sums. The first party sends its figures to the coordinator. With
+// spread labels, the active parties first agree on classes, and at the end all parties add up each
+// active party's evaluations.
 func steps(c method.Instance) ([]step, error) {
 	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: func(p *party) *columns.Party { return p.Party }, Server: func(s *server) *columns.Server { return &s.Server },
@@ -64,7 +64,7 @@ func steps(c method.Instance) ([]step, error) {
 	}
 	adds := step{
 		Name: "protocol", Party: (*party).worker, Releases: (*party).releases,
-		Ended: func(s *server, e method.End) { s.parent = e.Session }, // in which the coordinator takes no part
+		Ended: func(s *server, e method.End) { s.parent = e.Session }, // the coordinator is no member of this session, and so learns its id here
 	}
 	adds.Session, adds.Follow = adding(c.Job, method.Session{Members: workers(c), Purpose: "train"})
 	plan = append(plan, adds, columns.ReportStep(c, learnedBytes(c.Job.Task()), (*party).teller, (*server).takeFinding))
@@ -74,10 +74,12 @@ func steps(c method.Instance) ([]step, error) {
 	return plan, nil
 }
 
-// learnedBytes is the length of every report. A fixed length hides which metrics it has.
+// learnedBytes is the number of bytes in every report of the label holder. A fixed length hides
+// which metrics it has.
 func learnedBytes(t job.Task) int { return 9*len(learnedMetrics(t)) + 8 + 32 }
 
-// adding returns the session that adds up phases.
+// adding returns the session that adds up phases, and a function that sets its parameters from the
+// declarations.
 func adding(j *job.Job, s method.Session) (*method.Session, func(method.Session, columns.Declared, []byte) (*method.Session, error)) {
 	s.Protocol, s.Version, s.SlowTimers = fdskl.Name, fdskl.Version, []protocol.Timer{fdskl.TimerRequest}
 	return &s, method.From(func(d columns.Declared) ([]byte, error) {
@@ -89,7 +91,7 @@ func adding(j *job.Job, s method.Session) (*method.Session, func(method.Session,
 	})
 }
 
-// workers lists the parties, active ones first.
+// workers lists the parties and marks the active parties as leaders.
 func workers(c method.Instance) []protocol.Member {
 	list := c.DataParties()
 	for i := range c.Job.Active() {
@@ -98,8 +100,8 @@ func workers(c method.Instance) []protocol.Member {
 	return list
 }
 
-// labelBroadcastStep is the session in which the active workers exchange their numbers of labels
-// and their classes. The coordinator and passive workers are not members.
+// labelBroadcastStep returns the step in which each active worker tells the others how many labels
+// it has and which classes. The coordinator and passive workers are not members.
 func labelBroadcastStep(c method.Instance) step {
 	return step{Name: "labels", Session: &method.Session{
 		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Purpose: "labels",
@@ -107,8 +109,8 @@ func labelBroadcastStep(c method.Instance) step {
 	}, Party: (*party).caller, Releases: method.AlsoReleases[party](method.ReleaseLabels)}
 }
 
-// errorsStep is the session in which all parties add up each active party's evaluations, so that
-// the coordinator learns only the sums. Passive parties add zeros.
+// errorsStep returns the step in which the active parties' evaluations are added up. The
+// coordinator learns only the sums. Passive parties add zeros.
 func errorsStep(c method.Instance) step {
 	adds := step{Name: "errors", Party: (*party).errors, Server: (*server).adder, Releases: method.AlsoReleases[party](method.ReleaseErrors)}
 	adds.Session, adds.Follow = sums.Summing(c, "errors", func(d columns.Declared) (sums.Sum, error) {
@@ -117,10 +119,11 @@ func errorsStep(c method.Instance) step {
 	return adds
 }
 
-// keysOf returns the settings of a job.
+// keysOf returns a job's settings of protocol fdskl.
 func keysOf(j *job.Job) *Keys { return job.As[*Keys](j.Protocol) }
 
-// paramsOf returns the parameters of the session for all declarations.
+// paramsOf returns the parameters of the session that adds up phases, from all parties'
+// declarations.
 func paramsOf(j *job.Job, d columns.Declared) (fdskl.Params, error) {
 	rows, err := d.Rows()
 	if err != nil {
@@ -137,7 +140,7 @@ func paramsOf(j *job.Job, d columns.Declared) (fdskl.Params, error) {
 	return p, nil
 }
 
-// usable refuses declarations that cannot give phases.
+// usable returns a check that refuses declarations from which no phases can be computed.
 func usable(j *job.Job) func(columns.Declared) error {
 	return func(d columns.Declared) error {
 		_, err := paramsOf(j, d)

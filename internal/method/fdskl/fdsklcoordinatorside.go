@@ -17,19 +17,19 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// server is the coordinator, which receives the label holder's figures.
+// server is the state of the coordinator, which receives the figures of the party with the labels.
 type server struct {
 	columns.Server
-	parent  protocol.SessionID // of the phases
+	parent  protocol.SessionID // the id of the session that added up phases
 	learned learned
-	verdict *verdict // where labels are spread; nil before
+	verdict *verdict // the sums over active workers, if labels are spread; nil before they arrive
 }
 
 func newServer(c method.Instance) (*server, error) {
 	return &server{Server: columns.Server{Instance: c}}, nil
 }
 
-// adder builds the machine that adds up the parties' evaluations.
+// adder builds the coordinator's machine that adds up the parties' evaluations.
 func (s *server) adder(setup method.Setup) (*method.Run, error) {
 	return sums.Server(setup, secagg.Limits{}, s.takeSums)
 }
@@ -43,8 +43,8 @@ func (s *server) takeFinding(body []byte) error {
 	return nil
 }
 
-// writeModel writes the coordinator's record of the model: the origin of the model, and a digest of
-// the coefficients.
+// writeModel writes the coordinator's record of the model. It holds the public settings of the
+// random features and a digest of the coefficients.
 func (s *server) writeModel(out io.Writer) error {
 	var w wire.Writer
 	w.String("mercer/v1/fdskl")
@@ -60,7 +60,7 @@ func (s *server) keep(method.Closing) (method.RetainedState, error) {
 	return columns.RetainedState(s.Job, columns.Basis{Parent: s.parent}.Encode()), nil
 }
 
-// sizes returns how many common rows are in training, and how many are held out.
+// sizes returns how many common rows are for training and how many are held out.
 func (s *server) sizes() (train, test int, err error) {
 	rows, err := s.Declared.Rows()
 	if err != nil {
@@ -84,15 +84,16 @@ func (s *server) result() (*method.Result, error) {
 	return r, err
 }
 
-// Learned describes how a training on random features went.
+// Learned describes the outcome of a training on random features.
 type Learned struct {
-	Metrics learner.Metrics // on held-out rows
-	// Left is the gradient norm that remained after the last pass, relative to the initial one; 0
-	// if the training converged.
+	Metrics learner.Metrics // metrics on held-out rows
+	// Left is the remaining gradient norm after the last pass, as a fraction of the initial norm. It
+	// is 0 if the training converged.
 	Left float64
 }
 
-// Warnings warns about the figures of a training that has not converged; who names the learner.
+// Warnings returns a warning about the figures if the training has not converged. who names the
+// training in the warning.
 func (l Learned) Warnings(who string) []string {
 	if l.Left == 0 {
 		return nil
@@ -101,13 +102,13 @@ func (l Learned) Warnings(who string) []string {
 		who, linear.DefaultMaxPasses, l.Left, linear.DefaultTol)}
 }
 
-// learned holds the label holder's report to the coordinator.
+// learned holds the report that the party with the labels sends to the coordinator.
 type learned struct {
 	Learned
-	model [32]byte // SHA-256 of the coefficients, which stay where they are
+	model [32]byte // SHA-256 of the coefficients, which never leave the active parties
 }
 
-// learnedMetrics lists the metrics that it reports, in order.
+// learnedMetrics lists the metrics of a report in their order.
 func learnedMetrics(t job.Task) []string {
 	if t.Numbers {
 		return []string{"rmse", "r2"}
@@ -133,7 +134,7 @@ func decodeFinding(t job.Task, b []byte) (learned, error) {
 	for _, name := range learnedMetrics(t) {
 		has, value := r.Bool(), r.Float64()
 		if r.Err() == nil && value-value != 0 {
-			r.Fail(fmt.Errorf("%s is %v", name, value))
+			r.Fail(fmt.Errorf("the metric %s is %v; it must be finite", name, value))
 		}
 		if !has && math.Float64bits(value) != 0 {
 			r.Fail(fmt.Errorf("the metric %s has value %v although it is marked as absent", name, value))
@@ -143,7 +144,7 @@ func decodeFinding(t job.Task, b []byte) (learned, error) {
 		}
 	}
 	if v.Left = r.Float64(); r.Err() == nil && (!(v.Left >= 0) || math.IsInf(v.Left, 1)) {
-		r.Fail(fmt.Errorf("%v of a gradient", v.Left))
+		r.Fail(fmt.Errorf("the remaining gradient is %v; it must be finite and at least 0", v.Left))
 	}
 	r.Fixed(v.model[:])
 	return v, r.Close("fdskl: report")

@@ -9,9 +9,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// Leakage describes in plain words what each role learns from a job of protocol fdskl with
-// the given number of common rows. Only a process that has all columns can measure the
-// exposure; pass zero elsewhere.
+// Leakage describes in plain words what each role learns from a job of protocol fdskl. rows is the
+// number of common rows. e is the measured exposure. Only a process that has all columns can
+// measure it; others pass zero.
 func Leakage(j *job.Job, rows int, e fdskl.Exposure) map[string][]string {
 	parties, active := j.Parties(), j.Active()
 	lines := fdskl.Leakage(fdskl.Facts{
@@ -41,12 +41,12 @@ func Leakage(j *job.Job, rows int, e fdskl.Exposure) map[string][]string {
 	return lines
 }
 
-// lotteryLabels is the measured result of the attack on random labels from parts of the model's value
+// lotteryLabels is how many random labels the attack on parts of the model's value found
 // (TestAttackPartsOfTheValueTellLabels).
 const lotteryLabels = "104 of 146"
 
-// addSpread rewrites the statement for a job in which each active worker has the labels of a
-// part of the rows.
+// addSpread changes the leakage statement for a job in which each active worker has the labels of
+// only some rows.
 func addSpread(lines map[string][]string, active []string) {
 	lines["active"][0] = fmt.Sprintf("The active workers are %s. Each has the labels of a part of the rows and keeps the coefficients of its own directions. It learns the model's decisions on the held-out rows whose labels it has, unless another active worker requests them first.", strings.Join(active, ", "))
 	lines["active"] = append(lines["active"], fmt.Sprintf("The other active workers' parts of the model's value depend on their labels and reveal some of them: an attack on 1,024 parts found %s labels that were drawn at random, which no data explain. A guess finds one in two.", lotteryLabels),
@@ -56,7 +56,7 @@ func addSpread(lines map[string][]string, active []string) {
 	lines["coalition"] = append(lines["coalition"], "The server and all active workers but one together learn the remaining worker's part of the sums: its held-out rows by class and predicted class, and whether its labels complete the others'.")
 }
 
-// addQuestions adds the leakage of prediction queries.
+// addQuestions adds to a leakage statement what prediction queries reveal.
 func addQuestions(lines map[string][]string) {
 	for role, line := range map[string]string{
 		"active":    "For every new row that it queries, the active worker learns the same as for the job's rows: the distances over the other workers' columns, including the distances to those rows.",
@@ -68,7 +68,7 @@ func addQuestions(lines map[string][]string) {
 	}
 }
 
-// OwnDirections counts the directions that an active worker has.
+// OwnDirections returns the number of directions whose coefficients each active worker keeps.
 func OwnDirections(j *job.Job) int {
 	return keysOf(j).Directions / len(j.Active())
 }

@@ -19,59 +19,59 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// Keys are the settings of a job; see protocol/fdskl.
+// Keys holds the settings of protocol fdskl in a job file; see protocol/fdskl.
 type Keys struct {
 	job.Moded
-	Directions int // random features
+	Directions int // the number of random features
 	columns.Keys
 	Training Training
-	Bits     int // of a phase
+	Bits     int // the number of bits of a phase
 	Tree     Tree
-	Active   int // how many of the parties, the first ones, have the labels and learn
+	Active   int // how many parties, counted from the first, have the labels and learn
 	Labels   Placing
 }
 
 var _ job.Settings = (*Keys)(nil)
 
-// Placing names the distribution of labels among the active parties.
+// Placing names how labels are distributed among the active parties.
 type Placing string
 
-// Spread gives each active party the labels of a part of the rows. By default each has all labels.
+// Spread means that each active party has the labels of only some rows. By default each has all
+// labels.
 const Spread Placing = "spread"
 
-// Training names the order in which the label holder requests phases, and the phases from which it
-// learns.
+// Training names the order in which the party with the labels requests phases and learns from them.
 type Training string
 
-// The trainings. Cached requests all phases once and learns locally. The others are the published
-// algorithm and its practical variants, with new directions in each iteration.
+// Cached requests all phases once and learns locally. The other trainings are the published
+// algorithm and its practical variants, which request new directions in each iteration.
 const (
 	Cached   Training = "cached"
-	Faithful Training = "faithful" // one row and one direction in each iteration
-	Blocks   Training = "block"    // a batch of rows and a block of directions
-	Precond  Training = "precond"  // like Blocks, by Newton's steps
+	Faithful Training = "faithful" // uses one row and one direction in each iteration
+	Blocks   Training = "block"    // uses a batch of rows and a block of directions in each iteration
+	Precond  Training = "precond"  // works like Blocks, but takes Newton steps
 )
 
-// Tree names the shape of the tree along which phases are added up.
+// Tree names the shape of the tree along which parties add up phases.
 type Tree string
 
-// The trees.
+// The shapes of the tree. Mode paper has trees of its own.
 const (
 	BinaryTree Tree = "binary"
 	StarTree   Tree = "star"
 	ChainTree  Tree = "chain"
 )
 
-// Defaults of the learners, and limits.
+// Default values of the trainings' settings, and the limits of settings.
 const (
 	defaultBatch  = 256
 	defaultBlocks = 64
-	defaultRate   = 4 // 1 of Newton's steps
+	defaultRate   = 4 // the default learning rate of gradient steps; Newton steps use 1
 	maxPhases     = 1 << 20
-	maxTurns      = 1 << 16 // directions of one of several active workers: a request has room for them
+	maxTurns      = 1 << 16 // limit of the directions of each of several active workers, so that they fit in one request
 )
 
-// Section declares the keys.
+// Section declares the keys of protocol fdskl in a job file.
 func (k *Keys) Section() *section.Section {
 	return &section.Section{Doc: "Parties that hold different columns of the same people add up phases of random features. The holder of the labels learns from the sums.",
 		Fields: []section.Field{
@@ -107,9 +107,10 @@ func (k *Keys) finish(in *section.Place) error {
 	return k.finishActive(in)
 }
 
-// finishActive checks the number of active workers. Several of them take turns in the iterations of
-// the published algorithm. If they ran at the same time, as in the paper, the model would depend on
-// timing, and a job that resumes after a crash would give another model.
+// finishActive checks the number of active workers and the settings that several of them need.
+// Several of them take turns in the iterations of the published algorithm. If they ran at the same
+// time, as in the paper, the model would depend on timing, and a job that resumes after a crash
+// would give another model.
 func (k *Keys) finishActive(in *section.Place) error {
 	switch err := in.Some("active", k.Active); {
 	case err != nil:
@@ -126,7 +127,7 @@ func (k *Keys) finishActive(in *section.Place) error {
 	return nil
 }
 
-// Demands implements [job.Settings].
+// Demands returns what the settings demand of a job; it implements [job.Settings].
 func (k *Keys) Demands() job.Demands {
 	return job.Demands{
 		Mode: k.Mode, Check: k.check, Limits: map[string]int{"max_ids": k.MaxIDs, "directions": k.Directions},
@@ -134,7 +135,7 @@ func (k *Keys) Demands() job.Demands {
 	}
 }
 
-// check checks that learner and kernel suit random features, and checks their settings.
+// check refuses a job whose learner, kernel or data do not suit random features.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	_, optimizer := learner.OptimizerParamsOf(j)
 	switch {
@@ -158,8 +159,8 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	return k.finishTraining(optimizer, in)
 }
 
-// finishTraining fills in the learner's settings that the training needs and refuses settings that
-// it does not use.
+// finishTraining sets the defaults of the learner's settings that the training uses. It refuses
+// settings that the training does not use.
 func (k *Keys) finishTraining(l *learner.Descent, in *section.Place) error {
 	switch {
 	case k.Training == Cached && (l.Rate != 0 || l.Batch != 0 || l.Iterations != 0):
@@ -185,20 +186,20 @@ func (k *Keys) finishTraining(l *learner.Descent, in *section.Place) error {
 	return nil
 }
 
-// Directions are random directions for some columns.
+// Directions determines the random directions of some columns.
 type Directions struct {
 	columns.Directions
-	Kernel job.Kernel // with gamma in plain numbers
+	Kernel job.Kernel // the kernel, with gamma as a number without a unit
 }
 
-// DirectionsOf returns the directions of a job, with gamma as a plain number.
+// DirectionsOf combines a job's kernel with seeds and the gamma in d, which has no unit.
 func DirectionsOf(j *job.Job, d columns.Directions) Directions {
 	k := j.Kernel
 	k.Gamma, k.GammaUnit = d.Gamma, ""
 	return Directions{d, k}
 }
 
-// Phases returns the phases of rows, with the given number of bits each.
+// Phases returns the source of the phases of rows, with the given number of bits in each phase.
 func (d Directions) Phases(rows linalg.Rows, bits int) (fdskl.Source, error) {
 	spectrum, err := spectrumOf(d.Kernel)
 	if err != nil {
@@ -216,7 +217,7 @@ func (d Directions) Phases(rows linalg.Rows, bits int) (fdskl.Source, error) {
 
 func number(n int) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(n)) }
 
-// hash returns a digest of the input of the phases.
+// hash returns a digest of the key and the rows from which the phases are computed.
 func (d Directions) hash(rows linalg.Rows) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write(d.Key[:])
@@ -233,7 +234,7 @@ func (d Directions) hash(rows linalg.Rows) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// spectrumOf returns the distribution of a kernel's directions.
+// spectrumOf returns the distribution from which a kernel's random directions are drawn.
 func spectrumOf(k job.Kernel) (feature.Spectrum, error) {
 	if k.Name == job.LaplacianProduct {
 		return feature.Manhattan(k.Gamma), nil
@@ -241,10 +242,11 @@ func spectrumOf(k job.Kernel) (feature.Spectrum, error) {
 	return feature.SpectrumOf(k.Spec())
 }
 
-// answeredAtOnce limits the rows of one answer.
+// answeredAtOnce is the largest number of rows that [AnswerAll] passes to a schedule at once.
 const answeredAtOnce = 1 << 12
 
-// AnswerAll answers all requests of a schedule, in words of size bytes, until ctx ends.
+// AnswerAll answers all requests of a schedule from a source, until ctx ends. Each phase is a word
+// of size bytes.
 func AnswerAll(ctx context.Context, s fdskl.Schedule, source fdskl.Source, size int) error {
 	for q, more := s.Next(); more; q, more = s.Next() {
 		var rows []int
@@ -266,11 +268,12 @@ func AnswerAll(ctx context.Context, s fdskl.Schedule, source fdskl.Source, size 
 	return nil
 }
 
-// unitPairs limits the pairs of rows for a median distance.
+// unitPairs is the largest number of pairs of rows whose distances give a median distance.
 const unitPairs = 1 << 13
 
-// Unit returns the unit of gamma for some columns, over training rows. A mean of norms is exact;
-// the median squared distance is over neighbours in the common order, which no party chose.
+// Unit measures the unit of gamma for some columns over training rows. The mean squared norm is
+// exact. The median squared distance is taken over neighbours in the common order, which no party
+// chose.
 func Unit(rows linalg.Rows, unit job.GammaUnit) float64 {
 	n, _ := rows.Shape()
 	if unit == job.Norm {
@@ -289,7 +292,7 @@ func Unit(rows linalg.Rows, unit job.GammaUnit) float64 {
 	return distances[len(distances)/2]
 }
 
-// appendDistances adds the squared distances of rows that are step places apart.
+// appendDistances appends the squared distances of rows that are step places apart.
 func appendDistances(list []float64, rows linalg.Rows, step int) []float64 {
 	n, width := rows.Shape()
 	a, b := make([]float64, width), make([]float64, width)
@@ -314,7 +317,8 @@ func eachRow(rows linalg.Rows, use func(row []float64)) {
 	}
 }
 
-// jointUnit returns the unit of gamma from the parties' declarations; 0 if the job has no unit.
+// jointUnit adds up the units of gamma that the parties declare. It returns 0 if the job has no
+// unit.
 func jointUnit(d columns.Declared) float64 {
 	unit := 0.0
 	for _, one := range d.List {
@@ -323,8 +327,8 @@ func jointUnit(d columns.Declared) float64 {
 	return unit
 }
 
-// Gamma returns the gamma of the job's kernel as a plain number, for the given unit over all
-// columns.
+// Gamma converts the gamma of the job's kernel into a number without a unit, from the unit measured
+// over all columns.
 func Gamma(j *job.Job, unit float64) (float64, error) {
 	if j.Kernel.GammaUnit == "" {
 		return j.Kernel.Gamma, nil

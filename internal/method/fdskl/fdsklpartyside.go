@@ -17,14 +17,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// party is a party with columns: a worker.
+// party is the state of a party with columns, which is a worker of protocol FDSKL.
 type party struct {
 	*columns.Party
-	parent         protocol.SessionID // of the phases
+	parent         protocol.SessionID // the id of the session that added up phases
 	directions     Directions
-	labelBroadcast labelBroadcast // of all labels, at an active worker where they are spread
-	solver         Solver         // of an active worker; nil before
-	learnt         *Learnt        // at the label holder, at the end
+	labelBroadcast labelBroadcast // what an active worker knows about all labels, if labels are spread
+	solver         Solver         // the training of an active worker; nil before the session that adds up phases
+	learnt         *Learnt        // the result of the training, at an active worker
 }
 
 func newParty(c method.Instance, self string, t method.Table) (*party, error) {
@@ -43,8 +43,8 @@ func (p *party) declare(d *columns.Declaration) error {
 	return nil
 }
 
-// coarse rounds a positive number to a power of two with an exponent in eighths. A party that
-// receives the rounded number learns the true one only to within 5 %.
+// coarse rounds a positive number to a power of two whose exponent is a multiple of 1/8. A party
+// that receives the rounded number learns the true number only to within 5 %.
 func coarse(v float64) float64 {
 	if v == 0 {
 		return 0
@@ -52,13 +52,14 @@ func coarse(v float64) float64 {
 	return math.Exp2(math.Round(8*math.Log2(v)) / 8)
 }
 
-// releases states the phases of the common rows; none before the alignment.
+// releases lists the releases of the phases of the common rows. It returns none before the
+// alignment.
 func (p *party) releases() ([]method.Release, error) {
 	return phasesReleased(p.Job, p.Self, p.Releases)
 }
 
-// phasesReleased describes the phases that a worker releases. A single active party releases
-// nothing about its columns; its release stands for the counts that it declares.
+// phasesReleased lists the releases of a worker's phases. A single active party releases nothing
+// about its columns, only the counts that it declares.
 func phasesReleased(j *job.Job, self string, of func(method.ReleaseKind) ([]method.Release, error)) ([]method.Release, error) {
 	active := j.Active()
 	alone := len(active) == 1 && self == active[0]
@@ -72,7 +73,7 @@ func phasesReleased(j *job.Job, self string, of func(method.ReleaseKind) ([]meth
 	return list, err
 }
 
-// worker builds a party's machine of the session that adds up phases.
+// worker builds a party's machine for the session that adds up phases.
 func (p *party) worker(setup method.Setup) (*method.Run, error) {
 	params, err := fdskl.DecodeParams(setup.Session.Params)
 	if err != nil {
@@ -102,7 +103,8 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// workerOf builds the machine of a worker; a worker with a schedule is active.
+// workerOf builds the machine of a worker. A worker with a schedule is active, and a worker without
+// one is passive.
 func workerOf(setup method.Setup, in fdskl.Input, s fdskl.Schedule, finish func() error) (*method.Run, error) {
 	id := fdskl.Identity{Keys: setup.Keys(setup.Session.With(protocol.RoleLeader))}
 	if s == nil {
@@ -114,13 +116,13 @@ func workerOf(setup method.Setup, in fdskl.Input, s fdskl.Schedule, finish func(
 	return method.RunOf(m, err, finish)
 }
 
-// added records the session that the model comes from.
+// added records the id of the session that adds up phases, which names the model.
 func (p *party) added(setup method.Setup) error {
 	p.parent = setup.Session.ID()
 	return nil
 }
 
-// solverOf returns the solver of the active worker with this index.
+// solverOf returns the training of the active worker with the given index.
 func (p *party) solverOf(index, train int, seed [32]byte) (Solver, error) {
 	switch {
 	case p.Job.Data.Spread:
@@ -131,8 +133,8 @@ func (p *party) solverOf(index, train int, seed [32]byte) (Solver, error) {
 	return NewSolver(p.Job, p.Set.Labels, train, seed)
 }
 
-// newPartner returns the training of the active worker with the given index if each has all labels.
-// The first one evaluates the common model and reports to the coordinator.
+// newPartner returns the training of one of several active workers that each have all labels. The
+// worker with index 0 evaluates the common model and reports to the coordinator.
 func newPartner(j *job.Job, labels []string, train, index int, seed [32]byte) (*partner, error) {
 	p, err := newProblem(j, labels, train)
 	if err != nil {
@@ -145,8 +147,8 @@ func newPartner(j *job.Job, labels []string, train, index int, seed [32]byte) (*
 	return partnerOf(p, index, own, 1, seed)
 }
 
-// newOwner returns the training of the active worker with the given index if labels are spread: it
-// draws and evaluates the rows whose labels it has.
+// newOwner returns the training of one of several active workers among which labels are spread. The
+// worker draws and evaluates the rows whose labels it has.
 func newOwner(j *job.Job, labels []string, own columns.Spread, all labelBroadcast, train, index int, seed [32]byte) (*partner, error) {
 	out, err := learner.OutputsFor(all.classes, linalg.At(labels, own.Training))
 	if err != nil {
@@ -159,8 +161,8 @@ func newOwner(j *job.Job, labels []string, own columns.Spread, all labelBroadcas
 	return partnerOf(p, index, own, all.weight(index), seed)
 }
 
-// phases returns the party's own phases, under secret directions. In mode paper the directions are
-// common and follow from the session's name.
+// phases returns the source of the party's own phases, under secret directions. In mode paper the
+// directions are common to all parties and follow from the session's id.
 func (p *party) phases(setup method.Setup, params fdskl.Params) (fdskl.Input, error) {
 	gamma, err := Gamma(p.Job, jointUnit(p.Declared))
 	if err != nil {
@@ -175,7 +177,7 @@ func (p *party) phases(setup method.Setup, params fdskl.Params) (fdskl.Input, er
 	return fdskl.Input{Source: source, Hash: p.directions.hash(p.Rows), Rows: p.Set.X.Rows(), Alignment: p.Declared.Digest}, err
 }
 
-// columnsBefore counts the columns of the parties that precede this one in the job.
+// columnsBefore counts the columns of the parties that the job lists before this party.
 func (p *party) columnsBefore() int {
 	n := 0
 	for i, name := range p.Job.Parties() {
@@ -187,8 +189,8 @@ func (p *party) columnsBefore() int {
 	return n
 }
 
-// teller builds the label holder's machine that sends the report of what was learned. It learns while it builds the
-// message.
+// teller builds the machine with which the label holder sends its report to the coordinator. It
+// completes the training while it builds the message.
 func (p *party) teller(setup method.Setup) (*method.Run, error) {
 	v, err := p.learn(setup.Interrupt)
 	if err != nil {
@@ -197,25 +199,26 @@ func (p *party) teller(setup method.Setup) (*method.Run, error) {
 	return sums.Sender(setup, v.encode(p.Job.Task()))
 }
 
-// learn ends the training, unless it is interrupted, and evaluates it on held-out rows.
+// learn completes the training and evaluates the model on held-out rows. An error of interrupt ends
+// it early.
 func (p *party) learn(interrupt func() error) (learned, error) {
 	got, err := p.solver.Learn(interrupt)
 	if err != nil {
 		return learned{}, fault.BadInput(err)
 	}
 	p.learnt = got
-	if p.Job.Data.Spread { // no worker can evaluate all rows; see the step errors
+	if p.Job.Data.Spread { // no worker can evaluate all rows, so the step errors adds up their evaluations
 		return learned{model: got.hash()}, nil
 	}
 	labels := p.Set.Labels
 	if _, test, err := columns.Sizes(p.Job, len(labels)); err != nil || got.Decisions.Cols != test {
-		return learned{}, fmt.Errorf("fdskl: %d of %d held-out rows are judged: another active worker has asked about the others", got.Decisions.Cols, test)
+		return learned{}, fmt.Errorf("fdskl: only %d of %d held-out rows are judged, because another active worker has asked about the others", got.Decisions.Cols, test)
 	}
 	m, err := p.solver.Outputs().Measure(got.Decisions, labels[len(labels)-got.Decisions.Cols:])
 	return learned{Learned{m, got.Left}, got.hash()}, err
 }
 
-// decided describes the decisions on held-out rows whose labels this party has.
+// decided evaluates the decisions on the held-out rows whose labels this party has.
 func (p *party) decided() (*method.Judged, error) {
 	var g *method.Judged
 	var err error
@@ -242,7 +245,7 @@ func (p *party) decided() (*method.Judged, error) {
 	return g, err
 }
 
-// keep returns the party's part of the model.
+// keep returns the party's part of the model as a retained state.
 func (p *party) keep(c method.Closing) (method.RetainedState, error) {
 	o, err := p.ModelPart(p.parent, c)
 	if err != nil {

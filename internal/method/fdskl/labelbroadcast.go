@@ -15,15 +15,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
-// labelBroadcast holds the facts about spread labels that the active workers exchange among
-// themselves only.
+// labelBroadcast holds the facts about spread labels that only the active workers exchange.
 type labelBroadcast struct {
-	counts  []int    // labels of training rows at each active worker
-	classes []string // of all labels, in the order of the job or of package dataset
+	counts  []int    // the number of labelled training rows at each active worker
+	classes []string // the classes of all labels, in the job's order or else in the order of package dataset
 }
 
-// weight returns the weight of a label at the active worker with this index. All workers make the
-// same number of iterations; the weights give all labels the same influence.
+// weight returns the weight of each label at the active worker with the given index. All workers
+// make the same number of iterations. The weights give all labels the same influence.
 func (r labelBroadcast) weight(index int) float64 {
 	all := 0
 	for _, n := range r.counts {
@@ -32,15 +31,15 @@ func (r labelBroadcast) weight(index int) float64 {
 	return float64(r.counts[index]*len(r.counts)) / float64(all)
 }
 
-// caller builds an active worker's machine of the label broadcast.
+// caller builds the machine with which an active worker broadcasts its label facts.
 func (p *party) caller(setup method.Setup) (*method.Run, error) {
 	own := p.Spread()
 	classes, _ := dataset.Classes(linalg.At(p.Set.Labels, slices.Concat(own.Training, own.HeldOut)))
 	if len(classes) > 2 {
-		return nil, ownLabels(fmt.Errorf("its labels have %d classes, and spread labels have two; let the job merge them (classes), or let one party be active", len(classes)))
+		return nil, ownLabels(fmt.Errorf("the party's labels have %d classes, but spread labels must have two; let the job merge them (classes), or let one party be active", len(classes)))
 	}
 	if len(own.Training) == 0 {
-		return nil, ownLabels(errors.New("it has no label of any training row that all parties have; let fewer parties be active"))
+		return nil, ownLabels(errors.New("the party has no label of a common training row; let fewer parties be active"))
 	}
 	return sums.AllGatherer(setup, entry{len(own.Training), classes}.encode(), func(statements [][]byte) error {
 		var err error
@@ -49,19 +48,20 @@ func (p *party) caller(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// ownLabels marks a fault of a party's own labels; other members learn only that there is one.
+// ownLabels marks an error as a fault of the party's own labels. Other members learn only that
+// there is such a fault.
 func ownLabels(err error) error {
 	return fault.Labels.Of(err)
 }
 
-// entry is one active worker's part of the label broadcast.
+// entry is what one active worker broadcasts about its labels.
 type entry struct {
-	count   int // of training rows
+	count   int // the number of labelled training rows
 	classes []string
 }
 
-// entryBytes is the length of every entry. A fixed length hides how many classes a worker has and
-// how long their names are.
+// entryBytes is the fixed number of bytes of every entry. A fixed length hides how many classes a
+// worker has and how long their names are.
 const entryBytes = 4 + 4 + 2*(4+method.MaxLabelBytes)
 
 func (e entry) encode() []byte {
@@ -71,28 +71,28 @@ func (e entry) encode() []byte {
 	return append(w.Bytes(), make([]byte, entryBytes-len(w.Bytes()))...)
 }
 
-// decodeEntry reads the entry of a worker with the given number of rows.
+// decodeEntry decodes the entry of an active worker in a job with the given number of common rows.
 func decodeEntry(b []byte, rows int) (entry, error) {
 	r := wire.NewReader(b)
 	e := entry{count: int(r.Uint32()), classes: r.Strings(2, method.MaxLabelBytes)}
 	switch padding := r.Rest(); {
 	case r.Err() != nil:
 	case len(b) != entryBytes || !bytes.Equal(padding, make([]byte, len(padding))):
-		r.Fail(fmt.Errorf("an entry of %d bytes, or what fills it up is not zero", len(b)))
+		r.Fail(fmt.Errorf("the entry of %d bytes has a wrong length, or its padding is not zero", len(b)))
 	case e.count < 1 || e.count > min(rows, psi.MaxIDs) || len(e.classes) == 0 || slices.Contains(e.classes, ""):
-		r.Fail(fmt.Errorf("%d labels of %d classes", e.count, len(e.classes)))
+		r.Fail(fmt.Errorf("the entry has %d labels and %d classes; both must be within their limits, and no class may be empty", e.count, len(e.classes)))
 	case len(e.classes) == 2 && e.classes[0] == e.classes[1]:
-		r.Fail(errors.New("one class twice"))
+		r.Fail(errors.New("the entry names one class twice"))
 	}
 	return e, r.Close("fdskl: broadcast of labels")
 }
 
-// errClasses reports that the active workers' labels do not have two classes. Only the parties' own
-// logs name the classes.
+// errClasses is the public text for labels of active workers that do not have two classes in all.
+// Only the parties' own logs name the classes.
 const errClasses = "the active parties' labels are not of two classes in one spelling; their own logs list the classes"
 
-// readLabelBroadcast reads the entries of the active workers, each with the given number of rows.
-// order is the job's order of classes, if it has one.
+// readLabelBroadcast decodes the entries of all active workers in a job with the given number of
+// common rows. order is the job's order of classes, if it has one.
 func readLabelBroadcast(active, order []string, statements [][]byte, rows int) (labelBroadcast, error) {
 	var r labelBroadcast
 	var all []string
@@ -107,7 +107,7 @@ func readLabelBroadcast(active, order []string, statements [][]byte, rows int) (
 	r.classes, _ = dataset.ClassesIn(order, all)
 	if err := dataset.CheckSpelling(r.classes); err != nil || len(r.classes) != 2 {
 		return labelBroadcast{}, &fault.Error{Code: fault.CodeBadInput, Public: errClasses,
-			Err: fmt.Errorf("the labels of %d active parties have the classes %q, and spread labels have two, which all write alike; correct the tables, or let the job merge classes", len(active), r.classes)}
+			Err: fmt.Errorf("the labels of %d active parties have the classes %q, but spread labels must have two classes, which all parties spell alike; correct the tables, or let the job merge classes", len(active), r.classes)}
 	}
 	return r, nil
 }

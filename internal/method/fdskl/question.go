@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// left reports whether a retained state of an earlier program is of this protocol: its model is
-// over directions and not over rows.
+// left reports whether a retained state from an earlier version of the program belongs to fdskl.
+// Such a model has directions instead of rows.
 func left(body []byte) bool {
 	rows, ok := columns.RetainedRows(body)
 	return ok && rows == 0
@@ -33,10 +33,10 @@ func openServer(_ method.Instance, k method.RetainedState, _ func() ([]byte, err
 	return method.Opened(answering(&inquirer{columns.Inquirer{Basis: b}})), err
 }
 
-// inquirer answers queries by the phases of new rows.
+// inquirer answers queries by means of the phases of new rows.
 type inquirer struct{ columns.Inquirer }
 
-// asking is a step of a query.
+// asking is one step of a prediction query.
 type asking = method.StepOf[helper, answerer, columns.Declared]
 
 func answering(o *inquirer) method.AnswersOf[inquirer, helper, answerer, columns.Declared] {
@@ -49,7 +49,8 @@ func answering(o *inquirer) method.AnswersOf[inquirer, helper, answerer, columns
 	}
 }
 
-// onlyFirst refuses queries of other parties than the first, which alone has the coefficients.
+// onlyFirst refuses a query by any party except the first. Only the first party has the
+// coefficients.
 func onlyFirst(j *job.Job, asker string) error {
 	if first := j.Parties()[0]; asker != first {
 		return fmt.Errorf("only %s, which has the labels and the model's coefficients, can predict new rows of this job", first)
@@ -64,8 +65,8 @@ func (o *inquirer) fits(q method.Question, set *dataset.Set) error {
 	return o.Inquirer.Fits(q, set)
 }
 
-// steps plans a query: align, all-gather, and one upstream sum in all directions of the model,
-// whose coefficients only the label holder has.
+// steps plans a query. The parties align the new rows, declare them, and add up their phases in all
+// directions of the model. Only the party with the labels has the coefficients.
 func (o *inquirer) steps(q method.Question) ([]asking, error) {
 	if err := o.Asks(q, func(q method.Question) error { return onlyFirst(q.Job, q.Asker) }); err != nil {
 		return nil, err
@@ -82,7 +83,8 @@ func (o *inquirer) steps(q method.Question) ([]asking, error) {
 	return append(plan, adds), nil
 }
 
-// usableNew refuses declarations that cannot give phases; gamma is the model's.
+// usableNew returns a check that refuses declarations from which no phases can be computed. A query
+// uses the model's gamma.
 func usableNew(j *job.Job) func(columns.Declared) error {
 	return func(d columns.Declared) error {
 		_, err := paramsOf(j, d)
@@ -90,7 +92,7 @@ func usableNew(j *job.Job) func(columns.Declared) error {
 	}
 }
 
-// helper is a party of a query.
+// helper is the state of a party during a query.
 type helper struct{ *columns.Helper }
 
 func (o *inquirer) party(q method.Question, self string, t method.Table) (*helper, error) {
@@ -107,8 +109,8 @@ func (h *helper) releases() ([]method.Release, error) {
 	return phasesReleased(h.Job, h.Self, h.Releases)
 }
 
-// worker builds a party's machine of the session that adds up new rows' phases under the model's
-// directions.
+// worker builds a party's machine for the session that adds up the phases of new rows, under the
+// model's directions.
 func (h *helper) worker(setup method.Setup) (*method.Run, error) {
 	params, err := fdskl.DecodeParams(setup.Session.Params)
 	if err != nil {
@@ -144,7 +146,7 @@ func newDecider(o *columns.ModelPart, s fdskl.Spec) *decider {
 	return d
 }
 
-// answerer is the coordinator of a query; it takes part in the first steps only.
+// answerer is the coordinator during a query. It takes part only in the first steps.
 type answerer struct{ columns.Server }
 
 func (*inquirer) server(q method.Question) (*answerer, error) {

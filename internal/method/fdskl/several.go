@@ -11,32 +11,32 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// partner is the training of one of several active workers that take turns. Each has the
-// coefficients of its own directions, and the decision function is the sum of all parts. With one
-// row and one direction at a time, the model equals that of a single worker with all labels and
-// directions.
+// partner is the training of one of several active workers that take turns. Each worker has the
+// coefficients of its own directions, and the decision function is the sum of all their parts. With
+// one row and one direction at a time, the model equals the model of a single worker with all
+// labels and directions.
 type partner struct {
 	problem
-	*fdskl.Book // of own directions, counted from 0
+	*fdskl.Book // the requests in the worker's own directions, which count from 0
 	first       int
-	optimizer   *linear.Stochastic      // on the rows that this worker draws
-	table       *linear.Phases[float64] // of own directions
-	own         columns.Spread          // the rows that this worker draws, and those that it judges
-	asked       []int                   // rows of the request under way
-	learning    bool                    // from them; or else they are judged
-	judged      int                     // of own.HeldOut, with those under way
-	decisions   []float64               // about these
+	optimizer   *linear.Stochastic      // the optimizer over the rows that this worker draws
+	table       *linear.Phases[float64] // phases in the worker's own directions
+	own         columns.Spread          // the rows that this worker draws and the held-out rows that it judges
+	asked       []int                   // the rows of the current request
+	learning    bool                    // reports that the current request is for learning and not for judging
+	judged      int                     // the number of rows of own.HeldOut that are judged or requested
+	decisions   []float64               // decisions about the judged rows
 }
 
-// judgedAtOnce limits the held-out rows that a worker requests in one turn, so that their
-// parts, and a request for scattered rows, fit into a message.
+// judgedAtOnce is the largest number of held-out rows that a worker requests in one turn. So their
+// parts of the decisions, and a request for scattered rows, fit into a message.
 const judgedAtOnce = 1 << 12
 
 // partnerOf returns the training of the active worker with the given index. It draws and evaluates
-// its own rows, whose targets are the outputs out. weight scales the loss of each label.
+// its own rows. weight scales the loss of each label.
 func partnerOf(p problem, index int, own columns.Spread, weight float64, seed [32]byte) (*partner, error) {
 	if p.out.Y.Rows > 1 {
-		return nil, errors.New("several active workers need two classes, and the labels have more; let one party be active")
+		return nil, errors.New("several active workers need two classes, but the labels have more; let one party be active")
 	}
 	if weight != 1 {
 		p.loss = weighted{p.loss, weight}
@@ -51,7 +51,7 @@ func partnerOf(p problem, index int, own columns.Spread, weight float64, seed [3
 	return s, err
 }
 
-// weighted is a loss times a number.
+// weighted multiplies a loss by a constant weight.
 type weighted struct {
 	linear.Loss
 	weight float64
@@ -61,8 +61,8 @@ func (l weighted) Value(u, y float64) float64 { return l.weight * l.Loss.Value(u
 func (l weighted) Slope(u, y float64) float64 { return l.weight * l.Loss.Slope(u, y) }
 func (l weighted) Curvature() float64         { return l.weight * l.Loss.Curvature() }
 
-// Next implements fdskl.Schedule: an iteration or, after all iterations, a part of the held-out
-// rows.
+// Next implements fdskl.Schedule. It requests the row of the next iteration or, after all
+// iterations, some of the held-out rows.
 func (s *partner) Next() (fdskl.Request, bool) {
 	if s.err != nil {
 		return fdskl.Request{}, false
@@ -78,7 +78,7 @@ func (s *partner) Next() (fdskl.Request, bool) {
 	return s.ask(s.asked, features)
 }
 
-// ask requests the missing phases of rows in the worker's own directions.
+// ask requests the missing phases of the given rows in the worker's own directions.
 func (s *partner) ask(rows []int, features int) (fdskl.Request, bool) {
 	s.Want(rows, features/2)
 	q, more := s.Book.Next()
@@ -86,11 +86,12 @@ func (s *partner) ask(rows []int, features int) (fdskl.Request, bool) {
 	return q, more
 }
 
-// Answer implements fdskl.Schedule.
+// Answer stores the phases of the last request; it implements fdskl.Schedule.
 func (s *partner) Answer(rows []int, words []byte) { put(s.table, rows, words, s.Directions()) }
 
-// Share implements fdskl.Partner. A training row belongs to another worker's iteration, in which
-// all workers' coefficients decay.
+// Share returns this worker's part of the decisions about another worker's rows; it implements
+// fdskl.Partner. A training row belongs to another worker's iteration, in which all workers'
+// coefficients decay.
 func (s *partner) Share(rows []int) ([]float64, fdskl.Request, bool) {
 	if q, missing := s.ask(rows, s.optimizer.Features()); missing {
 		return nil, q, false
@@ -105,7 +106,8 @@ func (s *partner) Share(rows []int) ([]float64, fdskl.Request, bool) {
 	return u.Row(0), fdskl.Request{}, true
 }
 
-// leave leaves held-out rows to the worker that requests them first.
+// leave removes the given held-out rows from those that this worker will judge, because another
+// worker has requested them first.
 func (s *partner) leave(rows []int) {
 	theirs := make(map[int]bool)
 	for _, row := range rows {
@@ -115,7 +117,8 @@ func (s *partner) leave(rows []int) {
 	s.own.HeldOut = s.own.HeldOut[:s.judged+len(left)]
 }
 
-// Shares implements fdskl.Partner.
+// Shares completes an iteration with the sum of all other workers' parts; it implements
+// fdskl.Partner.
 func (s *partner) Shares(sum []float64) {
 	u := s.optimizer.Decide(s.table, s.asked)
 	for i, v := range sum {
@@ -128,7 +131,7 @@ func (s *partner) Shares(sum []float64) {
 	s.decisions = append(s.decisions, u.Row(0)...)
 }
 
-// drawn numbers the rows that a worker draws from 0.
+// drawn maps the optimizer's row numbers, which count the worker's own rows, to rows of the phases.
 type drawn struct {
 	*linear.Phases[float64]
 	rows []int

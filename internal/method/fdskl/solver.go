@@ -13,28 +13,29 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// Solver defines how the label holder learns from phases: which phases it requests, and how it
-// trains on them.
+// Solver is a training of a party with labels. It decides which phases the party requests and how
+// it learns from them.
 type Solver interface {
 	fdskl.Schedule
-	// Learn is called once, after all requested phases have arrived. An error of interrupt, if not
-	// nil, ends it.
+	// Learn completes the training; it is called once, after all requested phases have arrived. An
+	// error of interrupt ends it early; interrupt may be nil.
 	Learn(interrupt func() error) (*Learnt, error)
 	Outputs() *learner.Outputs
-	// failure returns the reason why the solver stopped requesting phases; nil if all have arrived.
+	// failure returns the reason why the solver stopped requesting phases. It returns nil if all
+	// phases have arrived.
 	failure() error
 }
 
-// Learnt holds the results of a training.
+// Learnt holds the model of a training and its decisions on held-out rows.
 type Learnt struct {
-	Coefficients linalg.Matrix[float64] // outputs x two for each direction
-	Decisions    linalg.Matrix[float64] // outputs x held-out rows
-	Left         float64                // see Learned
-	several      bool                   // others hold coefficients, too
+	Coefficients linalg.Matrix[float64] // one row for each output and two columns for each direction
+	Decisions    linalg.Matrix[float64] // one row for each output and one column for each held-out row
+	Left         float64                // the remaining gradient, as in Learned
+	several      bool                   // other workers hold coefficients of the model, too
 }
 
 // hash returns a digest of the model. If other workers hold coefficients too, the decisions
-// represent their part.
+// represent those workers' part of the model.
 func (l *Learnt) hash() [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/fdskl/model")
@@ -47,8 +48,8 @@ func (l *Learnt) hash() [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// NewSolver returns the solver of a single active worker. It learns from the first train rows and
-// evaluates the others. labels has a label for each row. seed draws batches.
+// NewSolver returns the training of a single active worker. It learns from the first train rows and
+// evaluates the others. labels has a label for each row. seed determines the drawn batches.
 func NewSolver(j *job.Job, labels []string, train int, seed [32]byte) (Solver, error) {
 	p, err := newProblem(j, labels, train)
 	if err != nil {
@@ -72,13 +73,13 @@ func newStochastic(p problem, seed [32]byte) (*stochastic, error) {
 	}, nil
 }
 
-// problem holds the common fields of all trainings.
+// problem holds the fields that all trainings share.
 type problem struct {
 	job         *job.Job
 	loss        linear.Loss
 	out         *learner.Outputs
 	train, rows int
-	err         error // of an iteration: nothing more is asked for
+	err         error // the error of an iteration, after which the training requests nothing more
 }
 
 func newProblem(j *job.Job, labels []string, train int) (problem, error) {
@@ -99,12 +100,12 @@ func (p *problem) Outputs() *learner.Outputs { return p.out }
 
 func (p *problem) failure() error { return p.err }
 
-// cached requests all phases once and learns locally.
+// cached is a training that requests all phases once and learns locally.
 type cached struct {
 	problem
 	*fdskl.Book
 	table  *linear.Phases[float32]
-	passes int // at most; 0: the learner's default
+	passes int // the largest number of passes; 0 means the learner's default
 }
 
 func newCached(p problem) *cached {
@@ -114,7 +115,7 @@ func newCached(p problem) *cached {
 	return c
 }
 
-// Answer implements fdskl.Schedule.
+// Answer stores the phases of the last request; it implements fdskl.Schedule.
 func (c *cached) Answer(rows []int, words []byte) {
 	d := c.Directions()
 	c.table.Put(words, rows[0], len(rows), d.First, d.Count)
@@ -125,7 +126,7 @@ func (c *cached) Learn(interrupt func() error) (*Learnt, error) {
 	f, err := linear.Fit(part[float32]{c.table, 0, c.train}, c.out.Y, linear.Params{Loss: c.loss, Lambda: l.Lambda, MaxPasses: c.passes, Interrupt: interrupt})
 	left := 0.0
 	switch {
-	case errors.Is(err, linear.ErrNotConverged): // the result so far is of use, if the warning is given
+	case errors.Is(err, linear.ErrNotConverged): // the unconverged result is usable, and Left causes a warning
 		left = f.Gradient
 	case err != nil:
 		return nil, err
@@ -134,7 +135,7 @@ func (c *cached) Learn(interrupt func() error) (*Learnt, error) {
 	return &Learnt{Coefficients: f.Coefficients, Decisions: linear.Decide(held, f.Coefficients), Left: left}, nil
 }
 
-// part is a table restricted to some rows.
+// part restricts a table of phases to consecutive rows.
 type part[T linalg.Float] struct {
 	*linear.Phases[T]
 	first, count int
@@ -146,10 +147,11 @@ func (p part[T]) Read(dst linalg.Matrix[T], feature, row int) {
 	p.Phases.Read(dst, feature, p.first+row)
 }
 
-// newtonRho keeps the Newton steps of training precond from overfitting single rows.
+// newtonRho is the regularization that keeps the Newton steps of training precond from overfitting
+// single rows.
 const newtonRho = 1e-3
 
-// stochastic learns by doubly stochastic gradients. Each iteration draws a batch of rows and
+// stochastic is a training by doubly stochastic gradients. Each iteration draws a batch of rows and
 // requests a block of new directions, and any earlier directions that it lacks for these rows. At
 // the end it requests the held-out rows.
 type stochastic struct {
@@ -157,10 +159,11 @@ type stochastic struct {
 	*fdskl.Book
 	optimizer *linear.Stochastic
 	table     *linear.Phases[float64]
-	drawn     bool // rows of an iteration, which have been asked for
+	drawn     bool // reports that the last request was for an iteration's drawn rows
 }
 
-// optimizerParamsOf returns the iterations of the job over the given number of directions.
+// optimizerParamsOf returns the optimizer's settings for the job, over the given number of
+// directions.
 func (p *problem) optimizerParamsOf(directions int) linear.OptimizerParams {
 	_, l := learner.OptimizerParamsOf(p.job)
 	c := linear.OptimizerParams{
@@ -176,7 +179,7 @@ func (p *problem) optimizerParamsOf(directions int) linear.OptimizerParams {
 	return c
 }
 
-// Next implements fdskl.Schedule.
+// Next learns from the last answer and returns the next request; it implements fdskl.Schedule.
 func (s *stochastic) Next() (fdskl.Request, bool) {
 	if q, more := s.Book.Next(); more || s.err != nil {
 		return q, more
@@ -194,10 +197,10 @@ func (s *stochastic) Next() (fdskl.Request, bool) {
 	return s.Book.Next()
 }
 
-// Answer implements fdskl.Schedule.
+// Answer stores the phases of the last request; it implements fdskl.Schedule.
 func (s *stochastic) Answer(rows []int, words []byte) { put(s.table, rows, words, s.Directions()) }
 
-// put stores words of rows in a table, consecutive rows at once.
+// put stores the phases of some rows in a table. It stores consecutive rows in one call.
 func put(table *linear.Phases[float64], rows []int, words []byte, d fdskl.Span) {
 	width := len(words) / len(rows)
 	for i := 0; i < len(rows); {

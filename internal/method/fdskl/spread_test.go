@@ -258,7 +258,7 @@ func TestSpreadClassesThatAreRefused(t *testing.T) {
 		"one class":       {func(string) string { return "0" }, ""},
 		"other names":     {func(l string) string { return "class " + l }, `the classes ["0" "1" "class 0" "class 1"]`},
 		"three of one":    {func(string) string { return "2" }, `the classes ["0" "1" "2"]`},
-		"three at a time": {nil, "its labels have 3 classes"},
+		"three at a time": {nil, "the party's labels have 3 classes"},
 	} {
 		f, _ := spreadTables(t, columnstest.Numbered(t, "wdbc", 120), spreadSettings, third)
 		labels := f.Parties["host"].Table.Labels
@@ -294,7 +294,7 @@ func TestSpreadLabelsOfNobody(t *testing.T) {
 	j := random(t, spreadSettings, "logistic")
 	set := *columnstest.Numbered(t, "wdbc", 30)
 	set.Labels = make([]string, 30)
-	if _, err := Protocol().Party(methodtest.Instance(j), "host", method.Table{Set: &set}); err == nil || !strings.Contains(err.Error(), "has no label in any row, and in this job host learns from its own labels") {
+	if _, err := Protocol().Party(methodtest.Instance(j), "host", method.Table{Set: &set}); err == nil || !strings.Contains(err.Error(), "has no label in any row, but in this job host learns from its own labels") {
 		t.Errorf("error %v", err)
 	}
 }

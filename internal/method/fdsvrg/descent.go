@@ -13,15 +13,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdsvrg"
 )
 
-// Margins are whole multiples of 2^-marginBits, up to mostMargin, so that the sum of all margins
-// fits a word.
+// Margins are fixed-point numbers in multiples of 2^-marginBits. None exceeds mostMargin, so the
+// sum of all parties' margins fits a word.
 const (
 	marginBits = 32
 	mostMargin = 1 << 56
 )
 
-// rateOf returns the learning rate: the job's, or by default 1 over four times the bound of the
-// objective's second derivative.
+// rateOf returns the learning rate. By default this is 1 over four times a bound of the objective's
+// second derivative.
 func rateOf(j *job.Job, loss linear.Loss, d columns.Declared) float64 {
 	_, params := learner.OptimizerParamsOf(j)
 	if params.Rate > 0 {
@@ -34,27 +34,28 @@ func rateOf(j *job.Job, loss linear.Loss, d columns.Declared) float64 {
 	return 1 / (4 * (loss.Curvature()*norm + params.Lambda))
 }
 
-// WithOnes appends a column of ones to the label holder's columns. Its weight is the intercept,
-// with the same penalty as all weights.
+// WithOnes appends a column of ones to the columns of the party with the labels. Its weight is the
+// intercept, with the same penalty as all weights.
 type WithOnes struct{ linalg.Rows }
 
-// Shape implements [linalg.Rows].
+// Shape returns the number of rows, and of columns with the appended one; it implements
+// [linalg.Rows].
 func (r WithOnes) Shape() (rows, cols int) {
 	rows, cols = r.Rows.Shape()
 	return rows, cols + 1
 }
 
-// ReadRow implements [linalg.Rows].
+// ReadRow reads a row and appends 1; it implements [linalg.Rows].
 func (r WithOnes) ReadRow(i int, dst []float64) {
 	last := len(dst) - 1
 	r.Rows.ReadRow(i, dst[:last])
 	dst[last] = 1
 }
 
-// weights are a party's weights with its columns.
+// weights holds a party's columns and the weights that it trains for them.
 type weights struct {
 	x            linalg.Matrix[float64]
-	w, mean      []float64 // mean: the gradient of the mean loss at the weights of the last full step
+	w, mean      []float64 // mean is the gradient of the mean loss at the weights of the last full step
 	rate, lambda float64
 }
 
@@ -65,7 +66,7 @@ func newWeights(rows linalg.Rows, rate, lambda float64) *weights {
 	return v
 }
 
-// Hash implements [fdsvrg.Worker].
+// Hash returns a digest of the columns and the settings; it implements [fdsvrg.Worker].
 func (v *weights) Hash() [sha256.Size]byte {
 	h := sha256.New()
 	var w wire.Writer
@@ -81,12 +82,13 @@ func (v *weights) Hash() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// Margins implements [fdsvrg.Worker].
+// Margins returns the party's own parts of the margins of a step's rows; it implements
+// [fdsvrg.Worker].
 func (v *weights) Margins(s fdsvrg.Step) []int64 {
 	margins := make([]int64, len(s.Rows))
 	for i, row := range s.Rows {
 		margin := math.RoundToEven(math.Ldexp(linalg.Dot(v.w, v.x.Row(row)), marginBits))
-		if margin-margin != 0 { // a training that has lost its way; its loss says so
+		if margin-margin != 0 { // the margin of a diverged training is not finite, and the training's loss reports the divergence
 			margin = mostMargin
 		}
 		margins[i] = int64(max(-mostMargin, min(mostMargin, margin)))
@@ -94,8 +96,8 @@ func (v *weights) Margins(s fdsvrg.Step) []int64 {
 	return margins
 }
 
-// Learn implements [fdsvrg.Worker]. A full step has the slopes of the mean loss, and an inner step
-// the differences to them.
+// Learn updates the weights with the slopes of a step; it implements [fdsvrg.Worker]. The slopes of
+// a full step are those of the mean loss. The slopes of an inner step are differences to them.
 func (v *weights) Learn(s fdsvrg.Step, slopes []float64) {
 	if s.Kind == fdsvrg.Full {
 		clear(v.mean)
@@ -109,26 +111,26 @@ func (v *weights) Learn(s fdsvrg.Step, slopes []float64) {
 	linalg.Axpy(-v.rate, gradient, v.w)
 }
 
-// gather adds slopes times rows to a vector.
+// gather adds to a vector the rows of a step, each multiplied by its slope.
 func (v *weights) gather(to []float64, s fdsvrg.Step, slopes []float64) {
 	for i, row := range s.Rows {
 		linalg.Axpy(slopes[i], v.x.Row(row), to)
 	}
 }
 
-// trainer computes slopes and decisions at the label holder.
+// trainer computes the slopes and decisions at the party with the labels.
 type trainer struct {
 	loss      linear.Loss
-	y         []float64 // targets of the training rows
-	slopes    []float64 // of the last full step
-	losses    []float64 // mean, at each full step and at the end
-	decisions []float64 // of all rows, at the end
+	y         []float64 // the targets of the training rows
+	slopes    []float64 // the slopes of the last full step
+	losses    []float64 // the mean loss at each full step and after the training
+	decisions []float64 // the decisions on all rows, after the training
 }
 
-// margin converts a sum of margins to a number.
+// margin converts a sum of fixed-point margins to a floating-point number.
 func margin(sum int64) float64 { return math.Ldexp(float64(sum), -marginBits) }
 
-// Slopes implements [fdsvrg.Judge].
+// Slopes returns the slopes of a step's rows from their margins; it implements [fdsvrg.Judge].
 func (t *trainer) Slopes(s fdsvrg.Step, margins []int64) []float64 {
 	slopes := make([]float64, len(margins))
 	if s.Kind == fdsvrg.Full {
@@ -147,7 +149,7 @@ func (t *trainer) Slopes(s fdsvrg.Step, margins []int64) []float64 {
 	return slopes
 }
 
-// meanLoss returns the mean loss over the training rows, which come first.
+// meanLoss returns the mean loss over the training rows, which are the first rows.
 func (t *trainer) meanLoss(margins []int64) float64 {
 	sum := 0.0
 	for i, y := range t.y {
@@ -156,7 +158,8 @@ func (t *trainer) meanLoss(margins []int64) float64 {
 	return sum / float64(len(t.y))
 }
 
-// Decide implements [fdsvrg.Judge].
+// Decide stores the decisions that follow from the margins of all rows; it implements
+// [fdsvrg.Judge].
 func (t *trainer) Decide(margins []int64) {
 	t.losses = append(t.losses, t.meanLoss(margins))
 	for _, m := range margins {
@@ -164,7 +167,7 @@ func (t *trainer) Decide(margins []int64) {
 	}
 }
 
-// left returns the relative change of the mean loss in the last epoch.
+// left returns by how much the mean loss changed in the last epoch, as a share of the initial loss.
 func (t *trainer) left() float64 {
 	n := len(t.losses)
 	return math.Abs(t.losses[n-1]-t.losses[n-2]) / max(t.losses[0], math.SmallestNonzeroFloat64)

@@ -1,6 +1,6 @@
-// Package fdsvrg binds protocol FD-SVRG, a published rival, to learners: parties with different
-// columns of the same people train a linear model by variance-reduced stochastic gradients, and the
-// first party has the labels. See protocol/fdsvrg.
+// Package fdsvrg runs jobs of protocol FD-SVRG, in which parties with different columns of the same
+// people train a linear model by variance-reduced stochastic gradients. FD-SVRG is a published
+// rival of FDSKL. The first party has the labels. See protocol/fdsvrg.
 package fdsvrg
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdsvrg"
 )
 
-// Protocol returns the binding of FD-SVRG.
+// Protocol returns the method that runs protocol FD-SVRG.
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[party, server, columns.Declared]{
@@ -34,11 +34,11 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	NoFile: columns.Undownloadable,
 })
 
-// step is a step of this binding.
+// step is one step of an FD-SVRG job.
 type step = method.StepOf[party, server, columns.Declared]
 
-// steps plans a job: the parties align their rows and train, and the first one sends its figures to
-// the coordinator.
+// steps plans a job. The parties align their rows and train. Then the first party sends its figures
+// to the coordinator.
 func steps(c method.Instance) ([]step, error) {
 	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: func(p *party) *columns.Party { return p.Party }, Server: func(s *server) *columns.Server { return &s.Server },
@@ -48,7 +48,7 @@ func steps(c method.Instance) ([]step, error) {
 		return nil, err
 	}
 	if len(c.Parties) > fdsvrg.MaxWorkers {
-		return nil, fmt.Errorf("fdsvrg: %d parties cannot train together; name at most %d", len(c.Parties), fdsvrg.MaxWorkers)
+		return nil, fmt.Errorf("fdsvrg: the job has %d parties; name at most %d", len(c.Parties), fdsvrg.MaxWorkers)
 	}
 	return append(plan, step{
 		Name: "protocol", Session: &method.Session{
@@ -65,7 +65,7 @@ func steps(c method.Instance) ([]step, error) {
 	}, columns.ReportStep(c, outcomeBytes(c.Job.Task()), (*party).tell, (*server).hear)), nil
 }
 
-// paramsOf returns the parameters of the session for all declarations.
+// paramsOf returns the parameters of the training session, from all parties' declarations.
 func paramsOf(j *job.Job, d columns.Declared) (fdsvrg.Params, error) {
 	rows, err := d.Rows()
 	if err != nil {
@@ -85,7 +85,7 @@ func paramsOf(j *job.Job, d columns.Declared) (fdsvrg.Params, error) {
 	return p, nil
 }
 
-// usable refuses declarations that cannot be trained on.
+// usable returns a check that refuses declarations with which the parties cannot train.
 func usable(j *job.Job) func(columns.Declared) error {
 	return func(d columns.Declared) error {
 		_, err := paramsOf(j, d)
@@ -93,7 +93,7 @@ func usable(j *job.Job) func(columns.Declared) error {
 	}
 }
 
-// Keys are the settings of a job. The only mode is paper.
+// Keys holds the settings of protocol fd-svrg in a job file. The only mode is paper.
 type Keys struct {
 	job.Moded
 	columns.Keys
@@ -101,13 +101,13 @@ type Keys struct {
 
 var _ job.Settings = (*Keys)(nil)
 
-// Defaults of the learner.
+// Default values of the learner's settings.
 const (
 	defaultEpochs = 20
 	defaultBatch  = 16
 )
 
-// Section declares the keys.
+// Section declares the keys of protocol fd-svrg in a job file.
 func (k *Keys) Section() *section.Section {
 	return &section.Section{
 		Doc:    "A published rival of fdskl: parties train a linear model by stochastic gradients, and add up margins in the clear.",
@@ -115,12 +115,13 @@ func (k *Keys) Section() *section.Section {
 	}
 }
 
-// Demands implements [job.Settings].
+// Demands returns what the settings demand of a job; it implements [job.Settings].
 func (k *Keys) Demands() job.Demands {
 	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"max_ids": k.MaxIDs}}
 }
 
-// check requires mode paper and a linear model with a loss, and fills in the learner's defaults.
+// check refuses a job that is not in mode paper or has no linear model with a loss. It sets the
+// defaults of the learner's settings.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	_, params := learner.OptimizerParamsOf(j)
 	switch {

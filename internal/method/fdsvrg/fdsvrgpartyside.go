@@ -18,12 +18,12 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdsvrg"
 )
 
-// party is a party with columns.
+// party is the state of a party with columns during a job.
 type party struct {
 	*columns.Party
-	weights *weights         // nil before the training
-	trainer *trainer         // of the label holder
-	outputs *learner.Outputs // of the label holder
+	weights *weights         // the party's columns and weights; nil before the training
+	trainer *trainer         // set at the party with the labels
+	outputs *learner.Outputs // set at the party with the labels
 }
 
 func newParty(c method.Instance, self string, t method.Table) (*party, error) {
@@ -34,7 +34,7 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	return &party{Party: p}, nil
 }
 
-// tell builds the label holder's machine that sends the report of what was learned.
+// tell builds the machine with which the label holder sends its report to the coordinator.
 func (p *party) tell(setup method.Setup) (*method.Run, error) {
 	v, err := p.found()
 	if err != nil {
@@ -43,7 +43,8 @@ func (p *party) tell(setup method.Setup) (*method.Run, error) {
 	return sums.Sender(setup, v.encode(p.Job.Task()))
 }
 
-// declare adds the largest squared norm of a row, from which the learning rate follows.
+// declare sets the declared unit to a bound on the squared norms of the party's rows. The learning
+// rate follows from these bounds.
 func (p *party) declare(d *columns.Declaration) error {
 	d.Columns.Columns = p.Width()
 	rows := p.Training()
@@ -63,7 +64,8 @@ func (p *party) declare(d *columns.Declaration) error {
 	return nil
 }
 
-// roundedUp returns the next power of two with an exponent in eighths.
+// roundedUp returns the smallest power of two that is at least v and whose exponent is a multiple
+// of 1/8.
 func roundedUp(v float64) float64 {
 	if v == 0 {
 		return 0
@@ -71,8 +73,8 @@ func roundedUp(v float64) float64 {
 	return math.Exp2(math.Ceil(8*math.Log2(v)) / 8)
 }
 
-// worker builds a party's machine of the training. It starts with weights of zero, also after a
-// restart, which replays the steps.
+// worker builds a party's machine for the training session. It starts with weights of zero, also
+// after a restart, which replays the steps.
 func (p *party) worker(setup method.Setup) (*method.Run, error) {
 	params, err := fdsvrg.DecodeParams(setup.Session.Params)
 	if err != nil {
@@ -93,7 +95,7 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 		return nil, fault.BadInput(err)
 	}
 	if p.outputs.Y.Rows > 1 {
-		return nil, fault.BadInput(errors.New("fdsvrg: fd-svrg needs two classes, and the labels have more; use protocol fdskl"))
+		return nil, fault.BadInput(errors.New("fdsvrg: the labels have more than two classes, which fd-svrg cannot learn; use protocol fdskl"))
 	}
 	p.weights = newWeights(WithOnes{p.Rows}, rate, optimizer.Lambda)
 	p.trainer = &trainer{loss: loss, y: p.outputs.Y.Row(0)}
@@ -101,9 +103,9 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 	return method.RunOf(m, err, method.Nothing)
 }
 
-// products states the release of margins, which are sums of products of rows. The label holder
-// releases nothing about its columns. The first slopes reveal the labels of all training rows, and
-// its release stands for them.
+// products states the release of margins, which are sums of products of rows. The party with the
+// labels releases nothing about its columns. But the first slopes reveal the labels of all training
+// rows, so it releases these labels.
 func (p *party) products() ([]method.Release, error) {
 	list, err := p.Releases(method.ReleaseProducts)
 	if p.Self != p.Parties[0] {
@@ -115,7 +117,7 @@ func (p *party) products() ([]method.Release, error) {
 	return append(list, method.Release{Kind: method.ReleaseLabels}), err
 }
 
-// found evaluates the training on held-out rows.
+// found evaluates the trained model on the held-out rows.
 func (p *party) found() (outcome, error) {
 	t := p.trainer
 	train, labels := len(t.y), p.Set.Labels
@@ -127,7 +129,7 @@ func (p *party) found() (outcome, error) {
 	return outcome{m, t.left(), p.hash()}, nil
 }
 
-// judged describes the label holder's decisions on held-out rows.
+// judged evaluates the label holder's decisions on the held-out rows.
 func (p *party) judged() (*method.Judged, error) {
 	if p.trainer == nil || p.trainer.decisions == nil {
 		return nil, nil
@@ -141,8 +143,8 @@ func (p *party) judged() (*method.Judged, error) {
 	return g, err
 }
 
-// hash returns a digest of the model: of the label holder's weights, and of the decisions for the
-// others' weights.
+// hash returns a digest of the model. It covers the label holder's weights, and the decisions in
+// place of the other parties' weights.
 func (p *party) hash() [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/fd-svrg/model")
@@ -151,7 +153,7 @@ func (p *party) hash() [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// server is the coordinator, which receives the label holder's figures.
+// server is the state of the coordinator, which receives the figures of the party with the labels.
 type server struct {
 	columns.ReportedServer
 	outcome outcome
@@ -161,7 +163,7 @@ func newServer(c method.Instance) (*server, error) {
 	return &server{ReportedServer: columns.ReportedServer{Server: columns.Server{Instance: c}}}, nil
 }
 
-// hear stores the label holder's finding.
+// hear stores the report of the party with the labels.
 func (s *server) hear(body []byte) error {
 	v, err := decodeFinding(s.Job.Task(), body)
 	if err != nil {
@@ -181,7 +183,7 @@ func (s *server) result() (*method.Result, error) {
 	return r, err
 }
 
-// leakage describes in plain words what each role learns, computed for this job.
+// leakage describes in plain words what each role learns in this job.
 func leakage(c method.Instance, rows int) map[string][]string {
 	first := c.Parties[0]
 	_, params := learner.OptimizerParamsOf(c.Job)

@@ -10,14 +10,14 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 )
 
-// outcome holds the label holder's report to the coordinator.
+// outcome holds the report that the party with the labels sends to the coordinator.
 type outcome struct {
-	metrics learner.Metrics // on held-out rows
+	metrics learner.Metrics // metrics on held-out rows
 	left    float64         // the share by which the mean loss changed in the last epoch
 	model   [sha256.Size]byte
 }
 
-// learnedMetrics lists the metrics that it reports, in order.
+// outcomeMetrics lists the metrics of a report in their order.
 func outcomeMetrics(t job.Task) []string {
 	if t.Numbers {
 		return []string{"rmse", "r2"}
@@ -25,7 +25,7 @@ func outcomeMetrics(t job.Task) []string {
 	return []string{"accuracy", "f1_micro", "f1_macro", "auc"}
 }
 
-// learnedBytes is the length of every report.
+// outcomeBytes is the number of bytes in every report.
 func outcomeBytes(t job.Task) int { return 9*len(outcomeMetrics(t)) + 8 + sha256.Size }
 
 func (v outcome) encode(t job.Task) []byte {
@@ -47,23 +47,22 @@ func decodeFinding(t job.Task, b []byte) (outcome, error) {
 		switch {
 		case r.Err() != nil:
 		case value-value != 0 || !has && math.Float64bits(value) != 0:
-			r.Fail(fmt.Errorf("%s is %v", name, value))
+			r.Fail(fmt.Errorf("the metric %s has the invalid value %v", name, value))
 		case has:
 			v.metrics[name] = value
 		}
 	}
 	if v.left = r.Float64(); r.Err() == nil && !(v.left >= 0) {
-		r.Fail(fmt.Errorf("a change of the loss by %v", v.left))
+		r.Fail(fmt.Errorf("the change of the loss is %v; it must be at least 0", v.left))
 	}
 	r.Fixed(v.model[:])
 	return v, r.Close("fdsvrg: report")
 }
 
-// settled is the largest change of the mean loss in the last epoch of a training that has
-// converged.
+// settled is the largest value of left at which a training counts as converged.
 const settled = 1e-4
 
-// warnings warns about a training that has not converged.
+// warnings returns a warning if the training has not converged.
 func (v outcome) warnings() []string {
 	if v.left <= settled {
 		return nil

@@ -1,6 +1,6 @@
-// Package gram binds protocol gram to learners, for parties with different columns of the same
-// people: the coordinator learns from the sum of their Gram matrices and sees only this sum. See
-// protocol/psi and protocol/gram.
+// Package gram runs jobs of protocol gram, in which parties with different columns of the same
+// people add up their Gram matrices. The coordinator learns from this sum and sees only this sum.
+// See protocol/psi and protocol/gram.
 package gram
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Protocol returns the binding of gram.
+// Protocol returns the method that runs protocol gram.
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[party, server, columns.Declared]{
@@ -38,12 +38,12 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	NoFile: columns.Undownloadable,
 })
 
-// step is a step of this binding.
+// step is one step of a gram job.
 type step = method.StepOf[party, server, columns.Declared]
 
-// steps plans a job: the parties align their rows and add up their Gram matrices, the label holder
-// sends the labels, and the coordinator selects by folds if the job has any, learns, and evaluates.
-// With open predictions it tells the parties which rows are in the model.
+// steps plans a job. The parties align their rows and add up their Gram matrices, and the party
+// with the labels sends them. The coordinator selects settings by folds if the job has any, learns,
+// and evaluates. With open predictions it tells the parties which rows are in the model.
 func steps(c method.Instance) ([]step, error) {
 	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: (*party).holder, Server: func(s *server) *columns.Server { return &s.Server }, Declare: (*party).declare, Usable: trained(c.Job).Usable, Lets: (*party).products,
@@ -67,7 +67,8 @@ func steps(c method.Instance) ([]step, error) {
 	return plan, nil
 }
 
-// adding returns the session that adds up the Gram matrices.
+// adding returns the session that adds up the Gram matrices, and a function that sets its
+// parameters from the declarations.
 func adding(c method.Instance, a arithmetic) (*method.Session, func(method.Session, columns.Declared, []byte) (*method.Session, error)) {
 	return sums.Summing(c, "protocol", func(d columns.Declared) (sums.Sum, error) {
 		p, err := a.Params(d)
@@ -75,7 +76,7 @@ func adding(c method.Instance, a arithmetic) (*method.Session, func(method.Sessi
 	})
 }
 
-// groups returns the summed entries. Every entry has the common bound as its offset.
+// groups returns the groups of entries that the parties sum. All entries have the same bound.
 func groups(p gram.Params) []secagg.Group {
 	var list []secagg.Group
 	for _, entries := range p.Groups() {
@@ -84,13 +85,13 @@ func groups(p gram.Params) []secagg.Group {
 	return list
 }
 
-// arithmetic lays out the entries of the sum.
+// arithmetic computes how the Gram matrices become the entries of a secure sum.
 type arithmetic struct{ columns.Products }
 
-// trained returns the arithmetic of a job.
+// trained returns the arithmetic for the rows of a job.
 func trained(j *job.Job) arithmetic { return arithmetic{columns.ProductsOf(j)} }
 
-// Usable refuses declarations that cannot be added up.
+// Usable refuses declarations from which no sum can be computed.
 func (a arithmetic) Usable(d columns.Declared) error {
 	p, err := a.Params(d)
 	if err != nil {
@@ -99,7 +100,7 @@ func (a arithmetic) Usable(d columns.Declared) error {
 	return sums.Check(len(d.List), groups(p))
 }
 
-// adder builds the machine that adds the term of a party's rows to the sum.
+// adder builds the machine that adds the Gram matrix of a party's rows to the sum.
 func (a arithmetic) adder(setup method.Setup, d columns.Declared, party int, rows linalg.Rows, added func()) (*method.Run, error) {
 	part, err := a.PartOf(d, party, rows)
 	if err != nil {
@@ -108,7 +109,7 @@ func (a arithmetic) adder(setup method.Setup, d columns.Declared, party int, row
 	return sums.Client(setup, part, added)
 }
 
-// trainingRows counts the common rows that are not held out.
+// trainingRows returns the number of common rows that are not held out.
 func trainingRows(j *job.Job, d columns.Declared) int {
 	rows, err := d.Rows()
 	if err != nil {
@@ -116,12 +117,13 @@ func trainingRows(j *job.Job, d columns.Declared) int {
 	}
 	train, _, err := columns.Sizes(j, rows)
 	if err != nil {
-		return 0 // no job gets as far
+		return 0 // cannot happen, because earlier steps have refused such rows
 	}
 	return train
 }
 
-// Keys are the settings of a job. There is no mode paper: the paper's sum is the same.
+// Keys holds the settings of protocol gram in a job file. Mode paper does not exist, because the
+// published method computes the same sum.
 type Keys struct {
 	job.Moded
 	columns.Keys
@@ -129,7 +131,7 @@ type Keys struct {
 
 var _ job.Settings = (*Keys)(nil)
 
-// Section declares the keys.
+// Section declares the keys of protocol gram in a job file.
 func (k *Keys) Section() *section.Section {
 	return &section.Section{
 		Doc:    "Parties that hold different columns of the same people add up their Gram matrices. The coordinator sees the sum only.",
@@ -144,7 +146,7 @@ func (k *Keys) finish(in *section.Place) error {
 	return k.CheckIDs(in)
 }
 
-// Demands implements [job.Settings].
+// Demands returns what the settings demand of a job; it implements [job.Settings].
 func (k *Keys) Demands() job.Demands {
 	return job.Demands{Mode: k.Mode, Check: learner.OnMatrix, Limits: map[string]int{"max_ids": k.MaxIDs}}
 }

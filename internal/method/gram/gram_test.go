@@ -215,7 +215,7 @@ func TestChangedTableIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := f.Try(t.Context(), 1, func() {})
-	if n := strings.Count(fmt.Sprint(err), "host (inconsistent): columns: its rows, or their order, differ from the rows of 2 of 3 parties"); n != 4 {
+	if n := strings.Count(fmt.Sprint(err), "host (inconsistent): columns: the party's rows, or their order, differ from the rows of 2 of 3 parties"); n != 4 {
 		t.Errorf("%d of 4 members name the host: %v", n, err)
 	}
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// server is the coordinator, which learns from the sum of the Gram matrices.
+// server is the state of the coordinator, which learns from the sum of the Gram matrices.
 type server struct {
 	columns.Learner
-	parent  protocol.SessionID // of the sum
+	parent  protocol.SessionID // the id of the session that added up the matrices
 	facts   method.Facts
-	rowless *model.Rowless // the model as the coordinator keeps it, where predictions are open
+	rowless *model.Rowless // the model without rows that the coordinator keeps for open predictions
 }
 
 func (s *server) learner() *columns.Learner { return &s.Learner }
@@ -33,10 +33,11 @@ func (s *server) tell(setup method.Setup) (*method.Run, error) {
 	return sums.Sender(setup, s.support())
 }
 
-// room limits the coordinator's memory for a sum: the largest sum, and one vector in transit.
+// room returns the coordinator's memory limits for a sum. They allow the largest sum and one vector
+// that is arriving.
 func room() secagg.Limits { return secagg.Limits{Words: 1 << 28, Uploads: 1} }
 
-// summer builds the machine that adds up the Gram matrices.
+// summer builds the coordinator's machine that adds up the Gram matrices.
 func (s *server) summer(setup method.Setup) (*method.Run, error) {
 	layout, err := s.Params(s.Declared)
 	if err != nil {
@@ -48,18 +49,19 @@ func (s *server) summer(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// ended stores the facts for the statement of leakage.
+// ended stores the facts about a step that the leakage statement needs.
 func (s *server) ended(e method.End) { s.facts = s.facts.Join(e.Facts) }
 
-// makeRowless converts the model to the form that the coordinator keeps.
+// makeRowless converts the model to the form without rows that the coordinator keeps.
 func (s *server) makeRowless(context.Context, method.Reporter) error {
 	var err error
 	s.rowless, err = s.Work.Rowless()
 	return err
 }
 
-// support encodes the message to the parties: the number of the model's outputs, and one bit for
-// each training row, set if the model uses the row.
+// support encodes the message that tells the parties which rows are in the model. It has the number
+// of the model's outputs, and one bit for each training row, which is set if the model uses the
+// row.
 func (s *server) support() []byte {
 	var w wire.Writer
 	w.Uint32(uint32(s.rowless.Outputs()))
@@ -85,8 +87,8 @@ func (s *server) keep(method.Closing) (method.RetainedState, error) {
 	return columns.RetainedState(s.Job, file.Bytes()), err
 }
 
-// left reports whether a retained state of an earlier program is of this protocol: its model is
-// over rows.
+// left reports whether a retained state from an earlier version of the program belongs to gram.
+// Such a model has rows.
 func left(body []byte) bool {
 	rows, ok := columns.RetainedRows(body)
 	return ok && rows > 0

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/columns"
 )
 
-// leakage describes in plain words what each role learns, computed for this job.
+// leakage describes in plain words what each role learns in this job.
 func (s *server) leakage() map[string][]string {
 	p := s.Layout
 	lines := map[string][]string{
@@ -39,7 +39,7 @@ func (s *server) leakage() map[string][]string {
 	return lines
 }
 
-// lattice describes whether the matrix can reveal the data.
+// lattice returns the sentence that says whether the Gram matrix can reveal the data.
 func (s *server) lattice() string {
 	width, rows := 0, s.Layout.Training()
 	for _, one := range s.Declared.List {
@@ -56,7 +56,8 @@ func (s *server) lattice() string {
 	return fmt.Sprintf("%d training rows outnumber %d columns: the matrix determines all columns up to one rotation, and anyone who knows as many rows as there are columns knows that rotation.", rows, width)
 }
 
-// coalition names the members that together learn the products over one party's columns.
+// coalition returns the sentence that names the members that together learn the products over one
+// party's columns.
 func (s *server) coalition() string {
 	if len(s.Parties) == 2 {
 		return fmt.Sprintf("With two parties, %s and the server together learn the products over the columns of %s by subtracting their own part, and the other way round.", s.Parties[0], s.Parties[1])

@@ -12,14 +12,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// party is a party with columns.
+// party is the state of a party with columns during a job.
 type party struct {
 	*columns.Party
 	arithmetic
 	grid    method.Grid
 	summed  bool
-	parent  protocol.SessionID // of the sum
-	support []int              // places of the rows in the model, where predictions are open
+	parent  protocol.SessionID // the id of the session that added up the matrices
+	support []int              // places of the model's rows among the training rows, for open predictions
 	outputs int
 }
 
@@ -39,7 +39,7 @@ func (p *party) sum(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// hear builds the machine that receives which rows are in the model.
+// hear builds the machine with which a party learns which rows are in the model.
 func (p *party) hear(setup method.Setup) (*method.Run, error) {
 	return sums.Receiver(setup, func(body []byte) error {
 		if err := p.takeSupport(body); err != nil {
@@ -54,12 +54,14 @@ func (p *party) declare(d *columns.Declaration) error {
 	return columns.DeclareProducts(d, p.Rows)
 }
 
-// products states the products of the common rows; none before the alignment.
+// products lists the releases of inner products of the common rows. It returns none before the
+// alignment.
 func (p *party) products() ([]method.Release, error) {
 	return p.Releases(method.ReleaseProducts)
 }
 
-// told returns the facts: none before the sum, except the declared number of columns.
+// told returns the party's facts for the leakage statement. It returns none before the party has
+// added to the sum.
 func (p *party) told() method.Facts {
 	if !p.summed {
 		return method.Facts{}
@@ -67,7 +69,8 @@ func (p *party) told() method.Facts {
 	return method.Facts{Known: true, Grid: p.grid}
 }
 
-// takeSupport records which rows are in the model: the party keeps its columns of these rows.
+// takeSupport records which rows are in the model, because the party keeps its columns of these
+// rows.
 func (p *party) takeSupport(body []byte) error {
 	r := wire.NewReader(body)
 	outputs, bits := int(r.Uint32()), r.Rest()
@@ -81,7 +84,7 @@ func (p *party) takeSupport(body []byte) error {
 		}
 	}
 	if n := trainingRows(p.Job, p.Declared); len(places) == 0 || places[len(places)-1] >= n || outputs < 1 || outputs > columns.MaxOutputs {
-		return fmt.Errorf("a model of %d outputs over %d of %d rows", outputs, len(places), n)
+		return fmt.Errorf("the model has %d outputs and uses %d of %d training rows; these numbers or the rows' places are outside their limits", outputs, len(places), n)
 	}
 	p.support, p.outputs = places, outputs
 	return nil

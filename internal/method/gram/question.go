@@ -16,13 +16,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol/gram"
 )
 
-// inquirer answers queries by the products of new rows with the model's rows.
+// inquirer answers queries by means of inner products of new rows with the model's rows.
 type inquirer struct {
 	columns.Inquirer
-	model *model.Rowless // at the coordinator
+	model *model.Rowless // set at the coordinator
 }
 
-// asking is a step of a query.
+// asking is one step of a prediction query.
 type asking = method.StepOf[helper, answerer, columns.Declared]
 
 func answering(o *inquirer) method.AnswersOf[inquirer, helper, answerer, columns.Declared] {
@@ -36,8 +36,9 @@ func answering(o *inquirer) method.AnswersOf[inquirer, helper, answerer, columns
 	}
 }
 
-// steps plans a query: align, all-gather, add up the products of new rows with the model's rows,
-// and send the querying party the predictions of the coordinator's model.
+// steps plans a query. The parties align the new rows, declare them, and add up the products of new
+// rows with the model's rows. The coordinator sends the querying party the predictions of its
+// model.
 func (o *inquirer) steps(q method.Question) ([]asking, error) {
 	if err := o.Asks(q, func(method.Question) error { return nil }); err != nil {
 		return nil, err
@@ -55,14 +56,15 @@ func (o *inquirer) steps(q method.Question) ([]asking, error) {
 	return append(plan, sum, answerStep(q, o.Basis)), nil
 }
 
-// products returns the arithmetic between new rows and the rows of a model.
+// products returns the arithmetic of the inner products between new rows and the rows of a model.
 func products(b columns.Basis) arithmetic {
 	return arithmetic{func(holders []gram.Holder, rows int) (gram.Params, error) {
 		return gram.NewCrossParams(holders, b.Rows, rows)
 	}}
 }
 
-// answerStep sends the model's decisions to the querying party only.
+// answerStep returns the step in which the coordinator sends the model's decisions to the querying
+// party only.
 func answerStep(q method.Question, b columns.Basis) asking {
 	return asking{Name: "answer", Session: &method.Session{
 		Protocol: collective.BroadcastName, Version: collective.BroadcastVersion, Purpose: "predict", Parent: b.Parent,
@@ -73,7 +75,7 @@ func answerStep(q method.Question, b columns.Basis) asking {
 	}), Party: (*helper).hear, Server: (*answerer).tell, Releases: method.ReleasesNothing[helper]}
 }
 
-// helper is a party of a query.
+// helper is the state of a party during a query.
 type helper struct {
 	*columns.Helper
 	arithmetic
@@ -96,7 +98,7 @@ func (h *helper) declare(d *columns.Declaration) error {
 	return columns.DeclareProducts(d, h.withModel())
 }
 
-// withModel returns the model's rows followed by the new ones.
+// withModel returns the party's columns of the model's rows, followed by those of the new rows.
 func (h *helper) withModel() linalg.Matrix[float64] {
 	kept := h.ModelPart.Rows
 	n, width := h.Helper.Rows.Shape()
@@ -110,7 +112,7 @@ func (h *helper) products() ([]method.Release, error) {
 	return h.Releases(method.ReleaseProducts)
 }
 
-// answered stores the coordinator's decisions.
+// answered stores the decisions that the coordinator has sent.
 func (h *helper) answered(body []byte) error {
 	r := wire.NewReader(body)
 	n, _ := h.Helper.Rows.Shape()
@@ -118,7 +120,7 @@ func (h *helper) answered(body []byte) error {
 	r.Float64s(m.Data)
 	err := r.Close("gram: answer")
 	if err == nil && slices.ContainsFunc(m.Data, func(v float64) bool { return v-v != 0 }) {
-		err = errors.New("gram: a decision that is not finite")
+		err = errors.New("gram: the answer has a decision that is not finite")
 	}
 	if err != nil {
 		return protocol.Blame(h.Coordinator, protocol.KindMalformed, err)
@@ -127,7 +129,7 @@ func (h *helper) answered(body []byte) error {
 	return nil
 }
 
-// answerer is the coordinator of a query.
+// answerer is the state of the coordinator during a query.
 type answerer struct {
 	columns.Server
 	arithmetic
@@ -147,7 +149,7 @@ func (a *answerer) tell(setup method.Setup) (*method.Run, error) {
 	return sums.Sender(setup, w.Bytes())
 }
 
-// summer builds the machine that adds the terms up and decides.
+// summer builds the machine that adds up the parties' products and computes the decisions.
 func (a *answerer) summer(setup method.Setup) (*method.Run, error) {
 	layout, err := a.Params(a.Declared)
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// mark is a digest of a row, its label and its held-out flag, under a key from the epoch's seed. A
-// party keeps the marks of the rows that it has sent, and sends them to nobody.
+// mark is a digest of a row, its label and its held-out flag, under a key that follows from the
+// epoch's seed. A party keeps the marks of the rows that it has sent, and sends them to nobody.
 type mark [16]byte
 
-// marks returns the mark of each row. Columns are in the epoch's order.
+// marks returns the mark of each row. The columns must be in the order of the epoch.
 func marks(seed okra.Seed, s method.Split) []mark {
 	mac := hmac.New(sha256.New, append([]byte("mercer/v1/okra/mark"), seed[:]...))
 	rows := dataset.RowsOf(s.Set.X)
@@ -41,7 +41,8 @@ func marks(seed okra.Seed, s method.Split) []mark {
 	return out
 }
 
-// since returns the rows that were not sent, ascending, and the number of sent rows that are gone.
+// since returns the numbers of the rows that were not sent before, in ascending order. It also
+// returns how many sent rows are missing now.
 func since(sent, now []mark) (added []int, gone int) {
 	left := make(map[mark]int)
 	for _, m := range sent {
@@ -58,10 +59,10 @@ func since(sent, now []mark) (added []int, gone int) {
 }
 
 // compare finds the rows that the party's table has gained since the earlier job. The sent rows
-// must be unchanged: encoded again under the same seed, a changed row would show the coordinator
-// the change.
+// must be unchanged, because a changed row that is encoded under the same seed would show the
+// coordinator the change.
 func (p *party) compare(r continuation) error {
-	if r.rows == nil { // an earlier program kept no marks: the party confirms its old rows
+	if r.rows == nil { // an earlier version of the program kept no marks, so the party can only confirm its old rows
 		return nil
 	}
 	if err := p.Reorder(p.Width(), r.columns); err != nil {
@@ -73,22 +74,22 @@ func (p *party) compare(r continuation) error {
 	}
 	return &fault.Error{
 		Code:   fault.CodePolicy,
-		Err:    fmt.Errorf("okra: %d of the %d rows that the earlier job has of %s are gone, or have other values, another label or another held-out flag; restore them, or submit a job that continues none", gone, len(r.rows), p.Self),
-		Public: fmt.Sprintf("rows that the earlier job has of %s have changed or are gone; restore them, or submit a job that continues none", p.Self),
+		Err:    fmt.Errorf("okra: %d of the %d rows of %s in the earlier job are missing or have changed values, labels or held-out flags; restore them, or submit a job that continues none", gone, len(r.rows), p.Self),
+		Public: fmt.Sprintf("rows of %s in the earlier job are missing or have changed; restore them, or submit a job that continues none", p.Self),
 	}
 }
 
-// resumeFrom restores the continuation state of the earlier job. A party of the earlier job must
-// have it, and a newcomer must not.
+// resumeFrom restores the state that the party kept when the earlier job ended. A party of the
+// earlier job must have it, and a newcomer must not.
 func (p *party) resumeFrom(b []byte) error {
 	late := slices.Contains(continuing(p.Job).Late, p.Self)
 	switch {
 	case late && b != nil:
-		return fault.BadInputf("okra: %s was a party of the earlier job, and cannot be late; remove it from late", p.Self)
+		return fault.BadInputf("okra: %s was a party of the earlier job, so it cannot be late; remove it from late", p.Self)
 	case late:
 		return nil
 	case b == nil:
-		return fault.BadInputf("okra: %s has kept nothing of the earlier job, which was not continuable or was erased; submit a new job, or name the party in late", p.Self)
+		return fault.BadInputf("okra: %s has no state of the earlier job, because that job was not continuable or was erased; submit a new job, or name the party in late", p.Self)
 	}
 	r, err := decodeContinuation(b)
 	if err != nil {
@@ -99,17 +100,17 @@ func (p *party) resumeFrom(b []byte) error {
 	case err != nil:
 		return err
 	case r.params != params || r.scale != p.Job.Data.Scale:
-		return fault.BadInputf("okra: protocol or scale differs from the earlier job's; copy its settings")
+		return fault.BadInputf("okra: the settings of protocol or scale differ from the earlier job's settings; copy those")
 	}
 	return p.resume(r)
 }
 
-// resume prepares the rows as the earlier job did, and finds the new ones.
+// resume prepares the rows like the rows of the earlier job. Then it finds the new rows.
 func (p *party) resume(r continuation) error {
 	if p.standing = r.standing; !p.Job.Data.Fits() {
-		p.standing.Preparation = nil // earlier programs stored there a preparation that follows from the job
+		p.standing.Preparation = nil // earlier versions of the program kept a preparation here although it follows from the job file
 	}
-	if !p.Job.Data.FitsSchema() { // otherwise the number of columns follows from the fit
+	if !p.Job.Data.FitsSchema() { // with a schema, the number of columns follows from the fitted preparation
 		if err := p.asWide(); err != nil {
 			return err
 		}
@@ -127,5 +128,5 @@ func (p *party) asWide() error {
 	if p.standing.Features == p.Width() {
 		return nil
 	}
-	return fault.BadInputf("okra: the table has %d columns, and %d in the earlier job; bring the same columns", p.Width(), p.standing.Features)
+	return fault.BadInputf("okra: the table has %d columns, but the earlier job's table had %d; bring the same columns", p.Width(), p.standing.Features)
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// Preparation selects how rows are prepared after the parties of a job have changed.
+// Preparation says how rows are prepared after the parties of a job have changed.
 type Preparation string
 
-// The preparations. They are the same if nothing is fitted on rows.
+// The two preparations give the same rows if the job fits no preparation.
 const (
-	Keep  Preparation = "keep"  // as the first session did: only new rows travel
-	Refit Preparation = "refit" // anew: all rows travel, under a new seed
+	Keep  Preparation = "keep"  // reuses the preparation of the first session, so only new rows are sent
+	Refit Preparation = "refit" // fits the preparation again, so all rows are sent again, under a new seed
 )
 
-// plan returns a first session of some parties, the session of the remaining parties, and a fresh
-// session of these for comparison.
+// plan returns the steps of a job whose parties change. It has a first session, a session of the
+// remaining parties, and a fresh session of the remaining parties for comparison.
 func (c *Changes) plan(of method.Instance) ([]step, error) {
 	first, last := c.first(of), c.last(of)
 	plan, err := upload(first)
@@ -35,7 +35,7 @@ func (c *Changes) plan(of method.Instance) ([]step, error) {
 	}
 	plan = append(plan, next...)
 	plan = append(plan, learning(of.Job)...)
-	if c.refits(of.Job) { // which is a fresh session
+	if c.refits(of.Job) { // a session that fits again is itself a fresh session
 		return plan, nil
 	}
 	s, err := rowsSession(last)
@@ -48,14 +48,14 @@ func (c *Changes) plan(of method.Instance) ([]step, error) {
 	}, step{Name: "relearn", Compute: (*server).relearn}), err
 }
 
-// next returns the session of the remaining parties.
+// next returns the steps of the session of the remaining parties.
 func (c *Changes) next(last method.Instance) ([]step, error) {
 	before, err := rows.StepsAgain(last)
 	if err != nil {
 		return nil, err
 	}
 	refits := c.refits(last.Job)
-	list := common(before, changed, fresh) // the fresh session needs these too
+	list := common(before, changed, fresh) // the fresh session needs these steps too, so it shares their costs
 	for i := range list {
 		list[i].Name += "-again"
 		list[i] = list[i].Before((*party).grow)
@@ -68,10 +68,11 @@ func (c *Changes) next(last method.Instance) ([]step, error) {
 	if len(c.Late) == 0 {
 		return []step{joining(s)}, err
 	}
-	return []step{list[0], joining(s)}, err // newcomers find the order of the columns
+	return []step{list[0], joining(s)}, err // newcomers take part in the step that orders the columns
 }
 
-// joining is the step in which newcomers send their rows, and the other parties their new rows.
+// joining returns the step in which newcomers send all their rows, and other parties send their new
+// rows.
 func joining(s *method.Session) step {
 	return step{
 		Name: "continue", Session: s, Follow: goesOn, Announce: (*server).base0, Party: (*party).continuer, Releases: (*party).newRows,
@@ -82,24 +83,24 @@ func joining(s *method.Session) step {
 	}.Before((*party).grow)
 }
 
-// goesOn makes a session continue the one that the coordinator names. Parties that took part in
-// that session know its name.
+// goesOn sets a session's parent to the session that the coordinator announces. Parties that took
+// part in the parent session know its id.
 func goesOn(s method.Session, _ rows.Total, announced []byte) (*method.Session, error) {
 	if len(announced) != len(protocol.SessionID{}) {
-		return nil, errors.New("okra: the coordinator does not name the session to continue")
+		return nil, errors.New("okra: the coordinator's announcement does not name the session to continue")
 	}
 	s.Parent = protocol.SessionID(announced)
 	return &s, nil
 }
 
-// Changes are the keys of a job whose parties change after a first session, and of a job that
+// Changes holds the settings of a job whose parties change after a first session, and of a job that
 // continues another.
 type Changes struct {
 	Late, Withdrawn []string
-	Added           []job.PartyShare // of its rows, which a party gets after the first session
+	Added           []job.PartyShare // for each party, the share of its rows that it adds after the first session
 	Preparation     Preparation
-	Continuable     bool   // a later job may continue this one
-	Earlier         job.ID // the job that this one continues; zero for none
+	Continuable     bool   // a later job may continue this job
+	Earlier         job.ID // the job that this job continues; zero for none
 }
 
 // any reports whether the parties change within the job.
@@ -107,11 +108,12 @@ func (c *Changes) any() bool { return !c.continues() && len(c.Late)+len(c.Withdr
 
 func (c *Changes) continues() bool { return c.Earlier != job.ID{} }
 
-// outlives reports whether a later job can use the job's encoded rows, or the job uses secrets of
-// an earlier one.
+// outlives reports whether secrets outlive one job. This is so if a later job can use the job's
+// encoded rows, or if the job uses secrets of an earlier job.
 func (c *Changes) outlives() bool { return c.Continuable || c.continues() }
 
-// continuing returns the keys of a job that continues an earlier one; nil for other jobs.
+// continuing returns the changes in a job that continues an earlier job. It returns nil for other
+// jobs.
 func continuing(j *job.Job) *Changes {
 	if k, has := j.Protocol.Values.(*Keys); has && k.continues() {
 		return &k.Changes
@@ -119,13 +121,13 @@ func continuing(j *job.Job) *Changes {
 	return nil
 }
 
-// lasting reports whether a later job may continue this one.
+// lasting reports whether a later job may continue the job.
 func lasting(j *job.Job) bool {
 	k, has := j.Protocol.Values.(*Keys)
 	return has && k.Continuable
 }
 
-// goOn plans a job that continues an earlier one.
+// goOn returns the steps of a job that continues an earlier job.
 func goOn(c method.Instance) ([]step, error) {
 	before, err := rows.Steps(c)
 	if err != nil {
@@ -135,8 +137,8 @@ func goOn(c method.Instance) ([]step, error) {
 	return append([]step{common(before, first)[0], joining(s)}, learning(c.Job)...), err
 }
 
-// later returns how many of a party's n rows it sends after the first session, from the end of its
-// table. With two rows or more, at least one is on each side.
+// later returns how many of a party's n rows the party sends after the first session. These rows
+// are at the end of its table. With at least two rows, at least one is sent before and one after.
 func (c *Changes) later(party string, n int) int {
 	for _, s := range c.Added {
 		if s.Party == party {
@@ -146,10 +148,11 @@ func (c *Changes) later(party string, n int) int {
 	return 0
 }
 
-// Leaving lists the parties whose rows do not enter the model.
+// Leaving lists the parties that withdraw, so that their rows do not enter the model.
 func (c *Changes) Leaving() []string { return c.Withdrawn }
 
-// changesOf returns the changes of a job; nil if there are none.
+// changesOf returns the changes of parties within a job. It returns nil if the parties stay the
+// same.
 func changesOf(j *job.Job) *Changes {
 	if k, has := j.Protocol.Values.(*Keys); has && k.any() {
 		return &k.Changes
@@ -157,15 +160,16 @@ func changesOf(j *job.Job) *Changes {
 	return nil
 }
 
-// refits reports whether all rows are sent again because the preparation is fitted again.
+// refits reports whether all rows are sent again because the job fits its preparation again.
 func (c *Changes) refits(j *job.Job) bool { return c.Preparation == Refit && j.Data.Fits() }
 
-// ReceivesPreparation implements [rows.Telling]: newcomers receive the values that the other parties have fitted.
+// ReceivesPreparation reports whether a party receives the preparation that the other parties have
+// fitted; it implements [rows.Telling].
 func (c *Changes) ReceivesPreparation(j *job.Job, party string) bool {
 	return c.any() && !c.refits(j) && slices.Contains(c.Late, party)
 }
 
-// first and last return the job restricted to the parties of its first and of its last session.
+// first and last return the job with only the parties of its first session or of its last session.
 func (c *Changes) first(of method.Instance) method.Instance {
 	of.Parties = without(of.Parties, c.Late)
 	return of
@@ -176,7 +180,8 @@ func (c *Changes) last(of method.Instance) method.Instance {
 	return of
 }
 
-// undeployable refuses a job that simulates changing parties.
+// undeployable explains why a job that simulates changes of its parties cannot run between parties.
+// It returns "" for other jobs.
 func undeployable(j *job.Job) string {
 	if changesOf(j) != nil {
 		return "late, withdrawn and added alone play in one process how parties and rows change; between parties write continues: and the id of an ended job"

@@ -1,6 +1,6 @@
-// Package okra binds protocol OKRA to learners: every party sends its rows to the coordinator,
-// encoded by an isometry that the parties share, and the coordinator learns from their exact Gram
-// matrix. See protocol/okra.
+// Package okra runs jobs of protocol OKRA, in which the coordinator learns from the exact Gram
+// matrix of rows that the parties have encoded. Every party encodes its rows by an isometry that
+// the parties share, and sends them to the coordinator. See protocol/okra.
 package okra
 
 import (
@@ -16,35 +16,35 @@ import (
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// Protocol returns the binding of OKRA.
+// Protocol returns the method that runs protocol OKRA.
 func Protocol() *method.Protocol { return itself }
 
 var itself = Bind(Variant{Name: "okra", Keys: func() job.Settings { return new(Keys) }, Labels: true, Left: left})
 
-// Variant describes another protocol on the same machines.
+// Variant describes a method that runs on OKRA's machines under its own name and settings.
 type Variant struct {
 	Name   string
-	Keys   func() job.Settings // which are [Settings] of this package, too
-	Labels bool                // labels travel with the rows
-	// Left reports whether a retained state without a protocol's name belongs to this variant; nil
-	// if no earlier program wrote any.
+	Keys   func() job.Settings // returns settings that also implement [Settings] of this package
+	Labels bool                // parties send labels with their rows
+	// Left reports whether a retained state without a protocol's name belongs to this variant. It is
+	// nil if no earlier version of the program wrote such a state.
 	Left func([]byte) bool
 }
 
-// Bind binds a variant of OKRA to the learners.
+// Bind returns the method that runs a variant of OKRA.
 func Bind(v Variant) *method.Protocol {
 	if v.Left == nil {
 		v.Left = func([]byte) bool { return false }
 	}
 	return method.New(method.Binding[party, server, rows.Total]{
 		Name: v.Name, Keys: v.Keys,
-		Traits: job.Traits{Grouped: true, Undeployable: undeployable}, // parties put their own groups into folds
+		Traits: job.Traits{Grouped: true, Undeployable: undeployable}, // each party assigns its own groups of rows to folds
 		Steps:  steps, NewServer: newServer,
 		NewParty: func(c method.Instance, self string, t method.Table) (*party, error) {
 			return newParty(c, self, t, v.Labels)
 		},
 		Public: (*party).public, PublicServer: (*server).public, Facts: (*party).facts, Minimums: method.NoMinimums, Result: (*server).result, Ended: (*server).ended,
-		Model:      &method.ModelOf[server]{Write: (*server).writeModel, Private: true}, // it holds encoded rows
+		Model:      &method.ModelOf[server]{Write: (*server).writeModel, Private: true}, // the model is private, because it holds encoded rows
 		Outcome:    (*server).outcome,
 		OwnFigures: (*party).ownFigures,
 		Later: &method.LaterOf[party, server]{
@@ -64,11 +64,11 @@ func Bind(v Variant) *method.Protocol {
 	})
 }
 
-// step is a step of OKRA's binding.
+// step is one step of an OKRA job.
 type step = method.StepOf[party, server, rows.Total]
 
-// steps plans a job: the parties agree on columns and a scaling and send encoded rows; the
-// coordinator selects by folds if the job has any, learns, and evaluates.
+// steps plans a job. The parties agree on columns and a scaling and send encoded rows. The
+// coordinator selects settings by folds if the job has any, learns, and evaluates.
 func steps(c method.Instance) ([]step, error) {
 	changes := changesOf(c.Job)
 	switch {
@@ -82,7 +82,7 @@ func steps(c method.Instance) ([]step, error) {
 	return append(plan, learning(c.Job)...), err
 }
 
-// learning returns the coordinator's computations after it has the rows.
+// learning returns the coordinator's computations after it has received the rows.
 func learning(j *job.Job) (list []step) {
 	if j.Data.Folds > 0 {
 		list = append(list, step{Name: "tune", Compute: work("tune")})
@@ -90,15 +90,14 @@ func learning(j *job.Job) (list []step) {
 	return append(list, step{Name: "learn", Compute: (*server).learn}, step{Name: "evaluate", Compute: (*server).evaluate})
 }
 
-// work runs one stage of a learner.
+// work returns the computation of one stage of the learner.
 func work(stage string) func(*server, context.Context, method.Reporter) error {
 	return func(s *server, ctx context.Context, progress method.Reporter) error {
 		return s.Do(ctx, s.Job, stage, progress.Counts)
 	}
 }
 
-// common converts steps of package rows to OKRA's steps. costs lists the accounts to which their
-// messages are charged.
+// common converts the steps of package rows to steps of OKRA.
 func common(list []rows.Step, costs ...account) []step {
 	out := method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, noValue, list)
 	for i := range out {
@@ -109,7 +108,7 @@ func common(list []rows.Step, costs ...account) []step {
 
 func noValue(rows.Total) struct{} { return struct{}{} }
 
-// upload plans the upload of all rows by all parties of an instance.
+// upload returns the steps in which all parties of an instance prepare and upload their rows.
 func upload(c method.Instance) ([]step, error) {
 	before, err := rows.Steps(c)
 	if err != nil {
@@ -119,7 +118,7 @@ func upload(c method.Instance) ([]step, error) {
 	return append(common(before, first), uploading("protocol", s, first, (*party).release)), err
 }
 
-// uploading is the step in which all rows are sent under a new seed.
+// uploading returns the step in which all parties send all their rows under a new seed.
 func uploading(name string, s *method.Session, of account, lets func(*party) ([]method.Release, error)) step {
 	return step{
 		Name: name, Session: s, Party: (*party).uploader, Releases: lets,
@@ -130,7 +129,7 @@ func uploading(name string, s *method.Session, of account, lets func(*party) ([]
 	}
 }
 
-// rowsSession is a session in which encoded rows are sent.
+// rowsSession returns a session in which parties send encoded rows.
 func rowsSession(c method.Instance) (*method.Session, error) {
 	params, err := paramsOf(c.Job)
 	return &method.Session{
@@ -139,14 +138,14 @@ func rowsSession(c method.Instance) (*method.Session, error) {
 	}, err
 }
 
-// Settings are the keys of a job on these machines: of this method, or of another one with its own
-// encoder.
+// Settings are the settings of a job on OKRA's machines. They belong to this method, or to a
+// variant with its own encoder.
 type Settings interface {
 	section.Values
 	Spec() okra.Spec
 }
 
-// paramsOf returns the protocol's parameters of a job.
+// paramsOf returns the parameters of protocol OKRA that follow from a job's settings.
 func paramsOf(j *job.Job) (okra.Params, error) {
 	return okra.NewParams(job.As[Settings](j.Protocol).Spec())
 }

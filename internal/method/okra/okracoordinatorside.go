@@ -20,18 +20,18 @@ import (
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// server is the coordinator, which learns from the Gram matrix.
+// server is the state of the coordinator, which learns from the Gram matrix.
 type server struct {
 	method.Instance
 	rows.Witness
 	learner.Work
-	upload *okra.Server       // the Gram matrix, labels, encoded rows
-	parent protocol.SessionID // of the upload
+	upload *okra.Server       // the machine that received the rows; it holds the Gram matrix, labels and encoded rows
+	parent protocol.SessionID // the id of the session that uploaded the rows
 	facts  method.Facts
-	words  map[string]learner.FigurePermission // of the parties, about figures over their own rows
+	words  map[string]learner.FigurePermission // each party's permission for figures over its own rows
 	model  *model.Private
 
-	phases // of a job whose parties change
+	phases // state for a job whose parties change
 }
 
 func newServer(c method.Instance) (*server, error) {
@@ -45,7 +45,8 @@ func (s *server) public() rows.Total {
 	return rows.Total(len(s.upload.Test()))
 }
 
-// collecting builds the coordinator's machine, which multiplies encoded rows into a Gram matrix.
+// collecting returns a function that builds the coordinator's machine for a session. The machine
+// multiplies encoded rows into a Gram matrix.
 func collecting(of account, build func(*server, protocol.Setup, okra.Params) (*okra.Server, error)) func(*server, method.Setup) (*method.Run, error) {
 	return func(s *server, setup method.Setup) (*method.Run, error) {
 		params, err := paramsOf(s.Job)
@@ -63,7 +64,7 @@ func collecting(of account, build func(*server, protocol.Setup, okra.Params) (*o
 	}
 }
 
-// folds builds the machine that receives the folds of all rows from their parties.
+// folds builds the machine that receives the fold of each row from its party.
 func (s *server) folds(setup method.Setup) (*method.Run, error) {
 	var counts []int
 	for _, of := range s.upload.Owner() {
@@ -72,7 +73,7 @@ func (s *server) folds(setup method.Setup) (*method.Run, error) {
 	return rows.FoldListener(setup, s.Instance, counts, s.Problem.Test, func(names []string) { s.Problem.Groups = names })
 }
 
-// finish stores the result of a session.
+// finish stores the result of a session that sent rows.
 func (s *server) finish(of account, m *okra.Server, id protocol.SessionID) {
 	if changesOf(s.Job) != nil && s.changed(of, m) {
 		return
@@ -83,29 +84,29 @@ func (s *server) finish(of account, m *okra.Server, id protocol.SessionID) {
 	s.upload, s.parent, s.Problem = m, id, problemOf(m)
 }
 
-// problemOf returns the rows of a session as a learning problem.
+// problemOf returns the learning problem of the rows that a session sent.
 func problemOf(m *okra.Server) learner.Problem {
 	return learner.Problem{Gram: m.Gram(), Labels: m.Labels(), Test: m.Test()}
 }
 
-// bounded wraps a machine with a row limit: an excess of rows becomes a fault of the job, and the
-// error names a protocol without a matrix of all rows.
+// bounded rewrites a machine's errors about too many rows. Such an error becomes a fault of the
+// job, and its text names a protocol without a matrix of all rows.
 func bounded(m protocol.Machine) protocol.Machine {
 	return method.Translated{Machine: m, Meaning: func(err error) error {
 		var limit *okra.LimitError
 		if !errors.As(err, &limit) {
 			return err
 		}
-		return fault.BadInputf("%w, or use protocol moments, which makes no such matrix", err)
+		return fault.BadInputf("%w, or use protocol moments, which needs no matrix of all rows", err)
 	}}
 }
 
-// ended stores the facts for the statement of leakage.
+// ended stores the facts about a step that the leakage statement needs.
 func (s *server) ended(e method.End) {
 	s.facts, s.words = s.facts.Join(e.Facts), rows.JoinWords(s.words, e.Words)
 }
 
-// counted charges the messages of a step to accounts.
+// counted returns a function that adds a step's sent bytes to the given accounts.
 func counted(costs ...account) func(*server, method.End) {
 	return func(s *server, e method.End) {
 		for _, of := range costs {
@@ -114,7 +115,7 @@ func counted(costs ...account) func(*server, method.End) {
 	}
 }
 
-// evaluate computes the decisions on the held-out rows.
+// evaluate computes the decisions and figures on the held-out rows.
 func (s *server) evaluate(ctx context.Context, progress method.Reporter) error {
 	for _, from := range s.upload.Owner() {
 		s.Hold(from.Party, from.Lo, from.Hi, s.words[from.Party])
@@ -131,7 +132,7 @@ func (s *server) learn(ctx context.Context, progress method.Reporter) error {
 	return err
 }
 
-// modelOf returns the fitted model with its rows.
+// modelOf returns the fitted model together with its encoded support rows.
 func modelOf(w *learner.Work, rows *okra.Server) (*model.Private, error) {
 	m, err := model.New(w.Choice.Job.Kernel.Spec(), nil, rows.Rows(w.Fitted.Support), w.Fitted.Head)
 	if err != nil {
@@ -156,7 +157,7 @@ func (s *server) result() (*method.Result, error) {
 	return r, nil
 }
 
-// keep returns the values that queries to the model must match.
+// keep returns a retained state with the session and seed tag that queries to the model must match.
 func (s *server) keep(method.Closing) (method.RetainedState, error) {
 	if s.model == nil {
 		return retained(s.Job, nil), nil
@@ -164,29 +165,30 @@ func (s *server) keep(method.Closing) (method.RetainedState, error) {
 	return retained(s.Job, answers{s.parent, s.upload.Tag()}.encode()), nil
 }
 
-// phases holds the coordinator's state of a job whose parties change.
+// phases holds the coordinator's extra state for a job whose parties change.
 type phases struct {
 	base  *okra.Base
 	fresh *okra.Server
-	hash  string // of the model from the fresh session
+	hash  string // hash of the model that the coordinator learns from the fresh session
 	costs map[account]Phase
-	left  []string // parties of the earlier job that are none of this one
+	left  []string // the earlier job's parties that take no part in this job
 }
 
-// account is the session to which messages are charged.
+// account names the session to which the cost of a step belongs.
 type account int
 
 const (
 	first   account = iota
-	changed         // after the parties have changed
-	anew            // all rows, fitted anew
-	fresh           // all rows, to compare with
+	changed         // the session after the parties have changed
+	anew            // a session with all rows and a preparation that is fitted again
+	fresh           // a session with all rows, for comparison
 )
 
-// base0 announces the session that the next one continues.
+// base0 announces the id of the session that the next session continues.
 func (s *server) base0() ([]byte, error) { return s.base.Session[:], nil }
 
-// changed stores a session, and reports whether the job does not learn from it.
+// changed stores the result of a session. It reports whether the job does not learn from this
+// session.
 func (c *phases) changed(of account, m *okra.Server) bool {
 	c.phase(of, func(p *Phase) { p.Rows, p.Products = rowBytes(m), m.Costs().Products })
 	if of == fresh {
@@ -206,7 +208,7 @@ func (c *phases) phase(of account, change func(*Phase)) {
 	c.costs[of] = p
 }
 
-// rowBytes returns the bytes of rows and labels that each party sent.
+// rowBytes returns how many bytes of rows and labels each party has sent.
 func rowBytes(m *okra.Server) map[string]int64 {
 	all := make(map[string]int64)
 	for i, n := range m.Costs().Bytes {
@@ -215,7 +217,7 @@ func rowBytes(m *okra.Server) map[string]int64 {
 	return all
 }
 
-// relearn learns from the fresh session's rows, as the job did from the others.
+// relearn learns again from the rows of the fresh session, to compare the two models.
 func (s *server) relearn(ctx context.Context, progress method.Reporter) error {
 	w := learner.Work{Problem: problemOf(s.fresh)}
 	if err := w.Do(ctx, s.Job, "learn", progress.Counts); err != nil {
@@ -236,7 +238,8 @@ func hashOf(m *model.Private) (string, error) {
 	return hex.EncodeToString(sum[:]), err
 }
 
-// figures compares the session of the model with the fresh one. A refit is a fresh session itself.
+// figures compares the costs and the model of the changed session with the fresh session. A refit
+// is itself a fresh session.
 func (s *server) figures(c *Changes, j *job.Job) *Figures {
 	f := &Figures{Late: c.Late, Withdrawn: c.Withdrawn, Preparation: string(c.Preparation), First: s.costs[first]}
 	for _, a := range c.Added {
@@ -261,8 +264,8 @@ func (s *server) figures(c *Changes, j *job.Job) *Figures {
 	return f
 }
 
-// continued counts the costs of a job that continues an earlier one: its session and the column
-// order.
+// continued counts the costs of a job that continues an earlier job: its session and the agreement
+// on the column order.
 func (s *server) continued(c *Changes) *Continued {
 	f := &Continued{Job: c.Earlier.String(), Late: c.Late, Phase: s.costs[changed]}
 	f.Sent += s.costs[first].Sent
@@ -274,7 +277,7 @@ func (s *server) continued(c *Changes) *Continued {
 // lasts reports whether a later job may continue this one.
 func (s *server) lasts() bool { return lasting(s.Job) }
 
-// writeRest writes the continuation state of the job.
+// writeRest writes the state that a later job needs to continue this job.
 func (s *server) writeRest(to io.Writer) error {
 	return s.upload.Base().Write(func(part []byte) error {
 		_, err := to.Write(part)
@@ -282,8 +285,8 @@ func (s *server) writeRest(to io.Writer) error {
 	})
 }
 
-// resumeFrom restores the continuation state of the earlier job, whose parties must match this
-// job's keys.
+// resumeFrom restores the state that the coordinator kept when the earlier job ended. The parties
+// of that job must match this job's settings.
 func (s *server) resumeFrom(b []byte) error {
 	base, err := okra.DecodeBase(b)
 	if err != nil {
@@ -292,15 +295,15 @@ func (s *server) resumeFrom(b []byte) error {
 	for _, name := range s.Parties {
 		_, known := base.Find(name)
 		if late := slices.Contains(continuing(s.Job).Late, name); late == known {
-			return fault.BadInputf("okra: late must name the parties without rows in the earlier job, and no others; %s is wrong there", name)
+			return fault.BadInputf("okra: late must name the parties without rows in the earlier job, and no others; correct the entry for %s", name)
 		}
 	}
 	s.base = base
 	return s.leave()
 }
 
-// leave finds the parties of the earlier job that have left. If the preparation was fitted on their
-// rows too, the job must keep it explicitly.
+// leave finds the parties of the earlier job that take no part in this job. If the preparation was
+// fitted on their rows too, this job must keep it explicitly.
 func (s *server) leave() error {
 	for _, part := range s.base.Parts {
 		if !slices.Contains(s.Parties, part.Party) {
@@ -308,7 +311,7 @@ func (s *server) leave() error {
 		}
 	}
 	if len(s.left) > 0 && s.Job.Data.Fits() && continuing(s.Job).Preparation != Keep {
-		return fault.BadInputf("okra: %s left, and the preparation was fitted on its rows too; write preparation: keep, or submit a job that continues none, which fits anew", strings.Join(s.left, " and "))
+		return fault.BadInputf("okra: %s left, but the preparation was also fitted on its rows; write preparation: keep, or submit a job that continues none, which fits anew", strings.Join(s.left, " and "))
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// leakage describes in plain words what each role learns, computed for this job.
+// leakage describes in plain words what each role learns in this job.
 func (s *server) leakage() map[string][]string {
 	spec := job.As[Settings](s.Job.Protocol).Spec()
 	lines := okra.Leakage(okra.Facts{
@@ -49,7 +49,8 @@ func (s *server) leakage() map[string][]string {
 	return lines
 }
 
-// fittedLeakage adds what each role learns from the fit of the preparation, and which parties took part in it.
+// fittedLeakage adds what each role learns from the fit of the preparation, and which parties took
+// part in the fit.
 func (s *server) fittedLeakage(lines map[string][]string) {
 	c, features := changesOf(s.Job), int(s.facts.Features)
 	switch {
@@ -65,7 +66,7 @@ func (s *server) fittedLeakage(lines map[string][]string) {
 	}
 }
 
-// leakage adds the consequences of the changes to the statement of a job's leakage.
+// leakage adds the consequences of changing parties to a job's leakage statement.
 func (c *Changes) leakage(j *job.Job, leavers []string, lines map[string][]string) {
 	add := func(role, format string, args ...any) {
 		lines[role] = append(lines[role], fmt.Sprintf(format, args...))
@@ -95,7 +96,8 @@ func (c *Changes) leakage(j *job.Job, leavers []string, lines map[string][]strin
 	}
 }
 
-// otherwise names the change to the job that would remove a leaver's trace.
+// otherwise returns the sentence that names the change to the job by which a leaver's trace would
+// be removed.
 func (c *Changes) otherwise() string {
 	if c.continues() {
 		return "A job that continues no earlier one would remove it, and every row would be sent again."
@@ -103,48 +105,47 @@ func (c *Changes) otherwise() string {
 	return "With preparation: refit it would be removed, and every row would be sent again."
 }
 
-// Details holds the part of a result that exists only if the job's parties change or the job
-// continues an earlier one.
+// Details holds the part of a result that only some jobs have: those whose parties change, and
+// those that continue an earlier job.
 type Details struct {
 	Changes   *Figures   `json:"changes,omitempty"`
 	Continued *Continued `json:"continued,omitempty"`
 }
 
-// Continued describes the cost of a job that continues an earlier one.
+// Continued describes the cost of a job that continues an earlier job.
 type Continued struct {
-	Job  string   `json:"job"` // the earlier one
+	Job  string   `json:"job"` // the id of the earlier job
 	Late []string `json:"late"`
 	Phase
-	ProductsShare float64 `json:"products_of_all"` // of the products of all rows
+	ProductsShare float64 `json:"products_of_all"` // Products as a share of the products between all rows
 }
 
-// Phase counts the costs of one session, and of the sessions before it that order and scale
-// columns.
+// Phase counts the costs of one session and of the preceding sessions that order and scale columns.
 type Phase struct {
-	Sent     uint64           `json:"sent_bytes"` // by all parties, in all messages
-	Rows     map[string]int64 `json:"row_bytes"`  // of rows and labels, by party
-	Products int64            `json:"products"`   // of two rows
+	Sent     uint64           `json:"sent_bytes"` // the bytes that all parties sent, in all messages
+	Rows     map[string]int64 `json:"row_bytes"`  // the bytes of rows and labels that each party sent
+	Products int64            `json:"products"`   // the number of computed inner products of two rows
 }
 
-// Figures describes how the parties of a job changed, and the cost.
+// Figures describes how the parties of a job changed and what the change cost.
 type Figures struct {
 	Late      []string `json:"late"`
 	Withdrawn []string `json:"withdrawn"`
-	// Added holds the share of its rows that a party got after the first session.
+	// Added holds, for each party that adds rows after the first session, the share of these rows.
 	Added       map[string]float64 `json:"added,omitempty"`
-	Preparation string             `json:"preparation"` // keep, refit, or none where nothing is scaled
+	Preparation string             `json:"preparation"` // keep, refit, or none if the job fits no preparation
 	First       Phase              `json:"first"`
 	Changed     Phase              `json:"changed"`
-	// Fresh is a session in which the remaining parties send all their rows. If newcomers had
-	// to agree on the column order, Fresh includes that cost.
+	// Fresh holds the costs of a session in which the remaining parties send all their rows. If
+	// newcomers had to agree on the column order, Fresh includes that cost.
 	Fresh         Phase   `json:"fresh"`
 	BytesShare    float64 `json:"bytes_of_fresh"`
 	ProductsShare float64 `json:"products_of_fresh"`
-	// Equal reports whether the model equals, bit for bit, the model from the fresh session.
+	// Equal reports whether the model equals the model from the fresh session, bit for bit.
 	Equal bool `json:"equals_fresh"`
 }
 
-// present shows the cost of a change of parties.
+// present shows how the parties changed and what the change cost.
 func present(_ *job.Job, r *method.Result) (*method.Presentation, error) {
 	d, err := method.DetailsOf[Details](r)
 	switch {
@@ -169,7 +170,7 @@ func present(_ *job.Job, r *method.Result) (*method.Presentation, error) {
 	}, nil
 }
 
-// present shows how many bytes of rows and labels each party has sent.
+// present shows how many bytes of rows and labels each party has sent, and the job's costs.
 func (f *Continued) present() *method.Presentation {
 	table := method.Block{Header: []string{"party", "rows and labels"}}
 	for _, name := range slices.Sorted(maps.Keys(f.Rows)) {

@@ -10,21 +10,21 @@ import (
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// Keys are the settings of a job.
+// Keys holds the settings of protocol okra in a job file.
 type Keys struct {
 	job.Moded
 	Changes
 	Encoder Encoder
 	Wire    Wire
-	Rounds  int // of the hadamard encoder
+	Rounds  int // the number of rounds of the hadamard encoder
 }
 
 var _ job.Settings = (*Keys)(nil)
 
-// Encoder is the name of the isometry that the parties share.
+// Encoder names the isometry that the parties share.
 type Encoder string
 
-// The encoders. Block is the paper's; attacks exploit its structure.
+// The encoders. Encoder block is the published one, and attacks exploit its structure.
 const (
 	Hadamard Encoder = "hadamard"
 	Haar     Encoder = "haar"
@@ -32,24 +32,24 @@ const (
 	Block    Encoder = "block"
 )
 
-// Wire is the number format on the wire; computations use float64 in any case.
+// Wire names the format of numbers in messages. Computations always use float64.
 type Wire string
 
-// The wire formats.
+// The number formats in messages.
 const (
 	Float32 Wire = "float32"
 	Float64 Wire = "float64"
 )
 
-// Limits and default of the hadamard encoder's rounds. A single round hides nothing: the public
-// transform undoes it.
+// Limits and default of the hadamard encoder's rounds. A single round hides nothing, because the
+// public transform undoes it.
 const (
 	minRounds     = 2
 	maxRounds     = 16
 	defaultRounds = 3
 )
 
-// Section declares the keys.
+// Section declares the keys of protocol okra in a job file.
 func (k *Keys) Section() *section.Section {
 	return &section.Section{Doc: "Every party uploads its rows once, encoded by an isometry that the parties share. The coordinator learns from the exact Gram matrix.",
 		Fields: append([]section.Field{
@@ -61,7 +61,7 @@ func (k *Keys) Section() *section.Section {
 		}, k.fields()...), Finish: k.finish}
 }
 
-// WireKey declares the key wire.
+// WireKey declares the job file's key wire, which sets dst.
 func WireKey(dst *Wire) section.Field {
 	return section.Field{Key: "wire", Value: section.Choice[Wire]{Noun: "wire", Dst: dst, Known: []Wire{Float32, Float64}}, Default: string(Float32),
 		Doc: "The type of the numbers that are sent."}
@@ -83,7 +83,7 @@ func (k *Keys) finish(in *section.Place) error {
 	case k.Mode == job.Paper && k.Encoder != Block:
 		return in.Refuse("encoder", "mode paper has encoder block, not %s; remove one of the two", k.Encoder)
 	case in.Given("preparation") && !k.continues() && len(k.Late)+len(k.Withdrawn)+len(k.Added) == 0:
-		return in.Refuse("preparation", "preparation goes with late, withdrawn or added; remove it")
+		return in.Refuse("preparation", "preparation needs late, withdrawn or added; remove it")
 	case in.Given("rounds") && k.Encoder != Hadamard:
 		return in.Refuse("rounds", "encoder %s has no rounds; remove them", k.Encoder)
 	case k.Encoder == Hadamard && (k.Rounds < minRounds || k.Rounds > maxRounds):
@@ -92,37 +92,38 @@ func (k *Keys) finish(in *section.Place) error {
 	return nil
 }
 
-// Spec implements [Settings].
+// Spec returns the settings in the form of package protocol/okra; it implements [Settings].
 func (k *Keys) Spec() okra.Spec {
 	return okra.Spec{Encoder: string(k.Encoder), Wire: string(k.Wire), Mode: string(k.Mode), Rounds: k.Rounds}
 }
 
-// checkContinued refuses a job that cannot continue another one.
+// checkContinued refuses a job whose settings do not allow it to continue another job.
 func (c *Changes) checkContinued(j *job.Job, in *section.Place) error {
 	for _, name := range c.Late {
 		if !slices.Contains(j.Parties(), name) {
-			return in.Refuse("protocol", "%s comes late and is not among the job's parties; name them all in partition: {parties: [..]}", name)
+			return in.Refuse("protocol", "%s comes late but is not among the job's parties; name all parties in partition: {parties: [..]}", name)
 		}
 	}
 	switch {
 	case len(c.Added) > 0:
-		return in.Refuse("protocol", "parties of a job that continues another add the rows that their tables have got since; remove added")
+		return in.Refuse("protocol", "a job that continues another adds all new rows of its parties' tables; remove added")
 	case len(c.Withdrawn) > 0:
-		return in.Refuse("protocol", "a job that continues another has no withdrawn; leave withdrawn parties out of its parties")
+		return in.Refuse("protocol", "a job that continues another cannot have withdrawn; leave withdrawn parties out of its parties")
 	case c.Preparation == Refit:
-		return in.Refuse("protocol", "a job that continues another keeps what was fitted; submit a job that continues none, which fits anew")
+		return in.Refuse("protocol", "a job that continues another keeps the earlier job's preparation; to fit again, submit a job that continues none")
 	case len(c.Late) > 0 && j.Parties()[0] == c.Late[0]:
 		return in.Refuse("protocol", "%s would be the leader without the seed; list it after a party of the earlier job", c.Late[0])
 	}
 	return nil
 }
 
-// Demands implements [job.Settings].
+// Demands returns what the settings demand of a job; it implements [job.Settings].
 func (k *Keys) Demands() job.Demands {
 	return job.Demands{Mode: k.Mode, Check: k.check, Outlives: k.outlives(), Continues: k.continues()}
 }
 
-// check requires a learner on the Gram matrix, and changes that the parties can carry out.
+// check refuses a job whose learner does not use the Gram matrix, or whose parties cannot carry out
+// its changes.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	if err := learner.OnRows(j, in); err != nil {
 		return err
@@ -134,12 +135,12 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 		return in.Refuse("data", "folds by groups stay with one job in this version; remove folds or group, or late, withdrawn, added, continuable and continues")
 	}
 	if j.Data.Test.Split() != "" && (k.any() || k.outlives()) {
-		return in.Refuse("data", "the job holds out %s, and its parties change or its rows serve another job; use test: {fraction: 0.25}", j.Data.Test.Chosen())
+		return in.Refuse("data", "the job holds out %s, which is impossible if its parties change or its rows serve another job; use test: {fraction: 0.25}", j.Data.Test.Chosen())
 	}
 	return k.checkChanges(j, in)
 }
 
-// fields declares the keys.
+// fields declares the keys of a job file that describe changes of the parties.
 func (c *Changes) fields() []section.Field {
 	return []section.Field{
 		{Key: "late", Value: section.Words{Dst: &c.Late, Most: job.MaxParties, Example: "[south]"}, Else: "none",
@@ -157,7 +158,7 @@ func (c *Changes) fields() []section.Field {
 	}
 }
 
-// checkChanges refuses changes that the parties of a job cannot carry out.
+// checkChanges refuses changes of the parties that a job cannot carry out.
 func (c *Changes) checkChanges(j *job.Job, in *section.Place) error {
 	switch {
 	case c.outlives() && j.Prediction == job.Open:
@@ -167,14 +168,14 @@ func (c *Changes) checkChanges(j *job.Job, in *section.Place) error {
 	case !c.any():
 		return nil
 	case c.Continuable:
-		return in.Refuse("protocol", "late, withdrawn and added without continues are played by simulate, and nothing is kept; remove continuable")
+		return in.Refuse("protocol", "simulate plays late, withdrawn and added without continues and keeps nothing; remove continuable")
 	}
 	for _, name := range slices.Concat(c.Late, c.Withdrawn) {
 		switch {
 		case !slices.Contains(j.Parties(), name):
-			return in.Refuse("protocol", "%s is no party of the job, and cannot come late or withdraw; name one of its parties", name)
+			return in.Refuse("protocol", "%s is not a party of the job, so it cannot come late or withdraw; name one of its parties", name)
 		case slices.Contains(c.Late, name) && slices.Contains(c.Withdrawn, name):
-			return in.Refuse("protocol", "%s comes late and withdraws; keep one of the two", name)
+			return in.Refuse("protocol", "%s is in both late and withdrawn; keep one of the two", name)
 		}
 	}
 	if err := c.checkAdded(j, in); err != nil {
@@ -183,11 +184,11 @@ func (c *Changes) checkChanges(j *job.Job, in *section.Place) error {
 	first, last := without(j.Parties(), c.Late), without(j.Parties(), c.Withdrawn)
 	switch {
 	case len(first) < 2:
-		return in.Refuse("protocol", "fewer than two parties are there from the beginning; leave two that do not come late")
+		return in.Refuse("protocol", "fewer than two parties take part from the beginning; leave two that do not come late")
 	case len(last) < 2:
 		return in.Refuse("protocol", "fewer than two parties stay; leave two that do not withdraw")
 	case slices.Contains(c.Late, last[0]):
-		return in.Refuse("protocol", "%s would be the leader without the seed; list it after a party that was there and stays", last[0])
+		return in.Refuse("protocol", "%s would be the leader without the seed; list it after a party that neither comes late nor withdraws", last[0])
 	case j.Prediction == job.Open:
 		return in.Refuse("prediction", "predictions stay closed in a job whose parties change; remove prediction: open")
 	}
@@ -200,14 +201,14 @@ func (c *Changes) checkChanges(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// checkAdded refuses rows that cannot be added after the first session.
+// checkAdded refuses shares of rows that parties cannot add after the first session.
 func (c *Changes) checkAdded(j *job.Job, in *section.Place) error {
 	for _, s := range c.Added {
 		switch {
 		case !slices.Contains(j.Parties(), s.Party):
-			return in.Refuse("protocol", "%s is no party of the job, and cannot add rows; name one of its parties", s.Party)
+			return in.Refuse("protocol", "%s is not a party of the job, so it cannot add rows; name one of its parties", s.Party)
 		case slices.Contains(c.Late, s.Party) || slices.Contains(c.Withdrawn, s.Party):
-			return in.Refuse("protocol", "%s comes late or withdraws, and cannot add rows; keep one of the two", s.Party)
+			return in.Refuse("protocol", "%s comes late or withdraws, so it cannot add rows; keep one of the two", s.Party)
 		case s.Share == 1:
 			return in.Refuse("protocol", "%s would bring all its rows after the first session; name it in late", s.Party)
 		}

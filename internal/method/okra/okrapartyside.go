@@ -15,17 +15,17 @@ import (
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// party is a party with rows.
+// party is the state of a party with rows.
 type party struct {
 	*rows.Party
-	labelled bool // labels travel with the rows
-	total    int  // rows of all parties, once the server has said so
+	labelled bool // the party sends labels with its rows
+	total    int  // the number of rows of all parties; 0 until the server has stated it
 	epoch    okra.Seed
-	parent   protocol.SessionID // of the upload
+	parent   protocol.SessionID // the id of the session that uploaded the rows
 
-	standing okra.EpochState // after the last session
-	added    []int           // rows that have come since the earlier job
-	grown    *method.Split   // with the rows that come after the first session; nil for none, or once they are there
+	standing okra.EpochState // the state of the epoch after the last session
+	added    []int           // the numbers of rows that are new since the earlier job or the first session
+	grown    *method.Split   // all rows, including those that come after the first session; nil if none come or all have come
 }
 
 func newParty(c method.Instance, self string, t method.Table, labelled bool) (*party, error) {
@@ -51,8 +51,8 @@ func newParty(c method.Instance, self string, t method.Table, labelled bool) (*p
 	return own, c.Limits.CheckRows(c.Job.Protocol.Name(), n)
 }
 
-// toldHow reports whether a party fits nothing in a job because it receives the preparation from
-// others or has kept it.
+// toldHow reports whether a party fits no preparation in a job, because it receives the preparation
+// or has kept it.
 func toldHow(j *job.Job, party string) bool {
 	if continuing(j) != nil {
 		return true
@@ -65,7 +65,7 @@ func (p *party) public() rows.Total { return rows.Total(p.total) }
 
 func (p *party) folds(setup method.Setup) (*method.Run, error) { return p.Folder(setup, p.total) }
 
-// wait sets the last n rows aside until the first session is over.
+// wait sets the last n rows aside until the first session has ended.
 func (p *party) wait(n int) error {
 	if n < 1 {
 		return nil
@@ -76,7 +76,7 @@ func (p *party) wait(n int) error {
 	return p.Bring(method.Split{Set: whole.Set.Subset(linalg.Range(0, rows-n)), Test: whole.Test[:rows-n]})
 }
 
-// grow adds the rows that were set aside, prepared like the others.
+// grow adds the rows that were set aside and prepares them like the others.
 func (p *party) grow() error {
 	if p.grown == nil {
 		return nil
@@ -86,13 +86,13 @@ func (p *party) grow() error {
 	return p.Bring(whole)
 }
 
-// input returns all the party's rows.
+// input returns all the party's rows in the form that the machine encodes.
 func (p *party) input() (okra.Input, error) {
 	x, test, err := learner.InViews(p.Job.Learner, p.Rows, p.Split.Set.Columns, p.Split.Test)
 	return okra.Input{Rows: x, Labels: p.labels(), Test: test, Grid: p.Grid == method.AllGrid, Kept: changesOf(p.Job) != nil || lasting(p.Job)}, err
 }
 
-// labels returns the labels that are sent with the rows; nil if there are none.
+// labels returns the labels that the party sends with its rows. It returns nil if it sends none.
 func (p *party) labels() []string {
 	if !p.labelled {
 		return nil
@@ -100,7 +100,7 @@ func (p *party) labels() []string {
 	return p.Split.Set.Labels
 }
 
-// uploader builds the machine that encodes and sends the party's rows.
+// uploader builds the machine that encodes and sends all the party's rows.
 func (p *party) uploader(s method.Setup) (*method.Run, error) {
 	setup := s.Setup
 	params, err := paramsOf(p.Job)
@@ -112,7 +112,7 @@ func (p *party) uploader(s method.Setup) (*method.Run, error) {
 		return nil, err
 	}
 	if n := len(p.Fitted()); in.Kept && n > okra.MaxPreparation {
-		return nil, fault.BadInputf("okra: the preparation takes %d bytes, and at most %d are kept for newcomers and later jobs; use fewer columns or categories, or parties that stay", n, okra.MaxPreparation)
+		return nil, fault.BadInputf("okra: the preparation takes %d bytes, but at most %d are kept for newcomers and later jobs; use fewer columns or categories, or parties that stay", n, okra.MaxPreparation)
 	}
 	m, err := okra.NewParty(setup, params, in)
 	return method.RunOf(m, err, func() error {
@@ -122,7 +122,7 @@ func (p *party) uploader(s method.Setup) (*method.Run, error) {
 	})
 }
 
-// release describes the release of the party's rows.
+// release describes the release of all the party's rows.
 func (p *party) release() ([]method.Release, error) {
 	r := p.Release(method.ReleaseRows)
 	if !p.labelled {
@@ -134,8 +134,8 @@ func (p *party) release() ([]method.Release, error) {
 	return []method.Release{r}, nil
 }
 
-// newRows states that the party releases rows that the coordinator does not have, and sends
-// newcomers the preparation fitted on its own rows.
+// newRows lists the party's releases of rows that the coordinator does not have. A party that helps
+// newcomers also releases the preparation that was fitted on its rows.
 func (p *party) newRows() ([]method.Release, error) {
 	if p.standing.Rows == 0 {
 		return p.release()
@@ -143,19 +143,20 @@ func (p *party) newRows() ([]method.Release, error) {
 	if p.Job.Data.Fits() && newcomers(p.Job) {
 		return method.With((*party).release, method.ReleaseFits)(p)
 	}
-	if len(p.added) == 0 { // its rows lie there
+	if len(p.added) == 0 { // the coordinator already has all its rows
 		return nil, nil
 	}
 	return p.release()
 }
 
-// newcomers reports whether parties join that were not in the first session or the earlier job.
+// newcomers reports whether parties join that took no part in the first session or in the earlier
+// job.
 func newcomers(j *job.Job) bool {
 	c := cmp.Or(continuing(j), changesOf(j))
 	return c != nil && len(c.Late) > 0
 }
 
-// earlierFit describes the fit of the earlier job that a party has kept.
+// earlierFit describes the fit of the earlier job, which a party has kept or receives.
 func (p *party) earlierFit() method.Fit {
 	if kept := p.standing.Preparation; kept != nil {
 		return method.Fit{By: method.KeptFit, Values: kept, Earlier: continuing(p.Job).Earlier}
@@ -163,11 +164,11 @@ func (p *party) earlierFit() method.Fit {
 	return method.Fit{By: method.ToldFit, Earlier: p.ID}
 }
 
-// ownFigures refuses figures over the party's own held-out rows if these are too few.
+// ownFigures refuses figures over the party's own held-out rows if there are too few of these rows.
 func (p *party) ownFigures() error { return rows.CheckOwnFigures(p.Limits, p.Job, p.Split) }
 
-// facts returns the facts for the statement of leakage; none before the server has counted the
-// rows.
+// facts returns the party's facts for the leakage statement. It returns none before the server has
+// counted the rows.
 func (p *party) facts() method.Facts {
 	if p.total == 0 {
 		return method.Facts{}
@@ -179,10 +180,10 @@ func (p *party) facts() method.Facts {
 	return facts
 }
 
-// keep returns the encoder for later queries.
+// keep returns a retained state with the encoder for later queries.
 func (p *party) keep(c method.Closing) (method.RetainedState, error) {
 	if p.total == 0 {
-		return method.RetainedState{}, errors.New("okra: the job has no upload to ask questions about")
+		return method.RetainedState{}, errors.New("okra: the job has uploaded no rows that queries could use")
 	}
 	params, err := paramsOf(p.Job)
 	if err != nil {
@@ -194,8 +195,8 @@ func (p *party) keep(c method.Closing) (method.RetainedState, error) {
 	return retained(p.Job, e.encode()), nil
 }
 
-// continuer builds the machine that sends the rows of a newcomer, and confirms the earlier rows of
-// other parties.
+// continuer builds the machine for a session that continues another. A newcomer sends its rows, and
+// other parties confirm their earlier rows.
 func (p *party) continuer(s method.Setup) (*method.Run, error) {
 	setup := s.Setup
 	params, err := paramsOf(p.Job)
@@ -213,7 +214,8 @@ func (p *party) continuer(s method.Setup) (*method.Run, error) {
 	})
 }
 
-// continued builds the machine of a newcomer, or of another party.
+// continued builds the machine of a newcomer if late is true, and otherwise the machine of an
+// earlier party.
 func (p *party) continued(setup protocol.Setup, params okra.Params, late bool) (*okra.Party, error) {
 	if late {
 		in, err := p.input()
@@ -233,7 +235,8 @@ func (p *party) continued(setup protocol.Setup, params okra.Params, late bool) (
 	return okra.NewContinuingParty(setup, params, p.standing, in)
 }
 
-// news returns the rows added since the earlier job, prepared like the earlier ones.
+// news returns the rows that are new since the earlier job or the first session, prepared like the
+// earlier rows.
 func (p *party) news() (okra.Input, error) {
 	if len(p.added) == 0 {
 		return okra.Input{}, nil
@@ -242,7 +245,8 @@ func (p *party) news() (okra.Input, error) {
 	return okra.Input{Rows: x, Labels: linalg.At(p.labels(), p.added), Test: test, Grid: p.Grid == method.AllGrid, Kept: true}, err
 }
 
-// prepare prepares a newcomer's rows like the others'; nil if the job fits nothing.
+// prepare returns the function that prepares a newcomer's rows like the other parties' rows. It
+// returns nil if the job fits no preparation.
 func (p *party) prepare() okra.Prepare {
 	if !p.Job.Data.Fits() {
 		return nil
@@ -268,7 +272,7 @@ func (p *party) repeater(s method.Setup) (*method.Run, error) {
 // lasts reports whether a later job may continue this one.
 func (p *party) lasts() bool { return lasting(p.Job) && p.total > 0 }
 
-// writeRest writes the continuation state of the job.
+// writeRest writes the state that a later job needs to continue this job.
 func (p *party) writeRest(to io.Writer) error {
 	params, err := paramsOf(p.Job)
 	if err != nil {

@@ -15,19 +15,20 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// retained returns a retained state of a job's method with the given body.
+// retained returns the given body as a retained state of the job's method.
 func retained(j *job.Job, body []byte) method.RetainedState {
 	return method.RetainedState{Method: j.Protocol.Name(), Version: 1, Body: body}
 }
 
-// left reports whether an earlier program wrote a body.
+// left reports whether an earlier version of the program wrote the body of a retained state for
+// okra.
 func left(body []byte) bool {
 	_, noParty := DecodeKept(body)
 	_, noServer := decodeAnswers(body)
 	return noParty == nil || noServer == nil
 }
 
-// openParty opens a party's retained state.
+// openParty decodes a party's retained state, so that the party can query the model.
 func openParty(k method.RetainedState, _ *job.Reader) (method.Erasable, error) {
 	if k.Version == restVersion || k.Version == unmarkedVersion {
 		return silent{}, nil
@@ -36,7 +37,8 @@ func openParty(k method.RetainedState, _ *job.Reader) (method.Erasable, error) {
 	return method.Opened(answering(&inquirer{encoder: e})), err
 }
 
-// openServer opens the coordinator's retained state.
+// openServer decodes the coordinator's retained state and model, so that the coordinator can answer
+// queries.
 func openServer(_ method.Instance, k method.RetainedState, file func() ([]byte, error)) (method.Erasable, error) {
 	a, err := decodeAnswers(k.Body)
 	if err != nil {
@@ -50,19 +52,20 @@ func openServer(_ method.Instance, k method.RetainedState, file func() ([]byte, 
 	return method.Opened(answering(&inquirer{answers: a, model: m})), err
 }
 
-// Kept encodes new rows like the rows of a job with open predictions. It is secret: with it and the
-// coordinator's model, the rows of every party can be decoded.
+// Kept holds the encoder with which a party encodes new rows like the rows of a job with open
+// predictions. It is secret: with it and the coordinator's model, the rows of every party can be
+// decoded.
 type Kept struct {
 	Params  okra.Params
 	Epoch   okra.Seed
-	Parent  protocol.SessionID // the training session
-	Scaling scale.Scaling      // empty: none
-	Columns []string           // names, or nil
-	Width   int                // number of features
+	Parent  protocol.SessionID // the id of the training session
+	Scaling scale.Scaling      // the scaling of the columns; empty if the job has none
+	Columns []string           // the names of the columns, or nil
+	Width   int                // the number of columns
 	Output  model.Output
 }
 
-// encode returns the canonical encoding.
+// encode returns the canonical encoding of the encoder.
 func (e *Kept) encode() []byte {
 	var w wire.Writer
 	w.Bytes32(e.Params.Encode())
@@ -78,7 +81,7 @@ func (e *Kept) encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeKept decodes the output of encode.
+// DecodeKept decodes an encoder that encode wrote.
 func DecodeKept(b []byte) (*Kept, error) {
 	r := wire.NewReader(b)
 	params := r.Bytes32(1 << 10)
@@ -99,13 +102,13 @@ func DecodeKept(b []byte) (*Kept, error) {
 	return e, err
 }
 
-// answers holds the data that the coordinator keeps with a model to answer queries.
+// answers holds the facts that the coordinator keeps with a model to answer queries.
 type answers struct {
 	Parent protocol.SessionID
-	Tag    okra.Tag // by which encodings under the same seed are known
+	Tag    okra.Tag // identifies the seed under which rows are encoded
 }
 
-// encode returns the canonical encoding.
+// encode returns the canonical encoding of the facts.
 func (a answers) encode() []byte {
 	var w wire.Writer
 	w.Fixed(a.Parent[:])
@@ -113,7 +116,7 @@ func (a answers) encode() []byte {
 	return w.Bytes()
 }
 
-// decodeAnswers decodes the output of encode.
+// decodeAnswers decodes facts that encode wrote.
 func decodeAnswers(b []byte) (answers, error) {
 	r := wire.NewReader(b)
 	var a answers
@@ -122,9 +125,9 @@ func decodeAnswers(b []byte) (answers, error) {
 	return a, r.Close("okra: answers")
 }
 
-// Versions of a party's continuation state.
+// Versions of the state that a party keeps for a job that continues this one.
 const (
-	unmarkedVersion = 2 // without columns and marks
+	unmarkedVersion = 2 // has no columns and no marks
 	restVersion     = 3
 )
 
@@ -133,11 +136,11 @@ type continuation struct {
 	params   okra.Params
 	scale    job.Scaling
 	standing okra.EpochState
-	columns  []string // of the rows as they were encoded, nil where they have no names
-	rows     []mark   // that the coordinator keeps of this party
+	columns  []string // the names of the encoded rows' columns; nil if they have no names
+	rows     []mark   // the marks of this party's rows that the coordinator keeps
 }
 
-// encode returns a whole retained state.
+// encode returns the continuation as a whole encoded retained state.
 func (r continuation) encode(j *job.Job) []byte {
 	var w wire.Writer
 	w.Bytes32(r.params.Encode())
@@ -151,14 +154,14 @@ func (r continuation) encode(j *job.Job) []byte {
 	return method.RetainedState{Method: j.Protocol.Name(), Version: restVersion, Body: w.Bytes()}.Encode()
 }
 
-// decodeContinuation decodes the output of encode.
+// decodeContinuation decodes a retained state that encode wrote.
 func decodeContinuation(b []byte) (continuation, error) {
 	k, err := method.DecodeRetained(b)
 	if err != nil {
 		return continuation{}, err
 	}
 	if k.Version != restVersion && k.Version != unmarkedVersion {
-		return continuation{}, fault.BadInputf("okra: the earlier job has kept an encoder for questions, and is not continuable; submit a new job")
+		return continuation{}, fault.BadInputf("okra: the earlier job was not continuable, and kept only an encoder for queries; submit a new job")
 	}
 	r := wire.NewReader(k.Body)
 	params := r.Bytes32(1 << 10)
@@ -177,7 +180,7 @@ func decodeContinuation(b []byte) (continuation, error) {
 	return out, err
 }
 
-// readMarks reads the columns and the marks.
+// readMarks decodes the column names and the marks.
 func (r *continuation) readMarks(from *wire.Reader) {
 	r.columns = from.Strings(okra.MaxFeatures, method.MaxLabelBytes)
 	r.rows = make([]mark, from.Count(maxMarks, len(mark{})))
@@ -186,16 +189,16 @@ func (r *continuation) readMarks(from *wire.Reader) {
 	}
 }
 
-// maxMarks limits the rows of a party.
+// maxMarks is the largest number of rows whose marks a party keeps.
 const maxMarks = 1 << 26
 
 // silent is a retained state that answers no queries.
 type silent struct{}
 
-// Erase implements [method.Erasable]: nothing was read.
+// Erase does nothing, because no secret was decoded; it implements [method.Erasable].
 func (silent) Erase() {}
 
-// earlier returns the job that a job continues.
+// earlier returns the id of the job that the given job continues.
 func earlier(j *job.Job) (job.ID, bool) {
 	c := continuing(j)
 	if c == nil {
@@ -204,17 +207,18 @@ func earlier(j *job.Job) (job.ID, bool) {
 	return c.Earlier, true
 }
 
-// inquirer answers queries in one session of the querying party with the coordinator.
+// inquirer answers queries in one session between the querying party and the coordinator.
 type inquirer struct {
-	encoder *Kept   // at the asker
-	answers answers // at the coordinator
+	encoder *Kept   // set at the querying party
+	answers answers // set at the coordinator
 	model   *model.Private
 }
 
-// none is the type of a query's public values.
+// none is the empty type of a query's public values.
 type none = struct{}
 
-// answering describes the one session of the querying party with the coordinator.
+// answering describes how a query runs in one session between the querying party and the
+// coordinator.
 func answering(o *inquirer) method.AnswersOf[inquirer, asker, answerer, none] {
 	return method.AnswersOf[inquirer, asker, answerer, none]{
 		Kept: o, Erase: (*inquirer).erase, Among: (*inquirer).among, Fits: (*inquirer).fits, Steps: (*inquirer).steps,
@@ -243,7 +247,7 @@ func (o *inquirer) steps(q method.Question) ([]method.StepOf[asker, answerer, st
 	}, Party: (*asker).ask, Server: (*answerer).decide, Releases: method.AlsoReleases[asker](method.ReleaseQuestions)}}, err
 }
 
-// trained returns the parameters and the session of the upload.
+// trained returns the protocol's parameters and the id of the session that uploaded the rows.
 func (o *inquirer) trained(q method.Question) (okra.Params, protocol.SessionID, error) {
 	if o.encoder != nil {
 		return o.encoder.Params, o.encoder.Parent, nil
@@ -252,14 +256,15 @@ func (o *inquirer) trained(q method.Question) (okra.Params, protocol.SessionID, 
 	return params, o.answers.Parent, err
 }
 
-// party returns the querying party. It copies the seed, because the query can be withdrawn, and the
-// retained state erased, while its machine is built.
+// party returns the state of the querying party. It copies the seed, because the query can be
+// withdrawn, and the retained state erased, while its machine is built.
 func (o *inquirer) party(_ method.Question, _ string, t method.Table) (*asker, error) {
 	rows, err := o.encoder.rows(t.Set)
 	return &asker{*o.encoder, rows, &method.Prediction{Output: o.encoder.Output}}, err
 }
 
-// rows returns the rows of a table, encoded like the rows of the training.
+// rows returns the rows of a table, scaled like the training rows. It refuses a table with other
+// columns.
 func (e *Kept) rows(set *dataset.Set) (linalg.Rows, error) {
 	set, err := method.LikeTraining(set, e.Width, e.Columns)
 	if err != nil {
@@ -272,7 +277,7 @@ func (e *Kept) rows(set *dataset.Set) (linalg.Rows, error) {
 	return rows, nil
 }
 
-// asker is the querying party; it does not send its rows in clear.
+// asker is the state of the querying party, which sends its rows only in encoded form.
 type asker struct {
 	Kept
 	about  linalg.Rows
@@ -291,7 +296,8 @@ func (o *inquirer) server(q method.Question) (*answerer, error) {
 	return &answerer{o, params}, err
 }
 
-// answerer is the coordinator, which decides with the model.
+// answerer is the state of the coordinator during a query, for which it computes the model's
+// decisions.
 type answerer struct {
 	*inquirer
 	params okra.Params

@@ -1,5 +1,5 @@
-// Package ppsvmv binds protocol PP-SVMV, a published rival of gram, to learners: parties with
-// different columns of the same people add up their Gram matrices around a ring, and the
+// Package ppsvmv runs jobs of protocol PP-SVMV, in which parties with different columns of the same
+// people add up their Gram matrices around a ring. PP-SVMV is a published rival of gram. The
 // coordinator learns from the sum. See protocol/psi and protocol/ppsvmv.
 package ppsvmv
 
@@ -21,7 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/ppsvmv"
 )
 
-// Protocol returns the binding of PP-SVMV.
+// Protocol returns the method that runs protocol PP-SVMV.
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[party, server, columns.Declared]{
@@ -39,8 +39,8 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	NoFile: columns.Undownloadable,
 })
 
-// Keys are the settings of a job. The only mode is paper; protocol gram takes the place of a
-// hardened mode.
+// Keys holds the settings of protocol pp-svmv in a job file. The only mode is paper. Protocol gram
+// takes the place of mode hardened.
 type Keys struct {
 	job.Moded
 	columns.Keys
@@ -48,7 +48,7 @@ type Keys struct {
 
 var _ job.Settings = (*Keys)(nil)
 
-// Section declares the keys.
+// Section declares the keys of protocol pp-svmv in a job file.
 func (k *Keys) Section() *section.Section {
 	return &section.Section{
 		Doc:    "A published rival of gram: parties add up their Gram matrices around a ring, where two can read the one between them.",
@@ -56,12 +56,12 @@ func (k *Keys) Section() *section.Section {
 	}
 }
 
-// Demands implements [job.Settings].
+// Demands returns what the settings demand of a job; it implements [job.Settings].
 func (k *Keys) Demands() job.Demands {
 	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"max_ids": k.MaxIDs}}
 }
 
-// check requires mode paper and a learner on the Gram matrix.
+// check refuses a job that is not in mode paper or whose learner does not use the Gram matrix.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch {
 	case k.Mode != job.Paper:
@@ -72,11 +72,11 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	return learner.OnMatrix(j, in)
 }
 
-// step is a step of this binding.
+// step is one step of a PP-SVMV job.
 type step = method.StepOf[party, server, columns.Declared]
 
-// steps plans a job: the parties align their rows and add up their Gram matrices around the ring,
-// the label holder sends the labels, and the coordinator learns.
+// steps plans a job. The parties align their rows and add up their Gram matrices around the ring.
+// The party with the labels sends them, and the coordinator learns.
 func steps(c method.Instance) ([]step, error) {
 	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: (*party).holder, Server: func(s *server) *columns.Server { return &s.Server },
@@ -98,7 +98,7 @@ func steps(c method.Instance) ([]step, error) {
 	return append(plan, columns.LearningSteps[party](c.Job, (*server).learner)...), nil
 }
 
-// params returns the parameters of the ring, which the first party leads.
+// params returns the encoded parameters of the session that adds up the matrices around the ring.
 func params(j *job.Job, d columns.Declared) ([]byte, error) {
 	p, err := matrix(j).Params(d)
 	if err != nil {
@@ -111,17 +111,18 @@ func params(j *job.Job, d columns.Declared) ([]byte, error) {
 	return params.Encode(), nil
 }
 
-// matrix returns the arithmetic of a job. It refuses too many rows for a matrix that fits.
+// matrix returns the function that computes the fixed-point parameters for a job's sum of Gram
+// matrices. The function refuses more rows than the largest matrix has.
 func matrix(j *job.Job) columns.Products {
 	return func(holders []gram.Holder, rows int) (gram.Params, error) {
 		if words := rows * (rows + 1) / 2; rows > gram.MaxRows {
-			return gram.Params{}, fmt.Errorf("ppsvmv: %d rows have a matrix of %d words (%s), which all pass through every party; bring at most %d rows, or use protocol fdskl", rows, words, humanize.Bytes(8*words), gram.MaxRows)
+			return gram.Params{}, fmt.Errorf("ppsvmv: %d rows have a matrix of %d words (%s), and all words pass through every party; bring at most %d rows, or use protocol fdskl", rows, words, humanize.Bytes(8*words), gram.MaxRows)
 		}
 		return columns.ProductsOf(j)(holders, rows)
 	}
 }
 
-// usable refuses declarations that cannot be added up.
+// usable returns a check that refuses declarations from which no sum can be computed.
 func usable(p columns.Products) func(columns.Declared) error {
 	return func(d columns.Declared) error {
 		_, err := p.Params(d)
@@ -129,7 +130,7 @@ func usable(p columns.Products) func(columns.Declared) error {
 	}
 }
 
-// party is a party with columns: a site of the ring.
+// party is the state of a party with columns, which is one site of the ring.
 type party struct {
 	*columns.Party
 	columns.Products
@@ -145,7 +146,7 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 
 func (p *party) holder() *columns.Party { return p.Party }
 
-// site is the party's machine of the ring.
+// site builds a party's machine for the session of the ring.
 func (p *party) site(setup method.Setup) (*method.Run, error) {
 	part, err := p.PartOf(p.Declared, slices.Index(p.Job.Parties(), p.Self), p.Rows)
 	if err != nil {
@@ -164,10 +165,12 @@ func (p *party) declare(d *columns.Declaration) error {
 	return columns.DeclareProducts(d, p.Rows)
 }
 
-// products states the products of the common rows; none before the alignment.
+// products lists the releases of inner products of the common rows. It returns none before the
+// alignment.
 func (p *party) products() ([]method.Release, error) { return p.Releases(method.ReleaseProducts) }
 
-// server is the coordinator, which learns from the matrix that the first party sends it.
+// server is the state of the coordinator, which learns from the summed matrix. The first party
+// sends it this matrix.
 type server struct{ columns.Learner }
 
 func (s *server) learner() *columns.Learner { return &s.Learner }
@@ -176,7 +179,7 @@ func newServer(c method.Instance) (*server, error) {
 	return &server{columns.LearnerOf(c, matrix(c.Job))}, nil
 }
 
-// receiver is the machine that receives the matrix.
+// receiver builds the machine with which the coordinator receives the summed matrix.
 func (s *server) receiver(setup method.Setup) (*method.Run, error) {
 	layout, err := s.Params(s.Declared)
 	if err != nil {
@@ -194,7 +197,7 @@ func (s *server) result() (*method.Result, error) {
 	return r, nil
 }
 
-// leakage describes in plain words what each role learns, computed for this job.
+// leakage describes in plain words what each role learns in this job.
 func (s *server) leakage() map[string][]string {
 	p, first := s.Layout, s.Parties[0]
 	lines := map[string][]string{
@@ -215,7 +218,8 @@ func (s *server) leakage() map[string][]string {
 	return lines
 }
 
-// between names the pairs of parties that can read the party between them.
+// between returns the sentence that names the pairs of parties that can read the matrix of the
+// party between them.
 func (s *server) between() string {
 	if len(s.Parties) == 2 {
 		return fmt.Sprintf("With two parties, %s alone reads the products over the columns of %s: it subtracts its own from the sum. The server and %[2]s together read those of %[1]s.", s.Parties[0], s.Parties[1])

@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// namer is the machine of a leader or of another party.
+// namer is the machine that orders columns by name, at the leader or at another party.
 type namer interface {
 	protocol.Machine
 	Order() []int
@@ -24,7 +24,7 @@ type namer interface {
 	Own() error
 }
 
-// columnOrder builds the machine that agrees on the order of columns.
+// columnOrder builds the machine with which the parties agree on the order of columns.
 func (p *Party) columnOrder(s method.Setup) (*method.Run, error) {
 	setup := s.Setup
 	own := columnsOf(p.Job, p.read())
@@ -38,7 +38,8 @@ func (p *Party) columnOrder(s method.Setup) (*method.Run, error) {
 	}}, nil
 }
 
-// unnameable is a table with names that cannot be agreed on; its error quotes them.
+// unnameable reports a table whose column names cannot be used for an agreement. The error quotes
+// these names.
 type unnameable struct {
 	table string
 	err   error
@@ -53,8 +54,8 @@ func newNamer(setup protocol.Setup, own columnorder.Table) (namer, error) {
 	return columnorder.NewParty(setup, own)
 }
 
-// columnsOf returns a party's statement about its table. If the job lists the classes, the party
-// has already checked its labels against that list.
+// columnsOf returns the column names and classes that a party brings to the agreement. If the job
+// lists the classes, the party has already checked its labels against that list.
 func columnsOf(j *job.Job, set *dataset.Set) columnorder.Table {
 	t := columnorder.Table{Columns: set.Columns, Width: set.X.Cols()}
 	if agreesOnClasses(j) {
@@ -63,13 +64,13 @@ func columnsOf(j *job.Job, set *dataset.Set) columnorder.Table {
 	return t
 }
 
-// arrange puts the party's columns into the common order, which the leader has sent.
+// arrange puts the party's columns into the common order, which the leader has determined.
 func (p *Party) arrange(order []int, leader string) error {
 	switch {
-	case slices.IsSorted(order): // they are in it
+	case slices.IsSorted(order): // the columns are already in the common order
 		return nil
-	case p.raw != nil: // all read their columns in the schema's order
-		return protocol.Blame(leader, protocol.KindInconsistent, errors.New("rows: another order of columns than the schema's"))
+	case p.raw != nil: // the parties read their columns in the schema's order, so a reordering is a fault
+		return protocol.Blame(leader, protocol.KindInconsistent, errors.New("rows: the order of columns differs from the schema's order"))
 	}
 	p.Split.Set = p.Split.Set.SelectColumns(order)
 	p.Scaling = scale.Scaling{Offset: linalg.At(p.Scaling.Offset, order), Factor: linalg.At(p.Scaling.Factor, order)}
@@ -77,20 +78,20 @@ func (p *Party) arrange(order []int, leader string) error {
 	return nil
 }
 
-// agreesOnClasses reports whether the parties have to agree on the classes, because the job does
-// not list them.
+// agreesOnClasses reports whether the parties must agree on the classes. They must if the job does
+// not list the classes.
 func agreesOnClasses(j *job.Job) bool {
 	return j.Task().Classes && j.Traits().Labels == nil && j.Data.Order == nil
 }
 
-// Alike reports a difference that would keep the parties' tables from being trained on together. It
-// is for a process that owns all of them; names are the parties'.
+// Alike reports a difference between the parties' tables that prevents a common training. It is for
+// a process that owns all tables. names holds the names of the parties.
 func Alike(j *job.Job, names []string, sets []*dataset.Set) error {
 	first := sets[0]
-	classes := make(map[string]string) // the owner of each
+	classes := make(map[string]string) // the first party that has each class
 	for i, set := range sets {
 		if (set.Columns == nil) != (first.Columns == nil) {
-			return fmt.Errorf("the columns of %s have names and the columns of %s have none; give every party the same columns, under the same names", withNames(names[0], names[i], first), withNames(names[i], names[0], first))
+			return fmt.Errorf("the columns of %s have names, but the columns of %s have none; give every party the same columns, under the same names", withNames(names[0], names[i], first), withNames(names[i], names[0], first))
 		}
 		if err := widths(names[i], set, names[0], first); err != nil {
 			return err
@@ -107,7 +108,7 @@ func Alike(j *job.Job, names []string, sets []*dataset.Set) error {
 	return spellings(classes)
 }
 
-// withNames returns one if the first table's columns have names, otherwise other.
+// withNames returns one if the first table has column names, and other if not.
 func withNames(one, other string, first *dataset.Set) string {
 	if first.Columns != nil {
 		return one
@@ -115,7 +116,7 @@ func withNames(one, other string, first *dataset.Set) string {
 	return other
 }
 
-// widths refuses tables without names whose widths differ.
+// widths refuses a table without column names whose width differs from the first table's width.
 func widths(party string, set *dataset.Set, leader string, first *dataset.Set) error {
 	if set.Columns != nil || set.X.Cols() == first.X.Cols() {
 		return nil
@@ -127,7 +128,7 @@ func widths(party string, set *dataset.Set, leader string, first *dataset.Set) e
 	return fmt.Errorf("%s has %d features and %s has %d; %s", party, set.X.Cols(), leader, first.X.Cols(), advice)
 }
 
-// spellings refuses classes of several parties that differ only by case, blanks or Unicode form.
+// spellings refuses two classes that differ only by case, blanks or Unicode form.
 func spellings(who map[string]string) error {
 	classes := make([]string, 0, len(who))
 	for class := range who {

@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Common returns all rows of a split as they enter sums, without scaling. It replaces values that
-// fewer than [prepare.Least] training rows have, also in held-out rows.
+// Common returns all rows of a split in the form in which they enter sums, without scaling. It
+// replaces values that fewer than [prepare.Least] training rows have, also in held-out rows.
 func Common(s method.Split) (linalg.Rows, error) {
 	if s.Frame == nil {
 		return level{dataset.RowsOf(s.Set.X), dataset.NearConstantColumns(s.Set.X, counted(s), prepare.Least)}, nil
@@ -24,8 +24,8 @@ func Common(s method.Split) (linalg.Rows, error) {
 	return dataset.RowsOf(table), nil
 }
 
-// counted lists the rows that decide whether a value is rare: the training rows or, if all rows of
-// the party are held out, these.
+// counted lists the rows that decide whether a value is rare. These are the training rows or, if
+// all rows of the party are held out, the held-out rows.
 func counted(s method.Split) []int {
 	if rows := s.Rows(false); len(rows) > 0 {
 		return rows
@@ -33,13 +33,13 @@ func counted(s method.Split) []int {
 	return s.Rows(true)
 }
 
-// level reads rows with some columns set to a constant.
+// level reads rows in which near-constant columns are replaced by a constant.
 type level struct {
 	linalg.Rows
 	steady []dataset.NearConstant
 }
 
-// ReadRow implements [linalg.Rows].
+// ReadRow reads a row and sets its near-constant columns; it implements [linalg.Rows].
 func (l level) ReadRow(i int, dst []float64) {
 	l.Rows.ReadRow(i, dst)
 	for _, c := range l.steady {
@@ -47,8 +47,8 @@ func (l level) ReadRow(i int, dst []float64) {
 	}
 }
 
-// CommonOf returns the training rows of several parties, followed by their held-out rows, as these
-// enter sums.
+// CommonOf returns the training rows of several parties, followed by their held-out rows, in the
+// form in which they enter sums.
 func CommonOf(parties []method.Split) (linalg.Rows, error) {
 	var training, held below
 	for _, s := range parties {
@@ -61,10 +61,10 @@ func CommonOf(parties []method.Split) (linalg.Rows, error) {
 	return append(training, held...), nil
 }
 
-// below stacks the rows of several tables.
+// below stacks the rows of several tables below each other.
 type below []linalg.Rows
 
-// Shape implements [linalg.Rows].
+// Shape returns the number of rows in all tables; it implements [linalg.Rows].
 func (b below) Shape() (rows, cols int) {
 	for _, part := range b {
 		var n int
@@ -74,7 +74,7 @@ func (b below) Shape() (rows, cols int) {
 	return rows, cols
 }
 
-// ReadRow implements [linalg.Rows].
+// ReadRow reads a row of the table to which it belongs; it implements [linalg.Rows].
 func (b below) ReadRow(i int, dst []float64) {
 	for _, part := range b {
 		n, _ := part.Shape()
@@ -86,7 +86,7 @@ func (b below) ReadRow(i int, dst []float64) {
 	}
 }
 
-// Common returns all the party's rows as they enter sums, scaled.
+// Common returns all the party's rows, scaled, in the form in which they enter sums.
 func (p *Party) Common() (linalg.Rows, error) {
 	rows, err := Common(p.Split)
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *Party) Common() (linalg.Rows, error) {
 	return rows, nil
 }
 
-// NoticeCommon tells the operator in which columns Common replaces values.
+// NoticeCommon tells the party's operator in which columns Common replaces values.
 func (p *Party) NoticeCommon() {
 	if p.Split.Frame != nil {
 		p.noticeRare(p.Split.Prepared.Rare(p.Split.Frame, counted(p.Split)))
@@ -107,8 +107,8 @@ func (p *Party) NoticeCommon() {
 	p.noticeRare(rareNumbers(p.Split, numbers(p.Split)))
 }
 
-// rareNumbers lists the numeric columns, among the given ones, in which Common replaces values of
-// the counted rows.
+// rareNumbers lists the numeric columns in which Common replaces values of the counted rows. It
+// looks only at the given columns.
 func rareNumbers(s method.Split, places []int) []prepare.Rare {
 	x := s.Set.X
 	if len(places) < x.Cols() {
@@ -123,7 +123,7 @@ func rareNumbers(s method.Split, places []int) []prepare.Rare {
 	return list
 }
 
-// columnName returns a column's name, or its place if it has none.
+// columnName returns a column's name or, if it has none, its number from 1 on.
 func columnName(set *dataset.Set, j int) string {
 	if set.Columns == nil {
 		return fmt.Sprint(j + 1)
@@ -131,10 +131,11 @@ func columnName(set *dataset.Set, j int) string {
 	return set.Columns[j]
 }
 
-// mostNamed limits the columns in a notice, since a table of pixels has many.
+// mostNamed is the largest number of columns that a notice names, because a table of pixels has
+// many.
 const mostNamed = 8
 
-// noticeRare tells the operator in which columns values are replaced before the sums.
+// noticeRare tells the party's operator in which columns rare values are replaced before the sums.
 func (p *Party) noticeRare(list []prepare.Rare) {
 	if len(list) == 0 {
 		return

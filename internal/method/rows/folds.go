@@ -13,19 +13,20 @@ import (
 	"github.com/mercer-fl/mercer/protocol/collective"
 )
 
-// foldBytes is the size of a row's fold in a message.
+// foldBytes is the number of bytes that a row's fold takes in a message.
 const foldBytes = 4
 
-// GroupsFolds reports whether each party assigns its own rows to the folds of the grid, with the
-// rows of a group in one fold.
+// GroupsFolds reports whether each party assigns its own rows to folds. Then all rows of a group
+// are in the same fold.
 func GroupsFolds(j *job.Job) bool { return j.Data.Folds > 0 && j.Data.Group != "" }
 
-// Total is the number of rows of all parties, which every party knows once rows have been sent.
+// Total is the number of rows of all parties, which every party knows after the rows have been
+// sent.
 type Total int
 
-// FoldSteps returns the step in which parties send their folds, if the job's folds go by groups.
-// The members' public value is then a [Total]. All bodies have room for the rows of all parties, so
-// their sizes do not reveal how many rows a party has.
+// FoldSteps returns the step in which parties send their folds to the coordinator. It returns none
+// if the job has no folds by groups. The members' public value is then a [Total]. All bodies have
+// room for the rows of all parties, so their sizes do not reveal how many rows a party has.
 func FoldSteps[P, S any](c method.Instance, party func(*P, method.Setup) (*method.Run, error), server func(*S, method.Setup) (*method.Run, error)) []method.StepOf[P, S, Total] {
 	if !GroupsFolds(c.Job) {
 		return nil
@@ -39,9 +40,9 @@ func FoldSteps[P, S any](c method.Instance, party func(*P, method.Setup) (*metho
 	}}
 }
 
-// DealGroups returns the fold of each row of the split, from 1 on, and 0 for held-out rows. It
-// assigns groups by decreasing size, each to the smallest fold so far. Parties start with different
-// folds, so that their largest groups are not together.
+// DealGroups returns the fold of each row of the split. Folds count from 1; held-out rows have 0.
+// DealGroups assigns groups by decreasing size, each to the smallest fold so far. Parties start
+// with different folds, so that their largest groups are not together.
 func DealGroups(j *job.Job, party int, s method.Split) []int {
 	var groups []string
 	training := s.Rows(false)
@@ -57,7 +58,7 @@ func DealGroups(j *job.Job, party int, s method.Split) []int {
 	return folds
 }
 
-// FoldNames returns the folds as group names of the rows.
+// FoldNames returns the number of each row's fold as text, which serves as the name of its group.
 func FoldNames(folds []int) []string {
 	names := make([]string, len(folds))
 	for i, f := range folds {
@@ -66,8 +67,8 @@ func FoldNames(folds []int) []string {
 	return names
 }
 
-// Folder builds the machine of a party that sends the folds of its rows, if all parties together
-// have total rows.
+// Folder builds the machine with which a party sends the folds of its rows; total is the number of
+// rows of all parties.
 func (p *Party) Folder(s method.Setup, total int) (*method.Run, error) {
 	var w wire.Writer
 	for i, name := range p.Parties {
@@ -82,8 +83,9 @@ func (p *Party) Folder(s method.Setup, total int) (*method.Run, error) {
 	return method.RunOf(m, err, method.Nothing)
 }
 
-// FoldListener builds the coordinator's machine. Party i has counts[i] rows, and test marks
-// held-out rows. take receives the folds' names in the order of the rows.
+// FoldListener builds the machine with which the coordinator receives the folds. Party i has
+// counts[i] rows, and test marks held-out rows. take receives the folds' names in the order of the
+// rows.
 func FoldListener(s method.Setup, c method.Instance, counts []int, test []bool, take func(names []string)) (*method.Run, error) {
 	m, err := collective.NewGatherServer(s.Setup)
 	return method.RunOf(m, err, func() error {
@@ -95,7 +97,7 @@ func FoldListener(s method.Setup, c method.Instance, counts []int, test []bool, 
 	})
 }
 
-// readFolds reads the folds of all rows. An empty fold is a fault of the job.
+// readFolds decodes the folds of the rows of all parties. An empty fold is a fault of the job.
 func readFolds(c method.Instance, bodies [][]byte, counts []int, test []bool) (folds []int, err error) {
 	used := make(map[int]bool)
 	for i, body := range bodies {
@@ -116,19 +118,19 @@ func readFolds(c method.Instance, bodies [][]byte, counts []int, test []bool) (f
 	return folds, nil
 }
 
-// readFold reads the folds of one party's rows.
+// readFold decodes the folds of one party's rows.
 func readFold(body []byte, most int, test []bool) ([]int, error) {
 	r, folds := wire.NewReader(body), make([]int, len(test))
 	for i, held := range test {
 		f := r.Uint32()
 		if r.Err() == nil && (f > uint32(most) || (f == 0) != held) {
-			r.Fail(fmt.Errorf("row %d is in fold %d of %d, held out: %t", i, f, most, held))
+			r.Fail(fmt.Errorf("row %d has fold %d of %d and its held-out flag is %t; only held-out rows have fold 0", i, f, most, held))
 		}
 		folds[i] = int(f)
 	}
 	for r.Err() == nil && r.Len() > 0 {
 		if r.Uint32() != 0 {
-			r.Fail(fmt.Errorf("a fold of a row behind the last of %d", len(test)))
+			r.Fail(fmt.Errorf("the message has a fold for a row after the last of %d rows", len(test)))
 		}
 	}
 	return folds, r.Close("rows: folds")

@@ -15,7 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// read returns the table as it was read, before preparation if a preparation is fitted.
+// read returns the table as the party read it. This is the table before preparation, if the job
+// fits a preparation.
 func (p *Party) read() *dataset.Set {
 	if p.raw != nil {
 		return p.raw
@@ -23,7 +24,8 @@ func (p *Party) read() *dataset.Set {
 	return p.Split.Set
 }
 
-// scaled selects the rows of the prepared table, scaled if the scaling is known.
+// scaled sets the party's rows to the rows of the prepared table, and scales them if the scaling is
+// known.
 func (p *Party) scaled() {
 	p.Rows = dataset.RowsOf(p.Split.Set.X)
 	if len(p.Scaling.Offset) > 0 {
@@ -31,7 +33,7 @@ func (p *Party) scaled() {
 	}
 }
 
-// Unfit restores the table as it was read, so that everything can be fitted again.
+// Unfit restores the unprepared table, so that the preparation and the scaling can be fitted again.
 func (p *Party) Unfit() {
 	if p.raw != nil {
 		p.Split.Set, p.Split.Prepared = p.raw, nil
@@ -41,8 +43,8 @@ func (p *Party) Unfit() {
 	p.scaled()
 }
 
-// Bring replaces the party's rows by other rows of the table, prepared and scaled in the same way,
-// with their columns in the common order.
+// Bring replaces the party's rows by other rows of the table. It prepares and scales them in the
+// same way and puts their columns into the common order.
 func (p *Party) Bring(s method.Split) error {
 	like := p.read()
 	set, err := s.Set.Arrange("the table of the first session", like.X.Cols(), like.Columns)
@@ -63,7 +65,8 @@ func (p *Party) Bring(s method.Split) error {
 	return nil
 }
 
-// Reorder puts the columns of the prepared table into the order of an encoded table.
+// Reorder puts the columns of the prepared table into the order of the rows that the earlier job
+// encoded.
 func (p *Party) Reorder(width int, columns []string) error {
 	set, err := p.Split.Set.Arrange("the table of the earlier job", width, columns)
 	if err != nil {
@@ -75,7 +78,7 @@ func (p *Party) Reorder(width int, columns []string) error {
 }
 
 // Fitted encodes the values that the parties have fitted together, for newcomers and for a later
-// job; nil if the job fits nothing.
+// job. It returns an empty encoding if the job fits nothing.
 func (p *Party) Fitted() []byte {
 	var w wire.Writer
 	if p.Job.Data.FitsSchema() {
@@ -88,8 +91,8 @@ func (p *Party) Fitted() []byte {
 	return w.Bytes()
 }
 
-// Fit prepares and scales the party's rows with the output of Fitted of other parties. An error
-// marked as bad input is about the party's own rows.
+// Fit prepares and scales the party's rows with the fitted values of other parties, which Fitted
+// has encoded. An error marked as bad input is about the party's own rows.
 func (p *Party) Fit(b []byte) error {
 	made, scaling, err := decodeFitted(p.Job, b, p.Width())
 	if err != nil {
@@ -106,15 +109,15 @@ func (p *Party) Fit(b []byte) error {
 	return nil
 }
 
-// By returns the rows as Fit would prepare them, and reports whether they lie on a grid. It does
-// not change the party.
+// By returns the rows as Fit would prepare them, and whether they lie on a grid. It does not change
+// the party.
 func (p *Party) By(b []byte) (rows linalg.Rows, grid bool, err error) {
 	other := *p
 	err = other.Fit(b)
 	return other.Rows, other.Grid == method.AllGrid, err
 }
 
-// decodeFitted decodes the output of Fitted; width is the number of columns without a fitted
+// decodeFitted decodes the output of Fitted. width is the number of columns if the job fits no
 // schema.
 func decodeFitted(j *job.Job, b []byte, width int) (made *prepare.Preparation, scaling scale.Scaling, err error) {
 	r := wire.NewReader(b)
@@ -136,8 +139,8 @@ func decodeFitted(j *job.Job, b []byte, width int) (made *prepare.Preparation, s
 	return made, scaling, r.Close("rows: what the parties have fitted")
 }
 
-// Raw returns the rows of a newcomer before it receives the preparation. If the table is not yet
-// numeric, the numbers serve only to detect changed rows.
+// Raw returns the rows of a newcomer in numbers, before it receives the preparation. If the table
+// is not yet numeric, the numbers serve only to detect changed rows.
 func (p *Party) Raw() linalg.Rows {
 	if f := p.frame(); f != nil {
 		return digests{f}
@@ -145,15 +148,15 @@ func (p *Party) Raw() linalg.Rows {
 	return p.Rows
 }
 
-// digests are the hashes of a frame's rows, as 32-bit integers.
+// digests reads the hash of each row of a frame as eight 32-bit integers.
 type digests struct{ frame *prepare.Frame }
 
 const digestWords = sha256.Size / 4
 
-// Shape implements [linalg.Rows].
+// Shape returns the number of rows and of integers in a hash; it implements [linalg.Rows].
 func (d digests) Shape() (rows, cols int) { return d.frame.Rows(), digestWords }
 
-// ReadRow implements [linalg.Rows].
+// ReadRow hashes the cells of a row; it implements [linalg.Rows].
 func (d digests) ReadRow(i int, dst []float64) {
 	var cells []byte
 	for j := range d.frame.Cols() {
@@ -165,10 +168,11 @@ func (d digests) ReadRow(i int, dst []float64) {
 	}
 }
 
-// errOtherFit refuses the values that an earlier job has fitted.
-var errOtherFit = errors.New("the earlier job has another schema, or other settings of scale; write the same")
+// errOtherFit reports that the fitted values of an earlier job do not suit this job.
+var errOtherFit = errors.New("the earlier job has another schema or other settings of scale; write the earlier job's schema and scale")
 
-// FitAgain is Fit with the values that this party has kept from an earlier job.
+// FitAgain prepares and scales the party's rows with the fitted values that it has kept from an
+// earlier job.
 func (p *Party) FitAgain(b []byte) error {
 	if _, _, err := decodeFitted(p.Job, b, p.Width()); err != nil {
 		return fmt.Errorf("%w (%w)", errOtherFit, err)

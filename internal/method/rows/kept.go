@@ -20,14 +20,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// keptFit prepares and scales all columns of a dictionary. Each party of a job of kind Fit keeps
-// one.
+// keptFit holds the fit that prepares and scales all columns of a dictionary. Each party of a job
+// of kind Fit keeps one.
 type keptFit struct {
-	table      string // by its name in catalogues
-	dictionary string // its hash
+	table      string // the table's name in catalogues
+	dictionary string // the hash of the dictionary
 	scale      job.Scaling
 	made       *prepare.Preparation
-	scaling    scale.Scaling // of the prepared columns; empty where the preparation has it, or nothing is scaled
+	scaling    scale.Scaling // the scaling of the prepared columns; empty if the preparation has it or nothing is scaled
 }
 
 func (k keptFit) encode() []byte {
@@ -43,7 +43,7 @@ func (k keptFit) encode() []byte {
 	return w.Bytes()
 }
 
-// decodeKept decodes the output of encode and the zeros after it.
+// decodeKept decodes a kept fit and the zeros that pad it.
 func decodeKept(b []byte) (k keptFit, err error) {
 	r := wire.NewReader(b)
 	r.Magic(len(method.FitMagic), method.FitMagic, "rows: %q is no fit")
@@ -61,7 +61,7 @@ func decodeKept(b []byte) (k keptFit, err error) {
 	}
 	for _, b := range r.Rest() {
 		if b != 0 {
-			r.Fail(errors.New("rows: padding that is not zero"))
+			r.Fail(errors.New("rows: the padding of the fit is not zero"))
 		}
 	}
 	for i, factor := range k.scaling.Factor {
@@ -75,19 +75,19 @@ func decodeKept(b []byte) (k keptFit, err error) {
 	return k, nil
 }
 
-// maxHash bounds the hexadecimal digits of a hash.
+// maxHash is the largest number of hexadecimal digits of a hash.
 const maxHash = 64
 
-// WriteFit writes the fit with which later jobs of the dictionary prepare their rows.
+// WriteFit writes the fit with which later jobs that use the dictionary prepare their rows.
 func (p *Party) WriteFit(to io.Writer) error {
 	if !p.HasFitted() {
-		return errors.New("rows: the job has not fitted all")
+		return errors.New("rows: the job has not fitted all values of its preparation and scaling")
 	}
 	d := &p.Job.Data
 	k := keptFit{table: d.Source, dictionary: d.Dictionary.Hash(), scale: d.Scale, made: p.Split.Prepared}
 	if d.ScalesTogether() {
 		if !slices.Equal(p.Split.Set.Columns, k.made.Names()) {
-			return errors.New("rows: columns in another order than the dictionary's")
+			return errors.New("rows: the columns are in another order than the dictionary's columns")
 		}
 		k.scaling = p.Scaling
 	}
@@ -95,27 +95,28 @@ func (p *Party) WriteFit(to io.Writer) error {
 	return err
 }
 
-// FitRelease describes the release of a job of kind Fit to the other parties: numbers and words
-// over all columns of the dictionary.
+// FitRelease describes what a job of kind Fit releases to the other parties. These are numbers and
+// words over all columns of the dictionary.
 func (p *Party) FitRelease() method.Release {
 	r := p.Instance.Release(method.ReleaseFit, p.Self, p.label, p.read())
 	r.Among, r.Edition = p.Split.Rows(false), p.edition.Without(p.Job.Data.Test)
-	r.Fit = method.Fit{By: method.NewFit, Among: r.Among, Train: p.fitters()} // which an earlier job may have made by itself
+	r.Fit = method.Fit{By: method.NewFit, Among: r.Among, Train: p.fitters()} // an earlier job may have made this same fit by itself
 	return r
 }
 
-// noFit reports a fit that the party does not have. Its text depends only on the job file.
+// noFit returns the error of a party that lacks the fit that the job names. Its text depends only
+// on the job file.
 func (p *Party) noFit() error {
 	if p.Self == p.Parties[0] {
-		return fault.Public(fault.BadInputf("%s no longer has the fit of job %v, which it has to send as the first party; list a party first that has it, or write a new dictionary", p.Self, p.Job.Data.Fit.Job))
+		return fault.Public(fault.BadInputf("%s no longer has the fit of job %v, which the first party must send; list first a party that has it, or write a new dictionary", p.Self, p.Job.Data.Fit.Job))
 	}
-	return fault.Public(fault.BadInputf("%s no longer has the fit of job %v; submit the job with data: fit: {job: %v, told: [%s]}, and the first party sends it", p.Self, p.Job.Data.Fit.Job, p.Job.Data.Fit.Job, p.Self))
+	return fault.Public(fault.BadInputf("%s no longer has the fit of job %v; submit the job with data: fit: {job: %v, told: [%s]}, so that the first party sends it", p.Self, p.Job.Data.Fit.Job, p.Job.Data.Fit.Job, p.Self))
 }
 
-// errWrongFit reports a fit that does not match the job.
-var errWrongFit = errors.New("the fit that the job names is of another dictionary or table, or has another scaling; take fit out of the job file")
+// errWrongFit reports that a kept fit does not match the job.
+var errWrongFit = errors.New("the fit that the job names belongs to another dictionary or table, or has another scaling; remove fit from the job file")
 
-// by prepares the rows with the fit of an earlier job.
+// by prepares the rows with the kept fit of an earlier job.
 func (p *Party) by(kept []byte) error {
 	if kept == nil {
 		return p.noFit()
@@ -130,7 +131,8 @@ func (p *Party) by(kept []byte) error {
 	return nil
 }
 
-// takeKept prepares and scales the picked columns with a fit of all columns.
+// takeKept prepares and scales the columns that the job uses with a fit of all the dictionary's
+// columns.
 func (p *Party) takeKept(k keptFit) error {
 	d := &p.Job.Data
 	if k.dictionary != d.Dictionary.Hash() || k.scale != d.Scale || k.table != d.Source {
@@ -147,20 +149,20 @@ func (p *Party) takeKept(k keptFit) error {
 			at = append(at, slices.Index(all, name))
 		}
 		if len(k.scaling.Offset) != len(all) {
-			return errors.New("rows: a fit without the scaling of each column")
+			return errors.New("rows: the fit lacks the scaling of a column")
 		}
 		p.Scaling = scale.Scaling{Offset: linalg.At(k.scaling.Offset, at), Factor: linalg.At(k.scaling.Factor, at)}
 	}
 	p.kept = k.encode()
-	if p.raw == nil { // the job alone says how its columns are prepared
+	if p.raw == nil { // the job file alone determines the preparation of its columns
 		p.scaled()
 		return nil
 	}
 	return p.take(made)
 }
 
-// keptSteps are the sessions of a job that fits nothing: newcomers receive the fit, and all parties
-// state that theirs are equal.
+// keptSteps returns the steps of a job that reuses an earlier job's fit. Newcomers receive the fit.
+// Then all parties state that their fits are equal.
 func keptSteps(c method.Instance) []Step {
 	var steps []Step
 	if len(c.Job.Data.Fit.Told) > 0 {
@@ -169,11 +171,11 @@ func keptSteps(c method.Instance) []Step {
 	return append(steps, preparedStep(c))
 }
 
-// keptBytes is the size of the message with a fit. It follows from the job, so it does not reveal
-// how many words were agreed on.
+// keptBytes is the size of the message that sends a fit to newcomers. It follows from the job file,
+// so it does not reveal how many words were agreed on.
 func keptBytes(j *job.Job) int {
 	d := j.Data.Dictionary
-	columns := 0 // the most that are prepared
+	columns := 0 // the largest possible number of prepared columns
 	for _, c := range d.Columns {
 		columns += 3 + len(c.Categories)
 	}
@@ -182,17 +184,17 @@ func keptBytes(j *job.Job) int {
 	return 64<<10 + 3*len(d.Encode()) + 128*len(d.Columns) + 16*columns + agreed*unionBytes
 }
 
-// tellFit builds the machine in which the leader sends newcomers the fit, and all others compare it
-// with their own.
+// tellFit builds the machine in which the leader sends its fit. Newcomers take it over, and all
+// others compare it with their own.
 func (p *Party) tellFit(s method.Setup) (*method.Run, error) {
 	p.meet(s)
 	return p.tell(s, func() ([]byte, error) { return padded(p.kept, keptBytes(p.Job)) }, p.hearFit)
 }
 
-// padded appends zeros to a body.
+// padded appends zeros to a body up to the given size. It refuses a body that is larger.
 func padded(body []byte, size int) ([]byte, error) {
 	if len(body) > size {
-		return nil, fmt.Errorf("rows: the fit takes %d bytes, but its message has room for %d", len(body), size)
+		return nil, fmt.Errorf("rows: the fit has %d bytes; its message has room for at most %d", len(body), size)
 	}
 	return append(slices.Clone(body), make([]byte, size-len(body))...), nil
 }
@@ -202,7 +204,7 @@ func (p *Party) hearFit(b []byte) error {
 	if p.kept != nil {
 		own, err := padded(p.kept, len(b))
 		if err != nil || !bytes.Equal(own, b) {
-			return protocol.Blame(leader, protocol.KindInconsistent, errors.New("rows: it tells another fit than the one that this party has kept"))
+			return protocol.Blame(leader, protocol.KindInconsistent, errors.New("rows: the leader's fit differs from the fit that this party has kept"))
 		}
 		return nil
 	}

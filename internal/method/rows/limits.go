@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// CheckSplit refuses a table with too few training rows, held-out rows or rows of a class for
-// sums over them. Of a class, all rows of a group count as one.
+// CheckSplit refuses a table that is too small for sums over its rows. It may have too few training
+// rows, held-out rows or rows of a class. All rows of a group in a class count as one.
 func CheckSplit(f method.Limits, j *job.Job, s method.Split) error {
 	rows := s.Rows(false)
 	training, whole := len(rows), j.Data.Test.Party != ""
@@ -57,7 +57,7 @@ func CheckOwnFigures(f method.Limits, j *job.Job, s method.Split) error {
 	return nil
 }
 
-// CheckHeldOutClasses refuses a table with too few held-out rows of a class for a histogram of
+// CheckHeldOutClasses refuses a table with too few held-out rows of some class for a histogram of
 // decisions.
 func CheckHeldOutClasses(f method.Limits, s method.Split) error {
 	if class, n, few := rareClass(s, s.Rows(true), f.ClassRows); few {
@@ -66,7 +66,7 @@ func CheckHeldOutClasses(f method.Limits, s method.Split) error {
 	return nil
 }
 
-// people counts the groups of some rows; without groups each row counts as one.
+// people counts the groups of some rows. Without groups each row counts as one.
 func people(s method.Split, rows []int) int {
 	if s.Set.Groups == nil {
 		return len(rows)
@@ -78,7 +78,8 @@ func people(s method.Split, rows []int) int {
 	return len(seen)
 }
 
-// rareClass returns the first class with fewer people than least.
+// rareClass returns the first class that has fewer people than least. few is false if there is
+// none.
 func rareClass(s method.Split, rows []int, least int) (class string, n int, few bool) {
 	of := make(map[string][]int)
 	for _, i := range rows {
@@ -92,14 +93,14 @@ func rareClass(s method.Split, rows []int, least int) (class string, n int, few 
 	return "", 0, false
 }
 
-// checkTargets refuses numeric labels that are equal in all but a few training rows: sums weighted by
-// such labels would expose these few rows.
+// checkTargets refuses numeric labels that are equal in all but a few training rows. Sums weighted
+// by such labels would expose these few rows.
 func checkTargets(f method.Limits, s method.Split, rows []int) error {
 	of, commonest := make(map[string][]int), ""
 	for _, i := range rows {
 		n := s.Set.Labels[i]
 		if v, err := strconv.ParseFloat(n, 64); err == nil {
-			n = strconv.FormatFloat(v+0, 'g', -1, 64) // one text of each number
+			n = strconv.FormatFloat(v+0, 'g', -1, 64) // equal numbers get the same text
 		}
 		if of[n] = append(of[n], i); len(of[n]) > len(of[commonest]) {
 			commonest = n
@@ -112,8 +113,8 @@ func checkTargets(f method.Limits, s method.Split, rows []int) error {
 	return nil
 }
 
-// JoinWords merges the parties' permissions for figures over their own held-out rows; a later
-// permission of a party replaces its earlier one.
+// JoinWords merges the parties' permissions for figures over their own held-out rows. A party's
+// permission in after replaces its permission in before.
 func JoinWords(before, after map[string]learner.FigurePermission) map[string]learner.FigurePermission {
 	all := maps.Clone(after)
 	for name, word := range before {
@@ -124,8 +125,8 @@ func JoinWords(before, after map[string]learner.FigurePermission) map[string]lea
 	return all
 }
 
-// FiguresLeakage adds to the statement of a job's leakage what figures over the rows of single
-// parties reveal.
+// FiguresLeakage adds to a job's leakage statement what figures over the rows of single parties
+// reveal.
 func FiguresLeakage(lines map[string][]string, a *learner.Assessment) {
 	if a == nil {
 		return

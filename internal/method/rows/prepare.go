@@ -19,15 +19,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Sizes of bodies for each column with agreed categories. They are fixed, so they do not reveal how
-// many words a party has.
+// Sizes of message bodies for each column with agreed categories. They are fixed, so they do not
+// reveal how many words a party has.
 const (
 	proposalBytes = 32 << 10
 	unionBytes    = 128 << 10
 )
 
-// preparing returns the steps of a job whose schema is fitted. sum is the name of the sum, which
-// distinguishes two fits of one job.
+// preparing returns the steps in which the parties fit their schema. It returns none if nothing is
+// fitted. sum is the name of the sum, which distinguishes two fits of one job.
 func preparing(c method.Instance, sum string) ([]Step, error) {
 	plan, err := prepare.NewPlan(c.Job.Data.Schema, c.Job.Data.Fitted())
 	if err != nil {
@@ -54,20 +54,20 @@ func preparing(c method.Instance, sum string) ([]Step, error) {
 	return append(steps, preparedStep(c)), nil
 }
 
-// preparedStep makes all parties state a digest of their preparation.
+// preparedStep returns the step in which all parties state a digest of their preparation.
 func preparedStep(c method.Instance) Step {
 	return Step{Name: "prepared", Session: &method.Session{
 		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.AllMembers(), Purpose: "train",
 	}, Party: (*Party).state, Server: (*Witness).hear, Releases: method.AlsoReleases[Party](method.ReleaseFits)}
 }
 
-// among describes a session with the leader as server of the other parties.
+// among returns a session in which the leader serves the other parties.
 func among(c method.Instance, name string, version uint16, params []byte) *method.Session {
 	return &method.Session{Protocol: name, Version: version, Params: params, Members: sums.Served(c.Parties[0], c.Parties[1:]), Purpose: "train"}
 }
 
-// fitting adds the parties' vectors up. With two parties each learns the other's numbers from the
-// sum anyway, so the second one sends its own to the leader.
+// fitting returns the session that adds up the parties' vectors. With two parties each learns the
+// other's numbers from the sum anyway, so the second party sends its own numbers to the leader.
 func fitting(c method.Instance, entries int, sum string) (*method.Session, error) {
 	if len(c.Parties) == 2 {
 		return among(c, collective.GatherName, collective.GatherVersion, collective.EncodeGather(8*entries)), nil
@@ -81,23 +81,23 @@ func fitting(c method.Instance, entries int, sum string) (*method.Session, error
 	return s, nil
 }
 
-// frame returns the table as it was read; nil for a numeric table.
+// frame returns the table as the party read it. It returns nil for a numeric table.
 func (p *Party) frame() *prepare.Frame {
 	f, _ := p.read().X.(*prepare.Frame)
 	return f
 }
 
-// fitter holds a party's state while a preparation is fitted.
+// fitter holds a party's state while the parties fit a preparation.
 type fitter struct {
 	plan   *prepare.Plan
-	first  *prepare.Plan // before categories are agreed on
-	among  []string      // who fits, the leader first
+	first  *prepare.Plan // the plan before the parties agree on categories
+	among  []string      // the names of the parties that fit together, the leader first
 	agreed [][]string
-	sum    []int64 // at the leader from the step preparation on, at the others from the next one
+	sum    []int64 // the sum of all vectors; the leader has it after the step preparation, the others after the next step
 }
 
-// begin applies a preparation that the job determines, and plans one that is fitted. enough checks
-// whether the party has enough values for the fit.
+// begin applies a preparation that follows from the job file, or plans a preparation that the
+// parties fit. In the second case, the function enough checks whether the party has enough values.
 func (p *Party) begin(enough func(*prepare.Frame) error) error {
 	f := p.frame()
 	if f == nil {
@@ -119,7 +119,7 @@ func (p *Party) begin(enough func(*prepare.Frame) error) error {
 	return p.take(made)
 }
 
-// enough checks before the first session whether the party has enough values.
+// enough checks, before the first session, whether the party has enough values for the fit.
 func (p *Party) enough(f *prepare.Frame) error {
 	if len(p.Job.Data.Schema.Agrees()) > 0 {
 		_, err := p.proposals(f)
@@ -129,7 +129,8 @@ func (p *Party) enough(f *prepare.Frame) error {
 	return err
 }
 
-// vector returns the party's entries of the sums; zeros for a party whose rows are all held out.
+// vector returns the party's entries of the sums. It returns zeros if all the party's rows are held
+// out.
 func (p *Party) vector(f *prepare.Frame) ([]int64, error) {
 	if p.Tested() {
 		return make([]int64, p.fit.plan.Entries()), nil
@@ -138,7 +139,7 @@ func (p *Party) vector(f *prepare.Frame) ([]int64, error) {
 	return v, p.own(err)
 }
 
-// own adds the name of the party's table to an error about its columns.
+// own marks an error as a fault of the party's own columns, and adds the name of its table.
 func (p *Party) own(err error) error {
 	if err == nil {
 		return nil
@@ -146,7 +147,7 @@ func (p *Party) own(err error) error {
 	return fault.Schema.Of(&unpreparable{p.Split.Set.Name, err})
 }
 
-// unpreparable is a table that cannot be prepared; its error quotes the table.
+// unpreparable reports a table that cannot be prepared. The error quotes the table.
 type unpreparable struct {
 	table string
 	err   error
@@ -154,7 +155,7 @@ type unpreparable struct {
 
 func (e *unpreparable) Error() string { return e.table + ": " + e.err.Error() }
 
-// take prepares the party's rows.
+// take prepares the party's rows with a preparation.
 func (p *Party) take(made *prepare.Preparation) error {
 	set, err := made.Prepare(p.read(), p.frame())
 	if err != nil {
@@ -169,13 +170,13 @@ func (p *Party) take(made *prepare.Preparation) error {
 	return nil
 }
 
-// Preparation implements [method.Preparing].
+// Preparation returns the fitted preparation; it implements [method.Preparing].
 func (p *Party) Preparation() *prepare.Preparation { return p.Split.Prepared }
 
-// leads reports whether this party leads.
+// leads reports whether this party is the leader of the fit.
 func (p *Party) leads() bool { return p.Self == p.fit.among[0] }
 
-// meet records which parties fit together.
+// meet records the names of the parties that fit together in a session.
 func (p *Party) meet(s method.Setup) {
 	p.fit.among = nil
 	for _, m := range s.Session.Members {
@@ -185,19 +186,20 @@ func (p *Party) meet(s method.Setup) {
 	}
 }
 
-// tellUnion builds the machine in which the leader sends the union of all parties' words.
+// tellUnion builds the machine in which the leader sends the union of all parties' words to the
+// others.
 func (p *Party) tellUnion(s method.Setup) (*method.Run, error) {
 	p.meet(s)
 	return p.tell(s, func() ([]byte, error) { return encodeWords(p.fit.agreed, unionBytes*len(p.fit.agreed)) }, p.takeUnion)
 }
 
-// tellSum builds the machine in which the leader sends the sum.
+// tellSum builds the machine in which the leader sends the sum of all vectors to the others.
 func (p *Party) tellSum(s method.Setup) (*method.Run, error) {
 	p.meet(s)
 	return p.tell(s, func() ([]byte, error) { return encodeSum(p.fit.sum), nil }, p.takeSum)
 }
 
-// tell builds the machine in which the leader sends a body to all others.
+// tell builds the machine in which the leader sends a body to all others, which pass it to take.
 func (p *Party) tell(s method.Setup, body func() ([]byte, error), take func([]byte) error) (*method.Run, error) {
 	if !p.leads() {
 		return sums.Receiver(s, take)
@@ -209,7 +211,8 @@ func (p *Party) tell(s method.Setup, body func() ([]byte, error), take func([]by
 	return sums.Sender(s, b)
 }
 
-// propose sends the leader the words that enough training rows have; the leader unites them.
+// propose builds the machine in which each party sends the leader the words that enough of its
+// training rows have. The leader unites them.
 func (p *Party) propose(s method.Setup) (*method.Run, error) {
 	p.meet(s)
 	own, err := p.proposals(p.frame())
@@ -240,7 +243,7 @@ func (p *Party) proposals(f *prepare.Frame) ([][]string, error) {
 	return own, nil
 }
 
-// unite sorts the words of all parties.
+// unite forms the sorted union of all parties' words.
 func (p *Party) unite(own [][]string, bodies [][]byte) error {
 	p.fit.agreed = own
 	for i, b := range bodies {
@@ -250,7 +253,7 @@ func (p *Party) unite(own [][]string, bodies [][]byte) error {
 		}
 		for k := range words {
 			if len(words[k]) > prepare.MaxAgreed {
-				return protocol.Blame(p.fit.among[i+1], protocol.KindMalformed, fmt.Errorf("rows: it proposes %d categories of one column; at most %d are allowed", len(words[k]), prepare.MaxAgreed))
+				return protocol.Blame(p.fit.among[i+1], protocol.KindMalformed, fmt.Errorf("rows: the party proposes %d categories for one column; at most %d are allowed", len(words[k]), prepare.MaxAgreed))
 			}
 			p.fit.agreed[k] = slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.fit.agreed[k], words[k]))))
 		}
@@ -258,11 +261,11 @@ func (p *Party) unite(own [][]string, bodies [][]byte) error {
 	return p.agree()
 }
 
-// agree continues with the categories that all parties have received.
+// agree extends the plan by the categories on which the parties have agreed.
 func (p *Party) agree() error {
 	plan, err := p.fit.plan.With(p.fit.agreed)
 	if err != nil {
-		return p.own(err) // which quotes what only parties may know
+		return p.own(err) // the error quotes words that only parties may know
 	}
 	p.fit.plan = plan
 	return nil
@@ -277,7 +280,7 @@ func (p *Party) takeUnion(b []byte) error {
 	return p.agree()
 }
 
-// add adds the party's sums to the sum.
+// add builds the machine with which a party adds its vector to the sum.
 func (p *Party) add(s method.Setup) (*method.Run, error) {
 	p.meet(s)
 	own, err := p.vector(p.frame())
@@ -297,11 +300,11 @@ func (p *Party) add(s method.Setup) (*method.Run, error) {
 	return sums.Server(s, secagg.Limits{}, func(all [][]int64) error { return p.addUp(own, all[0]) })
 }
 
-// addOther adds the other party's numbers, which it sends to the leader.
+// addOther checks the numbers that the other of two parties has sent to the leader, and adds them.
 func (p *Party) addOther(own []int64, body []byte) error {
 	other, err := decodeSum(body, len(own))
 	if err == nil && slices.ContainsFunc(other, func(v int64) bool { return v < 0 || v > prepare.EntryTop }) {
-		err = errors.New("rows: a number is outside the agreed bounds")
+		err = errors.New("rows: the party's vector has a number outside the agreed bounds")
 	}
 	if err == nil {
 		err = p.fit.plan.Possible(other)
@@ -312,7 +315,7 @@ func (p *Party) addOther(own []int64, body []byte) error {
 	return p.addUp(own, other)
 }
 
-// addUp adds the leader's own numbers.
+// addUp adds the leader's own numbers to the sum of the others' numbers.
 func (p *Party) addUp(own, others []int64) error {
 	p.fit.sum = slices.Clone(own)
 	for i, v := range others {
@@ -332,7 +335,8 @@ func (p *Party) takeSum(b []byte) (err error) {
 	return nil
 }
 
-// state compares the preparation's digest with all others'.
+// state builds the machine with which a party states the digest of its preparation and compares it
+// with all others' digests.
 func (p *Party) state(s method.Setup) (*method.Run, error) {
 	p.meet(s)
 	made, err := p.made()
@@ -344,11 +348,11 @@ func (p *Party) state(s method.Setup) (*method.Run, error) {
 	return method.RunOf(m, err, func() error {
 		for i, other := range m.Statements() {
 			if !bytes.Equal(other, own) {
-				return protocol.Blame(p.fit.among[i], protocol.KindInconsistent, errors.New("rows: it has another preparation; the leader has told two sums, or a program differs"))
+				return protocol.Blame(p.fit.among[i], protocol.KindInconsistent, errors.New("rows: the party's preparation differs from this party's; the leader sent two different sums, or the programs differ"))
 			}
 		}
 		if p.kept != nil {
-			return nil // it is prepared
+			return nil // a kept fit has already prepared the rows
 		}
 		p.notices = p.fit.plan.Notices(p.fit.sum, p.frame(), p.Split.Rows(false))
 		if !p.Tested() {
@@ -358,16 +362,16 @@ func (p *Party) state(s method.Setup) (*method.Run, error) {
 	})
 }
 
-// basis returns a digest of the preparation and the scaling, which must be equal at all parties of
-// the job.
+// basis returns a digest of the preparation and the scaling. It must be equal at all parties of the
+// job.
 func (p *Party) basis(made *prepare.Preparation) [sha256.Size]byte {
 	if p.kept != nil {
-		return sha256.Sum256(p.kept) // with its scaling, which no session of this job has agreed on
+		return sha256.Sum256(p.kept) // the kept fit includes its scaling, which no session of this job agrees on
 	}
 	return made.Hash()
 }
 
-// made returns the preparation of all parties of the job.
+// made returns the preparation that the parties have fitted, or the one of a kept fit.
 func (p *Party) made() (*prepare.Preparation, error) {
 	if p.kept != nil {
 		return p.Split.Prepared, nil
@@ -375,35 +379,35 @@ func (p *Party) made() (*prepare.Preparation, error) {
 	return p.fit.plan.Fit(p.fit.sum)
 }
 
-// Notices lists, for the party's own operator, columns that differ strongly from the other parties'
-// numbers, and columns with values that sums replace.
+// Notices lists two kinds of columns for the party's own operator: columns that differ strongly
+// from the other parties' numbers, and columns with values that sums replace.
 func (p *Party) Notices() []string { return p.notices }
 
-// encodeWords writes lists of words into a body of the given size.
+// encodeWords encodes lists of words and pads them with zeros to the given size.
 func encodeWords(lists [][]string, size int) ([]byte, error) {
 	var w wire.Writer
 	for _, words := range lists {
 		w.Strings(words)
 	}
 	if len(w.Bytes()) > size {
-		return nil, fmt.Errorf("the categories that are told take %d bytes and have room for %d; list them in the schema", len(w.Bytes()), size)
+		return nil, fmt.Errorf("the categories to send take %d bytes, but their message has room for %d; list them in the schema", len(w.Bytes()), size)
 	}
 	return append(w.Bytes(), make([]byte, size-len(w.Bytes()))...), nil
 }
 
-// decodeWords decodes the output of encodeWords.
+// decodeWords decodes lists of words that encodeWords wrote.
 func decodeWords(b []byte, lists int) ([][]string, error) {
 	r := wire.NewReader(b)
 	all := make([][]string, lists)
 	for i := range all {
 		all[i] = r.Strings(prepare.MaxUnited, prepare.MaxWord)
 		if r.Err() == nil && !ascending(all[i]) {
-			r.Fail(errors.New("rows: categories that are empty, equal or not sorted"))
+			r.Fail(errors.New("rows: the message has categories that are empty, equal or not sorted"))
 		}
 	}
 	for _, b := range r.Rest() {
 		if b != 0 {
-			r.Fail(errors.New("rows: padding that is not zero"))
+			r.Fail(errors.New("rows: the padding of the categories is not zero"))
 		}
 	}
 	return all, r.Close("rows: categories")

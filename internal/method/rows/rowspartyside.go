@@ -1,5 +1,5 @@
-// Package rows is the common part of methods for parties that hold different rows: a table's split,
-// a common column order, a common scaling.
+// Package rows has the common code of the methods for parties that hold different rows. It splits a
+// table, and gives all parties a common column order, preparation and scaling.
 package rows
 
 import (
@@ -17,27 +17,28 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Party is a party with rows during a job. A method's own party embeds it.
+// Party is the state of a party with rows during a job. A method's own party embeds it.
 type Party struct {
 	method.Instance
 	Self    string
 	Split   method.Split
-	Rows    linalg.Rows // all rows of the split; scaled once the scaling is known
+	Rows    linalg.Rows // all rows of the split; they are scaled as soon as the scaling is known
 	Grid    method.Grid
-	Scaling scale.Scaling                    // empty before the step scale, or without one
-	Lets    func() ([]method.Release, error) // the method's releases of these rows
+	Scaling scale.Scaling                    // the common scaling; empty before the step scale, or if the job has none
+	Lets    func() ([]method.Release, error) // returns the method's releases of these rows
 
 	edition method.Edition
-	label   string   // the column of the labels, where the catalogue says
-	key     [32]byte // of all parties and not of the coordinator; after the step column-order
+	label   string   // the name of the label column, if the catalogue states it
+	key     [32]byte // a secret that all parties share and the coordinator does not know; set by the step column-order
 	fit     fitter
-	notices []string     // about the party's own columns
-	raw     *dataset.Set // the table as it was read, where its preparation is fitted
-	kept    []byte       // the fit of an earlier job that prepares the rows; nil before it arrives, or without one
+	notices []string     // messages to the party's operator about its own columns
+	raw     *dataset.Set // the table before preparation, if the job fits a preparation
+	kept    []byte       // the earlier job's fit that prepares the rows; nil before it arrives, or if the job reuses none
 }
 
-// Of prepares a party's table for a job. Errors describe faults of the data and how to correct
-// them. They may quote the data, and belong in the party's own log only.
+// Of checks a party's table, holds out rows and returns the party for a job. Errors describe faults
+// of the data and how to correct them. They may quote the data, and belong in the party's own log
+// only.
 func Of(c method.Instance, self string, t method.Table) (*Party, error) {
 	fit := c.Job.Data.Fit
 	if fit.Tells(self) {
@@ -57,8 +58,8 @@ func Of(c method.Instance, self string, t method.Table) (*Party, error) {
 	return p, nil
 }
 
-// Unfitted is like Of, for a party that receives the fitted preparation or has kept it, and fits
-// nothing.
+// Unfitted returns the party for a job, like Of, but the party fits nothing. It receives the fitted
+// preparation or has kept it.
 func Unfitted(c method.Instance, self string, t method.Table) (*Party, error) {
 	p, err := unprepared(c, self, t)
 	if err == nil {
@@ -70,7 +71,7 @@ func Unfitted(c method.Instance, self string, t method.Table) (*Party, error) {
 	return p, nil
 }
 
-// unprepared checks a table and holds out rows.
+// unprepared checks a table, holds out rows and returns the party without a preparation.
 func unprepared(c method.Instance, self string, t method.Table) (*Party, error) {
 	split, err := Split(c.Job, self, t)
 	if err != nil {
@@ -89,14 +90,14 @@ func unprepared(c method.Instance, self string, t method.Table) (*Party, error) 
 	return p, nil
 }
 
-// Step is one of the sessions with which a job begins. None follows from public values.
+// Step is one of the steps with which a job begins. None follows from public values.
 type Step = method.StepOf[Party, Witness, struct{}]
 
-// Steps returns the sessions that begin a job: a common column order and, if the job has them, a
-// common preparation and scaling.
+// Steps returns the steps that begin a job. They agree on a common column order and, if the job has
+// them, on a common preparation and scaling.
 func Steps(c method.Instance) ([]Step, error) { return steps(c, "preparation") }
 
-// StepsAgain returns the same sessions for parties that start again after a first fit.
+// StepsAgain returns the steps of Steps for parties that fit a second time.
 func StepsAgain(c method.Instance) ([]Step, error) { return steps(c, "preparation again") }
 
 func steps(c method.Instance, sum string) ([]Step, error) {
@@ -121,20 +122,21 @@ func steps(c method.Instance, sum string) ([]Step, error) {
 	return append(plan, s), err
 }
 
-// columnOrderStep brings the columns of all parties into one order, by their names. It precedes all
-// computations on rows of several tables. The coordinator is not a member of its session.
+// columnOrderStep returns the step that brings the columns of all parties into one order, by their
+// names. It precedes all computations on rows of several tables. The coordinator is not a member of
+// its session.
 func columnOrderStep(c method.Instance) Step {
 	step := Step{Name: "column-order", Session: &method.Session{
 		Protocol: columnorder.Name, Version: columnorder.Version, Members: c.DataParties(), Purpose: "train",
 	}, Party: (*Party).columnOrder, Releases: method.ReleasesNothing[Party]}
-	if agreesOnClasses(c.Job) { // each party sends the leader its classes, even one of a single row
+	if agreesOnClasses(c.Job) { // each party sends the leader its classes, even a class with a single row
 		step.Releases, step.Session.Discloses = method.With((*Party).lets, method.ReleaseLabels), []string{columnorder.MatchKind}
 	}
 	return step
 }
 
-// scaleStep brings the features of all parties to one scale. The coordinator is not a member of its
-// session.
+// scaleStep returns the step in which the parties fit a common scaling. The coordinator is not a
+// member of its session.
 func scaleStep(c method.Instance) (Step, error) {
 	params, err := scaleParams(c.Job)
 	return Step{Name: "scale", Session: &method.Session{
@@ -142,25 +144,25 @@ func scaleStep(c method.Instance) (Step, error) {
 	}, Party: (*Party).scaler, Releases: fits}, err
 }
 
-// fits states the releases of a step to other parties: numbers over this party's rows, or words in
-// them. A fit, like the job's other releases, reveals more together with an earlier fit.
+// fits states what a party releases to other parties in a fitting step: numbers over its rows, or
+// words in them. A fit, like the job's other releases, reveals more together with an earlier fit.
 var fits = method.With((*Party).lets, method.ReleaseFits)
 
 func (p *Party) lets() ([]method.Release, error) {
 	if p.Lets == nil {
-		return nil, errors.New("rows: the method must state the releases of its rows")
+		return nil, errors.New("rows: the method must state the releases of its rows in the field Lets")
 	}
 	return p.Lets()
 }
 
-// Tested reports whether all the party's rows are held out.
+// Tested reports whether the job holds out all the party's rows.
 func (p *Party) Tested() bool { return p.Job.Data.Test.Party == p.Self }
 
-// Width is the number of features.
+// Width returns the number of the party's columns.
 func (p *Party) Width() int { return p.Split.Set.X.Cols() }
 
-// Release describes the party's release of its rows in a job. It depends on the fit's own values
-// only, so the ledger can be asked before the fit.
+// Release describes the party's release of its rows in a job. It depends only on the fit's own
+// values, so the ledger can be asked before the fit.
 func (p *Party) Release(kind method.ReleaseKind) method.Release {
 	r := p.Instance.Release(kind, p.Self, p.label, p.read())
 	if r.Edition = p.edition; r.Edition.ID != "" && kind != method.ReleaseRows {
@@ -184,25 +186,25 @@ func (p *Party) Release(kind method.ReleaseKind) method.Release {
 	return r
 }
 
-// fitters lists the parties on whose rows the job fits. The first is the leader, which learns more
-// than the others.
+// fitters lists the parties whose rows enter the fit, after the leader, which learns more than the
+// others.
 func (p *Party) fitters() []string {
 	return append([]string{p.Parties[0]}, slices.Sorted(slices.Values(p.Job.Data.Training(p.Parties)))...)
 }
 
-// HasFitted reports whether the party has all fitted values of the job.
+// HasFitted reports whether the party has all values that the job fits.
 func (p *Party) HasFitted() bool {
 	return (p.Split.Prepared != nil || !p.Job.Data.FitsSchema()) && (len(p.Scaling.Offset) > 0 || !p.Job.Data.ScalesTogether())
 }
 
-// Leakage adds the leakage of these steps to a job's statement. features is 0 if the number is
-// secret.
+// Leakage adds to a job's leakage statement what each role learns in the steps of this package.
+// features is the number of columns, or 0 if it is secret.
 func Leakage(c method.Instance, lines map[string][]string, features int) {
 	add(lines, namesLeakage(c))
 	fitLeakage(c, lines, features)
 }
 
-// add adds sentences that are not in the statement yet.
+// add adds to lines the sentences that they do not contain yet.
 func add(lines, more map[string][]string) {
 	for role, list := range more {
 		for _, line := range list {
@@ -213,7 +215,7 @@ func add(lines, more map[string][]string) {
 	}
 }
 
-// namesLeakage describes what each role learns before anything is fitted.
+// namesLeakage describes what each role learns before the parties fit anything.
 func namesLeakage(c method.Instance) map[string][]string {
 	lines := make(map[string][]string)
 	add(lines, heldOutLeakage(c))
@@ -256,7 +258,7 @@ func heldOutLeakage(c method.Instance) map[string][]string {
 	}
 }
 
-// foldLeakage describes what each role learns from folds by groups.
+// foldLeakage describes what each role learns if parties assign groups to folds.
 func foldLeakage(c method.Instance) map[string][]string {
 	if !GroupsFolds(c.Job) {
 		return nil
@@ -266,8 +268,8 @@ func foldLeakage(c method.Instance) map[string][]string {
 		c.Job.Data.Folds, dataset.Quote(c.Job.Data.Group))}}
 }
 
-// checkSides refuses a table if the job's bound leaves few rows on one side: together with another
-// bound their dates would identify them.
+// checkSides refuses a table if the job's bound between training and held-out rows leaves few rows
+// on one side. Together with another bound their dates would identify these rows.
 func checkSides(f method.Limits, j *job.Job, s method.Split) error {
 	if j.Data.Test.Column == "" {
 		return nil

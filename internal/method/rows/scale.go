@@ -14,7 +14,7 @@ func scaleParams(j *job.Job) (scale.Params, error) {
 	return scale.NewParams(scale.Spec{Method: scale.Method(j.Data.Scale)})
 }
 
-// scaler is the machine of a leader or of another party.
+// scaler is the machine that fits a common scaling, at the leader or at another party.
 type scaler interface {
 	protocol.Machine
 	Result() scale.Scaling
@@ -48,7 +48,8 @@ func (p *Party) scaler(s method.Setup) (*method.Run, error) {
 	}}, nil
 }
 
-// statistics summarises the party's training rows; without training rows the statistics are empty.
+// statistics summarises the party's training rows. If the party has no training rows, the
+// statistics are empty.
 func (p *Party) statistics(rows linalg.Rows, m scale.Method) (scale.Statistics, error) {
 	if _, columns := rows.Shape(); p.Tested() {
 		return scale.Nothing(columns, m), nil
@@ -63,7 +64,8 @@ func newScaler(setup protocol.Setup, s scale.Statistics) (scaler, error) {
 	return scale.NewParty(setup, s)
 }
 
-// numbers lists the places of the scaled columns: with a schema, no column of a category.
+// numbers lists the places of the columns that are scaled. With a schema, columns of categories are
+// not among them.
 func numbers(s method.Split) []int {
 	if s.Prepared == nil {
 		return dataset.Complement(s.Set.X.Cols(), nil)
@@ -71,8 +73,8 @@ func numbers(s method.Split) []int {
 	return s.Prepared.Numbers()
 }
 
-// commonNumbers returns the places of the scaled columns, and these columns of all rows as [Common]
-// returns them.
+// commonNumbers returns the places of the columns that are scaled, and all rows of these columns as
+// [Common] returns them.
 func commonNumbers(s method.Split) ([]int, linalg.Rows, error) {
 	x, places := s.Set.X, numbers(s)
 	if s.Frame != nil {
@@ -85,8 +87,8 @@ func commonNumbers(s method.Split) ([]int, linalg.Rows, error) {
 	return places, level{dataset.RowsOf(x), dataset.NearConstantColumns(x, counted(s), prepare.Least)}, nil
 }
 
-// Together returns the scaling of several parties' rows in one place, as the parties would compute
-// it among themselves; empty if the job has none. A single party releases its sums to nobody.
+// Together returns the scaling that several parties would compute among themselves, from all their
+// rows in one place. It is empty if the job has none. A single party releases its sums to nobody.
 func Together(j *job.Job, parties []method.Split) (scale.Scaling, error) {
 	first := parties[0]
 	switch {
@@ -113,8 +115,8 @@ func Together(j *job.Job, parties []method.Split) (scale.Scaling, error) {
 	return found.Spread(places, first.Set.X.Cols()), nil
 }
 
-// summarized returns the scaled columns of a split, as one of the given number of parties
-// summarises them.
+// summarized returns the columns of a split that are scaled, in the form in which a party
+// summarises them. This form depends on the number of parties.
 func summarized(s method.Split, places []int, parties int) (linalg.Rows, error) {
 	if parties > 1 {
 		_, x, err := commonNumbers(s)

@@ -10,9 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Split checks a table against a job and holds out rows. For a fraction, the table's own key
-// selects them. The launching process uses it too, so that its comparisons use the same rows. party
-// is needed if the job holds out all rows of one party.
+// Split checks a table against a job and selects the held-out rows. If the job holds out a
+// fraction, the table's own key selects them. The launching process also calls Split, so that its
+// comparisons use the same rows. party is needed if the job holds out all rows of one party.
 func Split(j *job.Job, party string, t method.Table) (method.Split, error) {
 	set := t.Set
 	if t.HeldOut != nil {
@@ -50,7 +50,7 @@ func Split(j *job.Job, party string, t method.Table) (method.Split, error) {
 	return s, nil
 }
 
-// labelled checks the labels against the needs of the job's learner. It drops labels that the job
+// labelled checks the labels against the needs of the job's learner. It removes labels that the job
 // does not need.
 func labelled(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	set, err := method.TakeLabels(j, set)
@@ -63,11 +63,11 @@ func labelled(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	return set, method.CheckLabels(j, set)
 }
 
-// heldOut returns the held-out rows, ascending.
+// heldOut returns the numbers of the held-out rows, in ascending order.
 func heldOut(j *job.Job, party string, t method.Table) ([]int, error) {
 	n := t.Set.X.Rows()
 	switch {
-	case j.Data.Test == job.Test{} || j.Data.Test.None: // folds only, or nothing
+	case j.Data.Test == job.Test{} || j.Data.Test.None: // the job has only cross-validation folds, or holds out nothing
 		return nil, nil
 	case t.HeldOut != nil:
 		rows := make([]int, t.HeldOut.X.Rows())
@@ -91,7 +91,7 @@ func heldOut(j *job.Job, party string, t method.Table) ([]int, error) {
 	return test, err
 }
 
-// later returns the rows from the job's bound on.
+// later returns the rows whose value in the job's column is at the job's bound or after it.
 func later(j *job.Job, set *dataset.Set) ([]int, error) {
 	name := j.Data.Test.Column
 	if set.Cut == nil {

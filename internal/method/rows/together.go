@@ -10,20 +10,20 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// PreparationReceivers is implemented by the keys of a job in which some parties fit nothing and receive the
-// preparation from others.
+// PreparationReceivers is an interface of a job's settings. They implement it if some parties fit
+// nothing and receive the preparation from others.
 type PreparationReceivers interface {
 	ReceivesPreparation(j *job.Job, party string) bool
 }
 
-// receivesPreparation reports whether a party receives the preparation.
+// receivesPreparation reports whether a party receives the preparation from the other parties.
 func receivesPreparation(j *job.Job, party string) bool {
 	keys, some := j.Protocol.Values.(PreparationReceivers)
 	return some && keys.ReceivesPreparation(j, party)
 }
 
 // PrepareTogether prepares the tables of all parties in one place, as the parties would among
-// themselves; names are the parties'. Numeric tables stay unchanged.
+// themselves. names holds the names of the parties. Numeric tables stay unchanged.
 func PrepareTogether(j *job.Job, names []string, splits []method.Split) error {
 	frames := make([]*prepare.Frame, len(splits))
 	for i, s := range splits {
@@ -69,7 +69,7 @@ func fitTogether(j *job.Job, splits []method.Split, frames []*prepare.Frame) (*p
 	for i, f := range frames {
 		rows := splits[i].Rows(false)
 		if len(rows) == 0 && j.Data.Test.Party != "" {
-			continue // it is held out
+			continue // all the party's rows are held out, so it adds nothing
 		}
 		own, err := plan.Vector(f, rows)
 		if err != nil {
@@ -82,7 +82,8 @@ func fitTogether(j *job.Job, splits []method.Split, frames []*prepare.Frame) (*p
 	return plan.Fit(sum)
 }
 
-// uniteAll returns the words that at least one party has often enough.
+// uniteAll returns, for each column with agreed categories, the words that at least one party has
+// often enough.
 func uniteAll(s prepare.Schema, splits []method.Split, frames []*prepare.Frame) ([][]string, error) {
 	var agreed [][]string
 	for _, column := range s.Agrees() {

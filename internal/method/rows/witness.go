@@ -18,15 +18,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// statement describes a party's preparation to all others and the coordinator. The digest is under
-// a key of the parties; without a key the coordinator could guess agreed words and medians and test
-// the guesses.
+// statement describes a party's preparation to all other parties and the coordinator. The digest is
+// under a key of the parties. Without a key the coordinator could guess agreed words and medians
+// and test the guesses.
 type statement struct {
 	columns int
 	digest  [sha256.Size]byte
 }
 
-// stated returns a party's statement.
+// stated returns a party's encoded statement about its preparation.
 func stated(made *prepare.Preparation, hash [sha256.Size]byte, key [32]byte) []byte {
 	mac := hmac.New(sha256.New, key[:])
 	_, _ = mac.Write([]byte("mercer/v1/preparation"))
@@ -51,18 +51,20 @@ func decodeStatement(b []byte) (statement, error) {
 	return s, r.Close("rows: statement about a preparation")
 }
 
-// Witness is the coordinator's part of a job's preparation: it receives the parties' statements.
+// Witness is the coordinator's part of a job's preparation. It receives the parties' statements
+// about their preparations.
 type Witness struct {
 	of    method.Instance
 	heard *learner.Prepared
 }
 
-// WitnessOf returns the coordinator's part of a job.
+// WitnessOf returns the coordinator's part of a job's preparation, before it has received
+// statements.
 func WitnessOf(c method.Instance) Witness { return Witness{of: c} }
 
-// hear builds the coordinator's machine of the step in which the parties state their preparations.
+// hear builds the machine with which the coordinator receives the parties' statements.
 func (w *Witness) hear(setup method.Setup) (*method.Run, error) {
-	var parties []string // of the session: some may come later, or have left
+	var parties []string // the parties of the session, since some may come later or have left
 	for _, m := range setup.Session.Members {
 		if m.Role != protocol.RoleServer {
 			parties = append(parties, m.Name)
@@ -71,7 +73,7 @@ func (w *Witness) hear(setup method.Setup) (*method.Run, error) {
 	return sums.Listener(setup, func(statements [][]byte) error { return w.take(parties, statements) })
 }
 
-// take refuses statements that differ.
+// take refuses statements of parties that differ, and stores the common one.
 func (w *Witness) take(parties []string, statements [][]byte) error {
 	for i, b := range statements {
 		s, err := decodeStatement(b)
@@ -79,15 +81,15 @@ func (w *Witness) take(parties []string, statements [][]byte) error {
 			return protocol.Blame(parties[i], protocol.KindMalformed, err)
 		}
 		if !bytes.Equal(b, statements[0]) {
-			return fault.BadInputf("rows: %s and %s state different preparations, so that nothing is learnt from their rows; look for a program that differs", parties[0], parties[i])
+			return fault.BadInputf("rows: %s and %s state different preparations, so the job learns nothing from their rows; check that both run the same program", parties[0], parties[i])
 		}
 		w.heard = &learner.Prepared{Columns: s.columns, Digest: hex.EncodeToString(s.digest[:]), Keyed: true}
 	}
 	return nil
 }
 
-// Prepared returns the coordinator's knowledge of the preparation; nil without a schema. A
-// preparation that is not fitted follows from the job.
+// Prepared returns what the coordinator knows about the preparation. It returns nil without a
+// schema. A preparation that is not fitted follows from the job.
 func (w *Witness) Prepared() (*learner.Prepared, error) {
 	data := &w.of.Job.Data
 	if w.heard != nil || !data.Prepares() || data.FitsSchema() {
@@ -105,10 +107,10 @@ func (w *Witness) Prepared() (*learner.Prepared, error) {
 	return &learner.Prepared{Columns: made.Width(), Digest: hex.EncodeToString(hash[:])}, nil
 }
 
-// preparationLeakage states what each role learns while a preparation is fitted.
+// preparationLeakage states what each role learns while the parties fit a preparation.
 func preparationLeakage(c method.Instance) map[string][]string {
 	plan, err := prepare.NewPlan(c.Job.Data.Schema, c.Job.Data.Fitted())
-	if err != nil { // then no step of the job has run
+	if err != nil { // no step of a job with an invalid schema has run
 		return nil
 	}
 	lines := schemaLeakage()
@@ -133,7 +135,7 @@ func wordsLeakage(c method.Instance, columns []string, lines map[string][]string
 
 func sumsLeakage(c method.Instance, told []string, lines map[string][]string) {
 	list, train := strings.Join(told, "; "), len(c.Parties)
-	if c.Job.Data.Test.Party != "" { // it is held out, and adds zeros
+	if c.Job.Data.Test.Party != "" { // all rows of one party are held out, so that party adds zeros
 		train--
 	}
 	if train == 2 {
@@ -151,7 +153,7 @@ func schemaLeakage() map[string][]string {
 	}}
 }
 
-// KeptLeakage is Leakage for a job that reuses the fit of an earlier one.
+// KeptLeakage adds the leakage of a job that keeps the fit of the job that it continues.
 func KeptLeakage(c method.Instance, lines map[string][]string) {
 	add(lines, namesLeakage(c))
 	if c.Job.Data.Prepares() {
@@ -174,7 +176,7 @@ func RefitLeakage(first, last method.Instance, lines map[string][]string, featur
 	}
 }
 
-// keptLeakage adds what each role learns if the job prepares rows with the fit of an earlier one.
+// keptLeakage adds what each role learns if the job prepares rows with the fit that its file names.
 func keptLeakage(c method.Instance, lines map[string][]string) {
 	if c.Job.Data.Prepares() {
 		add(lines, schemaLeakage())
@@ -186,7 +188,7 @@ func keptLeakage(c method.Instance, lines map[string][]string) {
 	add(lines, map[string][]string{"party": {said}})
 }
 
-// FittedOf names the fitted values of a job that newcomers receive.
+// FittedOf names the fitted values that newcomers of a job receive.
 func FittedOf(j *job.Job) string {
 	what := "scaling"
 	if j.Data.FitsSchema() {
@@ -195,7 +197,7 @@ func FittedOf(j *job.Job) string {
 	return fmt.Sprintf("the %s that the others fitted: %s, over their rows", what, fittedValues(j))
 }
 
-// fittedValues lists the values that the parties of a job fit.
+// fittedValues lists the kinds of values that the parties of a job fit.
 func fittedValues(j *job.Job) string {
 	var parts []string
 	if plan, err := prepare.NewPlan(j.Data.Schema, j.Data.Fitted()); err == nil {
@@ -207,7 +209,7 @@ func fittedValues(j *job.Job) string {
 	return strings.Join(parts, "; ")
 }
 
-// TraceOf names the fitted values in which rows of a former party leave a trace.
+// TraceOf names the fitted values on which the rows of a former party have left a trace.
 func TraceOf(j *job.Job) string {
 	switch {
 	case !j.Data.FitsSchema():

@@ -1,6 +1,6 @@
-// Package secureboost binds protocol SecureBoost to learners, for comparison with FDSKL: parties
-// with different columns of the same people grow boosted trees. The label holder decides by sums
-// over the bins of the others' columns. See protocol/secureboost.
+// Package secureboost runs jobs of protocol SecureBoost, in which parties with different columns of
+// the same people grow boosted trees. It serves for comparison with FDSKL. The party with the
+// labels decides by sums over the bins of the other parties' columns. See protocol/secureboost.
 package secureboost
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secureboost"
 )
 
-// Protocol returns the binding of SecureBoost.
+// Protocol returns the method that runs protocol SecureBoost.
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[party, server, columns.Declared]{
@@ -35,7 +35,8 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	NoFile: columns.Undownloadable,
 })
 
-// undeployable refuses jobs that show labels to all parties.
+// undeployable explains why a job that shows labels to all parties cannot run between parties. It
+// returns "" for other jobs.
 func undeployable(j *job.Job) string {
 	if keysOf(j).HE == secureboost.None {
 		return "protocol secureboost with he: none shows the labels to every party, and runs in simulate only; write he: paillier"
@@ -43,8 +44,8 @@ func undeployable(j *job.Job) string {
 	return ""
 }
 
-// Keys are the settings of a job; see protocol/secureboost. There is no hardened mode, because the
-// parties always see which rows are together in a node.
+// Keys holds the settings of protocol secureboost in a job file; see protocol/secureboost. Mode
+// hardened does not exist, because the parties always see which rows are together in a node.
 type Keys struct {
 	job.Moded
 	HE secureboost.Encryption
@@ -53,7 +54,7 @@ type Keys struct {
 
 var _ job.Settings = (*Keys)(nil)
 
-// Section declares the keys.
+// Section declares the keys of protocol secureboost in a job file.
 func (k *Keys) Section() *section.Section {
 	return &section.Section{Doc: "Parties that hold different columns of the same people grow boosted trees. The holder of the labels decides by sums of encrypted gradients.",
 		Fields: []section.Field{
@@ -64,12 +65,12 @@ func (k *Keys) Section() *section.Section {
 		}, Finish: k.CheckIDs}
 }
 
-// Demands implements [job.Settings].
+// Demands returns what the settings demand of a job; it implements [job.Settings].
 func (k *Keys) Demands() job.Demands {
 	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"max_ids": k.MaxIDs}}
 }
 
-// check requires mode paper and a learner that grows trees.
+// check refuses a job that is not in mode paper or whose learner does not grow trees.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch {
 	case k.Mode != job.Paper:
@@ -86,10 +87,10 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// step is a step of this binding.
+// step is one step of a SecureBoost job.
 type step = method.StepOf[party, server, columns.Declared]
 
-// steps plans a job: the parties align their rows and grow trees, and the first one sends its
+// steps plans a job. The parties align their rows and grow trees. Then the first party sends its
 // figures to the coordinator.
 func steps(c method.Instance) ([]step, error) {
 	plan, err := columns.Steps(c, columns.As[party, server]{
@@ -100,7 +101,7 @@ func steps(c method.Instance) ([]step, error) {
 		return nil, err
 	}
 	if len(c.Parties) > secureboost.MaxHosts+1 {
-		return nil, fmt.Errorf("secureboost: trees cannot be grown among %d parties; name at most %d", len(c.Parties), secureboost.MaxHosts+1)
+		return nil, fmt.Errorf("secureboost: the job has %d parties; name at most %d", len(c.Parties), secureboost.MaxHosts+1)
 	}
 	return append(plan, step{
 		Name: "protocol", Session: &method.Session{
@@ -118,10 +119,10 @@ func steps(c method.Instance) ([]step, error) {
 	}, columns.ReportStep(c, findingBytes, (*party).tell, (*server).hear)), nil
 }
 
-// keysOf returns the settings of a job.
+// keysOf returns a job's settings of protocol secureboost.
 func keysOf(j *job.Job) *Keys { return job.As[*Keys](j.Protocol) }
 
-// paramsOf returns the parameters of the session for all declarations.
+// paramsOf returns the parameters of the session that grows trees, from all parties' declarations.
 func paramsOf(j *job.Job, d columns.Declared) (secureboost.Params, error) {
 	rows, err := d.Rows()
 	if err != nil {
@@ -141,7 +142,7 @@ func paramsOf(j *job.Job, d columns.Declared) (secureboost.Params, error) {
 	return p, nil
 }
 
-// usable refuses declarations that cannot be grown on.
+// usable returns a check that refuses declarations with which the parties cannot grow trees.
 func usable(j *job.Job) func(columns.Declared) error {
 	return func(d columns.Declared) error {
 		_, err := paramsOf(j, d)

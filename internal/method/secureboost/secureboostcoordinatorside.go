@@ -14,14 +14,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secureboost"
 )
 
-// server is the coordinator, which receives the label holder's figures.
+// server is the state of the coordinator, which receives the figures of the party with the labels.
 type server struct{ columns.ReportedServer }
 
 func newServer(c method.Instance) (*server, error) {
 	return &server{columns.ReportedServer{Server: columns.Server{Instance: c}}}, nil
 }
 
-// hear stores the label holder's finding.
+// hear stores the report of the party with the labels.
 func (s *server) hear(body []byte) error {
 	v, err := decodeFinding(body)
 	if err != nil {
@@ -37,16 +37,16 @@ func (s *server) result() (*method.Result, error) {
 	return s.Result(func(rows int) map[string][]string { return Leakage(s.Job, rows) })
 }
 
-// finding holds the label holder's report to the coordinator about its trees.
+// finding holds the report about its trees that the party with the labels sends to the coordinator.
 type finding struct {
 	metrics learner.Metrics
-	model   [32]byte // SHA-256 of the trees, which stay where they are
+	model   [32]byte // SHA-256 of the trees, which stay with the party that has the labels
 }
 
-// findingBytes is the length of every finding. A fixed length hides which metrics it has.
+// findingBytes is the number of bytes in every finding. A fixed length hides which metrics it has.
 const findingBytes = 4*9 + 32
 
-// told lists the metrics of a finding, in order.
+// told lists the metrics of a finding in their order.
 func told() []string { return []string{"accuracy", "f1_micro", "f1_macro", "auc"} }
 
 func (v finding) encode() []byte {
@@ -68,7 +68,7 @@ func decodeFinding(b []byte) (finding, error) {
 		switch {
 		case r.Err() != nil:
 		case has && !(value >= 0 && value <= 1):
-			r.Fail(fmt.Errorf("%s is %v", name, value))
+			r.Fail(fmt.Errorf("the metric %s is %v; it must be from 0 to 1", name, value))
 		case !has && math.Float64bits(value) != 0:
 			r.Fail(fmt.Errorf("the metric %s has value %v although it is marked as absent", name, value))
 		case has:
@@ -79,8 +79,8 @@ func decodeFinding(b []byte) (finding, error) {
 	return v, r.Close("secureboost: finding")
 }
 
-// Leakage describes in plain words what each role learns from a job with the given number of
-// common rows.
+// Leakage describes in plain words what each role learns from a job. rows is the number of common
+// rows.
 func Leakage(j *job.Job, rows int) map[string][]string {
 	parties, trees := j.Parties(), learner.TreesOf(j)
 	lines := secureboost.Leakage(secureboost.Facts{

@@ -16,10 +16,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secureboost"
 )
 
-// party is a party with columns: the guest, or a host.
+// party is the state of a party with columns. The party with the labels is the guest, and every
+// other party is a host.
 type party struct {
 	*columns.Party
-	training *Training // at the guest
+	training *Training // set at the guest
 }
 
 func newParty(c method.Instance, self string, t method.Table) (*party, error) {
@@ -35,8 +36,8 @@ func (p *party) declare(d *columns.Declaration) error {
 	return nil
 }
 
-// trained states the release of sums over the training rows, which reveal information about the
-// party's columns and, without encryption, the guest's labels.
+// trained lists the releases of sums over the training rows. These sums reveal information about
+// the party's columns and, without encryption, about the guest's labels.
 func (p *party) trained() ([]method.Release, error) {
 	list, err := p.Releases(method.ReleaseSums)
 	for i := range list {
@@ -46,7 +47,7 @@ func (p *party) trained() ([]method.Release, error) {
 	return list, err
 }
 
-// grower is a party's machine of the session that grows trees.
+// grower builds a party's machine for the session that grows trees.
 func (p *party) grower(setup method.Setup) (*method.Run, error) {
 	in, train := p.input()
 	if p.Self != p.Parties[0] {
@@ -64,7 +65,7 @@ func (p *party) grower(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// input returns the party's columns in bins, and the number of training rows.
+// input returns the party's columns, divided into bins, and the number of training rows.
 func (p *party) input() (secureboost.Input, int) {
 	train, _ := p.Training().Shape()
 	binned := boost.Bin(p.Rows, train, learner.TreesOf(p.Job).Bins)
@@ -79,7 +80,7 @@ func (p *party) input() (secureboost.Input, int) {
 	return in, train
 }
 
-// judged describes the guest's decisions on held-out rows.
+// judged evaluates the guest's decisions on the held-out rows.
 func (p *party) judged() (*method.Judged, error) {
 	t := p.training
 	if t == nil {
@@ -92,7 +93,7 @@ func (p *party) judged() (*method.Judged, error) {
 	return g, err
 }
 
-// tell builds the guest's machine that sends the finding.
+// tell builds the machine with which the guest sends its finding to the coordinator.
 func (p *party) tell(setup method.Setup) (*method.Run, error) {
 	m, err := p.training.Measure()
 	if err != nil {
@@ -101,23 +102,23 @@ func (p *party) tell(setup method.Setup) (*method.Run, error) {
 	return sums.Sender(setup, finding{m, p.training.hash()}.encode())
 }
 
-// Training is the label holder's side of a training: a booster, with the classes that its scores
-// represent.
+// Training is the training at the party with the labels. It holds a booster and the classes that
+// the booster's scores represent.
 type Training struct {
 	*boost.Booster
 	outputs *learner.Outputs
-	labels  []string // of all rows
+	labels  []string // the labels of all rows
 	train   int
 }
 
-// NewTraining returns the training of a job on the first train rows; the others are held out.
+// NewTraining returns the training of a job on the first train rows. The other rows are held out.
 func NewTraining(j *job.Job, labels []string, train int) (*Training, error) {
 	out, err := learner.OutputsOf(j, labels[:train])
 	if err != nil {
 		return nil, err
 	}
 	if out.Y.Rows > 1 {
-		return nil, errors.New("boosted trees need two classes, and the labels have more; choose two")
+		return nil, errors.New("boosted trees need two classes, but the labels have more; choose two")
 	}
 	y := make([]float64, train)
 	for i, v := range out.Y.Row(0) {
@@ -127,18 +128,18 @@ func NewTraining(j *job.Job, labels []string, train int) (*Training, error) {
 	return &Training{Booster: b, outputs: out, labels: labels, train: train}, err
 }
 
-// Measure returns the metrics on held-out rows.
+// Measure returns the metrics of the trees on the held-out rows.
 func (t *Training) Measure() (learner.Metrics, error) {
 	return t.outputs.Measure(t.decisions(), t.labels[t.train:])
 }
 
-// decisions returns the decisions on the held-out rows.
+// decisions returns the scores of the held-out rows as a matrix with one row.
 func (t *Training) decisions() linalg.Matrix[float64] {
 	scores := t.Scores()[t.train:]
 	return linalg.Matrix[float64]{Rows: 1, Cols: len(scores), Stride: len(scores), Data: scores}
 }
 
-// hash returns a digest of the label holder's trees.
+// hash returns a digest of the trees at the party with the labels.
 func (t *Training) hash() [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/secureboost/model")

@@ -219,10 +219,10 @@ func TestJobsOfDevices(t *testing.T) {
 		"packages":       {"aggregation: secagg, dropped: 0.1", "aggregation: packages", "add aggregation: secagg to protocol"},
 		"no classes":     {"classes: [no, yes], ", "", "sees no labels"},
 		"no bins":        {"bins: 12", "features: columns", "add bins: to protocol"},
-		"every row":      {"{fraction: 0.25}", "{every: 4}", "every device draws for itself"},
-		"losses":         {"{by: devices}", "{by: devices, dropout: 0.1}", "dropout is for simulate only"},
+		"every row":      {"{fraction: 0.25}", "{every: 4}", "each device itself draws whether it tests"},
+		"losses":         {"{by: devices}", "{by: devices, dropout: 0.1}", "only simulate can play dropout"},
 		"semi-honest":    {"dropped: 0.1", "dropped: 0.1, adversary: semi-honest", "runs in simulate only"},
-		"a large cohort": {"cohort: 4", "cohort: 21", "devices add to a sum of at least 21"},
+		"a large cohort": {"cohort: 4", "cohort: 21", "a sum needs at least 21"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Replace(enrolledJob, tt.from, tt.to, 1)
@@ -258,7 +258,7 @@ func TestPartiesThatDoNotBegin(t *testing.T) {
 		"too many bins":            {"bins: 12", "bins: 65537", "at most 65536", good, 4},
 		"two hashes":               {"bins: 12", "bins: 12, hashes: 2", "bins can be intersected", good, 4},
 		"a large ball":             {"lambda: 100", "lambda: 0.00001", "large ones switch chosen people", good, 4},
-		"ratings":                  {"", "", "these are ratings", method.Table{Ratings: &dataset.Ratings{}}, 4},
+		"ratings":                  {"", "", "the file has ratings", method.Table{Ratings: &dataset.Ratings{}}, 4},
 		"two rows":                 {"", "", "has 2 rows", two, 4},
 		"no label":                 {"", "", "has no labels", bare, 4},
 		"another class":            {"", "", `label "maybe"; the classes are "no" and "yes"`, other, 4},
@@ -331,7 +331,7 @@ func TestTooFewTrainersEndAJob(t *testing.T) {
 	e.server.Params = p
 	sum := [][]int64{make([]int64, 13), {10, 0, 10, 4, 0, 0}}
 	e.server.added = 20
-	if err := e.server.close(sum); err == nil || !strings.Contains(err.Error(), "10 of 20 devices in the sum train, and a step takes 20") {
+	if err := e.server.close(sum); err == nil || !strings.Contains(err.Error(), "only 10 of 20 devices in the sum train, but a step requires 20") {
 		t.Errorf("%v", err)
 	}
 	sum[1][0] = 9

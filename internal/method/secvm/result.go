@@ -12,46 +12,46 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// Details hold the part of a result that only SecVM has.
+// Details holds the part of a result that only jobs of SecVM have.
 type Details struct {
 	SecVM *Figures `json:"secvm"`
 }
 
-// Figures describe how a job went.
+// Figures describes the devices, windows and outcomes of a job.
 type Figures struct {
 	Source       string         `json:"source"`
 	Devices      int            `json:"devices"`
 	Trainers     int            `json:"training_devices"`
 	Testers      int            `json:"testing_devices"`
 	Windows      int            `json:"windows"`
-	Bins         int            `json:"bins"`               // or columns
-	Features     FeatureSpace   `json:"features,omitempty"` // none: hashed
-	Packages     int            `json:"packages"`           // of each device in each window; of mode paper and of sums, at most
+	Bins         int            `json:"bins"`               // the number of bins or, without hashing, of columns
+	Features     FeatureSpace   `json:"features,omitempty"` // absent for hashed features
+	Packages     int            `json:"packages"`           // the number of packages of each device in each window; a maximum in mode paper and for sums
 	PackageBytes int            `json:"package_bytes"`
-	Sums         []sums.Figures `json:"sums,omitempty"` // of each window, where packages are summed and not sent
-	Sampled      int            `json:"sampled"`        // devices that had more to say than packages; 0 where only they know
+	Sums         []sums.Figures `json:"sums,omitempty"` // the figures of each window's sum, if windows are secure sums
+	Sampled      int            `json:"sampled"`        // the number of devices with more units than packages; 0 where only the devices know it
 	Classes      []ClassTest    `json:"classes"`
-	Majority     float64        `json:"majority_accuracy"`  // of a model that always says the testing devices' larger class
-	PooledC      float64        `json:"pooled_c,omitempty"` // of the best pooled machine
+	Majority     float64        `json:"majority_accuracy"`  // the accuracy of a model that always predicts the testing devices' larger class
+	PooledC      float64        `json:"pooled_c,omitempty"` // the parameter C of the best pooled machine
 	Averages     []AveragePoint `json:"averages"`
 	BinCurve     []BinPoint     `json:"bin_curve,omitempty"`
 }
 
-// BinPoint holds the accuracy with another number of bins: figure 3 of the paper.
+// BinPoint holds the accuracy with another number of bins, as in figure 3 of the paper.
 type BinPoint struct {
 	Bins     int     `json:"bins"`
 	Accuracy float64 `json:"accuracy"`
 }
 
-// ClassTest counts how the testing devices of a class were predicted.
+// ClassTest counts the testing devices of one class, and those that were predicted correctly.
 type ClassTest struct {
 	Class   string `json:"class"`
 	Tested  uint64 `json:"tested"`
 	Correct uint64 `json:"correct"`
 }
 
-// MajorityOf is the accuracy of a model that always predicts the class of most testing devices: the
-// share of that class. It is 0 without any test.
+// MajorityOf returns the accuracy of a model that always predicts the class of most testing
+// devices. This is the share of that class. It is 0 without any test.
 func MajorityOf(tests []ClassTest) float64 {
 	var most, all uint64
 	for _, t := range tests {
@@ -60,7 +60,8 @@ func MajorityOf(tests []ClassTest) float64 {
 	return float64(most) / float64(max(1, all))
 }
 
-// TestsOf adds the classes to the test outcomes of label -1 and +1.
+// TestsOf combines the names of the two classes with their test outcomes. The first class has label
+// -1, and the second +1.
 func TestsOf(classes [2]string, tests [2]secvm.Outcome) (list []ClassTest) {
 	for i, t := range tests {
 		list = append(list, ClassTest{Class: classes[i], Tested: t.Total, Correct: t.Correct})
@@ -68,25 +69,25 @@ func TestsOf(classes [2]string, tests [2]secvm.Outcome) (list []ClassTest) {
 	return list
 }
 
-// AccuracyOf is the share of correct tests of both classes.
+// AccuracyOf returns the share of correct tests, over both classes.
 func AccuracyOf(tests [2]secvm.Outcome) float64 {
 	return float64(tests[0].Correct+tests[1].Correct) / float64(tests[0].Total+tests[1].Total)
 }
 
-// String describes the test in words.
+// String states in words how many devices of the class were predicted correctly.
 func (c ClassTest) String() string {
 	return fmt.Sprintf("class %s: %d of %d testing devices predicted right", c.Class, c.Correct, c.Tested)
 }
 
-// AveragePoint holds the accuracy of the mean of the last weight vectors after an
-// iteration: figure 2 of the paper.
+// AveragePoint holds the accuracy, after an iteration, of the mean of the last weight vectors.
+// Figure 2 of the paper shows it.
 type AveragePoint struct {
 	Iteration int     `json:"iteration"`
 	Averaged  int     `json:"averaged"`
 	Accuracy  float64 `json:"accuracy"`
 }
 
-// present describes a result.
+// present returns the text, curves and summary that describe a result.
 func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 	d, err := method.DetailsOf[Details](r)
 	if err != nil || d == nil || d.SecVM == nil {
@@ -99,8 +100,8 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 	return p, nil
 }
 
-// text returns the part of a result's text beside its scores. exact reports whether all sums equal
-// the sums of the plain packages; it is nil if nobody has compared them.
+// text describes a job in lines and tables, without the scores. exact reports whether all sums
+// equal the sums of the plain packages; it is nil if the job has made no such comparison.
 func (f *Figures) text(exact *bool) []method.Block {
 	var list []method.Block
 	linef := func(format string, args ...any) {
@@ -136,7 +137,7 @@ func (f *Figures) text(exact *bool) []method.Block {
 	return list
 }
 
-// width describes the number of weights without the bias.
+// width describes the number of weights, without the bias, in words.
 func (f *Figures) width() string {
 	if f.Features == ColumnFeatures {
 		return fmt.Sprintf("%d columns, which are not hashed", f.Bins)
@@ -144,8 +145,8 @@ func (f *Figures) width() string {
 	return fmt.Sprintf("%d bins", f.Bins)
 }
 
-// curves returns figures 2 and 3 of the paper: the accuracy of means of the last weight vectors by
-// iteration, and of other numbers of bins.
+// curves returns the curves of figures 2 and 3 of the paper. Figure 2 shows the accuracy of means
+// of the last weight vectors by iteration, and figure 3 the accuracy with other numbers of bins.
 func (f *Figures) curves() []report.Curve {
 	var list []report.Curve
 	if len(f.Averages) > 0 {
@@ -162,10 +163,10 @@ func (f *Figures) curves() []report.Curve {
 	return list
 }
 
-// averagesCurve has a line for each number of vectors.
+// averagesCurve returns a curve with a line for each number of averaged vectors.
 func averagesCurve(points []AveragePoint) report.Curve {
 	c := report.Curve{Title: "Accuracy of the mean of the last weight vectors", X: "iteration"}
-	at := make(map[int]int) // line of a number of vectors
+	at := make(map[int]int) // the place of the line for each number of averaged vectors
 	for _, p := range points {
 		if _, ok := at[p.Averaged]; !ok {
 			at[p.Averaged] = len(c.Lines)
@@ -180,7 +181,7 @@ func averagesCurve(points []AveragePoint) report.Curve {
 	return c
 }
 
-// summary returns the head of the page.
+// summary returns the rows that head the page of a result.
 func (f *Figures) summary(j *job.Job) []report.Row {
 	sent := report.Row{Label: "Packages", Value: fmt.Sprintf("%d of %d bytes from each device in each of %d windows", f.Packages, f.PackageBytes, f.Windows)}
 	if len(f.Sums) > 0 {

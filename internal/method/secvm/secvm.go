@@ -1,6 +1,6 @@
-// Package secvm binds protocol SecVM to learners: anonymous devices, each with one labelled record,
-// send their contributions to a support vector machine in unlinkable packages, or add them up so
-// that a server sees only the sum. See protocol/secvm and protocol/secagg.
+// Package secvm runs jobs of protocol SecVM, in which many devices with one labelled record each
+// train a support vector machine. Devices send their contributions in unlinkable packages, or add
+// them up so that a server sees only the sum. See protocol/secvm and protocol/secagg.
 //
 //	publish weights -> window -> step, until the last weights are tested
 //
@@ -22,25 +22,25 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Protocol returns the binding of SecVM.
+// Protocol returns the method that runs protocol SecVM.
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[Party, Server, nothing]{
 	Name: "secvm", Keys: func() job.Settings { return new(Keys) },
-	Traits: job.Traits{Cuts: job.Devices, Comparisons: []job.Comparison{job.Curve}, Undeployable: undeployable}, // other numbers of bins
+	Traits: job.Traits{Cuts: job.Devices, Comparisons: []job.Comparison{job.Curve}, Undeployable: undeployable}, // a job can compare other numbers of bins
 	Steps:  steps, NewParty: newParty, NewServer: newServer,
 	Public:       func(*Party) nothing { return nothing{} },
 	PublicServer: func(*Server) nothing { return nothing{} },
 	Facts:        method.NoFacts[Party], Minimums: minimums, Result: (*Server).result, Ended: (*Server).ended,
-	Model: &method.ModelOf[Server]{Write: (*Server).writeModel}, // every device receives it
+	Model: &method.ModelOf[Server]{Write: (*Server).writeModel}, // the model is public, because every device receives it
 	Devices: &method.DevicesOf[Party, Server]{
 		Serves: serves, Passing: true, Draw: (*Party).Draw, Model: (*Party).writeModel, Snapshot: (*Server).snapshot, Restore: (*Server).restore,
 	},
 	Present: present,
 })
 
-// undeployable refuses all jobs: SecVM needs many anonymous devices, and a coordinator has few
-// known parties.
+// undeployable explains why no job of SecVM can be submitted to a coordinator. SecVM needs many
+// anonymous devices, and a coordinator has few known parties.
 func undeployable(j *job.Job) string {
 	if KeysOf(j).summed() {
 		return "protocol secvm with aggregation: secagg has devices and no parties to submit a job to; mercer gateway sums serves it"
@@ -48,7 +48,7 @@ func undeployable(j *job.Job) string {
 	return "protocol secvm has devices that nobody knows by name, and so no parties to submit a job to; mercer gateway serves it"
 }
 
-// minimums refuses a job whose steps may have fewer participants than an operator requires.
+// minimums refuses a job whose steps may have fewer participants than a device's limits require.
 func minimums(f method.Limits, j *job.Job) error {
 	k := KeysOf(j)
 	if k.Cohort < f.Cohort {
@@ -60,20 +60,21 @@ func minimums(f method.Limits, j *job.Job) error {
 	return nil
 }
 
-// serves returns the reason why enrolled devices cannot run the job by sums; nil if they can.
+// serves returns the reason why enrolled devices cannot run the job by secure sums. It returns nil
+// if they can.
 func serves(j *job.Job) error {
 	switch k := KeysOf(j); {
 	case !k.summed():
-		return fault.BadInputf("secvm: devices that are enrolled by name add up; add aggregation: secagg to protocol, or serve packages with mercer gateway")
+		return fault.BadInputf("secvm: devices that are enrolled by name run secure sums only; add aggregation: secagg to protocol, or serve packages with mercer gateway")
 	case k.Adversary != sums.Active:
 		return fault.BadInputf("secvm: adversary: semi-honest trusts the server to send the same to every device and runs in simulate only; remove adversary: semi-honest")
 	case j.Data.Partition.Dropout > 0:
-		return fault.BadInputf("secvm: dropout is for simulate only; remove it")
+		return fault.BadInputf("secvm: only simulate can play dropout; remove it")
 	}
 	return CheckUnseen(j, "the server of devices")
 }
 
-// summedOf returns the public settings of an instance.
+// summedOf returns the public settings of a job of secure sums.
 func summedOf(c method.Instance) (Summed, error) {
 	params, err := secvm.NewParams(SpecOf(c.Job))
 	if err != nil {
@@ -84,13 +85,14 @@ func summedOf(c method.Instance) (Summed, error) {
 
 type step = method.StepOf[Party, Server, nothing]
 
-// nothing is the type of the public values: every window follows from its own announcement.
+// nothing is the empty type of a job's public values. Every window follows from its own
+// announcement.
 type nothing = struct{}
 
-// steps returns a sum for each iteration, over all devices, including those that dropped out of
-// earlier sums, and a last one that tests the final weights. Claims ensure that a person's record
-// goes into only one sum for each iteration. A device releases nothing that the release ledger
-// counts.
+// steps returns a secure sum over all devices for each iteration, and a last sum that tests the
+// final weights. Devices that dropped out of earlier sums take part again. Claims ensure that a
+// person's record goes into only one sum for each iteration. A device releases nothing that the
+// release ledger counts.
 func steps(c method.Instance) ([]step, error) {
 	if err := serves(c.Job); err != nil {
 		return nil, err
@@ -121,10 +123,10 @@ func steps(c method.Instance) ([]step, error) {
 	return list, nil
 }
 
-// WindowName returns the name of an iteration's step.
+// WindowName returns the name of the step that runs an iteration's window.
 func WindowName(iteration int) string { return fmt.Sprintf("window-%d", iteration) }
 
-// told reads announced weights. An error blames the server.
+// told decodes the weights that the server has announced. An error blames the server.
 func (c Summed) told(announced []byte) (secvm.Weights, error) {
 	w, err := c.Params.DecodeWeights(announced)
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Server is the server of the devices: the training, and the last window's sum.
+// Server is the state of the server of the devices: the training, and the sum of the last window.
 type Server struct {
 	Summed
 	training *Training
 	devices  int
-	first    SumFacts // of the first window
+	first    SumFacts // the leakage facts of the first window
 	sums     []sums.Figures
 	last     *secvm.Sum
-	of       sums.Summation // that gave the last sum
-	added    int            // devices in it
+	of       sums.Summation // the session that gave the last sum
+	added    int            // the number of devices in the last sum
 }
 
 func newServer(c method.Instance) (*Server, error) {
@@ -32,7 +32,7 @@ func newServer(c method.Instance) (*Server, error) {
 	return &Server{Summed: s, training: training, devices: len(c.Parties)}, err
 }
 
-// announce begins each window with the weights.
+// announce returns the encoded weights with which the server begins a window.
 func (s *Server) announce() ([]byte, error) {
 	_, w := s.training.Published()
 	return secvm.EncodeWeights(w), nil
@@ -48,8 +48,8 @@ func (s *Server) add(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// close processes a window's sum and makes the step that follows. Devices add to an iteration only
-// once, so a window with too few devices cannot be repeated.
+// close processes a window's sum and makes the training step that follows from it. Devices add to
+// an iteration only once, so a window with too few devices cannot be repeated.
 func (s *Server) close(blocks [][]int64) error {
 	sum, err := secvm.NewSum(s.Params, blocks, s.added)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Server) close(blocks [][]int64) error {
 	s.last = sum
 	over, err := s.training.Close(sum)
 	if err == nil && !over {
-		err = fmt.Errorf("%d of %d devices in the sum train, and a step takes %d; the job is over, since no device adds to an iteration twice; submit it under another name, with a lower cohort or more devices",
+		err = fmt.Errorf("only %d of %d devices in the sum train, but a step requires %d; the job has ended, because no device adds to an iteration twice; submit the job under another name, with a lower cohort or more devices",
 			sum.Count(), s.added, s.Params.Spec().Cohort)
 	}
 	return err
@@ -69,7 +69,7 @@ func (s *Server) close(blocks [][]int64) error {
 
 func (s *Server) ended(e method.End) { s.sums = append(s.sums, s.of.Ended(s.added, e)) }
 
-// serverState is a server's state between two windows.
+// serverState is the encoded form of a server's state between two windows.
 type serverState struct {
 	Training []byte         `json:"training"`
 	First    SumFacts       `json:"first"`
@@ -81,18 +81,18 @@ func (s *Server) snapshot() ([]byte, error) {
 	return json.Marshal(serverState{s.training.Snapshot(), s.first, s.sums})
 }
 
-// restore restores a snapshot.
+// restore restores the state that snapshot has encoded.
 func (s *Server) restore(snapshot []byte) error {
 	var state serverState
 	if err := json.Unmarshal(snapshot, &state); err != nil {
-		return fmt.Errorf("secvm: snapshot of a server: %w", err)
+		return fmt.Errorf("secvm: the snapshot of the server cannot be decoded: %w", err)
 	}
 	s.first, s.sums = state.First, state.Sums
 	return s.training.Restore(state.Training)
 }
 
-// result returns the server's result. Only devices know the records, so the accuracy is the only
-// figure.
+// result returns the server's result. Only devices know the records, so the accuracy is its only
+// metric.
 func (s *Server) result() (*method.Result, error) {
 	tests, spec, k := s.last.Outcomes(), s.Params.Spec(), KeysOf(s.Job)
 	f := &Figures{

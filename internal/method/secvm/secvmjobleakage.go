@@ -7,17 +7,17 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Facts hold the inputs of a job's statement of leakage.
+// Facts holds the facts about a job from which its leakage statement is computed.
 type Facts struct {
 	Params       secvm.Params
-	Published    bool // mode paper, as published: devices send only packages with content
-	Network      bool // real packages through a relay, paid for with tokens
-	OwnIssuer    bool // the gateway issued the tokens itself, and nobody countersigned
+	Published    bool // mode paper: devices send only packages with content
+	Network      bool // devices send real packages through a relay and pay for them with tokens
+	OwnIssuer    bool // the gateway issued the tokens itself, and no other party countersigned its announcements
 	Participants int
-	Rare         int // pairs of bin and sign with a single package in the first window
+	Rare         int // the number of pairs of bin and sign with a single package in the first window
 }
 
-// Rare counts the pairs of bin and sign for which a window has a single package.
+// Rare counts the pairs of bin and sign for which a window has only one package.
 func Rare(t *secvm.Tally) int {
 	rare := 0
 	for _, side := range [][]uint64{t.Minus, t.Plus} {
@@ -30,7 +30,7 @@ func Rare(t *secvm.Tally) int {
 	return rare
 }
 
-// unit names the objects that a model has weights for.
+// unit returns the word for what each weight belongs to: a column or a bin.
 func unit(p secvm.Params) string {
 	if p.Spec().Columns {
 		return "column"
@@ -40,7 +40,7 @@ func unit(p secvm.Params) string {
 
 const unhashed = "features: columns hashes nothing. The list of columns is public, every device has it, and each count belongs to exactly one named column."
 
-// Leakage describes in plain words what each role learns, computed for this job.
+// Leakage describes in plain words what each role learns in a job with anonymous packages.
 func Leakage(f Facts) map[string][]string {
 	spec, unit := f.Params.Spec(), unit(f.Params)
 	lines := map[string][]string{
@@ -75,14 +75,14 @@ func Leakage(f Facts) map[string][]string {
 	return lines
 }
 
-// SumFacts hold the facts about the first window that the statement of leakage names if windows
-// are summed.
+// SumFacts holds the facts about the first window from which the leakage statement of a job with
+// secure sums is computed.
 type SumFacts struct {
 	Participants int `json:"participants"`
-	Alone        int `json:"alone"` // entries of the sum that are 1 or -1
+	Alone        int `json:"alone"` // the number of entries of the sum that are 1 or -1
 }
 
-// SumFactsOf takes the facts of a window.
+// SumFactsOf returns the facts of a window's sum.
 func SumFactsOf(s *secvm.Sum) SumFacts {
 	f := SumFacts{Participants: s.Count()}
 	for _, block := range s.Blocks[:len(s.Blocks)-1] {
@@ -91,7 +91,7 @@ func SumFactsOf(s *secvm.Sum) SumFacts {
 	return f
 }
 
-// Leakage describes what each role learns where windows are summed, computed from the first
+// Leakage describes what each role learns in a job with secure sums. f holds the facts of the first
 // window.
 func (c Summed) Leakage(f SumFacts, devices int) map[string][]string {
 	p, spec, unit := KeysOf(c.Job), c.Params.Spec(), unit(c.Params)

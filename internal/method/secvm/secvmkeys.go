@@ -10,42 +10,42 @@ import (
 	"github.com/mercer-fl/mercer/learn/hinge"
 )
 
-// Keys are the settings of a job; see protocol/secvm.
+// Keys holds the settings of protocol secvm in a job file; see protocol/secvm.
 type Keys struct {
 	job.Moded
-	sums.Keys            // of aggregation secagg
-	Classes     []string // two, the second is the positive one; nil: the classes of the data, where one process has them all
+	sums.Keys            // the settings of aggregation secagg
+	Classes     []string // two classes, of which the second is positive; nil means the classes of the data, if one process has all data
 	Space       FeatureSpace
-	Bins        int // of hashed features, or columns; 0: the columns of the table, where one process has it
-	Hashes      int // bins that one feature falls into; 0: none is hashed
-	Packages    int // that every device sends in each window, or could
-	Cohort      int // fewest participants for a step
+	Bins        int // the number of bins or columns; 0 means the columns of the table, if one process has it
+	Hashes      int // the number of bins into which each feature is hashed; 0 means no hashing
+	Packages    int // the number of packages that every device sends, or could send, in each window
+	Cohort      int // the smallest number of participants of a step
 	Aggregation Aggregation
 }
 
 var _ job.Settings = (*Keys)(nil)
 
-// KeysOf returns the settings of a job of SecVM.
+// KeysOf returns the settings of a SecVM job.
 func KeysOf(j *job.Job) *Keys { return job.As[*Keys](j.Protocol) }
 
-// FeatureSpace names the numbers that a model has weights for.
+// FeatureSpace names what each weight of a model belongs to: a bin of hashed features, or a column.
 type FeatureSpace string
 
-// The spaces. The list of columns is public, and every device has it. A job with hashed features
-// does not write its space.
+// The feature spaces. The list of columns is public, and every device has it. A job with hashed
+// features leaves its space empty.
 const (
 	HashedFeatures FeatureSpace = "hashed"
 	ColumnFeatures FeatureSpace = "columns"
 )
 
-// Unhashed reports whether features are columns.
+// Unhashed reports whether the features are columns and so are not hashed.
 func (k *Keys) Unhashed() bool { return k.Space == ColumnFeatures }
 
-// Aggregation names the way in which the devices' contributions are added up.
+// Aggregation names how the devices' contributions are added up.
 type Aggregation string
 
-// The aggregations. With AnonymousPackages, as published, a server counts packages without knowing
-// who sent them. With SecureSum it knows who takes part and learns only the sum; see
+// The aggregations. With AnonymousPackages, the published way, a server counts packages without
+// knowing their senders. With SecureSum it knows who takes part and learns only the sum; see
 // protocol/secagg.
 const (
 	AnonymousPackages Aggregation = "packages"
@@ -54,10 +54,12 @@ const (
 
 const defaultBins = 1 << 14
 
-// maxClasses limits the list of classes, which names two.
+// maxClasses is the largest number of words that the list of classes may have before it is checked;
+// two are allowed.
 const maxClasses = 256
 
-// Section declares the keys. Devices refuse models with a smaller cohort than its default.
+// Section declares the keys of protocol secvm in a job file. Devices refuse models whose cohort is
+// smaller than its default.
 func (k *Keys) Section() *section.Section {
 	return &section.Section{Doc: "Every person has one labelled record in a device. The server counts anonymous packages, or sees secure sums.",
 		Fields: slices.Concat([]section.Field{k.ModeKey()}, k.SumKeys(k.summed, " with aggregation secagg"), []section.Field{
@@ -75,7 +77,7 @@ func (k *Keys) Section() *section.Section {
 		}), Finish: k.finish}
 }
 
-// Demands implements [job.Settings].
+// Demands returns what the settings demand of a job; it implements [job.Settings].
 func (k *Keys) Demands() job.Demands {
 	return job.Demands{Mode: k.Mode, Check: k.check}
 }
@@ -99,7 +101,7 @@ func (k *Keys) finish(in *section.Place) error {
 	}
 	if k.summed() {
 		if k.Mode == job.Paper {
-			return in.Refuse("aggregation", "mode paper has anonymous packages; remove one of the two")
+			return in.Refuse("aggregation", "mode paper sends anonymous packages, not secure sums; remove mode: paper or aggregation: secagg")
 		}
 		return k.FinishSum(in)
 	}
@@ -111,12 +113,12 @@ func (k *Keys) finish(in *section.Place) error {
 	return nil
 }
 
-// finishFeatures fills in the defaults of bins and hashes. It does not write the default space,
+// finishFeatures sets the defaults of bins and hashes. It leaves the default feature space empty,
 // because earlier jobs had no choice.
 func (k *Keys) finishFeatures(in *section.Place) error {
 	if k.Unhashed() {
 		if in.Given("hashes") {
-			return in.Refuse("hashes", "features: columns hashes nothing; remove hashes")
+			return in.Refuse("hashes", "hashes has no effect with features: columns; remove hashes")
 		}
 		return in.Some("bins", k.Bins)
 	}
@@ -127,7 +129,8 @@ func (k *Keys) finishFeatures(in *section.Place) error {
 	return in.Count("hashes", &k.Hashes, 1)
 }
 
-// check checks that learner, kernel and data suit many devices with one labelled record each.
+// check refuses a job whose learner, kernel or data do not suit many devices with one labelled
+// record each.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
 	case learner.StepsOf(j) == nil:

@@ -13,17 +13,16 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Party is a device in the sums of many devices: one labelled record, and the last weights that it
-// received.
+// Party is the state of a device in a job of secure sums. It has one labelled record and the last
+// weights that it received.
 type Party struct {
 	Summed
 	record secvm.Record
-	device *secvm.Device // once it has drawn its role
+	device *secvm.Device // the device with its role; nil before it draws the role
 	model  LinearModel
 }
 
-// newParty reads one person's record, and refuses a model that asks for too much, as any device
-// does.
+// newParty reads one person's record. It refuses a model that exceeds the limits of every device.
 func newParty(c method.Instance, _ string, t method.Table) (*Party, error) {
 	s, err := summedOf(c)
 	if err != nil {
@@ -38,7 +37,7 @@ func newParty(c method.Instance, _ string, t method.Table) (*Party, error) {
 	return &Party{Summed: s, record: record, model: LinearModel{Params: s.Params, Classes: classes}}, err
 }
 
-// Draw draws the device's role, and the sample of a record with more units than packages.
+// Draw draws the device's role, and samples a record with more units than packages.
 func (p *Party) Draw(secret func(label string) [32]byte) (err error) {
 	seeds := drawn(secret)
 	p.record.Vector = p.record.Vector.Sample(p.Params.Room(), seeds.Random())
@@ -46,15 +45,15 @@ func (p *Party) Draw(secret func(label string) [32]byte) (err error) {
 	return err
 }
 
-// recordOf converts a device's table to a record.
+// recordOf converts a device's table, which has one row, to a labelled record.
 func recordOf(p secvm.Params, classes [2]string, t method.Table) (secvm.Record, error) {
 	switch {
 	case t.Set == nil:
-		return secvm.Record{}, errors.New("secvm: a device brings a record, and these are ratings; give a table with one row")
+		return secvm.Record{}, errors.New("secvm: a device needs a record, but the file has ratings; give a table with one row")
 	case t.Set.X.Rows() != 1:
-		return secvm.Record{}, fmt.Errorf("%s has %d rows; a device brings the record of one person", t.Set.Name, t.Set.X.Rows())
+		return secvm.Record{}, fmt.Errorf("%s has %d rows; a device must have exactly one", t.Set.Name, t.Set.X.Rows())
 	case t.Set.Labels == nil:
-		return secvm.Record{}, fmt.Errorf("%s has no labels; name their column", t.Set.Name)
+		return secvm.Record{}, fmt.Errorf("%s has no labels; name the label column", t.Set.Name)
 	}
 	names := Features(t.Set.X, 0)
 	if err := p.CheckNames(names); err != nil {
@@ -66,12 +65,12 @@ func recordOf(p secvm.Params, classes [2]string, t method.Table) (secvm.Record, 
 	case classes[1]:
 		r.Label = 1
 	default:
-		return secvm.Record{}, fmt.Errorf("%s: label %q; the classes are %q and %q", t.Set.Name, label, classes[0], classes[1])
+		return secvm.Record{}, fmt.Errorf("%s has label %q; the classes are %q and %q", t.Set.Name, label, classes[0], classes[1])
 	}
 	return r, nil
 }
 
-// add builds the machine that adds the device's answer to the announced weights.
+// add builds the machine that adds the device's answer to the announced weights to the sum.
 func (p *Party) add(s method.Setup) (*method.Run, error) {
 	w, err := p.told(s.Announced)
 	if err != nil {
@@ -84,25 +83,25 @@ func (p *Party) add(s method.Setup) (*method.Run, error) {
 	return sums.Client(s, summand, func() { p.model.Weights = w.Values() })
 }
 
-// writeModel writes the model, which the device received after the last window.
+// writeModel writes the model with the weights of the last window.
 func (p *Party) writeModel(w io.Writer) error {
 	_, err := w.Write(p.model.Encode())
 	return err
 }
 
-// SeedsOf returns the seeds of the device with a row if one seed fixes the draws of all devices: in
-// simulations, and when real devices are compared with a simulation.
+// SeedsOf returns the seeds of the device with the given row, if one seed determines the draws of
+// all devices. This is so in simulations, and when real devices are compared with a simulation.
 func SeedsOf(seed func(label string) [32]byte, row int) secvm.Seeds {
 	return drawn(func(label string) [32]byte { return seed(fmt.Sprintf("%s/%d", label, row)) })
 }
 
-// drawn returns the seeds that a device draws.
+// drawn returns the seeds of a device's own draws, one for its role and one for other draws.
 func drawn(draw func(label string) [32]byte) secvm.Seeds {
 	return secvm.Seeds{Role: draw("role"), Own: draw("device")}
 }
 
-// Features returns the names of a row's features: the numbers, from 1, of the columns that are not
-// zero. Devices hash the names, or use them unchanged.
+// Features returns the names of a row's features. A name is the number, counted from 1, of a column
+// that is not zero. Devices hash the names, or use them unchanged.
 func Features(t dataset.Table, row int) []string {
 	var names []string
 	t.Each(row, func(col int, value float64) {

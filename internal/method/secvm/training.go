@@ -11,20 +11,20 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Training is the server's side of a job. It selects the weights to publish, and makes a step with
-// a window's counts. After the last iteration it publishes the mean of the last weight vectors for
-// the testing devices.
+// Training is the server's training of a linear support vector machine. It selects the weights to
+// publish, and makes a step with a window's counts. After the last iteration it publishes the mean
+// of the last weight vectors for the testing devices.
 type Training struct {
 	params  secvm.Params
-	classes [2]string // of label -1 and +1
+	classes [2]string // the class of label -1 and the class of label +1
 	weights [2]float64
 	learner *hinge.Trainer
-	last    uint32 // iteration that is tested only
+	last    uint32 // the iteration that only tests the final weights
 	limit   float64
 	done    bool
 }
 
-// SpecOf returns the job's settings that devices receive.
+// SpecOf returns the settings of a job that its devices receive.
 func SpecOf(j *job.Job) secvm.Spec {
 	k := KeysOf(j)
 	return secvm.Spec{
@@ -33,21 +33,22 @@ func SpecOf(j *job.Job) secvm.Spec {
 	}
 }
 
-// CheckUnseen refuses a job for a server that has no table and does not assign roles. server names
-// the program.
+// CheckUnseen refuses a job that needs a table or assigns roles, for a server that can do neither.
+// server names the program.
 func CheckUnseen(j *job.Job, server string) error {
 	switch k := KeysOf(j); {
 	case len(k.Classes) != 2:
-		return fault.BadInputf("%s runs jobs of protocol secvm, and sees no labels; write protocol: {name: secvm, classes: [MINUS, PLUS]}", server)
+		return fault.BadInputf("%s sees no labels, so the job must name the classes; write protocol: {name: secvm, classes: [MINUS, PLUS]}", server)
 	case k.Unhashed() && k.Bins == 0:
-		return fault.BadInputf("%s has no table whose columns it could count; add bins: to protocol, with the number of columns in the public list", server)
+		return fault.BadInputf("%s has no table and cannot count its columns; add bins: to protocol, with the number of columns in the public list", server)
 	case j.Data.Test.Source != "" || j.Data.Test.Every != 0:
-		return fault.BadInputf("every device draws for itself whether it tests; write test: {fraction: 0.25}")
+		return fault.BadInputf("each device itself draws whether it tests, so the job cannot select held-out rows; write test: {fraction: 0.25}")
 	}
 	return nil
 }
 
-// radius returns the radius of the ball that contains a hardened job's weights; 0 means no ball.
+// radius returns the radius of the ball that contains the weights of a job in mode hardened. It
+// returns 0 if there is no ball.
 func radius(j *job.Job) float64 {
 	if j.Protocol.Mode() == job.Paper {
 		return 0
@@ -59,9 +60,9 @@ func radius(j *job.Job) float64 {
 	return hinge.Radius(learner.StepsOf(j).Lambda, largest)
 }
 
-// weightLimit returns the ball's radius. Without a ball it returns the bound that pegasos keeps by
-// itself if features are 0 or 1, because its first step sets a weight to 1/lambda times a mean of
-// features.
+// weightLimit returns the largest magnitude of a weight, which is the radius of the ball that
+// contains the weights. Without a ball it returns the bound that pegasos keeps by itself if
+// features are 0 or 1, because its first step sets a weight to 1/lambda times a mean of features.
 func weightLimit(j *job.Job) float64 {
 	if r := radius(j); r > 0 {
 		return r
@@ -69,7 +70,8 @@ func weightLimit(j *job.Job) float64 {
 	return max(1, 1/learner.StepsOf(j).Lambda)
 }
 
-// NewTraining starts a training. The second class is the positive one.
+// NewTraining returns a training that has not yet made a step. The second class is the positive
+// one.
 func NewTraining(j *job.Job, classes [2]string) (*Training, error) {
 	p, err := secvm.NewParams(SpecOf(j))
 	if err != nil {
@@ -94,8 +96,8 @@ func NewTraining(j *job.Job, classes [2]string) (*Training, error) {
 // Params returns the model's parameters.
 func (s *Training) Params() secvm.Params { return s.params }
 
-// Published returns the open iteration and the weights to publish for it, within the limits
-// promised to devices.
+// Published returns the current iteration and the weights to publish for it. The weights are within
+// the limits promised to devices.
 func (s *Training) Published() (iteration uint32, weights []float64) {
 	iteration = uint32(s.learner.Iterations())
 	weights = s.learner.Weights()
@@ -108,9 +110,9 @@ func (s *Training) Published() (iteration uint32, weights []float64) {
 	return iteration, weights
 }
 
-// Close processes the result of a window, and reports whether the iteration is over. With too few
-// participants it stays open, and the next window's counts are added to these; an iteration has
-// only one secure sum.
+// Close processes the result of a window and reports whether its iteration is over. With too few
+// participants the iteration stays open, and the next window's counts are added to these counts. An
+// iteration has only one secure sum.
 func (s *Training) Close(w Window) (bool, error) {
 	if !w.Enough() {
 		return false, nil
@@ -126,7 +128,7 @@ func (s *Training) Close(w Window) (bool, error) {
 	return true, s.learner.Step(sum, n)
 }
 
-// Snapshot encodes the server's state, for [Training.Restore].
+// Snapshot encodes the training's state for [Training.Restore].
 func (s *Training) Snapshot() []byte {
 	var w wire.Writer
 	w.Uint32(uint32(s.learner.Iterations()))
@@ -137,7 +139,7 @@ func (s *Training) Snapshot() []byte {
 	return w.Bytes()
 }
 
-// Restore restores a snapshot of the same job. It refuses all other bytes.
+// Restore restores the state of a snapshot of the same job. It refuses all other bytes.
 func (s *Training) Restore(snapshot []byte) error {
 	r := wire.NewReader(snapshot)
 	t, done := int(r.Uint32()), r.Bool()
@@ -158,19 +160,19 @@ func (s *Training) Restore(snapshot []byte) error {
 	return nil
 }
 
-// Done reports whether the last weights have been tested.
+// Done reports whether the devices have tested the last weights.
 func (s *Training) Done() bool { return s.done }
 
-// Model returns the model, with which any device predicts for itself.
+// Model returns the trained model, with which any device predicts for itself.
 func (s *Training) Model() LinearModel {
 	_, w := s.Published()
 	return LinearModel{Params: s.params, Classes: s.classes, Weights: w}
 }
 
-// LinearModel is a linear machine on hashed features or on columns. It is public.
+// LinearModel is a public linear machine on hashed features or on columns. It is public.
 type LinearModel struct {
 	Params  secvm.Params
-	Classes [2]string // of label -1 and +1
+	Classes [2]string // the class of label -1 and the class of label +1
 	Weights []float64
 }
 
@@ -184,7 +186,7 @@ func (m LinearModel) Predict(names []string) string {
 
 const linearModelMagic = "mercer/v1/linear-model"
 
-// Encode returns the canonical bytes.
+// Encode returns the canonical encoding of the model.
 func (m LinearModel) Encode() []byte {
 	var w wire.Writer
 	w.String(linearModelMagic)
@@ -195,12 +197,12 @@ func (m LinearModel) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeLinearModel decodes the output of Encode, and refuses all other bytes.
+// DecodeLinearModel decodes a model that Encode wrote. It refuses all other bytes.
 func DecodeLinearModel(b []byte) (LinearModel, error) {
 	const maxParams, maxClass, maxWeights = 1 << 10, 1 << 10, 8 * (1<<20 + 1)
 	r := wire.NewReader(b)
 	if magic := r.String(64); r.Err() == nil && magic != linearModelMagic {
-		r.Fail(fmt.Errorf("a model of %q", magic))
+		r.Fail(fmt.Errorf("the magic string is %q; it must name a linear model", magic))
 	}
 	params := r.Bytes32(maxParams)
 	m := LinearModel{Classes: [2]string{r.String(maxClass), r.String(maxClass)}}

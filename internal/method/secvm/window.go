@@ -14,35 +14,36 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Window holds the server's knowledge of a window: a [secvm.Tally] of anonymous packages, or
-// a [secvm.Sum].
+// Window is what the server learns in a window. It is a [secvm.Tally] of anonymous packages or a
+// [secvm.Sum].
 type Window interface {
-	Enough() bool // participants for a step
+	Enough() bool // reports whether the participants suffice for a step
 	Gradient(minus, plus float64) (sum []float64, n float64, err error)
-	Outcomes() [2]secvm.Outcome // of tests
+	Outcomes() [2]secvm.Outcome // the outcomes of the tests, by class
 }
 
-// Summed holds the public settings of a job whose devices send no packages, but add up their
-// vectors in one secure sum for each window.
+// Summed holds the public settings of a job with secure sums. In such a job, devices send no
+// packages, but add up their vectors in one secure sum for each window.
 type Summed struct {
 	Job    *job.Job
 	ID     job.ID
-	Roster [sha256.Size]byte // of all devices' keys
+	Roster [sha256.Size]byte // a digest of all devices' keys
 	Server string
 	Params secvm.Params
 }
 
-// Minimum returns the least number of devices in a sum that the given number of devices begin; a
-// device adds to no smaller sum. It is all devices minus those that may drop out, and never fewer
-// than the participants that the model promises.
+// Minimum returns the least number of devices that a sum may have if the given number of devices
+// begin it. A device adds to no smaller sum. The minimum is all devices minus those that may drop
+// out, and never fewer than the participants that the model promises.
 func (c Summed) Minimum(devices int) int {
 	return max(2, c.Params.Spec().Cohort, devices-sums.Share(KeysOf(c.Job).Dropped, devices))
 }
 
-// Window describes the sum of an iteration over the listed devices. A device adds to an iteration
-// of a model once, however the session ends: epoch and purpose name nothing else. The weights are
-// part of the session's name, so a device that received other weights is in a session by itself
-// (design of secagg, section 7: Pasquini et al., arXiv 2111.07380).
+// Window returns the secure sum of an iteration over the listed devices. A device adds to an
+// iteration of a model once, however the session ends, because the epoch and the purpose name only
+// the model and the iteration. The session's id depends on the weights, so a device that received
+// other weights is in a session by itself (design of secagg, section 7: Pasquini et al., arXiv
+// 2111.07380).
 func (c Summed) Window(iteration uint32, weights []float64, devices []string) (sums.Summation, error) {
 	params, err := c.adding(len(devices))
 	if err != nil {
@@ -52,11 +53,11 @@ func (c Summed) Window(iteration uint32, weights []float64, devices []string) (s
 	return sums.Summation{Session: opened, Params: params}, err
 }
 
-// adding returns the settings with which the given number of devices add up in every window.
+// adding returns the parameters of the secure sum of any window with the given number of devices.
 func (c Summed) adding(devices int) (secagg.Params, error) {
 	least := c.Minimum(devices)
 	if least > devices {
-		return secagg.Params{}, fault.BadInputf("secvm: a window of %d devices, and devices add to a sum of at least %d; lower cohort, or gather more", devices, least)
+		return secagg.Params{}, fault.BadInputf("secvm: the window has %d devices, but a sum needs at least %d; lower cohort, or gather more devices", devices, least)
 	}
 	params, err := secagg.NewParams(KeysOf(c.Job).Spec(least, c.epoch(), groups(c.Params)...), devices)
 	if err != nil {
@@ -65,14 +66,14 @@ func (c Summed) adding(devices int) (secagg.Params, error) {
 	return params, nil
 }
 
-// epoch names the model in devices' ledgers.
+// epoch returns the name of the model in the devices' ledgers.
 func (c Summed) epoch() string { return fmt.Sprintf("secvm/%016x", c.Params.Tag()) }
 
-// session describes the sum of an iteration whose weights have the given hash.
+// session returns the session of an iteration's secure sum, for weights that have the given hash.
 func (c Summed) session(iteration uint32, weights [sha256.Size]byte, params secagg.Params, devices []string) *method.Session {
 	s := method.Session{
 		Purpose: fmt.Sprintf("secvm/iteration/%d", iteration), Salt: weights[:], Absent: len(devices) - params.Cohort(),
-		SlowTimers: []protocol.Timer{secagg.TimerServer}, // the server waits a round for each that vanishes
+		SlowTimers: []protocol.Timer{secagg.TimerServer}, // the server may wait one round for each device that vanishes
 	}
 	s.Claims = []string{secagg.Claim(c.epoch(), s.Purpose)}
 	return sums.Aggregating(s, params, c.Server, devices)
@@ -86,7 +87,7 @@ func groups(p secvm.Params) []secagg.Group {
 	return list
 }
 
-// Call holds the message with which the server begins a window on all devices.
+// Call is the message with which the server begins a window on all devices.
 type Call struct {
 	Iteration uint32
 	Weights   []float64
@@ -94,14 +95,14 @@ type Call struct {
 	Session   protocol.SessionID
 }
 
-// Accept checks a call for a device: the weights, the iteration, and that the session follows from
-// both. An error blames the server.
+// Accept checks a call for a device. It checks the weights and the iteration, and that the session
+// follows from both. An error blames the server.
 func (c Summed) Accept(call Call) (sums.Summation, secvm.Weights, error) {
 	refuse := func(err error) (sums.Summation, secvm.Weights, error) {
 		return sums.Summation{}, secvm.Weights{}, protocol.Blame(c.Server, protocol.KindInconsistent, err)
 	}
 	if last := learner.StepsOf(c.Job).Iterations; int64(call.Iteration) > int64(last) {
-		return refuse(fmt.Errorf("secvm: a window of iteration %d; the model ends with %d", call.Iteration, last))
+		return refuse(fmt.Errorf("secvm: the call is for iteration %d; the last iteration is %d", call.Iteration, last))
 	}
 	weights, err := c.Params.Weights(call.Weights)
 	if err != nil {
@@ -112,7 +113,7 @@ func (c Summed) Accept(call Call) (sums.Summation, secvm.Weights, error) {
 		return refuse(err)
 	}
 	if s.Session.ID() != call.Session {
-		return refuse(fmt.Errorf("secvm: the session does not follow from iteration %d and the weights that were sent", call.Iteration))
+		return refuse(fmt.Errorf("secvm: the session does not follow from iteration %d and the weights of the call", call.Iteration))
 	}
 	return s, weights, nil
 }

@@ -178,13 +178,13 @@ func TestCallsRefused(t *testing.T) {
 	heavy := make([]float64, c.Params.Features())
 	heavy[1] = 1e9
 	for want, change := range map[string]func(*Call){
-		"a window of iteration 10":   func(k *Call) { *k = c.of(t, 10, k.Weights) },
-		"a weight of 1e+09":          func(k *Call) { *k = c.of(t, 2, heavy) },
-		"does not follow":            func(k *Call) { k.Iteration = 3 },
-		"a window of 2 devices":      func(k *Call) { k.Devices = c.names[:2] },
-		"12 weights":                 func(k *Call) { k.Weights = k.Weights[:12] },
-		"from iteration 2":           func(k *Call) { k.Devices = c.names[:4] },
-		"the weights that were sent": func(k *Call) { k.Weights = slices.Clone(k.Weights); k.Weights[4] = .25 },
+		"the call is for iteration 10": func(k *Call) { *k = c.of(t, 10, k.Weights) },
+		"a weight of 1e+09":            func(k *Call) { *k = c.of(t, 2, heavy) },
+		"does not follow":              func(k *Call) { k.Iteration = 3 },
+		"the window has 2 devices":     func(k *Call) { k.Devices = c.names[:2] },
+		"12 weights":                   func(k *Call) { k.Weights = k.Weights[:12] },
+		"from iteration 2":             func(k *Call) { k.Devices = c.names[:4] },
+		"the weights of the call":      func(k *Call) { k.Weights = slices.Clone(k.Weights); k.Weights[4] = .25 },
 	} {
 		call := c.call
 		change(&call)

@@ -121,7 +121,7 @@ func TestChangedRowsAreNotContinued(t *testing.T) {
 	} {
 		w.brings("north", table)
 		done := w.run(unscaled(t, "[north, south]", "continues: "+first.String()))
-		if done.Failure == nil || done.Failure.Code != fault.CodePolicy || !strings.Contains(done.Failure.Message, "rows that the earlier job has of north have changed or are gone; restore them") {
+		if done.Failure == nil || done.Failure.Code != fault.CodePolicy || !strings.Contains(done.Failure.Message, "rows of north in the earlier job are missing or have changed; restore them") {
 			t.Errorf("%s: %+v", name, done.Failure)
 		}
 	}

@@ -55,7 +55,7 @@ func TestAttackJobsThatNameAnotherFit(t *testing.T) {
 	s.propose(s.proposal(j, job.ID{1}, 0))
 	s.refuses(fault.CodePolicy, "the job names no fit of dictionary columns to prepare its rows")
 	s.propose(s.proposal(named(), job.ID{2}, 0))
-	s.refuses(fault.CodeBadInput, "north no longer has the fit of job 09000000000000000000000000000000, which it has to send as the first party; list a party first that has it")
+	s.refuses(fault.CodeBadInput, "north no longer has the fit of job 09000000000000000000000000000000, which the first party must send; list first a party that has it")
 	second := named()
 	second.Data.Partition.Parties = []string{"south", "north", "east"}
 	s.propose(s.proposal(second, job.ID{2, 2}, 0))

@@ -1,5 +1,5 @@
-// Package columnstest has helpers for tests of methods for parties with columns. Only tests import
-// it.
+// Package columnstest has helpers for tests of methods whose parties hold different columns. Only
+// tests import it.
 package columnstest
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Numbered returns the first n rows of a bundled set, with their numbers as ids.
+// Numbered returns the first n rows of a bundled set, with the row numbers as ids.
 func Numbered(t testing.TB, name string, n int) *dataset.Set {
 	t.Helper()
 	set, err := bundled.Load(name)
@@ -28,8 +28,8 @@ func Numbered(t testing.TB, name string, n int) *dataset.Set {
 	return &own
 }
 
-// Share gives each party of a job its columns of a set, for nine tenths of the rows in an order of
-// its own. The active parties have the labels.
+// Share gives each party of a job its columns of a set, for nine tenths of the rows in the party's
+// own order. The active parties have the labels.
 func Share(t testing.TB, j *job.Job, set *dataset.Set) map[string]method.Table {
 	t.Helper()
 	tables := Whole(t, j, set)
@@ -47,7 +47,7 @@ func Share(t testing.TB, j *job.Job, set *dataset.Set) map[string]method.Table {
 	return tables
 }
 
-// Labels returns the label of each row by its id.
+// Labels returns a map from the id of each row to its label.
 func Labels(set *dataset.Set) map[string]string {
 	label := make(map[string]string)
 	for i, id := range set.IDs {
@@ -70,7 +70,7 @@ func Whole(t testing.TB, j *job.Job, set *dataset.Set) map[string]method.Table {
 	return tables
 }
 
-// Beside puts rows of several parties beside each other.
+// Beside joins the columns of several parties into one matrix, in the order of the list.
 func Beside(list []linalg.Rows) linalg.Matrix[float64] {
 	n, width := 0, 0
 	for _, rows := range list {

@@ -18,15 +18,15 @@ import (
 	fdsklmachines "github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// Support returns FDSKL's functions for a process that owns all columns.
+// Support returns the functions by which a process that owns all columns compares FDSKL jobs.
 func Support() local.LocalSupport {
 	return local.LocalSupport{Name: fdskl.Protocol().Name(), Compare: compare}
 }
 
-// compare compares the job with the same training on all columns in one place, and on the label
-// holder's columns alone, each with its own directions. It does not compare decisions, since other
-// directions give other decisions. It also measures how much the label holder could find out. On
-// demand it fits a learner with the exact kernel, to show the cost of random features.
+// compare compares a job with trainings in one place: on all columns, and on each party's own
+// columns. Each training draws its own directions. Decisions are not compared, because other
+// directions give other decisions. compare also measures how much the label holder could find out.
+// On demand it fits a learner with the exact kernel, to show the cost of random features.
 func compare(ctx context.Context, c local.Comparison) error {
 	j, own, r := c.Job, c.Splits, c.Result
 	all, err := pool.Beside(own)
@@ -64,7 +64,7 @@ func compare(ctx context.Context, c local.Comparison) error {
 	return nil
 }
 
-// taught returns the rows that have labels if labels are spread; otherwise all rows.
+// taught returns the labelled rows if labels are spread, and otherwise all rows.
 func taught(j *job.Job, s method.Split) method.Split {
 	if !j.Data.Spread || s.Set.Labels == nil {
 		return s
@@ -73,8 +73,9 @@ func taught(j *job.Job, s method.Split) method.Split {
 	return method.Split{Set: s.Set.Subset(rows), Test: linalg.At(s.Test, rows)}
 }
 
-// exactKernel returns the metrics of the job's exact kernel on all columns in one place: a support
-// vector machine for classes, kernel ridge regression for numbers.
+// exactKernel returns the metrics of a learner with the job's exact kernel, on all columns in one
+// place. The learner is a support vector machine for classes, or kernel ridge regression for
+// numbers.
 func exactKernel(ctx context.Context, j *job.Job, all method.Split) (learner.Metrics, error) {
 	on, _ := learner.OptimizerParamsOf(j)
 	exact := *j
@@ -89,7 +90,7 @@ func exactKernel(ctx context.Context, j *job.Job, all method.Split) (learner.Met
 	return f.Measure()
 }
 
-// random trains on random features with all columns in one place.
+// random trains on random features of all the columns of a table.
 func random(ctx context.Context, j *job.Job, s method.Split) (fdskl.Learned, error) {
 	if s.Set.Labels == nil {
 		return fdskl.Learned{}, pool.ErrNoLabels
@@ -101,9 +102,9 @@ func random(ctx context.Context, j *job.Job, s method.Split) (fdskl.Learned, err
 	return learnRandom(ctx, j, p.X, p.Labels, pool.Count([]method.Split{s}, false))
 }
 
-// learnRandom returns the result of an fdskl job with all columns in one place, for programs that
-// own all the data; held-out rows come last. It draws its own directions from the distribution of
-// the job's directions. After ctx ends it soon returns an error that wraps ctx's error.
+// learnRandom trains on random features of all columns in one place, as an fdskl job would, and
+// evaluates the model. Held-out rows come last. It draws its own directions from the distribution
+// of the job's directions. After ctx ends it soon returns an error that wraps ctx's error.
 func learnRandom(ctx context.Context, j *job.Job, rows linalg.Rows, labels []string, train int) (fdskl.Learned, error) {
 	t, err := fdskl.NewSolver(j, labels, train, j.Hash())
 	if err != nil {
@@ -128,7 +129,7 @@ func learnRandom(ctx context.Context, j *job.Job, rows linalg.Rows, labels []str
 	return fdskl.Learned{Metrics: m, Left: got.Left}, err
 }
 
-// alone adds the figures that each party reaches with its own columns.
+// alone adds to the result the figures that each party reaches with only its own columns.
 func alone(ctx context.Context, c local.Comparison) error {
 	return pool.Alone(ctx, c, func(i int) (method.Alone, error) {
 		own := taught(c.Job, c.Splits[i])
@@ -138,8 +139,8 @@ func alone(ctx context.Context, c local.Comparison) error {
 	})
 }
 
-// rehearsed returns directions under a key that follows from the job, with gamma in units over all
-// columns.
+// rehearsed returns directions whose keys follow from the job alone. Their gamma is measured over
+// all columns.
 func rehearsed(j *job.Job, training linalg.Rows) (fdskl.Directions, error) {
 	unit := 0.0
 	if j.Kernel.GammaUnit != "" {
@@ -149,14 +150,14 @@ func rehearsed(j *job.Job, training linalg.Rows) (fdskl.Directions, error) {
 	return fdskl.DirectionsOf(j, columns.Directions{Gamma: gamma, Key: j.Hash(), Common: prg.Derive(j.Hash(), "fdskl/rehearsal")}), err
 }
 
-// Limits on the rows and pairs for measuring an exposure.
+// Limits of the rows and the pairs of rows over which an exposure is measured.
 const (
 	exposedRows  = 256
 	exposedPairs = 1 << 12
 )
 
-// expose measures what the label holder of an fdskl job finds out about the other parties' columns.
-// all holds the rows in one place, with the label holder's columns first.
+// expose measures what the label holder of an fdskl job could find out about the other parties'
+// columns. all holds the rows in one place, with the label holder's columns first.
 func expose(ctx context.Context, j *job.Job, all linalg.Rows, own int) (fdsklmachines.Exposure, error) {
 	n, width := all.Shape()
 	n = min(n, exposedRows)
@@ -179,7 +180,8 @@ func expose(ctx context.Context, j *job.Job, all linalg.Rows, own int) (fdsklmac
 	return table.Expose(part, rowPairs(n), func(a, b int) float64 { return truth(rows.Row(a)[own:], rows.Row(b)[own:]) }), nil
 }
 
-// answered returns the label holder's phases over all columns, and over its own columns.
+// answered returns the phases that the label holder receives over all columns, and the phases of
+// its own columns.
 func answered(ctx context.Context, j *job.Job, d fdskl.Directions, rows linalg.Matrix[float64], own int) (*fdsklmachines.Table, fdsklmachines.Source, error) {
 	bits := job.As[*fdskl.Keys](j.Protocol).Bits
 	everything, err := d.Phases(rows, bits)
@@ -198,7 +200,7 @@ func answered(ctx context.Context, j *job.Job, d fdskl.Directions, rows linalg.M
 	return table, part, fdskl.AnswerAll(ctx, table, everything, bits/8)
 }
 
-// rowPairs returns pairs of different rows.
+// rowPairs returns pairs of the numbers of two different rows.
 func rowPairs(n int) [][2]int {
 	var pairs [][2]int
 	for step := 1; step < n && len(pairs) < exposedPairs; step++ {

@@ -1,5 +1,5 @@
-// Package local compares an FD-SVRG job with the optimum on the columns in one place, in a process
-// that owns all columns.
+// Package local compares an FD-SVRG job with the minimum of its loss on the columns of all parties.
+// It runs in a process that owns all columns.
 package local
 
 import (
@@ -17,13 +17,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Support returns FD-SVRG's functions for a process that owns all columns: it compares a job with the
-// minimum of its loss on all columns in one place, and on each party's own.
+// Support returns the functions by which a process that owns all columns compares FD-SVRG jobs. It
+// compares a job with the minimum of its loss on all columns in one place, and on each party's own
+// columns.
 func Support() local.LocalSupport {
 	return local.LocalSupport{Name: fdsvrg.Protocol().Name(), Compare: pool.Columns(fitted)}
 }
 
-// fitted returns the figures of the optimum on some columns.
+// fitted returns the metrics of the linear model that minimises the job's loss on the columns of a
+// split.
 func fitted(ctx context.Context, j *job.Job, s method.Split) (learner.Metrics, error) {
 	if s.Set.Labels == nil {
 		return nil, pool.ErrNoLabels
@@ -50,7 +52,8 @@ func fitted(ctx context.Context, j *job.Job, s method.Split) (learner.Metrics, e
 	return out.Measure(linear.Decide(features(fdsvrg.WithOnes{Rows: p.X}, train, n), f.Coefficients), p.Labels[train:])
 }
 
-// features is a range of some rows' columns.
+// features returns the columns of the rows from first to end-1, without end, as the rows of a
+// matrix.
 func features(rows linalg.Rows, first, end int) linear.Dense[float64] {
 	_, width := rows.Shape()
 	m, row := linalg.New[float64](width, end-first), make([]float64, width)

@@ -1,4 +1,4 @@
-// Package local compares jobs of SecureBoost with the same training in one place, in a
+// Package local compares a SecureBoost job with the same training in one place. It runs in a
 // process that owns all columns.
 package local
 
@@ -15,14 +15,14 @@ import (
 	"github.com/mercer-fl/mercer/learn/boost"
 )
 
-// Support returns SecureBoost's functions for a process that owns all columns: it compares a job with
-// the same training on all columns in one place, whose trees are equal, and on each party's columns
-// alone.
+// Support returns the functions by which a process that owns all columns compares SecureBoost jobs.
+// It compares a job with the same training on all columns in one place, which grows equal trees. It
+// also compares the job with a training on each party's columns alone.
 func Support() local.LocalSupport {
 	return local.LocalSupport{Name: secureboost.Protocol().Name(), Compare: pool.Columns(grown)}
 }
 
-// grown trains on columns in one place.
+// grown grows trees on the columns of a split and returns their metrics on held-out rows.
 func grown(ctx context.Context, j *job.Job, s method.Split) (learner.Metrics, error) {
 	if s.Set.Labels == nil {
 		return nil, pool.ErrNoLabels

@@ -1,5 +1,5 @@
-// Package local plays a job of SecVM in one process: a device for each row of a table, and the
-// server.
+// Package local plays a job of SecVM in one process. The process runs the server and a device for
+// each row of a table.
 //
 //	protocol (all windows) -> evaluate -> compare
 //
@@ -27,14 +27,14 @@ import (
 	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Support returns SecVM's functions for a process that owns all records.
+// Support returns the function by which a process that owns all records plays a job of SecVM.
 func Support() local.LocalSupport {
 	return local.LocalSupport{Name: secvm.Protocol().Name(), Play: play}
 }
 
-// play plays every member: each row is a device that answers every window with the same number of
-// packages, encoded and counted one by one. With aggregation secagg every window is a secure sum,
-// in which each device has its own keys, masks and shares.
+// play plays every member of a job. Each row is a device that answers every window with the same
+// number of packages, encoded and counted one by one. With aggregation secagg every window is a
+// secure sum, in which each device has its own keys, masks and shares.
 func play(ctx context.Context, c local.Play) (*method.Result, error) {
 	p, err := read(c)
 	if err != nil {
@@ -60,11 +60,11 @@ func (p people) play(ctx context.Context) (*method.Result, error) {
 	return r.result, local.Run(ctx, first, r.result, []local.Step{{Name: "protocol", Do: r.train}, {Name: "evaluate", Do: r.evaluate}, {Name: "compare", Do: r.compare}})
 }
 
-// people is a job with all records, a device for each.
+// people is a job with the records of all people, each of which belongs to one device.
 type people struct {
 	local.Play
 	rows    *dataset.Set
-	heldOut *dataset.Set // devices that only test; nil if roles are drawn
+	heldOut *dataset.Set // records of devices that only test; nil if devices draw their roles
 }
 
 // read reads the tables that the job names.
@@ -76,8 +76,8 @@ func read(c local.Play) (p people, err error) {
 	return p, err
 }
 
-// counted sets bins to the number of columns of the tables, for a job without hashing that does not
-// name it.
+// counted returns the people with the job's setting bins filled in. If a job without hashing does
+// not state bins, it is the number of columns of the tables.
 func (p people) counted() (people, error) {
 	k := *secvm.KeysOf(p.Job)
 	if !k.Unhashed() {
@@ -92,10 +92,10 @@ func (p people) counted() (people, error) {
 	case k.Bins == 0:
 		k.Bins = columns
 	case k.Bins < columns:
-		return p, fmt.Errorf("%s has %d columns, and bins is %d; raise bins, or remove it", p.rows.Name, columns, k.Bins)
+		return p, fmt.Errorf("%s has %d columns, but bins is only %d; raise bins, or remove it", p.rows.Name, columns, k.Bins)
 	}
 	if k.Bins > most {
-		return p, fmt.Errorf("%s has %d columns, and devices take part in models of at most %d; remove features: columns, so that they are hashed", p.rows.Name, k.Bins, most)
+		return p, fmt.Errorf("%s has %d columns, but devices take part in models of at most %d; remove features: columns, so that they are hashed", p.rows.Name, k.Bins, most)
 	}
 	j := *p.Job
 	j.Protocol.Values = &k
@@ -103,24 +103,24 @@ func (p people) counted() (people, error) {
 	return p, nil
 }
 
-// records are devices with one labelled record each.
+// records holds the state of a played job, in which each device has one labelled record.
 type records struct {
 	people
 	server   *secvm.Training
 	classes  [2]string
 	devices  []*secvmmachines.Device
 	random   []secvmmachines.Random
-	profiles []secvmmachines.Record // whole, as the comparisons see them
+	profiles []secvmmachines.Record // the unsampled records, on which the comparisons train and measure
 	roles    []secvmmachines.Role
-	sampled  int // records that had more units than packages
+	sampled  int // the number of records that had more units than packages
 	result   *method.Result
-	figures  *secvm.Figures // of the result, once it is evaluated
+	figures  *secvm.Figures // the figures of the result; nil before the evaluation
 	last     secvm.Window   // the result of the last window
 	curve    *averages
-	summing  *summing // nil where packages are counted
+	summing  *summing // the state of secure sums; nil if the server counts packages
 }
 
-// enlist gives every row a device.
+// enlist creates a device for every row and prepares the job's training.
 func enlist(c people, roles []secvmmachines.Role) (*records, error) {
 	r := &records{people: c, roles: roles}
 	labels := c.rows.Labels
@@ -143,7 +143,7 @@ func enlist(c people, roles []secvmmachines.Role) (*records, error) {
 		return nil, err
 	}
 	if len(r.with(secvmmachines.Test)) == 0 {
-		return nil, fmt.Errorf("%s: no device tests; hold more rows out", c.rows.Name)
+		return nil, fmt.Errorf("%s leaves no device for testing; hold more rows out", c.rows.Name)
 	}
 	if secvm.KeysOf(c.Job).Aggregation == secvm.SecureSum {
 		r.summing = newSumming(c, r.server.Params(), len(r.devices))
@@ -164,27 +164,27 @@ func newSumming(c people, p secvmmachines.Params, devices int) *summing {
 	}}
 }
 
-// checkCohort checks that every window has enough participants, even if all devices that drop out
-// train.
+// checkCohort refuses a job whose windows may have too few participants. It assumes that all
+// devices that drop out are training devices.
 func (r *records) checkCohort() error {
 	cohort, vanish := secvm.KeysOf(r.Job).Cohort, sums.Share(r.Job.Data.Partition.Dropout, len(r.devices))
 	switch n := len(r.with(secvmmachines.Train)); {
 	case n < cohort:
-		return fmt.Errorf("%s: %d devices train, and a step takes at least %d participants; lower cohort", r.rows.Name, n, cohort)
+		return fmt.Errorf("%s: %d devices train, but a step requires at least %d participants; lower cohort", r.rows.Name, n, cohort)
 	case n-vanish < cohort:
-		return fmt.Errorf("%s: %d devices train, %d may vanish in a window, and a step takes at least %d participants; lower cohort or dropout", r.rows.Name, n, vanish, cohort)
+		return fmt.Errorf("%s: %d devices train, %d may vanish in a window, but a step requires at least %d participants; lower cohort or dropout", r.rows.Name, n, vanish, cohort)
 	}
 	return nil
 }
 
-// twoClasses returns the job's classes, by default the classes of the labels.
+// twoClasses returns the classes that the job names or, by default, the classes of the labels.
 func twoClasses(j *job.Job, labels []string) ([2]string, error) {
 	if labels == nil {
-		return [2]string{}, fmt.Errorf("there is no column %q to take the labels from", j.Data.Label)
+		return [2]string{}, fmt.Errorf("the table has no label column %q", j.Data.Label)
 	}
 	found, _ := dataset.Classes(labels)
 	if len(found) != 2 {
-		return [2]string{}, fmt.Errorf("there are %d classes; secvm needs two", len(found))
+		return [2]string{}, fmt.Errorf("the labels have %d classes; secvm needs two", len(found))
 	}
 	named := secvm.KeysOf(j).Classes
 	if len(named) == 0 {
@@ -192,13 +192,14 @@ func twoClasses(j *job.Job, labels []string) ([2]string, error) {
 	}
 	for _, class := range found {
 		if class != named[0] && class != named[1] {
-			return [2]string{}, fmt.Errorf("there is a class %q, which the job's classes do not name", class)
+			return [2]string{}, fmt.Errorf("the labels have a class %q, which the job's classes do not name", class)
 		}
 	}
 	return [2]string(named), nil
 }
 
-// drawRoles lets every device draw its role, unless the job names the held-out rows.
+// drawRoles returns the role of each device. Devices draw their roles, unless the job names the
+// held-out rows.
 func drawRoles(c people) ([]secvmmachines.Role, error) {
 	rows := c.rows.X.Rows()
 	roles := make([]secvmmachines.Role, rows)
@@ -223,8 +224,8 @@ func drawRoles(c people) ([]secvmmachines.Role, error) {
 	return roles, nil
 }
 
-// add creates devices for rows. It samples records with more units than packages once, as a device
-// would.
+// add creates a device for each row of a table. It samples records with more units than packages
+// once, as a device would.
 func (r *records) add(s *dataset.Set) {
 	p := r.server.Params()
 	for i := range s.X.Rows() {
@@ -241,13 +242,13 @@ func (r *records) add(s *dataset.Set) {
 		}
 		d, err := secvmmachines.NewDevice(p, record, r.roles[n])
 		if err != nil {
-			panic(err) // a record of this function
+			panic(err) // cannot fail, because this function made the record
 		}
 		r.devices = append(r.devices, d)
 	}
 }
 
-// train runs all windows.
+// train runs all windows and saves the model.
 func (r *records) train(ctx context.Context) error {
 	total := learner.StepsOf(r.Job).Iterations + 1
 	for !r.server.Done() {
@@ -266,7 +267,7 @@ func (r *records) train(ctx context.Context) error {
 	return local.SaveModel(r.result, "gateway", filepath.Join(r.Dir, "model"), r.server.Model().Encode())
 }
 
-// step runs one window and the server's step after it.
+// step runs one window, and the server's training step after it.
 func (r *records) step(ctx context.Context) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -282,18 +283,18 @@ func (r *records) step(ctx context.Context) (err error) {
 	}
 	over, err := r.server.Close(r.last)
 	if err == nil && !over {
-		err = errors.New("secvm: too few participants for a step") // enlist has counted them
+		err = errors.New("secvm: the window has too few participants for a step") // cannot happen, because enlist checks the number of participants
 	}
 	return err
 }
 
-// countUp makes all devices answer, and counts their packages in shards.
+// countUp makes all devices answer a window, and counts their packages in shards.
 func (r *records) countUp(iteration uint32, published []float64) (*secvmmachines.Tally, error) {
 	weights, err := r.server.Params().Weights(published)
 	if err != nil {
 		return nil, err
 	}
-	const shards = 8 // tallies take memory by bins
+	const shards = 8 // few shards, because each tally takes memory for every bin
 	shard := (len(r.devices) + shards - 1) / shards
 	tallies, errs := make([]*secvmmachines.Tally, shards), make([]error, shards)
 	linalg.For(shards, 1, func(lo, hi int) {
@@ -316,7 +317,7 @@ func (r *records) countUp(iteration uint32, published []float64) (*secvmmachines
 	return total, nil
 }
 
-// deliver sends one device's packages to the tally, as bytes.
+// deliver encodes one device's packages, decodes them and adds them to the tally.
 func (r *records) deliver(t *secvmmachines.Tally, device int, iteration uint32, weights secvmmachines.Weights) error {
 	packages, err := r.answer(device, iteration, weights)
 	if err != nil {
@@ -342,8 +343,8 @@ func (r *records) answer(device int, iteration uint32, weights secvmmachines.Wei
 	return r.devices[device].Answer(iteration, weights, r.random[device])
 }
 
-// leak records what the first window, in which every device sends its record, reveals about single
-// records.
+// leak computes the leakage statement from the first window, in which every device sends its
+// record.
 func (r *records) leak() {
 	switch w := r.last.(type) {
 	case *secvmmachines.Tally:

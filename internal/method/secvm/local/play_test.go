@@ -208,8 +208,8 @@ func TestDevicesHeldOut(t *testing.T) {
 
 func TestBadDevices(t *testing.T) {
 	for want, change := range map[string]func(*people){
-		"there are 1 classes":                   func(c *people) { c.rows.Labels = slices.Repeat([]string{"a"}, 400) },
-		"no column":                             func(c *people) { c.rows.Labels = nil },
+		"the labels have 1 classes":             func(c *people) { c.rows.Labels = slices.Repeat([]string{"a"}, 400) },
+		"no label column":                       func(c *people) { c.rows.Labels = nil },
 		"lower cohort":                          func(c *people) { secvm.KeysOf(c.Job).Cohort = 390 },
 		`which the job's classes do not name`:   func(c *people) { secvm.KeysOf(c.Job).Classes = []string{"a", "b"} },
 		`class_weight names class "malignant"`:  func(c *people) { learner.StepsOf(c.Job).ClassWeight = map[string]float64{"malignant": 2} },

@@ -20,15 +20,16 @@ import (
 	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// averages evaluates means of the last weight vectors on the held-out records, as in figure 2 of
-// the paper. Only the launching process sees these vectors whole.
+// averages measures, on the held-out records, the accuracy of means of the last weight vectors.
+// Figure 2 of the paper shows this accuracy. Only the launching process sees these vectors whole.
 type averages struct {
 	counts []int
-	last   [][]float64 // at most the greatest of counts
+	last   [][]float64 // the last weight vectors, at most as many as the greatest of counts
 	points []secvm.AveragePoint
 }
 
-// note stores the weights of an iteration, and measures them on demand.
+// note stores the weights of an iteration. If measure is not nil, it also measures the means of the
+// last weights.
 func (a *averages) note(iteration int, w []float64, measure func(w []float64) float64) {
 	if a.last = append(a.last, w); len(a.last) > slices.Max(a.counts) {
 		a.last = a.last[1:]
@@ -36,7 +37,7 @@ func (a *averages) note(iteration int, w []float64, measure func(w []float64) fl
 	if measure == nil {
 		return
 	}
-	for _, n := range a.counts { // early on, the mean of all there are
+	for _, n := range a.counts { // with fewer than n vectors, the mean of all of them
 		last := a.last[max(0, len(a.last)-n):]
 		a.points = append(a.points, secvm.AveragePoint{Iteration: iteration, Averaged: n, Accuracy: measure(mean(last))})
 	}
@@ -52,9 +53,10 @@ func mean(vectors [][]float64) []float64 {
 	return m
 }
 
-// follow notes an iteration's weights. It measures the first ten, and about thirty of the others.
+// follow notes the weights of an iteration. It measures the first ten iterations, and about thirty
+// later ones.
 func (r *records) follow(iteration int, w []float64) {
-	if iteration == 0 || iteration == learner.StepsOf(r.Job).Iterations { // nothing yet; a mean already
+	if iteration == 0 || iteration == learner.StepsOf(r.Job).Iterations { // the first weights are zero, and the last are already a mean
 		return
 	}
 	measure := r.accuracy
@@ -76,7 +78,7 @@ func (r *records) accuracy(w []float64) float64 {
 	return float64(right) / float64(len(tests))
 }
 
-// with lists the devices of a role.
+// with lists the devices that have the given role.
 func (r *records) with(role secvmmachines.Role) []int {
 	var list []int
 	for i, have := range r.roles {
@@ -113,7 +115,7 @@ func (r *records) evaluate(context.Context) error {
 	return nil
 }
 
-// measure evaluates scores of the testing devices.
+// measure evaluates given scores of the testing devices.
 func (r *records) measure(score func(device int) float64) (learner.Metrics, error) {
 	tests := r.with(secvmmachines.Test)
 	truth, guess := make([]string, len(tests)), make([]string, len(tests))
@@ -129,14 +131,15 @@ func (r *records) measure(score func(device int) float64) (learner.Metrics, erro
 		return nil, err
 	}
 	m := learner.Metrics{"accuracy": confusion.Accuracy(), "f1_micro": confusion.F1Micro(), "f1_macro": confusion.F1Macro()}
-	if auc, err := metrics.ROCAUC(positive, scores); err == nil { // one class only: none
+	if auc, err := metrics.ROCAUC(positive, scores); err == nil { // AUC does not exist if all testing devices have one class
 		m["auc"] = auc
 	}
 	return m, nil
 }
 
-// compare trains pooled linear machines on the same features, over a grid of C. It reports the one
-// with the best figures on the held-out records, which favours the pooled machine.
+// compare trains pooled linear machines on the same features, over a grid of the parameter C. It
+// reports the machine with the best figures on the held-out records, which favours the pooled
+// machine.
 func (r *records) compare(ctx context.Context) error {
 	if r.Job.Compares(job.Curve) {
 		if err := r.compareBins(ctx); err != nil {
@@ -176,8 +179,8 @@ func (r *records) compare(ctx context.Context) error {
 	return nil
 }
 
-// compareBins trains with other numbers of bins, on sums computed in one place. It also compares a
-// job without hashing with hashed features.
+// compareBins measures the accuracy with other numbers of bins, on sums computed in one place. For
+// a job without hashing, it measures hashed features.
 func (r *records) compareBins(ctx context.Context) error {
 	for power := 6; power <= 16; power++ {
 		j := *r.Job
@@ -193,8 +196,8 @@ func (r *records) compareBins(ctx context.Context) error {
 	return nil
 }
 
-// accuracyOf runs another job among the same devices with the same roles, in mode paper, since
-// cover packages do not change the result.
+// accuracyOf returns the accuracy of another job among the same devices with the same roles. It
+// plays the job in mode paper, because cover packages do not change the result.
 func (r *records) accuracyOf(ctx context.Context, j *job.Job) (float64, error) {
 	c := r.people
 	k := *secvm.KeysOf(j)
@@ -213,7 +216,7 @@ func (r *records) accuracyOf(ctx context.Context, j *job.Job) (float64, error) {
 	return secvm.AccuracyOf(other.last.Outcomes()), nil
 }
 
-// featured is the table of all devices' bins.
+// featured returns a table with the bins of all devices' records.
 func (r *records) featured() (*dataset.CSR, error) {
 	start, bins, counts := []int{0}, []int32{}, []float64{}
 	for _, p := range r.profiles {
@@ -225,14 +228,14 @@ func (r *records) featured() (*dataset.CSR, error) {
 	return dataset.NewCSR(r.server.Params().Spec().Bins, start, bins, counts)
 }
 
-// measurePooled folds a machine's support vectors into one weight vector and measures it.
+// measurePooled adds up a machine's support vectors to one weight vector and evaluates it.
 func (r *records) measurePooled(m *svm.Classifier, all *dataset.CSR, train []int) (learner.Metrics, error) {
 	pair, support := m.Pairs[0], m.Support()
 	w := make([]float64, all.Cols())
 	for k, at := range pair.Index {
 		all.Each(train[support[at]], func(bin int, count float64) { w[bin] -= pair.Coef[k] * count })
 	}
-	return r.measure(func(i int) float64 { // a positive decision is for the first class
+	return r.measure(func(i int) float64 { // the machine's positive decision stands for the first class, so its sign is reversed
 		d := pair.Rho
 		for _, e := range r.profiles[i].Vector {
 			d += w[e.Bin] * float64(e.Count)
@@ -241,7 +244,7 @@ func (r *records) measurePooled(m *svm.Classifier, all *dataset.CSR, train []int
 	})
 }
 
-// summing holds the state for windows that are secure sums.
+// summing holds the state of a played job whose windows are secure sums.
 type summing struct {
 	*clients.Clients
 	windows secvm.Summed
@@ -249,8 +252,8 @@ type summing struct {
 	exact   bool // every sum so far equals the sum of the plain packages
 }
 
-// sumUp calls all devices, also those that dropped out of earlier windows, and adds up their
-// vectors.
+// sumUp runs a window as a secure sum over all devices. It also calls devices that dropped out of
+// earlier windows.
 func (r *records) sumUp(ctx context.Context, iteration uint32, published []float64) (*secvmmachines.Sum, error) {
 	s, err := r.summing.windows.Window(iteration, published, r.summing.Names)
 	if err != nil {
@@ -273,7 +276,7 @@ func (r *records) sumUp(ctx context.Context, iteration uint32, published []float
 	return sum, r.compareSum(sum, done.Added, call)
 }
 
-// summands makes every device check a call and answer it.
+// summands makes every device check a call and returns the devices' vectors for the sum.
 func (r *records) summands(call secvm.Call) ([]secvmmachines.Summand, error) {
 	list, errs := make([]secvmmachines.Summand, len(r.devices)), make([]error, len(r.devices))
 	linalg.For(len(list), 1, func(lo, hi int) {
@@ -286,12 +289,12 @@ func (r *records) summands(call secvm.Call) ([]secvmmachines.Summand, error) {
 		}
 	})
 	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		return nil, fmt.Errorf("%s: %w", r.summing.Names[i], errs[i]) // all were called alike
+		return nil, fmt.Errorf("%s: %w", r.summing.Names[i], errs[i]) // all devices got the same call, so one error stands for all
 	}
 	return list, nil
 }
 
-// compareSum compares a sum with the packages of its devices.
+// compareSum compares a secure sum with the sum of the packages that its devices would have sent.
 func (r *records) compareSum(s *secvmmachines.Sum, added []string, call secvm.Call) error {
 	weights, err := r.server.Params().Weights(call.Weights)
 	if err != nil {
