@@ -23,7 +23,7 @@ func figureTables(m learner.Metrics, a *learner.Assessment) []titled {
 	}
 	var list []titled
 	if len(a.Intervals) > 0 {
-		list = append(list, titled{title: "Figures on the held-out rows, with 95 % bootstrap intervals", table: intervalTable(m, a)})
+		list = append(list, titled{title: "Figures on the held-out rows, with 95 % intervals", table: intervalTable(m, a)})
 	}
 	if a.Confusion != nil && len(a.Confusion.Classes) <= matrixShown {
 		list = append(list, titled{"Held-out rows by true class and predicted class", confusionTable(a.Confusion), true})

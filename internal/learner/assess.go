@@ -35,7 +35,7 @@ type Assessment struct {
 	Benefit     []Benefit              `json:"decision_curve,omitempty"`
 	Residuals   *metrics.Residuals     `json:"residuals,omitempty"`
 	Bins        []ResidualBin          `json:"residual_bins,omitempty"`
-	// Intervals are 95 % bootstrap intervals of metrics, by their names.
+	// Intervals are 95 % intervals of metrics, by their names.
 	Intervals map[string]*metrics.Interval `json:"intervals,omitempty"`
 	// ClassIntervals are the intervals of PerClass, in its order.
 	ClassIntervals []ClassIntervals `json:"class_intervals,omitempty"`

@@ -47,12 +47,15 @@ func TestAssessByHand(t *testing.T) {
 	if a.Calibration != nil || a.Benefit != nil || a.Residuals != nil {
 		t.Error("a machine without probabilities is calibrated")
 	}
-	// The one row of low is right in every sample.
-	if got := a.ClassIntervals[1].Recall; *got != (metrics.Interval{Low: 1, High: 1}) {
+	// The one row of low is right, and one of two rows of high.
+	if got := a.ClassIntervals[1].Recall; *got != *metrics.Wilson(1, 1) {
 		t.Errorf("recall of low lies in %v", *got)
 	}
-	if got := a.ClassIntervals[0].Recall; *got != (metrics.Interval{Low: 0, High: 1}) {
+	if got := a.ClassIntervals[0].Recall; *got != *metrics.Wilson(1, 2) {
 		t.Errorf("recall of high lies in %v", *got)
+	}
+	if got := a.Intervals["accuracy"]; *got != *metrics.Wilson(2, 3) || a.Intervals["auc"] != nil {
+		t.Errorf("accuracy lies in %v, an area that is 1 in every sample in %v", *got, a.Intervals["auc"])
 	}
 }
 

@@ -2,13 +2,12 @@ package learner
 
 import (
 	"math"
-	"slices"
 
 	"github.com/mercer-fl/mercer/learn/metrics"
 )
 
-// ClassIntervals holds the 95 % bootstrap intervals of a class's figures; nil for a figure without
-// an interval.
+// ClassIntervals holds the 95 % intervals of a class's figures: score intervals of the proportions,
+// a bootstrap interval of F1; nil for a figure without an interval.
 type ClassIntervals struct {
 	Class       string            `json:"class"`
 	Precision   *metrics.Interval `json:"precision"`
@@ -17,44 +16,52 @@ type ClassIntervals struct {
 	F1          *metrics.Interval `json:"f1"`
 }
 
-// classMetrics are the metrics computed from a confusion matrix, in the order of the bootstrap.
-var classMetrics = [...]string{"accuracy", "balanced_accuracy", "f1_micro", "f1_macro"}
-
-// figuresOfClass is the number of figures of a class.
-const figuresOfClass = 4
-
-// bound adds the intervals of classes' figures; it resamples the rows of each true class
-// separately.
+// bound adds the intervals of the figures: score intervals of proportions, bootstrap intervals of the
+// others.
 func (r *rated) bound(a *Assessment, confusion *metrics.ConfusionMatrix, seed uint64) error {
-	if len(r.truth)*len(r.classes) > intervalEffort {
-		return nil
-	}
-	areas := r.areas()
-	names := append(classMetrics[:], areas.names...)
-	perClass := len(names)
-	got, err := metrics.Bootstrap(r.truth, seed, perClass+figuresOfClass*len(r.classes), func(times []int, v []float64) {
-		c := metrics.Count(r.classes, r.truth, r.predicted, times)
-		v[0], v[1], v[2], v[3] = c.Accuracy(), c.BalancedAccuracy(), c.F1Micro(), c.F1Macro()
-		for i, area := range areas.of {
-			v[len(classMetrics)+i] = orNaN(area(times))
-		}
-		for i, one := range c.PerClass() {
-			for k, value := range []*float64{one.Precision, one.Recall, one.Specificity, one.F1} {
-				v[perClass+figuresOfClass*i+k] = orMissing(value)
-			}
-		}
-	})
+	all, f1, err := r.resampled(seed)
 	if err != nil {
 		return err
 	}
-	a.Intervals = named(names, got)
-	for i, class := range r.classes {
-		if a.PerClass != nil && slices.Contains(confusion.Classes, class) {
-			at := got[perClass+figuresOfClass*i:]
-			a.ClassIntervals = append(a.ClassIntervals, ClassIntervals{class, at[0], at[1], at[2], at[3]})
-		}
+	accuracy, proportions := confusion.Proportions()
+	all["accuracy"], all["f1_micro"] = accuracy, accuracy
+	a.Intervals = all
+	if a.PerClass == nil {
+		return nil
+	}
+	for i, class := range confusion.Classes {
+		p := proportions[i]
+		a.ClassIntervals = append(a.ClassIntervals, ClassIntervals{class, p.Precision, p.Recall, p.Specificity, f1[class]})
 	}
 	return nil
+}
+
+// bootstrapped are the metrics of a confusion matrix that are no proportions, in the order of the
+// bootstrap.
+var bootstrapped = [...]string{"balanced_accuracy", "f1_macro"}
+
+// resampled returns the bootstrap intervals of metrics, and of each class's F1; none of very many
+// rows. It resamples the rows of each true class separately.
+func (r *rated) resampled(seed uint64) (all, f1 map[string]*metrics.Interval, err error) {
+	if len(r.truth)*len(r.classes) > intervalEffort {
+		return make(map[string]*metrics.Interval), nil, nil
+	}
+	areas := r.areas()
+	names := append(bootstrapped[:], areas.names...)
+	got, err := metrics.Bootstrap(r.truth, seed, len(names)+len(r.classes), func(times []int, v []float64) {
+		c := metrics.Count(r.classes, r.truth, r.predicted, times)
+		v[0], v[1] = c.BalancedAccuracy(), c.F1Macro()
+		for i, area := range areas.of {
+			v[len(bootstrapped)+i] = orNaN(area(times))
+		}
+		for i, one := range c.PerClass() {
+			v[len(names)+i] = orMissing(one.F1)
+		}
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return named(names, got), named(r.classes, got[len(names):]), nil
 }
 
 // areas are the metrics computed from scores.

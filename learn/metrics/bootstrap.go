@@ -30,7 +30,8 @@ type Interval struct {
 // product of n and the next number of a PCG generator. figures receives the number of times that
 // each row was drawn and fills in values, NaN for a figure without a value. A figure without a
 // value in more than half of the samples has no interval, nil; otherwise the samples without a
-// value are ignored.
+// value are ignored. A figure with one value in all samples has no interval either: an interval of
+// no width would claim certainty. [Wilson] has intervals of proportions.
 func Bootstrap(strata []int, seed uint64, count int, figures func(times []int, values []float64)) ([]*Interval, error) {
 	groups, err := grouped(strata)
 	if err != nil {
@@ -83,5 +84,8 @@ func middle(values []float64) *Interval {
 		return nil
 	}
 	slices.Sort(values)
+	if values[0] == values[len(values)-1] {
+		return nil
+	}
 	return &Interval{Quantile(values, 0.025), Quantile(values, 0.975)}
 }
