@@ -14,7 +14,7 @@ import (
 type csvHead struct {
 	names     []string // names of all fields; nil without a header
 	width     int      // number of fields in a row
-	label, id int      // indices of their fields; -1 for none
+	label, id int      // field indices of the label and the id; -1 for none
 	features  []int    // indices of the feature fields
 	shape     *csvShape
 }

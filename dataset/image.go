@@ -87,7 +87,7 @@ func (o ImageOptions) check() error {
 	return nil
 }
 
-// Bounds of the walk through a folder.
+// These bounds limit the walk through a folder.
 const (
 	maxImages      = 1 << 20
 	maxImageFolder = 8 // levels of sub-folders

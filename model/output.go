@@ -14,9 +14,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Kind names the learner of a model, as job files do. For other kinds than those below, the name is
-// followed by a colon and its [OutputShape], so that any program can interpret the outputs without
-// that learner: see [NewKind].
+// Kind names the learner of a model by its name in job files. For other kinds than those below, the
+// name is followed by a colon and its [OutputShape], so that any program can interpret the outputs
+// without that learner: see [NewKind].
 type Kind string
 
 // The kinds of models.
@@ -49,7 +49,8 @@ const (
 	// Pairs is the decision of each pair of classes. If the model is calibrated, the probabilities
 	// of all classes follow.
 	Pairs OutputShape = "pairs"
-	// Side is a number above 0 for a row inside the region, otherwise for a row outside.
+	// Side is a number that is above 0 for a row inside the region, and at most 0 for a row
+	// outside.
 	Side OutputShape = "side"
 	// Number is the prediction, in the unit of the targets.
 	Number OutputShape = "number"

@@ -125,9 +125,9 @@ func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 func (c *Column) checkMissing() error {
 	switch {
 	case c.Missing == FillMostFrequent && c.Type != Category && c.Type != Boolean:
-		return fmt.Errorf("missing: most-frequent is for categories; write mean, median or a number for a %s column", c.Type)
+		return fmt.Errorf("missing: most-frequent requires a category or boolean column; write mean, median or a number for a %s column", c.Type)
 	case (c.Missing == FillMean || c.Missing == FillMedian) && c.Type != Number && c.Type != Date:
-		return fmt.Errorf("missing: %s is for numbers; write most-frequent, category or one of the categories", c.Missing)
+		return fmt.Errorf("missing: %s requires numbers; write most-frequent, category or one of the categories", c.Missing)
 	case c.Missing == FillCategory && !c.OneHot():
 		return fmt.Errorf("\"missing: category\" adds a column for gaps, but this %s column becomes a single column; write another fill", c.kind())
 	case c.Missing == FillMedian && !c.Ranged():
@@ -225,7 +225,7 @@ func (c *Column) checkDate() error {
 	case c.As == "":
 		return errors.New("a date column needs the key as, which names the number made from the date; write year, month, weekday or days")
 	case (c.As == Days) != (c.Since != ""):
-		return errors.New("\"as: days\" and the key since need each other; write both, as in \"as: days, since: 2020-01-01\", or neither")
+		return errors.New("\"as: days\" requires the key since, which requires \"as: days\"; write both, as in \"as: days, since: 2020-01-01\", or neither")
 	}
 	if err := checkFormat(c.Format); err != nil {
 		return err

@@ -30,8 +30,7 @@ type fitted struct {
 // Schema returns the descriptions of the columns before they are prepared.
 func (p *Preparation) Schema() Schema { return p.schema }
 
-// Follows returns an error if the preparation has another schema or scaling than the job's, which
-// are given.
+// Follows returns an error unless the preparation has the schema and the scaling of a job.
 func (p *Preparation) Follows(s Schema, scaling Scaling) error {
 	if !slices.EqualFunc(p.schema, s, func(a, b Column) bool { return a.same(b) }) {
 		return errors.New("prepare: the preparation's schema differs from the job's")

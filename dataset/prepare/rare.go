@@ -71,7 +71,7 @@ type mask struct {
 	words []float64 // agreed index of each of the frame's words; nil without agreed categories
 	fill  float64   // replacement of a gap; a gap itself if gaps stay
 	level bool      // whether all cells except gaps get the same value
-	value float64   // same value of all cells; a gap if nearly all cells are gaps
+	value float64   // value of all cells if level is true; a gap if nearly all cells are gaps
 	codes []float64 // replacement of each category, of any other word, and of a gap; nil for no replacement
 	few   int       // number of given rows with a replaced cell
 }
