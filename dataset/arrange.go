@@ -8,15 +8,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
-// ColumnsError says by name why a table's columns do not match those of another table.
+// ColumnsError names the columns in which two tables differ.
 type ColumnsError struct {
 	Table   string
 	Whose   string   // name of the other table
-	Missing []string // columns of the other table that this one lacks
-	Surplus []string // columns of this table that the other one lacks
+	Missing []string // columns of the other table that this table lacks
+	Surplus []string // columns of this table that the other table lacks
 }
 
-// Error names the columns, similar names in pairs.
+// Error lists the missing and the surplus columns, and pairs columns with similar names.
 func (e *ColumnsError) Error() string {
 	var parts []string
 	surplus := slices.Clone(e.Surplus)
@@ -47,10 +47,10 @@ func plural(word string, names []string) string {
 	return word + "s"
 }
 
-// Arrange returns the set with its columns in the order of another table's columns; whose is that
-// table's name in messages. Columns are matched by name. If a column is missing or superfluous,
-// the error is a *[ColumnsError]. If one of the tables has no names, columns are matched by
-// position, and their number must agree: width, or the number of names.
+// Arrange returns the set with its columns in the order of another table's columns. In messages,
+// whose is the name of the other table. Columns are matched by name. If a column is missing or
+// superfluous, the error is a *[ColumnsError]. If one of the tables has no names, columns are
+// matched by position, and their number must agree: width, or the number of names.
 func (s *Set) Arrange(whose string, width int, columns []string) (*Set, error) {
 	if s.Columns == nil || columns == nil {
 		if s.X.Cols() != width {
@@ -86,13 +86,13 @@ func (s *Set) Arrange(whose string, width int, columns []string) (*Set, error) {
 	return s.SelectColumns(order), nil
 }
 
-// CheckSpelling refuses classes that differ only by case, blanks or Unicode form, since a learner
-// would take them for two. The error quotes both spellings.
+// CheckSpelling returns an error if two classes differ only by case, blanks or Unicode form. A
+// learner would take them for two classes. The error quotes both spellings.
 func CheckSpelling(classes []string) error {
 	one, other, found := fuzzymatch.Clash(classes)
 	if !found {
 		return nil
 	}
 	one, other = fuzzymatch.Quote(one, other)
-	return fmt.Errorf("the classes %s and %s differ only by case, blanks or Unicode form; write the same one everywhere", one, other)
+	return fmt.Errorf("the classes %s and %s differ only by case, blanks or Unicode form; use one spelling everywhere", one, other)
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// cellType describes the way in which a binary format stores a number.
+// cellType describes how a binary format stores one cell: its kind, its size and its byte order.
 type cellType struct {
-	kind  byte // b(ool), i(nt), u(int) or f(loat), as NumPy calls them
-	size  int  // bytes
+	kind  byte // NumPy's letter: b(ool), i(nt), u(int), f(loat), S (bytes) or U (text)
+	size  int  // size in bytes; for U, in characters
 	order binary.ByteOrder
 }
 
@@ -25,8 +25,8 @@ func (c cellType) fits32() bool {
 	return c.kind == 'b' || c.kind == 'f' && c.size == 4 || c.kind != 'f' && c.size <= 2
 }
 
-// number returns a function that reads a cell, or nil for an unknown type. 64-bit integers beyond
-// 2^53 are rounded.
+// number returns a function that decodes a cell as a number, or nil for an unknown type. 64-bit
+// integers beyond 2^53 are rounded.
 func (c cellType) number() func([]byte) float64 {
 	o := c.order
 	switch fmt.Sprintf("%c%d", c.kind, c.size) {
@@ -56,14 +56,14 @@ func (c cellType) number() func([]byte) float64 {
 	return nil
 }
 
-// shape is rows x columns of a table to be read.
+// shape holds the numbers of rows and columns of a table to be read.
 type shape struct{ rows, cols int }
 
-// shapeOf returns the shape of a table from the dimensions of an array: the first counts the
-// rows, the product of the others the columns.
+// shapeOf derives the shape of a table from the dimensions of an array. The first dimension is the
+// number of rows. The product of the others is the number of columns.
 func shapeOf(dims []int, bounds limits) (shape, error) {
 	if len(dims) == 0 {
-		return shape{}, errors.New("it is a single number; give an array with a row for each sample")
+		return shape{}, errors.New("the array is a single number; give an array with a row for each sample")
 	}
 	s := shape{dims[0], 1}
 	for _, d := range dims[1:] {
@@ -83,7 +83,7 @@ func shapeOf(dims []int, bounds limits) (shape, error) {
 	return s, nil
 }
 
-// readDense reads a table, row by row. The table is of float32 if that loses nothing.
+// readDense reads a dense table row by row. Its cells are float32 if that loses nothing.
 func readDense(r io.Reader, c cellType, s shape) (Table, error) {
 	if c.fits32() {
 		cells, err := readCells[float32](r, c, s)
@@ -93,7 +93,7 @@ func readDense(r io.Reader, c cellType, s shape) (Table, error) {
 	return NewDense(matrixOf(cells, s)), err
 }
 
-// matrixOf returns an empty matrix if reading failed.
+// matrixOf returns a matrix over the cells, or an empty matrix if reading failed and cells is nil.
 func matrixOf[T linalg.Float](cells []T, s shape) linalg.Matrix[T] {
 	if cells == nil {
 		return linalg.Matrix[T]{}
@@ -101,12 +101,12 @@ func matrixOf[T linalg.Float](cells []T, s shape) linalg.Matrix[T] {
 	return linalg.Matrix[T]{Rows: s.rows, Cols: s.cols, Stride: s.cols, Data: cells}
 }
 
-// firstCells bounds what is allocated because a header says so; later allocations grow with the
-// data that arrive.
+// firstCells is the most cells that are allocated before any data arrive, since a header may be
+// false. Later allocations grow with the data that arrive.
 const firstCells = 1 << 18
 
-// readCells reads the numbers of a table in their stored order, to the end of r. It refuses
-// numbers that are not finite.
+// readCells reads the numbers of a table in their stored order, and checks that r ends after them.
+// It refuses numbers that are not finite.
 func readCells[T linalg.Float](r io.Reader, c cellType, s shape) ([]T, error) {
 	n, number := s.rows*s.cols, c.number()
 	cells := make([]T, 0, min(n, firstCells))
@@ -128,8 +128,8 @@ func readCells[T linalg.Float](r io.Reader, c cellType, s shape) ([]T, error) {
 	return cells, atEnd(r)
 }
 
-// grown returns cells with room for more, and for n at most: append would leave a quarter too
-// much at the end.
+// grown returns cells with capacity for the given number of additional cells, but for at most n
+// cells in all. append could allocate a quarter too much.
 func grown[T any](cells []T, more, n int) []T {
 	if len(cells)+more <= cap(cells) {
 		return cells
@@ -146,7 +146,8 @@ func short(err error, got, want int) error {
 	return fmt.Errorf("reading fails after %d of %d numbers (%w); copy the file again", got, want, err)
 }
 
-// atEnd refuses bytes after the last number. Reading to the end also checks checksums.
+// atEnd returns an error if r has bytes after the last number. Reading to the end also checks
+// checksums.
 func atEnd(r io.Reader) error {
 	var b [1]byte
 	switch _, err := io.ReadFull(r, b[:]); {
@@ -204,7 +205,7 @@ func (c cellType) label() func([]byte) (string, error) {
 	return func(b []byte) (string, error) { return formatNumber(number(b)), nil }
 }
 
-// utf32 reads code points, padded with zeros.
+// utf32 decodes a cell of UTF-32 text that is padded with zeros.
 func (c cellType) utf32(b []byte) (string, error) {
 	var s []byte
 	for ; len(b) > 0; b = b[4:] {
@@ -226,6 +227,6 @@ func plainText(s string) (string, error) {
 	return s, nil
 }
 
-// formatNumber writes a number in the form of labels. Labellers refuse the forms of NaN and
+// formatNumber writes a number as the text of a label. Labellers refuse the forms of NaN and
 // infinities.
 func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

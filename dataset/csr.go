@@ -6,28 +6,28 @@ import (
 	"slices"
 )
 
-// CSR is a sparse table in compressed sparse rows: row i holds the entries
-// start[i] to start[i+1]-1, their columns strictly ascending.
+// CSR is a sparse table in the format of compressed sparse rows. Row i holds the entries start[i]
+// to start[i+1]-1, in strictly ascending order of their columns.
 type CSR struct {
 	cols  int
-	start []int // length Rows+1
+	start []int // index of each row's first entry, and the number of entries
 	index []int32
 	value []float64
 }
 
-// NewCSR returns a table over SciPy's three arrays, which it aliases: indptr of length rows+1,
-// indices and data of length indptr[rows]. It refuses arrays whose lengths disagree, and columns
-// that are out of range or do not ascend within a row.
+// NewCSR returns a table that shares the three arrays of SciPy's CSR format. indptr has length
+// rows+1; indices and data have length indptr[rows]. It refuses arrays whose lengths disagree, and
+// columns that are out of range or do not ascend within a row.
 func NewCSR(cols int, indptr []int, indices []int32, data []float64) (*CSR, error) {
 	if cols < 0 || cols > MaxColumns {
 		return nil, fmt.Errorf("dataset: a sparse table has %d columns; at most %d are allowed", cols, MaxColumns)
 	}
 	if len(indptr) == 0 || indptr[0] != 0 || indptr[len(indptr)-1] != len(data) || len(indices) != len(data) {
-		return nil, fmt.Errorf("dataset: indptr must begin with 0 and end with the number of entries, which must be the length of indices (%d) and of data (%d)", len(indices), len(data))
+		return nil, fmt.Errorf("dataset: indptr must run from 0 to the number of entries; indices has %d entries and data has %d", len(indices), len(data))
 	}
 	for i := range len(indptr) - 1 {
 		if indptr[i+1] < indptr[i] || indptr[i+1] > len(data) {
-			return nil, fmt.Errorf("dataset: indptr must not decrease or exceed the number of entries; it does at row %d", i)
+			return nil, fmt.Errorf("dataset: indptr decreases or exceeds the number of entries at row %d", i)
 		}
 		if err := ascending(indices[indptr[i]:indptr[i+1]], cols); err != nil {
 			return nil, fmt.Errorf("dataset: row %d: %w", i, err)
@@ -56,13 +56,13 @@ func (c *CSR) Cols() int { return c.cols }
 // Stored returns the number of stored entries.
 func (c *CSR) Stored() int { return len(c.value) }
 
-// Entries returns the columns and values of row i, aliasing c.
+// Entries returns the columns and values of row i's stored entries without copying them.
 func (c *CSR) Entries(i int) (cols []int32, values []float64) {
 	lo, hi := c.start[i], c.start[i+1]
 	return c.index[lo:hi], c.value[lo:hi]
 }
 
-// Row writes row i densely into dst, of length Cols; nil allocates.
+// Row writes all cells of row i into dst, which has length Cols. If dst is nil, Row allocates it.
 func (c *CSR) Row(i int, dst []float64) []float64 {
 	if dst == nil {
 		dst = make([]float64, c.cols)
@@ -75,7 +75,7 @@ func (c *CSR) Row(i int, dst []float64) []float64 {
 	return dst
 }
 
-// Subset copies the given rows.
+// Subset returns a copy of the given rows.
 func (c *CSR) Subset(rows []int) Table {
 	s := &CSR{cols: c.cols, start: make([]int, 1, len(rows)+1)}
 	for _, i := range rows {
@@ -84,9 +84,8 @@ func (c *CSR) Subset(rows []int) Table {
 	return s
 }
 
-// Widened returns a table with the same entries and more columns, which are empty; it shares c's
-// memory. A sparse text may end before the last columns of its table. It panics if cols is below
-// Cols.
+// Widened returns the table extended by empty columns to cols columns. The two tables share memory.
+// A sparse text may end before the last columns of its table. It panics if cols is below Cols.
 func (c *CSR) Widened(cols int) *CSR {
 	if cols < c.cols {
 		panic(fmt.Sprintf("dataset: cannot widen %d columns to %d", c.cols, cols))
@@ -102,7 +101,7 @@ func (c *CSR) push(cols []int32, values []float64) {
 	c.start = append(c.start, len(c.index))
 }
 
-// Columns copies the given columns; a column may be given more than once.
+// Columns returns a copy of the given columns. A column may be given more than once.
 func (c *CSR) Columns(cols []int) Table {
 	targets := make(map[int32][]int32, len(cols))
 	for b, j := range cols {

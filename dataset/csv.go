@@ -17,9 +17,10 @@ import (
 // Header selects how the first line of a CSV text is read: as column names, as a row, or by detection.
 type Header int
 
-// DetectHeader treats the first line as a header if more of its feature fields are text than
-// numbers, or if one of its fields has a usual name of a label or an id. It refuses a line with
-// some text and at least as many numbers, which could be a row with a mistake.
+// DetectHeader decides from the fields of the first line whether it is a header. The line is a
+// header if more of its feature fields are text than numbers, or if a field is a usual name for
+// labels or ids. It refuses a line with some text and at least as many numbers, which could be a
+// row with a mistake.
 const (
 	DetectHeader Header = iota
 	WithHeader
@@ -29,28 +30,28 @@ const (
 // CSVOptions holds the settings for reading a CSV text. The zero value suits a comma separated
 // text whose label column is called label, y or target, or is the last one.
 type CSVOptions struct {
-	Name string // of the text, for messages
-	// Label is the name of the label's column, its index from 0, "last", or
-	// "none". Empty: the column that a header calls label, y or target (in any
-	// case), else the last one.
+	Name string // name of the text in messages
+	// Label selects the label column by its name, its index from 0, "last", or "none". If it is
+	// empty, the labels are in the column that a header calls label, y or target (in any case),
+	// else in the last column.
 	Label string
-	// ID is the name of the ids' column, its index from 0, or "none". Empty: the
-	// column that a header calls id (in any case), else none.
+	// ID selects the id column by its name, its index from 0, or "none". If it is empty, the ids
+	// are in the column that a header calls id (in any case), else there are none.
 	ID string
-	// Gaps allows rows without a label, whose cell is empty: their label is "".
+	// Gaps allows rows whose label cell is empty. Their label is "".
 	Gaps bool
-	// Classes are the allowed labels; nil: any.
+	// Classes are the allowed labels; nil allows all.
 	Classes []string
 	Uses
-	Comma  rune // field delimiter; 0 is a comma, or a semicolon or tab in a first line without commas
+	Comma  rune // field delimiter; 0 detects a comma, semicolon or tab in the first line
 	Header Header
 }
 
-// Uses selects the columns of a table to be read. A column is given by its name, or by its index
+// Uses selects which columns of a table are read. A column is given by its name, or by its index
 // from 0 if the text has no names.
 type Uses struct {
-	// Features are the feature columns, which keep the file's order; nil: all columns without
-	// another use.
+	// Features are the feature columns; they keep the file's order. If it is nil, all columns
+	// without another use are features.
 	Features []string
 	// Aside are columns to be skipped.
 	Aside []string
@@ -114,7 +115,8 @@ func likelyComma(b *bufio.Reader) rune {
 	return ','
 }
 
-// record is one line of trimmed fields; the slice is valid until the next line.
+// record holds the trimmed fields of one CSV record. The slice is valid until the next record is
+// read.
 type record struct {
 	line   int
 	fields []string
@@ -122,13 +124,13 @@ type record struct {
 
 func (r record) clone() record { return record{line: r.line, fields: slices.Clone(r.fields)} }
 
-// csvSource returns records of bounded size.
+// csvSource reads CSV records and refuses records that are too large.
 type csvSource struct {
 	text
 	csv    *csv.Reader
 	guard  *guard
 	bounds limits
-	line   int // of the last record
+	line   int // line of the last record
 }
 
 func newCSVSource(r io.Reader, o CSVOptions, bounds limits) (*csvSource, error) {
@@ -182,9 +184,9 @@ func (s *csvSource) refuse(err error) error {
 	return s.unreadable(s.line+1, err)
 }
 
-var errLongLine = errors.New("line too long")
+var errLongLine = errors.New("the line is too long")
 
-// guard stops a record that never ends from filling the memory.
+// guard limits the bytes of a record, so that an endless record cannot fill the memory.
 type guard struct {
 	r    io.Reader
 	left int
@@ -199,7 +201,7 @@ func (g *guard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// csvParser collects rows.
+// csvParser collects the rows of a CSV text and makes a set from them.
 type csvParser struct {
 	text
 	head     csvHead
@@ -209,7 +211,7 @@ type csvParser struct {
 	rows     int
 	labels   []string
 	ids      []string
-	firstID  map[string]int // line of each id
+	firstID  map[string]int // line in which each id occurs
 }
 
 func (p *csvParser) add(row record) error {
@@ -256,7 +258,7 @@ func (p *csvParser) addID(row record) error {
 	if first, ok := p.firstID[id]; ok {
 		return p.errorf(row.line, "id %s is also in line %d; keep one of the two rows", quote(id), first)
 	}
-	id = strings.Clone(id) // the field would keep its whole line in memory
+	id = strings.Clone(id) // without the copy, the id would keep its whole line in memory
 	p.firstID[id] = row.line
 	p.ids = append(p.ids, id)
 	return nil
@@ -284,7 +286,7 @@ func (h csvHead) featureNames() []string {
 func (h csvHead) badCell(col int, cell string, err error) error {
 	var unlisted *ClassError
 	switch {
-	case errors.As(err, &unlisted): // its text has advice already
+	case errors.As(err, &unlisted): // a ClassError already says what to do
 	case errors.Is(err, errEmpty), errors.Is(err, errNotFinite):
 		err = fmt.Errorf("%w; fill the cell or drop the row", err)
 	case errors.Is(err, errNotNumber) && strings.ContainsRune(cell, ','):
@@ -298,7 +300,7 @@ func (h csvHead) badCell(col int, cell string, err error) error {
 	return fmt.Errorf("%s holds %s, which %w", h.column(col), quote(cell), err)
 }
 
-// column returns a column's name, or its index from 0 as the options count.
+// column names column j in a message: by its name, or by its index from 0 if columns have no names.
 func (h csvHead) column(j int) string {
 	if h.names == nil {
 		return fmt.Sprintf("column %d (from 0)", j)
@@ -306,8 +308,8 @@ func (h csvHead) column(j int) string {
 	return "column " + quote(h.names[j])
 }
 
-// check compares the counts in a first line of scikit-learn's form with the rows read: a
-// difference means that the file was cut or edited.
+// check compares the rows and classes that were read with the numbers in a first line of
+// scikit-learn's form. A difference means that the file was cut or edited.
 func (s *csvShape) check(p *csvParser) error {
 	if s == nil {
 		return nil

@@ -9,19 +9,21 @@ import (
 	"strings"
 )
 
-// csvHead holds the columns and their uses, which the first lines of a CSV text determine.
+// csvHead holds the columns of a table and their uses. The first lines of a CSV text determine
+// them.
 type csvHead struct {
-	names     []string // of all fields, or nil
-	width     int      // fields in a row
-	label, id int      // -1: none
-	features  []int    // the other fields
+	names     []string // names of all fields; nil without a header
+	width     int      // number of fields in a row
+	label, id int      // field indices of the label and the id; -1 for none
+	features  []int    // indices of the feature fields
 	shape     *csvShape
 }
 
-// csvShape is a first line "rows,features,class names".
+// csvShape holds the numbers of rows and classes from a first line "rows,features,class names".
 type csvShape struct{ rows, classes int }
 
-// readHead reads the first two records and returns those that hold data.
+// readHead determines the columns from the first two records. It also returns the records of the
+// two that hold data.
 func readHead(in *csvSource, o CSVOptions) (csvHead, []record, error) {
 	first, err := in.next()
 	if errors.Is(err, io.EOF) {
@@ -49,8 +51,8 @@ func readHead(in *csvSource, o CSVOptions) (csvHead, []record, error) {
 	return h, rows[skip:], nil
 }
 
-// oneField refuses a text with another delimiter, which would otherwise become a table with one
-// strange column.
+// oneField returns an error if the first line is one field that contains another delimiter. The
+// text would otherwise become a table with one strange column.
 func oneField(in *csvSource, first record) error {
 	if len(first.fields) > 1 {
 		return nil
@@ -63,7 +65,7 @@ func oneField(in *csvSource, first record) error {
 	return nil
 }
 
-// head determines the columns and how many of the first records are not data.
+// head determines the columns and the number of leading records that are not data.
 func (o CSVOptions) head(rows []record) (h csvHead, skip int, err error) {
 	first := rows[0].fields
 	h.width = len(first)
@@ -84,8 +86,8 @@ func (o CSVOptions) head(rows []record) (h csvHead, skip int, err error) {
 	return h, skip, h.assign(o)
 }
 
-// shape recognises a line of rows, features and at least two distinct class names, above a row of
-// features+1 fields.
+// shape recognises a first line that gives the numbers of rows and features and then the class
+// names. There must be at least two distinct names, and the next line must have features+1 fields.
 func (o CSVOptions) shape(rows []record) *csvShape {
 	first := rows[0].fields
 	if o.Header != DetectHeader || len(rows) < 2 || len(first) < 4 || !allDigits([]byte(first[0]+first[1])) {
@@ -106,7 +108,7 @@ func isText(s string) bool {
 	return errors.Is(err, errNotNumber)
 }
 
-// repeated returns the index of the first name that occurs before, or -1.
+// repeated returns the index of the first name that equals an earlier name, or -1.
 func repeated(names []string) int {
 	seen := make(map[string]bool, len(names))
 	for i, name := range names {
@@ -144,7 +146,7 @@ func (o CSVOptions) namesColumns(first []string) (bool, error) {
 	return texts > 0, nil
 }
 
-// knowsName reports whether a field can only be part of a header.
+// knowsName reports whether the line has a field that can only be part of a header.
 func (o CSVOptions) knowsName(first []string) bool {
 	return slices.ContainsFunc(first, func(s string) bool {
 		named := func(column string) bool { return isName(column) && s == column }
@@ -163,7 +165,7 @@ func isName(column string) bool {
 	return column != "" && column != "last" && column != "none" && !allDigits([]byte(column))
 }
 
-// guess returns the index of a column before the header is known.
+// guess returns the likely index of an option's column before the header is known.
 func guess(column string, width, otherwise int) int {
 	switch column {
 	case "last":
@@ -187,7 +189,7 @@ func checkNames(names []string) error {
 	return nil
 }
 
-// assign finds the label, the id and the features.
+// assign determines the columns of the label, the id and the features.
 func (h *csvHead) assign(o CSVOptions) error {
 	var err error
 	if h.label, err = h.find(o.Label, h.width-1, likeLabel); err != nil {
@@ -197,12 +199,12 @@ func (h *csvHead) assign(o CSVOptions) error {
 		return fmt.Errorf("id: %w", err)
 	}
 	if h.label >= 0 && h.label == h.id {
-		return fmt.Errorf("%s is both label and id; choose two", h.column(h.label))
+		return fmt.Errorf("%s is both label and id; choose a different column for each", h.column(h.label))
 	}
 	return h.use(o.Uses)
 }
 
-// use determines which of the other columns are features.
+// use determines the feature columns among the columns that are neither label nor id.
 func (h *csvHead) use(u Uses) error {
 	features, err := h.findAll(u.Features)
 	if err != nil {
@@ -224,7 +226,7 @@ func (h *csvHead) use(u Uses) error {
 	return nil
 }
 
-// findAll returns the indices of columns that must exist.
+// findAll returns the indices of the given columns, or an error if a column does not exist.
 func (h *csvHead) findAll(columns []string) ([]int, error) {
 	found := make([]int, len(columns))
 	for i, c := range columns {
@@ -269,14 +271,14 @@ func (h *csvHead) findLikely(otherwise int, likely func(string) bool) (int, erro
 		return otherwise, nil
 	}
 	if again := slices.IndexFunc(h.names[found+1:], likely); again >= 0 {
-		return 0, fmt.Errorf("columns %s and %s are both candidates; choose one", quote(h.names[found]), quote(h.names[found+1+again]))
+		return 0, fmt.Errorf("the names of columns %s and %s both fit this use; choose one", quote(h.names[found]), quote(h.names[found+1+again]))
 	}
 	return found, nil
 }
 
 const longestList = 8
 
-// list joins names for a message.
+// list joins quoted names for a message, and only counts names beyond the first few.
 func list(names []string) string {
 	shown := make([]string, 0, longestList+1)
 	for _, name := range names[:min(len(names), longestList)] {

@@ -9,16 +9,16 @@ import (
 // Dense is a table that stores every cell as a float64.
 type Dense struct{ dense[float64] }
 
-// Dense32 is Dense in half the memory: a table that stores every cell as a float32. Readers
+// Dense32 is a table that stores every cell as a float32, in half the memory of a Dense. Readers
 // choose it if that loses nothing, as for pixels and for data stored as float32.
 type Dense32 struct{ dense[float32] }
 
-// NewDense returns a table over m, which it aliases. It panics if m's data are
-// too short for its shape.
+// NewDense returns a table that shares the data of m. It panics if m's data are too short for its
+// shape.
 func NewDense(m linalg.Matrix[float64]) *Dense { return &Dense{denseOver(m)} }
 
-// NewDense32 returns a table over m, which it aliases. It panics if m's data are
-// too short for its shape.
+// NewDense32 returns a table that shares the data of m. It panics if m's data are too short for its
+// shape.
 func NewDense32(m linalg.Matrix[float32]) *Dense32 { return &Dense32{denseOver(m)} }
 
 // Subset returns the given rows without copying them.
@@ -44,8 +44,8 @@ func DenseOf(t Table) *Dense {
 	return NewDense(m)
 }
 
-// RowsOf returns the rows of t for computations that read some rows at a time and need no copy of
-// t in float64. The rows of a CSR are [linalg.SparseRows] as well.
+// RowsOf returns access to the rows of t in float64. Computations that read some rows at a time
+// thus need no copy of t. The rows of a CSR are [linalg.SparseRows] as well.
 func RowsOf(t Table) linalg.Rows {
 	if c, ok := t.(*CSR); ok {
 		return sparseRows{tableRows{c}, c}
@@ -64,8 +64,8 @@ type sparseRows struct {
 	*CSR
 }
 
-// dense is a table that stores every cell: the rows of one matrix, a selection of them in some
-// order, or rows at any addresses, so that selecting and stacking rows copies none.
+// dense is a table that stores every cell. Its rows are all rows of one matrix, a selection of them
+// in some order, or rows of several matrices. Selecting and stacking rows therefore copies nothing.
 type dense[T linalg.Float] struct {
 	m     linalg.Matrix[T]
 	order []int // indices of the selected rows in m.Data; nil: all rows
@@ -79,7 +79,7 @@ func denseOver[T linalg.Float](m linalg.Matrix[T]) dense[T] {
 	return dense[T]{m: m}
 }
 
-// scattered returns a table over rows at any addresses.
+// scattered returns a table over rows that may belong to several matrices.
 func scattered[T linalg.Float](at [][]T, cols int) dense[T] {
 	return dense[T]{m: linalg.Matrix[T]{Rows: len(at), Cols: cols, Stride: cols}, at: at}
 }
@@ -87,7 +87,7 @@ func scattered[T linalg.Float](at [][]T, cols int) dense[T] {
 // whole reports whether the table has all rows of its matrix in their order.
 func (d dense[T]) whole() bool { return d.order == nil && d.at == nil }
 
-// row returns row i, aliasing d.
+// row returns row i without copying it.
 func (d dense[T]) row(i int) []T {
 	switch {
 	case d.at != nil:
@@ -98,8 +98,8 @@ func (d dense[T]) row(i int) []T {
 	return d.m.Row(i)
 }
 
-// Matrix returns the cells, Rows x Cols, aliasing the table. It copies only a table whose rows
-// were selected or stacked.
+// Matrix returns the cells as a matrix of Rows x Cols. It copies only a table whose rows were
+// selected or stacked; otherwise the matrix shares the table's memory.
 func (d dense[T]) Matrix() linalg.Matrix[T] {
 	if d.whole() {
 		return d.m
@@ -117,7 +117,7 @@ func (d dense[T]) Rows() int { return d.m.Rows }
 // Cols returns the number of columns.
 func (d dense[T]) Cols() int { return d.m.Cols }
 
-// Row writes row i into dst, of length Cols; nil allocates.
+// Row writes row i into dst, which has length Cols. If dst is nil, Row allocates it.
 func (d dense[T]) Row(i int, dst []float64) []float64 {
 	if dst == nil {
 		dst = make([]float64, d.m.Cols)
@@ -160,7 +160,7 @@ func consecutive(rows []int) bool {
 	return len(rows) > 0
 }
 
-// narrow returns the given columns if it can without copying them.
+// narrow returns the given columns. It copies them unless they are adjacent columns of one matrix.
 func (d dense[T]) narrow(cols []int) dense[T] {
 	if d.at == nil && len(d.m.Data) > 0 && consecutive(cols) {
 		d.m.Cols, d.m.Data = len(cols), d.m.Data[cols[0]:]
@@ -190,7 +190,7 @@ func stackDense[T linalg.Float](tables []dense[T]) dense[T] {
 	return scattered(at, tables[0].m.Cols)
 }
 
-// finite reports whether all cells of row i are finite: any other number minus itself is NaN.
+// finite reports whether all cells of row i are finite. An infinity or NaN minus itself is NaN.
 func (d dense[T]) finite(i int) bool {
 	for _, v := range d.row(i) {
 		if v-v != 0 {

@@ -1,5 +1,5 @@
-// Package dataset holds tables of numbers with labels, reads and writes them, splits them and
-// partitions them among parties. Its readers take an io.Reader, not a file name.
+// Package dataset reads and writes tables of numbers with labels, splits them, and partitions them
+// among parties. Its readers take an io.Reader, not a file name.
 //
 // A [Table] is [Dense], [Dense32] or [CSR]; a [Set] adds labels, ids and column
 // names. [Read] takes CSV and LIBSVM text and NumPy's .npy, plain or compressed by

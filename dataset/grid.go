@@ -7,22 +7,22 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// A column is on a grid if its values are its minimum plus integer multiples of one step:
-// integers, counts, one-hot codes, 8-bit pixels, decimals printed with few places, and all of
-// these after a scaling of the column. Rows on a grid generate a lattice, which can be recovered
-// from their Gram matrix. A column that this test finds on no grid may still be on one: with more
-// levels, or with values rounded after scaling.
+// A column is on a grid if each value is the column's minimum plus an integer multiple of one step.
+// Examples are integers, counts, one-hot codes, 8-bit pixels, decimals printed with few places, and
+// all of these after a scaling of the column. Rows on a grid generate a lattice, which can be
+// recovered from their Gram matrix. A column that this test finds on no grid may still be on one:
+// with more levels, or with values rounded after scaling.
 const (
-	gridLevels    = 1 << 16 // most steps from minimum to maximum
-	gridTolerance = 1e-9    // of the range, for a value's distance from the grid
+	gridLevels    = 1 << 16 // most steps from a column's minimum to its maximum
+	gridTolerance = 1e-9    // largest distance of a value from the grid, as a share of the range
 	// gridChance bounds the probability that random values fit a grid as well as the column
 	// does. Three values always fit some grid of 2^16 levels within the tolerance; only a coarse
 	// or exact fit is evidence.
 	gridChance = 1e-5
 )
 
-// axis describes one column: levels is the number of steps from its minimum to its maximum, 0 for
-// a constant column, noGrid for a column on no grid.
+// axis describes the grid of one column. levels is the number of steps from its minimum to its
+// maximum, 0 for a constant column, or noGrid for a column that is on no grid.
 type axis struct {
 	step   float64
 	levels int
@@ -32,8 +32,8 @@ const noGrid = -1
 
 func (a axis) varies() bool { return a.levels != 0 }
 
-// GridColumns counts the columns of t that are not constant and, among them, those on a grid of
-// at most 2^16 levels, within 10^-9 of the column's range.
+// GridColumns counts the columns of t that vary, and the varying columns that are on a grid. A grid
+// has at most 2^16 levels, and values lie on it within 10^-9 of the column's range.
 func GridColumns(t Table) (onGrid, varying int) { return countGrids(measureAll(t)) }
 
 func countGrids(axes []axis) (onGrid, varying int) {
@@ -61,10 +61,10 @@ func measureAll(t Table) []axis {
 	return axes
 }
 
-// measureDense gathers several columns at a time, a cache line wide if memory allows it, on all
-// cores.
+// measureDense finds the grids of a dense table's columns on all cores. It gathers several columns
+// at a time, a cache line wide if memory allows it.
 func measureDense[T linalg.Float](d dense[T], axes []axis) {
-	const widest, held = 16, 1 << 20 // columns, and numbers in all of them
+	const widest, held = 16, 1 << 20 // most columns that are gathered at a time, and most numbers in them
 	grain := max(1, min(widest, held/max(d.m.Rows, 1)))
 	linalg.For(d.m.Cols, grain, func(lo, hi int) {
 		columns := make([]float64, (hi-lo)*d.m.Rows)
@@ -79,8 +79,8 @@ func measureDense[T linalg.Float](d dense[T], axes []axis) {
 	})
 }
 
-// measureSparse gathers the stored entries of all columns. Zeros that are not stored count as one
-// value of their column.
+// measureSparse finds the grids of a sparse table's columns from the stored entries. Zeros that are
+// not stored count as one value of their column.
 func measureSparse(t Table, axes []axis) {
 	columns := make([][]float64, t.Cols())
 	for i := range t.Rows() {
@@ -94,8 +94,9 @@ func measureSparse(t Table, axes []axis) {
 	}
 }
 
-// distinctCounts returns the distinct values, ascending, if all are integers from 0 to 255, as
-// pixels are; it returns other values unchanged. Sorting would take most of the time for images.
+// distinctCounts returns the distinct values in ascending order if all are integers from 0 to 255,
+// such as pixels. It returns other values unchanged. Sorting would take most of the time for
+// images.
 func distinctCounts(values []float64) []float64 {
 	var seen [256]bool
 	for _, v := range values {
@@ -121,11 +122,11 @@ func measure(values []float64) axis {
 	slices.Sort(values)
 	low, high := values[0], values[len(values)-1]
 	span := high - low
-	rounding := ulp * max(math.Abs(low), math.Abs(high)) // of the differences
+	rounding := ulp * max(math.Abs(low), math.Abs(high)) // rounding error of a difference of two values
 	if span <= 2*rounding {
 		return axis{}
 	}
-	if span-span != 0 { // infinite, or a gap is among the values
+	if span-span != 0 { // the span is infinite, or a value is a gap, which is NaN
 		return axis{levels: noGrid}
 	}
 	tolerance := gridTolerance + rounding/span
@@ -138,8 +139,8 @@ func measure(values []float64) axis {
 
 const ulp = 1.0 / (1 << 52)
 
-// positions maps sorted values to [0, 1] and returns those strictly inside,
-// without repetitions, and the smallest gap between neighbours, ends included.
+// positions maps sorted values to [0, 1]. It returns the distinct positions strictly inside, and
+// the smallest gap between neighbours, ends included.
 func positions(values []float64, span, tolerance float64) (inner []float64, gap float64) {
 	gap = 1
 	last := 0.0
@@ -155,9 +156,9 @@ func positions(values []float64, span, tolerance float64) (inner []float64, gap 
 	return inner, min(gap, 1-last)
 }
 
-// fit returns the smallest number of levels such that all positions are multiples of 1/levels and
-// chance does not explain it, or 0. No step can be wider than the gap, which leaves few numbers
-// to try for most columns, often none.
+// fit returns the smallest number of levels such that all positions are multiples of 1/levels, or
+// 0. It ignores a fit that could be due to chance. No step can be wider than the gap, which leaves
+// few numbers to try for most columns, often none.
 func fit(inner []float64, gap, tolerance float64) int {
 	least := int(math.Ceil(1 / (gap + 2*tolerance)))
 	for levels := least; levels <= gridLevels; levels++ {
@@ -183,16 +184,16 @@ func farthest(inner []float64, levels, tolerance float64) (miss float64, ok bool
 	return miss, true
 }
 
-// chance returns the logarithm of the expected number of grids of at most the
-// given levels that m uniform positions all fit within miss: the sum over L of
-// (2 miss L)^m.
+// chance returns the logarithm of the expected number of grids that m random positions fit. The
+// positions are uniform, the grids have at most the given levels, and all positions fit within
+// miss: the sum over L of (2 miss L)^m.
 func chance(m, levels int, miss float64) float64 {
 	miss = max(miss, ulp)
 	return float64(m)*math.Log(2*miss*float64(levels)) + math.Log(float64(levels)/float64(m+1))
 }
 
-// commonStep returns the largest step that divides the steps of all columns and gives none of
-// them more than gridLevels levels, or 0.
+// commonStep returns the largest step that divides the steps of all columns, or 0. With this step,
+// each column has at most gridLevels levels.
 func commonStep(axes []axis) float64 {
 	least := math.Inf(1)
 	for _, a := range axes {
@@ -215,8 +216,8 @@ func commonStep(axes []axis) float64 {
 	return 0
 }
 
-// common reports whether step divides all steps, and whether all columns have few enough levels
-// with it.
+// common reports whether step divides the steps of all columns. It also reports whether each column
+// has at most gridLevels levels with this step.
 func common(axes []axis, step float64) (divides, fits bool) {
 	divides = true
 	for _, a := range axes {

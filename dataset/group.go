@@ -8,10 +8,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// GroupFolds returns k test sets that cover all rows once, each ascending. All rows of a group
-// are in one of them. As in scikit-learn's GroupKFold, the largest group comes first, and each
-// group goes to the smallest set so far; groups of equal size come in the order of their names.
-// It refuses a k outside 2 to the number of groups.
+// GroupFolds divides all rows into k test sets and keeps each group in one set. The rows of a set
+// ascend. As in scikit-learn's GroupKFold, the largest group comes first, and each group goes to
+// the smallest set so far; groups of equal size come in the order of their names. It refuses a k
+// outside 2 to the number of groups.
 func GroupFolds(groups []string, k int) ([][]int, error) {
 	members := rowsByGroup(groups)
 	if k < 2 || k > len(members) {
@@ -20,12 +20,12 @@ func GroupFolds(groups []string, k int) ([][]int, error) {
 	return largestFirst(members, k), nil
 }
 
-// DealGroups returns k test sets as [GroupFolds] does. If there are fewer groups than sets, the
-// last sets are empty.
+// DealGroups returns the test sets of [GroupFolds] but allows fewer groups than sets. The last sets
+// are then empty.
 func DealGroups(groups []string, k int) [][]int { return largestFirst(rowsByGroup(groups), k) }
 
-// ByGroups deals groups of rows to parties, in an order drawn from the seed. Each group goes to
-// the party with the fewest rows so far, so that all rows of a group are with one party.
+// ByGroups assigns whole groups of rows to parties, in an order drawn from the seed. Each group
+// goes to the party with the fewest rows so far, so that all rows of a group are with one party.
 func ByGroups(groups []string, parties int, seed uint64) ([][]int, error) {
 	if err := checkParties(len(groups), parties); err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func ByGroups(groups []string, parties int, seed uint64) ([][]int, error) {
 	return lightest(linalg.At(members, order), parties), nil
 }
 
-// rowsByGroup lists the rows of each group, by the groups' names.
+// rowsByGroup returns the rows of each group, with the groups in the order of their names.
 func rowsByGroup(groups []string) [][]int {
 	_, codes := Classes(groups)
 	var members [][]int
@@ -52,7 +52,7 @@ func rowsByGroup(groups []string) [][]int {
 	return members
 }
 
-// largestFirst deals groups to hands, the largest first.
+// largestFirst deals the groups to the given number of sets, the largest group first.
 func largestFirst(members [][]int, hands int) [][]int {
 	slices.SortStableFunc(members, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
 	return lightest(members, hands)

@@ -9,16 +9,16 @@ import (
 
 // IDXOptions holds the settings for reading a pair of IDX files.
 type IDXOptions struct {
-	Name   string // of the images' file, for messages
+	Name   string // name of the images' file, for messages
 	Labels string // name of the labels' file, for messages
 }
 
-// ReadIDX reads a dense set from the format of the MNIST files (Y. LeCun, C. Cortes, C. Burges,
-// "The MNIST database of handwritten digits"), each plain or compressed by gzip. The first axis
-// of images counts the rows, the product of the others the columns; labels has one number a row,
-// or is nil for a set without labels. The table is a Dense32, except that integers of 32 bits and
-// numbers of 64 bits make a Dense. ReadIDX refuses numbers that are not finite and bytes after
-// the last number. Errors are *SyntaxError with the name of the file at fault.
+// ReadIDX reads a dense set from two files in the IDX format of MNIST, plain or compressed by gzip
+// (Y. LeCun, C. Cortes, C. Burges, "The MNIST database of handwritten digits"). The first axis of
+// images counts the rows, the product of the others the columns; labels has one number a row, or is
+// nil for a set without labels. The table is a Dense32, except that integers of 32 bits and numbers
+// of 64 bits make a Dense. ReadIDX refuses numbers that are not finite and bytes after the last
+// number. Errors are *SyntaxError with the name of the file at fault.
 func ReadIDX(images, labels io.Reader, o IDXOptions) (*Set, error) {
 	return readIDX(images, labels, o, defaultLimits())
 }
@@ -33,7 +33,7 @@ func readIDX(images, labels io.Reader, o IDXOptions, bounds limits) (*Set, error
 		return nil, err
 	}
 	if y.Cols() != 1 || y.Rows() != x.Rows() {
-		return nil, text(o.Labels).errorf(0, "it holds %d x %d labels, but there are %d rows in %s; give the labels of these rows, one for each",
+		return nil, text(o.Labels).errorf(0, "the file holds %d x %d labels, but there are %d rows in %s; give one label for each row",
 			y.Rows(), y.Cols(), x.Rows(), quote(o.Name))
 	}
 	s := &Set{Name: o.Name, X: x, Labels: make([]string, y.Rows())}
@@ -74,10 +74,10 @@ func readIDXTable(t text, r io.Reader, bounds limits) (Table, error) {
 	return x, nil
 }
 
-var errNotIDX = errors.New("it does not start like an IDX file; give one such as MNIST's train-images-idx3-ubyte")
+var errNotIDX = errors.New("the file does not start like an IDX file; give a file such as MNIST's train-images-idx3-ubyte")
 
-// readIDXHeader reads two zeros, the type of the numbers, the count of axes and
-// the length of each.
+// readIDXHeader reads the type of the numbers and the length of each axis. The header has two
+// zeros, the type, the number of axes and their lengths.
 func readIDXHeader(r io.Reader) (cellType, []int, error) {
 	var b [4]byte
 	if _, err := io.ReadFull(r, b[:]); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -101,7 +101,7 @@ func readIDXHeader(r io.Reader) (cellType, []int, error) {
 	return cell, dims, nil
 }
 
-// idxCell returns the type of a code; its size is 0 for an unknown code.
+// idxCell returns the cell type for an IDX type code. Its size is 0 for an unknown code.
 func idxCell(code byte) cellType {
 	c := cellType{order: binary.BigEndian}
 	switch code {

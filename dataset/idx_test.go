@@ -61,14 +61,14 @@ func TestReadIDXKinds(t *testing.T) {
 }
 
 func TestReadIDXRefuses(t *testing.T) {
-	const notIDX = "it does not start like an IDX file; give one such as MNIST's train-images-idx3-ubyte"
+	const notIDX = "the file does not start like an IDX file; give a file such as MNIST's train-images-idx3-ubyte"
 	tests := []struct{ name, images, labels, want string }{
 		{"empty", "", idxLabels, "x: " + notIDX},
 		{"text", "1,2,3\n", idxLabels, "x: " + notIDX},
 		{"unknown type", "\x00\x00\x0a\x01\x00\x00\x00\x01a", idxLabels, "x: " + notIDX},
 		{"cut header", idxImages[:10], idxLabels, "x: reading fails in the header (unexpected EOF); copy the file again"},
 		{"many axes", "\x00\x00\x08\xff", idxLabels, "x: the file has 255 axes, more than the 32 allowed; write it as rows and columns"},
-		{"no axis", "\x00\x00\x08\x00", idxLabels, "x: it is a single number; give an array with a row for each sample"},
+		{"no axis", "\x00\x00\x08\x00", idxLabels, "x: the array is a single number; give an array with a row for each sample"},
 		{"no rows", "\x00\x00\x08\x01\x00\x00\x00\x00", idxLabels, "x: there are no rows; give at least one"},
 		{"too wide", "\x00\x00\x08\x02\x00\x00\x00\x01\xff\xff\xff\xff", idxLabels, "x: the table has more than 16777216 columns; split it"},
 		{"too many cells", "\x00\x00\x08\x02\xff\xff\xff\xff\x00\x01\x00\x00", idxLabels, "x: the table has more than 2147483648 cells; split it"},
@@ -77,8 +77,8 @@ func TestReadIDXRefuses(t *testing.T) {
 		{"too long", idxImages + "a", idxLabels, "x: the file has bytes after the last number; write it again"},
 		{"NaN", "\x00\x00\x0d\x01\x00\x00\x00\x01\x7f\xc0\x00\x00", idxLabels, "x: number 1 of 1 is NaN; fill the cell or drop the row"},
 		{"cut labels", idxImages, idxLabels[:9], "y: the data end after 1 of 2 numbers (unexpected EOF); copy the file again"},
-		{"images for labels", idxImages, idxImages, `y: it holds 2 x 2 labels, but there are 2 rows in "x"; give the labels of these rows, one for each`},
-		{"too few labels", idxImages, "\x00\x00\x08\x01\x00\x00\x00\x01a", `y: it holds 1 x 1 labels, but there are 2 rows in "x"; give the labels of these rows, one for each`},
+		{"images for labels", idxImages, idxImages, `y: the file holds 2 x 2 labels, but there are 2 rows in "x"; give one label for each row`},
+		{"too few labels", idxImages, "\x00\x00\x08\x01\x00\x00\x00\x01a", `y: the file holds 1 x 1 labels, but there are 2 rows in "x"; give one label for each row`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

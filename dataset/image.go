@@ -20,16 +20,17 @@ import (
 
 // ImageOptions holds the settings for reading a folder of images.
 type ImageOptions struct {
-	Name string // of the folder, for messages
-	// Label is "none" for images without classes; empty: the class is the folder's name.
+	Name string // name of the folder, for messages
+	// Label is "none" for images without classes. If it is empty, the class of an image is the name
+	// of its folder.
 	Label string
-	// ID is "path" for ids that are the paths of the files; empty or "none" gives
-	// no ids, since file names may name people.
+	// ID is "path" to use the paths of the files as ids. Empty or "none" gives no ids, since file
+	// names may name people.
 	ID string
-	// Width and Height, in pixels, are the size to which every image is resized, whatever its
-	// proportions; if both are 0, images are not resized and must all have one size.
+	// Width and Height are the size in pixels to which every image is resized, whatever its
+	// proportions. If both are 0, images are not resized and must all have one size.
 	Width, Height int
-	RGB           bool // three columns a pixel instead of one
+	RGB           bool // makes three columns of each pixel instead of one
 }
 
 // ReadImages reads a set from a folder that has a sub-folder of JPEG and PNG files (.jpg, .jpeg,
@@ -86,10 +87,10 @@ func (o ImageOptions) check() error {
 	return nil
 }
 
-// Bounds of the walk through a folder.
+// These bounds limit the walk through a folder.
 const (
 	maxImages      = 1 << 20
-	maxImageFolder = 8 // levels
+	maxImageFolder = 8 // levels of sub-folders
 )
 
 var (
@@ -97,7 +98,7 @@ var (
 	errManyFiles = fmt.Errorf("the folder holds more than %d files; split it", maxImages)
 )
 
-// imagePaths lists the images of a folder in order.
+// imagePaths returns the sorted paths of the images in a folder.
 func imagePaths(folder fs.FS, o ImageOptions) ([]string, error) {
 	var paths []string
 	files := 0
@@ -142,13 +143,13 @@ func enter(t text, folder string, hidden bool) error {
 	return nil
 }
 
-// isImage decides by the name. It refuses files that a person would take for an image of the set
-// but that this package cannot read.
+// isImage reports by the name whether a file is an image of the set. It refuses files that a person
+// would take for an image of the set but that this package cannot read.
 func isImage(file string, o ImageOptions) (bool, error) {
 	switch strings.ToLower(path.Ext(file)) {
 	case ".jpg", ".jpeg", ".png":
 	case ".gif", ".bmp", ".tif", ".tiff", ".webp", ".heic", ".avif", ".jp2", ".jxl", ".pgm", ".ppm", ".dcm", ".nii":
-		return false, errors.New("images of this kind are not read; convert it to PNG or JPEG, or remove it")
+		return false, errors.New("images of this kind cannot be read; convert the file to PNG or JPEG, or remove it")
 	default:
 		return false, nil
 	}
@@ -164,11 +165,11 @@ type album struct {
 	paths  []string
 	o      ImageOptions
 	bounds limits
-	size   image.Point // of every row
+	size   image.Point // size of every image in pixels
 }
 
-// wave is the number of images that are decoded before errors are checked, so that the first
-// error in the order of the paths is reported on any number of cores.
+// wave is the number of images that are decoded before errors are checked. The first error in the
+// order of the paths is thus reported on any number of cores.
 const (
 	wave  = 256
 	grain = 4
@@ -195,8 +196,8 @@ func (a *album) table() (*Dense32, error) {
 	return NewDense32(m), nil
 }
 
-// settleSize takes the size of the first image if the options give none. It decodes that image,
-// so that no header alone makes the table large.
+// settleSize sets the size of all images: the size in the options, or else the size of the first
+// image. It decodes that image, so that no header alone makes the table large.
 func (a *album) settleSize() error {
 	a.size = image.Pt(a.o.Width, a.o.Height)
 	if a.size != (image.Point{}) {
@@ -210,7 +211,7 @@ func (a *album) settleSize() error {
 	return err
 }
 
-// fill decodes rows lo to hi-1.
+// fill decodes images lo to hi-1 into rows of m.
 func (a *album) fill(m linalg.Matrix[float32], lo, hi int) error {
 	problems := make([]error, hi-lo)
 	linalg.For(hi-lo, grain, func(from, to int) {
@@ -253,13 +254,13 @@ func greyOf(img image.Image) image.Image {
 	grey := image.NewGray(image.Rectangle{Max: m.Rect.Size()})
 	for at := range grey.Pix {
 		p := m.Pix[4*at : 4*at+3]
-		// BT.601 in 16 bits, as image/color rounds it; the weights sum to 2^16.
+		// The luma weights of BT.601 are rounded to 16 bits as in image/color. They sum to 2^16.
 		grey.Pix[at] = uint8((19595*uint32(p[0]) + 38470*uint32(p[1]) + 7471*uint32(p[2]) + 1<<15) >> 16)
 	}
 	return grey
 }
 
-// resized returns img itself if it has the size already.
+// resized returns img scaled to the given size, or img itself if it has that size.
 func resized(img image.Image, size image.Point) image.Image {
 	if img.Bounds().Size() == size {
 		return img
@@ -269,7 +270,7 @@ func resized(img image.Image, size image.Point) image.Image {
 	return out
 }
 
-// writeGrey writes an image that greyOf or resized returned.
+// writeGrey writes the grey values of an image that greyOf or resized returned.
 func writeGrey(dst []float32, img image.Image) {
 	width := img.Bounds().Dx()
 	for y := 0; len(dst) > 0; y, dst = y+1, dst[width:] {
@@ -313,10 +314,10 @@ func (a *album) labels() ([]string, error) {
 
 func (a *album) text(i int) text { return text(path.Join(a.o.Name, a.paths[i])) }
 
-// maxImageBytes bounds the file of one image.
+// maxImageBytes bounds the size of an image file.
 const maxImageBytes = 1 << 28
 
-// imageFile is the memory in which files are decoded one after the other.
+// imageFile is a buffer for the content of a file; it is reused for one file after another.
 type imageFile struct{ data bytes.Buffer }
 
 // decode reads image i and checks its size before its pixels are decoded.
@@ -384,7 +385,7 @@ func (a *album) checkSize(size image.Point) error {
 	return nil
 }
 
-// rgbaOf returns img with lines that follow each other without gaps.
+// rgbaOf returns img as RGBA pixels without gaps between lines.
 func rgbaOf(img image.Image) *image.RGBA {
 	if m, ok := img.(*image.RGBA); ok && m.Stride == 4*m.Rect.Dx() {
 		return m

@@ -172,7 +172,7 @@ func TestReadImagesRefuses(t *testing.T) {
 		{"empty", fstest.MapFS{}, ImageOptions{}, "f: there are no images; give sub-folders of JPEG or PNG files, one for each class"},
 		{"no images", fstest.MapFS{"a/b.txt": file("x")}, ImageOptions{}, "f: there are no images; give sub-folders of JPEG or PNG files, one for each class"},
 		{"no class", fstest.MapFS{"a.png": file(small)}, ImageOptions{}, "f/a.png: the image is not in a class folder; put it in a sub-folder named after its class, or set label to none"},
-		{"other kind", fstest.MapFS{"a/b.TIF": file("x")}, ImageOptions{}, "f/a/b.TIF: images of this kind are not read; convert it to PNG or JPEG, or remove it"},
+		{"other kind", fstest.MapFS{"a/b.TIF": file("x")}, ImageOptions{}, "f/a/b.TIF: images of this kind cannot be read; convert the file to PNG or JPEG, or remove it"},
 		{"GIF called PNG", fstest.MapFS{"a/b.png": file(g.String())}, ImageOptions{}, "f/a/b.png: the file is neither JPEG nor PNG; replace or remove it"},
 		{"empty file", fstest.MapFS{"a/b.jpg": file("")}, ImageOptions{}, "f/a/b.jpg: the file is neither JPEG nor PNG; replace or remove it"},
 		{"cut header", fstest.MapFS{"a/b.png": file(small[:20])}, ImageOptions{}, "f/a/b.png: the image cannot be decoded (unexpected EOF); replace or remove the file"},

@@ -14,20 +14,20 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// SplitKey decides which rows of a table are held out. The rows' owner keeps it secret. Whether a
-// row is held out is a function of the key and the row, so that other parties cannot choose rows,
-// and the same rows are held out every time.
+// SplitKey is a secret key that decides which rows of a table are held out. The rows' owner keeps
+// it. Whether a row is held out is a function of the key and the row, so that other parties cannot
+// choose rows, and the same rows are held out every time.
 type SplitKey [32]byte
 
-// errNoSplitKey refuses the zero key, which was not drawn.
-var errNoSplitKey = errors.New("dataset: the table has no split key, which decides the rows that are held out; give it its split key")
+// errNoSplitKey reports a split key of zeros, which was never drawn at random.
+var errNoSplitKey = errors.New("dataset: the table has no split key to decide which rows are held out; give the table a split key")
 
-// Split holds out about the given fraction of a table's rows, in (0, 1), and returns both sets of
-// rows (from 0) ascending; either may be empty. A row is held out if an HMAC-SHA-256, read as a
-// fraction, is below the given one. The HMAC is over the row's group, else its id, else all its
-// cells and its label. It depends on no other row, nor on the order of rows and of named columns,
-// nor on whether a table is dense or sparse. Equal rows get the same decision. A larger fraction
-// holds out the same rows as a smaller one, and more.
+// Split holds out about the given fraction of a table's rows; the fraction is in (0, 1). It returns
+// the rows of both sets (from 0) in ascending order; either may be empty. A row is held out if an
+// HMAC-SHA-256, read as a fraction, is below the given one. The HMAC is over the row's group, else
+// its id, else all its cells and its label. It depends on no other row, nor on the order of rows
+// and of named columns, nor on whether a table is dense or sparse. Equal rows get the same
+// decision. A larger fraction holds out the same rows as a smaller one, and more.
 func (k SplitKey) Split(s *Set, fraction float64) (train, test []int, err error) {
 	switch {
 	case k == SplitKey{}:
@@ -50,7 +50,7 @@ func (k SplitKey) Split(s *Set, fraction float64) (train, test []int, err error)
 type rowDigest struct {
 	mac  hash.Hash
 	set  *Set
-	rank []uint32 // of the columns by name, nil without names
+	rank []uint32 // rank of each column by name; nil if columns have no names
 	buf  []byte
 	sum  []byte
 }
@@ -60,8 +60,8 @@ func newRowDigest(k SplitKey, s *Set) *rowDigest {
 	if s.Columns == nil {
 		return d
 	}
-	// Shorter names come first, so that x2 precedes x10, and columns without names are in the
-	// order of the names that [WriteCSV] gives them.
+	// Shorter names come first, so that x2 precedes x10. Columns without names are in the order of
+	// the names that [WriteCSV] gives them.
 	order := linalg.Range(0, len(s.Columns))
 	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := s.Columns[a], s.Columns[b]
@@ -96,12 +96,12 @@ func (d *rowDigest) row(i int) uint64 {
 	return binary.BigEndian.Uint64(d.sum)
 }
 
-// cells writes all cells except zeros, the columns in the order of their names, and the label.
+// cells writes the nonzero cells of a row in the order of the column names, and then its label.
 func (d *rowDigest) cells(i int) {
 	const head = "mercer/v1/split/row\x00"
 	d.buf = append(d.buf[:0], head...)
 	d.set.X.Each(i, func(col int, v float64) {
-		if v == 0 { // of either sign, and not stored in a sparse table
+		if v == 0 { // a zero has either sign, and a sparse table does not store it
 			return
 		}
 		at := uint32(col)
@@ -115,12 +115,12 @@ func (d *rowDigest) cells(i int) {
 		sortCells(d.buf[len(head):])
 	}
 	if d.set.Labels != nil {
-		d.buf = append(append(d.buf, "\xff\xff\xff\xfflabel "...), d.set.Labels[i]...) // no column has that rank
+		d.buf = append(append(d.buf, "\xff\xff\xff\xfflabel "...), d.set.Labels[i]...) // no column has the rank 0xffffffff
 	}
 }
 
-// typed writes all cells of a table that is not yet prepared, the columns in the order of their
-// names, and the label.
+// typed writes the cells of a row of a [Typed] table in the order of the column names, and then its
+// label.
 func (d *rowDigest) typed(t Typed, i int) {
 	d.buf = append(d.buf[:0], "mercer/v1/split/typed\x00"...)
 	at := make([]int, len(d.rank))
@@ -135,7 +135,7 @@ func (d *rowDigest) typed(t Typed, i int) {
 	}
 }
 
-// sortCells sorts cells by rank.
+// sortCells sorts encoded cells by the rank of their columns.
 func sortCells(b []byte) {
 	cells := make([][cellBytes]byte, len(b)/cellBytes)
 	for c := range cells {

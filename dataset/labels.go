@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
-// Targets reads labels as the numbers of a regression. The error names the row, from 1, with a
-// label that is not a finite number.
+// Targets converts labels to the target numbers of a regression. The error names the row, from 1,
+// with a label that is not a finite number.
 func Targets(labels []string) ([]float64, error) {
 	targets := make([]float64, len(labels))
 	for i, label := range labels {
@@ -74,13 +74,13 @@ func ClassesIn(order, labels []string) (classes []string, codes []int) {
 	return classes, codes
 }
 
-// ClassError refuses a label that is not one of the classes that a job lists.
+// ClassError reports a label that is not among the classes of a job.
 type ClassError struct {
 	Label   string
 	Classes []string
 }
 
-// Error returns the end of a sentence about the label.
+// Error returns a predicate, to be written after the label.
 func (e *ClassError) Error() string {
 	for _, class := range e.Classes {
 		if fuzzymatch.Differs(class, e.Label) {
@@ -91,7 +91,8 @@ func (e *ClassError) Error() string {
 	return fmt.Sprintf("is not one of the classes that the job lists (%s); correct the cell, map it by values: in the catalogue, or list the class in the job", list(e.Classes))
 }
 
-// CheckClass refuses a label that is not one of the given classes; nil allows all.
+// CheckClass returns a [ClassError] if the label is not one of the given classes. Nil classes allow
+// all labels.
 func CheckClass(label string, classes []string) error {
 	if classes == nil || slices.Contains(classes, label) {
 		return nil
@@ -124,15 +125,16 @@ func rowsByClass(labels []string) [][]int {
 	return rows
 }
 
-// labeller makes labels canonical, so that files agree that write one class as "+1", "1" and
-// "1.0". It keeps one copy of each class name, not of the lines that contain it.
+// labeller converts labels to canonical form, so that "+1", "1" and "1.0" are the same class. It
+// keeps one copy of each class name, not of the lines that contain it.
 type labeller struct {
 	known map[string]string
-	gaps  bool     // an empty label means none
-	among []string // allowed classes; nil: any
+	gaps  bool     // allow an empty label, which means no label
+	among []string // allowed classes; nil allows all
 }
 
-// mostKnown bounds the labels that are kept if they are the targets of a regression.
+// mostKnown bounds the labels that a labeller remembers, since a regression has many different
+// targets.
 const mostKnown = 1 << 12
 
 func (l *labeller) canonical(label string) (string, error) {
@@ -167,7 +169,7 @@ func canonicalLabel(label string) (string, error) {
 		return "", err
 	}
 	if math.Abs(v) >= 1<<53 {
-		return strings.Clone(label), nil // long codes that differ may share a float64
+		return strings.Clone(label), nil // different long codes may round to the same float64
 	}
 	if v == math.Trunc(v) {
 		return strconv.FormatInt(int64(v), 10), nil

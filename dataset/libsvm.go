@@ -9,16 +9,15 @@ import (
 
 // LIBSVMOptions holds the settings for reading LIBSVM text.
 type LIBSVMOptions struct {
-	Name string // of the text, for messages
-	// Columns is the number of columns; 0 takes the largest index. To read a test set, give the
-	// training set's number, or the two may differ.
+	Name string // name of the text in messages
+	// Columns is the number of columns; 0 means the largest index in the text. To read a test set,
+	// give the training set's number, or the two may differ.
 	Columns int
 }
 
-// ReadLIBSVM reads a sparse set from the text format of LIBSVM, plain or
-// compressed by gzip: a line is a label and index:value pairs, the indices
-// ascending from 1, with comments after #. Labels are numbers and become
-// canonical ("+1" and "1.0" are "1"); values of 0 are not stored. Errors are
+// ReadLIBSVM reads a sparse set from the text format of LIBSVM, plain or compressed by gzip. A line
+// is a label and index:value pairs, the indices ascending from 1, with comments after #. Labels are
+// numbers and become canonical ("+1" and "1.0" are "1"); values of 0 are not stored. Errors are
 // *SyntaxError.
 func ReadLIBSVM(r io.Reader, o LIBSVMOptions) (*Set, error) {
 	b, err := open(text(o.Name), r)
@@ -50,11 +49,11 @@ func readLIBSVM(b *bufio.Reader, o LIBSVMOptions, bounds limits) (*Set, error) {
 	return p.set(o.Name)
 }
 
-// libsvmParser collects rows.
+// libsvmParser collects the rows of a LIBSVM text and makes a set from them.
 type libsvmParser struct {
 	text
 	bounds   limits
-	columns  int // as the options give it, or 0
+	columns  int // number of columns in the options, or 0
 	line     int
 	widest   int // largest index so far
 	labeller labeller
@@ -133,8 +132,7 @@ func (p *libsvmParser) newLabel(token string) (string, error) {
 	return p.labeller.canonical(token)
 }
 
-// addPair stores index:value, whose index must be above last, and returns the
-// index.
+// addPair stores one index:value pair and returns its index, which must be above last.
 func (p *libsvmParser) addPair(pair []byte, last int) (int, error) {
 	colon := bytes.IndexByte(pair, ':')
 	switch {
@@ -192,8 +190,8 @@ func (p *libsvmParser) store(index int, digits []byte) error {
 	return nil
 }
 
-// parseValue is parseNumber with a short cut for single digits, of which one-hot and count data
-// consist.
+// parseValue is parseNumber with a short cut for single digits, which are common in one-hot and
+// count data.
 func parseValue(s []byte) (float64, error) {
 	if len(s) == 1 && s[0] >= '0' && s[0] <= '9' {
 		return float64(s[0] - '0'), nil

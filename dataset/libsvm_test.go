@@ -45,7 +45,7 @@ func TestReadLIBSVMRefuses(t *testing.T) {
 		{name: "negative columns", in: "1 1:1\n", options: LIBSVMOptions{Columns: -1}, want: "t.svm: columns is set to -1; choose 1 to 16777216, or 0 for as many as the text has"},
 		{name: "UTF-16", in: "\xfe\xff\x001", want: "t.svm:1: the text is UTF-16; save it as UTF-8"},
 		{name: "binary label", in: "\x02\x01\n", want: `t.svm:1: label "\x02\x01" is not a number; write classes as numbers`},
-		{name: "zeros", in: "\x00\x01\n", want: "t.svm:1: this is not text, since it contains a zero byte; export the table as CSV in UTF-8, or give the file the ending of its format"},
+		{name: "zeros", in: "\x00\x01\n", want: "t.svm:1: the file is not text, since it contains a zero byte; export the table as CSV in UTF-8, or give the file the suffix of its format"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

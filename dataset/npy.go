@@ -11,19 +11,19 @@ import (
 
 // NPYOptions holds the settings for reading one NumPy array.
 type NPYOptions struct {
-	Name string // of the file, for messages
-	// Label is the index from 0 of the labels' column, "last", or "none"; empty
-	// is none, since NumPy's users keep labels in an array of their own.
+	Name string // name of the file in messages
+	// Label selects the label column by its index from 0, "last", or "none". Empty means none,
+	// since NumPy's users keep labels in an array of their own.
 	Label string
 }
 
-// ReadNPY reads a dense set from an array that numpy.save wrote, plain or compressed by gzip:
-// float32, float64, int, uint or bool of any byte order, in C or Fortran order, format versions 1
-// to 3. The first axis counts the rows, the product of the others the columns, as by numpy's
-// reshape(n, -1). The table is a Dense32 if float32 holds every value of the array's type
-// (float32, bool, and integers of 16 bits), else a Dense; integers beyond 2^53 are rounded.
-// ReadNPY refuses NaN and infinite numbers, structured arrays, Python objects and bytes after the
-// array. Errors are *SyntaxError.
+// ReadNPY reads a dense set from an array that numpy.save wrote, plain or compressed by gzip. The
+// array may have the types float32, float64, int, uint or bool of any byte order, in C or Fortran
+// order, format versions 1 to 3. The first axis counts the rows, the product of the others the
+// columns, as by numpy's reshape(n, -1). The table is a Dense32 if float32 holds every value of the
+// array's type (float32, bool, and integers of 16 bits), else a Dense; integers beyond 2^53 are
+// rounded. ReadNPY refuses NaN and infinite numbers, structured arrays, Python objects and bytes
+// after the array. Errors are *SyntaxError.
 //
 // The decoder is this package's own. It trusts nothing in the header, and memory grows with the
 // data that arrive, to at most three times the table (four times for Fortran order).
@@ -56,7 +56,7 @@ func readNPY(r io.Reader, o NPYOptions, bounds limits) (*Set, error) {
 	return &Set{Name: o.Name, X: x.Columns(features), Labels: labels}, nil
 }
 
-// labelIndex returns the index of a label column without a name; -1 is none.
+// labelIndex returns the index of an array's label column, or -1 for none.
 func labelIndex(label string, cols int) (int, error) {
 	at := cols - 1
 	switch label {
@@ -78,14 +78,14 @@ func labelIndex(label string, cols int) (int, error) {
 	return at, nil
 }
 
-// readNPYTable reads an array of numbers.
+// readNPYTable reads an array of numbers as a table.
 func readNPYTable(r io.Reader, bounds limits) (Table, error) {
 	h, err := readNPYHeader(r)
 	if err != nil {
 		return nil, err
 	}
 	if h.cell.isText() {
-		return nil, fmt.Errorf("the array holds strings (%s); features are numbers, so code them", quote(h.descr))
+		return nil, fmt.Errorf("the array holds strings (%s); features must be numbers, so code the strings as numbers", quote(h.descr))
 	}
 	s, err := shapeOf(h.dims, bounds)
 	if err != nil {
@@ -102,7 +102,7 @@ func readNPYTable(r io.Reader, bounds limits) (Table, error) {
 	return NewDense(m), err
 }
 
-// readFortran reads an array whose first index runs fastest.
+// readFortran reads an array in Fortran order, in which the first index runs fastest.
 func readFortran[T linalg.Float](r io.Reader, h npyHeader, s shape) (linalg.Matrix[T], error) {
 	cells, err := readCells[T](r, h.cell, s)
 	if err != nil {
@@ -110,7 +110,7 @@ func readFortran[T linalg.Float](r io.Reader, h npyHeader, s shape) (linalg.Matr
 	}
 	target := fortranColumns(h.dims[1:], s.cols)
 	m := linalg.New[T](s.rows, s.cols)
-	const grain = 64 // rows, whose lines stay in the cache from column to column
+	const grain = 64 // rows; their cache lines stay in the cache from column to column
 	linalg.For(s.rows, grain, func(lo, hi int) {
 		for q, col := range target {
 			for i := lo; i < hi; i++ {
@@ -121,7 +121,7 @@ func readFortran[T linalg.Float](r io.Reader, h npyHeader, s shape) (linalg.Matr
 	return m, nil
 }
 
-// fortranColumns returns the places in C order of the columns of Fortran order.
+// fortranColumns returns the index in C order of each column in Fortran order.
 func fortranColumns(dims []int, cols int) []int {
 	target := make([]int, cols)
 	index := make([]int, len(dims))

@@ -91,7 +91,7 @@ func TestReadNPZLabels(t *testing.T) {
 	} {
 		s, err := ReadNPZ(bytes.NewReader(file), int64(len(file)), NPZOptions{X: "f8C", Labels: name, IDs: "y_str"})
 		if name == "y_str" {
-			wantSyntaxError(t, err, `input: one array is named for two uses (X "f8C", labels "y_str", ids "y_str"); name another`)
+			wantSyntaxError(t, err, `input: one array is named for two uses (X "f8C", labels "y_str", ids "y_str"); name a different array for each use`)
 			s, err = ReadNPZ(bytes.NewReader(file), int64(len(file)), NPZOptions{X: "f8C", Labels: name, IDs: "y_int"})
 		}
 		if err != nil {
@@ -158,8 +158,8 @@ func TestReadNPYVariants(t *testing.T) {
 func TestReadNPYRefuses(t *testing.T) {
 	const nan32 = "\x00\x00\xc0\x7f"
 	tests := []struct{ name, in, label, want string }{
-		{"empty", "", "", "it does not start like a NumPy array; save it with numpy.save or numpy.savez"},
-		{"text", "1,2,3\n4,5,6\n", "", "it does not start like a NumPy array; save it with numpy.save or numpy.savez"},
+		{"empty", "", "", "the data do not start like a NumPy array; save the array with numpy.save or numpy.savez"},
+		{"text", "1,2,3\n4,5,6\n", "", "the data do not start like a NumPy array; save the array with numpy.save or numpy.savez"},
 		{"version 4", "\x93NUMPY\x04\x00aaaa", "", "the array's format is version 4.0; save it as version 1, 2 or 3"},
 		{"cut length", "\x93NUMPY\x02\x00a", "", "reading fails in the header (unexpected EOF); copy the file again"},
 		{"cut header", "\x93NUMPY\x01\x00\x40\x00{", "", "reading fails in the header (unexpected EOF); copy the file again"},
@@ -173,9 +173,9 @@ func TestReadNPYRefuses(t *testing.T) {
 		{"no type", npy("", "(1,)", ""), "", `the array holds ""; save it as float32, float64, int, uint or bool`},
 		{"half", npy("<f2", "(1,)", ""), "", `the array holds "<f2"; save it as float32, float64, int, uint or bool`},
 		{"objects", npy("|O", "(1,)", ""), "", "the array holds Python objects, which only Python can read; save it as numbers, or labels as dtype str"},
-		{"strings", npy("<U3", "(1,)", ""), "", `the array holds strings ("<U3"); features are numbers, so code them`},
+		{"strings", npy("<U3", "(1,)", ""), "", `the array holds strings ("<U3"); features must be numbers, so code the strings as numbers`},
 		{"wide strings", npy("<U9999", "(1,)", ""), "", "the array holds strings of 9999 characters; 1 to 4096 are allowed"},
-		{"scalar", npy("<f4", "()", "aaaa"), "", "it is a single number; give an array with a row for each sample"},
+		{"scalar", npy("<f4", "()", "aaaa"), "", "the array is a single number; give an array with a row for each sample"},
 		{"no rows", npy("<f4", "(0, 3)", ""), "", "there are no rows; give at least one"},
 		{"no columns", npy("<f4", "(3, 0)", ""), "", "there are no columns; give at least one feature"},
 		{"negative shape", npy("<f4", "(-1, 3)", ""), "", "the header's shape is not a tuple of whole numbers below 2^40; save the array with numpy.save"},
@@ -237,17 +237,17 @@ func TestReadNPZRefuses(t *testing.T) {
 		o    NPZOptions
 		want string
 	}{
-		{"no archive", "PK\x03\x04", NPZOptions{}, "it is no readable archive (zip: not a valid zip file); copy it again, or save it with numpy.savez"},
-		{"empty", npz(t), NPZOptions{}, "it holds no array; save at least one with numpy.savez"},
-		{"no arrays", npz(t, "a.txt", "1"), NPZOptions{}, "it holds no array; save at least one with numpy.savez"},
+		{"no archive", "PK\x03\x04", NPZOptions{}, "the file is not a readable archive (zip: not a valid zip file); copy it again, or save the arrays with numpy.savez"},
+		{"empty", npz(t), NPZOptions{}, "the archive holds no array; save at least one with numpy.savez"},
+		{"no arrays", npz(t, "a.txt", "1"), NPZOptions{}, "the archive holds no array; save at least one with numpy.savez"},
 		{"twice", npz(t, "a.npy", x, "a.npy", x), NPZOptions{}, `two arrays are called "a"; rename one`},
 		{"unclear", npz(t, "a.npy", x, "b.npy", x), NPZOptions{}, `several arrays could hold the features; name one of "a", "b"`},
 		{"unknown X", npz(t, "a.npy", x, "b.npy", x), NPZOptions{X: "c"}, `X: no array is called "c"; the arrays are "a", "b"`},
 		{"unknown labels", npz(t, "X.npy", x), NPZOptions{Labels: "c"}, `labels: no array is called "c"; the arrays are "X"`},
 		{"unknown ids", npz(t, "X.npy", x), NPZOptions{IDs: "c"}, `ids: no array is called "c"; the arrays are "X"`},
-		{"one for all", npz(t, "X.npy", x), NPZOptions{Labels: "X"}, `one array is named for two uses (X "X", labels "X", ids ""); name another`},
-		{"too few labels", npz(t, "X.npy", x, "y.npy", npy("|u1", "(1,)", "a")), NPZOptions{}, `array "y": it has 1 entries, but the table has 2 rows; give one entry for each row`},
-		{"one-hot labels", npz(t, "X.npy", x, "y.npy", npy("|u1", "(2,2)", "abcd")), NPZOptions{}, `array "y": it has 2 columns; give one number or text for each row, such as the argmax of one-hot codes`},
+		{"one for all", npz(t, "X.npy", x), NPZOptions{Labels: "X"}, `one array is named for two uses (X "X", labels "X", ids ""); name a different array for each use`},
+		{"too few labels", npz(t, "X.npy", x, "y.npy", npy("|u1", "(1,)", "a")), NPZOptions{}, `array "y": the array has 1 entries, but the table has 2 rows; give one entry for each row`},
+		{"one-hot labels", npz(t, "X.npy", x, "y.npy", npy("|u1", "(2,2)", "abcd")), NPZOptions{}, `array "y": the array has 2 columns; give one number or text for each row, such as the argmax of one-hot codes`},
 		{"empty label", npz(t, "X.npy", x, "y.npy", npy("|S1", "(2,)", "a\x00")), NPZOptions{}, `array "y": entry 2 is empty; correct it or drop the row`},
 		{"bad UTF-8", npz(t, "X.npy", x, "y.npy", npy("|S1", "(2,)", "a\xff")), NPZOptions{}, `array "y": entry 2 is not readable text; correct it or drop the row`},
 		{"bad UTF-32", npz(t, "X.npy", x, "y.npy", npy("<U1", "(2,)", "a\x00\x00\x00\xff\xff\xff\xff")), NPZOptions{}, `array "y": entry 2 is not readable text; correct it or drop the row`},

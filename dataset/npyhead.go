@@ -9,24 +9,24 @@ import (
 	"strings"
 )
 
-// npyHeader is the part before the data of an array in NumPy's format (NEP 1
-// and numpy.lib.format, versions 1.0, 2.0 and 3.0).
+// npyHeader holds the header of an array in NumPy's format (NEP 1 and numpy.lib.format, versions
+// 1.0, 2.0 and 3.0).
 type npyHeader struct {
-	descr   string // as NumPy writes a dtype, for messages
+	descr   string // dtype as NumPy writes it, for messages
 	cell    cellType
 	fortran bool
 	dims    []int
 }
 
-// maxNPYHeader is far above the size that arrays of numbers need; a file could announce a header
-// of up to 4 GiB.
+// maxNPYHeader bounds the bytes of a header; arrays of numbers need far fewer. A file could
+// announce a header of up to 4 GiB.
 const (
 	maxNPYHeader = 1 << 16
 	maxDims      = 32
-	maxText      = 1 << 12 // bytes of a fixed-width string
+	maxText      = 1 << 12 // most characters of a string
 )
 
-var errNotNPY = errors.New("it does not start like a NumPy array; save it with numpy.save or numpy.savez")
+var errNotNPY = errors.New("the data do not start like a NumPy array; save the array with numpy.save or numpy.savez")
 
 func readNPYHeader(r io.Reader) (npyHeader, error) {
 	length, err := npyHeaderLength(r)
@@ -65,7 +65,7 @@ func npyHeaderLength(r io.Reader) (int, error) {
 	if _, err := io.ReadFull(r, b[8:8+size]); err != nil {
 		return 0, cutHeader(err)
 	}
-	return int(binary.LittleEndian.Uint32(b[8:])), nil // two bytes are followed by zeros
+	return int(binary.LittleEndian.Uint32(b[8:])), nil // a length of two bytes is followed by zeros
 }
 
 func cutHeader(err error) error {
@@ -145,7 +145,7 @@ func parseDescr(descr string) (cellType, error) {
 	return c, nil
 }
 
-// isText recognises strings of fixed width: bytes, or UTF-32 of 4 bytes each.
+// isText reports whether the cells are strings of fixed width, in bytes or in UTF-32.
 func (c cellType) isText() bool { return c.kind == 'S' || c.kind == 'U' }
 
 func (c cellType) width() int {
@@ -236,16 +236,16 @@ func (p *pyParser) tuple() []int {
 	return dims
 }
 
-// whole reads an integer below 2^40, so that comparing two such numbers with bounds does not
+// whole reads an integer below 2^40. Comparisons of two such numbers with bounds thus do not
 // overflow.
 func (p *pyParser) whole() int {
-	p.accept("") // blanks
+	p.accept("") // skips blanks
 	digits := p.rest[:len(p.rest)-len(strings.TrimLeft(p.rest, "0123456789"))]
 	n, err := strconv.ParseInt(digits, 10, 41)
 	if err != nil {
 		p.fail(fmt.Errorf("the header's shape is not a tuple of whole numbers below 2^40; save the array with numpy.save"))
 		return 0
 	}
-	p.rest = strings.TrimPrefix(p.rest[len(digits):], "L") // as Python 2 wrote it
+	p.rest = strings.TrimPrefix(p.rest[len(digits):], "L") // Python 2 wrote an L after large integers
 	return int(n)
 }

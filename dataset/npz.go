@@ -11,22 +11,23 @@ import (
 
 // NPZOptions selects the arrays of an archive that form a set.
 type NPZOptions struct {
-	Name string // of the file, for messages
-	// X names the features. Empty: the only array, or the first that exists of X, x, data,
-	// images, features and x_train.
+	Name string // name of the file in messages
+	// X names the array of the features. If it is empty, they are the only array, or the first that
+	// exists of X, x, data, images, features and x_train.
 	X string
-	// Labels names the labels, or is "none". Empty: the array called like X with
-	// y for its x (x_train gives y_train), or else y, labels, label, target or
-	// targets, or else none. An archive of one array has none.
+	// Labels names the array of the labels, or is "none". If it is empty, they are the array called
+	// like X with y for its x (x_train gives y_train), or else y, labels, label, target or targets,
+	// or else none. An archive of one array has none.
 	Labels string
-	// IDs names the row ids, or is "none". Empty: the array called ids or id, or
-	// else none.
+	// IDs names the array of the row ids, or is "none". If it is empty, they are the array called
+	// ids or id, or else none.
 	IDs string
 }
 
-// ReadNPZ reads a dense set from an archive of arrays as numpy.savez and numpy.savez_compressed
-// write it, of size bytes. The features are read as by [ReadNPY]; labels and ids are arrays of
-// one number or string (dtype U or S) a row. Other arrays are ignored. Errors are *SyntaxError.
+// ReadNPZ reads a dense set from an archive of arrays that numpy.savez or numpy.savez_compressed
+// wrote. The archive has size bytes. The features are read as by [ReadNPY]; labels and ids are
+// arrays of one number or string (dtype U or S) a row. Other arrays are ignored. Errors are
+// *SyntaxError.
 func ReadNPZ(r io.ReaderAt, size int64, o NPZOptions) (*Set, error) {
 	return readNPZ(r, size, o, defaultLimits())
 }
@@ -50,16 +51,16 @@ type npzArchive struct {
 	bounds limits
 }
 
-// maxArrays bounds the number of names that are kept.
+// maxArrays bounds the number of files in an archive.
 const maxArrays = 1 << 14
 
 func openNPZ(r io.ReaderAt, size int64, bounds limits) (*npzArchive, error) {
 	z, err := zip.NewReader(r, size)
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // nothing is written under these names
-		return nil, fmt.Errorf("it is no readable archive (%w); copy it again, or save it with numpy.savez", err)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // an insecure path is harmless: no file is written under it
+		return nil, fmt.Errorf("the file is not a readable archive (%w); copy it again, or save the arrays with numpy.savez", err)
 	}
 	if len(z.File) > maxArrays {
-		return nil, fmt.Errorf("it holds %d files, more than the %d allowed; save fewer arrays", len(z.File), maxArrays)
+		return nil, fmt.Errorf("the archive holds %d files, more than the %d allowed; save fewer arrays", len(z.File), maxArrays)
 	}
 	a := &npzArchive{files: make(map[string]*zip.File), bounds: bounds}
 	for _, f := range z.File {
@@ -74,7 +75,7 @@ func openNPZ(r io.ReaderAt, size int64, bounds limits) (*npzArchive, error) {
 		a.names = append(a.names, name)
 	}
 	if len(a.names) == 0 {
-		return nil, errors.New("it holds no array; save at least one with numpy.savez")
+		return nil, errors.New("the archive holds no array; save at least one with numpy.savez")
 	}
 	return a, nil
 }
@@ -93,12 +94,12 @@ func (a *npzArchive) set(o NPZOptions) (*Set, error) {
 		return nil, err
 	}
 	if labels == x || ids == x || labels != "" && labels == ids {
-		return nil, fmt.Errorf("one array is named for two uses (X %s, labels %s, ids %s); name another", quote(x), quote(labels), quote(ids))
+		return nil, fmt.Errorf("one array is named for two uses (X %s, labels %s, ids %s); name a different array for each use", quote(x), quote(labels), quote(ids))
 	}
 	return a.read(o.Name, x, labels, ids)
 }
 
-// features determines the name of the features.
+// features returns the name of the array that holds the features.
 func (a *npzArchive) features(name string) (string, error) {
 	switch {
 	case name != "":
@@ -121,7 +122,7 @@ func (a *npzArchive) named(use, name string) (string, error) {
 	return name, nil
 }
 
-// beside determines the name of an array that belongs to the features; "" is none.
+// beside returns the name of the array of labels or ids, or "" for none.
 func (a *npzArchive) beside(use, name string, likely []string) (string, error) {
 	switch {
 	case a.files[name] != nil:
@@ -164,7 +165,7 @@ func (a *npzArchive) read(name, x, labels, ids string) (*Set, error) {
 	return s, s.checkIDs()
 }
 
-// column reads one string a row from an array, or nil for the name "".
+// column reads one string for each row from the named array. The name "" gives nil.
 func (a *npzArchive) column(name string, rows int) ([]string, error) {
 	if name == "" {
 		return nil, nil
@@ -189,10 +190,10 @@ func readNPYLabels(r io.Reader, rows int, bounds limits) ([]string, error) {
 		return nil, err
 	}
 	if s.cols != 1 {
-		return nil, fmt.Errorf("it has %d columns; give one number or text for each row, such as the argmax of one-hot codes", s.cols)
+		return nil, fmt.Errorf("the array has %d columns; give one number or text for each row, such as the argmax of one-hot codes", s.cols)
 	}
 	if s.rows != rows {
-		return nil, fmt.Errorf("it has %d entries, but the table has %d rows; give one entry for each row", s.rows, rows)
+		return nil, fmt.Errorf("the array has %d entries, but the table has %d rows; give one entry for each row", s.rows, rows)
 	}
 	l := labelCells{cell: h.cell, read: h.cell.label(), size: h.cell.width()}
 	return l.all(r, s.rows)

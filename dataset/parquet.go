@@ -17,23 +17,23 @@ import (
 
 // ParquetOptions holds the settings for reading a parquet file.
 type ParquetOptions struct {
-	Name string // of the file, for messages
-	// Label and ID choose columns by their names, as CSVOptions' do.
+	Name string // name of the file in messages
+	// Label and ID select the label and id columns as in [CSVOptions].
 	Label, ID string
-	// Gaps allows rows without a label, which hold an empty text: their label is "".
+	// Gaps allows rows whose label is an empty text.
 	Gaps bool
-	// Classes are the allowed labels; nil: any.
+	// Classes are the allowed labels; nil allows all.
 	Classes []string
 	Uses
 }
 
-// ReadParquet reads a dense set from an Apache Parquet file of size bytes: columns of numbers
-// (BOOLEAN, INT32, INT64, FLOAT, DOUBLE, DECIMAL), and labels and ids that may also be strings.
-// Pages may be plain or compressed by Snappy, gzip or Zstandard. Nested and repeated columns,
-// dates and nulls are refused with the column's name. The index that pandas adds
-// (__index_level_0__) is skipped unless it is label or id. The table is a Dense32 if float32
-// holds every value of all features' types (FLOAT, BOOLEAN and integers of 16 bits), else a
-// Dense; integers beyond 2^53 are rounded. Errors are *SyntaxError.
+// ReadParquet reads a dense set from an Apache Parquet file of size bytes. Columns hold numbers
+// (BOOLEAN, INT32, INT64, FLOAT, DOUBLE, DECIMAL); labels and ids may also be strings. Pages may be
+// plain or compressed by Snappy, gzip or Zstandard. Nested and repeated columns, dates and nulls
+// are refused with the column's name. The index that pandas adds (__index_level_0__) is skipped
+// unless it is label or id. The table is a Dense32 if float32 holds every value of all features'
+// types (FLOAT, BOOLEAN and integers of 16 bits), else a Dense; integers beyond 2^53 are rounded.
+// Errors are *SyntaxError.
 //
 // The decoder is this package's own. It refuses pages of more than 256 MiB, and files that
 // announce more than 2^24 numbers and more than 1,024 times as many numbers as they have bytes.
@@ -55,9 +55,9 @@ func readParquet(r io.ReaderAt, size int64, o ParquetOptions, bounds limits) (*S
 // parquetReader makes a set from a file.
 type parquetReader struct {
 	file   *parquet.File
-	source []int // columns of the file to be read
+	source []int // indices of the file's columns that are not skipped
 	cells  []parquetCell
-	head   csvHead // determines their use
+	head   csvHead // determines the use of each column
 }
 
 // pandasIndex is the name that pandas gives to an index without a name.
@@ -102,7 +102,8 @@ func ofColumn(err error) error {
 	return err
 }
 
-// settleCells checks the types of all columns before any value is read.
+// settleCells chooses how each column is read, and refuses unsupported types before any value is
+// read.
 func (p *parquetReader) settleCells() error {
 	p.cells = make([]parquetCell, len(p.source))
 	for b, j := range p.source {
@@ -133,7 +134,7 @@ func (p *parquetReader) set(o ParquetOptions, s shape) (*Set, error) {
 	return out, out.checkIDs()
 }
 
-// table returns a table of float32 if that loses nothing.
+// table reads the features, as float32 if that loses nothing.
 func (p *parquetReader) table(s shape) (Table, error) {
 	for _, b := range p.head.features {
 		if !p.cells[b].fits32 {
@@ -164,7 +165,7 @@ func readFeatures[T linalg.Float](p *parquetReader, s shape) (linalg.Matrix[T], 
 	return m, nil
 }
 
-// strings reads labels or ids; column -1 gives nil.
+// strings reads the labels or ids of column b. Column -1 gives nil.
 func (p *parquetReader) strings(b, rows int, l labeller) ([]string, error) {
 	if b < 0 {
 		return nil, nil
@@ -184,7 +185,7 @@ func (p *parquetReader) strings(b, rows int, l labeller) ([]string, error) {
 	return out, err
 }
 
-// each calls f with the values of a column.
+// each calls f for each value of column b.
 func (p *parquetReader) each(b int, f func(row int, value []byte) error) error {
 	if err := p.file.Each(p.source[b], f); err != nil {
 		return fmt.Errorf("%s %w", p.head.column(b), err)
@@ -200,14 +201,15 @@ func inRow(err error, row int) error {
 	return fmt.Errorf("%w in row %d; correct the cell or drop the row", err, row+1)
 }
 
-// parquetCell reads the values of a column.
+// parquetCell holds the functions that decode a column's values as numbers and as labels.
 type parquetCell struct {
 	number func([]byte) float64
 	label  func([]byte) (string, error)
 	fits32 bool
 }
 
-// newParquetCell refuses types that are not numbers and, unless isText, text.
+// newParquetCell returns the decoders of a column. It refuses types that are not numbers, and text
+// unless isText is true.
 func newParquetCell(c parquet.Column, isText bool) (parquetCell, error) {
 	switch c.Logical {
 	case "DECIMAL":
@@ -226,7 +228,7 @@ func newParquetCell(c parquet.Column, isText bool) (parquetCell, error) {
 	return parquetCell{label: shortText}, nil
 }
 
-// plainCell returns a reader for the processor's own number types.
+// plainCell returns the decoders of a column of booleans, integers or floats.
 func plainCell(c parquet.Column) (parquetCell, bool) {
 	t := cellType{kind: 'i', order: binary.LittleEndian}
 	if c.Unsigned {
@@ -250,7 +252,7 @@ func plainCell(c parquet.Column) (parquetCell, bool) {
 	return parquetCell{t.number(), t.label(), t.fits32() || c.Kind == parquet.Int32 && small}, true
 }
 
-// shortText returns a label or an id of bounded length.
+// shortText decodes a label or an id and refuses a long text.
 func shortText(b []byte) (string, error) {
 	if len(b) > maxText {
 		return "", fmt.Errorf("holds a text of %d bytes, more than the %d allowed", len(b), maxText)
@@ -258,13 +260,14 @@ func shortText(b []byte) (string, error) {
 	return plainText(string(b))
 }
 
-// Bounds of decimals: parquet's writers use up to 16 bytes and 38 digits.
+// These bounds limit decimals. Parquet's writers use up to 16 bytes and 38 digits.
 const (
 	maxDecimalBytes = 32
 	maxDecimalScale = 76
 )
 
-// decimalCell reads an integer that is divided by a power of ten.
+// decimalCell returns the decoders of a column of decimals. A decimal is an integer divided by a
+// power of ten.
 func decimalCell(c parquet.Column) (parquetCell, error) {
 	var whole func([]byte) *big.Int
 	switch {
@@ -277,11 +280,11 @@ func decimalCell(c parquet.Column) (parquetCell, error) {
 		whole = twosComplement
 	}
 	if whole == nil {
-		return parquetCell{}, fmt.Errorf("holds decimals of %d digits after the point in a form that is not read; write them as DOUBLE", c.Scale)
+		return parquetCell{}, fmt.Errorf("holds decimals with %d digits after the point in an unsupported form; write them as DOUBLE", c.Scale)
 	}
 	exponent := "e-" + strconv.Itoa(c.Scale)
 	number := func(b []byte) float64 {
-		v, _ := strconv.ParseFloat(whole(b).String()+exponent, 64) // always a number within range
+		v, _ := strconv.ParseFloat(whole(b).String()+exponent, 64) // the text is always a number within range
 		return v
 	}
 	return parquetCell{number, func(b []byte) (string, error) { return formatNumber(number(b)), nil }, false}, nil

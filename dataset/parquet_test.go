@@ -184,9 +184,9 @@ func TestReadParquetRefuses(t *testing.T) {
 		o        ParquetOptions
 		want     string
 	}{
-		{"empty", "", ParquetOptions{}, "it does not end like a parquet file; copy it again, or give it the ending of its format"},
-		{"text", "A,Y\n1,2\n3,4\n", ParquetOptions{}, "it does not end like a parquet file; copy it again, or give it the ending of its format"},
-		{"cut", whole[:len(whole)-1], ParquetOptions{}, "it does not end like a parquet file; copy it again, or give it the ending of its format"},
+		{"empty", "", ParquetOptions{}, "the file does not end like a parquet file; copy it again, or give it the suffix of its format"},
+		{"text", "A,Y\n1,2\n3,4\n", ParquetOptions{}, "the file does not end like a parquet file; copy it again, or give it the suffix of its format"},
+		{"cut", whole[:len(whole)-1], ParquetOptions{}, "the file does not end like a parquet file; copy it again, or give it the suffix of its format"},
 		{"encrypted", whole[:len(whole)-1] + "E", ParquetOptions{}, "the file is encrypted; write it without encryption"},
 		{"footer longer than the file", "PAR1aaaa\xff\xff\xff\xffPAR1", ParquetOptions{}, "the footer cannot be decoded; write the file again"},
 		{"footer of nothing", "PAR1aaaa\x04\x00\x00\x00PAR1", ParquetOptions{}, "the footer cannot be decoded; write the file again"},

@@ -15,16 +15,16 @@ import (
 
 // ColumnSelector is implemented by [Records] that can skip columns.
 type ColumnSelector interface {
-	// Choose limits reading to the columns with the given indices; the fields of others are
+	// Choose limits reading to the columns with the given indices. The fields of other columns are
 	// empty. It refuses a column of an unsupported type. It may be called once, before Next.
 	Choose(places []int) error
 }
 
-// OpenParquet returns the rows of a parquet file as text: numbers in decimal, booleans as 1 and
-// 0, days as 2024-03-01, timestamps in UTC as 2024-03-01T09:30:00 without fractions of a second.
-// Nulls and NaN are empty. The index that pandas adds is a column only if asked contains its
-// name. It holds in memory one page of each column that is read. Errors are *SyntaxError; their
-// lines are rows, from 1.
+// OpenParquet returns the rows of a parquet file as text. Numbers are decimal, booleans are 1 and
+// 0, days have the form 2024-03-01, and timestamps in UTC the form 2024-03-01T09:30:00 without
+// fractions of a second. Nulls and NaN are empty. The index that pandas adds is a column only if
+// asked contains its name. It holds in memory one page of each column that is read. Errors are
+// *SyntaxError; their lines are rows, from 1.
 func OpenParquet(name string, r io.ReaderAt, size int64, asked []string) (Records, error) {
 	return openParquet(name, r, size, asked, defaultLimits())
 }
@@ -53,13 +53,13 @@ func openParquet(name string, r io.ReaderAt, size int64, asked []string, bounds 
 	return p, nil
 }
 
-// parquetRecords are the rows of a parquet file.
+// parquetRecords reads the rows of a parquet file as text.
 type parquetRecords struct {
 	text
 	file    *parquet.File
-	source  []int // columns of the file, by index
+	source  []int // index in the file of each column
 	columns []string
-	read    []textColumn // nil until Choose or Next
+	read    []textColumn // columns to read; nil until Choose or Next
 	fields  []string
 	row     int
 }
@@ -162,7 +162,7 @@ func floorDiv(a, b int64) int64 {
 	return a / b
 }
 
-// day formats a day. It refuses a year that has not four digits.
+// day formats a day, given in days since 1970. It refuses a year that does not have four digits.
 func day(days int64) (string, error) {
 	y, m, d := date.Of(days)
 	if y < 0 || y > 9999 {
@@ -171,7 +171,7 @@ func day(days int64) (string, error) {
 	return fmt.Sprintf("%04d-%02d-%02d", y, m, d), nil
 }
 
-// moment formats a time in seconds since 1970.
+// moment formats a time, given in seconds since 1970.
 func moment(seconds int64) (string, error) {
 	days := floorDiv(seconds, secondsOfDay)
 	word, err := day(days)

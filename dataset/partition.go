@@ -10,15 +10,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Every party of a partition by rows gets at least this much: with less, a party has nothing to
-// learn from alone.
+// Each party of a partition by rows gets at least these numbers of rows and classes. A party with
+// fewer cannot learn alone.
 const (
 	leastRows    = 10
 	leastClasses = 2
 )
 
-// Bounds of a Dirichlet concentration. A partition beyond a bound cannot be distinguished from
-// one at the bound.
+// These numbers bound the Dirichlet concentration. A partition beyond a bound cannot be
+// distinguished from one at the bound.
 const (
 	leastSkew = 1e-3
 	mostSkew  = 1e6
@@ -26,11 +26,11 @@ const (
 
 const draws = 100
 
-// ByRows deals the rows to parties and returns each party's rows, ascending. With skew 0 the
+// ByRows deals rows to parties and returns each party's rows in ascending order. With skew 0 the
 // shares are stratified and equal. A skew > 0 is the concentration alpha of the usual Dirichlet
-// label skew (Yurochkin et al., arXiv 1905.12022, section 4): the rows of each class are divided
-// in proportions drawn from Dirichlet(alpha, ..., alpha), so that a smaller alpha gives more
-// uneven parties; 0.3 is strongly skewed, 100 nearly even.
+// label skew (Yurochkin et al., arXiv 1905.12022, section 4): the rows of each class are divided in
+// proportions drawn from Dirichlet(alpha, ..., alpha), so that a smaller alpha gives more uneven
+// parties; 0.3 is strongly skewed, 100 nearly even.
 //
 // Every party gets at least 10 rows and 2 classes. A draw that fails is repeated, up to 100 draws
 // in all from the one seed; then ByRows returns an error.
@@ -82,7 +82,7 @@ func checkParties(rows, parties int) error {
 	return nil
 }
 
-// placesOf returns the number of (party, class) pairs that could have a row.
+// placesOf returns the largest number of (party, class) pairs that can have a row.
 func placesOf(classes [][]int, parties int) int {
 	places := 0
 	for _, rows := range classes {
@@ -113,7 +113,7 @@ func (s *stream) skewed(classes [][]int, parties int, alpha float64) [][]int {
 	return shares
 }
 
-// dirichlet returns n shares that sum to 1, from Dirichlet(alpha, ..., alpha). The last bits of
+// dirichlet draws n shares that sum to 1 from Dirichlet(alpha, ..., alpha). The last bits of
 // math.Log may differ between processors. They could move a row only if a proportion of a class
 // falls that close to half a row.
 func (s *stream) dirichlet(n int, alpha float64) []float64 {
@@ -160,8 +160,9 @@ func ByColumns(cols, parties int) ([][]int, error) {
 	return ByColumnRatio(cols, ratio)
 }
 
-// ByColumnRatio gives party p a run of neighbouring columns, at least one, in proportion to
-// ratio[p] > 0, rounded. It refuses ratios that are not above 0, and more parties than columns.
+// ByColumnRatio gives each party p a run of neighbouring columns in proportion to ratio[p]. The
+// number is rounded and at least 1. It refuses ratios that are not above 0, and more parties than
+// columns.
 func ByColumnRatio(cols int, ratio []float64) ([][]int, error) {
 	if len(ratio) == 0 || cols < len(ratio) {
 		return nil, fmt.Errorf("dataset: %d columns cannot be divided among %d parties; use fewer parties", cols, len(ratio))
@@ -178,7 +179,8 @@ func ByColumnRatio(cols int, ratio []float64) ([][]int, error) {
 	cumulated, from := 0.0, 0
 	for p, r := range ratio {
 		cumulated += r
-		// Ceil gives the remainder to the first parties; every later party keeps one column.
+		// Ceil gives the remainder to the first parties. Each later party still gets at least one
+		// column.
 		to := int(math.Ceil(float64(float64(cols)*(cumulated/sum)) - 1e-9))
 		to = min(max(to, from+1), cols-(len(ratio)-1-p))
 		shares[p], from = all[from:to:to], to
@@ -186,8 +188,9 @@ func ByColumnRatio(cols int, ratio []float64) ([][]int, error) {
 	return shares, nil
 }
 
-// Cover returns a random share of n rows, at least one, in random order: the rows of party p in a
-// partition by columns in which parties do not cover all rows. It refuses shares outside (0, 1].
+// Cover returns a random share of n rows in random order, at least one row. They are the rows of
+// party p in a partition by columns in which parties do not cover all rows. It refuses shares
+// outside (0, 1].
 func Cover(n int, share float64, p int, seed uint64) ([]int, error) {
 	if n < 1 || p < 0 || !(share > 0 && share <= 1) {
 		return nil, fmt.Errorf("dataset: the share is %v of %d rows for party %d; choose a share above 0 and up to 1", share, n, p)
@@ -207,7 +210,7 @@ const (
 	streamSplit uint64 = iota + 1
 	streamFolds
 	streamRows
-	streamCover // this plus p for party p
+	streamCover // party p uses streamCover+p
 )
 
 func newStream(seed, use uint64) *stream { return &stream{source: rand.NewPCG(seed, use)} }
@@ -223,7 +226,7 @@ func (s *stream) below(n int) int {
 	return int(hi)
 }
 
-// shuffle is Fisher and Yates' permutation in place.
+// shuffle permutes rows at random in place, by the algorithm of Fisher and Yates.
 func (s *stream) shuffle(rows []int) {
 	for i := len(rows) - 1; i > 0; i-- {
 		j := s.below(i + 1)
@@ -253,9 +256,9 @@ func (s *stream) normal() float64 {
 	}
 }
 
-// logGamma returns the logarithm of a Gamma(alpha, 1) number (Marsaglia and Tsang, "A simple
-// method for generating gamma variables", sections 2 and 6). For small alpha the number itself
-// would underflow.
+// logGamma draws the logarithm of a Gamma(alpha, 1) number (Marsaglia and Tsang, "A simple method
+// for generating gamma variables", sections 2 and 6). For small alpha the number itself would
+// underflow.
 func (s *stream) logGamma(alpha float64) float64 {
 	if alpha < 1 {
 		return s.logGamma(alpha+1) + math.Log(s.uniform())/alpha

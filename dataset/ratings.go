@@ -18,7 +18,7 @@ import (
 type Rating struct {
 	User, Item int
 	Value      float64
-	Time       int64 // in the unit of the text; 0 without times
+	Time       int64 // time in the unit of the text; 0 if the text has none
 }
 
 // Ratings holds the ratings that users gave to items. Users and items have the names of the text.
@@ -27,23 +27,23 @@ type Rating struct {
 type Ratings struct {
 	Name         string
 	Users, Items []string
-	List         []Rating // in the order of the text
-	Timed        bool     // every rating has a time
+	List         []Rating // ratings in the order of the text
+	Timed        bool     // whether every rating has a time
 }
 
 // RatingsOptions holds the settings for reading ratings.
 type RatingsOptions struct {
-	Name string // of the text, for messages
+	Name string // name of the text in messages
 }
 
-// longestRating bounds a line, in bytes.
+// longestRating is the largest length of a line, in bytes.
 const longestRating = 4 << 10
 
-// ReadRatings reads lines of user, item, rating and, on every line or on none, time, plain or
-// compressed by gzip, as MovieLens publishes them: separated by tabs, by commas, or by "::". The
-// first line may be a header that begins with "user". Ratings are finite decimal numbers, times
-// are integers. If a user rates an item twice, it is unclear which rating holds, and ReadRatings
-// returns an error. Errors are *SyntaxError.
+// ReadRatings reads ratings in the formats of MovieLens, plain or compressed by gzip. A line has a
+// user, an item, a rating and, on every line or on none, a time. They are separated by tabs, by
+// commas, or by "::". The first line may be a header that begins with "user". Ratings are finite
+// decimal numbers, times are integers. If a user rates an item twice, it is unclear which rating
+// holds, and ReadRatings returns an error. Errors are *SyntaxError.
 func ReadRatings(r io.Reader, o RatingsOptions) (*Ratings, error) {
 	return readRatings(r, o, defaultLimits())
 }
@@ -79,14 +79,14 @@ type ratingsParser struct {
 	bounds       limits
 	line         int
 	separator    string
-	fields       int // of each line; 0 before the first
+	fields       int // number of fields in a line; 0 before the first line
 	users, items *naming
 	list         []Rating
-	lines        map[[2]int]int // line of each user and item
+	lines        map[[2]int]int // line of each pair of user and item
 }
 
-// separators lists the separators in the order in which they are tried: fields may contain a
-// comma only if another separator is used.
+// separators lists the separators in the order in which they are tried. Fields may contain a comma
+// only if another separator is used.
 func separators() []string { return []string{"\t", "::", ","} }
 
 func (p *ratingsParser) add(line string) error {
@@ -145,7 +145,7 @@ func (p *ratingsParser) rating(fields []string) error {
 	return nil
 }
 
-// ratings sorts users and items.
+// ratings returns the collected ratings, with users and items sorted.
 func (p *ratingsParser) ratings(name string) *Ratings {
 	r := &Ratings{Name: name, List: p.list, Timed: p.fields == 4}
 	var users, items []int
@@ -169,13 +169,13 @@ func (n *naming) place(name string) int {
 	i, known := n.places[name]
 	if !known {
 		i = len(n.names)
-		name = strings.Clone(name) // keeps the line out of memory
+		name = strings.Clone(name) // the copy does not keep the whole line in memory
 		n.places[name], n.names = i, append(n.names, name)
 	}
 	return i
 }
 
-// sorted returns the names in order, and the new index of each old one.
+// sorted returns the sorted names and, for each old index of a name, its new index.
 func (n *naming) sorted() (names []string, places []int) {
 	order := linalg.Range(0, len(n.names))
 	numbers := make([]int64, len(n.names))
@@ -206,8 +206,8 @@ func (r *Ratings) Liked(least float64) *Ratings {
 	return &liked
 }
 
-// Within returns the ratings with the given items, in their order, as the list of items. It
-// refuses a rating of any other item.
+// Within returns the ratings with the given items as their list of items. It refuses a rating of
+// any other item.
 func (r *Ratings) Within(items []string) (*Ratings, error) {
 	places := make(map[string]int, len(items))
 	for i, name := range items {
@@ -226,7 +226,7 @@ func (r *Ratings) Within(items []string) (*Ratings, error) {
 	return &within, nil
 }
 
-// First returns the ratings of the first users, with all items.
+// First returns the ratings of the first users, and keeps the list of all items.
 func (r *Ratings) First(users int) *Ratings {
 	first := *r
 	first.Users = r.Users[:min(users, len(r.Users))]
@@ -234,8 +234,8 @@ func (r *Ratings) First(users int) *Ratings {
 	return &first
 }
 
-// Profiles returns for each user the items of the given ratings, ascending; list holds indices
-// into List.
+// Profiles returns for each user the items that the given ratings rate, in ascending order. The
+// ratings are given as indices into List.
 func (r *Ratings) Profiles(list []int) [][]int {
 	profiles := make([][]int, len(r.Users))
 	for _, i := range list {
@@ -248,11 +248,11 @@ func (r *Ratings) Profiles(list []int) [][]int {
 	return profiles
 }
 
-// EveryPerUser makes a test set of every k-th rating of each user, in the order of the text,
-// without randomness. It refuses a k below 2.
+// EveryPerUser makes a test set of every k-th rating of each user, in the order of the text. It
+// uses no randomness. It refuses a k below 2.
 func (r *Ratings) EveryPerUser(k int) (train, test []int, err error) {
 	if k < 2 {
-		return nil, nil, errors.New("dataset: every rating would be held out; choose 2 or more")
+		return nil, nil, errors.New("dataset: every rating would be held out; choose a k of 2 or more")
 	}
 	seen := make([]int, len(r.Users))
 	for i, x := range r.List {
@@ -266,9 +266,9 @@ func (r *Ratings) EveryPerUser(k int) (train, test []int, err error) {
 	return train, test, nil
 }
 
-// NewestPerUser makes a test set of the newest ratings of each user: the given fraction of them,
-// in (0, 1), rounded down. Among ratings with the same time, the later one in the text counts as
-// newer. It refuses ratings without times.
+// NewestPerUser makes a test set of the newest ratings of each user. It takes the given fraction of
+// a user's ratings, in (0, 1), rounded down. Among ratings with the same time, the later one in the
+// text counts as newer. It refuses ratings without times.
 func (r *Ratings) NewestPerUser(fraction float64) (train, test []int, err error) {
 	byUser := make([][]int, len(r.Users))
 	for i, x := range r.List {
@@ -277,8 +277,8 @@ func (r *Ratings) NewestPerUser(fraction float64) (train, test []int, err error)
 	return r.newest(byUser, fraction)
 }
 
-// Newest makes a test set of the newest of all ratings: the given fraction of them, in (0, 1),
-// rounded down. It refuses ratings without times.
+// Newest makes a test set of the newest of all ratings. It takes the given fraction of the ratings,
+// in (0, 1), rounded down. It refuses ratings without times.
 func (r *Ratings) Newest(fraction float64) (train, test []int, err error) {
 	return r.newest([][]int{linalg.Range(0, len(r.List))}, fraction)
 }
@@ -292,7 +292,7 @@ func (r *Ratings) newest(groups [][]int, fraction float64) (train, test []int, e
 	}
 	for _, list := range groups {
 		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(r.List[a].Time, r.List[b].Time) })
-		// The small addition keeps rounding from making a tenth of 30 a 2.
+		// Adding 1e-9 keeps rounding errors from lowering a tenth of 30 to 2.
 		held := int(math.Floor(float64(fraction*float64(len(list))) + 1e-9))
 		train, test = append(train, list[:len(list)-held]...), append(test, list[len(list)-held:]...)
 	}

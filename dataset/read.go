@@ -10,25 +10,24 @@ import (
 	"strings"
 )
 
-// Bounds on what the readers accept.
+// These bounds limit the tables and files that the readers accept.
 const (
 	MaxLine    = 64 << 20 // bytes in a line, or in a CSV record with quoted line breaks
 	MaxColumns = 1 << 24
 	MaxCells   = 1 << 31 // numbers in a table
 	MaxArchive = 1 << 30 // bytes of an archive that is held in memory
-	MaxPixels  = 1 << 25 // in an image
-	MaxPage    = 1 << 28 // bytes of a page of parquet, also decompressed
+	MaxPixels  = 1 << 25 // pixels in an image
+	MaxPage    = 1 << 28 // bytes of a parquet page, compressed or decompressed
 )
 
-// limits are the bounds above, smaller in tests.
+// limits holds the bounds that a reader applies; tests use smaller ones.
 type limits struct{ line, columns, cells, pixels, page int }
 
 func defaultLimits() limits {
 	return limits{line: MaxLine, columns: MaxColumns, cells: MaxCells, pixels: MaxPixels, page: MaxPage}
 }
 
-// Options holds the settings for reading a table whose format Read chooses. Names in it are
-// ignored.
+// Options holds the settings of [Read] for each format. Read ignores the names in it.
 type Options struct {
 	CSV     CSVOptions
 	LIBSVM  LIBSVMOptions
@@ -37,10 +36,10 @@ type Options struct {
 	Parquet ParquetOptions
 }
 
-// Read reads a table in the format that the suffix of name gives: .csv and .tsv (tabs unless
-// Options say otherwise), .svm, .libsvm and .txt, or .npy, each with or without .gz, or .npz, or
-// .parquet. For any other name the first lines decide: LIBSVM text if one has index:value after
-// its label, else CSV. Messages use name. Errors are *SyntaxError.
+// Read reads a table in the format that the suffix of name gives. The suffixes are .csv and .tsv
+// (tabs unless Options say otherwise), .svm, .libsvm and .txt, or .npy, each with or without .gz,
+// or .npz, or .parquet. For any other name the first lines decide: LIBSVM text if one has
+// index:value after its label, else CSV. Messages use name. Errors are *SyntaxError.
 //
 // .npz and .parquet need random access: an r that has ReadAt and Seek, as files have, is read in
 // place; any other one is held in memory, up to [MaxArchive] bytes.
@@ -84,8 +83,8 @@ func readArchive(suffix string, r io.Reader, o Options) (*Set, error) {
 	return ReadNPZ(at, size, o.NPZ)
 }
 
-// randomAccess gives r random access: in place if r supports it, else over at most the given
-// number of bytes in memory.
+// randomAccess returns r as an [io.ReaderAt] with its size. If r has no random access, its content
+// is held in memory, up to the given number of bytes.
 func randomAccess(t text, r io.Reader, most int64) (io.ReaderAt, int64, error) {
 	if f, ok := r.(interface {
 		io.ReaderAt
@@ -145,11 +144,11 @@ func (t text) skipMark(b *bufio.Reader) error {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return t.errorf(1, "the text is UTF-16; save it as UTF-8")
 	case bytes.HasPrefix(head, []byte("PK\x03")):
-		return t.errorf(0, "this is a zip archive or a spreadsheet, not text; unpack it or export it as CSV")
+		return t.errorf(0, "the file is a zip archive or a spreadsheet, not text; unpack it or export it as CSV")
 	case bytes.HasPrefix(head, []byte("\x93NUM")):
-		return t.errorf(0, "this is a NumPy array, not text; let its name end with .npy")
+		return t.errorf(0, "the file is a NumPy array, not text; rename it to end with .npy")
 	case bytes.HasPrefix(head, []byte("PAR1")):
-		return t.errorf(0, "this is a parquet file, not text; let its name end with .parquet")
+		return t.errorf(0, "the file is a parquet file, not text; rename it to end with .parquet")
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
 		if _, err := b.Discard(3); err != nil {
 			return t.unreadable(1, err)
@@ -158,12 +157,12 @@ func (t text) skipMark(b *bufio.Reader) error {
 	return t.checkText(b)
 }
 
-// checkText refuses other binary files by their zero bytes. The reader meets an error of b again
-// and reports it.
+// checkText refuses a file whose beginning contains a zero byte, as other binary files do. The
+// reader meets an error of b again and reports it.
 func (t text) checkText(b *bufio.Reader) error {
 	head, _ := b.Peek(readAhead)
 	if at := bytes.IndexByte(head, 0); at >= 0 {
-		return t.errorf(1+bytes.Count(head[:at], []byte{'\n'}), "this is not text, since it contains a zero byte; export the table as CSV in UTF-8, or give the file the ending of its format")
+		return t.errorf(1+bytes.Count(head[:at], []byte{'\n'}), "the file is not text, since it contains a zero byte; export the table as CSV in UTF-8, or give the file the suffix of its format")
 	}
 	return nil
 }

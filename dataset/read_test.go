@@ -71,7 +71,7 @@ func TestReadRefuses(t *testing.T) {
 		{"a.svm", "2,3,1\n", `a.svm:1: label "2,3,1" is not a single number; keep one label a row, and separate columns by blanks`},
 		{"a.bin", "", "a.bin: there are no rows; give at least one"},
 		{"a", "1 qid:1 2:3\n", "a:1: qid groups rows for ranking, which is not supported; remove it"},
-		{"a", "PK\x03\x04", "a: this is a zip archive or a spreadsheet, not text; unpack it or export it as CSV"},
+		{"a", "PK\x03\x04", "a: the file is a zip archive or a spreadsheet, not text; unpack it or export it as CSV"},
 	}
 	for _, tt := range tests {
 		_, err := Read(tt.name, strings.NewReader(tt.in), Options{})

@@ -19,18 +19,18 @@ type Records interface {
 	Next() (Record, error)
 }
 
-// Record is one row of text: one field for each column, trimmed.
+// Record is one row of text, with one trimmed field for each column.
 type Record struct {
-	Line   int // of the text, from 1; the number of the row in formats without lines
+	Line   int // line of the text, from 1; in formats without lines, the row
 	Fields []string
 }
 
 // CSVForm describes the format of a CSV text. The zero value is a text in UTF-8 whose first line
 // names the columns, with a delimiter that the first line shows.
 type CSVForm struct {
-	Delimiter rune     // 0: a comma, or a semicolon or tab in a first line without commas
+	Delimiter rune     // 0 detects a comma, semicolon or tab in the first line
 	Encoding  string   // "" or one of [Encodings]
-	Names     []string // of the columns, for a text without a header line
+	Names     []string // names of the columns, for a text without a header line
 }
 
 // Encodings lists the supported encodings of text.
@@ -83,7 +83,7 @@ func (f CSVForm) decoded(t text, r io.Reader) (io.Reader, error) {
 	return nil, t.errorf(0, "encoding %s is not known; write one of utf-8, utf-16, windows-1252, iso-8859-15", quote(f.Encoding))
 }
 
-// csvRecords are the rows of a CSV text.
+// csvRecords reads the rows of a CSV text.
 type csvRecords struct {
 	in      *csvSource
 	columns []string
@@ -125,8 +125,8 @@ func (c *csvRecords) Next() (Record, error) {
 	return Record{Line: row.line, Fields: row.fields}, nil
 }
 
-// CanonicalLabel returns the form in which labels are compared: equal numbers are one label ("+1"
-// and "1.0" are "1").
+// CanonicalLabel returns the form in which labels are compared. Equal numbers are one label: "+1"
+// and "1.0" become "1".
 func CanonicalLabel(label string) (string, error) { return canonicalLabel(label) }
 
 // RecordsOf returns the rows of a set as text, for readers that interpret cells. Labels and ids
@@ -144,7 +144,7 @@ func RecordsOf(s *Set, label, id string) Records {
 	return r
 }
 
-// setRecords are the rows of a set.
+// setRecords reads the rows of a set as text.
 type setRecords struct {
 	set     *Set
 	columns []string

@@ -18,7 +18,7 @@ import (
 // copied into float64. Two sets may hold the same id: Validate finds it.
 func Append(sets ...*Set) (*Set, error) {
 	if len(sets) == 0 {
-		return nil, errors.New("dataset: nothing to append; give at least one set")
+		return nil, errors.New("dataset: there are no sets to append; give at least one set")
 	}
 	out := &Set{Name: joinNames(sets)}
 	for _, s := range sets {
@@ -56,7 +56,7 @@ func alike(first *Set, columns []string, s *Set) error {
 	case (s.IDs == nil) != (first.IDs == nil):
 		return fmt.Errorf("dataset: only one of %s and %s has ids; give ids to both or neither", title(first), title(s))
 	case (s.Groups == nil) != (first.Groups == nil) || (s.Cut == nil) != (first.Cut == nil):
-		return fmt.Errorf("dataset: only one of %s and %s has groups, or a column to cut at; give them to both or neither", title(first), title(s))
+		return fmt.Errorf("dataset: only one of %s and %s has groups or a cut column; give them to both or neither", title(first), title(s))
 	}
 	if columns == nil || s.Columns == nil {
 		return nil
@@ -146,7 +146,7 @@ func stackCSR(tables []*CSR, rows int) *CSR {
 // one for it; columns have no names.
 func Beside(sets ...*Set) (*Set, error) {
 	if len(sets) == 0 {
-		return nil, errors.New("dataset: nothing to put side by side; give at least one set")
+		return nil, errors.New("dataset: there are no sets to put side by side; give at least one set")
 	}
 	rows, cols := sets[0].X.Rows(), 0
 	out := &Set{Name: joinNames(sets)}
@@ -172,7 +172,7 @@ func Beside(sets ...*Set) (*Set, error) {
 	return out, nil
 }
 
-// filled returns labels in which others replace missing ones.
+// filled returns labels with each missing label replaced by the label in others.
 func filled(labels, others []string) []string {
 	switch {
 	case labels == nil:
@@ -214,9 +214,9 @@ func (s *Set) SelectColumns(cols []int) *Set {
 	return &some
 }
 
-// Validate refuses a set that is unfit for learning: without rows or columns, with lengths that
-// disagree, a number that is not finite, or two equal ids. Messages count rows from 1 and columns
-// from 0.
+// Validate returns an error if the set is unfit for learning. A set is unfit if it has no rows or
+// no columns, lengths that disagree, a number that is not finite, or two equal ids. Messages count
+// rows from 1 and columns from 0.
 func (s *Set) Validate() error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("dataset: %s: %w", title(s), err)
@@ -226,12 +226,12 @@ func (s *Set) Validate() error {
 
 func (s *Set) check() error {
 	if s.X == nil || s.X.Rows() == 0 {
-		return errors.New("no rows; give at least one")
+		return errors.New("the set has no rows; give at least one")
 	}
 	rows, cols := s.X.Rows(), s.X.Cols()
 	switch {
 	case cols == 0:
-		return errors.New("no columns; give at least one feature")
+		return errors.New("the set has no columns; give at least one feature")
 	case s.Labels != nil && len(s.Labels) != rows:
 		return fmt.Errorf("there are %d labels but %d rows; give one label for each row", len(s.Labels), rows)
 	case s.IDs != nil && len(s.IDs) != rows:
@@ -249,9 +249,9 @@ func (s *Set) check() error {
 	return s.checkIDs()
 }
 
-// checkNumbers names the first number that is not finite.
+// checkNumbers returns an error that names the first number that is not finite.
 func (s *Set) checkNumbers() error {
-	if _, typed := s.X.(Typed); typed { // codes, among them gaps
+	if _, typed := s.X.(Typed); typed { // its numbers are codes, and a gap is NaN
 		return nil
 	}
 	if d, ok := s.X.(interface{ finite(i int) bool }); ok && allRows(s.X.Rows(), d.finite) {
@@ -299,8 +299,8 @@ func (s *Set) checkIDs() error {
 type Table interface {
 	Rows() int
 	Cols() int
-	// Row writes row i densely into dst, of length Cols, and returns it. If dst is nil it
-	// allocates.
+	// Row writes all cells of row i into dst, which has length Cols, and returns dst. If dst is
+	// nil, Row allocates it.
 	Row(i int, dst []float64) []float64
 	// Subset returns the given rows in the given order; it may share memory.
 	Subset(rows []int) Table
@@ -311,22 +311,23 @@ type Table interface {
 	Each(i int, f func(col int, value float64))
 }
 
-// Set is a table with the labels and names of its rows. Labels, IDs, Groups and Cut are nil or as
-// long as the table.
+// Set is a table with the labels and ids of its rows and the names of its columns. Labels, IDs,
+// Groups and Cut are nil or as long as the table.
 type Set struct {
-	Name    string // origin, for messages
+	Name    string // origin of the rows, for messages
 	X       Table
 	Labels  []string // class names, or numbers as text
 	IDs     []string
-	Columns []string // names, or nil
-	Groups  []string // rows of one group, such as a patient's, are held out together
-	Cut     []string // cells of a column by which later rows are held out: see [Bound]
+	Columns []string // column names, or nil
+	Groups  []string // group of each row; a group, such as a patient's rows, is held out together
+	Cut     []string // cells of the column that decides which rows are held out: see [Bound]
 }
 
-// MaxMagnitude bounds the numbers that can be trained on: sums of their squares are finite.
+// MaxMagnitude bounds the magnitude of training data, so that sums of squares are finite.
 const MaxMagnitude = 1e140
 
-// CheckMagnitude names the first number beyond [MaxMagnitude] in the sets, which may be nil.
+// CheckMagnitude returns an error that names the first number beyond [MaxMagnitude] in the sets. A
+// set may be nil.
 func CheckMagnitude(sets ...*Set) error {
 	for _, s := range sets {
 		if s == nil {

@@ -103,7 +103,7 @@ func TestAppendRefuses(t *testing.T) {
 		sets []*Set
 		want string
 	}{
-		{"nothing", nil, "dataset: nothing to append; give at least one set"},
+		{"nothing", nil, "dataset: there are no sets to append; give at least one set"},
 		{"widths", []*Set{{Name: "a", X: x}, {X: denseOf([][]float64{{1}})}}, "dataset: a has 2 columns, but a set without name has 1; only sets with the same columns can be stacked"},
 		{"labels", []*Set{{Name: "a", X: x, Labels: labels}, {Name: "b", X: x}}, "dataset: only one of a and b has labels; give labels to both or neither"},
 		{"ids", []*Set{{Name: "a", X: x}, {Name: "b", X: x, IDs: labels}}, "dataset: only one of a and b has ids; give ids to both or neither"},
@@ -140,9 +140,9 @@ func TestValidate(t *testing.T) {
 		want string
 	}{
 		{"good", Set{X: x, Labels: three, IDs: three, Columns: []string{"p", "q"}}, ""},
-		{"no table", Set{}, "dataset: a set without name: no rows; give at least one"},
-		{"no rows", Set{Name: "s", X: x.Subset(nil)}, "dataset: s: no rows; give at least one"},
-		{"no columns", Set{Name: "s", X: x.Columns(nil)}, "dataset: s: no columns; give at least one feature"},
+		{"no table", Set{}, "dataset: a set without name: the set has no rows; give at least one"},
+		{"no rows", Set{Name: "s", X: x.Subset(nil)}, "dataset: s: the set has no rows; give at least one"},
+		{"no columns", Set{Name: "s", X: x.Columns(nil)}, "dataset: s: the set has no columns; give at least one feature"},
 		{"labels", Set{Name: "s", X: x, Labels: three[:2]}, "dataset: s: there are 2 labels but 3 rows; give one label for each row"},
 		{"ids", Set{Name: "s", X: x, IDs: three[:1]}, "dataset: s: there are 1 ids but 3 rows; give one id for each row"},
 		{"columns", Set{Name: "s", X: x, Columns: three}, "dataset: s: there are 3 column names but 2 columns; give one name for each column"},

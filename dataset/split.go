@@ -10,10 +10,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Split draws a stratified test set of about the given fraction of the rows, in (0, 1), and
-// returns both sets of rows (from 0) ascending. The test set has the nearest whole number of
-// rows, at least one; its share of each class is the fraction, rounded by largest remainder.
-// Every class keeps a row for training. If no class has two rows, Split returns an error.
+// Split draws a stratified test set of about the given fraction of the rows, in (0, 1). It returns
+// the rows of both sets (from 0) in ascending order. The test set has the nearest whole number of
+// rows, at least one; its share of each class is the fraction, rounded by largest remainder. Every
+// class keeps a row for training. If no class has two rows, Split returns an error.
 func Split(labels []string, fraction float64, seed uint64) (train, test []int, err error) {
 	if err := checkFraction(len(labels), fraction); err != nil {
 		return nil, nil, err
@@ -57,7 +57,8 @@ func checkFraction(n int, fraction float64) error {
 	return nil
 }
 
-// testSizes rounds fraction*len(rows) for each class such that the total is right.
+// testSizes returns the number of test rows of each class. It rounds fraction*len(rows) by largest
+// remainder, so that the total is right.
 func testSizes(classes [][]int, fraction float64) []int {
 	sizes := make([]int, len(classes))
 	rest := make([]float64, len(classes))
@@ -82,7 +83,7 @@ func testSizes(classes [][]int, fraction float64) []int {
 	return sizes
 }
 
-// Every makes a test set of every k-th of n rows: k-1, 2k-1, and so on. It
+// Every makes a test set of every k-th of n rows. These are the rows k-1, 2k-1, and so on. It
 // refuses a k outside 2 to n.
 func Every(n, k int) (train, test []int, err error) {
 	if k < 2 || k > n {
@@ -98,7 +99,7 @@ func Every(n, k int) (train, test []int, err error) {
 	return train, test, nil
 }
 
-// Folds returns k stratified test sets that cover all rows once, each ascending. The sizes of the
+// Folds divides all rows into k stratified test sets. The rows of a set ascend. The sizes of the
 // folds differ by one row at most, and so do their numbers of rows of each class. It refuses a k
 // outside 2 to the number of rows.
 func Folds(labels []string, k int, seed uint64) ([][]int, error) {
@@ -123,9 +124,9 @@ func checkFolds(n, k int) error {
 	return nil
 }
 
-// deal shuffles each class and deals the rows round, like cards. The smallest class comes first:
-// the rows of classes that are too small for all hands are then dealt one after the other, which
-// gives every hand as many classes as possible.
+// deal shuffles the rows of each class and deals them to the hands in turn, like cards. The
+// smallest class comes first: the rows of classes that are too small for all hands are then dealt
+// one after the other, which gives every hand as many classes as possible.
 func (s *stream) deal(classes [][]int, hands int) [][]int {
 	slices.SortStableFunc(classes, func(a, b []int) int { return cmp.Compare(len(a), len(b)) })
 	dealt := make([][]int, hands)
@@ -143,8 +144,8 @@ func (s *stream) deal(classes [][]int, hands int) [][]int {
 	return dealt
 }
 
-// Complement returns the rows of 0 to n-1 that are not in rows, ascending: the
-// training set of a fold.
+// Complement returns the rows of 0 to n-1 that are not in rows, in ascending order. For the test
+// set of a fold, they are the training set.
 func Complement(n int, rows []int) []int {
 	drop := make([]bool, n)
 	for _, i := range rows {

@@ -2,16 +2,16 @@ package dataset
 
 import "math"
 
-// Summary describes a set at a glance.
+// Summary holds the size, the classes and the range of values of a set.
 type Summary struct {
 	Name       string
 	Rows, Cols int
 	Sparsity   float64 // share of the cells that are zero, 0 to 1
-	Classes    []Class // nil without labels; for regression one for each distinct target
-	Min, Max   float64 // over all cells, zeros included
-	// Varying counts the columns that are not constant, OnGrid those among them whose values are
-	// on a grid (see [GridColumns]), and Step is the grid that all columns share, 0 if they
-	// share none.
+	Classes    []Class // class sizes, nil without labels; for regression, one class for each distinct target
+	Min, Max   float64 // range of all cells, zeros included
+	// Varying counts the columns that are not constant. OnGrid counts the varying columns whose
+	// values are on a grid (see [GridColumns]). Step is the step of a grid that all columns share,
+	// or 0 if they share none.
 	Varying, OnGrid int
 	Step            float64
 }
@@ -22,7 +22,7 @@ type Class struct {
 	Rows  int
 }
 
-// Summarize reads every cell of s, which should pass [Set.Validate].
+// Summarize returns the summary of s, which should pass [Set.Validate].
 func Summarize(s *Set) Summary {
 	sum := Summary{Name: s.Name, Rows: s.X.Rows(), Cols: s.X.Cols(), Classes: countClasses(s.Labels)}
 	sum.addCells(s.X)

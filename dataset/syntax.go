@@ -10,8 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/date"
 )
 
-// SyntaxError refuses a text: NAME:LINE: what is wrong; what to do. Line counts from 1; 0 means
-// the text as a whole. Err wraps the cause if reading itself failed.
+// SyntaxError reports a fault in a text. Its message has the form NAME:LINE: what is wrong; what to
+// do. Line counts from 1; 0 means the text as a whole. Err wraps the cause if reading itself
+// failed.
 type SyntaxError struct {
 	Name string
 	Line int
@@ -27,17 +28,17 @@ func (e *SyntaxError) Error() string {
 
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// ColumnError refuses a table without a given column or, in an archive, without a given array.
+// ColumnError reports that a table lacks a given column, or that an archive lacks a given array.
 type ColumnError struct {
 	Column string // the given name
-	Err    error  // the whole sentence
+	Err    error  // the whole message
 }
 
 func (e *ColumnError) Error() string { return e.Err.Error() }
 
 func (e *ColumnError) Unwrap() error { return e.Err }
 
-// NoColumn makes a ColumnError with a sentence.
+// NoColumn returns a [ColumnError] with a formatted message.
 func NoColumn(column, format string, args ...any) error {
 	return &ColumnError{Column: column, Err: fmt.Errorf(format, args...)}
 }
@@ -57,7 +58,7 @@ func (t text) errorf(line int, format string, args ...any) error {
 	return t.wrap(line, fmt.Errorf(format, args...))
 }
 
-// unreadable reports that the reader under a text failed, for instance because a gzip file was
+// unreadable returns the error for a text whose reader failed, for instance because a gzip file was
 // cut.
 func (t text) unreadable(line int, err error) error {
 	return t.errorf(line, "reading fails here (%w); copy the file again", err)
@@ -65,7 +66,7 @@ func (t text) unreadable(line int, err error) error {
 
 const longestQuote = 40
 
-// quote formats a foreign string for a message: one line, printable, short.
+// quote formats foreign text for a message as one short, printable line.
 func quote(s string) string {
 	if len(s) <= longestQuote {
 		return strconv.Quote(s)
@@ -127,14 +128,14 @@ func notDecimal(s string) error {
 // [Set.Validate] with gaps.
 type Typed interface {
 	Table
-	// AppendCell appends an unambiguous form of a cell to b, for digests of rows. It depends on
+	// AppendCell appends an unambiguous encoding of a cell to b, for digests of rows. It depends on
 	// the cell only, not on other rows of the table.
 	AppendCell(b []byte, row, col int) []byte
-	// Below returns the table with the rows of another table of its kind below it.
+	// Below returns the table extended by the rows of another table of its kind.
 	Below(other Table) (Typed, error)
 }
 
-// Quote formats foreign text for a message: one line, printable, short.
+// Quote formats foreign text for a message as one short, printable line.
 func Quote(s string) string { return quote(s) }
 
 // ParseNumber reads a finite decimal number with the given decimal sign. It is stricter than
@@ -149,11 +150,11 @@ func ParseNumber(s string, decimal byte) (float64, error) {
 	return parseNumber(s)
 }
 
-// Bound is a value at which rows are cut: a number, or a time.
+// Bound is a number or a time; rows whose cell reaches it are held out.
 type Bound struct {
 	text   string
 	number float64
-	time   string // in the form of instant; "" for a number
+	time   string // time in the format of instant; "" for a number
 }
 
 // ParseBound reads a number, a day such as 2024-01-01, or a day with a time such as
@@ -189,8 +190,8 @@ func instant(text string) (string, bool) {
 	return full, part(11) < 24 && part(14) < 60 && part(17) < 60
 }
 
-// From returns the rows, ascending, whose cell is the bound or comes after it. The error names
-// the first row, from 1, whose cell cannot be compared with the bound.
+// From returns the rows whose cell is the bound or comes after it, in ascending order. The error
+// names the first row, from 1, whose cell cannot be compared with the bound.
 func (b Bound) From(cells []string) ([]int, error) {
 	var rows []int
 	for i, cell := range cells {

@@ -1,9 +1,10 @@
 package dataset
 
-// Tally counts the values of a column until the rows without its commonest value reach a limit.
-// Whatever the number of rows, it holds few different values.
+// Tally counts the values of a column to find out whether it is nearly constant. It stops when the
+// rows without the commonest value reach a limit. Whatever the number of rows, it holds few
+// different values.
 type Tally struct {
-	Least  int // the column varies from this number of rows with other values on
+	Least  int // least number of rows with other values at which the column varies
 	values []float64
 	counts []int
 	seen   int
@@ -11,8 +12,8 @@ type Tally struct {
 	varies bool
 }
 
-// Add counts a value of the given number of rows, and reports whether the column may still be
-// steady.
+// Add counts a value that the given number of rows hold. It reports whether the column may still be
+// nearly constant.
 func (t *Tally) Add(v float64, rows int) bool {
 	if t.varies {
 		return false
@@ -21,7 +22,7 @@ func (t *Tally) Add(v float64, rows int) bool {
 	t.counts[at] += rows
 	t.seen += rows
 	t.most = max(t.most, t.counts[at])
-	t.varies = t.seen-t.most >= t.Least // which no further row can undo
+	t.varies = t.seen-t.most >= t.Least // further rows cannot undo this
 	return !t.varies
 }
 
@@ -36,8 +37,8 @@ func (t *Tally) place(v float64) int {
 	return len(t.values) - 1
 }
 
-// Steady returns the value that all but a few rows hold, and the number of the others. It returns
-// false for a column that varies, and before any row is counted.
+// Steady returns the commonest value of a nearly constant column, and the number of rows with other
+// values. It returns false for a column that varies, and before any row is counted.
 func (t *Tally) Steady() (value float64, others int, steady bool) {
 	if t.varies || t.seen == 0 {
 		return 0, 0, false
@@ -48,13 +49,13 @@ func (t *Tally) Steady() (value float64, others int, steady bool) {
 			break
 		}
 	}
-	return value + 0, t.seen - t.most, true // one zero
+	return value + 0, t.seen - t.most, true // adding 0 turns -0 into 0
 }
 
 // NearConstant describes a column of numbers in which all but a few of the given rows hold one value.
 type NearConstant struct {
 	Column int
-	Value  float64 // of all other rows
+	Value  float64 // commonest value
 	Few    int     // rows with another value; 0 for a constant column
 }
 
@@ -79,7 +80,7 @@ func NearConstantColumns(t Table, rows []int, least int) []NearConstant {
 	return list
 }
 
-// tallyDense reads rows until all columns vary.
+// tallyDense counts the values of one row after another until all columns vary.
 func tallyDense(t Table, tallies []Tally, rows []int) {
 	open := Complement(len(tallies), nil)
 	row := make([]float64, len(tallies))
@@ -98,7 +99,7 @@ func tallyDense(t Table, tallies []Tally, rows []int) {
 	}
 }
 
-// tally counts stored entries, and all others as zeros.
+// tally counts the stored entries of the given rows, and all other cells as zeros.
 func (c *CSR) tally(tallies []Tally, rows []int) {
 	stored := make([]int, len(tallies))
 	for _, i := range rows {

@@ -9,9 +9,9 @@ import (
 	"strconv"
 )
 
-// WriteCSV writes s in the format of [ReadCSV]: a header, the ids in a column id, the features
-// (x0, x1, ... if they have no names), the labels in a column label. Numbers are the shortest
-// that read back equal. A set without labels must be read with Label "none".
+// WriteCSV writes s in the format of [ReadCSV]. The text has a header, the ids in a column id, the
+// features (x0, x1, ... if they have no names) and the labels in a column label. Numbers have the
+// fewest digits that read back equal. A set without labels must be read with Label "none".
 func WriteCSV(w io.Writer, s *Set) error {
 	out := csv.NewWriter(w)
 	header, err := s.header()

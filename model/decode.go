@@ -13,12 +13,12 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// DefaultBytes is the largest accepted file if [Limits] sets none.
+// DefaultBytes is the size of the largest accepted file if [Limits] sets no size.
 const DefaultBytes = 4 << 30
 
 // Limits bound the files that are read. The zero value has the default.
 type Limits struct {
-	Bytes int64 // of the whole file; 0 means DefaultBytes
+	Bytes int64 // most bytes of a file; 0 means DefaultBytes
 }
 
 // Open reads a public model under the default limits. For a private one it returns [ErrPrivate] and
@@ -30,10 +30,10 @@ func Open(r io.Reader) (*Model, error) { return Limits{}.Open(r) }
 // can use it. Errors are those of Open.
 func OpenPrivate(r io.Reader) (*Private, error) { return Limits{}.OpenPrivate(r) }
 
-// Open reads a public model, with the errors of the function Open.
+// Open reads a public model under the limits l. It returns the errors of the function Open.
 func (l Limits) Open(r io.Reader) (*Model, error) { return l.read(r, publicMagic) }
 
-// OpenPrivate reads a private model, with the errors of the function Open.
+// OpenPrivate reads a private model under the limits l. It returns the errors of the function Open.
 func (l Limits) OpenPrivate(r io.Reader) (*Private, error) {
 	m, err := l.read(r, privateMagic)
 	if err != nil {
@@ -91,7 +91,7 @@ func checksum(head, content, want []byte) bool {
 	return bytes.Equal(h.Sum(nil), want)
 }
 
-// checkMagic refuses files of another kind.
+// checkMagic returns an error if the beginning of a file shows another kind of file.
 func checkMagic(head []byte, want string) error {
 	got := string(head[:min(len(head), len(want))])
 	switch got {
@@ -101,23 +101,23 @@ func checkMagic(head []byte, want string) error {
 		return ErrPrivate
 	case publicMagic:
 		if want == randomMagic {
-			return formatError("a model of rows where one of random features is expected")
+			return formatError("the file holds a model of rows; a model of random features is expected")
 		}
-		return formatError("a public model where a private one is expected")
+		return formatError("the file holds a public model; a private model is expected")
 	case randomMagic:
-		return formatError("a model of random features, which holds no rows; mercer predict reads it")
+		return formatError("the file holds a model of random features, which has no rows; read it with mercer predict")
 	case rowlessMagic:
-		return formatError("a model whose rows several parties hold; it predicts nothing without them: mercer predict --job ID")
+		return formatError("several parties hold the rows of this model, and it cannot predict without them; use mercer predict --job ID")
 	}
-	return formatError("it is not a model of Mercer, it begins with %q", got)
+	return formatError("the file is not a model of Mercer; it begins with %q", got)
 }
 
-// size returns the plausible length that a file states, and its version.
+// size returns the length that a file states and its version, after checking both.
 func (l Limits) size(head []byte, newest uint16) (int, uint16, error) {
 	r := wire.NewReader(head[len(publicMagic):])
 	v := r.Uint16()
 	if r.Err() == nil && (v < version || v > newest) {
-		return 0, 0, formatError("its version is %d, this program reads versions up to %d: use the program that wrote it", v, newest)
+		return 0, 0, formatError("the file has version %d, but this program reads versions up to %d; use the program that wrote the file", v, newest)
 	}
 	size := r.Uint64()
 	limit := l.Bytes
@@ -126,11 +126,11 @@ func (l Limits) size(head []byte, newest uint16) (int, uint16, error) {
 	}
 	switch {
 	case r.Err() != nil:
-		return 0, 0, formatError("it ends after %d bytes: copy it again", len(head))
+		return 0, 0, formatError("the file ends after %d bytes; copy it again", len(head))
 	case size > uint64(max(limit, 0)):
-		return 0, 0, formatError("it says that it has %d bytes, at most %d are allowed", size, limit)
+		return 0, 0, formatError("the file claims to have %d bytes; at most %d are allowed", size, limit)
 	case size < prefixSize+sha256.Size:
-		return 0, 0, formatError("it says that it has %d bytes, and no model is that short", size)
+		return 0, 0, formatError("the file claims to have %d bytes, which is too short for a model", size)
 	}
 	return int(size), v, nil
 }
@@ -144,9 +144,9 @@ func readRest(r io.Reader, size int) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("model: reading: %w", err)
 	case len(b) < rest:
-		return nil, formatError("it ends after %d of %d bytes: copy it again", prefixSize+len(b), size)
+		return nil, formatError("the file ends after %d of %d bytes; copy it again", prefixSize+len(b), size)
 	case len(b) > rest:
-		return nil, formatError("it goes on after its %d bytes: copy it again", size)
+		return nil, formatError("the file is longer than the %d bytes that it claims; copy it again", size)
 	}
 	return b, nil
 }
@@ -155,12 +155,12 @@ func readRest(r io.Reader, size int) ([]byte, error) {
 type header struct {
 	spec        kernel.Spec
 	width, rows int
-	single      bool // support vectors are float32
+	single      bool // whether the numbers of support vectors are float32
 	kind        Kind
 	classes     []string
 	functions   int
 	scale       *Scale
-	columns     []string // nil: without names
+	columns     []string // names of the columns; nil for none
 }
 
 // decode reads the part between the prefix and the checksum.
@@ -171,7 +171,7 @@ func decode(b []byte, magic string, named bool) (*Model, error) {
 		h.columns = readColumns(r, h.width)
 	}
 	if magic == privateMagic && h.scale != nil {
-		r.Fail(errors.New("a private model with a scale"))
+		r.Fail(errors.New("the private model has a scale; a private model must not have one"))
 	}
 	vectors := readVectors(r, h)
 	head := readHead(r, h)
@@ -186,7 +186,7 @@ func decode(b []byte, magic string, named bool) (*Model, error) {
 		return nil, formatError("%w", err)
 	}
 	if h.single != m.isSingle() {
-		return nil, formatError("support vectors of %d-byte numbers that need not be", numberSize(h.single))
+		return nil, formatError("the support vectors have numbers of %d bytes, but 4 bytes hold each number exactly", numberSize(h.single))
 	}
 	return m, nil
 }
@@ -195,7 +195,7 @@ func readHeader(r *wire.Reader) header {
 	var h header
 	h.kind = Kind(r.String(maxKind))
 	if r.Err() == nil && !h.kind.holdsRows() {
-		r.Fail(fmt.Errorf("a model of type %q, this program knows %q", h.kind, Kinds()))
+		r.Fail(fmt.Errorf("the model is of kind %q; this program knows the kinds %q", h.kind, Kinds()))
 	}
 	text := r.String(256)
 	if r.Err() == nil {
@@ -213,7 +213,7 @@ func readHeader(r *wire.Reader) header {
 	}
 	h.functions = int(r.Uint32())
 	if h.width < 1 || h.width > maxWidth || h.rows > maxVectors {
-		r.Fail(fmt.Errorf("%d support vectors of %d numbers, there may be 0 to %d of 1 to %d", h.rows, h.width, maxVectors, maxWidth))
+		r.Fail(fmt.Errorf("the model has %d support vectors of %d numbers; 0 to %d vectors of 1 to %d numbers are allowed", h.rows, h.width, maxVectors, maxWidth))
 	}
 	if scaled && room(r, 2*h.width, 8) {
 		h.scale = &Scale{Offset: make([]float64, h.width), Factor: make([]float64, h.width)}
@@ -226,7 +226,7 @@ func readHeader(r *wire.Reader) header {
 func readNumberSize(r *wire.Reader) (single bool) {
 	n := r.Uint8()
 	if r.Err() == nil && n != 4 && n != 8 {
-		r.Fail(fmt.Errorf("numbers of %d bytes, there are 4 and 8", n))
+		r.Fail(fmt.Errorf("the numbers have %d bytes; 4 or 8 are allowed", n))
 	}
 	return n == 4
 }

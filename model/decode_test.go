@@ -106,20 +106,20 @@ func TestBrokenFiles(t *testing.T) {
 		spoil func(*file)
 		want  string // after "model: unusable file: "
 	}{
-		{"magic", func(f *file) { f.magic = "PK\x03\x04abcd" }, `it is not a model of Mercer, it begins with "PK\x03\x04abcd"`},
-		{"newer version", func(f *file) { f.version = 3 }, `its version is 3, this program reads versions up to 2: use the program that wrote it`},
+		{"magic", func(f *file) { f.magic = "PK\x03\x04abcd" }, `the file is not a model of Mercer; it begins with "PK\x03\x04abcd"`},
+		{"newer version", func(f *file) { f.version = 3 }, `the file has version 3, but this program reads versions up to 2; use the program that wrote the file`},
 		{"names beyond the end", func(f *file) { f.version, f.width = 2, 1<<20 }, `its content: the bytes end too early`},
-		{"goes on", func(f *file) { f.afterwards = []byte{0} }, `it goes on after its 148 bytes: copy it again`},
-		{"type", func(f *file) { f.kind = "tree" }, `its content: a model of type "tree", this program knows ["svc" "nu-svc" "one-class" "svr" "ridge" "gp" "kpca" "kmeans"]`},
+		{"goes on", func(f *file) { f.afterwards = []byte{0} }, `the file is longer than the 148 bytes that it claims; copy it again`},
+		{"type", func(f *file) { f.kind = "tree" }, `its content: the model is of kind "tree"; this program knows the kinds ["svc" "nu-svc" "one-class" "svr" "ridge" "gp" "kpca" "kmeans"]`},
 		{"long type", func(f *file) { f.kind = strings.Repeat("x", 33) }, `its content: a name of 33 bytes, at most 32 are allowed`},
-		{"number size", func(f *file) { f.number = 2 }, `its content: numbers of 2 bytes, there are 4 and 8`},
+		{"number size", func(f *file) { f.number = 2 }, `its content: the numbers have 2 bytes; 4 or 8 are allowed`},
 		{"scale flag", func(f *file) { f.scale = 7 }, `its content: 7, want 0 or 1`},
 		{"absurd classes", func(f *file) { f.count = 65_536 }, `its content: a count of 65536, at most 4096 are allowed`},
 		{"classes beyond the end", func(f *file) { f.count = 4096 }, `its content: the bytes end too early`},
-		{"absurd width", func(f *file) { f.width = math.MaxUint32 }, `its content: 2 support vectors of 4294967295 numbers, there may be 0 to 67108864 of 1 to 67108864`},
+		{"absurd width", func(f *file) { f.width = math.MaxUint32 }, `its content: the model has 2 support vectors of 4294967295 numbers; 0 to 67108864 vectors of 1 to 67108864 numbers are allowed`},
 		{"width beyond the end", func(f *file) { f.width = 1 << 26 }, `its content: the bytes end too early`},
-		{"no width", func(f *file) { f.width = 0 }, `its content: 2 support vectors of 0 numbers, there may be 0 to 67108864 of 1 to 67108864`},
-		{"absurd vectors", func(f *file) { f.vectors = 1<<26 + 1 }, `its content: 67108865 support vectors of 1 numbers, there may be 0 to 67108864 of 1 to 67108864`},
+		{"no width", func(f *file) { f.width = 0 }, `its content: the model has 2 support vectors of 0 numbers; 0 to 67108864 vectors of 1 to 67108864 numbers are allowed`},
+		{"absurd vectors", func(f *file) { f.vectors = 1<<26 + 1 }, `its content: the model has 67108865 support vectors of 1 numbers; 0 to 67108864 vectors of 1 to 67108864 numbers are allowed`},
 		{"vectors beyond the end", func(f *file) { f.vectors = 1 << 26 }, `its content: the bytes end too early`},
 		{"no vectors", func(f *file) { f.vectors = 0 }, `its content: 32 bytes too many`},
 		{"coefficients", func(f *file) { f.coefs = 3 }, `its content: a count of 3, at most 2 are allowed`},
@@ -130,11 +130,11 @@ func TestBrokenFiles(t *testing.T) {
 		{"functions beyond the pairs", func(f *file) { f.functions, f.more = 2, make([]byte, 13) }, `svm: there are 2 pairs for 2 classes, but there must be 1`},
 		{"calibration flag", func(f *file) { f.more = []byte{2} }, `its content: 2, want 0 or 1`},
 		{"calibration beyond the end", func(f *file) { f.more = []byte{1, 0} }, `its content: the bytes end too early`},
-		{"infinite sigmoid", func(f *file) { f.more = append(make([]byte, 15), 0xf0, 0x7f); f.more[0] = 1 }, `sigmoid 0 is (0, +Inf), it must be finite`},
-		{"a row nobody needs", func(f *file) { f.coefs, f.index, f.coef = 1, []uint32{1}, []float64{1} }, `row 0 of 2 is used by no function; leave it out`},
-		{"classes of a regression", func(f *file) { f.kind, f.more = "svr", nil }, `model: 2 classes of a svr model`},
+		{"infinite sigmoid", func(f *file) { f.more = append(make([]byte, 15), 0xf0, 0x7f); f.more[0] = 1 }, `sigmoid 0 is (0, +Inf); both numbers must be finite`},
+		{"a row nobody needs", func(f *file) { f.coefs, f.index, f.coef = 1, []uint32{1}, []float64{1} }, `no function uses row 0 of 2; leave the row out`},
+		{"classes of a regression", func(f *file) { f.kind, f.more = "svr", nil }, `model: there are 2 classes, which does not fit a svr model`},
 		{"two functions of a regression", func(f *file) { f.kind, f.count, f.classes, f.functions, f.more = "svr", 0, nil, 2, make([]byte, 12) }, `model: 2 numbers for a row cannot come from a svr model of 0 classes`},
-		{"process without a unit", func(f *file) { f.kind, f.count, f.classes, f.more = "gp", 0, nil, make([]byte, 16) }, `noise 0 in units of 0, which must be finite, at least 0 and above 0`},
+		{"process without a unit", func(f *file) { f.kind, f.count, f.classes, f.more = "gp", 0, nil, make([]byte, 16) }, `the noise is 0 and the unit is 0; both must be finite, the noise at least 0 and the unit above 0`},
 		{"process cut short", func(f *file) { f.kind, f.count, f.classes, f.more = "gp", 0, nil, make([]byte, 8) }, `its content: the bytes end too early`},
 		{"same class twice", func(f *file) { f.classes[1] = "a" }, `svm: class "a" is listed twice`},
 		{"NaN coefficient", func(f *file) { f.coef[1] = math.NaN() }, `svm: classes "a" and "b": coefficient 1 is NaN, it must be finite and not 0`},
@@ -142,9 +142,9 @@ func TestBrokenFiles(t *testing.T) {
 		{"infinite rho", func(f *file) { f.rho = math.Inf(1) }, `svm: classes "a" and "b": rho is +Inf, it must be finite`},
 		{"index", func(f *file) { f.index[1] = 2 }, `svm: classes "a" and "b": support vector index 2 follows index 0; indices must increase and be below 2`},
 		{"order", func(f *file) { f.index[0] = 1 }, `svm: classes "a" and "b": support vector index 1 follows index 1; indices must increase and be below 2`},
-		{"NaN vector", func(f *file) { f.single[1] = float32(math.NaN()) }, `support vector 1 holds NaN in column 0`},
-		{"infinite factor", func(f *file) { f.factors[1] = math.Inf(1) }, `the factor of column 0 is +Inf`},
-		{"wasteful", func(f *file) { f.number, f.single, f.double = 8, nil, []float64{0.5, 3} }, `support vectors of 8-byte numbers that need not be`},
+		{"NaN vector", func(f *file) { f.single[1] = float32(math.NaN()) }, `support vector 1 holds NaN in column 0; numbers must be finite`},
+		{"infinite factor", func(f *file) { f.factors[1] = math.Inf(1) }, `the factor of column 0 is +Inf; it must be finite`},
+		{"wasteful", func(f *file) { f.number, f.single, f.double = 8, nil, []float64{0.5, 3} }, `the support vectors have numbers of 8 bytes, but 4 bytes hold each number exactly`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := sound()
@@ -199,13 +199,13 @@ func TestDamage(t *testing.T) {
 		b    []byte
 		want string
 	}{
-		{nil, `it is not a model of Mercer, it begins with ""`},
-		{whole[:9], `it ends after 9 bytes: copy it again`},
-		{whole[:12], `it ends after 12 bytes: copy it again`},
-		{whole[:100], `it ends after 100 of 196 bytes: copy it again`},
+		{nil, `the file is not a model of Mercer; it begins with ""`},
+		{whole[:9], `the file ends after 9 bytes; copy it again`},
+		{whole[:12], `the file ends after 12 bytes; copy it again`},
+		{whole[:100], `the file ends after 100 of 196 bytes; copy it again`},
 		{append(bytes.Clone(whole[:len(whole)-1]), whole[len(whole)-1]^1), `the checksum does not match, so the file is damaged: copy it again`},
-		{append(append(bytes.Clone(whole[:10]), 40, 0, 0, 0, 0, 0, 0, 0), whole[18:]...), `it says that it has 40 bytes, and no model is that short`},
-		{append(append(bytes.Clone(whole[:10]), 255, 255, 255, 255, 255, 255, 255, 255), whole[18:]...), `it says that it has 18446744073709551615 bytes, at most 4294967296 are allowed`},
+		{append(append(bytes.Clone(whole[:10]), 40, 0, 0, 0, 0, 0, 0, 0), whole[18:]...), `the file claims to have 40 bytes, which is too short for a model`},
+		{append(append(bytes.Clone(whole[:10]), 255, 255, 255, 255, 255, 255, 255, 255), whole[18:]...), `the file claims to have 18446744073709551615 bytes; at most 4294967296 are allowed`},
 	} {
 		_, err := model.Open(bytes.NewReader(test.b))
 		if want := "model: unusable file: " + test.want; err == nil || err.Error() != want {
@@ -220,7 +220,7 @@ func TestLimits(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := model.Limits{Bytes: int64(len(whole)) - 1}.Open(bytes.NewReader(whole))
-	if want := "model: unusable file: it says that it has 196 bytes, at most 195 are allowed"; err == nil || err.Error() != want {
+	if want := "model: unusable file: the file claims to have 196 bytes; at most 195 are allowed"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	if _, err := (model.Limits{Bytes: -1}).Open(bytes.NewReader(whole)); !errors.Is(err, model.ErrFormat) {
@@ -247,7 +247,7 @@ func TestPrivateScale(t *testing.T) {
 	f := sound()
 	f.magic = "MERCER\x00P"
 	_, err := model.OpenPrivate(bytes.NewReader(f.bytes()))
-	if want := "model: unusable file: its content: a private model with a scale"; err == nil || err.Error() != want {
+	if want := "model: unusable file: its content: the private model has a scale; a private model must not have one"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }

@@ -18,15 +18,15 @@ const (
 	randomMagic  = "MERCER\x00R"
 	rowlessMagic = "MERCER\x00L"
 	version      = 1
-	namedVersion = 2         // with names of columns
-	prefixSize   = 8 + 2 + 8 // magic, version, length
-	functionSize = 8 + 4     // rho, count
+	namedVersion = 2         // version with names of columns
+	prefixSize   = 8 + 2 + 8 // bytes of magic, version and length
+	functionSize = 8 + 4     // bytes of rho and of the number of coefficients
 )
 
-// Encode writes m as a public file; its errors come from w.
+// Encode writes m as a public file. Its errors come from w.
 func Encode(w io.Writer, m *Model) error { return write(w, publicMagic, m) }
 
-// EncodePrivate writes p as a private file; its errors come from w.
+// EncodePrivate writes p as a private file. Its errors come from w.
 func EncodePrivate(w io.Writer, p *Private) error { return write(w, privateMagic, p.model) }
 
 // SHA256 returns the hash of the whole file that Encode writes.
@@ -38,12 +38,12 @@ func (p *Private) SHA256() [sha256.Size]byte { return sum(privateMagic, p.model)
 func sum(magic string, m *Model) [sha256.Size]byte {
 	h := sha256.New()
 	if err := write(h, magic, m); err != nil {
-		panic("model: a hash refused bytes: " + err.Error()) // hash.Hash never does
+		panic("model: a hash refused bytes: " + err.Error()) // a hash.Hash never refuses bytes
 	}
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// encoder writes and hashes. The first error sticks.
+// encoder writes bytes to a file and to the hash of the file. It keeps the first error.
 type encoder struct {
 	w   io.Writer
 	sum hash.Hash
@@ -88,7 +88,7 @@ func versionOf(columns []string) uint16 {
 	return namedVersion
 }
 
-// frame writes a file whose content is in memory.
+// frame writes a file with the given content between its prefix and its checksum.
 func frame(w io.Writer, magic string, version uint16, content []byte) error {
 	e := &encoder{w: w, sum: sha256.New()}
 	var prefix wire.Writer
@@ -129,7 +129,7 @@ func (m *Model) header(single bool) []byte {
 	w.String(string(m.Kind()))
 	text, err := m.spec.Canonical()
 	if err != nil {
-		panic(err) // setKernel made spec from such a text
+		panic(err) // setKernel made spec from a canonical text
 	}
 	w.String(text)
 	w.Uint32(uint32(m.Width()))
@@ -154,7 +154,7 @@ func (m *Model) bodySize(single bool) int {
 	return size + len(m.head.tail())
 }
 
-// vectors writes row by row: a model may be as large as memory.
+// vectors writes the support vectors row by row, since a model may be as large as memory.
 func (e *encoder) vectors(m *Model, single bool) {
 	var w wire.Writer
 	w.Grow(m.width * numberSize(single))
@@ -207,14 +207,14 @@ func (h *Head) tail() []byte {
 // public file nor a log by mistake.
 type Private struct{ model *Model }
 
-// NewPrivate declares the vectors of m to be encoded rows. It refuses a scale: the parties scale
-// before they encode, and keep the scale.
+// NewPrivate returns m as a private model, whose support vectors are encoded rows. It refuses a
+// scale: the parties scale before they encode, and keep the scale.
 func NewPrivate(m *Model) (*Private, error) {
 	if m.scale != nil {
-		return nil, errors.New("model: a private model with a scale: the parties scale their rows before they encode them")
+		return nil, errors.New("model: the private model has a scale, but parties scale their rows before they encode them")
 	}
 	if m.columns != nil {
-		return nil, errors.New("model: a private model with names of columns, which parties keep to themselves")
+		return nil, errors.New("model: the private model has column names, which parties keep to themselves")
 	}
 	return &Private{model: m}, nil
 }

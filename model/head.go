@@ -8,11 +8,11 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Function is sum_k Coef[k] K(x, row Index[k]) - Rho, over the rows of a model. Every learner
-// produces such functions.
+// Function is a function of a new row x: the sum over k of Coef[k] K(x, row Index[k]), minus Rho.
+// Every learner produces such functions.
 type Function struct {
-	Index []int     // ascending
-	Coef  []float64 // finite and not 0
+	Index []int     // indices of the model's rows, ascending
+	Coef  []float64 // their coefficients, finite and not 0
 	Rho   float64
 }
 
@@ -27,20 +27,21 @@ func Dense(coef []float64, rho float64) Function {
 	return f
 }
 
-// Head is a learner's result: functions of the kernel of new rows with the rows of a model.
+// Head is a learner's result. It computes outputs from the kernel of new rows with the rows of a
+// model.
 type Head struct {
 	Output
-	// Functions give the outputs: for svc and nu-svc one for each pair of classes (0,1), (0,2),
-	// ..., for kpca and kmeans one for each component or cluster, otherwise one.
+	// Functions give the outputs. There is one for each pair of classes (0,1), (0,2), ... of svc
+	// and nu-svc, one for each component or cluster of kpca and kmeans, otherwise one.
 	Functions []Function
 	// Sigmoids calibrate the pairs of svc and nu-svc; nil if they are not calibrated.
 	Sigmoids []svm.Sigmoid
-	// Noise is the variance of a measurement and Unit the size of the targets of a Gaussian process
-	// that was fitted to (targets - mean) / Unit. They do not affect the functions.
+	// Noise and Unit belong to a Gaussian process that was fitted to (targets - mean) / Unit. Noise
+	// is the variance of a measurement. They do not affect the functions.
 	Noise, Unit float64
 }
 
-// Voters returns the head of a classifier; calibration may be nil.
+// Voters returns the head of a classifier. The calibration may be nil.
 func Voters(kind Kind, c *svm.Classifier, calibration *svm.Calibration) Head {
 	h := Head{Output: Output{Kind: kind, Classes: c.Classes}, Functions: make([]Function, len(c.Pairs))}
 	for k, p := range c.Pairs {
@@ -99,19 +100,19 @@ func (h *Head) check(rows int) error {
 	}
 	switch {
 	case h.Kind.OutputShape() != "" && !h.Kind.holdsRows():
-		return fmt.Errorf("a %s model is of random features and holds no rows", h.Kind)
+		return fmt.Errorf("a %s model has random features and holds no rows", h.Kind)
 	case h.Kind.OutputShape() == Deviation && (!(h.Noise >= 0) || !(h.Unit > 0) || !finite(h.Noise) || !finite(h.Unit)):
-		return fmt.Errorf("noise %v in units of %v, which must be finite, at least 0 and above 0", h.Noise, h.Unit)
+		return fmt.Errorf("the noise is %v and the unit is %v; both must be finite, the noise at least 0 and the unit above 0", h.Noise, h.Unit)
 	case h.Kind.OutputShape() != Deviation && (h.Noise != 0 || h.Unit != 0):
-		return fmt.Errorf("noise %v in units of %v in a %s model", h.Noise, h.Unit, h.Kind)
+		return fmt.Errorf("the noise is %v and the unit is %v; both must be 0 in a %s model", h.Noise, h.Unit, h.Kind)
 	case h.Sigmoids != nil && (h.Kind.OutputShape() != Pairs || len(h.Sigmoids) != len(h.Functions)):
-		return fmt.Errorf("%d sigmoids for %d functions of a %s model", len(h.Sigmoids), len(h.Functions), h.Kind)
+		return fmt.Errorf("there are %d sigmoids for %d functions of a %s model; a model of pairs needs one for each, other models none", len(h.Sigmoids), len(h.Functions), h.Kind)
 	case h.Kind.OutputShape() == Deviation && rows > MaxProcess:
 		return fmt.Errorf("a Gaussian process has %d rows; at most %d are allowed", rows, MaxProcess)
 	}
 	for k, s := range h.Sigmoids {
 		if !finite(s.A) || !finite(s.B) {
-			return fmt.Errorf("sigmoid %d is (%v, %v), it must be finite", k, s.A, s.B)
+			return fmt.Errorf("sigmoid %d is (%v, %v); both numbers must be finite", k, s.A, s.B)
 		}
 	}
 	if err := h.checkFunctions(rows, outputs); err != nil {
@@ -143,14 +144,14 @@ func (h *Head) checkFunctions(rows, outputs int) error {
 // checkUse refuses unused rows, because they are somebody's data.
 func (h *Head) checkUse(rows int) error {
 	if i := slices.Index(h.used(rows), false); i >= 0 {
-		return fmt.Errorf("row %d of %d is used by no function; leave it out", i, rows)
+		return fmt.Errorf("no function uses row %d of %d; leave the row out", i, rows)
 	}
 	return nil
 }
 
 // used marks the rows that the head needs.
 func (h *Head) used(rows int) []bool {
-	used, all := make([]bool, rows), h.Kind.OutputShape() == Deviation // deviations need all
+	used, all := make([]bool, rows), h.Kind.OutputShape() == Deviation // deviations need all rows
 	for i := range used {
 		used[i] = all
 	}
@@ -162,8 +163,8 @@ func (h *Head) used(rows int) []bool {
 	return used
 }
 
-// Compact returns the head over only the rows that it needs, out of the given number of rows, and
-// the places of these rows, ascending: the arguments of [New].
+// Compact returns the head over only the rows that it needs, and the ascending indices of these
+// rows. They are the arguments of [New]. rows is the number of all rows.
 func (h *Head) Compact(rows int) (Head, []int) {
 	kept, place := []int{}, make([]int, rows)
 	for i, used := range h.used(rows) {
@@ -193,11 +194,11 @@ func (h *Head) checkPairs(rows int) error {
 	return err
 }
 
-// checkClasses refuses names of classes.
+// checkClasses refuses class names that are too long or that package svm refuses.
 func (h *Head) checkClasses() error {
 	for _, class := range h.Classes {
 		if len(class) > maxClassName {
-			return fmt.Errorf("a class name of %d bytes, at most %d are allowed", len(class), maxClassName)
+			return fmt.Errorf("a class name has %d bytes; at most %d are allowed", len(class), maxClassName)
 		}
 	}
 	n := len(h.Classes)
@@ -207,18 +208,18 @@ func (h *Head) checkClasses() error {
 
 func (f *Function) check(rows int) error {
 	if len(f.Index) != len(f.Coef) {
-		return fmt.Errorf("%d indices for %d coefficients", len(f.Index), len(f.Coef))
+		return fmt.Errorf("the function has %d indices for %d coefficients; their numbers must be equal", len(f.Index), len(f.Coef))
 	}
 	if !finite(f.Rho) {
-		return fmt.Errorf("rho is %v, it must be finite", f.Rho)
+		return fmt.Errorf("rho is %v; it must be finite", f.Rho)
 	}
 	last := -1
 	for k, s := range f.Index {
 		if s <= last || s >= rows {
-			return fmt.Errorf("row %d after %d, of %d: they must ascend", s, last, rows)
+			return fmt.Errorf("row %d follows row %d of %d rows; rows must ascend and be below the number of rows", s, last, rows)
 		}
 		if v := f.Coef[k]; v == 0 || !finite(v) {
-			return fmt.Errorf("coefficient %d is %v, it must be finite and not 0", k, v)
+			return fmt.Errorf("coefficient %d is %v; it must be finite and not 0", k, v)
 		}
 		last = s
 	}

@@ -15,10 +15,10 @@ func libsvmTypes() map[Kind]string {
 	return map[Kind]string{SVC: "c_svc", NuSVC: "nu_svc", OneClass: "one_class", SVR: "epsilon_svr"}
 }
 
-// WriteLIBSVM writes m as a model file of LIBSVM, for svm-predict and other readers of such files:
-// svc, nu-svc, one-class and svr models with a linear, rbf or polynomial kernel. LIBSVM's classes
-// are 32-bit whole numbers: see [LIBSVMLabels]. Its files have no scale, so its programs need rows
-// scaled according to [Scale], for which [WriteLIBSVMRange] writes a file.
+// WriteLIBSVM writes m as a model file of LIBSVM, for svm-predict and other readers of such files.
+// It accepts svc, nu-svc, one-class and svr models with a linear, rbf or polynomial kernel.
+// LIBSVM's classes are 32-bit whole numbers: see [LIBSVMLabels]. Its files have no scale, so its
+// programs need rows scaled according to [Scale], for which [WriteLIBSVMRange] writes a file.
 //
 // The order of classes, the sign of decisions and of coefficients are the same on both sides, and
 // decisions agree to rounding. A vector belongs to the first class of a pair if its coefficients in
@@ -31,9 +31,9 @@ func WriteLIBSVM(w io.Writer, m *Model) error {
 	return l.flush()
 }
 
-// LIBSVMLabels returns the labels that represent a model's classes in a file of LIBSVM: the classes
-// themselves if all are 32-bit whole numbers, otherwise 0, 1, ... in the order of the classes.
-// renamed reports the latter.
+// LIBSVMLabels returns the labels that represent a model's classes in a file of LIBSVM. They are
+// the classes themselves if all are 32-bit whole numbers, otherwise 0, 1, ... in the order of the
+// classes. renamed reports whether the labels differ from the classes.
 func LIBSVMLabels(classes []string) (labels []string, renamed bool) {
 	for _, class := range classes {
 		v, err := strconv.ParseInt(class, 10, 32)
@@ -61,7 +61,7 @@ func WriteLIBSVMRange(w io.Writer, s *Scale) error {
 	return t.flush()
 }
 
-// text writes lines; the first error is kept.
+// text writes lines and keeps the first error.
 type text struct {
 	w   *bufio.Writer
 	err error
@@ -83,7 +83,7 @@ func (t *text) flush() error {
 	return nil
 }
 
-// libsvmWriter writes one file.
+// libsvmWriter writes one model file of LIBSVM.
 type libsvmWriter struct {
 	text
 	m   *Model
@@ -93,7 +93,7 @@ type libsvmWriter struct {
 func (l *libsvmWriter) write() error {
 	name, ok := libsvmTypes()[l.m.head.Kind]
 	if !ok {
-		return fmt.Errorf("its files hold no %s model", l.m.head.Kind)
+		return fmt.Errorf("the format cannot hold a %s model", l.m.head.Kind)
 	}
 	kernel, err := libsvmKernel(l.m.spec)
 	if err != nil {
@@ -128,10 +128,10 @@ func (l *libsvmWriter) classifier(top string) error {
 	return nil
 }
 
-// libsvmKernel returns the lines of the kernel.
+// libsvmKernel returns the lines of the file that describe the kernel.
 func libsvmKernel(s kernel.Spec) (string, error) {
 	if s.Amplitude != 0 {
-		return "", fmt.Errorf("its files hold no amplitude, and the kernel here has %g; train without one", s.Amplitude)
+		return "", fmt.Errorf("the format has no amplitude, but the kernel has the amplitude %g; train without an amplitude", s.Amplitude)
 	}
 	switch s.Name {
 	case "linear":
@@ -141,7 +141,7 @@ func libsvmKernel(s kernel.Spec) (string, error) {
 	case "polynomial":
 		return fmt.Sprintf("kernel_type polynomial\ndegree %d\ngamma %.17g\ncoef0 %.17g\n", s.Degree, s.Gamma, s.Coef0), nil
 	}
-	return "", fmt.Errorf("its files hold no %s kernel; linear, rbf and polynomial can be exported", s.Name)
+	return "", fmt.Errorf("the format cannot hold a %s kernel; use a linear, rbf or polynomial kernel", s.Name)
 }
 
 // header writes the lines before the vectors of a classifier.
@@ -177,7 +177,7 @@ func (l *libsvmWriter) header(top string, owner []int) {
 	l.printf("\nSV\n")
 }
 
-// vector writes a line: coefficients, then the non-zero numbers.
+// vector writes the line of support vector i: its coefficients, then its nonzero numbers.
 func (l *libsvmWriter) vector(i int, coef []float64) {
 	for _, c := range coef {
 		l.printf("%.17g ", c)
@@ -206,7 +206,7 @@ func (h *Head) owners(rows int) ([]int, error) {
 					code = second
 				}
 				if owner[row] >= 0 && owner[row] != code {
-					return nil, errors.New("a vector has the coefficients of two classes, which no training gives")
+					return nil, errors.New("a vector has coefficients of two classes, which training cannot give")
 				}
 				owner[row] = code
 			}
@@ -228,5 +228,5 @@ func (h *Head) columnOf(row, own int) []float64 {
 	return column
 }
 
-// pairOf returns the place of the pair first < second among the pairs of n classes.
+// pairOf returns the index of the pair first < second among the pairs of n classes.
 func pairOf(first, second, n int) int { return first*(2*n-first-1)/2 + second - first - 1 }

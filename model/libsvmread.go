@@ -18,11 +18,11 @@ import (
 // IsLIBSVM reports whether a file with this beginning is a model of LIBSVM.
 func IsLIBSVM(head []byte) bool { return bytes.HasPrefix(head, []byte("svm_type ")) }
 
-// ReadLIBSVM reads a model file of LIBSVM under the default limits: C-SVC, nu-SVC, one-class, and
-// regressions of both kinds, with a linear, rbf or polynomial kernel. Such files do not state the
-// number of features: width does, and it must be at least the largest index in the file. Classes
-// keep the file's order. Probabilities are LIBSVM's sigmoids. It discards a regression's noise and
-// a one-class machine's densities.
+// ReadLIBSVM reads a model file of LIBSVM under the default limits. It accepts C-SVC, nu-SVC,
+// one-class, and regressions of both kinds, with a linear, rbf or polynomial kernel. Such files do
+// not state the number of features: width does, and it must be at least the largest index in the
+// file. Classes keep the file's order. Probabilities are LIBSVM's sigmoids. It discards a
+// regression's noise and a one-class machine's densities.
 func ReadLIBSVM(r io.Reader, width int) (*Model, error) { return Limits{}.ReadLIBSVM(r, width) }
 
 // ReadLIBSVM reads a model file of LIBSVM. The limit applies to the file, and to the vectors in
@@ -44,10 +44,10 @@ func (l Limits) ReadLIBSVM(r io.Reader, width int) (*Model, error) {
 	return m, nil
 }
 
-// maxLine is far longer than a vector of dense numbers in text.
+// maxLine is the largest length of a line in bytes. A vector of dense numbers is far shorter.
 const maxLine = 1 << 30
 
-// libsvmReader reads one file.
+// libsvmReader reads one model file of LIBSVM.
 type libsvmReader struct {
 	lines   *bufio.Scanner
 	line    int
@@ -65,7 +65,7 @@ type libsvmReader struct {
 
 func (p *libsvmReader) model() (*Model, error) {
 	if p.width < 1 || p.width > maxWidth {
-		return nil, fmt.Errorf("%d features, there may be 1 to %d", p.width, maxWidth)
+		return nil, fmt.Errorf("the number of features is %d; 1 to %d are allowed", p.width, maxWidth)
 	}
 	if err := p.header(); err != nil {
 		return nil, err
@@ -98,14 +98,14 @@ func (p *libsvmReader) header() error {
 			return nil
 		}
 		if seen[key] {
-			return fmt.Errorf("%s stands here twice", quoted(key))
+			return fmt.Errorf("the entry %s occurs twice", quoted(key))
 		}
 		seen[key] = true
 		if err := p.set(key, strings.Fields(rest)); err != nil {
 			return err
 		}
 	}
-	return errors.New("the file ends before its vectors, so it is cut short: copy it again")
+	return errors.New("the file ends before its vectors; copy it again")
 }
 
 func (p *libsvmReader) next() bool {
@@ -125,8 +125,8 @@ func (p *libsvmReader) set(key string, values []string) (err error) {
 	case "coef0":
 		p.spec.Coef0, err = number(values)
 	case "degree":
-		if p.spec.Degree, err = whole(values, 1<<16); p.spec.Degree == 0 { // which would mean the default
-			err = errors.New("it must be 1 or more")
+		if p.spec.Degree, err = whole(values, 1<<16); p.spec.Degree == 0 { // a degree of 0 would mean the default
+			err = errors.New("the degree must be at least 1")
 		}
 	case "nr_class":
 		p.classes, err = whole(values, svm.MaxClasses)
@@ -160,7 +160,7 @@ func (p *libsvmReader) set(key string, values []string) (err error) {
 
 func (p *libsvmReader) setType(values []string) error {
 	name := strings.Join(values, " ")
-	if name == "nu_svr" { // which predicts in the same way
+	if name == "nu_svr" { // nu-SVR predicts in the same way as epsilon-SVR
 		name = "epsilon_svr"
 	}
 	for kind, known := range libsvmTypes() {
@@ -189,17 +189,17 @@ func (p *libsvmReader) complete() error {
 	case p.head.Kind == "" || p.spec.Name == "":
 		return errors.New("svm_type or kernel_type is missing")
 	case p.classes < 2 || !p.head.Kind.Classifies() && p.classes != 2:
-		return fmt.Errorf("nr_class is %d", p.classes)
+		return fmt.Errorf("nr_class is %d; it must be at least 2 for classes and exactly 2 otherwise", p.classes)
 	case len(p.rho) != pairs:
-		return fmt.Errorf("%d numbers in rho for %d classes", len(p.rho), p.classes)
+		return fmt.Errorf("rho has %d numbers for %d classes; it needs one for each pair of classes", len(p.rho), p.classes)
 	case int64(p.total)*int64(p.width) > p.limit/8:
 		return fmt.Errorf("%d vectors of %d numbers need more than the %d bytes that are allowed", p.total, p.width, p.limit)
 	case !p.head.Kind.Classifies():
 		return nil
 	case len(p.labels) != p.classes || len(p.sizes) != p.classes || linalg.Sum(p.sizes) != p.total:
-		return fmt.Errorf("label and nr_sv must hold %d entries, the latter %d in sum", p.classes, p.total)
+		return fmt.Errorf("label and nr_sv must have %d entries each, and nr_sv must add up to %d", p.classes, p.total)
 	case len(p.a) != len(p.b) || len(p.a) != 0 && len(p.a) != pairs:
-		return fmt.Errorf("%d numbers in probA and %d in probB for %d classes", len(p.a), len(p.b), p.classes)
+		return fmt.Errorf("probA has %d numbers and probB has %d for %d classes; both need one for each pair of classes", len(p.a), len(p.b), p.classes)
 	}
 	p.head.Classes = p.labels
 	for k := range p.a {
@@ -208,8 +208,8 @@ func (p *libsvmReader) complete() error {
 	return nil
 }
 
-// vectors reads the lines of the vectors: the rows, and the coefficients of each with the other
-// classes. Memory grows with the lines that arrive.
+// vectors reads the support vectors, and the coefficients of each vector with the other classes.
+// Memory grows with the lines that arrive.
 func (p *libsvmReader) vectors() (x, coef linalg.Matrix[float64], err error) {
 	x.Cols, x.Stride = p.width, p.width
 	coef.Cols, coef.Stride = p.classes-1, p.classes-1
@@ -226,17 +226,18 @@ func (p *libsvmReader) vectors() (x, coef linalg.Matrix[float64], err error) {
 	}
 	for p.next() {
 		if strings.TrimSpace(p.lines.Text()) != "" {
-			return x, coef, fmt.Errorf("more than %d vectors", p.total)
+			return x, coef, fmt.Errorf("the file has more than the %d vectors that total_sv announces", p.total)
 		}
 	}
 	return x, coef, nil
 }
 
-// readVector reads coefficients followed by index:value, ascending from 1.
+// readVector reads a line of coefficients, followed by index:value pairs whose indices ascend from
+// 1.
 func readVector(line string, row, coef []float64) error {
 	fields := strings.Fields(line)
 	if len(fields) < len(coef) {
-		return fmt.Errorf("%d fields where %d coefficients stand first", len(fields), len(coef))
+		return fmt.Errorf("the line has %d fields, but it must begin with %d coefficients", len(fields), len(coef))
 	}
 	for k := range coef {
 		var err error
@@ -249,10 +250,10 @@ func readVector(line string, row, coef []float64) error {
 		index, value, _ := strings.Cut(field, ":")
 		j, err := whole([]string{index}, maxWidth)
 		if err != nil {
-			return fmt.Errorf("index %s is no whole number", quoted(index))
+			return fmt.Errorf("index %s is not a whole number", quoted(index))
 		}
 		if j <= last || j > len(row) {
-			return fmt.Errorf("index %d after %d, of %d features", j, last, len(row))
+			return fmt.Errorf("index %d follows index %d of %d features; indices must ascend up to the number of features", j, last, len(row))
 		}
 		if row[j-1], err = number([]string{value}); err != nil {
 			return err
@@ -279,7 +280,7 @@ func (p *libsvmReader) pairs(coef linalg.Matrix[float64]) {
 	}
 }
 
-// take adds a column of the rows from lo to hi-1.
+// take adds the nonzero coefficients in one column of rows lo to hi-1.
 func (f *Function) take(coef linalg.Matrix[float64], column, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		if c := coef.Row(i)[column]; c != 0 {
@@ -294,7 +295,7 @@ func number(values []string) (float64, error) {
 		return 0, err
 	}
 	if len(v) != 1 {
-		return 0, fmt.Errorf("%d numbers where one stands", len(v))
+		return 0, fmt.Errorf("there are %d numbers; exactly one is allowed", len(v))
 	}
 	return v[0], nil
 }
@@ -304,7 +305,7 @@ func numbers(values []string) ([]float64, error) {
 	for i, s := range values {
 		v, err := strconv.ParseFloat(s, 64)
 		if err != nil || !finite(v) {
-			return nil, fmt.Errorf("%s is no finite number", quoted(s))
+			return nil, fmt.Errorf("%s is not a finite number", quoted(s))
 		}
 		out[i] = v
 	}
@@ -313,14 +314,14 @@ func numbers(values []string) ([]float64, error) {
 
 func whole(values []string, most int) (int, error) {
 	if len(values) != 1 {
-		return 0, fmt.Errorf("%d numbers where one stands", len(values))
+		return 0, fmt.Errorf("there are %d numbers; exactly one is allowed", len(values))
 	}
 	n, err := strconv.Atoi(values[0])
 	if err != nil || n < 0 || n > most {
-		return 0, fmt.Errorf("%s is no whole number from 0 to %d", quoted(values[0]), most)
+		return 0, fmt.Errorf("%s is not a whole number from 0 to %d", quoted(values[0]), most)
 	}
 	return n, nil
 }
 
-// quoted quotes foreign text, shortened.
+// quoted quotes the beginning of foreign text for a message.
 func quoted(s string) string { return strconv.Quote(s[:min(len(s), 40)]) }

@@ -15,13 +15,13 @@ import (
 
 // ErrPrivate is returned by [Open] for a file that holds encoded rows. A command that receives it
 // refuses and exits with code 3.
-var ErrPrivate = errors.New("model: this file holds rows that the parties encoded, and any party could decode them: it stays with the coordinator; use a prediction session")
+var ErrPrivate = errors.New("model: the file holds encoded rows, which any party could decode, so it stays with the coordinator; use a prediction session")
 
 // ErrFormat is wrapped by every error about the content of a file, but not by errors of the reader.
 var ErrFormat = errors.New("model: unusable file")
 
-// Limits of a model, equal for writers and readers: every model that can be built can be written
-// and read back.
+// These limits of a model are equal for writers and readers. Every model that can be built can thus
+// be written and read back.
 const (
 	maxWidth     = 1 << 26
 	maxVectors   = 1 << 26
@@ -29,27 +29,29 @@ const (
 	maxKind      = 32 // bytes of a kind's name and shape
 )
 
-// Scale is a shift and a factor for each column: the model uses a row as (x - Offset) * Factor.
+// Scale holds an offset and a factor for each column. The model uses a row x as (x - Offset) *
+// Factor.
 type Scale struct{ Offset, Factor []float64 }
 
-// Model is a trained model whose file may be handed out: rows, a kernel, and a learner's functions
-// of the kernel of new rows with these rows. It is read-only and safe for concurrent use.
+// Model is a trained model whose file may be given to others. It holds rows, a kernel, and a
+// learner's functions of the kernel of new rows with these rows. It is read-only and safe for
+// concurrent use.
 type Model struct {
 	spec    kernel.Spec
 	kernel  kernel.Kernel
 	scale   *Scale
-	columns []string // names, or nil
+	columns []string // column names, or nil
 	vectors linalg.Rows
-	count   int       // of vectors
-	width   int       // of a vector
-	norms   []float64 // x.x of each vector
+	count   int       // number of support vectors
+	width   int       // length of a support vector
+	norms   []float64 // squared norm of each support vector
 	head    Head
-	process func() (*ridge.GP, error) // of kind gp: what gives deviations, computed once
+	process func() (*ridge.GP, error) // for kind gp: the process that gives deviations, computed once
 }
 
-// New joins a learner's result with its rows. vectors has the rows in the order of h's indices, as
-// the kernel saw them (scaled). scale is the scaling that was applied to the rows, or nil. New
-// keeps vectors without a copy.
+// New makes a model from a learner's result and its rows. vectors has the rows in the order of h's
+// indices, as the kernel saw them (scaled). scale is the scaling that was applied to the rows, or
+// nil. New keeps vectors without a copy.
 func New(spec kernel.Spec, scale *Scale, vectors linalg.Rows, h Head) (*Model, error) {
 	m, err := build(spec, scale, vectors, h)
 	if err != nil {
@@ -92,11 +94,11 @@ func (m *Model) setKernel(spec kernel.Spec) error {
 
 func (m *Model) check() error {
 	if m.count < 0 || m.count > maxVectors || m.width < 1 || m.width > maxWidth {
-		return fmt.Errorf("%d support vectors of %d numbers, there may be 0 to %d of 1 to %d", m.count, m.width, maxVectors, maxWidth)
+		return fmt.Errorf("the model has %d support vectors of %d numbers; 0 to %d vectors of 1 to %d numbers are allowed", m.count, m.width, maxVectors, maxWidth)
 	}
 	for i, v := range m.eachVector() {
 		if j := firstNotFinite(v); j >= 0 {
-			return fmt.Errorf("support vector %d holds %v in column %d", i, v[j], j)
+			return fmt.Errorf("support vector %d holds %v in column %d; numbers must be finite", i, v[j], j)
 		}
 	}
 	if err := m.head.check(m.count); err != nil {
@@ -122,13 +124,13 @@ func (s *Scale) check(width int) error {
 		return nil
 	}
 	if len(s.Offset) != width || len(s.Factor) != width {
-		return fmt.Errorf("a scale of %d offsets and %d factors for %d columns", len(s.Offset), len(s.Factor), width)
+		return fmt.Errorf("the scale has %d offsets and %d factors for %d columns; it needs one of each for each column", len(s.Offset), len(s.Factor), width)
 	}
 	if j := firstNotFinite(s.Offset); j >= 0 {
-		return fmt.Errorf("the offset of column %d is %v", j, s.Offset[j])
+		return fmt.Errorf("the offset of column %d is %v; it must be finite", j, s.Offset[j])
 	}
 	if j := firstNotFinite(s.Factor); j >= 0 {
-		return fmt.Errorf("the factor of column %d is %v", j, s.Factor[j])
+		return fmt.Errorf("the factor of column %d is %v; it must be finite", j, s.Factor[j])
 	}
 	return nil
 }
@@ -158,23 +160,23 @@ func (m *Model) Head() Head { return m.head }
 // Vectors returns the support vectors as the kernel sees them.
 func (m *Model) Vectors() linalg.Rows { return m.vectors }
 
-// Scale returns the scaling of a row before the kernel, or nil.
+// Scale returns the scaling that is applied to a row before the kernel, or nil.
 func (m *Model) Scale() *Scale { return m.scale }
 
 // Width returns the number of features of a row.
 func (m *Model) Width() int { return m.width }
 
-// panelRows is the number of rows that are decided at a time. It limits the memory for their kernel
-// with the support vectors.
+// panelRows is the number of rows whose decisions are computed at a time. It limits the memory for
+// their kernel with the support vectors.
 const panelRows = 256
 
-// Decisions returns the numbers that [Output] describes, rows x outputs, for unscaled rows like the
-// training data. It refuses rows of another width, numbers that are not finite, and rows so large
-// that an output would not be finite. For a Gaussian process the first call takes n^3 / 3
+// Decisions returns the numbers that [Output] describes, rows x outputs. Its rows are unscaled,
+// like the training data. It refuses rows of another width, numbers that are not finite, and rows
+// so large that an output would not be finite. For a Gaussian process the first call takes n^3 / 3
 // multiplications for n rows of the model, and each row n^2 / 2.
 func (m *Model) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
 	if rows.Cols != m.Width() {
-		return linalg.Matrix[float64]{}, fmt.Errorf("model: rows of %d columns, the model was trained on %d", rows.Cols, m.Width())
+		return linalg.Matrix[float64]{}, fmt.Errorf("model: the rows have %d columns, but the model was trained on %d", rows.Cols, m.Width())
 	}
 	outputs := m.head.outputs()
 	if m.process != nil {
@@ -190,11 +192,11 @@ func (m *Model) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], 
 	return out, nil
 }
 
-// decide fills out for a panel whose first row is number start.
+// decide writes the outputs for a panel of rows into out. start is the index of the first row.
 func (m *Model) decide(rows, out linalg.Matrix[float64], start int) error {
 	for i := range rows.Rows {
 		if j := firstNotFinite(rows.Row(i)); j >= 0 {
-			return fmt.Errorf("model: row %d holds %v in column %d", start+i, rows.Row(i)[j], j)
+			return fmt.Errorf("model: row %d holds %v in column %d; numbers must be finite", start+i, rows.Row(i)[j], j)
 		}
 	}
 	rows = m.scale.apply(rows)
@@ -220,21 +222,21 @@ func (m *Model) decide(rows, out linalg.Matrix[float64], start int) error {
 	return nil
 }
 
-// MaxProcess limits the rows of a Gaussian process: its deviations take a factor of 8 n^2 bytes, 2
-// GiB.
+// MaxProcess limits the rows of a Gaussian process. Its deviations need a matrix of 8 n^2 bytes, 2
+// GiB for n = MaxProcess.
 const MaxProcess = 1 << 14
 
-// condition factors the covariance of the model's rows. Files do not contain the factor, which is
-// larger than the rows; targets do not affect it.
+// condition returns the Gaussian process over the model's rows, by factoring their covariance.
+// Files do not contain the factor, which is larger than the rows; targets do not affect it.
 func condition(source kernel.Source, noise float64) (*ridge.GP, error) {
 	gp, err := ridge.FitGP(source, make([]float64, source.Len()), ridge.GPParams{Noise: noise})
 	if err != nil {
-		return nil, fmt.Errorf("model: the deviations of this process: %w", err)
+		return nil, fmt.Errorf("model: the deviations of the Gaussian process cannot be computed: %w", err)
 	}
 	return gp, nil
 }
 
-// deviate fills the column of the deviations, the last one. cross is the kernel of new rows with
+// deviate fills the last column of out with the deviations. cross is the kernel of new rows with
 // the model's rows, and squares has x.x of the new rows.
 func deviate(gp *ridge.GP, k kernel.Kernel, unit float64, out, cross linalg.Matrix[float64], squares []float64) {
 	prior := make([]float64, len(squares))
@@ -246,7 +248,7 @@ func deviate(gp *ridge.GP, k kernel.Kernel, unit float64, out, cross linalg.Matr
 	}
 }
 
-// apply returns the scaled rows; without a scale, the rows themselves.
+// apply returns the scaled rows, or the rows themselves without a scale.
 func (s *Scale) apply(rows linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if s == nil {
 		return rows
@@ -261,7 +263,7 @@ func (s *Scale) apply(rows linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return out
 }
 
-// maxColumnName limits the name of a column.
+// maxColumnName limits the bytes in the name of a column.
 const maxColumnName = 1024
 
 // Named returns the model with the names of its rows' columns, which identify the columns of new
@@ -284,19 +286,20 @@ func checkColumns(columns []string, width int) error {
 		return nil
 	}
 	if len(columns) != width || width == 0 {
-		return fmt.Errorf("%d names of %d columns", len(columns), width)
+		return fmt.Errorf("there are %d names for %d columns; each column needs one name", len(columns), width)
 	}
 	seen := make(map[string]bool, len(columns))
 	for j, name := range columns {
 		if len(name) > maxColumnName || seen[name] {
-			return fmt.Errorf("column %d (from 0) has a name of more than %d bytes, or one that stood before: %.40q", j, maxColumnName, name)
+			return fmt.Errorf("the name of column %d (from 0) has more than %d bytes or repeats an earlier name: %.40q", j, maxColumnName, name)
 		}
 		seen[name] = true
 	}
 	return nil
 }
 
-// writeColumns writes nothing if there are no names; the version records this.
+// writeColumns writes the names of the columns, or nothing without names. The version of the file
+// records this.
 func writeColumns(w *wire.Writer, columns []string) {
 	for _, name := range columns {
 		w.String(name)

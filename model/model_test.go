@@ -82,9 +82,9 @@ func TestDecisionErrors(t *testing.T) {
 		set  float64
 		want string
 	}{
-		{linalg.New[float64](1, 4), 0, "model: rows of 4 columns, the model was trained on 3"},
-		{rows, math.NaN(), "model: row 299 holds NaN in column 1"},
-		{rows, math.Inf(-1), "model: row 299 holds -Inf in column 1"},
+		{linalg.New[float64](1, 4), 0, "model: the rows have 4 columns, but the model was trained on 3"},
+		{rows, math.NaN(), "model: row 299 holds NaN in column 1; numbers must be finite"},
+		{rows, math.Inf(-1), "model: row 299 holds -Inf in column 1; numbers must be finite"},
 		{rows, math.MaxFloat64, "model: the decision for row 299 is not finite: the row is too large for this kernel"},
 	} {
 		test.rows.Row(test.rows.Rows - 1)[1] = test.set
@@ -208,13 +208,13 @@ func TestNewErrors(t *testing.T) {
 		want    string
 	}{
 		{kernel.Spec{Name: "rbf", Gamma: -1}, nil, one, c, ""},
-		{linear, nil, matrix([]float64{1}, []float64{2}), c, "model: row 1 of 2 is used by no function; leave it out"},
-		{linear, nil, linalg.New[float64](1, 0), c, "model: 1 support vectors of 0 numbers, there may be 0 to 67108864 of 1 to 67108864"},
-		{linear, nil, matrix([]float64{nan}), c, "model: support vector 0 holds NaN in column 0"},
-		{linear, nil, one, long, "model: a class name of 1025 bytes, at most 1024 are allowed"},
-		{linear, &model.Scale{Offset: []float64{1}}, one, c, "model: a scale of 1 offsets and 0 factors for 1 columns"},
-		{linear, &model.Scale{Offset: []float64{nan}, Factor: []float64{1}}, one, c, "model: the offset of column 0 is NaN"},
-		{linear, &model.Scale{Offset: []float64{1}, Factor: []float64{nan}}, one, c, "model: the factor of column 0 is NaN"},
+		{linear, nil, matrix([]float64{1}, []float64{2}), c, "model: no function uses row 1 of 2; leave the row out"},
+		{linear, nil, linalg.New[float64](1, 0), c, "model: the model has 1 support vectors of 0 numbers; 0 to 67108864 vectors of 1 to 67108864 numbers are allowed"},
+		{linear, nil, matrix([]float64{nan}), c, "model: support vector 0 holds NaN in column 0; numbers must be finite"},
+		{linear, nil, one, long, "model: a class name has 1025 bytes; at most 1024 are allowed"},
+		{linear, &model.Scale{Offset: []float64{1}}, one, c, "model: the scale has 1 offsets and 0 factors for 1 columns; it needs one of each for each column"},
+		{linear, &model.Scale{Offset: []float64{nan}, Factor: []float64{1}}, one, c, "model: the offset of column 0 is NaN; it must be finite"},
+		{linear, &model.Scale{Offset: []float64{1}, Factor: []float64{nan}}, one, c, "model: the factor of column 0 is NaN; it must be finite"},
 	} {
 		_, err := model.New(test.spec, test.scale, test.vectors, model.Voters(model.SVC, test.c, nil))
 		if test.want == "" {
@@ -248,14 +248,14 @@ func TestHeadsThatCannotBe(t *testing.T) {
 		{ridge(model.Function{Index: []int{0, 1}, Coef: []float64{1, 0}}), "coefficient 1 is 0"},
 		{ridge(model.Function{Index: []int{0, 1}, Coef: []float64{math.Inf(1), 1}}), "coefficient 0 is +Inf"},
 		{ridge(model.Function{Index: []int{0, 1}, Coef: []float64{math.NaN(), 1}}), "coefficient 0 is NaN"},
-		{ridge(model.Function{Index: []int{0, 1}, Coef: []float64{1}}), "2 indices for 1 coefficients"},
-		{ridge(model.Function{Index: []int{1, 0}, Coef: []float64{1, 1}}), "they must ascend"},
-		{ridge(model.Function{Index: []int{0, 0}, Coef: []float64{1, 1}}), "they must ascend"},
-		{ridge(model.Function{Index: []int{0, 2}, Coef: []float64{1, 1}}), "they must ascend"},
-		{ridge(model.Function{Index: []int{-1, 0}, Coef: []float64{1, 1}}), "they must ascend"},
+		{ridge(model.Function{Index: []int{0, 1}, Coef: []float64{1}}), "the function has 2 indices for 1 coefficients; their numbers must be equal"},
+		{ridge(model.Function{Index: []int{1, 0}, Coef: []float64{1, 1}}), "rows must ascend"},
+		{ridge(model.Function{Index: []int{0, 0}, Coef: []float64{1, 1}}), "rows must ascend"},
+		{ridge(model.Function{Index: []int{0, 2}, Coef: []float64{1, 1}}), "rows must ascend"},
+		{ridge(model.Function{Index: []int{-1, 0}, Coef: []float64{1, 1}}), "rows must ascend"},
 		{ridge(model.Dense([]float64{1, 2}, math.Inf(-1))), "rho is -Inf"},
-		{scaled(1, 0), "noise 1 in units of 0 in a ridge model"},
-		{scaled(0, 1), "noise 0 in units of 1 in a ridge model"},
+		{scaled(1, 0), "the noise is 1 and the unit is 0; both must be 0 in a ridge model"},
+		{scaled(0, 1), "the noise is 0 and the unit is 1; both must be 0 in a ridge model"},
 		{calibrated, "1 sigmoids for 1 functions of a ridge model"},
 	} {
 		_, err := model.New(kernel.Spec{Name: "linear"}, nil, vectors, c.head)

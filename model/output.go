@@ -14,9 +14,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Kind names the learner of a model, as job files do. For other kinds than those below, the name is
-// followed by a colon and its [OutputShape], so that any program can interpret the outputs without
-// that learner: see [NewKind].
+// Kind names the learner of a model by its name in job files. For other kinds than those below, the
+// name is followed by a colon and its [OutputShape], so that any program can interpret the outputs
+// without that learner: see [NewKind].
 type Kind string
 
 // The kinds of models.
@@ -31,7 +31,7 @@ const (
 	KMeans   Kind = "kmeans"
 	// RidgeClassifier exists for random features only.
 	RidgeClassifier Kind = "ridge-classifier"
-	// Kinds of random features whose directions no single member knows.
+	// These kinds exist for random features whose directions no single member knows.
 	Logistic    Kind = "logistic"
 	SmoothHinge Kind = "smooth-hinge"
 	Squared     Kind = "squared"
@@ -44,12 +44,13 @@ func Kinds() []Kind { return []Kind{SVC, NuSVC, OneClass, SVR, Ridge, GP, KPCA, 
 // OutputShape names the meaning of the numbers that a model returns for a row.
 type OutputShape string
 
-// The shapes.
+// These are the shapes of outputs.
 const (
-	// Pairs is the decision of each pair of classes; if the model is calibrated, the probabilities
+	// Pairs is the decision of each pair of classes. If the model is calibrated, the probabilities
 	// of all classes follow.
 	Pairs OutputShape = "pairs"
-	// Side is above 0 inside the region, otherwise outside.
+	// Side is a number that is above 0 for a row inside the region, and at most 0 for a row
+	// outside.
 	Side OutputShape = "side"
 	// Number is the prediction, in the unit of the targets.
 	Number OutputShape = "number"
@@ -57,14 +58,15 @@ const (
 	Deviation OutputShape = "deviation"
 	// Components are the scores along the components.
 	Components OutputShape = "components"
-	// Distances are the squared distances to each mean, up to a constant of the row.
+	// Distances are the squared distances to each mean, up to a constant that depends on the row.
 	Distances OutputShape = "distances"
 	// Each is one number for each class; the largest decides.
 	Each OutputShape = "each"
-	// Second is one number for two classes, which means the second class from 0 on; for more
-	// classes it is like Each.
+	// Second is one number for two classes; it means the second class if it is at least 0. For more
+	// classes, Second is like Each.
 	Second OutputShape = "second"
-	// Odds is like Second; for two classes it is the logarithm of the odds of the second.
+	// Odds is like Second. For two classes, the number is the logarithm of the odds of the second
+	// class.
 	Odds OutputShape = "odds"
 )
 
@@ -119,14 +121,14 @@ const (
 	Outside = "-1"
 )
 
-// Output defines the meaning of the numbers that a model returns for a row: its kind, which has an
-// [OutputShape], and its classes.
+// Output defines the meaning of the numbers that a model returns for a row. It holds the model's
+// kind, which has an [OutputShape], and its classes.
 type Output struct {
 	Kind    Kind
-	Classes []string // of classifiers, by code; else nil
+	Classes []string // class names of a classifier, by code; else nil
 }
 
-// Check refuses a number of outputs that is impossible for the model.
+// Check returns an error if a model cannot have the given number of outputs.
 func (r Output) Check(outputs int) error {
 	classes := len(r.Classes)
 	pairs, shape := classes*(classes-1)/2, r.Kind.OutputShape()
@@ -135,7 +137,7 @@ func (r Output) Check(outputs int) error {
 	case shape == "":
 		return fmt.Errorf("model: there is no kind of model called %q", string(r.Kind))
 	case r.Kind.Classifies() != (classes > 0):
-		return fmt.Errorf("model: %d classes of a %s model", classes, r.Kind)
+		return fmt.Errorf("model: there are %d classes, which does not fit a %s model", classes, r.Kind)
 	case shape == Each:
 		fits = classes > 1 && outputs == classes
 	case shape == Pairs:
@@ -155,9 +157,9 @@ func (r Output) Check(outputs int) error {
 	return nil
 }
 
-// Predict converts the outputs, rows x outputs, to text: the class, "1" or "-1", the number, or the
-// cluster counted from 0. A kpca model has no predictions, so Predict returns nil. The
-// number of outputs must be one that Check accepts.
+// Predict converts the outputs, rows x outputs, to predictions as text. A prediction is the class,
+// "1" or "-1", the number, or the cluster counted from 0. A kpca model has no predictions, so
+// Predict returns nil. The number of outputs must be one that Check accepts.
 func (r Output) Predict(outputs linalg.Matrix[float64]) []string {
 	shape := r.Kind.OutputShape()
 	if shape == Components {
@@ -176,8 +178,8 @@ func (r Output) Predict(outputs linalg.Matrix[float64]) []string {
 	return out
 }
 
-// largest returns the code of the class with the largest number, the first of equal ones; a single
-// number means the second of two classes from 0 on.
+// largest returns the code of the class with the largest number, or the first code among equal
+// numbers. A single number of at least 0 means the second of two classes.
 func largest(outputs []float64) int {
 	if len(outputs) > 1 {
 		return moments.Predict(outputs)
@@ -202,7 +204,7 @@ func (r Output) read(shape OutputShape, outputs []float64) string {
 	return Outside
 }
 
-// vote returns the class codes by the vote of all pairs.
+// vote returns the class code of each row by the vote of all pairs of classes.
 func (r Output) vote(outputs linalg.Matrix[float64]) []int {
 	pairs := len(r.Classes) * (len(r.Classes) - 1) / 2
 	c, err := svm.NewClassifier(r.Classes, make([]svm.Pair, pairs), 0)
@@ -212,8 +214,8 @@ func (r Output) vote(outputs linalg.Matrix[float64]) []int {
 	return c.Predict(columns(outputs, 0, pairs))
 }
 
-// Decisions returns the outputs without probabilities and deviations: decisions of pairs or of
-// classes, the prediction, the scores or the distances.
+// Decisions returns the outputs without probabilities and deviations. They are the decisions of
+// pairs or of classes, the prediction, the scores or the distances.
 func (r Output) Decisions(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {
 	switch r.Kind.OutputShape() {
 	case Deviation:
@@ -224,9 +226,8 @@ func (r Output) Decisions(outputs linalg.Matrix[float64]) linalg.Matrix[float64]
 	return outputs
 }
 
-// Probabilities returns the classes' probabilities, rows x classes: those in the outputs or, for
-// two classes with the logistic loss, those that the outputs imply. It returns rows x 0 if there
-// are none.
+// Probabilities returns the probabilities of the classes, rows x classes. The outputs contain them
+// or, for two classes with the logistic loss, imply them. It returns rows x 0 if there are none.
 func (r Output) Probabilities(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if r.Kind.OutputShape() == Odds && len(r.Classes) == 2 {
 		return logistic(outputs)
@@ -253,19 +254,19 @@ func columns(m linalg.Matrix[float64], lo, hi int) linalg.Matrix[float64] {
 	return linalg.Matrix[float64]{Rows: m.Rows, Cols: hi - lo, Stride: m.Stride, Data: m.Data[min(lo, len(m.Data)):]}
 }
 
-// Predictor predicts rows: a [Model], or a [Random] one.
+// Predictor predicts rows; it is a [Model] or a [Random] model.
 type Predictor interface {
-	Width() int        // of a row; 0 if not known
-	Columns() []string // of a row, by name; nil if not known
+	Width() int        // columns of a row; 0 if not known
+	Columns() []string // names of a row's columns; nil if not known
 	Output() Output
 	Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], error)
 }
 
-// OpenPredictor reads a public model or one of random features, under the default
-// limits, with the errors of [Open].
+// OpenPredictor reads a public model or a model of random features, under the default limits. It
+// returns the errors of [Open].
 func OpenPredictor(r io.Reader) (Predictor, error) {
 	b := bufio.NewReader(r)
-	if head, _ := b.Peek(len(randomMagic)); IsRandom(head) { // a file too short for it is for Open to judge
+	if head, _ := b.Peek(len(randomMagic)); IsRandom(head) { // Open reports a file that is too short
 		return predictor(OpenRandom(b))
 	}
 	return predictor(Open(b))

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// preparedMagic begins a file with a preparation before the model: the model expects rows as the
+// preparedMagic begins a file with a preparation before the model. The model expects rows as the
 // preparation makes them from a table.
 const preparedMagic = "MERCERP1"
 
@@ -34,10 +34,10 @@ func EncodePrepared(w io.Writer, preparation []byte, encode func(io.Writer) erro
 	return encode(w)
 }
 
-// CutPrepared reads the preparation before a model; nil if there is none. The rest of b is the
-// model. A damaged preparation gives an error that wraps [ErrFormat].
+// CutPrepared reads the preparation before a model, or returns nil if there is none. The rest of b
+// is the model. A damaged preparation gives an error that wraps [ErrFormat].
 func CutPrepared(b *bufio.Reader) ([]byte, error) {
-	if head, _ := b.Peek(len(preparedMagic)); string(head) != preparedMagic { // a file too short for it is for Open to judge
+	if head, _ := b.Peek(len(preparedMagic)); string(head) != preparedMagic { // Open reports a file that is too short
 		return nil, nil
 	}
 	var head [len(preparedMagic) + 4]byte
@@ -46,7 +46,7 @@ func CutPrepared(b *bufio.Reader) ([]byte, error) {
 	}
 	n := wire.NewReader(head[len(preparedMagic):]).Uint32()
 	if n == 0 || n > maxPreparation {
-		return nil, formatError("a preparation of %d bytes, 1 to %d are allowed", n, maxPreparation)
+		return nil, formatError("the preparation has %d bytes; 1 to %d are allowed", n, maxPreparation)
 	}
 	content := make([]byte, n)
 	var sum [sha256.Size]byte
@@ -62,7 +62,7 @@ func CutPrepared(b *bufio.Reader) ([]byte, error) {
 	return content, nil
 }
 
-// cut explains a file that ends too early.
+// cut returns the error for a file that ends too early or cannot be read.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return formatError("the file ends within the preparation; copy it again")

@@ -43,7 +43,7 @@ func TestPrivate(t *testing.T) {
 	if _, err := model.Open(bytes.NewReader(file)); !errors.Is(err, model.ErrPrivate) {
 		t.Errorf("Open of a private file: %v", err)
 	}
-	if _, err := model.OpenPrivate(bytes.NewReader(encode(t, small(t)))); !errors.Is(err, model.ErrFormat) || err.Error() != "model: unusable file: a public model where a private one is expected" {
+	if _, err := model.OpenPrivate(bytes.NewReader(encode(t, small(t)))); !errors.Is(err, model.ErrFormat) || err.Error() != "model: unusable file: the file holds a public model; a private model is expected" {
 		t.Errorf("OpenPrivate of a public file: %v", err)
 	}
 	again, err := model.OpenPrivate(bytes.NewReader(file))
@@ -63,7 +63,7 @@ func TestPrivate(t *testing.T) {
 	if !cmp.Equal(p.Kernel(), kernel.Spec{Name: "rbf", Gamma: 2}) || p.Width() != 2 || p.Support() != 1 || p.Output().Kind != model.SVC || len(p.Output().Classes) != 2 {
 		t.Errorf("%s %v %v", p, p.Kernel(), p.Output())
 	}
-	if _, err := model.NewPrivate(small(t)); err == nil || err.Error() != "model: a private model with a scale: the parties scale their rows before they encode them" {
+	if _, err := model.NewPrivate(small(t)); err == nil || err.Error() != "model: the private model has a scale, but parties scale their rows before they encode them" {
 		t.Errorf("a private model with a scale: %v", err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ErrUnscaled is returned for a [Random] model that needs rows scaled as only the parties of its
-// job know.
+// ErrUnscaled is returned for a [Random] model whose file lacks the scaling that its rows need.
+// Only the parties of its job know the scaling.
 var ErrUnscaled = errors.New("model: this model takes rows as the parties of its job have prepared or scaled them among themselves, and how is not in this file; ask a party: mercer predict --home HOME --job ID DATA, which works for jobs with prediction: open")
 
 // Limits of a [Random] model.
@@ -27,25 +27,25 @@ const (
 type RandomSpec struct {
 	Output
 	Kernel   kernel.Spec // rbf or laplacian
-	Seed     [32]byte    // of the features; public
+	Seed     [32]byte    // public seed of the features
 	Solution moments.Solution
-	Noise    float64                // of a Gaussian process: see moments.Process
-	Unit     float64                // of a Gaussian process
-	Outer    linalg.Matrix[float64] // of a Gaussian process: A One^2
-	Width    int                    // columns of a row; 0: not known
-	Columns  []string               // their names; nil: not known, or they have none
-	Scaled   bool                   // the training rows were scaled or prepared with values outside the file
-	Scale    *Scale                 // how, if that is known
+	Noise    float64                // noise of a Gaussian process: see moments.Process
+	Unit     float64                // unit of a Gaussian process's targets
+	Outer    linalg.Matrix[float64] // sums of products of features, for a Gaussian process: A One^2 of package moments
+	Width    int                    // columns of a row; 0 if not known
+	Columns  []string               // names of the columns; nil if not known or if there are none
+	Scaled   bool                   // whether training rows were scaled or prepared with values outside the file
+	Scale    *Scale                 // scaling of the training rows, if it is known
 }
 
 // Random is a model that is linear in random features of a row ([moments]). It holds no row and no
 // direction, only the seed of the directions. It is read-only and safe for concurrent use.
 type Random struct {
 	spec    RandomSpec
-	process func() (*moments.Process, error) // of kind gp: what gives deviations, computed once
+	process func() (*moments.Process, error) // for kind gp: the process that gives deviations, computed once
 }
 
-// NewRandom returns a model of the given parts, or the reason why they are invalid.
+// NewRandom returns a model of the given parts, or an error if they are invalid.
 func NewRandom(s RandomSpec) (*Random, error) {
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
@@ -68,17 +68,17 @@ func (s *RandomSpec) check() error {
 	}
 	switch {
 	case !s.Kind.isRandom():
-		return fmt.Errorf("a %s model of random features; there are %v", s.Kind, randomKinds())
+		return fmt.Errorf("a %s model cannot have random features; models of the kinds %v can", s.Kind, randomKinds())
 	case w.Cols < 2 || w.Cols > maxFeatures || w.Cols%2 != 0 || len(s.Solution.Offset) != w.Rows:
-		return fmt.Errorf("%d x %d weights and %d offsets, there may be 2 to %d features in pairs", w.Rows, w.Cols, len(s.Solution.Offset), maxFeatures)
+		return fmt.Errorf("the model has %d x %d weights and %d offsets; 2 to %d features in pairs and one offset for each output are allowed", w.Rows, w.Cols, len(s.Solution.Offset), maxFeatures)
 	case firstNotFinite(w.Data) >= 0 || firstNotFinite(s.Solution.Offset) >= 0:
 		return errors.New("a weight or an offset is not finite")
 	case s.Width < 0 || s.Width > maxWidth || s.Scale != nil && (!s.Scaled || s.Width == 0):
-		return fmt.Errorf("a row of %d columns, with or without its scale", s.Width)
+		return fmt.Errorf("the width is %d, which is not allowed or does not fit the scale", s.Width)
 	case s.Kind.OutputShape() == Deviation && (!(s.Noise > 0) || !(s.Unit > 0) || !finite(s.Noise) || !finite(s.Unit) || s.Outer.Rows != w.Cols || firstNotFinite(s.Outer.Data) >= 0):
-		return fmt.Errorf("noise %v in units of %v, with sums of %d features", s.Noise, s.Unit, s.Outer.Rows)
+		return fmt.Errorf("the noise is %v, the unit is %v and the sums have %d features; all must be finite and fit the model, noise and unit above 0", s.Noise, s.Unit, s.Outer.Rows)
 	case s.Kind.OutputShape() != Deviation && (s.Noise != 0 || s.Unit != 0 || s.Outer.Rows != 0):
-		return fmt.Errorf("noise %v in units of %v in a %s model", s.Noise, s.Unit, s.Kind)
+		return fmt.Errorf("the noise is %v and the unit is %v; a %s model must have neither, nor sums of features", s.Noise, s.Unit, s.Kind)
 	}
 	if err := checkColumns(s.Columns, s.Width); err != nil {
 		return err
@@ -92,11 +92,11 @@ func (s *RandomSpec) check() error {
 	return s.Scale.check(s.Width)
 }
 
-// randomKinds returns the learners of protocol moments.
+// randomKinds returns the kinds of models that protocol moments trains.
 func randomKinds() []Kind { return []Kind{RidgeClassifier, Ridge, GP, KPCA} }
 
-// isRandom reports whether a model of the kind can have random features: the kinds of randomKinds,
-// and later kinds of the same shapes.
+// isRandom reports whether a model of the kind can have random features. The kinds of randomKinds
+// can, and later kinds of the same shapes.
 func (k Kind) isRandom() bool {
 	later := shapes()[k] == "" && slices.Contains([]OutputShape{Each, Number, Deviation, Components}, k.OutputShape())
 	return later || slices.Contains(randomKinds(), k)
@@ -111,8 +111,8 @@ func (m *Random) Kernel() kernel.Spec { return m.spec.Kernel }
 // Features returns the number of random features.
 func (m *Random) Features() int { return m.spec.Solution.Weights.Cols }
 
-// Scaling returns how rows are scaled; known is false if they are scaled but the file does not
-// contain how.
+// Scaling returns the scaling of rows. known is false if rows are scaled but the file does not
+// contain the scaling.
 func (m *Random) Scaling() (s *Scale, known bool) {
 	return m.spec.Scale, m.spec.Scale != nil || !m.spec.Scaled
 }
@@ -124,8 +124,8 @@ func (m *Random) Width() int { return m.spec.Width }
 // change them.
 func (m *Random) Columns() []string { return m.spec.Columns }
 
-// Decisions returns the numbers that [Output] describes, rows x outputs, for unscaled rows like the
-// training data. It refuses rows of another width, numbers that are not finite and, with
+// Decisions returns the numbers that [Output] describes, rows x outputs. Its rows are unscaled,
+// like the training data. It refuses rows of another width, numbers that are not finite and, with
 // [ErrUnscaled], rows that it cannot scale.
 func (m *Random) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
 	none := linalg.Matrix[float64]{}
@@ -133,7 +133,7 @@ func (m *Random) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64],
 		return none, ErrUnscaled
 	}
 	if m.spec.Width > 0 && rows.Cols != m.spec.Width {
-		return none, fmt.Errorf("model: rows of %d columns, the model was trained on %d", rows.Cols, m.spec.Width)
+		return none, fmt.Errorf("model: the rows have %d columns, but the model was trained on %d", rows.Cols, m.spec.Width)
 	}
 	w := m.spec.Solution.Weights
 	features, err := moments.Features(m.spec.Kernel, m.spec.Seed, w.Cols, rows.Cols)
@@ -157,7 +157,8 @@ func (m *Random) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64],
 	return out, nil
 }
 
-// decide fills out for the features of a panel whose first row is number start.
+// decide writes the outputs for the features of a panel of rows into out. start is the index of the
+// first row.
 func (m *Random) decide(phi, out linalg.Matrix[float64], start int) error {
 	f := m.spec.Solution.At(phi)
 	for i := range f.Rows {
@@ -166,7 +167,7 @@ func (m *Random) decide(phi, out linalg.Matrix[float64], start int) error {
 	if m.process != nil {
 		p, err := m.process()
 		if err != nil {
-			return fmt.Errorf("model: the deviations of this process: %w", err)
+			return fmt.Errorf("model: the deviations of the Gaussian process cannot be computed: %w", err)
 		}
 		for i, d := range p.Deviations(phi) {
 			out.Row(i)[out.Cols-1] = d
@@ -185,7 +186,7 @@ func IsRandom(head []byte) bool {
 	return len(head) >= len(randomMagic) && string(head[:len(randomMagic)]) == randomMagic
 }
 
-// EncodeRandom writes m as a file; its errors come from w.
+// EncodeRandom writes m as a file. Its errors come from w.
 func EncodeRandom(w io.Writer, m *Random) error {
 	var body wire.Writer
 	s := &m.spec
@@ -217,11 +218,11 @@ func EncodeRandom(w io.Writer, m *Random) error {
 	return frame(w, randomMagic, versionOf(s.Columns), body.Bytes())
 }
 
-// OpenRandom reads a model of random features under the default limits, with
-// the errors of Open.
+// OpenRandom reads a model of random features under the default limits. It returns the errors of
+// Open.
 func OpenRandom(r io.Reader) (*Random, error) { return Limits{}.OpenRandom(r) }
 
-// OpenRandom reads a model of random features, with the errors of Open.
+// OpenRandom reads a model of random features under the limits l. It returns the errors of Open.
 func (l Limits) OpenRandom(r io.Reader) (*Random, error) {
 	content, named, err := l.content(r, randomMagic)
 	if err != nil {
@@ -258,7 +259,7 @@ func readRandom(r *wire.Reader, named bool) RandomSpec {
 	outputs, features := int(r.Uint32()), int(r.Uint32())
 	s.Solution.Alpha = r.Float64()
 	if outputs > maxOutputs || features > maxFeatures {
-		r.Fail(fmt.Errorf("%d x %d weights, there may be %d x %d", outputs, features, maxOutputs, maxFeatures))
+		r.Fail(fmt.Errorf("the model has %d x %d weights; at most %d x %d are allowed", outputs, features, maxOutputs, maxFeatures))
 	}
 	if !room(r, outputs*(features+1), 8) {
 		return s

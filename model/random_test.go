@@ -224,9 +224,9 @@ func TestLyingRandomFiles(t *testing.T) {
 		want              string
 	}{
 		{1, uint32(spec.Solution.Weights.Cols), ""},
-		{math.MaxUint32, math.MaxUint32, "weights, there may be"},
-		{maxOutputs + 1, 2, "weights, there may be"},
-		{1, maxFeatures + 1, "weights, there may be"},
+		{math.MaxUint32, math.MaxUint32, "weights; at most"},
+		{maxOutputs + 1, 2, "weights; at most"},
+		{1, maxFeatures + 1, "weights; at most"},
 		{1, maxFeatures, "end too early"},
 		{maxOutputs, maxFeatures, "end too early"},
 	} {

@@ -17,21 +17,22 @@ import (
 type RowlessSpec struct {
 	Kernel  kernel.Spec
 	Head    Head
-	Squares []float64 // x.x of each row that the head is over
-	// Dot has the inner products of these rows with each other. Only a Gaussian process has them,
-	// for its deviations.
+	Squares []float64 // squared norm of each row of the model
+	// Dot holds the inner products of the model's rows with each other. Only a Gaussian process has
+	// them, for its deviations.
 	Dot linalg.Matrix[float64]
 }
 
-// Rowless is a model whose rows other members hold: it decides by their inner products with new
-// rows, and cannot predict without these. It is read-only and safe for concurrent use.
+// Rowless is a model whose rows other members hold. It decides by the inner products of these rows
+// with new rows, and cannot predict without the products. It is read-only and safe for concurrent
+// use.
 type Rowless struct {
 	spec    RowlessSpec
 	kernel  kernel.Kernel
-	process func() (*ridge.GP, error) // of kind gp
+	process func() (*ridge.GP, error) // for kind gp: the process that gives deviations
 }
 
-// NewRowless returns a model of the given parts, or the reason why they are invalid.
+// NewRowless returns a model of the given parts, or an error if they are invalid.
 func NewRowless(s RowlessSpec) (*Rowless, error) {
 	m, err := newRowless(s)
 	if err != nil {
@@ -57,7 +58,7 @@ func newRowless(s RowlessSpec) (*Rowless, error) {
 	case firstNotFinite(s.Squares) >= 0 || firstNotFinite(s.Dot.Data) >= 0:
 		return nil, errors.New("an inner product is not finite")
 	case s.Dot.Rows != products || s.Dot.Cols != products:
-		return nil, fmt.Errorf("%d x %d inner products in a %s model over %d rows", s.Dot.Rows, s.Dot.Cols, s.Head.Kind, n)
+		return nil, fmt.Errorf("there are %d x %d inner products, which does not fit a %s model over %d rows", s.Dot.Rows, s.Dot.Cols, s.Head.Kind, n)
 	}
 	m := &Rowless{spec: s, kernel: k}
 	if s.Head.Kind.OutputShape() == Deviation {
@@ -82,7 +83,7 @@ func (m *Rowless) Outputs() int {
 // the new rows with themselves.
 func (m *Rowless) Decisions(cross linalg.Matrix[float64], squares []float64) (linalg.Matrix[float64], error) {
 	if cross.Cols != m.Rows() || cross.Rows != len(squares) {
-		return linalg.Matrix[float64]{}, fmt.Errorf("model: %d x %d inner products and %d squares for a model over %d rows", cross.Rows, cross.Cols, len(squares), m.Rows())
+		return linalg.Matrix[float64]{}, fmt.Errorf("model: there are %d x %d inner products and %d squares, which does not fit a model over %d rows", cross.Rows, cross.Cols, len(squares), m.Rows())
 	}
 	kernel.Cross(m.kernel, cross, squares, m.spec.Squares)
 	out, decisions := linalg.New[float64](cross.Rows, m.Outputs()), m.spec.Head.Decisions(cross)
@@ -104,7 +105,7 @@ func (m *Rowless) Decisions(cross linalg.Matrix[float64], squares []float64) (li
 	return out, nil
 }
 
-// EncodeRowless writes the model file; its errors come from w.
+// EncodeRowless writes m as a file. Its errors come from w.
 func EncodeRowless(w io.Writer, m *Rowless) error {
 	text, err := m.spec.Kernel.Canonical()
 	if err != nil {
@@ -116,7 +117,7 @@ func EncodeRowless(w io.Writer, m *Rowless) error {
 	b.String(text)
 	b.Uint32(uint32(len(m.spec.Squares)))
 	b.Float64s(m.spec.Squares)
-	for i := range m.spec.Dot.Rows { // symmetric: the lower triangle
+	for i := range m.spec.Dot.Rows { // the lower triangle suffices, since the matrix is symmetric
 		b.Float64s(m.spec.Dot.Row(i)[:i+1])
 	}
 	b.Strings(h.Classes)

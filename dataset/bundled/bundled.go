@@ -20,7 +20,7 @@ type Info struct {
 	Title      string
 	Rows, Cols int
 	Classes    int
-	Source     string // authors, year, repository, address
+	Source     string // authors, year, repository and web address
 	Licence    string
 	file       string
 }
@@ -39,7 +39,7 @@ func catalogue() []Info {
 	}}
 }
 
-// Names returns the names that Load takes, sorted.
+// Names returns the sorted names that Load accepts.
 func Names() []string {
 	var names []string
 	for _, info := range catalogue() {
@@ -49,8 +49,8 @@ func Names() []string {
 	return names
 }
 
-// Lookup describes the data set of the given name. The error for an unknown name lists the names
-// and suggests the nearest one.
+// Lookup returns the description of the named data set. The error for an unknown name lists the
+// names and suggests the nearest one.
 func Lookup(name string) (Info, error) {
 	for _, info := range catalogue() {
 		if info.Name == name {
@@ -64,8 +64,8 @@ func Lookup(name string) (Info, error) {
 	return Info{}, fmt.Errorf("dataset/bundled: no data set is called %q%s (there are %s)", name, meant, strings.Join(Names(), ", "))
 }
 
-// Load reads the data set of the given name, with the errors of [Lookup]. Each call returns a
-// fresh copy.
+// Load reads the named data set. For an unknown name, it returns the error of [Lookup]. Each call
+// returns a fresh copy.
 func Load(name string) (*dataset.Set, error) {
 	info, err := Lookup(name)
 	if err != nil {
@@ -82,8 +82,8 @@ func Load(name string) (*dataset.Set, error) {
 	return set, nil
 }
 
-// Attribution returns the authors, the licence and the changes of all data sets. The licence asks
-// to pass them on.
+// Attribution returns the authors, the licence and the changes of all data sets. The licence
+// requires that users pass them on.
 func Attribution() (string, error) {
 	b, err := files.ReadFile("data/ATTRIBUTION.md")
 	if err != nil {

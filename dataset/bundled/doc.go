@@ -1,5 +1,5 @@
-// Package bundled holds two small real data sets inside the program, for demonstrations and tests
-// without network or files:
+// Package bundled embeds two small real data sets in the program. Demonstrations and tests can use
+// them without network or files:
 //
 //   - digits: Optical Recognition of Handwritten Digits, E. Alpaydin and
 //     C. Kaynak, 1998, UCI Machine Learning Repository (the test part);

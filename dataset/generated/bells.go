@@ -11,28 +11,28 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Parameters of a sum of radial basis functions, called bells, and the share of labels that are
-// flipped.
+// bells is the number of radial basis functions whose sum decides the labels. noise is the share of
+// labels that are flipped.
 const (
 	bells = 20
 	noise = .05
-	// widest bounds the columns: every bell has a number for each.
+	// widest bounds the number of columns, since every bell holds a number for each column.
 	widest = 1 << 20
 )
 
-// Bells returns rows with labels "0" and "1" that say on which side of its median a sum of radial
-// basis functions is; one label in twenty is flipped. Every row has normal numbers in a share of
-// the columns, drawn at random, and zeros in the others: a share of 1 gives a dense table, a
-// smaller one a sparse table.
+// Bells returns random rows with labels "0" and "1" from a sum of radial basis functions. The label
+// "1" means that the sum is not below its median; one label in twenty is flipped. Every row has
+// normal numbers in a share of the columns, drawn at random, and zeros in the others: a share of 1
+// gives a dense table, a smaller one a sparse table.
 func Bells(rows, columns int, density float64) (*dataset.Set, error) {
 	return bellsOver(rows, columns, density, func(values []float64, s *prg.Stream) { s.Normals(values) })
 }
 
-// Marks returns the rows of [Bells] with ones instead of the normal numbers, like the presence of
-// words or of properties. The share must be below 1.
+// Marks returns random rows like [Bells], with ones in place of the normal numbers. A one stands
+// for the presence of a word or a property. The share must be below 1.
 func Marks(rows, columns int, density float64) (*dataset.Set, error) {
 	if density == 1 {
-		return nil, errors.New("dataset/generated: a density of 1 makes all rows equal; choose one below 1")
+		return nil, errors.New("dataset/generated: a density of 1 makes all rows equal; choose a density below 1")
 	}
 	return bellsOver(rows, columns, density, func(values []float64, _ *prg.Stream) {
 		for j := range values {
@@ -41,7 +41,7 @@ func Marks(rows, columns int, density float64) (*dataset.Set, error) {
 	})
 }
 
-// bellsOver returns the rows of [Bells] with the numbers that draw gives.
+// bellsOver returns rows like [Bells], with numbers from draw in place of the normal numbers.
 func bellsOver(rows, columns int, density float64, draw func(values []float64, s *prg.Stream)) (*dataset.Set, error) {
 	filled, err := filledOf(rows, columns, density)
 	if err != nil {
@@ -75,14 +75,14 @@ func bellsOver(rows, columns int, density float64, draw func(values []float64, s
 	return set, err
 }
 
-// centres holds the centres of bells, half of which have the weight -1.
+// centres holds the centres of the bells. Every second bell has the weight -1.
 type centres struct {
 	place   linalg.Matrix[float64]
 	squares []float64
 	gamma   float64
 }
 
-// bellsOf draws bells at the distance from 0 that rows have.
+// bellsOf draws the centres of the bells, at about the same distance from 0 as the rows.
 func bellsOf(columns, filled int) centres {
 	c := centres{linalg.New[float64](bells, columns), make([]float64, bells), 1 / float64(filled)}
 	shrink := math.Sqrt(float64(filled) / float64(columns))
@@ -97,8 +97,8 @@ func bellsOf(columns, filled int) centres {
 	return c
 }
 
-// at returns the function's value for a row with the given values in the given columns; nil for
-// all columns.
+// at returns the sum of the bells for a row with the given values in the given columns. Nil columns
+// mean all columns.
 func (c centres) at(values []float64, columns []int32) float64 {
 	square := 0.0
 	for _, v := range values {
@@ -119,7 +119,8 @@ func (c centres) at(values []float64, columns []int32) float64 {
 	return sum
 }
 
-// sides returns labels that say on which side of their median values are.
+// sides returns the label "1" for each value that is not below the median, else "0", and flips some
+// labels.
 func sides(values []float64) []string {
 	sorted := slices.Sorted(slices.Values(values))
 	median, s := sorted[len(sorted)/2], prg.New([32]byte{}, "generated/noise")

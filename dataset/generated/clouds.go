@@ -8,16 +8,17 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Two clouds: each column of class "0" has mean -apart, of class "1" +apart, and variance 1; some
-// labels are wrong.
+// apart is the mean of each column of class "1"; the mean of class "0" is -apart, and the variance
+// is 1. wrong is the share of wrong labels.
 const (
 	apart = .25
 	wrong = .02
 )
 
-// Clouds returns rows of two overlapping classes in turn, in float32: normal numbers around the
-// mean of their class, and one label in fifty wrong. With 100 columns, two rows in 10,000 are on
-// the wrong side of the plane between the clouds, besides those with wrong labels.
+// Clouds returns random rows in float32 of two overlapping classes that take turns. The numbers are
+// normal around the mean of their class, and one label in fifty is wrong. With 100 columns, two
+// rows in 10,000 are on the wrong side of the plane between the clouds, besides those with wrong
+// labels.
 func Clouds(rows, columns int) (*dataset.Set, error) {
 	if err := check(rows, columns, columns); err != nil {
 		return nil, err
@@ -27,7 +28,7 @@ func Clouds(rows, columns int) (*dataset.Set, error) {
 	return &dataset.Set{X: dataset.NewDense32(x), Labels: labels(rows)}, nil
 }
 
-// draw fills rows; the first one is of class "0".
+// draw fills rows of both classes in turn, beginning with class "0".
 func draw(x linalg.Matrix[float32], s *prg.Stream) {
 	values := make([]float64, x.Cols)
 	for i := range x.Rows {

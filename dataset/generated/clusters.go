@@ -15,9 +15,8 @@ const scatter = .35
 // MaxClasses bounds the number of classes.
 const MaxClasses = 1024
 
-// Clusters returns rows of the given number of classes in turn, called "0", "1" and so on, in
-// float32: normal numbers of variance 1 around the mean of their class, and one label in fifty
-// drawn anew.
+// Clusters returns random rows in float32, whose classes "0", "1" and so on take turns. The numbers
+// are normal, with variance 1 around the mean of their class. One label in fifty is drawn anew.
 func Clusters(rows, columns, classes int) (*dataset.Set, error) {
 	if err := check(rows, columns, columns); err != nil {
 		return nil, err
@@ -51,7 +50,7 @@ func centresOf(classes, columns int) linalg.Matrix[float64] {
 	return centres
 }
 
-// inTurn returns the classes of rows, some of them drawn anew.
+// inTurn returns labels in which the classes take turns; some labels are drawn anew.
 func inTurn(rows, classes int) []string {
 	list, s := make([]string, rows), prg.New([32]byte{}, "generated/classes")
 	for i := range list {

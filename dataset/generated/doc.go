@@ -1,5 +1,5 @@
-// Package generated makes tables of random numbers, to try and to measure programs at any size
-// without a file.
+// Package generated makes tables of random numbers. Programs can be tried and measured with them at
+// any size, without a file.
 //
 //	set, err := generated.Clouds(1_000_000, 100) // 400 MB
 //

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// filledOf returns the number of columns of each row that are not zero.
+// filledOf returns the number of nonzero columns in each row.
 func filledOf(rows, columns int, density float64) (int, error) {
 	if !(density > 0 && density <= 1) {
 		return 0, fmt.Errorf("dataset/generated: the density is %g; choose a share above 0 and up to 1", density)
@@ -18,7 +18,7 @@ func filledOf(rows, columns int, density float64) (int, error) {
 	return filled, check(rows, columns, filled)
 }
 
-// check refuses impossible sizes; each row stores the given number of filled columns.
+// check returns an error if the table is empty or too large. Each row stores filled numbers.
 func check(rows, columns, filled int) error {
 	switch {
 	case rows < 1 || columns < 1 || columns > dataset.MaxColumns:
@@ -29,10 +29,10 @@ func check(rows, columns, filled int) error {
 	return nil
 }
 
-// places draws different columns, ascending.
+// places draws distinct columns at random into dst, in ascending order.
 func places(dst []int32, columns int, s *prg.Stream) {
 	drawn := make(map[int32]bool, len(dst))
-	for k := columns - len(dst); k < columns; k++ { // Floyd's: each set is as likely as all others
+	for k := columns - len(dst); k < columns; k++ { // Floyd's algorithm: all sets of columns are equally likely
 		j := int32(s.Uint64n(uint64(k + 1)))
 		if drawn[j] {
 			j = int32(k)
@@ -54,7 +54,8 @@ func starts(rows, filled int) []int {
 // panel is the number of rows drawn from one stream.
 const panel = 1 << 12
 
-// panels draws rows, each panel from its own stream, so that the number of cores does not matter.
+// panels draws rows panel by panel, each panel from its own stream. The rows thus do not depend on
+// the number of cores.
 func panels(rows int, draw func(from, to int, s *prg.Stream), domain string) {
 	linalg.Each((rows+panel-1)/panel, 1, func(p int) {
 		draw(p*panel, min((p+1)*panel, rows), prg.New([32]byte{}, domain, number(p)))

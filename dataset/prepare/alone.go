@@ -13,15 +13,15 @@ import (
 // Scaling names the method by which prepared columns are scaled.
 type Scaling string
 
-// The scalings that a preparation can apply itself.
+// These are the scalings that a preparation can apply itself.
 const (
 	Unscaled Scaling = ""
-	Standard Scaling = "standard" // to mean 0 and variance 1, over filled rows
-	Ranged   Scaling = "range"    // the schema's range to [0, 1]; nothing is fitted
+	Standard Scaling = "standard" // scales to mean 0 and variance 1 over all rows, with gaps filled
+	Ranged   Scaling = "range"    // scales the schema's range to [0, 1]; needs no fit
 )
 
-// FitAlone fits a preparation exactly, on the given training rows, in a process that has all rows
-// of its columns. No data leave the process.
+// FitAlone fits a preparation on the given training rows, in a process that has all rows of its
+// columns. The fit is exact. No data leave the process.
 func FitAlone(f *Frame, rows []int, scaling Scaling) (*Preparation, error) {
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("prepare: there are no training rows; give at least one")
@@ -35,7 +35,7 @@ func FitAlone(f *Frame, rows []int, scaling Scaling) (*Preparation, error) {
 	return p, p.scaleAlone(f, rows, scaling)
 }
 
-// fitColumn finds a column's categories and fill.
+// fitColumn fits the categories of a column and the code that fills its gaps.
 func (p *Preparation) fitColumn(f *Frame, rows []int, j int) (err error) {
 	c, fit := &p.schema[j], &p.columns[j]
 	fit.fill, fit.categories = gap, c.Categories
@@ -47,7 +47,7 @@ func (p *Preparation) fitColumn(f *Frame, rows []int, j int) (err error) {
 	if fit.fill, err = c.fill(f.values(rows, j), fit.categories, f.words[j]); err == nil && math.IsInf(fit.fill, 0) {
 		return errLarge
 	}
-	if c.Ranged() { // a mean may be rounded out of the range
+	if c.Ranged() { // rounding may move a mean out of the range
 		fit.fill = min(max(fit.fill, c.Range[0]), c.Range[1])
 	}
 	return err
@@ -105,7 +105,7 @@ func median(values []float64) float64 {
 	return sorted[(n-1)/2]/2 + sorted[n/2]/2
 }
 
-// mostFrequent returns the index of the largest count, the first one among equal counts.
+// mostFrequent returns the index of the largest count, or the first index among equal counts.
 func mostFrequent(counts []int64) (float64, error) {
 	at := 0
 	for i, n := range counts {
@@ -119,7 +119,7 @@ func mostFrequent(counts []int64) (float64, error) {
 	return float64(at), nil
 }
 
-// scaleAlone scales by the mean and variance of the prepared training rows.
+// scaleAlone sets the scaling, by default from the mean and variance of the prepared training rows.
 func (p *Preparation) scaleAlone(f *Frame, rows []int, scaling Scaling) error {
 	if scaling == Unscaled {
 		return nil
@@ -151,7 +151,7 @@ func (p *Preparation) scaleAlone(f *Frame, rows []int, scaling Scaling) error {
 	return nil
 }
 
-// unit sets a scaling that changes nothing.
+// unit sets the scaling that leaves all numbers unchanged.
 func (p *Preparation) unit() {
 	n := p.Width()
 	p.Offset, p.Factor = make([]float64, n), make([]float64, n)
@@ -160,8 +160,8 @@ func (p *Preparation) unit() {
 	}
 }
 
-// standardise scales a column to mean 0 and variance 1. A constant column becomes 0, as by
-// scikit-learn's StandardScaler.
+// standardise sets the scaling of a column to mean 0 and variance 1. A constant column becomes 0,
+// as by scikit-learn's StandardScaler.
 func (p *Preparation) standardise(k int, mean, variance float64) {
 	p.Offset[k] = mean
 	if variance > 0 {
@@ -169,7 +169,7 @@ func (p *Preparation) standardise(k int, mean, variance float64) {
 	}
 }
 
-// scaleByRange scales each column's range to [0, 1].
+// scaleByRange sets the scaling of each column's range to [0, 1].
 func (p *Preparation) scaleByRange() error {
 	p.unit()
 	k := 0
@@ -189,7 +189,7 @@ func (p *Preparation) scaleByRange() error {
 	return nil
 }
 
-// ends returns the least and greatest transformed value.
+// ends returns the least and the greatest transformed value that the column can hold.
 func (c *Column) ends() (low, high float64, err error) {
 	switch {
 	case c.Ordered:
@@ -200,9 +200,10 @@ func (c *Column) ends() (low, high float64, err error) {
 	return c.transformed(c.Range[0]), c.transformed(c.Range[1]), nil
 }
 
-// Proposal returns the words of a column with agreed categories that at least least of the given
-// rows have, sorted. If there are more than [MaxAgreed], it returns the most frequent ones. It
-// refuses a column in which most words differ, since its words are no categories.
+// Proposal returns the words that a party proposes as categories of a column. They are the words
+// that at least least of the given rows have, sorted. If there are more than [MaxAgreed], it
+// returns the most frequent ones. It refuses a column in which most words differ, since its words
+// are no categories.
 func (f *Frame) Proposal(rows []int, column, least int) ([]string, error) {
 	counts := make([]int, len(f.words[column]))
 	total, different := 0, 0
@@ -239,7 +240,7 @@ func (f *Frame) Proposal(rows []int, column, least int) ([]string, error) {
 	c := f.schema[column]
 	c.Categories = agreed
 	if err := c.checkWordsOf(); err != nil {
-		return nil, fmt.Errorf("cannot be agreed on: %w", err)
+		return nil, fmt.Errorf("has words that parties cannot agree on: %w", err)
 	}
 	return agreed, nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// addBeside keeps a row's group and the cell by which later rows are held out.
+// addBeside stores a row's group, and its cell of the column that decides which rows are held out.
 func (r *reader) addBeside(fields []string) error {
 	if r.group.at >= 0 {
 		word := r.group.word(fields)
@@ -32,15 +32,16 @@ func (r *reader) addBeside(fields []string) error {
 	return nil
 }
 
-// comparable returns a cell in the form that all parties compare: a date as 2006-01-02, read by
-// the column's own format, and a number in the schema's unit with a decimal point.
+// comparable converts a cell to the form in which all parties compare cells. A date is read by the
+// column's own format and written as 2006-01-02T15:04:05. A number has the schema's unit and a
+// decimal point.
 func (r *reader) comparable(word string) (string, error) {
 	if j := r.Schema.Index(r.Cut); j >= 0 && r.Schema[j].Type == Date {
 		t, err := parseDate(word, r.Schema[j].Format)
 		return t.iso(), err
 	}
 	v, err := dataset.ParseNumber(word, r.decimal)
-	if err != nil { // a date, or a fault that the comparison finds
+	if err != nil { // the cell is a date, or the comparison reports its fault
 		return strings.Clone(word), nil //nolint:nilerr // the comparison says what it needs
 	}
 	if r.cut.theirs.Times != 0 {

@@ -11,11 +11,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
-// Bounds of a schema.
+// These numbers bound the size of a schema.
 const (
 	MaxColumns    = 1 << 14
-	MaxCategories = 1 << 12 // listed in a schema
-	MaxAgreed     = 100     // proposed by one party for a column
+	MaxCategories = 1 << 12 // most categories that a schema lists for a column
+	MaxAgreed     = 100     // most categories that one party proposes for a column
 )
 
 // Check fills in the defaults of a column and refuses contradictory keys. The errors do not name
@@ -116,8 +116,8 @@ func (c *Column) checkTransform() error {
 	return nil
 }
 
-// widest is the greatest width of a range; 1/widest is the least one. The square of either is
-// still a number.
+// widest is the greatest width of a range, and 1/widest is the least width. The squares of both are
+// still 64-bit numbers.
 const widest = 1e150
 
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
@@ -125,9 +125,9 @@ func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 func (c *Column) checkMissing() error {
 	switch {
 	case c.Missing == FillMostFrequent && c.Type != Category && c.Type != Boolean:
-		return fmt.Errorf("missing: most-frequent is for categories; write mean, median or a number for a %s column", c.Type)
+		return fmt.Errorf("missing: most-frequent requires a category or boolean column; write mean, median or a number for a %s column", c.Type)
 	case (c.Missing == FillMean || c.Missing == FillMedian) && c.Type != Number && c.Type != Date:
-		return fmt.Errorf("missing: %s is for numbers; write most-frequent, category or one of the categories", c.Missing)
+		return fmt.Errorf("missing: %s requires numbers; write most-frequent, category or one of the categories", c.Missing)
 	case c.Missing == FillCategory && !c.OneHot():
 		return fmt.Errorf("\"missing: category\" adds a column for gaps, but this %s column becomes a single column; write another fill", c.kind())
 	case c.Missing == FillMedian && !c.Ranged():
@@ -150,7 +150,7 @@ func (c *Column) checkValue() error {
 	}
 	switch {
 	case err != nil:
-		why, _, _ := strings.Cut(err.Error(), ";") // what follows is advice about cells
+		why, _, _ := strings.Cut(err.Error(), ";") // the text after the semicolon is advice about cells
 		return fmt.Errorf("the key missing is %s, which %s; write one of the words, or a value that the column can have", dataset.Quote(c.Value), why)
 	case isGap(v) || v == unseen:
 		return fmt.Errorf("the key missing is %s, which the column cannot hold; write one of its values", dataset.Quote(c.Value))
@@ -225,7 +225,7 @@ func (c *Column) checkDate() error {
 	case c.As == "":
 		return errors.New("a date column needs the key as, which names the number made from the date; write year, month, weekday or days")
 	case (c.As == Days) != (c.Since != ""):
-		return errors.New("\"as: days\" and the key since need each other; write both, as in \"as: days, since: 2020-01-01\", or neither")
+		return errors.New("\"as: days\" requires the key since, which requires \"as: days\"; write both, as in \"as: days, since: 2020-01-01\", or neither")
 	}
 	if err := checkFormat(c.Format); err != nil {
 		return err
@@ -270,7 +270,7 @@ func (s Schema) CheckScaling(scaling Scaling) error {
 // Check refuses a schema whose columns contradict each other.
 func (s Schema) Check() error {
 	if len(s) == 0 || len(s) > MaxColumns {
-		return fmt.Errorf("a schema has 1 to %d columns, and this one has %d", MaxColumns, len(s))
+		return fmt.Errorf("a schema may have 1 to %d columns; this schema has %d", MaxColumns, len(s))
 	}
 	if one, other, found := fuzzymatch.Clash(s.Names()); found {
 		one, other = fuzzymatch.Quote(one, other)

@@ -11,7 +11,8 @@ import (
 // isoDate is the format of dates in job files.
 const isoDate = "%Y-%m-%d"
 
-// errFormat refuses a letter of a format and lists the supported ones.
+// errFormat returns the error for an unsupported letter of a format. It lists the supported
+// letters.
 func errFormat(letter byte) error {
 	return fmt.Errorf("the format has %%%c, which is not supported; use %%Y %%m %%d %%y %%b %%B %%H %%I %%M %%S %%f %%p", letter)
 }
@@ -37,12 +38,12 @@ func checkFormat(format string) error {
 
 // clock holds the parts of a date that have been read from a text.
 type clock struct {
-	rest                                 string // not yet read
+	rest                                 string // text not yet read
 	year, month, day                     int
 	hour, minute, second, micro, halfDay int
 }
 
-// moment is a day and the elapsed fraction of it.
+// moment is a day and the elapsed fraction of the day.
 type moment struct {
 	year, month int
 	days        int64 // since 1970-01-01
@@ -52,7 +53,7 @@ type moment struct {
 // iso writes the moment to the second, as 2006-01-02T15:04:05.
 func (m moment) iso() string {
 	year, month, day := date.Of(m.days)
-	seconds := int(m.passed*86400 + 1e-6) // rounding may leave a whole number of seconds just below it
+	seconds := int(m.passed*86400 + 1e-6) // 1e-6 makes up for rounding just below a whole second
 	return fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:%02d", year, month, day, seconds/3600, seconds/60%60, seconds%60)
 }
 
@@ -96,7 +97,7 @@ func (c *clock) take(letter byte) bool {
 		return c.digits(&c.year, 4, 4)
 	case 'y':
 		ok := c.digits(&c.year, 2, 2)
-		if c.year += 1900; c.year < 1969 { // as POSIX has it
+		if c.year += 1900; c.year < 1969 { // POSIX: 69 to 99 are years from 1969 on, 00 to 68 from 2000 on
 			c.year += 100
 		}
 		return ok
@@ -179,7 +180,7 @@ func (c *clock) time() (moment, bool) {
 
 const secondsOfDay = 24 * 60 * 60
 
-// parseDate returns the part of a date that the column's as names.
+// parseDate reads a date and returns the part of it that the column's key as names.
 func (c *Column) parseDate(word string) (float64, error) {
 	t, err := parseDate(word, c.Format)
 	if err != nil {

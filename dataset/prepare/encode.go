@@ -14,10 +14,11 @@ import (
 // encodingMagic begins every encoded preparation.
 const encodingMagic = "mercer/v1/preparation"
 
-// MaxWord bounds the words of a schema and the categories, in bytes.
+// MaxWord is the largest length of a category or of another word in a schema, in bytes.
 const MaxWord = 1 << 10
 
-// Encode returns the canonical encoding: equal preparations have equal encodings.
+// Encode returns the canonical encoding of the preparation. Equal preparations have equal
+// encodings.
 func (p *Preparation) Encode() []byte {
 	var w wire.Writer
 	w.String(encodingMagic)
@@ -165,7 +166,7 @@ func (c *Column) checkFitted(fit fitted) error {
 	return err
 }
 
-// isPlace reports whether a code is one of n places.
+// isPlace reports whether a code is a whole number from 0 to n-1.
 func isPlace(v float64, n int) bool { return v >= 0 && v < float64(n) && v == math.Trunc(v) }
 
 func (p *Preparation) checkScales() error {

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// sums are the sums of one column.
+// sums holds the sums of one column over all parties.
 type sums struct {
 	rows, gaps           int64
 	raw, scaled, squares *big.Int
@@ -40,7 +40,7 @@ func (p *Plan) Fit(sum []int64) (*Preparation, error) {
 	return out, nil
 }
 
-// split returns the sums of each column.
+// split returns the sums of each column from the sum of the vectors.
 func (p *Plan) split(sum []int64) []sums {
 	all := make([]sums, len(p.schema))
 	limbs := make(map[entry][]int64)
@@ -107,7 +107,7 @@ func (c *Column) fillOf(s sums) (float64, error) {
 	return mostFrequent(s.words)
 }
 
-// within returns the number at a share of a range, rounded once.
+// within returns the number at the given share of the way from low to high, rounded once.
 func within(low, high float64, share *big.Rat) float64 {
 	lo, hi := new(big.Rat).SetFloat64(low), new(big.Rat).SetFloat64(high)
 	span := hi.Sub(hi, lo)
@@ -115,7 +115,7 @@ func within(low, high float64, share *big.Rat) float64 {
 	return v
 }
 
-// medianOf interpolates within the bin that holds the median.
+// medianOf returns the median, interpolated within the bin that holds it.
 func (c *Column) medianOf(bins []int64) (float64, error) {
 	var total, before int64
 	for _, n := range bins {
@@ -159,7 +159,7 @@ func (c *Column) moments(s sums, fill float64) (mean, variance float64) {
 		second.Add(second, n.Mul(n, new(big.Int).Mul(x, x)))
 	}
 	rows := big.NewInt(s.rows)
-	// variance n^2 = n second - first^2, in squared parts of the range
+	// The variance times n^2 is n second - first^2, in squared parts of the range.
 	spread := new(big.Int).Mul(rows, second)
 	spread.Sub(spread, new(big.Int).Mul(first, first))
 	low, high, _ := c.ends() // NewPlan has refused a column without a range
@@ -168,7 +168,7 @@ func (c *Column) moments(s sums, fill float64) (mean, variance float64) {
 	return mean, float64(share*(high-low)) * (high - low)
 }
 
-// fromLimbs returns the number whose limbs are given; a limb may be a sum over parties.
+// fromLimbs returns the number with the given limbs. A limb may be a sum over parties.
 func fromLimbs(limbs []int64) *big.Int {
 	x := new(big.Int)
 	for i := len(limbs) - 1; i >= 0; i-- {
@@ -189,7 +189,7 @@ func (p *Plan) Possible(sum []int64) error {
 	}
 	for i, v := range sum {
 		if v < 0 || v > mostOfEntry {
-			return fmt.Errorf("prepare: number %d of the sum is %d, which is no sum over rows", i, v)
+			return fmt.Errorf("prepare: number %d of the sum is %d, which cannot be a sum over rows", i, v)
 		}
 	}
 	for j, s := range p.split(sum) {
@@ -216,7 +216,7 @@ func (s sums) possible(categories int) error {
 		return errors.New("the sum of squares is too small for the sum")
 	}
 	if categories > 0 && categories < len(s.words) && total(s.words[categories:]) > 0 {
-		return errors.New("there are counts of words that are no category")
+		return errors.New("words that are not categories are counted")
 	}
 	return nil
 }
@@ -228,7 +228,7 @@ func total(counts []int64) (n int64) {
 	return n
 }
 
-// above reports whether a sum is too large for n numbers of the given bits.
+// above reports whether a sum is larger than n numbers of the given bits can give.
 func above(sum *big.Int, n int64, bits uint) bool {
 	return sum != nil && sum.Cmp(new(big.Int).Lsh(big.NewInt(n), bits)) > 0
 }

@@ -141,8 +141,8 @@ func TestProposal(t *testing.T) {
 		want  string
 	}{
 		{[]string{"Ann", "Bob", "Cid", "Ann"}, `has 3 different words in 4 training rows, too many for a category; list its categories, or leave it out of the schema`},
-		{append(repeated("Yes", 10), repeated("yes", 10)...), `cannot be agreed on: the categories "Yes" and "yes" differ only by case, blanks or Unicode form; keep one, and map the other by values in the catalogue`},
-		{append(repeated("other", 10), repeated("yes", 10)...), `cannot be agreed on: category "other" is the name that prepared columns give to other values; rename it by values in the catalogue`},
+		{append(repeated("Yes", 10), repeated("yes", 10)...), `has words that parties cannot agree on: the categories "Yes" and "yes" differ only by case, blanks or Unicode form; keep one, and map the other by values in the catalogue`},
+		{append(repeated("other", 10), repeated("yes", 10)...), `has words that parties cannot agree on: category "other" is the name that prepared columns give to other values; rename it by values in the catalogue`},
 		{append(repeated(strings.Repeat("x", MaxWord+1), 10), repeated("yes", 10)...), `holds a word of 1025 bytes, and a category has at most 1024; leave the column out of the schema`},
 	} {
 		f := frameOf(t, column(tt.words...), agree)

@@ -10,19 +10,19 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Frame is a table of typed cells, each a value or a gap. It is a [dataset.Typed]: its codes are
-// numbers, days, 0 and 1, or indices of categories; NaN is a gap, and -1 a word that is no
-// category.
+// Frame is a table of typed cells, each of which is a value or a gap. It is a [dataset.Typed]: its
+// codes are numbers, days, 0 and 1, or indices of categories; NaN is a gap, and -1 a word that is
+// no category.
 type Frame struct {
 	schema Schema
-	words  [][]string // by code, for each column with agreed categories
+	words  [][]string // words by code, for each column with agreed categories
 	blocks [][]float64
 	order  []int // indices of the chosen rows; nil: all rows
 	rows   int
 	// Dropped counts the rows that were left out because of a gap.
 	Dropped int
-	// Outside counts for each column the cells outside its range, which became gaps or an end of
-	// the range; nil for a part of a table.
+	// Outside counts, for each column, the cells outside its range. They became gaps or an end of
+	// the range. It is nil for a part of a table.
 	Outside []int
 	// Absent names the columns that the table lacked; all of their cells are gaps.
 	Absent []string
@@ -43,10 +43,10 @@ func (f *Frame) add(cells []float64) {
 	f.rows++
 }
 
-// Schema describes the columns.
+// Schema returns the descriptions of the columns.
 func (f *Frame) Schema() Schema { return f.schema }
 
-// row returns the codes of a row, aliasing the frame.
+// row returns the codes of a row without copying them.
 func (f *Frame) row(i int) []float64 {
 	if f.order != nil {
 		i = f.order[i]
@@ -66,7 +66,7 @@ func (f *Frame) Rows() int {
 // Cols returns the number of columns.
 func (f *Frame) Cols() int { return len(f.schema) }
 
-// Row writes the codes of row i into dst; nil allocates.
+// Row writes the codes of row i into dst. If dst is nil, Row allocates it.
 func (f *Frame) Row(i int, dst []float64) []float64 {
 	if dst == nil {
 		dst = make([]float64, len(f.schema))
@@ -86,7 +86,7 @@ func (f *Frame) Subset(rows []int) dataset.Table {
 	return &some
 }
 
-// Columns returns the given columns, copied.
+// Columns returns a copy of the given columns.
 func (f *Frame) Columns(cols []int) dataset.Table {
 	some := newFrame(linalg.At(f.schema, cols))
 	some.words = linalg.At(f.words, cols)
@@ -104,8 +104,8 @@ func (f *Frame) Each(i int, visit func(col int, value float64)) {
 	}
 }
 
-// AppendCell appends an unambiguous form of a cell: its bits or, for a column with agreed
-// categories, its word.
+// AppendCell appends an unambiguous encoding of a cell to b. It contains the cell's bits or, for a
+// column with agreed categories, its word.
 func (f *Frame) AppendCell(b []byte, row, col int) []byte {
 	v := f.row(row)[col]
 	if f.schema[col].Agree && v >= 0 {
@@ -115,14 +115,14 @@ func (f *Frame) AppendCell(b []byte, row, col int) []byte {
 	if isGap(v) {
 		return append(b, 'g')
 	}
-	return binary.BigEndian.AppendUint64(append(b, 'n'), math.Float64bits(v+0)) // one zero
+	return binary.BigEndian.AppendUint64(append(b, 'n'), math.Float64bits(v+0)) // adding 0 turns -0 into 0
 }
 
-// Below returns the frame with the rows of another frame of the same schema below it.
+// Below returns the frame extended by the rows of another frame of the same schema.
 func (f *Frame) Below(other dataset.Table) (dataset.Typed, error) {
 	o, is := other.(*Frame)
 	if !is || !slices.EqualFunc(f.schema, o.schema, Column.reads) {
-		return nil, errors.New("the tables were read by different schemas")
+		return nil, errors.New("the tables were read with different schemas")
 	}
 	both := newFrame(f.schema)
 	both.Dropped = f.Dropped + o.Dropped
@@ -157,7 +157,7 @@ func (f *Frame) unite(first, second [][]string) [][]float64 {
 	return codes
 }
 
-// recoded returns a row with other codes of its words.
+// recoded returns row i with the new codes of its words.
 func (f *Frame) recoded(i int, codes [][]float64) []float64 {
 	row := slices.Clone(f.row(i))
 	for j, c := range codes {

@@ -43,10 +43,10 @@ func TestFrameRowsAndColumns(t *testing.T) {
 		t.Errorf("the upper table has changed: %s", diff)
 	}
 	_, err = f.Below(frameOf(t, "n,v\n1,2\n", Schema{{Name: "n"}, {Name: "v"}}))
-	wantError(t, err, "the tables were read by different schemas")
+	wantError(t, err, "the tables were read with different schemas")
 	_, err = frameOf(t, "c\nF\n", Schema{{Name: "c", Type: Category, Categories: []string{"F", "M"}}}).Below(
 		frameOf(t, "c\nF\n", Schema{{Name: "c", Type: Category, Categories: []string{"M", "F"}}}))
-	wantError(t, err, "the tables were read by different schemas")
+	wantError(t, err, "the tables were read with different schemas")
 }
 
 // A frame of more rows than one block holds is read and cut alike.
@@ -334,5 +334,5 @@ func TestImpossibleSums(t *testing.T) {
 	sum := make([]int64, plan.Entries())
 	sum[0], sum[1+700] = 200, 150 // of 1,024 words, of which one is agreed
 	_, err = plan.Fit(sum)
-	wantError(t, err, "prepare: column 1 of the schema: there are counts of words that are no category")
+	wantError(t, err, "prepare: column 1 of the schema: words that are not categories are counted")
 }

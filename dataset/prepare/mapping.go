@@ -17,7 +17,7 @@ import (
 // writes it: no job changes it, and it never leaves the party.
 type Mapping struct {
 	CSV     CSV               `yaml:"csv,omitempty"`
-	Columns map[string]Theirs `yaml:"columns,omitempty"` // by the file's own names
+	Columns map[string]Theirs `yaml:"columns,omitempty"` // the file's own names are the keys
 	Drop    []string          `yaml:"drop,omitempty"`
 	Keep    []string          `yaml:"keep,omitempty"`
 }
@@ -28,15 +28,15 @@ type CSV struct {
 	Decimal   string   `yaml:"decimal,omitempty"`
 	Missing   []string `yaml:"missing,omitempty"` // words that mark a gap; an empty cell always does
 	Encoding  string   `yaml:"encoding,omitempty"`
-	Names     []string `yaml:"names,omitempty"` // of the columns, for a text without a header line
+	Names     []string `yaml:"names,omitempty"` // names of the columns, for a text without a header line
 }
 
-// Theirs is the federation's view of one of the party's columns.
+// Theirs says how the federation names, measures and codes one of the party's columns.
 type Theirs struct {
 	As     string            `yaml:"as,omitempty"`     // the federation's name
-	Unit   string            `yaml:"unit,omitempty"`   // of the file's numbers
-	Times  float64           `yaml:"times,omitempty"`  // factor to the schema's unit
-	Values map[string]string `yaml:"values,omitempty"` // the file's words -> the federation's
+	Unit   string            `yaml:"unit,omitempty"`   // unit of the file's numbers
+	Times  float64           `yaml:"times,omitempty"`  // factor that converts to the schema's unit
+	Values map[string]string `yaml:"values,omitempty"` // the federation's word for each of the file's words
 }
 
 // Empty reports whether the mapping has no entries.
@@ -131,7 +131,7 @@ func (r IDRule) Canonical(theirs map[string]Theirs) string {
 	return fmt.Sprintf("%q normalized by %q", names, r.Normalize)
 }
 
-// Of makes a row's id from its cells, one for each column.
+// Of makes a row's id from its cells in the columns of the rule.
 func (r IDRule) Of(cells []string) (string, error) {
 	if len(cells) != len(r.Columns) {
 		return "", fmt.Errorf("there are %d cells for an id that is made from %d columns", len(cells), len(r.Columns))
@@ -187,8 +187,8 @@ func (r *IDRule) id(fields []string) (string, int, error) {
 	return strings.Join(parts, idSeparator), 0, nil
 }
 
-// feature finds a column of the schema. An error about a column of a job's schema is an
-// [UnlikeError].
+// feature finds the file's column for a column of the schema. An error about a column of a job's
+// schema is an [UnlikeError].
 func (r *reader) feature(columns, names []string, c Column) (field, error) {
 	f, err := r.find(columns, names, c.Name, "")
 	if err != nil && r.Absent && c.filled() {
@@ -213,8 +213,8 @@ func (t Table) find(columns, names []string, name, what string) (field, error) {
 	return field{at, columns[at], t.Mapping.Columns[columns[at]]}, nil
 }
 
-// UnlikeError refuses a table that lacks a column of the schema or has it in another unit. Its
-// text uses the file's column names and is for the table's owner.
+// UnlikeError reports a table that lacks a column of the schema or has it in another unit. Its text
+// uses the file's column names and is for the table's owner.
 type UnlikeError struct {
 	Column string // the schema's name
 	Err    error

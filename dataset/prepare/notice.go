@@ -7,25 +7,25 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// Bounds on the distance of a party's own median from the common one.
+// These bounds limit the distance of a party's own median from the median of all parties.
 const (
 	leastRatio    = 0.2
 	mostRatio     = 5
 	mostDeviation = 2 // in standard deviations of all parties' rows
 )
 
-// middle is the median or mean of a column's numbers, by the sums of all parties.
+// middle is the median or mean of a column's numbers, computed from the sums of all parties.
 type middle struct {
 	name        string // "median" or "mean"
 	value       float64
-	deviation   float64 // 0 if the sums do not give it
-	transformed bool    // value and deviation are of the transformed numbers
+	deviation   float64 // standard deviation; 0 if the sums do not give it
+	transformed bool    // whether value and deviation are of the transformed numbers
 }
 
 // Notices compares each number column's median over a party's own rows with the median over all
-// parties' training rows, or with their mean if the sums give no median. It returns a sentence
-// for each column whose medians differ much. The sentences quote both numbers and are for the
-// party's own operator.
+// parties' training rows. If the sums give no median, it compares with the mean. It returns a
+// sentence for each column whose medians differ much. The sentences quote both numbers and are for
+// the party's own operator.
 func (p *Plan) Notices(sum []int64, f *Frame, rows []int) []string {
 	var list []string
 	for j, s := range p.split(sum) {
@@ -64,7 +64,7 @@ func (c *Column) middleOf(s sums) (middle, bool) {
 		value, err := c.medianOf(s.bins)
 		return middle{"median", value, c.spreadOf(s.bins), false}, err == nil
 	case s.scaled != nil:
-		s.rows, s.gaps = s.rows-s.gaps, 0 // without gaps
+		s.rows, s.gaps = s.rows-s.gaps, 0 // only rows with a value count
 		mean, variance := c.moments(s, 0)
 		return middle{"mean", mean, math.Sqrt(variance), c.Transform != Identity}, true
 	case s.raw != nil:
@@ -74,7 +74,7 @@ func (c *Column) middleOf(s sums) (middle, bool) {
 	return middle{}, false
 }
 
-// spreadOf returns the standard deviation of numbers at the centres of their bins.
+// spreadOf returns the standard deviation of the numbers, as if each were at the centre of its bin.
 func (c *Column) spreadOf(bins []int64) float64 {
 	width := (c.Range[1] - c.Range[0]) / Bins
 	n, mean, squares := float64(total(bins)), 0.0, 0.0
@@ -100,7 +100,7 @@ func (m middle) far(c *Column, own float64) bool {
 	return ratio < leastRatio || ratio > mostRatio
 }
 
-// shown returns a number on the scale of the middle.
+// shown returns a number on the scale of the middle: transformed if the middle is.
 func (m middle) shown(c *Column, v float64) float64 {
 	if m.transformed {
 		return c.transformed(v)

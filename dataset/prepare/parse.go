@@ -12,7 +12,7 @@ import (
 
 const decimalPoint = '.'
 
-// gap is the code of a cell without a value, unseen the code of a word that is no category.
+// gap is the code of a cell without a value. unseen is the code of a word that is not a category.
 var gap = math.NaN()
 
 const unseen = -1
@@ -79,12 +79,12 @@ func list(words []string) string {
 	return strings.Join(words[:most], ", ") + ", ..."
 }
 
-// errOutside is the end of a sentence about a number outside the range.
+// errOutside returns the error for a number outside the range, as a predicate after the number.
 func (c *Column) errOutside() error {
 	return fmt.Errorf("is outside the range of %g to %g; correct the cell, or write \"outside: missing\" or \"outside: clip\" in the schema", c.Range[0], c.Range[1])
 }
 
-// within applies the range to a number.
+// within returns a number after the column's treatment of numbers outside its range.
 func (c *Column) within(v float64) (float64, error) {
 	if !c.Ranged() || v >= c.Range[0] && v <= c.Range[1] {
 		return v, c.hasTransform(v)

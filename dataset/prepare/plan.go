@@ -18,7 +18,7 @@ import (
 // exact and do not depend on the order of rows or parties. A sum is written in limbs of 32 bits.
 type Plan struct {
 	schema     Schema
-	categories [][]string // of each column
+	categories [][]string // categories of each column
 	scaling    Scaling
 	entries    []entry
 }
@@ -28,35 +28,35 @@ type what int
 
 const (
 	countRows  what = iota
-	countGaps       // of a column
-	sumRaw          // of a column's numbers, one limb
-	sumScaled       // of a column's transformed numbers, one limb
-	sumSquares      // of the squared transformed numbers, one limb
-	countBin        // a column's numbers in one part of the range
-	countWord       // a column's cells of one category
+	countGaps       // gaps of a column
+	sumRaw          // one limb of the sum of a column's numbers
+	sumScaled       // one limb of the sum of a column's transformed numbers
+	sumSquares      // one limb of the sum of the squared transformed numbers
+	countBin        // number of a column's cells in one part of the range
+	countWord       // number of a column's cells of one category
 )
 
-// entry is one number of the vector.
+// entry identifies one number of the vector.
 type entry struct {
 	what   what
 	column int
 	part   int // limb, bin or category
 }
 
-// Widths of the integers.
+// These numbers set the sizes of the integers in a vector.
 const (
 	fraction  = 52 // bits of a number's place within its range
 	limbBits  = 32
-	rawLimbs  = 3 // 52 bits and up to 32 of rows
-	powLimbs  = 5 // 104 bits and up to 32 of rows
+	rawLimbs  = 3 // limbs of 52 bits and up to 32 bits of rows
+	powLimbs  = 5 // limbs of 104 bits and up to 32 bits of rows
 	Bins      = 1024
 	EntryTop  = 1<<limbBits - 1 // bound of one party's entry
 	leastSeen = 100             // least number of values over all parties together
 )
 
-// Least is the least number of a party's own training rows that must have a word before the party
-// reveals it to the others, and the least number of values that a party must have in a column
-// before it releases sums of the column.
+// Least is the number of a party's own training rows that must have a word before the party reveals
+// it to the others. A party must also have at least Least values in a column before it releases
+// sums of the column.
 const Least = 10
 
 // MaxUnited bounds the agreed categories of a column over all parties.
@@ -106,7 +106,7 @@ func (p *Plan) With(agreed [][]string) (*Plan, error) {
 	return &with, p.schema.distinct(with.categories)
 }
 
-// Fits reports whether the preparation has values that are fitted on rows.
+// Fits reports whether the preparation needs values that are fitted on rows.
 func (p *Plan) Fits() bool { return len(p.entries) > 0 || len(p.schema.Agrees()) > 0 }
 
 // plan adds the entries of a column.
@@ -148,7 +148,7 @@ func (p *Plan) words(j int) int {
 	return max(2, len(p.schema[j].Categories))
 }
 
-// Entries returns the length of a vector; 0 if nothing has to be added up.
+// Entries returns the length of a vector. It is 0 if parties have nothing to add up.
 func (p *Plan) Entries() int { return len(p.entries) }
 
 // Vector returns a party's entries over its training rows. A value that fewer than [Least] rows
@@ -223,15 +223,15 @@ func (c *Column) count(w what, v float64, sum *big.Int, dst []int64) {
 	}
 }
 
-// foldEnds moves the outermost counts inwards, from both ends, until a part holds [Least] of
-// them, since the greatest number of a column belongs to one row. The median stays in its part
-// unless a party has fewer than Least rows on one side of it.
+// foldEnds moves the outermost counts inwards, from both ends, until a part of the range holds
+// [Least] of them. Otherwise the greatest number of a column would show a single row. The median
+// stays in its part unless a party has fewer than Least rows on one side of it.
 func foldEnds(bins []int64) {
 	low := foldUp(bins, func(i int) int { return i })
 	foldUp(bins[low:], func(i int) int { return len(bins[low:]) - 1 - i })
 }
 
-// foldUp moves counts on, in the given order of the parts, until one part holds Least of them or
+// foldUp moves counts to the next part, in the given order, until one part holds Least of them or
 // the last part holds all. It returns the place of that part in the order.
 func foldUp(bins []int64, at func(i int) int) int {
 	carried := int64(0)
@@ -267,7 +267,7 @@ func (c *Column) bin(v float64) int {
 	return min(max(at, 0), Bins-1)
 }
 
-// toLimbs writes a number that is not negative in limbs.
+// toLimbs splits a number that is not negative into limbs.
 func toLimbs(x *big.Int, dst []int64) {
 	rest, mask := new(big.Int).Set(x), big.NewInt(EntryTop)
 	for i := range dst {
@@ -276,7 +276,7 @@ func toLimbs(x *big.Int, dst []int64) {
 	}
 }
 
-// Told describes the sums of a plan by column: everyone who receives the sum learns them.
+// Told describes the sums of each column. Everyone who receives the sum of the vectors learns them.
 func (p *Plan) Told() []string {
 	var lines []string
 	for j := range p.schema {
@@ -302,7 +302,8 @@ func (p *Plan) toldOf(j int) []string {
 	return parts
 }
 
-// Holds describes the fitted values by column: everyone who receives the preparation learns them.
+// Holds describes the fitted values of each column. Everyone who receives the preparation learns
+// them.
 func (p *Plan) Holds() []string {
 	var lines []string
 	for j, c := range p.schema {

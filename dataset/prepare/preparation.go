@@ -11,13 +11,13 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Preparation turns frames of its schema into numbers: it fills gaps, transforms numbers, and
+// Preparation turns frames of its schema into numbers. It fills gaps, transforms numbers, and
 // writes categories as columns of 0 and 1. It is immutable.
 type Preparation struct {
 	schema  Schema
 	columns []fitted
-	// Offset and Factor scale the prepared columns to (x - Offset) Factor; nil without scaling.
-	// One-hot, indicator and boolean columns have 0 and 1.
+	// Offset and Factor scale each prepared column x to (x - Offset) * Factor. They are nil without
+	// scaling. One-hot, indicator and boolean columns have 0 and 1.
 	Offset, Factor []float64
 }
 
@@ -27,10 +27,10 @@ type fitted struct {
 	categories []string
 }
 
-// Schema describes the columns before they are prepared.
+// Schema returns the descriptions of the columns before they are prepared.
 func (p *Preparation) Schema() Schema { return p.schema }
 
-// Follows refuses a preparation with another schema or scaling than the given ones of a job.
+// Follows returns an error unless the preparation has the schema and the scaling of a job.
 func (p *Preparation) Follows(s Schema, scaling Scaling) error {
 	if !slices.EqualFunc(p.schema, s, func(a, b Column) bool { return a.same(b) }) {
 		return errors.New("prepare: the preparation's schema differs from the job's")
@@ -41,7 +41,7 @@ func (p *Preparation) Follows(s Schema, scaling Scaling) error {
 	return nil
 }
 
-// Of returns the preparation of some of its columns, in the order of s.
+// Of returns the preparation restricted to the columns of s, in their order.
 func (p *Preparation) Of(s Schema) (*Preparation, error) {
 	starts, at := make([]int, len(p.schema)+1), 0
 	for j, c := range p.schema {
@@ -118,13 +118,13 @@ func (c Column) names(categories []string) []string {
 	return names
 }
 
-// Apply returns the table of numbers, without scaling. The frame must have the preparation's
-// schema.
+// Apply returns the prepared numbers of a frame, without scaling. The frame must have the
+// preparation's schema.
 func (p *Preparation) Apply(f *Frame) (*dataset.Dense, error) {
 	return p.apply(f, plain(p.schema, p.categories(), f))
 }
 
-// apply prepares a frame after the masks have replaced cells of it.
+// apply prepares a frame after the masks have replaced some of its cells.
 func (p *Preparation) apply(f *Frame, cells []mask) (*dataset.Dense, error) {
 	if !slices.EqualFunc(p.schema, f.schema, Column.reads) {
 		return nil, fmt.Errorf("prepare: a table with columns %s cannot be prepared by a schema with columns %s", list(f.schema.Names()), list(p.schema.Names()))
@@ -157,7 +157,7 @@ func (p *Preparation) Prepare(set *dataset.Set, f *Frame) (*dataset.Set, error) 
 	return &made, nil
 }
 
-// reads reports whether cells have the same meaning by both descriptions.
+// reads reports whether cells have the same meaning in both descriptions of a column.
 func (c Column) reads(other Column) bool {
 	return c.Name == other.Name && c.Type == other.Type && slices.Equal(c.Categories, other.Categories)
 }
@@ -171,7 +171,7 @@ func places(words, categories []string) []float64 {
 	return at
 }
 
-// row prepares one row.
+// row writes the prepared columns of one row into dst.
 func (p *Preparation) row(row []float64, cells []mask, dst []float64) error {
 	for j, v := range row {
 		c := &p.schema[j]
@@ -227,7 +227,7 @@ func (c *Column) transformed(v float64) float64 {
 
 // log1p is log(1 + x) with a correction for the rounding of 1 + x.
 func log1p(x float64) float64 {
-	if x > 1<<fraction { // 1 + x is x, nearly, and its product would overflow
+	if x > 1<<fraction { // 1 + x is nearly x, and the product below would overflow
 		return exactmath.Log(x)
 	}
 	u := 1 + x
@@ -237,5 +237,5 @@ func log1p(x float64) float64 {
 	return float64(exactmath.Log(u)*x) / float64(u-1)
 }
 
-// prepared returns the name of a column that is made from this one.
+// prepared returns the name of a prepared column that is made from column c.
 func (c Column) prepared(what string) string { return c.Name + "_" + what }

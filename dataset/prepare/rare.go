@@ -8,16 +8,17 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Rare is the number of training rows of a column whose value occurs in few rows.
+// Rare counts the training rows of a column whose value occurs in few rows.
 type Rare struct {
 	Column string
 	Rows   int
 }
 
-// Common returns the table of numbers that enters sums: [Preparation.Apply] of a frame in which
-// values that fewer than [Least] of the given rows have are replaced. A rare word becomes other,
-// if the column has that category and enough rows are in it, else the commonest word. Rare truth
-// values, rare gaps, and the deviating numbers of an otherwise constant column are replaced, too.
+// Common returns the prepared table of a frame after replacing its rare values, for use in sums
+// over parties. A value is rare if fewer than [Least] of the given rows have it. A rare word
+// becomes other, if the column has that category and enough rows are in it, else the commonest
+// word. Rare truth values, rare gaps, and the deviating numbers of an otherwise constant column are
+// replaced, too.
 func (p *Preparation) Common(f *Frame, rows []int) (*dataset.Dense, error) {
 	return p.apply(f, p.masks(f, rows))
 }
@@ -37,13 +38,14 @@ func (p *Plan) Rare(f *Frame, rows []int) []Rare {
 	return rareOf(p.schema, cells)
 }
 
-// masks fills rare gaps in the same way as all gaps, so that no indicator shows them.
+// masks returns the masks that [Preparation.Common] applies. They fill rare gaps like all gaps, so
+// that no indicator shows them.
 func (p *Preparation) masks(f *Frame, rows []int) []mask {
 	return masks(p.schema, p.categories(), f, rows, func(j int, _ []float64) float64 { return p.columns[j].fill })
 }
 
-// masks fills rare gaps of a column with an indicator from the given rows' other cells. Other
-// gaps remain and are counted as gaps.
+// masks returns the masks that [Plan.Vector] applies. If a column has an indicator, they fill its
+// rare gaps with a value computed from its other cells. Other gaps remain and are counted as gaps.
 func (p *Plan) masks(f *Frame, rows []int) []mask {
 	return masks(p.schema, p.categories, f, rows, func(j int, values []float64) float64 {
 		if !p.schema[j].Indicator {
@@ -53,8 +55,7 @@ func (p *Plan) masks(f *Frame, rows []int) []mask {
 	})
 }
 
-// rareOf lists the columns in which masks replace cells of the rows from which the masks were
-// made.
+// rareOf lists the columns in which masks replace cells, with the number of rows.
 func rareOf(s Schema, all []mask) []Rare {
 	var list []Rare
 	for j := range all {
@@ -65,13 +66,13 @@ func rareOf(s Schema, all []mask) []Rare {
 	return list
 }
 
-// mask replaces cells of a column.
+// mask says how cells of a column are replaced.
 type mask struct {
-	words []float64 // the agreed index of each of the frame's own words; nil without agreed categories
-	fill  float64   // replaces a gap; a gap itself if gaps stay
-	level bool      // whether all cells but gaps hold one value
-	value float64   // that value; a gap if nearly all cells are gaps
-	codes []float64 // the replacement of each category, of a word that is none, and of a gap; nil: no replacement
+	words []float64 // agreed index of each of the frame's words; nil without agreed categories
+	fill  float64   // replacement of a gap; a gap itself if gaps stay
+	level bool      // whether all cells except gaps get the same value
+	value float64   // value of all cells if level is true; a gap if nearly all cells are gaps
+	codes []float64 // replacement of each category, of any other word, and of a gap; nil for no replacement
 	few   int       // number of given rows with a replaced cell
 }
 
@@ -86,8 +87,8 @@ func (m *mask) cell(v float64) float64 {
 	return m.after(v)
 }
 
-// after returns the replacement of a cell whose gap is filled and whose word is coded by the
-// agreed categories.
+// after returns the replacement of a cell after its gap is filled and its word has the code of an
+// agreed category.
 func (m *mask) after(v float64) float64 {
 	if m.codes != nil {
 		return m.codes[m.state(v)]
@@ -98,7 +99,7 @@ func (m *mask) after(v float64) float64 {
 	return v
 }
 
-// state returns the index of a cell among the codes.
+// state returns the index into codes that belongs to a cell.
 func (m *mask) state(v float64) int {
 	switch {
 	case isGap(v):
@@ -121,8 +122,8 @@ func plain(s Schema, categories [][]string, f *Frame) []mask {
 	return all
 }
 
-// masks finds the rare values of the given rows. Rare gaps of a column get the value that fill
-// computes from the column's other cells. Without rows nothing is replaced.
+// masks returns masks that replace the rare values of the given rows. Rare gaps of a column get the
+// value that fill computes from the column's other cells. Without rows nothing is replaced.
 func masks(s Schema, categories [][]string, f *Frame, rows []int, fill func(j int, values []float64) float64) []mask {
 	all := plain(s, categories, f)
 	if len(rows) == 0 {
@@ -140,7 +141,7 @@ func masks(s Schema, categories [][]string, f *Frame, rows []int, fill func(j in
 	return all
 }
 
-// maskCells decides how a column's cells are replaced, once its gaps are decided.
+// maskCells decides how a column's cells are replaced, after maskGaps has decided about its gaps.
 func (c *Column) maskCells(m *mask, column []float64, categories []string) {
 	filled := slices.Clone(column)
 	for k, v := range filled {
@@ -149,7 +150,7 @@ func (c *Column) maskCells(m *mask, column []float64, categories []string) {
 		}
 	}
 	switch {
-	case m.level: // nearly all are gaps
+	case m.level: // nearly all cells are gaps
 	case c.Type == Category || c.Type == Boolean:
 		c.maskWords(m, filled, categories)
 	default:
@@ -158,7 +159,7 @@ func (c *Column) maskCells(m *mask, column []float64, categories []string) {
 	m.few = 0
 	for k, v := range column {
 		if isGap(v) && !c.showsGaps() {
-			continue // it is filled in any case
+			continue // a gap is filled in any case
 		}
 		if to := m.after(filled[k]); to != v && !(isGap(to) && isGap(v)) {
 			m.few++
@@ -169,8 +170,8 @@ func (c *Column) maskCells(m *mask, column []float64, categories []string) {
 // showsGaps reports whether the prepared columns distinguish a gap from a cell.
 func (c *Column) showsGaps() bool { return c.Indicator || c.Type == Category }
 
-// maskGaps decides how a column's gaps are replaced: rare gaps are filled, and if nearly all
-// cells are gaps, all become gaps.
+// maskGaps decides how a column's gaps are replaced. Rare gaps are filled; if nearly all cells are
+// gaps, all become gaps.
 func (c *Column) maskGaps(m *mask, column []float64, fill func(values []float64) float64) {
 	var values []float64
 	for _, v := range column {
@@ -187,7 +188,7 @@ func (c *Column) maskGaps(m *mask, column []float64, fill func(values []float64)
 	}
 }
 
-// ownFill returns the fill that follows from the column's own values.
+// ownFill returns the code that fills the column's gaps, computed from the given values.
 func (c *Column) ownFill(values []float64, categories []string) float64 {
 	own := *c
 	own.Agree = false // the values are coded by agreed categories already
@@ -196,7 +197,7 @@ func (c *Column) ownFill(values []float64, categories []string) float64 {
 		return unseen // all words of the column are outside the categories
 	}
 	if c.Ranged() && (c.Type == Number || c.Type == Date) {
-		fill = min(max(fill, c.Range[0]), c.Range[1]) // rounding may leave the range
+		fill = min(max(fill, c.Range[0]), c.Range[1]) // rounding may have left the range
 	}
 	return fill
 }

@@ -14,19 +14,19 @@ import (
 
 // Table describes a table to be read.
 type Table struct {
-	Name    string // for messages
-	Schema  Schema // nil: all columns without another use hold numbers without gaps
+	Name    string // name of the table in messages
+	Schema  Schema // if nil, all columns without another use hold numbers without gaps
 	Mapping Mapping
 	Label   string // column of the labels by the federation's name, "" for none
-	ID      IDRule // no columns: no ids
+	ID      IDRule // rule for the ids; without columns, there are no ids
 	Group   string // column of the groups by the federation's name, "" for none
-	Cut     string // column by which later rows are held out, "" for none
+	Cut     string // column that decides which rows are held out, "" for none
 	Gaps    bool   // whether labels may be missing; a missing label is ""
-	// Classes are the allowed labels; nil: any.
+	// Classes are the allowed labels; nil allows all.
 	Classes []string
 	Aside   []string
-	// Features are the columns of numbers of a table without a schema, in the file's order; nil:
-	// all columns without another use.
+	// Features are the feature columns of a table without a schema, in the file's order. If it is
+	// nil, all columns without another use are features.
 	Features []string
 	// Absent allows a table to lack columns whose gaps the schema fills; all of their cells are
 	// gaps.
@@ -54,8 +54,8 @@ func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 	return r.set(), nil
 }
 
-// People returns the person of each row, in the order of the records: the cell of the group's
-// column or, without a group, the id. It returns nil for a table without both.
+// People returns the person of each row, in the order of the records. The person is the cell of the
+// group's column or, without a group, the id. People returns nil for a table without both.
 func (t Table) People(from dataset.Records) ([]string, error) {
 	t.Schema, t.Label, t.Cut = Schema{}, "", ""
 	r, err := t.reader(from.Columns())
@@ -72,7 +72,7 @@ func (t Table) People(from dataset.Records) ([]string, error) {
 	return r.keys, nil
 }
 
-// each calls add with the rows up to the end of the table.
+// each calls add for every row of the table.
 func (t Table) each(from dataset.Records, add func(dataset.Record) error) error {
 	for {
 		row, err := from.Next()
@@ -92,20 +92,20 @@ func (t Table) refuse(line int, err error) error {
 	return &dataset.SyntaxError{Name: t.Name, Line: line, Err: err}
 }
 
-// reader collects rows.
+// reader collects the rows of a table.
 type reader struct {
 	Table
-	features []field // in the schema's order
+	features []field // column of the file for each column of the schema
 	label    field
 	group    field
 	cut      field
 	ids      []int    // indices of the id's columns; empty without ids
 	absent   []string // columns of the schema that the table lacks
 	frame    *Frame
-	places   []map[string]float64 // of the words of each column with agreed categories
+	places   []map[string]float64 // code of each word, for each column with agreed categories
 	missing  map[string]bool
 	decimal  byte
-	plain    bool // without a schema
+	plain    bool // whether the table has no schema
 
 	labels  []string
 	forms   map[string]string // canonical labels, so that the name of each class is kept once
@@ -119,12 +119,12 @@ type reader struct {
 
 // field is a column of the file.
 type field struct {
-	at     int // its index; -1 for none
+	at     int // index of the column; -1 for none
 	own    string
 	theirs Theirs
 }
 
-// reader finds the columns of the table.
+// reader returns a reader of a table with the given columns.
 func (t Table) reader(columns []string) (*reader, error) {
 	names, err := t.Mapping.renamed(columns)
 	if err != nil {
@@ -201,7 +201,7 @@ func (r *reader) begin() {
 	}
 }
 
-// allNumbers returns the schema of a job without one.
+// allNumbers returns the schema of a table without a schema: all features are numbers.
 func (t Table) allNumbers(names []string) (Schema, error) {
 	if t.Features != nil {
 		return t.listed(names)
@@ -218,7 +218,7 @@ func (t Table) allNumbers(names []string) (Schema, error) {
 	return Numbers(features), nil
 }
 
-// listed returns the schema of the listed columns of numbers.
+// listed returns a schema in which the columns of Features hold numbers.
 func (t Table) listed(names []string) (Schema, error) {
 	var features []string
 	for _, name := range names {
@@ -309,7 +309,7 @@ func (r *reader) parse(j int, word string) (float64, error) {
 		return 0, errWords(r.Schema[j])
 	}
 	code := float64(len(places))
-	word = strings.Clone(word) // the field would keep its whole line in memory
+	word = strings.Clone(word) // without the copy, the whole line would stay in memory
 	places[word] = code
 	r.frame.words[j] = append(r.frame.words[j], word)
 	return code, nil
@@ -376,7 +376,7 @@ func (r *reader) addID(row dataset.Record) error {
 	if err != nil {
 		return fmt.Errorf("column %s of the ids %w", dataset.Quote(r.ID.Columns[at]), err)
 	}
-	id = strings.Clone(id) // the field would keep its whole line in memory
+	id = strings.Clone(id) // without the copy, the whole line would stay in memory
 	if first, taken := r.firstID[id]; taken {
 		return fmt.Errorf("the id is also in line %d; keep one of the two rows", first)
 	}
@@ -402,12 +402,12 @@ func (r *reader) set() *dataset.Set {
 	return s
 }
 
-// errWords refuses a category column with too many different words.
+// errWords returns the error for a category column with too many different words.
 func errWords(c Column) error {
 	return fmt.Errorf("column %s has more than %d different words; a category has few: list its categories, or leave the column out of the schema", dataset.Quote(c.Name), maxWords)
 }
 
-// numbers returns the cells of a frame without gaps and categories as a table.
+// numbers returns the cells as a dense table. The frame must have no gaps and no categories.
 func (f *Frame) numbers() *dataset.Dense {
 	m := linalg.New[float64](f.rows, len(f.schema))
 	for i := range f.rows {

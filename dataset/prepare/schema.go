@@ -27,10 +27,10 @@ type Outside string
 const (
 	OutsideRefuse  Outside = "refuse"
 	OutsideMissing Outside = "missing" // the cell counts as a gap
-	OutsideClip    Outside = "clip"    // to the nearer end of the range
+	OutsideClip    Outside = "clip"    // the number becomes the nearer end of the range
 )
 
-// Fill names the value that fills the gaps of a column.
+// Fill names the way in which the gaps of a column are filled.
 type Fill string
 
 // Ways to fill gaps.
@@ -47,7 +47,7 @@ const (
 // Transform is a function that is applied to the numbers of a column.
 type Transform string
 
-// Functions of numbers.
+// Transforms of numbers.
 const (
 	Identity Transform = ""
 	Log      Transform = "log"
@@ -58,11 +58,11 @@ const (
 // Unknown names the treatment of words outside the categories.
 type Unknown string
 
-// Treatments of other words.
+// Treatments of words outside the categories.
 const (
 	UnknownError  Unknown = "error"
-	UnknownIgnore Unknown = "ignore" // zeros in all columns of the categories
-	UnknownOther  Unknown = "other"  // a category of its own
+	UnknownIgnore Unknown = "ignore" // the word becomes zeros in all columns of the categories
+	UnknownOther  Unknown = "other"  // the word belongs to a category of its own
 )
 
 // Part is the part of a date that becomes a number.
@@ -73,7 +73,7 @@ const (
 	Year    Part = "year"
 	Month   Part = "month"
 	Weekday Part = "weekday" // 0 is Monday
-	Days    Part = "days"    // since a day that the schema gives
+	Days    Part = "days"    // days since a day that the schema gives
 )
 
 // Column describes a column for all parties.
@@ -86,7 +86,7 @@ type Column struct {
 	Outside Outside
 
 	Missing   Fill
-	Value     string // for FillValue
+	Value     string // the value that fills gaps for FillValue
 	Indicator bool   // whether a second column marks the gaps
 	Transform Transform
 
@@ -97,9 +97,9 @@ type Column struct {
 
 	True, False []string // words of a boolean column
 
-	Format string // of a date, in strptime's notation
+	Format string // format of a date, in strptime's notation
 	As     Part
-	Since  string // for Days, as YYYY-MM-DD
+	Since  string // day from which Days counts, as YYYY-MM-DD
 }
 
 // Schema lists the columns that a job uses, in its order.
@@ -142,8 +142,8 @@ func (c Column) OneHot() bool { return c.Type == Category && !c.Ordered }
 // Filled reports whether the schema fills the column's gaps.
 func (c Column) Filled() bool { return c.filled() }
 
-// Filters names the setting by which the column's values decide which rows are used, or which
-// numbers are used unchanged; "" without one.
+// Filters returns the setting by which the column's values decide which rows are used, or which
+// numbers stay unchanged. Without such a setting it returns "".
 func (c Column) Filters() string {
 	switch {
 	case c.Missing == FillDropRow:
@@ -253,7 +253,7 @@ func (c *Column) gaps(fit fitted) string {
 	return text
 }
 
-// word returns the most frequent word.
+// word returns the most frequent word, which fills the column's gaps.
 func (c *Column) word(fit fitted) string {
 	at := int(fit.fill)
 	switch {

@@ -154,7 +154,7 @@ func TestLoadKindsRefuses(t *testing.T) {
 		{"arrays/a.npy", Columns{Label: "y"}, in("arrays/a.npy") + `: label: no column is called "y", since the columns of an array have no names; give an index from 0, last or none`},
 		{"arrays/a.npy", Columns{ID: "y"}, in("arrays/a.npy") + ` has no column "y"; it has no row ids, so leave id out`},
 		{"arrays/a.npy#x", Columns{}, in("arrays/a.npy") + ` has no part "x"; only archives (.npz) and folders of images have parts`},
-		{"arrays/text.npz", Columns{}, in("arrays/text.npz") + ": it is no readable archive (zip: not a valid zip file); copy it again, or save it with numpy.savez"},
+		{"arrays/text.npz", Columns{}, in("arrays/text.npz") + ": the file is not a readable archive (zip: not a valid zip file); copy it again, or save the arrays with numpy.savez"},
 		{"arrays/kinds.npz#f4C", Columns{Label: "y_object"}, in("arrays/kinds.npz") + `: array "y_object": the array holds Python objects, which only Python can read; save it as numbers, or labels as dtype str`},
 		{"mixed", Columns{}, in("mixed") + "/dog/1.png: the image has 2 x 2 pixels, but the first image (cat/1.png) has 4 x 2; make all images one size, or set width and height"},
 		{"broken", Columns{}, in("broken") + "/cat/1.png: the file is neither JPEG nor PNG; replace or remove it"},

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// codec names the compression of pages.
+// codec is the number by which files name a compression method.
 type codec int64
 
 const (
@@ -36,15 +36,15 @@ func (c codec) check() error {
 	return fmt.Errorf("is compressed by %s, which is not supported; write the file with snappy, gzip, zstd or no compression", name)
 }
 
-// decompressor keeps what decoders need from page to page.
+// decompressor holds the decoders that are reused from page to page.
 type decompressor struct {
 	in     bytes.Reader
 	gzip   gzip.Reader
 	zstd   *zstd.Decoder
-	window int // of zstd
+	window int // largest window of the zstd decoder, in bytes
 }
 
-// decompress appends to dst, which is empty, what b holds, which must be n bytes.
+// decompress decompresses b into dst, which must be empty. The result must have n bytes.
 func (d *decompressor) decompress(c codec, dst, b []byte, n int) ([]byte, error) {
 	switch d.in.Reset(b); c {
 	case snappyCodec:
@@ -71,15 +71,15 @@ func undecoded(b []byte, err error) ([]byte, error) {
 	return b, nil
 }
 
-// leastWindow is the window that every decoder of Zstandard must support, and more than
-// writers use for pages that are no longer.
+// leastWindow is the window that every decoder of Zstandard must support, in bytes. Writers use no
+// larger window for pages up to that length.
 const leastWindow = 8 << 20
 
 func (d *decompressor) resetZstd(n int) error {
 	if d.zstd == nil || d.window < n {
 		d.window = max(n, leastWindow)
 		var err error
-		// Concurrency of 1 starts no goroutine.
+		// With a concurrency of 1, the decoder starts no goroutine.
 		d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(uint64(d.window)))
 		if err != nil {
@@ -89,13 +89,13 @@ func (d *decompressor) resetZstd(n int) error {
 	return d.zstd.Reset(&d.in)
 }
 
-// firstRead bounds the memory that is allocated because of a header alone; later allocations grow
-// with the bytes that arrive.
+// firstRead bounds the memory that is allocated before any bytes arrive, since a header may be
+// false. Later allocations grow with the bytes that arrive.
 const firstRead = 1 << 20
 
-var errLength = errors.New("its length is wrong")
+var errLength = errors.New("the page is longer than its header says")
 
-// readExactly appends n bytes to dst, which is empty; they must be all that r has.
+// readExactly reads n bytes from r into dst, which must be empty. Then r must end.
 func readExactly(dst []byte, r io.Reader, n int) ([]byte, error) {
 	for len(dst) < n {
 		if len(dst) == cap(dst) {
@@ -108,7 +108,7 @@ func readExactly(dst []byte, r io.Reader, n int) ([]byte, error) {
 	}
 	var more [1]byte
 	switch _, err := io.ReadFull(r, more[:]); {
-	case errors.Is(err, io.EOF): // and the checksum is right
+	case errors.Is(err, io.EOF): // r has ended, and its checksum is right
 		return dst, nil
 	case err != nil:
 		return dst, err

@@ -2,10 +2,10 @@ package parquet
 
 import "fmt"
 
-// Kind names the type in which a column stores its values: parquet's physical type.
+// Kind is the physical type in which a column stores its values.
 type Kind int64
 
-// The physical types, as they are numbered in files.
+// These are the physical types, numbered as in files.
 const (
 	Boolean Kind = iota
 	Int32
@@ -19,19 +19,19 @@ const (
 
 var kindNames = [...]string{"BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"}
 
-// Column is a column of the table.
+// Column holds the name of a column and the type of its values.
 type Column struct {
 	Name string
 	Kind Kind
 	// Width is the length in bytes of a FixedLenByteArray.
 	Width int
-	// Logical is the meaning of the values: STRING, INTEGER, DECIMAL, DATE, ... as
-	// parquet's logical types are called; with "" Kind says it.
+	// Logical is the logical type of the values, such as STRING, INTEGER, DECIMAL or DATE. If it is
+	// "", Kind alone is their type.
 	Logical  string
-	Bits     int   // of an INTEGER
-	Unsigned bool  // INTEGER
-	Second   int32 // of a TIMESTAMP: its parts in a second, 0 if the file does not say
-	Scale    int   // of a DECIMAL: digits after the point
+	Bits     int   // size of an INTEGER in bits
+	Unsigned bool  // whether an INTEGER is unsigned
+	Second   int32 // units of a TIMESTAMP in a second; 0 if the file does not say
+	Scale    int   // digits of a DECIMAL after the point
 
 	optional bool
 }
@@ -44,8 +44,8 @@ func (c Column) Type() string {
 	return kindNames[c.Kind]
 }
 
-// width returns the size of a value in bytes, or 0 if each has a length of its own. A
-// bit is handed out as a byte.
+// width returns the size of a value in bytes, or 0 if values differ in length. A boolean has the
+// width of a byte.
 func (c Column) width() int {
 	switch c.Kind {
 	case Boolean:
@@ -62,7 +62,7 @@ func (c Column) width() int {
 	return 0
 }
 
-// Places of types in the union of logical types.
+// These are the field numbers of two types in parquet's union of logical types.
 const (
 	timestampType = 8
 	integerType   = 10
@@ -79,23 +79,24 @@ var convertedTypes = [...]string{
 	"INTEGER", "INTEGER", "INTEGER", "INTEGER", "INTEGER", "INTEGER", "INTEGER", "INTEGER", "JSON", "BSON", "INTERVAL",
 }
 
-// Among the converted types are the unsigned integers of 8 to 64 bits and then
-// the signed ones.
+// These are the numbers of integers among the converted types. The unsigned integers of 8 to 64
+// bits precede the signed integers.
 const (
 	firstUnsigned = 11
 	firstSigned   = 15
 	lastSigned    = 18
 )
 
-// Converted types of timestamps, and parts of a second by their place in the union of units.
+// These are the numbers of the timestamps among the converted types.
 const (
 	timestampMillis = 9
 	timestampMicros = 10
 )
 
+// unitSecond holds the units in a second, by the field number in parquet's union of units.
 var unitSecond = [...]int32{1: 1e3, 2: 1e6, 3: 1e9}
 
-// convert takes over a ConvertedType, unless a LogicalType has come.
+// convert sets the logical type from a ConvertedType, unless a LogicalType has been read.
 func (c *Column) convert(v int64) {
 	switch {
 	case c.Logical != "":
@@ -117,10 +118,10 @@ func (c *Column) convert(v int64) {
 	}
 }
 
-// ColumnError refuses a column.
+// ColumnError reports a column that cannot be read.
 type ColumnError struct {
 	Column string
-	Err    error // "is nested; ..."
+	Err    error // predicate to be written after the column, such as "is nested; ..."
 }
 
 func (e *ColumnError) Error() string { return fmt.Sprintf("column %q %v", e.Column, e.Err) }

@@ -1,6 +1,6 @@
-// Package parquet reads the values of flat Apache Parquet files: format version
-// 2.11, one leaf for each column, pages of version 1 and 2, plain or compressed by
-// Snappy, gzip or Zstandard.
+// Package parquet reads the values of flat Apache Parquet files. It supports format version 2.11,
+// one leaf for each column, pages of version 1 and 2, plain or compressed by Snappy, gzip or
+// Zstandard.
 //
 //	f, err := parquet.Open(r, size, parquet.Limits{})
 //	if err != nil {

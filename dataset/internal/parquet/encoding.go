@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// encoding names the way in which the values of a page are stored.
+// encoding is the number by which files name how the values of a page are stored.
 type encoding int64
 
 const (
@@ -19,10 +19,10 @@ const (
 	deltaBytes       encoding = 7
 	dictionaryCodes  encoding = 8
 	byteStreamSplit  encoding = 9
-	maxBits                   = 32 // of a number in run-length encoding
+	maxBits                   = 32 // most bits of a number in run-length encoding
 	deltaMaxBits              = 64
 	deltaMaxBlock             = 1 << 20
-	bytesBeforeValue          = 4 // of a byte array: its length
+	bytesBeforeValue          = 4 // bytes of the length before a byte array
 )
 
 var encodingNames = [...]string{"PLAIN", "", "PLAIN_DICTIONARY", "RLE", "BIT_PACKED", "DELTA_BINARY_PACKED",
@@ -36,13 +36,13 @@ func (e encoding) unknown() error {
 	return fmt.Errorf("is encoded by %s, which is unknown or does not fit the column's type; write it with PLAIN or a dictionary", name)
 }
 
-// values hands out the values of a page.
+// values returns the values of a page one after the other.
 type values interface {
 	len() int
-	next() ([]byte, error) // at most len times
+	next() ([]byte, error) // may be called at most len times
 }
 
-// decode returns the n values in b.
+// decode returns a reader of the n values in b.
 func (p *pages) decode(e encoding, b []byte, n int) (values, error) {
 	kind, width := p.column.Kind, p.column.width()
 	switch {
@@ -80,7 +80,7 @@ func packedBits(b []byte, n int) (values, error) {
 	return v, nil
 }
 
-// fixed are values of one width, one after the other.
+// fixed returns values of one width that are stored one after the other.
 type fixed struct {
 	rest     []byte
 	n, width int
@@ -101,7 +101,7 @@ func (v *fixed) next() ([]byte, error) {
 	return b, nil
 }
 
-// texts are byte arrays, each after its length.
+// texts returns byte arrays that are stored after their lengths.
 type texts struct {
 	rest []byte
 	n    int
@@ -118,7 +118,7 @@ func (v *texts) next() (b []byte, err error) {
 	return b, nil
 }
 
-// bits are booleans, a byte each.
+// bits returns booleans as one byte each.
 type bits struct {
 	number []uint32
 	value  [1]byte
@@ -132,8 +132,8 @@ func (v *bits) next() ([]byte, error) {
 	return v.value[:], nil
 }
 
-// streams are values stored byte by byte: first the first bytes of all values, then their second
-// bytes, and so on.
+// streams returns values that are stored byte by byte. The first bytes of all values come first,
+// then their second bytes, and so on.
 type streams struct {
 	b        []byte
 	at, n    int
@@ -161,7 +161,7 @@ func (v *streams) next() ([]byte, error) {
 type dictionary struct {
 	b     []byte
 	width int
-	start []uint32 // of byte arrays, where width is 0
+	start []uint32 // start of each byte array in b; used if width is 0
 	n     int
 }
 
@@ -174,7 +174,7 @@ func (d *dictionary) at(i uint32) []byte {
 	return value
 }
 
-// coded are values that are stored as indices into a dictionary.
+// coded returns values that are stored as indices into a dictionary.
 type coded struct {
 	dict  *dictionary
 	codes []uint32
@@ -207,7 +207,7 @@ func (v *coded) next() ([]byte, error) {
 	return b, nil
 }
 
-// deltas are integers that were stored by their differences.
+// deltas returns integers that were stored as differences.
 type deltas struct {
 	number []int64
 	width  int
@@ -217,7 +217,7 @@ type deltas struct {
 func (v *deltas) len() int { return len(v.number) }
 
 func (v *deltas) next() ([]byte, error) {
-	binary.LittleEndian.PutUint64(v.value[:], uint64(v.number[0])) // an INT32 wraps around
+	binary.LittleEndian.PutUint64(v.value[:], uint64(v.number[0])) // the lower 4 bytes are the INT32, even after an overflow
 	v.number = v.number[1:]
 	return v.value[:v.width], nil
 }
@@ -227,7 +227,7 @@ func (p *pages) deltas(b []byte, n, width int) (values, error) {
 	return &deltas{number: number, width: width}, err
 }
 
-// cutTexts are byte arrays that follow a list of all their lengths.
+// cutTexts returns byte arrays that are stored after a list of all their lengths.
 type cutTexts struct {
 	lengths []int64
 	rest    []byte
@@ -250,8 +250,8 @@ func (v *cutTexts) next() ([]byte, error) {
 	return b, nil
 }
 
-// continuedTexts are byte arrays that share a prefix with the one before; only the rest of each
-// is stored.
+// continuedTexts returns byte arrays that share a prefix with the previous array. Only the length
+// of the prefix and the rest of each array are stored.
 type continuedTexts struct {
 	prefixes []int64
 	suffixes values
@@ -263,7 +263,7 @@ func (p *pages) continued(b []byte, n int) (values, error) {
 	if err != nil {
 		return nil, err
 	}
-	prefixes = slices.Clone(prefixes) // the suffixes' lengths take their place
+	prefixes = slices.Clone(prefixes) // p.cut writes the suffixes' lengths to the same memory
 	suffixes, err := p.cut(rest, n)
 	return &continuedTexts{prefixes: prefixes, suffixes: suffixes}, err
 }

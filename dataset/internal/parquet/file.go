@@ -8,13 +8,12 @@ import (
 
 // Limits bound the memory and work that a file may cause; zero fields mean the defaults.
 type Limits struct {
-	Page   int // bytes of a page, as stored and decompressed; 256 MiB
-	Values int // of a table, whatever the file's size; 2^24
+	Page   int // most bytes of a page, stored or decompressed; default 256 MiB
+	Values int // values that a file of any size may hold; default 2^24
 }
 
-// spread bounds the values, and the decompressed bytes, that a file may hold for each
-// of its own bytes, beyond the number that every file may hold: far more than tables
-// have that are worth keeping.
+// spread is the number of values, and of decompressed bytes, that a file may hold for each of its
+// own bytes. They are added to the number that every file may hold. Useful tables hold far less.
 const spread = 1024
 
 func (l Limits) orDefault() Limits {
@@ -27,7 +26,7 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// File is an open file. It is not safe for concurrent use.
+// File is an open parquet file. It is not safe for concurrent use.
 type File struct {
 	Rows    int
 	Columns []Column
@@ -35,13 +34,12 @@ type File struct {
 	in     io.ReaderAt
 	groups []group
 	limits Limits
-	spare  int64 // bytes that may yet be decompressed
+	spare  int64 // bytes that may still be decompressed
 	pages  pages
 }
 
-// Open reads the footer of a file of size bytes and checks all of it: a file
-// that opens is flat, not encrypted, its chunks lie inside of it and its codecs
-// are known.
+// Open reads and checks the footer of a file of size bytes. A file that opens is flat and not
+// encrypted, its chunks lie inside it, and its codecs are known.
 func Open(r io.ReaderAt, size int64, l Limits) (*File, error) {
 	b, err := readFooter(r, size)
 	if err != nil {
@@ -67,7 +65,7 @@ func Open(r io.ReaderAt, size int64, l Limits) (*File, error) {
 	return f, nil
 }
 
-// checkRows allows at most the given number of values.
+// checkRows refuses row counts that disagree, and more values than the given number.
 func (f *File) checkRows(rows, most int64) error {
 	sum := int64(0)
 	for _, g := range f.groups {
@@ -86,7 +84,7 @@ func (f *File) checkRows(rows, most int64) error {
 	return nil
 }
 
-var errChunks = errors.New("its pages do not fit into the file; copy the file again")
+var errChunks = errors.New("has pages that do not fit into the file; copy the file again")
 
 func (f *File) checkGroup(g group, end int64) error {
 	if len(g.chunks) != len(f.Columns) {
@@ -120,10 +118,10 @@ func (c *chunk) check(column Column, rows int, end int64) error {
 	return nil
 }
 
-// Each calls visit with the values of column j in the order of the rows, from 0.
-// A value is as parquet's PLAIN encoding has it, without a length before it:
-// numbers are little-endian, a boolean is the byte 0 or 1. It is good until visit
-// returns. A null is an error. The first error ends the walk.
+// Each calls visit for each value of column j in the order of the rows, from 0. A value is as
+// parquet's PLAIN encoding has it, without a length before it: numbers are little-endian, a boolean
+// is the byte 0 or 1. It is good until visit returns. A null is an error. The first error ends the
+// walk.
 func (f *File) Each(j int, visit func(row int, value []byte) error) error {
 	row := 0
 	for _, g := range f.groups {
@@ -162,10 +160,10 @@ func (f *File) eachOf(c *chunk, column Column, row, rows int, visit func(row int
 	return nil
 }
 
-// gaps are the values of a page in which some rows are null.
+// gaps returns the values of a page in which some rows are null.
 type gaps struct {
-	defined []uint32 // of the rows that are left
-	values  values   // of the others; nil where all are null
+	defined []uint32 // for each row not yet read: 1 for a value, 0 for null
+	values  values   // values of the rows that are not null; nil if all are null
 }
 
 // errNull reports a row without a value.
@@ -186,19 +184,19 @@ func (v *gaps) next() ([]byte, error) {
 type Cursor struct {
 	file   *File
 	column int
-	group  int // the next one
-	rows   int // of the group that are left
+	group  int // index of the next row group
+	rows   int // rows of the group not yet read
 	pages  pages
 	values values
-	left   int // values of the page
+	left   int // values of the page not yet read
 }
 
 // Cursor returns a cursor at the start of column j. Several cursors may be in use at the same
 // time.
 func (f *File) Cursor(j int) *Cursor { return &Cursor{file: f, column: j} }
 
-// Next returns the value of the next row as [File.Each] does, and true if it is null. It may be
-// called once for each row of the file; the value is good until the next call.
+// Next returns the value of the next row in the form of [File.Each], or true if the row is null. It
+// may be called once for each row of the file; the value is good until the next call.
 func (c *Cursor) Next() (value []byte, null bool, err error) {
 	if err := c.turn(); err != nil {
 		return nil, false, err

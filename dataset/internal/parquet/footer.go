@@ -7,20 +7,20 @@ import (
 	"io"
 )
 
-// group is a row group: a chunk of each column.
+// group is a row group, which has a chunk for each column.
 type group struct {
 	rows   int
 	chunks []chunk
 }
 
-// chunk is the place of a column's values in a row group.
+// chunk describes where and how a row group stores the values of a column.
 type chunk struct {
 	kind       Kind
 	codec      codec
 	values     int64
 	compressed int64 // bytes of all pages with their headers
-	data, dict int64 // offsets of the first page, or 0
-	elsewhere  bool  // in another file
+	data, dict int64 // offsets of the first data page and of the dictionary, or 0
+	elsewhere  bool  // whether the values are in another file
 	encrypted  bool
 }
 
@@ -34,15 +34,15 @@ func (c *chunk) start() int64 {
 const (
 	magic     = "PAR1"
 	magicSize = int64(len(magic))
-	tailSize  = magicSize + 4 // the footer's length
+	tailSize  = magicSize + 4 // the footer's length takes 4 bytes
 	maxFooter = 64 << 20
-	// Bounds of what the footer makes, since a byte of it can be a column.
+	// These bounds limit the memory for a footer, in which a single byte can be a column.
 	maxColumns = 1 << 18
-	maxChunks  = 1 << 20 // of all columns and row groups
+	maxChunks  = 1 << 20 // chunks of all columns and row groups
 )
 
 var (
-	errNoParquet = errors.New("it does not end like a parquet file; copy it again, or give it the ending of its format")
+	errNoParquet = errors.New("the file does not end like a parquet file; copy it again, or give it the suffix of its format")
 	errEncrypted = errors.New("the file is encrypted; write it without encryption")
 	errFooter    = errors.New("the footer cannot be decoded; write the file again")
 	errNested    = errors.New("is nested; write each of its fields as a column")
@@ -83,7 +83,7 @@ func readAt(r io.ReaderAt, b []byte, at int64) error {
 	return nil
 }
 
-// footer is FileMetaData, as far as it is of use.
+// footer reads parquet's FileMetaData and holds the fields that are used.
 type footer struct {
 	thrift
 	rows      int64
@@ -93,7 +93,7 @@ type footer struct {
 	encrypted bool
 }
 
-// element is SchemaElement.
+// element is parquet's SchemaElement, which is a column or a group of columns.
 type element struct {
 	Column
 	leaf, repeated bool
@@ -128,10 +128,10 @@ func parseFooter(b []byte) (*footer, error) {
 	return m, nil
 }
 
-// within makes reading fail at the first element beyond the limit.
+// within reports whether n elements are allowed, and makes reading fail beyond the limit.
 func (m *footer) within(n, most int, what string) bool {
 	if n > most && m.err == nil {
-		m.err = fmt.Errorf("there are more than %d %s; write fewer, larger ones", most, what)
+		m.err = fmt.Errorf("the file has more than %d %s; write fewer, larger ones", most, what)
 	}
 	return m.err == nil
 }
@@ -183,7 +183,7 @@ func (m *footer) logical(f field, e *element) {
 	}
 }
 
-// timestamp reads a field of TimestampType, whose second one is a union of units.
+// timestamp reads a field of TimestampType. The second field of the type is a union of units.
 func (m *footer) timestamp(f field, e *element) {
 	if f.id != 2 {
 		m.skip(f)
@@ -268,7 +268,7 @@ func (m *footer) meta(f field, c *chunk) {
 	}
 }
 
-// columns refuses a schema that is no flat table.
+// columns returns the columns of the schema. It refuses a schema that is not a flat table.
 func (m *footer) columns() ([]Column, error) {
 	if len(m.schema) == 0 || m.schema[0].leaf {
 		return nil, errFooter

@@ -15,16 +15,17 @@ type pages struct {
 	column Column
 	codec  codec
 	in     *bufio.Reader
-	left   int64 // bytes of the chunk
+	left   int64 // bytes of the chunk not yet read
 	dict   *dictionary
 
-	stored, plain []byte // reused from page to page
+	stored, plain []byte // memory that is reused from page to page
 	defined       []uint32
 	unpack        unpacker
 	inflate       decompressor
 }
 
-// maxHeader is enough for statistics, which hold a smallest and a largest value.
+// maxHeader bounds the bytes of a page header. It is enough for statistics, which hold a smallest
+// and a largest value.
 const maxHeader = 64 << 10
 
 func (p *pages) reset(f *File, c *chunk, column Column) {
@@ -37,18 +38,19 @@ func (p *pages) reset(f *File, c *chunk, column Column) {
 	p.file, p.column, p.codec, p.left, p.dict = f, column, c.codec, c.compressed, nil
 }
 
-// header is PageHeader, with the one of the headers inside that is there.
+// header holds parquet's PageHeader together with the header inside it that describes its kind of
+// page.
 type header struct {
 	kind          int64
-	size, stored  int64 // decompressed, and in the file
+	size, stored  int64 // bytes of the page, decompressed and in the file
 	crc           uint32
 	checked       bool
 	values        int64
 	encoding      encoding
-	levels        encoding // v1
-	levelBytes    int64    // v2
-	repeated      int64    // v2, bytes
-	notCompressed bool     // v2
+	levels        encoding // encoding of the levels in version 1
+	levelBytes    int64    // bytes of the levels in version 2
+	repeated      int64    // bytes of repetition levels in version 2
+	notCompressed bool     // whether a page of version 2 is not compressed
 }
 
 // Kinds of pages.
@@ -61,8 +63,7 @@ const (
 
 var errPage = errors.New("holds a page that cannot be decoded; write the file again")
 
-// next returns the values of the next page, of which there is at least one and
-// at most the given number.
+// next returns the values of the next data page, at least one and at most the given number.
 func (p *pages) next(most int) (values, error) {
 	for {
 		h, body, err := p.page()
@@ -86,7 +87,7 @@ func (p *pages) next(most int) (values, error) {
 	}
 }
 
-// page reads a header and the bytes that follow it.
+// page reads the header and the stored bytes of the next page.
 func (p *pages) page() (header, []byte, error) {
 	h, err := p.header()
 	if err != nil {
@@ -149,8 +150,8 @@ func (t *thrift) header(f field, h *header) {
 	}
 }
 
-// dataHeader reads a field of DataPageHeader or DictionaryPageHeader, which name
-// the encodings of values and levels under these numbers.
+// dataHeader reads a field of DataPageHeader or DictionaryPageHeader. values and levels are the
+// numbers of the fields that name the encodings.
 func (t *thrift) dataHeader(f field, h *header, values, levels int) {
 	switch f.id {
 	case 1:
@@ -189,7 +190,7 @@ func (p *pages) addDictionary(h header, body []byte) error {
 	if err != nil {
 		return err
 	}
-	// Codes refer to it for as long as the chunk is read.
+	// The dictionary is copied, since codes refer to it until the whole chunk is read.
 	p.dict, err = newDictionary(append([]byte(nil), body...), p.column, h.values)
 	return err
 }
@@ -296,7 +297,7 @@ func (p *pages) define(levels []byte, n int) error {
 	return err
 }
 
-// decompress returns exactly size bytes.
+// decompress returns the decompressed page, which must have exactly size bytes.
 func (p *pages) decompress(b []byte, size int64) ([]byte, error) {
 	if p.file.spare -= size; p.file.spare < 0 {
 		return nil, errors.New("decompresses to more than is allowed for a file of this size; if the table is that large, write the file without compression")
@@ -312,7 +313,7 @@ func (p *pages) decompress(b []byte, size int64) ([]byte, error) {
 	return p.plain, err
 }
 
-// prefixed splits off bytes that follow their own length.
+// prefixed splits off a byte array that is stored after its length.
 func prefixed(b []byte) (head, rest []byte, ok bool) {
 	if len(b) < 4 {
 		return nil, nil, false
@@ -324,7 +325,7 @@ func prefixed(b []byte) (head, rest []byte, ok bool) {
 	return b[:n], b[n:], true
 }
 
-// sized returns a slice of length n, b where it has room.
+// sized returns a slice of length n, in the memory of b if it is large enough.
 func sized(b []byte, n int) []byte {
 	if n <= cap(b) {
 		return b[:n]

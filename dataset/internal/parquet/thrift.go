@@ -20,7 +20,7 @@ type field struct {
 	kind byte
 }
 
-// Kinds of values.
+// These numbers name the kinds of values in Thrift's compact protocol.
 const (
 	isTrue   = 1
 	isFalse  = 2
@@ -35,10 +35,10 @@ const (
 	isStruct = 12
 )
 
-// maxNesting is above the nesting of any parquet structure.
+// maxNesting bounds the depth of nested structures. Parquet's structures are not that deep.
 const maxNesting = 16
 
-var errThrift = errors.New("thrift does not decode")
+var errThrift = errors.New("the bytes are not valid Thrift")
 
 func (t *thrift) fail() {
 	if t.err == nil {
@@ -79,7 +79,8 @@ func (t *thrift) zigzag() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// structure calls each with every field; each must read the value or skip it.
+// structure calls each for every field of a structure. The function must read the field's value or
+// skip it.
 func (t *thrift) structure(each func(f field)) {
 	if t.depth++; t.depth > maxNesting {
 		t.fail()
@@ -121,7 +122,7 @@ func (t *thrift) list(f field, each func(kind byte)) {
 	if n == 15 {
 		n = t.varint()
 	}
-	// Every element takes a byte or more, so that n does not matter.
+	// A huge n is harmless, since every element takes at least one byte.
 	for ; n > 0 && t.err == nil; n-- {
 		each(head & 15)
 	}
@@ -145,7 +146,7 @@ func (t *thrift) bool(f field) bool {
 	return f.kind == isTrue
 }
 
-// binary returns a slice of the bytes that are being read.
+// binary reads a byte string and returns it without copying it.
 func (t *thrift) binary(f field) []byte {
 	if f.kind != isBinary {
 		t.fail()
@@ -154,7 +155,7 @@ func (t *thrift) binary(f field) []byte {
 	return t.take(t.varint())
 }
 
-// skip steps over a field.
+// skip skips the value of a field.
 func (t *thrift) skip(f field) {
 	switch f.kind {
 	case isTrue, isFalse:
@@ -168,7 +169,7 @@ func (t *thrift) skip(f field) {
 		t.skipList(f)
 	case isStruct:
 		t.structure(t.skip)
-	default: // maps and UUIDs: parquet has none
+	default: // a map or a UUID, which parquet does not use
 		t.fail()
 	}
 }
@@ -179,7 +180,7 @@ func (t *thrift) skipList(f field) {
 	}
 	t.list(f, func(kind byte) {
 		if kind == isTrue || kind == isFalse {
-			t.take(1) // in lists, unlike fields
+			t.take(1) // in a list, a boolean takes a byte; in a field, it takes none
 			return
 		}
 		t.skip(field{kind: kind})

@@ -12,7 +12,7 @@ type unpacker struct {
 	deltas  []int64
 }
 
-// runs reads booleans in run-length encoding, with the length before.
+// runs reads booleans in run-length encoding, which are stored after their length in bytes.
 func (p *pages) runs(b []byte, n int) (values, error) {
 	runs, _, ok := prefixed(b)
 	if !ok {
@@ -22,8 +22,8 @@ func (p *pages) runs(b []byte, n int) (values, error) {
 	return &bits{number: number}, err
 }
 
-// hybrid reads n numbers of width bits, stored as runs of one number and as
-// groups of 8 that are packed.
+// hybrid reads n numbers of width bits. They are stored as runs of one number and as packed groups
+// of 8 numbers.
 func (u *unpacker) hybrid(b []byte, width, n int) ([]uint32, error) {
 	if width > maxBits {
 		return nil, errPage
@@ -48,7 +48,7 @@ func (u *unpacker) hybrid(b []byte, width, n int) ([]uint32, error) {
 	return u.numbers, nil
 }
 
-// repeat takes a run of count times one number.
+// repeat reads one number and appends it count times.
 func (u *unpacker) repeat(b []byte, width int, count uint64) ([]byte, bool) {
 	size := (width + 7) / 8
 	if size > len(b) {
@@ -64,7 +64,7 @@ func (u *unpacker) repeat(b []byte, width int, count uint64) ([]byte, bool) {
 	return b[size:], true
 }
 
-// packed takes groups of 8 numbers, of which the first most count.
+// packed reads groups of 8 packed numbers and appends at most the first most of them.
 func (u *unpacker) packed(b []byte, width int, groups uint64, most int) ([]byte, bool) {
 	size := groups * uint64(width)
 	if groups > uint64(most) || size > uint64(len(b)) {
@@ -79,8 +79,8 @@ func (u *unpacker) packed(b []byte, width int, groups uint64, most int) ([]byte,
 	return b[size:], true
 }
 
-// bitReader takes numbers out of bytes, lowest bits first. The caller has
-// checked that they are there.
+// bitReader reads numbers from bytes, lowest bits first. The caller has checked that there are
+// enough bytes.
 type bitReader struct {
 	b    []byte
 	have int // bits in word
@@ -103,10 +103,10 @@ func (r *bitReader) take(width int) uint64 {
 	return v
 }
 
-// delta reads n numbers that are stored by their differences, in blocks of
-// blocks, and returns what follows.
+// delta reads n numbers that are stored as differences, and returns the bytes after them. The
+// differences are stored in blocks of small blocks.
 func (u *unpacker) delta(b []byte, n int) ([]int64, []byte, error) {
-	t := thrift{rest: b} // has the same variable-length numbers
+	t := thrift{rest: b} // Thrift has the same variable-length numbers
 	block, minis, count := t.varint(), t.varint(), t.varint()
 	last := t.zigzag()
 	if t.err != nil || count != uint64(n) || block == 0 || block > deltaMaxBlock || minis == 0 || minis > block || block%(32*minis) != 0 {
@@ -121,7 +121,8 @@ func (u *unpacker) delta(b []byte, n int) ([]int64, []byte, error) {
 	return u.deltas, t.rest, nil
 }
 
-// block reads one block: minis small blocks of per numbers each. It stops at the n-th number.
+// block reads one block, which has minis small blocks of per numbers each. It stops at the n-th
+// number.
 func (u *unpacker) block(t *thrift, per int, minis uint64, n int) bool {
 	least := t.zigzag()
 	for _, width := range t.take(minis) {
