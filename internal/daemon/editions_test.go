@@ -353,7 +353,7 @@ func TestFewWhoComeAfterABoundWait(t *testing.T) {
 func TestBoundsThatAreRefused(t *testing.T) {
 	for says, s := range map[string]Source{
 		"cut_dates: dataset: \"soon\" is neither a number nor a day": {Cut: "age", CutDates: []string{"soon"}},
-		"the setting cut_dates requires the setting cut":                {CutDates: []string{""}},
+		"the setting cut_dates requires the setting cut":             {CutDates: []string{""}},
 	} {
 		s.Path, s.Label = "x.csv", Labels{"y"}
 		if err := s.check(job.Names{}); err == nil || !strings.Contains(err.Error(), says) {
