@@ -7,8 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/learn/metrics"
 )
 
-// ClassIntervals holds the 95 % bootstrap intervals of a class's figures; nil for a figure without
-// an interval.
+// ClassIntervals holds the 95 % bootstrap intervals of a class's figures. An interval is nil if the
+// figure has none.
 type ClassIntervals struct {
 	Class       string            `json:"class"`
 	Precision   *metrics.Interval `json:"precision"`
@@ -17,13 +17,13 @@ type ClassIntervals struct {
 	F1          *metrics.Interval `json:"f1"`
 }
 
-// classMetrics are the metrics computed from a confusion matrix, in the order of the bootstrap.
+// classMetrics lists the metrics computed from a confusion matrix, in the order of the bootstrap.
 var classMetrics = [...]string{"accuracy", "balanced_accuracy", "f1_micro", "f1_macro"}
 
 // figuresOfClass is the number of figures of a class.
 const figuresOfClass = 4
 
-// bound adds the intervals of classes' figures; it resamples the rows of each true class
+// bound adds the intervals of a classifier's figures. It resamples the rows of each true class
 // separately.
 func (r *rated) bound(a *Assessment, confusion *metrics.ConfusionMatrix, seed uint64) error {
 	if len(r.truth)*len(r.classes) > intervalEffort {
@@ -57,13 +57,13 @@ func (r *rated) bound(a *Assessment, confusion *metrics.ConfusionMatrix, seed ui
 	return nil
 }
 
-// areas are the metrics computed from scores.
+// areas is one metric computed from scores.
 type areas struct {
 	names []string
 	of    []func(times []int) (float64, bool)
 }
 
-// areas lists the metrics of the rows' scores that have a value.
+// areas returns those metrics of the rows' scores that have a value.
 func (r *rated) areas() (list areas) {
 	add := func(name string, f func(times []int) (float64, bool)) {
 		list.names, list.of = append(list.names, name), append(list.of, f)
@@ -85,7 +85,8 @@ func (r *rated) areas() (list areas) {
 	return list
 }
 
-// brier returns the Brier score of rows with multiplicities.
+// brier returns a function that computes the Brier score of a bootstrap sample. times is the number
+// of times that each row is in the sample.
 func (r *rated) brier() func(times []int) (float64, bool) {
 	errors := make([]float64, len(r.truth))
 	for i := range errors {
@@ -117,7 +118,8 @@ func boundNumbers(a *Assessment, truth, predicted []float64, seed uint64) error 
 	return err
 }
 
-// numberFigures returns rmse, mae and r2 of rows with multiplicities.
+// numberFigures returns rmse, mae and r2 of a bootstrap sample. times is the number of times that
+// each row is in the sample.
 func numberFigures(truth, predicted []float64, times []int) (rmse, mae, r2 float64) {
 	var mean, squares, sizes, total float64
 	n := float64(len(truth))
@@ -135,7 +137,7 @@ func numberFigures(truth, predicted []float64, times []int) (rmse, mae, r2 float
 	return math.Sqrt(squares / n), sizes / n, r2
 }
 
-// named maps names to intervals; it omits figures without an interval.
+// named returns the intervals by name; it omits figures without an interval.
 func named(names []string, got []*metrics.Interval) map[string]*metrics.Interval {
 	all := make(map[string]*metrics.Interval)
 	for i, name := range names {
