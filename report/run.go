@@ -20,9 +20,9 @@ type Run struct {
 	Grid    Grid // candidates among which the parameters were chosen
 	Boxes   []Boxes
 	Curves  []Curve
-	Timings []Timing // in the order in which the stages ran
+	Timings []Timing // one for each stage, in the order in which the stages ran
 	Traffic []Traffic
-	Leakage []Leak // by role, in order
+	Leakage []Leak // one for each role, in order
 	Facts   []Row  // such as hashes, paths and versions
 	Job     string // text of the job file
 }

@@ -130,7 +130,7 @@ func heldOut(o *method.Outcome, named func(*sheet)) (*sheet, error) {
 func sheetOf(j *job.Job, shares []partition.Share, o *method.Outcome) (*sheet, error) {
 	splits, err := partition.Splits(j, shares)
 	if err != nil || j.Data.Partition.By == job.Columns {
-		splits = nil // with columns, the outcome itself names the rows
+		splits = nil // the outcome itself names the rows of a job by columns
 	}
 	return heldOut(o, places(shares, splits, o))
 }

@@ -71,7 +71,7 @@ func jobsBeside(b edition.Beside) (of []string) {
 	of = append(of, few(unsaid(b.Rows, all), "rows")...)
 	of = append(of, few(unsaid(b.Sums, all), "sums")...)
 	if b.Sums.Any {
-		return of // this includes sums of every kind
+		return of // the list already includes sums of every kind
 	}
 	for _, one := range []struct {
 		sums   string

@@ -54,7 +54,7 @@ type Solution struct {
 	Head        model.Head
 	Support     []int     // training rows over which the functions are defined, ascending
 	Figures     Metrics   // metrics of the training itself; not nil
-	Eigenvalues []float64 // of components; nil for other learners
+	Eigenvalues []float64 // eigenvalues of components; nil for other learners
 	// Decide, if set, replaces the head's functions for held-out rows. It gets the kernel of the
 	// held-out rows with the support (cross), and of each row with itself (prior).
 	Decide func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64]
@@ -67,7 +67,7 @@ type Fitted struct {
 	Decisions   linalg.Matrix[float64] // held-out rows x outputs; model.Output gives their meaning
 	Predicted   []string               // predictions for the held-out rows; nil if the learner predicts nothing
 	Truth       []string               // labels of the held-out rows; nil: no labels
-	Eigenvalues []float64              // of a kernel PCA; otherwise nil
+	Eigenvalues []float64              // eigenvalues of a kernel PCA; otherwise nil
 
 	method  Solver
 	held    int     // number of held-out rows

@@ -89,7 +89,7 @@ const (
 	most        = 0.7
 	enoughCells = 10
 	fewWords    = 20
-	shortWord   = 40 // in bytes
+	shortWord   = 40 // length in bytes
 )
 
 // mostly reports whether so many cells fit a type that the other cells are probably mistakes.

@@ -23,7 +23,7 @@ type jobPage struct {
 	Kernels   []kernel
 	Protocols kinds
 	Learners  kinds
-	Refusals  map[string][]refusal // by the section of the file in which the error is
+	Refusals  map[string][]refusal // refusals by the section of the file that is at fault
 	Launches  []refusal            // refusals of jobs by the command that would run them
 }
 
@@ -43,12 +43,12 @@ type kernel struct{ Name, Formula, Keys, Protocols string }
 type kind struct {
 	Name, Doc string
 	Keys      keys
-	Partition string // of a protocol: how data is divided
-	Page      string // of a protocol: its page in the same folder
-	Kernels   string // of a protocol: kernels that it supports
-	Learners  string // of a protocol: learners that it supports
-	Labels    string // of a learner: how it uses labels
-	Protocols string // of a learner: protocols that support it
+	Partition string // how data is divided, for a protocol
+	Page      string // page of a protocol, in the same folder
+	Kernels   string // kernels that a protocol supports
+	Learners  string // learners that a protocol supports
+	Labels    string // how a learner uses labels
+	Protocols string // protocols that support a learner
 }
 
 type kinds []kind

@@ -58,7 +58,7 @@ type Devices struct {
 	address map[string]string // host:port at which a process listens
 	reached map[string]string // host:port at which others reach a process, if it is not the address where it listens
 
-	gatewayKey string // in hexadecimal digits
+	gatewayKey string // public key, in hexadecimal digits
 }
 
 // DevicesResult holds the results of the whole run.
