@@ -200,7 +200,7 @@ func (f *Federation) answering(ctx context.Context) error {
 			return f.endedEarly(ctx, Coordinator)
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return fmt.Errorf("demo: the coordinator did not answer within 20 seconds: %w", err)
+				return fmt.Errorf("demo: the coordinator did not answer in time: %w", err)
 			}
 			return ctx.Err()
 		case <-time.After(20 * time.Millisecond):
