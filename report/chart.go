@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// chart is a group of horizontal bars that start at zero and share one scale, in the units
-// of its own view box.
+// chart is a group of horizontal bars that start at zero and share one scale. Lengths are in units
+// of its view box.
 type chart struct {
-	Title  string // for readers who cannot see it
+	Title  string // description for readers who cannot see the chart
 	Height int
 	Bars   []bar
 }
 
 type bar struct {
-	Label   string // shortened to fit
+	Label   string // the full label, shortened to fit
 	Full    string
-	Text    string // the value
+	Text    string // the value as text
 	Class   string
 	Y       int // top of the bar's band
 	Base    int // base line of the texts
@@ -37,16 +37,16 @@ const (
 	bandHeight = 26
 	baseLine   = 16
 	gap        = 6
-	maxLabel   = 20 // runes
+	maxLabel   = 20 // counted in runes
 )
 
-// item is a value to be drawn.
+// item is one value of a bar chart.
 type item struct {
 	label, text, class string
 	value              float64
 }
 
-// newChart draws items against full, the value of the longest possible bar.
+// newChart draws one bar for each item. full is the value of the longest possible bar.
 func newChart(title string, full float64, items []item) chart {
 	c := chart{Title: title, Height: len(items) * bandHeight}
 	for i, it := range items {
@@ -60,7 +60,8 @@ func newChart(title string, full float64, items []item) chart {
 	return c
 }
 
-// share returns value/full, limited to 0 to 1; unknown values have no length.
+// share returns value/full, limited to the range from 0 to 1. For an unknown value (NaN) it returns
+// 0.
 func share(value, full float64) float64 {
 	if s := value / full; s > 0 {
 		return min(s, 1)
@@ -77,7 +78,7 @@ func shorten(s string) string {
 	return s
 }
 
-// value returns a metric, and whether it is known; an unknown one is 0.
+// value returns a metric and reports whether the metric is known. An unknown metric is 0.
 func (s Score) value(metric string) (float64, bool) {
 	v, ok := s.Values[metric]
 	if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -104,20 +105,21 @@ func seconds(s float64) string {
 	return fmt.Sprintf("%.2f s", s)
 }
 
-// Boxes are box plots that share one scale, drawn one below the other and written as a table.
+// Boxes are box plots on one common scale. The page draws them one below the other and lists their
+// values in a table.
 type Boxes struct {
 	Title string
 	Boxes []Box
 }
 
-// Box holds the values of one kind of training, in any order.
+// Box holds the results of one kind of training, in any order.
 type Box struct {
 	Name   string
 	Kind   Kind
 	Values []float64
 }
 
-// validate refuses boxes that cannot be drawn.
+// validate returns an error if the boxes cannot be drawn.
 func (b *Boxes) validate() error {
 	if len(b.Boxes) == 0 {
 		return fmt.Errorf("report: box plot %q has no boxes", b.Title)
@@ -135,11 +137,11 @@ func (b *Boxes) validate() error {
 	return nil
 }
 
-// boxChart holds the boxes in the units of their view box.
+// boxChart holds box plots in the units of their view box.
 type boxChart struct {
 	Title     string
 	Height    int
-	Axis      int // where the scale's labels are
+	Axis      int // base line of the scale's labels
 	Low, High string
 	Boxes     []drawnBox
 	Table     grid
@@ -151,17 +153,17 @@ type drawnBox struct {
 	Label, Full, Class         string
 	Y, Middle, Bottom, Base    int
 	Least, Lower, Median, Most float64
-	Width                      float64 // of the box
+	Width                      float64 // width of the box
 }
 
 // Geometry of a box plot, in units of the view box.
 const (
 	boxLeft  = 170
 	boxRight = 620
-	boxInset = 4 // of a box in its band
+	boxInset = 4 // space between a box and the edge of its band
 )
 
-// chart scales the boxes from the smallest to the largest value of all.
+// chart scales the box plots: the axis runs from the smallest to the largest value of all boxes.
 func (b *Boxes) chart() boxChart {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, x := range b.Boxes {
@@ -189,8 +191,8 @@ func (b *Boxes) chart() boxChart {
 	return c
 }
 
-// quantile interpolates between the two values next to place q*(n-1) of a sorted list: type
-// 7 of Hyndman and Fan, the default of numpy and R.
+// quantile interpolates between the two values next to position q*(n-1) of a sorted list. This is
+// type 7 of Hyndman and Fan, the default of numpy and R.
 func quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	i := int(at)

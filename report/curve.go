@@ -6,26 +6,26 @@ import (
 	"strings"
 )
 
-// Curve is a set of values against steps, drawn as lines and written as a table.
+// Curve holds lines over common steps. The page draws the lines and lists their values in a table.
 type Curve struct {
 	Title string
-	Scale Scale    // of the values; the zero Scale is for shares from 0 to 1
+	Scale Scale    // scale of the values; the zero Scale suits shares from 0 to 1
 	X     string   // the unit of the steps
-	Steps []string // from left to right
+	Steps []string // labels of the steps, from left to right
 	Lines []Line
-	Notes []Note // more columns of the table
+	Notes []Note // additional columns of the table
 }
 
-// Scale is the range of a curve's values.
+// Scale is the range of a curve's value axis.
 type Scale struct {
 	Least, Most float64
-	Log         bool // equal distances for powers of ten; Least must be above 0
+	Log         bool // a logarithmic scale; Least must be above 0
 }
 
-// shares reports whether the scale is that of shares, from 0 to 1.
+// shares reports whether s is the zero Scale, which is for shares from 0 to 1.
 func (s Scale) shares() bool { return s == Scale{} }
 
-// Ends returns the least and the greatest value.
+// Ends returns the least and the greatest value of the scale.
 func (s Scale) Ends() (least, most float64) {
 	if s.shares() {
 		return 0, 1
@@ -33,7 +33,7 @@ func (s Scale) Ends() (least, most float64) {
 	return s.Least, s.Most
 }
 
-// place returns the position of a value between the ends, from 0 to 1.
+// place returns the position of a value between the ends of the scale, as a number from 0 to 1.
 func (s Scale) place(v float64) float64 {
 	switch {
 	case s.shares():
@@ -61,7 +61,7 @@ func (s Scale) levels() (list []float64) {
 	return list
 }
 
-// text returns a level as text.
+// text formats the value of a grid line.
 func (s Scale) text(v float64) string {
 	if s.shares() {
 		return fmt.Sprintf("%.2f", v)
@@ -75,15 +75,15 @@ func LinearScale(lines []Line) Scale {
 	return Scale{Most: most}
 }
 
-// CloseScale returns a scale close around the values of the lines, so that small
-// differences are visible. Its ends are multiples of a twentieth.
+// CloseScale returns a scale close around the values of the lines, so that small differences are
+// visible. The ends of the scale are multiples of 1/20.
 func CloseScale(lines []Line) Scale {
 	least, most := extent(lines)
 	return Scale{Least: math.Floor(20*least) / 20, Most: math.Max(math.Ceil(20*most), math.Floor(20*least)+1) / 20}
 }
 
-// LogScale returns a scale between the powers of ten around the values of the lines, if all
-// are above 0. Otherwise it returns a linear scale.
+// LogScale returns a logarithmic scale between powers of ten around the values of the lines. If a
+// value is not above 0, it returns a linear scale.
 func LogScale(lines []Line) Scale {
 	least, most := extent(lines)
 	if least <= 0 {
@@ -93,7 +93,7 @@ func LogScale(lines []Line) Scale {
 	return Scale{Least: math.Pow10(int(first)), Most: math.Pow10(int(math.Max(last, first+1))), Log: true}
 }
 
-// extent returns the smallest and the largest value.
+// extent returns the smallest and the largest value of the lines.
 func extent(lines []Line) (least, most float64) {
 	least, most = math.Inf(1), math.Inf(-1)
 	for _, l := range lines {
@@ -106,19 +106,19 @@ func extent(lines []Line) (least, most float64) {
 	return least, most
 }
 
-// Line has one value for each step; NaN for none.
+// Line has one value for each step; NaN marks a missing value.
 type Line struct {
 	Name   string
 	Values []float64
 }
 
-// Note has one text for each step.
+// Note is an additional column of a curve's table, with one text for each step.
 type Note struct {
 	Name  string
 	Texts []string
 }
 
-// validate refuses a curve that cannot be drawn.
+// validate returns an error if the curve cannot be drawn.
 func (c *Curve) validate() error {
 	if len(c.Steps) == 0 {
 		return fmt.Errorf("report: curve %q has no steps", c.Title)
@@ -145,7 +145,7 @@ func (c *Curve) validate() error {
 const (
 	curveHeight = 260
 	curveLeft   = 46
-	curveRight  = 500 // end of the lines, and start of their names
+	curveRight  = 500 // end of the lines and start of their names
 	curveTop    = 12
 	curveBottom = 220
 )
@@ -154,26 +154,26 @@ const (
 type plot struct {
 	Title  string
 	X      string
-	Grid   []mark // levels of the shares
+	Grid   []mark // grid lines with their values
 	Steps  []mark
 	Lines  []drawn
 	Header []string
 	Rows   [][]string
 }
 
-// mark is a text at a place on an axis.
+// mark is a text at a position on an axis.
 type mark struct {
 	At   float64
 	Text string
 }
 
-// drawn is a line with its points.
+// drawn is a line of a curve in the units of the view box.
 type drawn struct {
 	Name   string
 	Class  string
-	Path   string // of a polyline
+	Path   string // the points of an SVG polyline
 	Points []point
-	EndY   float64 // height of its name
+	EndY   float64 // base line of the line's name
 }
 
 type point struct {
@@ -181,7 +181,7 @@ type point struct {
 	Text string
 }
 
-// classes of lines, in order.
+// lineClass returns the CSS class of line i.
 func lineClass(i int) string { return []string{"together", "alarm", "plain", "pooled"}[i%4] }
 
 func (c *Curve) plot() *plot {
@@ -222,7 +222,7 @@ func (c *Curve) plot() *plot {
 	return p
 }
 
-// spread separates the names of lines that end at the same height.
+// spread moves the names of lines apart if the lines end at about the same height.
 func (p *plot) spread() {
 	for k := 1; k < len(p.Lines); k++ {
 		for _, above := range p.Lines[:k] {
@@ -243,5 +243,5 @@ func (c *Curve) height(v float64) float64 {
 	return round1(curveBottom - c.Scale.place(v)*(curveBottom-curveTop))
 }
 
-// Table returns the values as a table.
+// Table returns the curve's values as a table.
 func (p *plot) Table() grid { return gridOf(p.Header, p.Rows, nil) }

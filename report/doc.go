@@ -1,6 +1,6 @@
-// Package report writes the result of a job as one HTML page for people: the metrics
-// of each party alone, of all together, and on pooled data; the costs; and the
-// knowledge that each role gains.
+// Package report writes the result of a job as one HTML page. The page shows the metrics of each
+// party alone, of all parties together, and on pooled data. It also shows the costs, and the
+// information that each role learns.
 //
 // The page is one file. It loads nothing, runs no script, follows the reader's
 // light or dark setting and can be printed.

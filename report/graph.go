@@ -6,23 +6,22 @@ import (
 	"strings"
 )
 
-// Graph is a set of lines through points of a plane, such as a ROC curve, drawn as a
-// square.
+// Graph is a square plot of lines through points of a plane, such as a ROC curve.
 type Graph struct {
 	Title string
-	X, Y  string // what the axes measure
+	X, Y  string // labels of the axes
 	Lines []Trace
 }
 
-// Trace is a line of a graph through points in order.
+// Trace is one line of a graph, through its points in order.
 type Trace struct {
 	Name   string
 	X, Y   []float64
 	Dashed bool // a line for comparison, such as chance
-	Dotted bool // every point has a mark
+	Dotted bool // Dotted draws a mark at every point
 }
 
-// validate refuses a graph that cannot be drawn.
+// validate returns an error if the graph cannot be drawn.
 func (g *Graph) validate() error {
 	if len(g.Lines) == 0 {
 		return fmt.Errorf("report: graph %q has no lines", g.Title)
@@ -65,7 +64,7 @@ type stroke struct {
 	Base              int // base line of the name
 }
 
-// drawn scales the graph.
+// drawn converts the graph to the units of its view box.
 func (g *Graph) drawn() *drawing {
 	x, y := g.axes()
 	d := &drawing{Title: g.Title, X: g.X, Y: g.Y, Height: graphNames + bandHeight*len(g.Lines)}
@@ -93,7 +92,8 @@ func (g *Graph) drawn() *drawing {
 	return d
 }
 
-// axes returns the scales of both axes: from 0 to 1 if all values are shares.
+// axes returns the scales of both axes. The scale of an axis runs from 0 to 1 if all its values are
+// between 0 and 1.
 func (g *Graph) axes() (x, y Scale) {
 	var across, up []Line
 	for _, l := range g.Lines {
@@ -110,10 +110,10 @@ func axisOf(lines []Line) Scale {
 	return even(least, most)
 }
 
-// even returns a scale of four equal steps around two values: each step is 1, 2, 2.5 or 5 times
-// a power of ten.
+// even returns a scale of four equal steps that covers two values. Each step is 1, 2, 2.5 or 5
+// times a power of ten.
 func even(least, most float64) Scale {
-	if !(most > least) { // a single value: choose a range around it
+	if !(most > least) { // all values are equal: choose a range around them
 		least, most = least-0.5, least+0.5
 	}
 	for power := math.Floor(math.Log10((most - least) / 4)); ; power++ {
@@ -126,7 +126,7 @@ func even(least, most float64) Scale {
 	}
 }
 
-// levelText returns a level of an even scale without the rounding error of sums.
+// levelText formats a level of an even scale. It rounds first, to remove floating-point error.
 func levelText(s Scale, v float64) string {
 	if step := (s.Most - s.Least) / 4; step > 0 {
 		v = math.Round(v/step*10) / 10 * step

@@ -6,72 +6,73 @@ import (
 	"math"
 )
 
-// Run is the content of a report. Everything except the title may be empty; then its part
-// of the page is left out.
+// Run is the content of a report. Every field except the title may be empty; the page then leaves
+// out that part.
 type Run struct {
 	Title   string
-	Summary []Row    // the job: data, protocol, kernel, learner
-	Metrics []string // columns of the table; the first is drawn as bars
-	Scores  []Score  // rows of the table, in order
+	Summary []Row    // description of the job: data, protocol, kernel, learner
+	Metrics []string // columns of the table of scores; a bar chart shows the first
+	Scores  []Score  // rows of the table of scores, in order
 	Unit    string   // unit of the training data, "rows" if empty
-	Tables  []Table  // more detailed values
-	Matrix  *Matrix  // of held-out rows; nil: none
+	Tables  []Table  // tables with more detailed values
+	Matrix  *Matrix  // confusion matrix of the held-out rows; nil: none
 	Graphs  []Graph
 	Grid    Grid // candidates among which the parameters were chosen
 	Boxes   []Boxes
 	Curves  []Curve
-	Timings []Timing // in the order in which the stages ran
+	Timings []Timing // one for each stage, in the order in which the stages ran
 	Traffic []Traffic
-	Leakage []Leak // in order
-	Facts   []Row  // hashes, paths, versions
-	Job     string // the file
+	Leakage []Leak // one for each role, in order
+	Facts   []Row  // such as hashes, paths and versions
+	Job     string // text of the job file
 }
 
 // Row is a name with its value.
 type Row struct{ Label, Value string }
 
-// Score is the result of one kind of training on held-out rows. A metric that is missing,
-// or is no finite number, is shown as not known.
+// Score is the result of one kind of training on held-out rows. The page shows a missing metric, or
+// one that is not finite, as not known.
 type Score struct {
 	Name   string
 	Kind   Kind
-	Rows   int // in training; 0 is shown as not known
+	Rows   int // number of training rows; 0 is shown as not known
 	Values map[string]float64
 }
 
-// Kind is the kind of a training: the parties that learn, and the rows from which they learn.
+// Kind names a kind of training by the parties that learn and the rows from which they learn.
 type Kind string
 
 // The kinds of scores.
 const (
-	Alone    Kind = "alone"    // one party from its own rows
-	Together Kind = "together" // all parties by a protocol
-	Sums     Kind = "sums"     // all parties, from sums over their rows
-	Pooled   Kind = "pooled"   // all rows in one place, without privacy
+	Alone    Kind = "alone"    // one party learns from its own rows
+	Together Kind = "together" // all parties learn by a protocol
+	Sums     Kind = "sums"     // all parties learn from sums over their rows
+	Pooled   Kind = "pooled"   // a learner on all rows in one place, without privacy
 )
 
 func (k Kind) known() bool { return k == Alone || k == Together || k == Sums || k == Pooled }
 
-// Grid is a table of cross-validated cells, one in a row.
+// Grid is a table of parameter combinations and their cross-validated scores, with one row for each
+// combination.
 type Grid struct {
 	Columns []string
 	Rows    []Cell
 }
 
-// Cell is a row of a grid: a text for each column.
+// Cell is one row of a grid, with a text for each column.
 type Cell struct {
 	Texts []string
-	Best  bool // the chosen one
+	Best  bool // the job chose this row
 }
 
-// Timing is the time of a stage in seconds: wall time, and the processor time of all cores.
-// CPU is 0 if it was not measured.
+// Timing is the wall time of a stage and its processor time, summed over all cores. CPU is 0 if it
+// was not measured.
 type Timing struct {
 	Stage        string
 	Seconds, CPU float64
 }
 
-// Traffic is the traffic that a member sent and received, in bytes.
+// Traffic holds the numbers of bytes that a member sent and received.
 type Traffic struct {
 	Name           string
 	Sent, Received uint64
@@ -83,7 +84,7 @@ type Leak struct {
 	Lines []string
 }
 
-// Validate returns an error for a run that gives no report.
+// Validate returns an error if no report can be made of the run.
 func (r *Run) Validate() error {
 	if r.Title == "" {
 		return errors.New("report: a run has no title; give it the name of the job")
@@ -112,7 +113,7 @@ func (r *Run) Validate() error {
 	return nil
 }
 
-// validateParts refuses charts and tables that cannot be drawn.
+// validateParts returns an error if a chart or a table cannot be drawn.
 func (r *Run) validateParts() error {
 	var parts []interface{ validate() error }
 	for i := range r.Boxes {

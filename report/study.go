@@ -8,7 +8,7 @@ import (
 // Study is the content of a page about several experiments.
 type Study struct {
 	Title string
-	Facts []Row // machine, versions
+	Facts []Row // such as machine and versions
 	Parts []Part
 }
 
@@ -22,17 +22,17 @@ type Part struct {
 	Claims       []Claim
 }
 
-// Claim is a published claim, with the result of its test.
+// Claim is a published claim with the outcome of its test.
 type Claim struct{ Text, Verdict, Numbers string }
 
-// drawnPart holds the values for the template.
+// drawnPart holds the values of a part for the template.
 type drawnPart struct {
 	Part
 	BoxCharts  []boxChart
 	CurvePlots []*plot
 }
 
-// WriteStudy writes the page, like Write. It writes nothing if a chart cannot be drawn.
+// WriteStudy writes a study as one HTML page. It writes nothing if a chart cannot be drawn.
 func WriteStudy(w io.Writer, s Study) error {
 	if s.Title == "" {
 		return errors.New("report: the study has no title; give it one")

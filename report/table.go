@@ -9,7 +9,7 @@ type Table struct {
 	Rows   [][]string
 }
 
-// validate refuses ragged rows.
+// validate returns an error if a row has more or fewer texts than the header.
 func (t *Table) validate() error {
 	for i, r := range t.Rows {
 		if len(r) != len(t.Header) {
@@ -19,13 +19,14 @@ func (t *Table) validate() error {
 	return nil
 }
 
-// Matrix is a confusion matrix: Counts[i][j] rows of class i were predicted as class j.
+// Matrix is a confusion matrix. Counts[i][j] is the number of rows of class i that were predicted
+// as class j.
 type Matrix struct {
 	Classes []string
 	Counts  [][]int
 }
 
-// validate refuses a matrix that is not square.
+// validate returns an error if the matrix is not square.
 func (m *Matrix) validate() error {
 	square := len(m.Counts) == len(m.Classes)
 	for _, row := range m.Counts {
@@ -37,14 +38,14 @@ func (m *Matrix) validate() error {
 	return nil
 }
 
-// grid is a table whose cells know their columns; narrow screens show the column beside
-// each cell.
+// grid is a table in which each cell also holds the name of its column. On a narrow screen the page
+// shows this name beside the cell.
 type grid struct {
 	Header []string
 	Rows   []gridRow
 }
 
-// Many reports whether a narrow screen has no room for the columns side by side.
+// Many reports whether the table has too many columns for a narrow screen.
 func (g grid) Many() bool { return len(g.Header) > 4 }
 
 type gridRow struct {
@@ -54,7 +55,7 @@ type gridRow struct {
 
 type gridCell struct{ Label, Text string }
 
-// gridOf labels the cells of a table; classes, the CSS classes of its rows, may be nil.
+// gridOf makes a grid of a table. classes are the CSS classes of the rows; it may be nil.
 func gridOf(header []string, rows [][]string, classes []string) grid {
 	g := grid{Header: header}
 	for i, texts := range rows {
@@ -73,11 +74,11 @@ func gridOf(header []string, rows [][]string, classes []string) grid {
 // shade is a cell of a drawn confusion matrix.
 type shade struct {
 	Count   int
-	Percent float64 // of the class's rows
+	Percent float64 // intensity of the colour: the share of the row, from 0 to 60
 	Right   bool
 }
 
-// shades returns the cells, with each cell's share of its row.
+// shades returns the cells of the matrix for the drawing.
 func (m *Matrix) shades() [][]shade {
 	out := make([][]shade, len(m.Counts))
 	for i, row := range m.Counts {

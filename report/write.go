@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 )
 
-// Texts of the pages, and the parts that they share.
+// HTML templates of the two pages, and the parts that both pages use.
 var (
 	//go:embed page.html
 	pageText string
@@ -21,7 +21,7 @@ var (
 	partsText string
 )
 
-// page holds the values for the template.
+// page holds the values of a run for the template.
 type page struct {
 	Run
 	Headline     []Row
@@ -37,13 +37,13 @@ type page struct {
 	Shades       [][]shade
 }
 
-// detail is a table with its title.
+// detail is a table of detailed values with its title.
 type detail struct {
 	Title string
 	Table grid
 }
 
-// Write writes the page. It shows markup in r's texts as text. It writes nothing if
+// Write writes the run as one HTML page. Markup in r's texts is escaped. It writes nothing if
 // Validate refuses r.
 func Write(w io.Writer, r Run) error {
 	if err := r.Validate(); err != nil {
@@ -52,7 +52,7 @@ func Write(w io.Writer, r Run) error {
 	return write(w, pageText, r.page())
 }
 
-// write executes a template that may use the shared parts.
+// write executes a template. The template may use the parts that both pages share.
 func write(w io.Writer, text string, values any) error {
 	t, err := template.New("page").Parse(partsText)
 	if err == nil {
@@ -101,8 +101,8 @@ func (r *Run) page() page {
 	return p
 }
 
-// scoreChart draws the first metric. Values up to 1 are drawn against 1, so that small
-// differences look small.
+// scoreChart draws the first metric as bars. Values up to 1 are drawn on a scale from 0 to 1, so
+// that small differences look small.
 func (r *Run) scoreChart() chart {
 	metric := r.Metrics[0]
 	full := 1.0
@@ -143,8 +143,7 @@ func (r *Run) trafficChart() chart {
 	return newChart("bytes by member", full, items)
 }
 
-// headline returns three values of the first metric: the mean of the parties alone,
-// together, and pooled.
+// headline returns up to three means of the first metric: parties alone, together, and pooled.
 func (r *Run) headline() []Row {
 	var rows []Row
 	for _, k := range []struct {
@@ -158,7 +157,8 @@ func (r *Run) headline() []Row {
 	return rows
 }
 
-// mean returns the mean of the first metric over the scores of a kind, if all are known.
+// mean returns the mean of the first metric over the scores of a kind. It returns false if a score
+// is unknown.
 func (r *Run) mean(kind Kind) (float64, bool) {
 	sum, n := 0.0, 0
 	for _, s := range r.Scores {
@@ -175,7 +175,7 @@ func (r *Run) mean(kind Kind) (float64, bool) {
 	return sum / float64(n), n > 0
 }
 
-// table returns one row for each score.
+// table returns the table of scores, with one row for each score.
 func (r *Run) table(unit string) grid {
 	var rows [][]string
 	var classes []string
@@ -189,7 +189,7 @@ func (r *Run) table(unit string) grid {
 	return gridOf(append([]string{"who learns", unit}, r.Metrics...), rows, classes)
 }
 
-// gridTable returns one row for each candidate of the parameters.
+// gridTable returns one row for each combination of parameters.
 func (r *Run) gridTable() grid {
 	var rows [][]string
 	var classes []string

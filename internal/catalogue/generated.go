@@ -9,15 +9,16 @@ import (
 	"github.com/mercer-fl/mercer/dataset/generated"
 )
 
-// Words after # in the name of a generated table.
+// Words that may follow # in the name of a generated table.
 const (
 	radial = "rbf"
 	sparse = "sparse="
 	marked = "binary="
 )
 
-// loadGenerated makes a table of ROWSxCOLUMNS with two classes, of ROWSxCOLUMNSxCLASSES, or with
-// labels that follow radial basis functions.
+// loadGenerated generates a table from its name. ROWSxCOLUMNS gives two classes, and
+// ROWSxCOLUMNSxCLASSES the given number of classes. A word after # selects a table whose labels
+// follow radial basis functions.
 func loadGenerated(name string, c Columns) (*dataset.Set, error) {
 	ref := Generated + name
 	size, form, formed := strings.Cut(name, "#")
@@ -51,7 +52,7 @@ func loadGenerated(name string, c Columns) (*dataset.Set, error) {
 	return set, nil
 }
 
-// numbers reads numbers separated by x.
+// numbers parses numbers that are separated by x.
 func numbers(size string) ([]int, error) {
 	var list []int
 	var bad []error
@@ -62,7 +63,8 @@ func numbers(size string) ([]int, error) {
 	return list, errors.Join(bad...)
 }
 
-// formOf makes the table of the form after #; problem is "" for a known form.
+// formOf generates the table that the word after # selects. problem describes an unknown word;
+// otherwise it is "".
 func formOf(form string, rows, columns int) (set *dataset.Set, problem string, err error) {
 	if form == radial {
 		set, err = generated.Bells(rows, columns, 1)

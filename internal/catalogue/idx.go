@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// IDX files have no label column. Labels are in a second file whose name follows MNIST's:
-// train-labels-idx1-ubyte belongs to train-images-idx3-ubyte.
+// idxName matches the names of IDX files. The labels are in a second file, whose name follows
+// MNIST's: train-labels-idx1-ubyte belongs to train-images-idx3-ubyte.
 var idxName = regexp.MustCompile(`(?i)([^.]-|\.)idx[0-9]?(-u?byte)?(\.gz)?$`)
 
 const (
@@ -52,8 +52,8 @@ func loadIDX(path string, c Columns) (set *dataset.Set, err error) {
 
 var idxAxes = regexp.MustCompile(`(?i)idx[0-9]`)
 
-// openLabels opens the file of labels that belongs to images; one of the two may be compressed
-// and the other not.
+// openLabels opens the file of labels that belongs to a file of images. Either file may be
+// compressed.
 func openLabels(images string) (*os.File, error) {
 	folder, base := filepath.Split(images)
 	name := idxAxes.ReplaceAllString(strings.Replace(base, idxImages, idxLabels, 1), "idx1")

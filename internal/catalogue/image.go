@@ -13,7 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// loadImages reads a folder of images; part sets their size and colours.
+// loadImages reads a folder of images. part, the text after # in the name, sets their size and
+// colours.
 func loadImages(path, part string, c Columns) (*dataset.Set, error) {
 	o := dataset.ImageOptions{Name: filepath.ToSlash(path), Label: c.Label, ID: c.ID}
 	if c.Label == LabelColumn {
@@ -44,7 +45,7 @@ func addPart(o *dataset.ImageOptions, part string) error {
 				return err
 			}
 		default:
-			return fmt.Errorf("is a folder of images, for which %q is no valid part; write #WIDTHxHEIGHT, #rgb or #WIDTHxHEIGHT,rgb", part)
+			return fmt.Errorf("is a folder of images, and %q after its name is not a valid part; write #WIDTHxHEIGHT, #rgb or #WIDTHxHEIGHT,rgb", part)
 		}
 	}
 	return nil

@@ -161,9 +161,9 @@ func TestLoadKindsRefuses(t *testing.T) {
 		{"flat", Columns{}, in("flat") + "/1.png: the image is not in a class folder; put it in a sub-folder named after its class, or set label to none"},
 		{"pets", Columns{Label: "animal"}, in("pets") + `: label: no column is called "animal"; the labels of images are the names of their folders, so leave label out or set it to none`},
 		{"pets", Columns{ID: "name"}, in("pets") + `: id: no column is called "name"; set id to path or none`},
-		{"pets#big", Columns{}, in("pets") + ` is a folder of images, for which "big" is no valid part; write #WIDTHxHEIGHT, #rgb or #WIDTHxHEIGHT,rgb`},
-		{"pets#2x2,3x3", Columns{}, in("pets") + ` is a folder of images, for which "2x2,3x3" is no valid part; write #WIDTHxHEIGHT, #rgb or #WIDTHxHEIGHT,rgb`},
-		{"pets#0x2", Columns{}, in("pets") + ` is a folder of images, for which "0x2" is no valid part; write #WIDTHxHEIGHT, #rgb or #WIDTHxHEIGHT,rgb`},
+		{"pets#big", Columns{}, in("pets") + ` is a folder of images, and "big" after its name is not a valid part; write #WIDTHxHEIGHT, #rgb or #WIDTHxHEIGHT,rgb`},
+		{"pets#2x2,3x3", Columns{}, in("pets") + ` is a folder of images, and "2x2,3x3" after its name is not a valid part; write #WIDTHxHEIGHT, #rgb or #WIDTHxHEIGHT,rgb`},
+		{"pets#0x2", Columns{}, in("pets") + ` is a folder of images, and "0x2" after its name is not a valid part; write #WIDTHxHEIGHT, #rgb or #WIDTHxHEIGHT,rgb`},
 		{"pets#9999999x9999999", Columns{}, in("pets") + `: the table has more than 16777216 columns; split it`},
 	} {
 		t.Run(c.ref, func(t *testing.T) {

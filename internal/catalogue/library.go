@@ -13,24 +13,24 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 )
 
-// Variable names the environment variable that holds the data folder.
+// Variable is the name of the environment variable that holds the path of the data folder.
 const Variable = "MERCER_DATA"
 
-// siblingFolder is the place of the data beside a checkout of the project.
+// siblingFolder is the path of the data folder beside a checkout of the project.
 const siblingFolder = "../shared/data"
 
-// Bundled is the prefix of the names of sets inside the program, Generated the prefix of the
-// names of sets that the program generates.
+// Bundled is the prefix of the names of data sets inside the program. Generated is the prefix of
+// the names of sets that the program generates.
 const (
 	Bundled   = "bundled:"
 	Generated = "generated:"
 )
 
-// Error explains why a source cannot be used. Like the errors of the readers and of the job file,
-// it begins with the name that the user gave.
+// Error explains why a source cannot be used. Its text begins with the name that the user gave,
+// like the errors of readers and of job files.
 type Error struct {
 	Source  string
-	Problem string // with advice
+	Problem string // the fault, and what to do about it
 	Err     error  // cause, or nil
 }
 
@@ -38,30 +38,30 @@ func (e *Error) Error() string { return e.Source + " " + e.Problem }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Columns names the columns of a table that are not features. Empty names leave the choice to the
-// reader: see [dataset.CSVOptions].
+// Columns names the columns of a table that are not features. The reader chooses columns whose name
+// is empty; see [dataset.CSVOptions].
 type Columns struct {
 	Label string
 	ID    string
-	// Uses selects the other columns to be read, in formats with column names.
+	// Uses selects the feature columns, in formats with column names.
 	dataset.Uses
-	// Width is the number of features; 0 for all that the source has. LIBSVM text may omit the
-	// last ones.
+	// Width is the number of features; 0: as many as the source shows. A LIBSVM text may omit the
+	// last features.
 	Width int
-	// Gaps allows rows without a label in CSV and parquet.
+	// Gaps allows rows without a label in CSV and parquet files.
 	Gaps bool
-	// Classes are the allowed labels in CSV and parquet; nil: any.
+	// Classes lists the allowed labels in CSV and parquet files; nil: any label.
 	Classes []string
 }
 
-// Library finds sources. The zero value has no data folder.
+// Library finds and reads data sources. The zero value has no data folder.
 type Library struct{ folder string }
 
-// New returns a library with the given data folder; "" for none.
+// New returns a library with the given data folder; "" means no data folder.
 func New(folder string) Library { return Library{folder: folder} }
 
-// Folder returns the data folder: the one that the environment names, or else the one next to a
-// checkout of the project, or "".
+// Folder returns the path of the data folder. It is the path that the environment variable holds,
+// or else the folder beside a checkout of the project. It returns "" if there is neither.
 func Folder(env func(string) string) string {
 	if f := env(Variable); f != "" {
 		return f
@@ -98,7 +98,7 @@ func (l Library) Load(ref string, c Columns) (*dataset.Set, error) {
 	return set, nil
 }
 
-// find reads a source of any width.
+// find reads a source without checking its number of columns.
 func (l Library) find(ref string, c Columns) (*dataset.Set, error) {
 	if name, ok := strings.CutPrefix(ref, Bundled); ok {
 		if whole, odd := strings.CutSuffix(name, oddDigits); odd {
@@ -126,7 +126,7 @@ func (l Library) find(ref string, c Columns) (*dataset.Set, error) {
 	return set, nil
 }
 
-// locate is like Find for a name that may end with a part.
+// locate is like Find, but it also accepts a name with a part after #, and returns that part.
 func (l Library) locate(ref string) (path, part string, err error) {
 	path, err = l.Find(ref)
 	at := strings.LastIndexByte(ref, '#')
@@ -153,8 +153,8 @@ func load(path, part string, c Columns) (*dataset.Set, error) {
 	return loadFile(path, part, c)
 }
 
-// LabelColumn is the name of the labels in sources without a name for them: in bundled sets and
-// in LIBSVM text.
+// LabelColumn is the name of the labels in sources that do not name them: bundled sets and LIBSVM
+// text.
 const LabelColumn = "label"
 
 func loadBundled(name string, c Columns) (*dataset.Set, error) {
@@ -171,10 +171,10 @@ func loadBundled(name string, c Columns) (*dataset.Set, error) {
 	return set, err
 }
 
-// oddDigits is the suffix of the digits with two classes.
+// oddDigits is the suffix that selects the digits with the two classes odd and even.
 const oddDigits = "#odd"
 
-// loadOdd reads a bundled set whose classes are numbers, with the classes odd and even instead.
+// loadOdd reads a bundled set whose classes are numbers, and replaces the classes by odd and even.
 func loadOdd(name string, c Columns) (*dataset.Set, error) {
 	set, err := loadBundled(name, c)
 	if err != nil {
@@ -193,10 +193,10 @@ func loadOdd(name string, c Columns) (*dataset.Set, error) {
 	return set, nil
 }
 
-// noColumn means that no column is read.
+// noColumn is the name that selects no column.
 const noColumn = "none"
 
-// unnamed refuses column names for a source that has none.
+// unnamed returns an error if c names columns although the source has no column names.
 func unnamed(ref string, c Columns) error {
 	if c.Label != "" && c.Label != LabelColumn && c.Label != noColumn {
 		return without(ref, c.Label, fmt.Sprintf("its labels are called %q", LabelColumn))
@@ -209,7 +209,7 @@ func unnamed(ref string, c Columns) error {
 
 const noIDs = "it has no row ids, so leave id out"
 
-// without refuses a source that lacks a column.
+// without returns the error that a source lacks a column.
 func without(ref, column, advice string) *Error {
 	problem := fmt.Sprintf("has no column %q; %s", column, advice)
 	return &Error{ref, problem, dataset.NoColumn(column, "%s", problem)}
@@ -245,7 +245,7 @@ func loadFile(path, array string, c Columns) (set *dataset.Set, err error) {
 	return set, nil
 }
 
-// unreadable refuses an existing source that cannot be read.
+// unreadable returns the error that an existing source cannot be read, with advice.
 func unreadable(path string, err error) *Error {
 	advice := "check the disk, or copy it again"
 	if errors.Is(err, fs.ErrPermission) {
@@ -254,8 +254,8 @@ func unreadable(path string, err error) *Error {
 	return &Error{path, "cannot be read: " + reason(err) + "; " + advice, err}
 }
 
-// reason returns the innermost cause of a file error without the path, which the sentence
-// contains already.
+// reason returns the innermost cause of a file error. It leaves out the path, which the sentence
+// already contains.
 func reason(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -264,7 +264,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Find returns the path of the file, or of the folder of images, that ref means.
+// Find returns the path of the file or the folder of images that ref names.
 func (l Library) Find(ref string) (string, error) {
 	switch info, err := os.Stat(ref); {
 	case err == nil:
@@ -289,7 +289,7 @@ func (l Library) Find(ref string) (string, error) {
 	return single(path, info)
 }
 
-// single returns the one table, or the folder of images, at path.
+// single returns the path of the only table, or of the folder of images, at path.
 func single(path string, info fs.FileInfo) (string, error) {
 	if info.Mode().IsRegular() {
 		return path, nil
@@ -311,7 +311,7 @@ func single(path string, info fs.FileInfo) (string, error) {
 	return filepath.Join(path, filepath.FromSlash(tables[0].Name)), nil
 }
 
-// holdsImages reports whether a folder has an image, at any depth.
+// holdsImages reports whether a folder contains an image, at any depth.
 func holdsImages(folder string) bool {
 	found, files := false, 0
 	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, d fs.DirEntry, err error) error {
@@ -325,7 +325,7 @@ func holdsImages(folder string) bool {
 	return found && (err == nil || errors.Is(err, fs.SkipAll))
 }
 
-// Ratings reads a source of ratings: the path of a file, or a name in the data folder.
+// Ratings reads a source of ratings. ref is the path of a file or a name in the data folder.
 func (l Library) Ratings(ref string) (r *dataset.Ratings, err error) {
 	path, err := l.Find(ref)
 	if err != nil {
@@ -339,11 +339,11 @@ func (l Library) Ratings(ref string) (r *dataset.Ratings, err error) {
 	return dataset.ReadRatings(f, dataset.RatingsOptions{Name: filepath.ToSlash(path)})
 }
 
-// stacked separates the names of sources whose rows are read as one table.
+// stacked separates the names of sources whose rows form one table.
 const stacked = " + "
 
-// loadStack reads several sources, one below the other. Sparse text may omit its last columns:
-// every source gets the number of columns of the widest one.
+// loadStack reads several sources as one table, one below the other. Sparse text may omit its last
+// columns, so every source gets as many columns as the widest one.
 func (l Library) loadStack(refs []string, c Columns) (*dataset.Set, error) {
 	sets, width := make([]*dataset.Set, len(refs)), 0
 	for i, ref := range refs {
@@ -364,7 +364,7 @@ func (l Library) loadStack(refs []string, c Columns) (*dataset.Set, error) {
 		set, err = dataset.Append(sets...)
 	}
 	if err == nil {
-		err = set.Validate() // two sources may have the same id
+		err = set.Validate() // two sources may have a row id in common
 	}
 	if err != nil {
 		return nil, &Error{strings.Join(refs, stacked), "cannot be used: " + strings.TrimPrefix(err.Error(), "dataset: "), err}
@@ -372,7 +372,7 @@ func (l Library) loadStack(refs []string, c Columns) (*dataset.Set, error) {
 	return set, nil
 }
 
-// arrange puts the columns of all sets into the order of the first one.
+// arrange sorts the columns of all sets into the order of the first set.
 func arrange(sets []*dataset.Set) error {
 	for i, s := range sets[1:] {
 		var err error

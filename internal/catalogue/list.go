@@ -17,8 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
-// Entry is a source that can be loaded by its name. Rows and Columns are zero if only reading the
-// whole file would give them.
+// Entry is a source that can be loaded by its name. Rows and Columns are zero if they are unknown
+// without reading the whole file.
 type Entry struct {
 	Name    string `json:"name"`
 	Title   string `json:"title,omitempty"`
@@ -26,17 +26,17 @@ type Entry struct {
 	Rows    int    `json:"rows,omitempty"`
 	Columns int    `json:"columns,omitempty"`
 	Classes int    `json:"classes,omitempty"`
-	Bytes   int64  `json:"bytes,omitempty"` // of the file
+	Bytes   int64  `json:"bytes,omitempty"` // size of the file
 }
 
-// maxDepth and maxFiles bound the search of a data folder.
+// maxDepth and maxFiles limit the search of a data folder.
 const (
 	maxDepth = 3
 	maxFiles = 100_000
 )
 
-// List returns the bundled sets and then, by name, the tables and folders of images of the data
-// folder. For folders of images it gives the number of classes.
+// List returns the bundled sets, followed by the tables and the folders of images in the data
+// folder, sorted by name. For a folder of images it gives the number of classes.
 func (l Library) List() ([]Entry, error) {
 	var entries []Entry
 	for _, name := range bundled.Names() {
@@ -59,14 +59,14 @@ func (l Library) List() ([]Entry, error) {
 	return append(entries, tables...), nil
 }
 
-// tablesIn returns the tables of a folder, to the given depth, and its folders whose sub-folders
-// are classes of images.
+// tablesIn returns the tables of a folder, down to the given depth. It also returns the folders of
+// images: each of their sub-folders is a class.
 func tablesIn(folder string, depth int) ([]Entry, error) {
 	var tables []Entry
 	files := 0
 	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil && name != "." && errors.Is(err, fs.ErrPermission) {
-			return fs.SkipDir // it could not be loaded either
+			return fs.SkipDir // loading this folder would fail too
 		}
 		if files++; err != nil || files > maxFiles {
 			return errors.Join(err, tooMany(files))
@@ -93,8 +93,8 @@ func tablesIn(folder string, depth int) ([]Entry, error) {
 	return tables, err
 }
 
-// countClass counts a class of the folder of images with the given name. The listed folder itself
-// is not an entry.
+// countClass adds a class to the entry of a folder of images. The listed folder itself is not an
+// entry.
 func countClass(tables []Entry, folder string) []Entry {
 	if folder == "." {
 		return tables
@@ -108,9 +108,9 @@ func countClass(tables []Entry, folder string) []Entry {
 	return tables
 }
 
-// isClass looks at a few entries of a folder: in a class, more than half of them are images,
-// while other folders may have a plot. A folder that cannot be read is not a class, since it
-// could not be loaded either.
+// isClass reports whether a folder is a class of images. It looks at a few entries, of which more
+// than half must be images; other folders may hold a plot. It returns false for an unreadable
+// folder.
 func isClass(folder string) bool {
 	const few = 32
 	f, err := os.Open(folder)
@@ -134,10 +134,10 @@ func tooMany(files int) error {
 	if files <= maxFiles {
 		return nil
 	}
-	return errors.New("it holds too many files")
+	return errors.New("the data folder holds too many files")
 }
 
-// isTable decides by the name, or by the first line if the name has no known ending.
+// isTable reports whether a file is a table: by the ending of its name, or else by its first line.
 func isTable(path string) bool {
 	switch filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz")) {
 	case ".csv", ".tsv", ".svm", ".libsvm", ".npy", ".npz", ".parquet":
@@ -150,7 +150,7 @@ func isTable(path string) bool {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return false // it could not be loaded either
+		return false // loading this file would fail too
 	}
 	table := startsLikeLIBSVM(f)
 	return f.Close() == nil && table
@@ -158,8 +158,8 @@ func isTable(path string) bool {
 
 var libsvmEntry = regexp.MustCompile(`^[0-9]+:[-+.0-9][-+.0-9eE]*$`)
 
-// startsLikeLIBSVM reports whether the first line is a label and index:value pairs. It reads
-// little, since folders also hold large files of other kinds.
+// startsLikeLIBSVM reports whether the first line has a label and index:value pairs. It reads only
+// little, because folders also hold large files of other kinds.
 func startsLikeLIBSVM(r io.Reader) bool {
 	const enough = 4 << 10
 	b := bufio.NewReaderSize(r, enough)
@@ -177,7 +177,7 @@ func startsLikeLIBSVM(r io.Reader) bool {
 	line, _, whole := bytes.Cut(start, []byte("\n"))
 	fields := bytes.Fields(line)
 	if !whole && len(fields) > 2 {
-		fields = fields[:len(fields)-1] // cut in the middle
+		fields = fields[:len(fields)-1] // the last field may be incomplete
 	}
 	if len(fields) < 2 {
 		return false
@@ -185,8 +185,8 @@ func startsLikeLIBSVM(r io.Reader) bool {
 	return !slices.ContainsFunc(fields[1:], func(f []byte) bool { return !libsvmEntry.Match(f) })
 }
 
-// suggest returns the end of a sentence with the name in the folder that is nearest to ref. It is
-// only a help: a folder that cannot be read gives none.
+// suggest returns the end of an error message, with the name in the data folder that is most
+// similar to ref. It returns "" if the folder cannot be read.
 func (l Library) suggest(ref string) string {
 	tables, err := tablesIn(l.folder, maxDepth)
 	if err != nil {

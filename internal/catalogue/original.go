@@ -17,7 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
-// Original is a data set that its publisher offers for download.
+// Original is a data set that can be downloaded from its publisher.
 type Original struct {
 	Name    string
 	Title   string
@@ -25,7 +25,7 @@ type Original struct {
 	Files   []File
 }
 
-// File is one file of a data set in its publisher's version.
+// File is one file of a data set, as its publisher offers it.
 type File struct {
 	Name   string
 	URL    string
@@ -38,7 +38,8 @@ const (
 	grouplens  = "https://files.grouplens.org/datasets/movielens/ml-100k/"
 )
 
-// Originals returns the data sets with a known address and SHA-256, which can be fetched.
+// Originals returns the data sets that can be fetched: their addresses and SHA-256 hashes are
+// known.
 func Originals() []Original {
 	return []Original{
 		{"a9a", "Adult: income above 50,000 dollars, one-hot", "UCI Adult, CC BY 4.0", []File{
@@ -68,9 +69,9 @@ func LookupOriginal(name string) (Original, error) {
 	return Original{}, &Error{name, problem, nil}
 }
 
-// Fetch stores a file in a folder, which it creates if necessary. It leaves an existing file
-// alone, and returns an error if its content differs. The fetched file appears whole and checked,
-// or not at all.
+// Fetch downloads a file into a folder, which it creates if necessary. It leaves an existing file
+// alone, and returns an error if its content differs. The fetched file appears complete and
+// checked, or not at all.
 func (f File) Fetch(ctx context.Context, client *http.Client, folder string) (path string, fresh bool, err error) {
 	path = filepath.Join(folder, f.Name)
 	switch have, err := os.ReadFile(path); {
@@ -99,7 +100,7 @@ func (f File) matches(b []byte) bool {
 	return int64(len(b)) == f.Bytes && hex.EncodeToString(sum[:]) == f.SHA256
 }
 
-// download reads at most the expected size of the file, and one byte more.
+// download reads the file; it stops one byte after the expected size, to detect a longer file.
 func (f File) download(ctx context.Context, client *http.Client) (b []byte, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.URL, nil)
 	if err != nil {
@@ -107,15 +108,15 @@ func (f File) download(ctx context.Context, client *http.Client) (b []byte, err 
 	}
 	answer, err := client.Do(r)
 	if err != nil {
-		return nil, fmt.Errorf("catalogue: %w; check the connection, or download the file another way", err)
+		return nil, fmt.Errorf("catalogue: the download failed: %w; check the connection, or download the file another way", err)
 	}
 	defer func() { err = errors.Join(err, answer.Body.Close()) }()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("catalogue: %s answers %s; try again later, or download the file another way", f.URL, answer.Status)
+		return nil, fmt.Errorf("catalogue: the server at %s answered %s; try again later, or download the file another way", f.URL, answer.Status)
 	}
 	b, err = io.ReadAll(io.LimitReader(answer.Body, f.Bytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("catalogue: %s: %w; try again", f.URL, err)
+		return nil, fmt.Errorf("catalogue: the download of %s ended early: %w; try again", f.URL, err)
 	}
 	return b, nil
 }

@@ -78,11 +78,11 @@ func TestFetch(t *testing.T) {
 func TestFetchKeepsNothingElse(t *testing.T) {
 	s := publisher(t)
 	for at, want := range map[string]string{
-		"/gone":    " answers 404 Not Found; try again later, or download the file another way",
+		"/gone":    " answered 404 Not Found; try again later, or download the file another way",
 		"/other":   " serves another file than the expected one, which was discarded; get the data from elsewhere and compare its SHA-256",
 		"/short":   " serves another file than the expected one",
 		"/endless": " serves another file than the expected one",
-		"/cut":     ": unexpected EOF; try again",
+		"/cut":     " ended early: unexpected EOF; try again",
 	} {
 		folder := filepath.Join(t.TempDir(), "shop")
 		_, _, err := fileAt(s.URL+at).Fetch(t.Context(), s.Client(), folder)

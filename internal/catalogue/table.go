@@ -13,9 +13,9 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 )
 
-// LoadTable reads a source whose cells have to be interpreted: by the schema of a job, or by the
-// owner's mapping. Text is read as CSV, and parquet files with their types. In other formats
-// cells are numbers, and columns without names are called x0, x1, ...
+// LoadTable reads a source whose cells must be interpreted, by a job's schema or by the owner's
+// mapping. It reads text as CSV, and parquet files with their types. In other formats cells are
+// numbers, and columns without names are called x0, x1, ...
 func (l Library) LoadTable(ref string, t prepare.Table) (set *dataset.Set, err error) {
 	rows, found, err := l.Open(ref, t.Mapping, append(slices.Clone(t.ID.Columns), t.Label))
 	switch {
@@ -29,9 +29,9 @@ func (l Library) LoadTable(ref string, t prepare.Table) (set *dataset.Set, err e
 	return prepare.Read(rows, t)
 }
 
-// Rows are the rows of an open file as text.
+// Rows reads the rows of an open file as text.
 type Rows struct {
-	Name string // for messages
+	Name string // name of the file in messages
 	dataset.Records
 	io.Closer
 }
@@ -44,8 +44,8 @@ func (r *Rows) Choose(places []int) error {
 	return nil
 }
 
-// Open opens a CSV text, in the format that the owner's mapping gives, or a parquet file; found
-// is false for other sources. Asked are names of columns that may be the index that pandas adds.
+// Open opens a parquet file, or a CSV text in the format of the owner's mapping. found is false for
+// other sources. A column in asked is kept even if it looks like the index column that pandas adds.
 func (l Library) Open(ref string, own prepare.Mapping, asked []string) (r *Rows, found bool, err error) {
 	path := l.textual(ref)
 	if path == "" {
@@ -67,11 +67,11 @@ func (l Library) Open(ref string, own prepare.Mapping, asked []string) (r *Rows,
 	return r, true, nil
 }
 
-// Heads reports whether a source is a CSV text or a parquet file, which name their columns.
+// Heads reports whether a source is a CSV text or a parquet file, so that its columns have names.
 func (l Library) Heads(ref string) bool { return l.textual(ref) != "" }
 
-// textual returns the path of a CSV text or a parquet file, and "" for another or a missing
-// source, which the reader explains.
+// textual returns the path of a CSV text or a parquet file. It returns "" for all other sources;
+// the reader then explains a missing file.
 func (l Library) textual(ref string) string {
 	if path, err := l.Find(ref); err == nil && (hasSuffix(path, ".parquet") || isText(path)) {
 		return path
@@ -87,7 +87,7 @@ func openParquet(name string, f *os.File, asked []string) (dataset.Records, erro
 	return dataset.OpenParquet(name, f, info.Size(), asked)
 }
 
-// writtenAs returns the format of a CSV text.
+// writtenAs returns the format of a CSV text, according to its file name and the owner's mapping.
 func writtenAs(path string, own prepare.Mapping) dataset.CSVForm {
 	form := own.Form()
 	if form.Delimiter == 0 && hasSuffix(strings.TrimSuffix(path, ".gz"), ".tsv") {
@@ -96,7 +96,8 @@ func writtenAs(path string, own prepare.Mapping) dataset.CSVForm {
 	return form
 }
 
-// isText reports whether a file is read as CSV: by its suffix, or because it is not LIBSVM text.
+// isText reports whether a file is read as CSV. It decides by the suffix, or else by whether the
+// file is LIBSVM text.
 func isText(path string) bool {
 	plain := strings.TrimSuffix(path, ".gz")
 	if hasSuffix(plain, ".csv", ".tsv") {
@@ -107,13 +108,13 @@ func isText(path string) bool {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return false // the reader explains why
+		return false // the reader will explain the error
 	}
-	defer func() { _ = f.Close() }() // nothing was written
+	defer func() { _ = f.Close() }() // the file was only read
 	return !dataset.LooksLikeLIBSVM(bufio.NewReader(f))
 }
 
-// loadNumbers reads a source of numbers as if they were text.
+// loadNumbers reads a source of numbers and returns its cells as if they were text.
 func (l Library) loadNumbers(ref string, t prepare.Table) (*dataset.Set, error) {
 	id := ""
 	if len(t.ID.Columns) == 1 {

@@ -14,14 +14,14 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// sheet holds predictions as a CSV table: columns that name the rows, then truth, prediction,
+// sheet is a CSV table of predictions. Its columns name the rows, and then hold truth, prediction,
 // scores and probabilities.
 type sheet struct {
 	header []string
 	rows   [][]string
 }
 
-// add adds a column.
+// add appends a column to the table.
 func (s *sheet) add(name string, cells []string) {
 	s.header = append(s.header, name)
 	for i, cell := range cells {
@@ -29,7 +29,7 @@ func (s *sheet) add(name string, cells []string) {
 	}
 }
 
-// encode writes the table.
+// encode returns the table as CSV.
 func (s *sheet) encode() ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -39,7 +39,7 @@ func (s *sheet) encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// ordinals counts rows from 1.
+// ordinals returns the texts 1 to n.
 func ordinals(n int) []string {
 	list := make([]string, n)
 	for i := range list {
@@ -48,7 +48,7 @@ func ordinals(n int) []string {
 	return list
 }
 
-// addPrediction adds a model's predictions for the rows of a sheet.
+// addPrediction adds columns with a model's predictions for the rows.
 func (s *sheet) addPrediction(p admin.Prediction) {
 	if p.Predicted != nil {
 		s.add("predicted", p.Predicted)
@@ -74,8 +74,8 @@ func (s *sheet) addNumbers(names []string, values [][]float64) {
 	}
 }
 
-// scoreNames names the numbers of a model for a row. The number of a pair is above 0 for the
-// first class.
+// scoreNames returns the names of the numbers that a model gives for a row. For a pair of classes,
+// a number above 0 favours the first class.
 func scoreNames(shape model.OutputShape, classes []string, n int) []string {
 	var names []string
 	switch {
@@ -109,7 +109,8 @@ func prefixed(prefix string, names []string) []string {
 	return list
 }
 
-// heldOut is the sheet of a job's held-out rows; nil where the maker of the result has no labels.
+// heldOut returns the sheet of a job's held-out rows, or nil if this process has no labels for
+// them. named adds the columns that name the rows.
 func heldOut(o *method.Outcome, named func(*sheet)) (*sheet, error) {
 	if o == nil || len(o.Truth) == 0 {
 		return nil, nil
@@ -125,20 +126,21 @@ func heldOut(o *method.Outcome, named func(*sheet)) (*sheet, error) {
 	return s, nil
 }
 
-// sheetOf returns the sheet of a job, for a process with the data of all parties.
+// sheetOf returns the sheet of a job's held-out rows, for a process with the data of all parties.
 func sheetOf(j *job.Job, shares []partition.Share, o *method.Outcome) (*sheet, error) {
 	splits, err := partition.Splits(j, shares)
 	if err != nil || j.Data.Partition.By == job.Columns {
-		splits = nil // columns: rows are named by the outcome
+		splits = nil // the outcome itself names the rows of a job by columns
 	}
 	return heldOut(o, places(shares, splits, o))
 }
 
-// numbered names held-out rows by their order in the job.
+// numbered names held-out rows by their position in the job.
 func (s *sheet) numbered() { s.add("row", ordinals(len(s.rows))) }
 
-// places returns the function that names held-out rows by party, place in the party's table
-// and id. It falls back on numbers if the outcome's rows are not in the order of the shares.
+// places returns a function that names held-out rows by party, position in the party's table and
+// id. If the outcome's rows are not in the order of the shares, the function uses positions in the
+// job.
 func places(shares []partition.Share, splits []method.Split, o *method.Outcome) func(*sheet) {
 	var party, row, id, labels []string
 	for k, split := range splits {
@@ -160,7 +162,7 @@ func places(shares []partition.Share, splits []method.Split, o *method.Outcome) 
 			s.add("id", o.Held)
 			return
 		}
-		if n := len(o.Rows) - len(s.rows); n >= 0 && o.Rows != nil { // holders of columns know common ids
+		if n := len(o.Rows) - len(s.rows); n >= 0 && o.Rows != nil { // holders of columns share the ids of their rows
 			s.add("id", o.Rows[n:])
 			return
 		}

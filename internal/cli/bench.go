@@ -47,19 +47,19 @@ func (a *app) bench() *cobra.Command {
 	return cmd
 }
 
-// benchResult holds a benchmark's figures, and names the machine.
+// benchResult holds the measurements of a benchmark and a description of the machine.
 type benchResult struct {
 	Machine benchMachine `json:"machine"`
 	bench.Result
 }
 
-// benchMachine are the facts that figures depend on.
+// benchMachine describes those properties of the machine on which measurements depend.
 type benchMachine struct {
 	OS    string   `json:"os"`
 	Arch  string   `json:"arch"`
 	Cores int      `json:"cores"`
 	CPU   []string `json:"cpu_features"`
-	Path  string   `json:"path"` // instructions of the products
+	Path  string   `json:"path"` // CPU instructions for matrix products
 	Go    string   `json:"go"`
 }
 
@@ -70,14 +70,14 @@ func thisMachine() benchMachine {
 	}
 }
 
-// benchRuns is the default number of turns; the best turn counts. devicesRuns is the
-// default for turns of minutes.
+// benchRuns is the default number of repetitions, of which the best counts. devicesRuns is the
+// default for repetitions that take minutes.
 const (
 	benchRuns   = 5
 	devicesRuns = 1
 )
 
-// benchmark makes a command that measures; runs is its default number of turns.
+// benchmark returns a command that runs a benchmark. runs is its default number of repetitions.
 func (a *app) benchmark(name, short string, runs int, make func() bench.Benchmark) *cobra.Command {
 	return a.measuring(&cobra.Command{
 		Use:     name,
@@ -86,7 +86,7 @@ func (a *app) benchmark(name, short string, runs int, make func() bench.Benchmar
 	}, runs, func() (bench.Benchmark, error) { return make(), nil })
 }
 
-// measuring makes a command of a benchmark.
+// measuring adds the flags and the code of a benchmark to a command.
 func (a *app) measuring(cmd *cobra.Command, runs int, make func() (bench.Benchmark, error)) *cobra.Command {
 	var o benchOptions
 	o.flags(cmd, runs)
@@ -101,18 +101,18 @@ func (a *app) measuring(cmd *cobra.Command, runs int, make func() (bench.Benchma
 	return cmd
 }
 
-// rowsFlag describes --rows: its default and its range.
+// rowsFlag describes the flag --rows of a benchmark: its default and its range.
 type rowsFlag struct {
 	fallback, least, most int
 	means                 string
 }
 
-// measuringRows makes a command of a benchmark whose size is a number of rows.
+// measuringRows returns the command of a benchmark whose size is a number of rows.
 func (a *app) measuringRows(cmd *cobra.Command, runs int, f rowsFlag, make func(rows int) bench.Benchmark) *cobra.Command {
 	var rows int
 	cmd = a.measuring(cmd, runs, func() (b bench.Benchmark, err error) {
 		if rows < f.least || rows > f.most {
-			return b, usage("--rows is %d; choose %d to %d", rows, f.least, f.most)
+			return b, usage("--rows is %d; choose a number from %d to %d", rows, f.least, f.most)
 		}
 		return make(rows), nil
 	})
@@ -120,7 +120,8 @@ func (a *app) measuringRows(cmd *cobra.Command, runs int, f rowsFlag, make func(
 	return cmd
 }
 
-// svmRuns are fewer: the peer alone takes half a minute for each.
+// svmRuns is the default number of repetitions. It is small, because the library for comparison
+// needs half a minute for each.
 const svmRuns = 2
 
 func (a *app) benchSVM() *cobra.Command {
@@ -150,7 +151,8 @@ uses one core and takes about half a minute a turn; Mercer uses both of two core
 	return cmd
 }
 
-// psiRuns are few: a session of the default size takes some seconds.
+// psiRuns is the default number of repetitions. It is small, because a session of the default size
+// takes some seconds.
 const psiRuns = 2
 
 func (a *app) benchPSI() *cobra.Command {
@@ -165,7 +167,8 @@ extrapolated.`,
 	}, psiRuns, rowsFlag{20_000, 2, bench.MaxPSIRows, "number of ids of each party"}, bench.PSI)
 }
 
-// fdsklRuns are few: a turn of the default size takes some twenty seconds.
+// fdsklRuns is the default number of repetitions. It is small, because one of the default size
+// takes about twenty seconds.
 const fdsklRuns = 2
 
 func (a *app) benchFDSKL() *cobra.Command {
@@ -181,7 +184,8 @@ minutes and 3.2 GB.`,
 	}, fdsklRuns, rowsFlag{50_000, 100, bench.MaxFDSKLRows, "number of rows of the whole task"}, bench.FDSKL)
 }
 
-// gatewayRuns are few: a turn of the default size takes some ten seconds.
+// gatewayRuns is the default number of repetitions. It is small, because one of the default size
+// takes about ten seconds.
 const gatewayRuns = 2
 
 func (a *app) benchGateway() *cobra.Command {
@@ -201,7 +205,7 @@ Making tokens takes the most time, so all turns use one set of tokens.`,
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (r Result, err error) {
 			if packages < bench.MinGatewayPackages || packages > bench.MaxGatewayPackages {
-				return nil, usage("--packages is %d; choose %d to %d", packages, bench.MinGatewayPackages, bench.MaxGatewayPackages)
+				return nil, usage("--packages is %d; choose a number from %d to %d", packages, bench.MinGatewayPackages, bench.MaxGatewayPackages)
 			}
 			program, err := os.Executable()
 			if err != nil {
@@ -220,7 +224,7 @@ Making tokens takes the most time, so all turns use one set of tokens.`,
 	return cmd
 }
 
-// benchOptions are the flags of every benchmark.
+// benchOptions holds the flags that all benchmarks share.
 type benchOptions struct {
 	runs  int
 	check bool
@@ -252,7 +256,7 @@ func (a *app) measure(ctx context.Context, name string, b bench.Benchmark, o ben
 	return r, nil
 }
 
-// err returns an error with all figures if a target is missed.
+// err returns an error that carries all measurements if one of them misses its target.
 func (r benchResult) err() error {
 	missed := r.Missed()
 	if missed == nil {
@@ -265,7 +269,7 @@ func (r benchResult) err() error {
 	}
 }
 
-// Print writes a table of figures and limits.
+// Print writes a table of measurements and targets.
 func (r benchResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	m := r.Machine
@@ -282,7 +286,8 @@ func (r benchResult) Print(w io.Writer) error {
 	return p.err
 }
 
-// short writes a figure with three digits, or with all digits before the point.
+// short formats a number with three significant digits, or with all digits before the decimal
+// point.
 func short(v float64) string {
 	if math.Abs(v) >= 1000 {
 		return fmt.Sprintf("%.0f", v)
@@ -297,7 +302,7 @@ func optional(v *float64) string {
 	return short(*v)
 }
 
-// target is "ratio >= 0.62".
+// target formats the target of a measurement, such as "ratio >= 0.62".
 func target(r bench.Row) string {
 	if r.Target == nil {
 		return ""

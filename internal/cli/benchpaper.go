@@ -24,7 +24,7 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// paperFlags are the flags of mercer bench paper.
+// paperFlags holds the flags of mercer bench paper.
 type paperFlags struct {
 	only         []string
 	out          string
@@ -63,7 +63,7 @@ those that have ended.`,
 	return cmd
 }
 
-// onePaper accepts the name of a paper, all, or nothing.
+// onePaper accepts no argument, or one argument: the name of a paper, or the word all.
 func onePaper(_ *cobra.Command, args []string) error {
 	if len(args) > 1 || len(args) == 1 && args[0] != "all" && !slices.Contains(paper.Papers(), args[0]) {
 		return usage("unknown paper %[2]q; mercer bench paper has %[1]s and all", strings.Join(paper.Papers(), ", "), strings.Join(args, " "))
@@ -71,7 +71,7 @@ func onePaper(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// papers runs the experiments of a paper, or of all.
+// papers runs the experiments of one paper, or of all papers.
 func (a *app) papers(ctx context.Context, which string, f paperFlags) (Result, error) {
 	chosen, err := experimentsOf(which, f.only)
 	switch {
@@ -156,7 +156,7 @@ func (a *app) has(source string) bool {
 	return !errors.As(err, &missing)
 }
 
-// paperJob runs a job of an experiment and leaves no files.
+// paperJob runs one job of an experiment and removes its files.
 func (a *app) paperJob(ctx context.Context, j *job.Job) (_ *method.Result, err error) {
 	dir, err := os.MkdirTemp("", "mercer-bench-")
 	if err != nil {
@@ -167,16 +167,16 @@ func (a *app) paperJob(ctx context.Context, j *job.Job) (_ *method.Result, err e
 	return run.Result, err
 }
 
-// paperResult holds the measurements of experiments, and names the machine.
+// paperResult holds the measurements of experiments and a description of the machine.
 type paperResult struct {
 	Machine  benchMachine         `json:"machine"`
 	Findings []*paper.Measurement `json:"findings"`
 }
 
-// save writes the page and the table.
+// save writes the HTML page and the table of the experiments.
 func (r paperResult) save(out string) error {
 	if err := os.MkdirAll(out, 0o700); err != nil {
-		return fmt.Errorf("the results folder cannot be made: %w", err)
+		return fmt.Errorf("the results folder cannot be created: %w", err)
 	}
 	var page, table bytes.Buffer
 	m := r.Machine
@@ -197,7 +197,7 @@ func (r paperResult) save(out string) error {
 	return errors.Join(disk.Replace(filepath.Join(out, "figures.csv"), table.Bytes()), disk.Replace(filepath.Join(out, "report.html"), page.Bytes()))
 }
 
-// err returns an error with all figures if a claim that should hold does not.
+// err returns an error that carries all measurements if an expected claim does not hold.
 func (r paperResult) err() error {
 	var failed []string
 	for _, f := range r.Findings {
@@ -213,7 +213,7 @@ func (r paperResult) err() error {
 	return &Error{Code: codeFailed, Exit: Failed, Result: r, Err: errors.New("does not hold: " + strings.Join(failed, "; ")), Hint: "look at the figures with --json"}
 }
 
-// Print writes a table for each experiment, and the claims.
+// Print writes a table for each experiment, and the verdicts on the claims.
 func (r paperResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	for _, f := range r.Findings {

@@ -7,11 +7,12 @@ import (
 	"github.com/mercer-fl/mercer/learn/metrics"
 )
 
-// byPartyTables shows the figures over each party's own held-out rows. For two classes they
-// have sensitivity and specificity, for more there is a table of each party's classes.
+// byPartyTables returns tables with the figures over each party's own held-out rows. For two
+// classes they show sensitivity and specificity; for more classes, a table shows each party's
+// classes.
 func byPartyTables(m learner.Metrics, a *learner.Assessment) []titled {
 	if !slices.ContainsFunc(a.ByParty, func(one learner.PartyFigures) bool { return one.Withheld != learner.DeniedText }) {
-		return nil // no party's policy allows them, or there are no parties
+		return nil // policies allow no party's figures, or the job has no parties
 	}
 	list := []titled{{title: "By party: figures over each party's own held-out rows", table: partyTable(tableNames(m), a)}}
 	classes := 0
@@ -24,7 +25,7 @@ func byPartyTables(m learner.Metrics, a *learner.Assessment) []titled {
 	return list
 }
 
-// partyTable has a row for each party, and a column for the reason where a party has no figures.
+// partyTable has a row for each party. If a party has no figures, a column says why.
 func partyTable(names []string, a *learner.Assessment) *tableOf {
 	t := &tableOf{header: append([]string{"party", "held out"}, names...)}
 	if a.Positive != "" {
@@ -54,10 +55,10 @@ func partyTable(names []string, a *learner.Assessment) *tableOf {
 	return t
 }
 
-// byPartyShown bounds the rows of the table of parties' classes.
+// byPartyShown is the largest number of rows that the table of parties' classes shows.
 const byPartyShown = 60
 
-// ofClass returns the figures of a class, empty for a class that the party's rows do not have.
+// ofClass returns the figures of a class. They are empty if the party has no row of the class.
 func ofClass(list []metrics.ClassFigures, class string) metrics.ClassFigures {
 	for _, c := range list {
 		if c.Class == class {

@@ -14,12 +14,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 )
 
-// served reports a daemon that was stopped.
+// served is the result of a daemon that was stopped by the operator.
 type served struct {
 	Home string `json:"home"`
 }
 
-// Print writes nothing: the log says it.
+// Print writes nothing, because the log says that the daemon stopped.
 func (served) Print(io.Writer) error { return nil }
 
 func (a *app) coordinator() *cobra.Command {
@@ -63,7 +63,7 @@ any time.`,
 		Example: "  mercer party --home /var/lib/mercer",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
-			if a.env("GOGC") == "" { // it shares a machine with the party's database: collect garbage sooner
+			if a.env("GOGC") == "" { // the daemon shares a machine with the party's database: collect garbage sooner
 				defer debug.SetGCPercent(debug.SetGCPercent(70))
 			}
 			return a.serve(ctx, home, daemon.RunParty, daemon.Options{AbandonOpenSessions: abandon, Seed: seed.orNil()})
@@ -75,8 +75,8 @@ any time.`,
 	return daemonCommand(cmd)
 }
 
-// daemonCommand marks a command that runs until it is stopped, and whose log the
-// operator reads.
+// daemonCommand marks a command as a daemon: it runs until it is stopped, and its operator reads
+// the log.
 func daemonCommand(cmd *cobra.Command) *cobra.Command {
 	cmd.Annotations = map[string]string{annotationDaemon: "yes"}
 	return cmd
@@ -84,13 +84,12 @@ func daemonCommand(cmd *cobra.Command) *cobra.Command {
 
 const annotationDaemon = "daemon"
 
-// toldToStop reports whether an error only means that a daemon was stopped.
+// toldToStop reports whether an error only says that a daemon was stopped.
 func toldToStop(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// serve runs a daemon until the command is interrupted; an interruption is a successful
-// end.
+// serve runs a daemon until the command is interrupted. An interruption counts as success.
 func (a *app) serve(ctx context.Context, home string, run func(context.Context, daemon.Home, daemon.Options) error, o daemon.Options) (Result, error) {
 	says := a.ready(home)
 	o.Reader, o.Logger, o.Ready, o.Version = says.Reader, says.Logger, says.Ready, buildVersion().Version
@@ -102,8 +101,8 @@ func (a *app) serve(ctx context.Context, home string, run func(context.Context, 
 	return served{home}, nil
 }
 
-// homeFlag adds --home, which falls back on MERCER_HOME and then on a folder
-// of the user's own.
+// homeFlag adds the flag --home. Its default is MERCER_HOME, or else a folder in the user's
+// configuration folder.
 func (a *app) homeFlag(cmd *cobra.Command, home *string) {
 	cmd.Flags().StringVar(home, "home", a.defaultHome(), "home folder, which holds keys and state; or set MERCER_HOME")
 }
@@ -114,7 +113,7 @@ func (a *app) defaultHome() string {
 	}
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return "mercer" // no configuration folder on this system: use the working folder
+		return "mercer" // this system has no configuration folder: use the working folder
 	}
 	return filepath.Join(dir, "mercer")
 }

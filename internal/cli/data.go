@@ -23,7 +23,7 @@ func (a *app) data() *cobra.Command {
 
 // dataListResult lists the data sets that can be loaded by name.
 type dataListResult struct {
-	Folder string            `json:"folder"` // empty when there is none
+	Folder string            `json:"folder"` // "" if there is no data folder
 	Data   []catalogue.Entry `json:"data"`
 }
 
@@ -64,7 +64,7 @@ func (r dataListResult) Print(w io.Writer) error {
 	return p.err
 }
 
-// known shows a number, or nothing where it is unknown.
+// known returns a number, or nothing if the number is 0, which means unknown.
 func known(n int) any {
 	if n == 0 {
 		return ""
@@ -72,7 +72,7 @@ func known(n int) any {
 	return n
 }
 
-// dataGetResult lists the files of a data set, downloaded or already there.
+// dataGetResult lists the files of a data set that were downloaded or already existed.
 type dataGetResult struct {
 	Name    string    `json:"name"`
 	Licence string    `json:"licence"`
@@ -82,10 +82,10 @@ type dataGetResult struct {
 type gotFile struct {
 	Path    string `json:"path"`
 	SHA256  string `json:"sha256"`
-	Fetched bool   `json:"fetched"` // false: it was already there
+	Fetched bool   `json:"fetched"` // false if the file already existed
 }
 
-// Print names the files.
+// Print lists the files.
 func (r dataGetResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	for _, f := range r.Files {
@@ -99,7 +99,7 @@ func (r dataGetResult) Print(w io.Writer) error {
 	return p.err
 }
 
-// fetchTime bounds the download of one file.
+// fetchTime is the longest time for the download of one file.
 const fetchTime = 5 * time.Minute
 
 func (a *app) dataGet() *cobra.Command {
@@ -121,7 +121,7 @@ knows ` + strings.Join(names, ", ") + `.`,
 				folder = catalogue.Folder(a.env)
 			}
 			if folder == "" {
-				return nil, usage("there is no data folder; set %s to one, or give --out", catalogue.Variable)
+				return nil, usage("there is no data folder; set %s to a folder, or give --out", catalogue.Variable)
 			}
 			o, err := catalogue.LookupOriginal(args[0])
 			if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue/profile"
 )
 
-// infoOptions are the flags of data info.
+// infoOptions holds the flags of mercer data info.
 type infoOptions struct {
 	columns        catalogue.Columns
 	csv            prepare.CSV
@@ -29,7 +29,8 @@ type infoOptions struct {
 	values, schema bool
 }
 
-// source returns the program or the query that gives the table, the zero value for a file.
+// source returns the program or the query that gives the table. It is the zero value if the table
+// is a file.
 func (o *infoOptions) source() origin.Origin {
 	from := o.origin
 	if o.sql != (origin.SQL{}) {
@@ -52,21 +53,21 @@ func (o *infoOptions) flags(cmd *cobra.Command) {
 	f.Int64Var(&o.origin.MaxBytes, "max-bytes", 0, "most bytes that a program or a query may give; default 16 GiB")
 }
 
-// own returns the table's mapping, which holds the CSV format that the flags give.
+// own returns the description of the table's text from the flags.
 func (o *infoOptions) own() prepare.Mapping { return prepare.Mapping{CSV: o.csv} }
 
-// infoCells describes the columns of a table of text.
+// infoCells describes the columns of a table whose cells are text.
 type infoCells struct {
 	Profile    []infoColumn      `json:"profile"`
 	Problems   []profile.Problem `json:"problems"`
 	More       int               `json:"more_problems"`
-	Dictionary string            `json:"dictionary,omitempty"` // with --schema
+	Dictionary string            `json:"dictionary,omitempty"` // only with --schema
 	Entry      string            `json:"entry,omitempty"`
 
 	values bool
 }
 
-// infoColumn is one column; figures of its numbers come with --values.
+// infoColumn describes one column. Statistics of its numbers are included only with --values.
 type infoColumn struct {
 	profile.Column
 	Least    *float64 `json:"least,omitempty"`
@@ -74,18 +75,18 @@ type infoColumn struct {
 	Mean     *float64 `json:"mean,omitempty"`
 }
 
-// errMapped reports a table that is not read as numbers, because flags describe its text.
+// errMapped refuses flags that describe text for a table that holds numbers.
 var errMapped = errors.New("the table has no cells of text; leave out --csv-delimiter, --decimal, --missing and --encoding")
 
-// withoutCells refuses --schema for a table without cells of text.
+// withoutCells returns an error if --schema is given for a table whose cells are not text.
 func (o *infoOptions) withoutCells(ref string, err error) error {
 	if err == nil && o.schema {
-		return usage("%s names no columns of text; --schema is for CSV texts with a header and for parquet files", ref)
+		return usage("%s has no columns of text with names; use --schema for CSV texts with a header and for parquet files only", ref)
 	}
 	return err
 }
 
-// described is a table with the columns that are label and id.
+// described is the profile of a table, with the names of its label and id columns.
 type described struct {
 	*profile.Table
 	name, label, id string
@@ -93,7 +94,7 @@ type described struct {
 	origin          origin.Origin
 }
 
-// cells describes a CSV text or a parquet file, and returns nil for other formats.
+// cells describes a CSV text or a parquet file. It returns nil for other formats.
 func (a *app) cells(ref string, own prepare.Mapping, c catalogue.Columns) (d *described, err error) {
 	rows, found, err := a.library().Open(ref, own, []string{c.ID, c.Label})
 	if err != nil || !found {
@@ -103,7 +104,7 @@ func (a *app) cells(ref string, own prepare.Mapping, c catalogue.Columns) (d *de
 	return describedBy(rows, rows.Name, own, c)
 }
 
-// liveCells describes the table from a program or a query.
+// liveCells describes the table that a program or a query gives.
 func liveCells(ctx context.Context, from origin.Origin, own prepare.Mapping, c catalogue.Columns) (d *described, err error) {
 	rows, err := live.Source{Origin: from, Folder: ".", Mapping: own}.Open(ctx)
 	if err != nil {
@@ -116,7 +117,7 @@ func liveCells(ctx context.Context, from origin.Origin, own prepare.Mapping, c c
 	return d, err
 }
 
-// describedBy reads rows to their end.
+// describedBy reads all rows and describes their columns.
 func describedBy(rows dataset.Records, name string, own prepare.Mapping, c catalogue.Columns) (d *described, err error) {
 	names := rows.Columns()
 	d = &described{name: name, own: own, label: resolve(c.Label, names, len(names)-1, "label", "y", "target"), id: resolve(c.ID, names, -1, "id")}
@@ -127,8 +128,8 @@ func describedBy(rows dataset.Records, name string, own prepare.Mapping, c catal
 	return d, nil
 }
 
-// resolve returns the name of the column that a flag selects, "" for none. Without a flag it
-// returns the column with a likely name, or the one at the place otherwise.
+// resolve returns the name of the column that a flag selects, or "" for no column. Without a flag
+// it returns the first column with a likely name, or else the column at index otherwise.
 func resolve(flag string, names []string, otherwise int, likely ...string) string {
 	at := otherwise
 	switch n, err := strconv.Atoi(flag); {
@@ -141,7 +142,7 @@ func resolve(flag string, names []string, otherwise int, likely ...string) strin
 	case flag != "" && err == nil && n >= 0 && n < len(names):
 		at = n
 	case flag != "":
-		return flag // the reader refuses it
+		return flag // the reader will refuse this name
 	default:
 		if j := slices.IndexFunc(names, func(name string) bool { return slices.Contains(likely, strings.ToLower(name)) }); j >= 0 {
 			at = j
@@ -153,8 +154,8 @@ func resolve(flag string, names []string, otherwise int, likely ...string) strin
 	return names[at]
 }
 
-// refusal returns the first problem that no schema can solve: in the reader's own words, if it
-// stopped there.
+// refusal returns the first problem that no schema can solve. If the reader stopped at this
+// problem, it returns the reader's error.
 func (d *described) refusal(err error) error {
 	at := slices.IndexFunc(d.Problems, func(p profile.Problem) bool { return p.Fatal })
 	if at < 0 {
@@ -167,7 +168,7 @@ func (d *described) refusal(err error) error {
 	return &dataset.SyntaxError{Name: d.name, Line: d.Problems[at].Line, Err: errors.New(d.Problems[at].Text)}
 }
 
-// add takes over the columns.
+// add adds the description of the columns to the result.
 func (r *dataInfoResult) add(d *described, o infoOptions) {
 	c := &infoCells{Profile: []infoColumn{}, Problems: d.Problems, More: d.More, values: o.values}
 	for _, column := range d.Columns {
@@ -184,7 +185,7 @@ func (r *dataInfoResult) add(d *described, o infoOptions) {
 		s := profile.Suggestion{Table: d.Table, Own: d.own, Path: d.name, Origin: d.origin, Label: d.label, ID: d.id, Values: o.values}
 		c.Dictionary, c.Entry = s.Dictionary(), s.Entry()
 	}
-	if r.infoCells = c; r.infoNumbers == nil { // the table is no table of numbers
+	if r.infoCells = c; r.infoNumbers == nil { // the table does not consist of numbers
 		r.Schemed = schemed
 		r.Rows, r.Columns, r.IDs, r.ClassCount = d.Rows, len(d.Columns), d.id != "", len(d.Classes)
 		if r.ClassCount <= maxClasses {
@@ -200,7 +201,7 @@ func (r *dataInfoResult) add(d *described, o infoOptions) {
 	}
 }
 
-// print writes a line for each column, and all problems.
+// print writes a line for each column, and then all problems.
 func (c *infoCells) print(p *printer) {
 	t := &tableOf{header: []string{"column", "type", "missing", "distinct"}}
 	if c.values {
@@ -234,7 +235,7 @@ func (c *infoCells) print(p *printer) {
 	}
 }
 
-// byText groups problems with the same text, in the order of their first lines.
+// byText groups problems with the same text. Groups are in the order of their first lines.
 func byText(list []profile.Problem) (groups [][]profile.Problem) {
 	at := make(map[string]int)
 	for _, problem := range list {
@@ -248,10 +249,10 @@ func byText(list []profile.Problem) (groups [][]profile.Problem) {
 	return groups
 }
 
-// linesNamed bounds the lines that one sentence names.
+// linesNamed is the largest number of lines that one sentence names.
 const linesNamed = 5
 
-// sentence writes problems with the same text as one sentence.
+// sentence describes several problems with the same text in one sentence.
 func sentence(same []profile.Problem) string {
 	if len(same) == 1 {
 		return same[0].String()

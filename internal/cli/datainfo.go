@@ -18,28 +18,28 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 )
 
-// dataInfoResult summarises a table at first sight.
+// dataInfoResult summarises a table.
 type dataInfoResult struct {
 	Name       string      `json:"name"`
 	Rows       int         `json:"rows"`
 	Columns    int         `json:"columns"`
-	Names      []string    `json:"column_names,omitempty"` // of the features; left out when there are more than maxNames
+	Names      []string    `json:"column_names,omitempty"` // names of the features; left out if there are more than maxNames
 	IDs        bool        `json:"ids"`
 	ClassCount int         `json:"class_count"`
-	Classes    []infoClass `json:"classes"` // [] when there are more than maxClasses
-	// Schemed warns about OKRA for a table that needs a schema to become numbers.
+	Classes    []infoClass `json:"classes"` // empty if there are more than maxClasses
+	// Schemed warns that protocol OKRA reveals more about a table that needs a schema.
 	Schemed string `json:"meaning,omitempty"`
 	*infoNumbers
 	*infoCells
 }
 
-// schemed holds for every table with words or gaps, whatever its schema.
+// schemed is the warning for every table with words or gaps, whatever its schema.
 const schemed = "This table has words or gaps, and a job needs a schema to turn them into numbers. A word becomes a column of 0 and 1, and so does a gap with indicator. Such columns lie on a grid, and others may too. Once there are more rows than prepared columns, an OKRA server can compute the columns on a grid, or some of them, by lattice reduction. Treat them as readable by the server. The leakage of the finished job says what holds for its rows."
 
-// infoNumbers holds figures of a table of numbers without gaps.
+// infoNumbers holds statistics of a table of numbers without gaps.
 type infoNumbers struct {
 	Sparsity float64  `json:"sparsity"`
-	Min      *float64 `json:"min,omitempty"` // with --values
+	Min      *float64 `json:"min,omitempty"` // only with --values
 	Max      *float64 `json:"max,omitempty"`
 	Grid     infoGrid `json:"grid"`
 }
@@ -49,20 +49,21 @@ type infoClass struct {
 	Rows  int    `json:"rows"`
 }
 
-// maxNames bounds the columns that are listed.
+// maxNames is the largest number of column names that are listed.
 const maxNames = 20
 
-// infoGrid counts the columns whose values lie on a grid, and states the consequence for OKRA.
+// infoGrid counts the columns whose values are multiples of a step. It also says what this means
+// for protocol OKRA.
 type infoGrid struct {
 	Varying int     `json:"varying_columns"`
 	OnGrid  int     `json:"grid_columns"`
-	Step    float64 `json:"step"` // that all columns share, or 0
+	Step    float64 `json:"step"` // common step of all columns, or 0
 	Attack  string  `json:"lattice_attack"`
 	Meaning string  `json:"meaning"`
 }
 
-// maxClasses bounds the classes that are listed: the labels of a regression
-// are all different.
+// maxClasses is the largest number of classes that are listed. The labels of a regression are
+// usually all different.
 const maxClasses = 100
 
 func (a *app) dataInfo() *cobra.Command {
@@ -110,7 +111,7 @@ does both.`,
 	return cmd
 }
 
-// csvFlags are for commands that read a text that no catalogue describes.
+// csvFlags adds the flags that describe a CSV text without a catalogue entry.
 func csvFlags(cmd *cobra.Command, form *prepare.CSV) {
 	f := cmd.Flags()
 	f.StringVar(&form.Delimiter, "csv-delimiter", "", "character between fields; default a comma, or a semicolon or tab if the first line has no comma")
@@ -119,7 +120,7 @@ func csvFlags(cmd *cobra.Command, form *prepare.CSV) {
 	f.StringVar(&form.Encoding, "encoding", "", "encoding of the text: "+strings.Join(dataset.Encodings(), ", "))
 }
 
-// columnFlags are for commands that read a table.
+// columnFlags adds the flags that name the columns of a table.
 func columnFlags(cmd *cobra.Command, c *catalogue.Columns) {
 	cmd.Flags().StringVar(&c.Label, "label", "", "column of the labels: a name, a number from 0, last or none")
 	cmd.Flags().StringVar(&c.ID, "id", "", "column of the row ids: a name or a number from 0")
@@ -147,19 +148,19 @@ func describe(name string, set *dataset.Set, values bool) dataInfoResult {
 	return r
 }
 
-// The verdicts on the lattice attack.
+// Verdicts on the lattice attack, which recovers rows from inner products.
 const (
 	attackApplies  = "applies"
-	attackTooShort = "too few rows" // as yet: more rows may come
+	attackTooShort = "too few rows" // so far; more rows may make the attack possible
 	attackMixed    = "applies in part"
 	attackNone     = "does not apply"
 )
 
-// triedColumns is the largest number of columns in a measured attack.
+// triedColumns is the largest number of columns for which the attack was measured.
 const triedColumns = 100
 
-// gridOf judges the table as if it held the rows of all parties: the server of OKRA sees
-// the inner products of all rows of a job.
+// gridOf judges a table as if it held the rows of all parties, because the server of OKRA sees the
+// inner products of all rows.
 func gridOf(s dataset.Summary) infoGrid {
 	g := infoGrid{Varying: s.Varying, OnGrid: s.OnGrid, Step: s.Step}
 	switch {
@@ -185,10 +186,10 @@ func gridOf(s dataset.Summary) infoGrid {
 	return g
 }
 
-// Print writes the facts, the columns, the classes and the consequence of the grid.
+// Print writes the facts, the columns, the classes and the verdict on the lattice attack.
 func (r dataInfoResult) Print(w io.Writer) error {
 	if r.infoCells != nil && r.Dictionary != "" {
-		entry := strings.ReplaceAll(strings.TrimSuffix(r.Entry, "\n"), "\n", "\n# ") + "\n" // its first line is a comment
+		entry := strings.ReplaceAll(strings.TrimSuffix(r.Entry, "\n"), "\n", "\n# ") + "\n" // make every line after the first a comment too
 		_, err := io.WriteString(w, r.Dictionary+"\n"+entry)
 		return err
 	}
@@ -232,7 +233,8 @@ func step(s float64) string {
 	return fmt.Sprintf(", in steps of %.6g", s)
 }
 
-// inform reads a table twice: as numbers, and cell by cell where its format has cells of text.
+// inform reads a table twice if necessary: as numbers, and cell by cell if its format has cells of
+// text.
 func (a *app) inform(ref string, o infoOptions) (Result, error) {
 	own := o.own()
 	if err := own.Check(); err != nil {
@@ -248,7 +250,7 @@ func (a *app) inform(ref string, o infoOptions) (Result, error) {
 		}
 	}
 	var none *dataset.ColumnError
-	if errors.As(err, &none) || err != nil && o.columns.Width > 0 { // the width is of a table of numbers
+	if errors.As(err, &none) || err != nil && o.columns.Width > 0 { // --features is only for tables of numbers
 		return nil, err
 	}
 	cells, cellErr := a.cells(ref, own, o.columns)
@@ -268,19 +270,20 @@ func (a *app) informLive(ctx context.Context, from origin.Origin, o infoOptions)
 		return nil, usage("%w", err)
 	}
 	if o.columns.Width > 0 {
-		return nil, usage("--features is for files whose columns have no names; leave it out")
+		return nil, usage("--features is for files whose columns have no names; remove this flag")
 	}
 	cells, err := liveCells(ctx, from, own, o.columns)
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
 	if cells.Rows == 0 && cells.refusal(nil) == nil {
-		return nil, fault.BadInputf("%s gives no rows; correct the program or query, or its limits", from.Name())
+		return nil, fault.BadInputf("%s returns no rows; correct the program or query, or its limits", from.Name())
 	}
 	return a.told(dataInfoResult{Name: from.Name(), Classes: []infoClass{}}, cells, o, nil)
 }
 
-// told adds the cells to a result, and prints it before a problem that no schema can solve.
+// told adds the description of the cells to a result. Before it returns a problem that no schema
+// can solve, it prints the result.
 func (a *app) told(r dataInfoResult, cells *described, o infoOptions, err error) (Result, error) {
 	r.add(cells, o)
 	if wrong := cells.refusal(err); wrong != nil && !a.json {

@@ -26,7 +26,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// demoFlags are the flags of mercer demo.
+// demoFlags holds the flags of mercer demo.
 type demoFlags struct {
 	out  string
 	wire string
@@ -113,7 +113,7 @@ func (a *app) hospitals(ctx context.Context, f demoFlags) (Result, error) {
 }
 
 // banks runs the demonstration of three companies that hold different columns about the same
-// people. The people are patients, because the patients' data may be redistributed.
+// people. The people are patients, because the data set of patients may be redistributed.
 func (a *app) banks(ctx context.Context, f demoFlags) (Result, error) {
 	j, err := a.exampleJob("breast-cancer-vertical")
 	if err != nil {
@@ -128,10 +128,10 @@ func (a *app) banks(ctx context.Context, f demoFlags) (Result, error) {
 	return a.inProcesses(ctx, f, j, nil)
 }
 
-// banksCoverage is the share of all people in each company's table.
+// banksCoverage is the share of all people who are in each company's table.
 const banksCoverage = 0.95
 
-// exampleJob reads one of the job files in the program.
+// exampleJob reads one of the job files that the program contains.
 func (a *app) exampleJob(name string) (*job.Job, error) {
 	file, err := examples.Read(name)
 	if err != nil {
@@ -140,7 +140,7 @@ func (a *app) exampleJob(name string) (*job.Job, error) {
 	return a.reader.Knowing(exampleDictionary).Parse(name+".yaml", file)
 }
 
-// exampleDictionary reads one of the dictionaries in the program.
+// exampleDictionary reads one of the dictionaries that the program contains.
 func exampleDictionary(name, _ string) (*job.Dictionary, error) {
 	file, err := examples.Read(name)
 	if err != nil {
@@ -149,10 +149,10 @@ func exampleDictionary(name, _ string) (*job.Dictionary, error) {
 	return job.ParseDictionary(name+".yaml", file)
 }
 
-// inProcesses runs a job as processes on this machine, and then a job by sums on the
-// same rows unless sums is nil, and compares them.
+// inProcesses runs a job as processes on this machine. Unless sums is nil, it also runs this second
+// job, which releases only sums, on the same rows and compares the results.
 func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r Result, err error) {
-	if !signal.Ignored(syscall.SIGHUP) { // a closed terminal must not leave processes behind
+	if !signal.Ignored(syscall.SIGHUP) { // stop the processes when the terminal is closed
 		var stop func()
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer stop()
@@ -199,7 +199,7 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 	return a.finish(j, result, f.out)
 }
 
-// runDemo runs the federation in a folder; its processes are gone afterwards.
+// runDemo runs the federation's processes in a folder, and stops them at the end.
 func (a *app) runDemo(ctx context.Context, j, sums *job.Job, shares []partition.Share, seed insecureSeed, dir string) (r outcome, o *method.Outcome, err error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -228,7 +228,7 @@ func (a *app) runDemo(ctx context.Context, j, sums *job.Job, shares []partition.
 	return r, o, err
 }
 
-// demonstrate runs the federation's job and, if there is one, that by sums.
+// demonstrate runs the federation's job and, unless sums is nil, the job by sums.
 func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, sums *job.Job) (outcome, *method.Outcome, error) {
 	r, o, err := a.watched(ctx, fed, fed.Job)
 	if err != nil || sums == nil {
@@ -245,9 +245,9 @@ func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, sums *job.J
 	return outcome{Result: r, bySums: bySums}, o, err
 }
 
-// approved runs a job that awaits approval at each hospital, because an earlier job released the
-// same rows. The demonstration approves it for the operators, since it owns all rows. held has
-// the ledgers' reasons.
+// approved runs a job that needs approval at each hospital, because an earlier job released the
+// same rows. The demonstration owns all rows, so it approves the job for the operators. held holds
+// the reasons from the ledgers.
 func (a *app) approved(ctx context.Context, fed *demo.Federation, j *job.Job) (r *method.Result, held []string, err error) {
 	for range len(fed.Shares) + 1 {
 		if r, _, err = a.watched(ctx, fed, j); fault.CodeOf(err) != fault.CodePolicy {
@@ -262,15 +262,15 @@ func (a *app) approved(ctx context.Context, fed *demo.Federation, j *job.Job) (r
 	return nil, nil, err
 }
 
-// beside describes the outcome of a second job on the same rows.
+// beside is the outcome of a second job on the same rows.
 type beside struct {
 	metrics learner.Metrics
-	figures map[string]any // metrics and the figures of its method
-	said    string         // the figures of its method as text
-	held    []string       // the ledgers' reasons for an approval
+	figures map[string]any // metrics, and further figures of the method
+	said    string         // further figures of the method, as text
+	held    []string       // reasons from the ledgers why the job needed approval
 }
 
-// besides describes a job by sums.
+// besides returns the outcome of a job by sums.
 func (a *app) besides(j *job.Job, r *method.Result) (*beside, error) {
 	shown, err := method.Presented(a.reader.Protocols, j, r)
 	if err != nil {
@@ -283,13 +283,13 @@ func (a *app) besides(j *job.Job, r *method.Result) (*beside, error) {
 		return nil, err
 	}
 	if shown == nil || len(shown.More) == 0 || d.Sums == nil {
-		return nil, fmt.Errorf("protocol %s has no figures for a job by sums", j.Protocol.Name())
+		return nil, fmt.Errorf("protocol %s cannot describe the figures of a job by sums", j.Protocol.Name())
 	}
 	d.Sums["metrics"], d.Sums["total_s"] = r.Metrics, r.Timings["total"]
 	return &beside{metrics: r.Metrics, figures: d.Sums, said: shown.More[0].Value}, nil
 }
 
-// watched submits a job and shows its stages.
+// watched submits a job and shows its stages until it ends.
 func (a *app) watched(ctx context.Context, fed *demo.Federation, j *job.Job) (*method.Result, *method.Outcome, error) {
 	bars := a.progress()
 	defer bars.Close()
@@ -309,14 +309,14 @@ func (a *app) watched(ctx context.Context, fed *demo.Federation, j *job.Job) (*m
 	return r, o, err
 }
 
-// The demonstration is small: the example has all 943 people.
+// Sizes of the demonstration. It is small; the example has all 943 people.
 const (
 	demoPeople  = 250
-	demoItems   = 140 // generated: little more than 250 devices may learn about
-	demoRatings = 30  // generated, of each person
+	demoItems   = 140 // number of generated items; 250 devices allow only a few more
+	demoRatings = 30  // number of generated ratings by each person
 )
 
-// recommender runs the demonstration of a recommender on devices.
+// recommender runs the demonstration of a recommender on people's devices.
 func (a *app) recommender(ctx context.Context, f demoFlags) (Result, error) {
 	if err := folder(f.out); err != nil {
 		return nil, err
@@ -327,7 +327,7 @@ func (a *app) recommender(ctx context.Context, f demoFlags) (Result, error) {
 	}
 	play := local.Of(a.local, j).Play
 	if play == nil {
-		return nil, errors.New("this program cannot run a recommender")
+		return nil, errors.New("this program has no support for recommenders")
 	}
 	j.Name = "demo-recommender"
 	return a.launch(j, f.out, func(dir string) (outcome, error) {
@@ -335,8 +335,8 @@ func (a *app) recommender(ctx context.Context, f demoFlags) (Result, error) {
 	})
 }
 
-// demoRatings returns the ratings of MovieLens's first people, or generated ones where that
-// data set is missing; the result says which.
+// demoRatings returns the ratings of the first people of MovieLens, or generated ratings if that
+// data set is missing. The name of the result says which.
 func (a *app) demoRatings(source string) (*dataset.Ratings, error) {
 	r, err := a.library().Ratings(source)
 	switch {

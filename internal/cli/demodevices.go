@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// devicesJob is small: three windows, in a minute.
+// devicesJob is the job file of the demonstration: a small job with three windows in a minute.
 const devicesJob = `apiVersion: mercer/v1
 kind: Job
 metadata: {name: demo-devices}
@@ -39,13 +39,13 @@ const (
 	devicesProcesses = 4
 )
 
-// devicesDemo reports the end of the devices' demonstration.
+// devicesDemo is the result of the devices' demonstration.
 type devicesDemo struct {
 	Devices      int                 `json:"devices"`
 	Processes    []string            `json:"processes"`
 	Windows      int                 `json:"windows"`
-	Packages     int                 `json:"packages"`     // of each device in each window
-	Acknowledged int                 `json:"acknowledged"` // packages
+	Packages     int                 `json:"packages"`     // number of packages that each device sends in each window
+	Acknowledged int                 `json:"acknowledged"` // number of acknowledged packages
 	Refused      int                 `json:"refused"`
 	Lost         int                 `json:"lost"`
 	Accuracy     float64             `json:"accuracy"`
@@ -56,7 +56,7 @@ type devicesDemo struct {
 	Timings      map[string]float64  `json:"timings_s"`
 }
 
-// Print writes the outcome and the leakage of each role.
+// Print writes the outcome and what each role learns.
 func (c devicesDemo) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%d devices sent %d packages each in %s; %d were acknowledged, %d refused, %d lost", c.Devices, c.Packages, humanize.Count(c.Windows, "window"), c.Acknowledged, c.Refused, c.Lost)
@@ -71,7 +71,7 @@ func (c devicesDemo) Print(w io.Writer) error {
 	return p.err
 }
 
-// devices runs issuer, relay, gateway and devices as processes.
+// devices runs issuer, relay, gateway and simulated devices as processes.
 func (a *app) devices(ctx context.Context, f demoFlags) (r Result, err error) {
 	if err := folder(f.out); err != nil {
 		return nil, err
@@ -108,8 +108,7 @@ func (a *app) devices(ctx context.Context, f demoFlags) (r Result, err error) {
 	return a.runDevices(ctx, c, f.out)
 }
 
-// runDevices runs the processes of the demonstration to their end, and leaves the model in
-// out.
+// runDevices runs the processes of the demonstration until they end, and writes the model into out.
 func (a *app) runDevices(ctx context.Context, c demo.DevicesConfig, out string) (r Result, err error) {
 	began := time.Now()
 	fed, err := demo.FoundDevices(c)
@@ -134,7 +133,7 @@ func (a *app) runDevices(ctx context.Context, c demo.DevicesConfig, out string) 
 	if err != nil {
 		return nil, err
 	}
-	if err := fed.Stop(); err != nil { // so that the CPU time of all processes is known
+	if err := fed.Stop(); err != nil { // the CPU times of all processes are known only after they have ended
 		return nil, err
 	}
 	cpu, _ := daemon.UsageOfChildren()

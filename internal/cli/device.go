@@ -21,7 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// deviceFlags are the flags of mercer device.
+// deviceFlags holds the flags of mercer device.
 type deviceFlags struct {
 	home, configuration, rows, label, proxy, authorities string
 	relayKey, issuerKey                                  string
@@ -76,7 +76,7 @@ such as Tor's.`,
 	return daemonCommand(cmd)
 }
 
-// deviceRequestTime bounds one request of a device.
+// deviceRequestTime is the longest time for one request of a device.
 const deviceRequestTime = 30 * time.Second
 
 func (a *app) serveDevices(ctx context.Context, f deviceFlags) (r Result, err error) {
@@ -118,10 +118,10 @@ func (a *app) serveDevices(ctx context.Context, f deviceFlags) (r Result, err er
 	return tookPart{done}, nil
 }
 
-// tookPart reports the work of devices.
+// tookPart is the result of simulated devices that took part in a job.
 type tookPart struct{ *simulator.Result }
 
-// Print writes the report.
+// Print writes how many devices and packages took part.
 func (t tookPart) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s answered %s: %d packages acknowledged, %d refused, %d lost",
@@ -160,7 +160,7 @@ func (a *app) deviceCredentials() *cobra.Command {
 	return cmd
 }
 
-// credentials are lines of an issuer's roster.
+// credentials are the lines for an issuer's roster, one for each device.
 type credentials struct {
 	Devices []string `json:"devices"`
 }

@@ -28,7 +28,7 @@ func (a *app) federationDictionary() *cobra.Command {
 	return cmd
 }
 
-// trialResult is a dictionary and its effect on a home's table.
+// trialResult describes a dictionary and its effect on a home's table.
 type trialResult struct {
 	Name     string        `json:"name"`
 	Hash     string        `json:"hash"`
@@ -41,11 +41,11 @@ type trialResult struct {
 	Changes  []string      `json:"changes"`
 	People   int           `json:"people_read_otherwise"`
 	Approved bool          `json:"approved"`
-	Edition  int           `json:"edition,omitempty"` // that jobs see
-	Lack     int           `json:"lack,omitempty"`    // people, until there is one
+	Edition  int           `json:"edition,omitempty"` // number of the edition that jobs use
+	Lack     int           `json:"lack,omitempty"`    // number of people still missing for the first edition
 }
 
-// columnCount counts cells of a column.
+// columnCount counts some cells of a column.
 type columnCount struct {
 	Column string `json:"column"`
 	Rows   int    `json:"rows"`
@@ -59,7 +59,7 @@ func countsOf(list []prepare.Rare) []columnCount {
 	return counts
 }
 
-// Print shows the dictionary's hash, for comparison, and its effect on the table.
+// Print shows the dictionary's hash, so that operators can compare it, and its effect on the table.
 func (r trialResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("dictionary %s", r.Name)
@@ -154,7 +154,7 @@ table.`,
 	return cmd
 }
 
-// firstEdition freezes the table for a dictionary that has no edition of it yet.
+// firstEdition freezes the table for a dictionary for which it has no edition yet.
 func (a *app) firstEdition(ctx context.Context, h daemon.Home, d *job.Dictionary, r trialResult) (Result, error) {
 	newest, err := h.Editions().Newest(r.Table, d.Hash())
 	if errors.Is(err, edition.ErrNone) {
@@ -179,12 +179,12 @@ func (a *app) askApproval(r trialResult) error {
 	return a.asked("Do all members have this hash, and may jobs read the table in this way? Type yes:", "the dictionary is not approved", "compare the hash, then answer yes or use --yes")
 }
 
-// asked asks the operator a question, and returns an error unless the answer is yes.
+// asked asks the operator a question. It returns an error unless the answer is yes.
 func (a *app) asked(question, otherwise, hint string) error {
 	a.tell(question)
 	answer, err := bufio.NewReader(io.LimitReader(a.stdin, 100)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("reading the answer: %w", err)
+		return fmt.Errorf("the answer cannot be read: %w", err)
 	}
 	if strings.TrimSpace(answer) != "yes" {
 		return refused(errors.New(otherwise), hint)
@@ -192,7 +192,7 @@ func (a *app) asked(question, otherwise, hint string) error {
 	return nil
 }
 
-// readDictionary reads a file of kind Dictionary.
+// readDictionary reads a dictionary file.
 func readDictionary(path string) (*job.Dictionary, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -201,24 +201,25 @@ func readDictionary(path string) (*job.Dictionary, error) {
 	return job.ParseDictionary(path, b)
 }
 
-// dictionariesBeside finds the dictionary NAME in the file NAME.yaml beside a job file.
+// dictionariesBeside returns a function that reads the dictionary NAME from the file NAME.yaml in
+// the folder of a job file.
 func dictionariesBeside(jobFile string) func(name, hash string) (*job.Dictionary, error) {
 	return func(name, _ string) (*job.Dictionary, error) {
 		path := filepath.Join(filepath.Dir(jobFile), filepath.Base(name)+".yaml")
 		b, err := os.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("its file cannot be read beside the job file: %w", err)
+			return nil, fmt.Errorf("the dictionary's file beside the job file cannot be read: %w", err)
 		}
 		return job.ParseDictionary(path, b)
 	}
 }
 
-// dictionaryList lists approvals.
+// dictionaryList lists the approvals of dictionaries.
 type dictionaryList struct {
 	Dictionaries []dictionary.Approval `json:"dictionaries"`
 }
 
-// Print shows the newest approval last.
+// Print lists the approvals, with the newest last.
 func (r dictionaryList) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if len(r.Dictionaries) == 0 {
@@ -246,12 +247,12 @@ func (a *app) dictionaryList() *cobra.Command {
 	return cmd
 }
 
-// revokedResult lists revoked approvals.
+// revokedResult lists the revoked approvals.
 type revokedResult struct {
 	Revoked []dictionary.Approval `json:"revoked"`
 }
 
-// Print lists the revoked dictionaries, what the revocation stops, and what it leaves.
+// Print lists the revoked dictionaries, which jobs the revocation stops, and which data remain.
 func (r revokedResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	for _, d := range r.Revoked {

@@ -1,8 +1,8 @@
 // Package cli is the command line of mercer.
 //
-// A command is a function from its arguments to a [Result], which knows how to
-// print itself for people and marshals to JSON for programs. What goes where
-// is decided in one place:
+// A command is a function from its arguments to a [Result]. A result can print itself
+// for people, and be marshalled to JSON for programs. One place decides which output
+// goes where:
 //
 //   - stdout gets the result and nothing else; with --json exactly one document
 //   - stderr gets progress, logs and, without --json, the error

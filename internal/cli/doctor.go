@@ -27,16 +27,16 @@ type status string
 
 const (
 	statusOK   status = "ok"
-	statusWarn status = "warn" // works, but not as well as it could
-	statusFail status = "fail" // something will not work
+	statusWarn status = "warn" // the job works, but not as well as it could
+	statusFail status = "fail" // a job or a daemon will fail
 )
 
-// check is the outcome of one examination.
+// check is the result of one examination of the machine or the home.
 type check struct {
 	Name   string `json:"name"`
 	Status status `json:"status"`
 	Found  string `json:"found"`
-	Advice string `json:"advice"` // what to do; empty when all is well
+	Advice string `json:"advice"` // what to do; "" if nothing is wrong
 }
 
 func good(name, found string, args ...any) check {
@@ -51,7 +51,7 @@ func bad(name, advice, found string, args ...any) check {
 	return check{Name: name, Status: statusFail, Advice: advice, Found: fmt.Sprintf(found, args...)}
 }
 
-// doctorResult is the list of checks.
+// doctorResult holds the results of all checks.
 type doctorResult struct {
 	Checks []check `json:"checks"`
 }
@@ -89,7 +89,7 @@ func (a *app) examine(ctx context.Context, home string) []check {
 	}
 }
 
-// err is an error that carries the whole list, when a check failed.
+// err returns an error that carries all results if a check failed.
 func (r doctorResult) err() error {
 	var failed []string
 	for _, c := range r.Checks {
@@ -107,7 +107,7 @@ func (r doctorResult) err() error {
 	}
 }
 
-// Print writes a table, and the advice below it.
+// Print writes a table of the checks, with the advice below it.
 func (r doctorResult) Print(w io.Writer) error {
 	t := &tableOf{header: []string{"check", "status", "found"}}
 	for _, c := range r.Checks {
@@ -142,11 +142,11 @@ func checkCores() check {
 	return good("cores", "%d cores", n)
 }
 
-// Below these a job of a few thousand rows may still run; larger ones will not.
+// Minimum sizes. Below a minimum, small jobs may still run, but large ones fail.
 const (
 	littleMemory = 1 << 30
 	littleDisk   = 1 << 30
-	noDisk       = 64 << 20 // not even a journal fits
+	noDisk       = 64 << 20 // not enough space for a journal
 )
 
 func checkMemory() check {
@@ -160,7 +160,7 @@ func checkMemory() check {
 	return good("memory", "%s free", humanize.Bytes(free))
 }
 
-// checkDisk looks at the file system where home is, or would be.
+// checkDisk checks the free space of the file system where home is or will be.
 func checkDisk(home string) check {
 	dir, err := existing(home)
 	if err != nil {
@@ -181,7 +181,7 @@ func checkDisk(home string) check {
 	return good("disk", "%s", found)
 }
 
-// existing returns the nearest folder on the way up from dir that is there.
+// existing returns dir, or else its nearest parent folder that exists.
 func existing(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -213,7 +213,7 @@ func checkIdentity(home string) check {
 	return good("identity", "%s at %s", own, path)
 }
 
-// checkLine checks that the home's daemon and its peers may reach each other.
+// checkLine checks whether the connection between the home's daemon and its peers is allowed.
 func (a *app) checkLine(home string) check {
 	found, err := daemon.Home(home).Line(a.reader)
 	if err != nil {
@@ -222,8 +222,7 @@ func (a *app) checkLine(home string) check {
 	return good("line", "%s", found)
 }
 
-// checkCatalogue looks for tables of a party that no job may use, or only without
-// labels.
+// checkCatalogue looks for a party's tables that jobs cannot use, or can use only without labels.
 func (a *app) checkCatalogue(home string) check {
 	h := daemon.Home(home)
 	c, err := h.Config(a.reader)
@@ -239,7 +238,8 @@ func (a *app) checkCatalogue(home string) check {
 	return good("catalogue", "%s at %s", humanize.Count(len(c.Data), "table"), h.ConfigPath())
 }
 
-// checkClock finds only a clock that is behind the build of this program.
+// checkClock checks that the clock is not earlier than the build of this program. It cannot detect
+// other errors.
 func checkClock() check {
 	now := time.Now()
 	made, err := built()
@@ -254,7 +254,7 @@ func checkClock() check {
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// built is the time of the source revision, or else of the program's file.
+// built returns the time of the source revision, or else of the program's file.
 func built() (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, buildVersion().Time); err == nil {
 		return t, nil

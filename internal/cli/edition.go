@@ -17,15 +17,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/edition"
 )
 
-// editionResult is a new edition of a table, or the reason for none.
+// editionResult describes a new edition of a table, or says why none was made.
 type editionResult struct {
 	Table      string `json:"table"`
 	Dictionary string `json:"dictionary"`
 	Edition    int    `json:"edition,omitempty"`
 	Training   int    `json:"training,omitempty"`
 	HeldOut    int    `json:"held_out,omitempty"`
-	Lack       int    `json:"lack,omitempty"` // people, until the next edition
-	// Beside lists what the edition and earlier ones together reveal about few people.
+	Lack       int    `json:"lack,omitempty"` // number of people still missing for the next edition
+	// Beside lists which differences between this and earlier editions concern only few people.
 	Beside []edition.Beside `json:"beside,omitempty"`
 }
 
@@ -33,7 +33,7 @@ func resultOf(e edition.Edition) editionResult {
 	return editionResult{Table: e.Table, Dictionary: e.Name, Edition: e.Number, Training: e.Training, HeldOut: e.HeldOut, Beside: e.Beside}
 }
 
-// Print names the edition that jobs now read.
+// Print names the edition that jobs now use.
 func (r editionResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if r.Lack > 0 {
@@ -50,7 +50,7 @@ func (r editionResult) Print(w io.Writer) error {
 	return p.err
 }
 
-// tellFew names the jobs that await approval because few people changed.
+// tellFew lists the jobs that need approval, because few people changed between editions.
 func tellFew(p *printer, list []edition.Beside) {
 	if len(list) > 0 && list[0].Outdated() {
 		p.linef("    an earlier version of Mercer compared it with earlier editions, so that all jobs await approval if jobs read those; freeze the table again")
@@ -63,15 +63,15 @@ func tellFew(p *printer, list []edition.Beside) {
 	}
 }
 
-// jobsBeside names the jobs that await approval. Jobs that release rows and jobs that release sums are one entry
-// where both do.
+// jobsBeside lists the jobs that need approval. Where both jobs that release rows and jobs that
+// release sums need it, they share one entry.
 func jobsBeside(b edition.Beside) (of []string) {
 	all := edition.Few{Any: b.Rows.Any && b.Sums.Any, Columns: shared(b.Rows.Columns, b.Sums.Columns), Labels: shared(b.Rows.Labels, b.Sums.Labels)}
 	of = append(of, few(all, "all jobs")...)
 	of = append(of, few(unsaid(b.Rows, all), "rows")...)
 	of = append(of, few(unsaid(b.Sums, all), "sums")...)
 	if b.Sums.Any {
-		return of // and so do sums of any kind
+		return of // the list already includes sums of every kind
 	}
 	for _, one := range []struct {
 		sums   string
@@ -84,15 +84,15 @@ func jobsBeside(b edition.Beside) (of []string) {
 	return of
 }
 
-// except returns a list without some names.
+// except returns the elements of a list that are not in names.
 func except(list, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(name string) bool { return slices.Contains(names, name) })
 }
 
-// shared returns the names that both lists have.
+// shared returns the names that are in both lists.
 func shared(a, b []string) []string { return except(a, except(a, b)) }
 
-// unsaid returns f without the columns and labels that the argument all has already.
+// unsaid returns f without the columns and labels that are already in all.
 func unsaid(f, all edition.Few) edition.Few {
 	if all.Any {
 		return edition.Few{}
@@ -100,7 +100,8 @@ func unsaid(f, all edition.Few) edition.Few {
 	return edition.Few{Any: f.Any, Columns: except(f.Columns, all.Columns), Labels: except(f.Labels, all.Labels)}
 }
 
-// few names jobs of a kind, without columns and labels where all of them await approval.
+// few describes the jobs of one kind that need approval. It leaves out columns and labels if all
+// such jobs need it.
 func few(f edition.Few, jobs string) (of []string) {
 	if f.Any || slices.Contains(f.Columns, "") {
 		return []string{jobs}
@@ -114,7 +115,7 @@ func few(f edition.Few, jobs string) (of []string) {
 	return of
 }
 
-// inColumns names columns; "" for all.
+// inColumns names columns for the end of a sentence; it returns "" for all columns.
 func inColumns(columns []string) string {
 	if slices.Contains(columns, "") {
 		return ""
@@ -177,17 +178,17 @@ by the dictionary "numbers", and this command makes the next.`,
 	return cmd
 }
 
-// withdrawal counts the people withdrawn from a table.
+// withdrawal counts the people who were withdrawn from a table.
 type withdrawal struct {
 	Table    string          `json:"table"`
-	People   int             `json:"people"`  // named by the operator
-	Company  int             `json:"company"` // drawn to go with them
-	Absent   []string        `json:"absent"`  // of the people, those in no edition
+	People   int             `json:"people"`  // number of people whom the operator named
+	Company  int             `json:"company"` // number of other people who were withdrawn with them
+	Absent   []string        `json:"absent"`  // named people who are in no edition
 	Editions []editionResult `json:"editions"`
-	Erased   []editionResult `json:"erased,omitempty"` // could not be made again
+	Erased   []editionResult `json:"erased,omitempty"` // editions that could not be made again
 }
 
-// Print counts the people withdrawn, and names the editions without them.
+// Print counts the withdrawn people and names the new editions without them.
 func (r withdrawal) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if n := r.People - len(r.Absent); n > 0 {
@@ -263,8 +264,8 @@ them.`,
 	return cmd
 }
 
-// approvedFor returns the named dictionary, or the one approved last for a table; the dictionary of numbers for a
-// table without an approval.
+// approvedFor returns the named dictionary, or else the dictionary that was approved last for a
+// table. For a table without approvals it returns the dictionary of plain numbers.
 func approvedFor(h daemon.Home, table, name string) (*job.Dictionary, error) {
 	list, err := h.Dictionaries().List()
 	if err != nil {
@@ -288,12 +289,12 @@ func (a *app) edition() *cobra.Command {
 	return cmd
 }
 
-// editionList lists editions.
+// editionList lists the editions of tables.
 type editionList struct {
 	Editions []edition.Edition `json:"editions"`
 }
 
-// Print shows the newest edition last.
+// Print lists the editions, with the newest last.
 func (r editionList) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if len(r.Editions) == 0 {
@@ -326,13 +327,13 @@ func (a *app) editionList() *cobra.Command {
 	return cmd
 }
 
-// erasedEdition names an edition without rows.
+// erasedEdition names an edition whose rows were erased.
 type erasedEdition struct {
 	Table, Dictionary string
 	Number            int
 }
 
-// Print names the edition.
+// Print names the erased edition.
 func (r erasedEdition) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("edition %d of table %s for dictionary %s is erased; this home still knows which people it distinguished, without their rows", r.Number, r.Table, r.Dictionary)

@@ -12,37 +12,37 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// The exit codes.
+// Exit codes of the program.
 const (
 	Done        = 0
 	Failed      = 1
-	Usage       = 2 // wrong arguments, job file or data
-	Refused     = 3 // by policy
-	Misbehaved  = 4 // a peer did, and the message names it
+	Usage       = 2 // the arguments, the job file or the data are wrong
+	Refused     = 3 // a policy refused
+	Misbehaved  = 4 // a peer misbehaved; the message names the peer
 	TimedOut    = 5
 	interrupted = Failed
 )
 
-// The codes of errors in JSON, one or more for each exit code.
+// Codes of errors in JSON; each exit code has one or more.
 const (
 	codeFailed      = "failed"
 	codeInterrupted = "interrupted"
 	codeUsage       = "usage"
 	codeBadJob      = "bad_job"
 	codeBadData     = "bad_data"
-	codeBadInput    = "bad_input" // job or data, as another process judged
+	codeBadInput    = "bad_input" // another process found that job or data are wrong
 	codeRefused     = "refused"
 	codeMisbehaved  = "peer_misbehaved"
 	codeTimedOut    = "timed_out"
 )
 
-// Error is an error with the exit code of the process.
+// Error is an error of a command, with the exit code of the process.
 type Error struct {
-	Code string // for programs: "bad_data"
-	Hint string // what to do, beyond what the message says; may be empty
+	Code string // code for programs, such as "bad_data"
+	Hint string // advice in addition to the message; may be empty
 	Exit int
 	Err  error
-	// Result holds the findings of the command in spite of the error, or nil.
+	// Result holds what the command found before the error, or nil.
 	Result Result
 }
 
@@ -50,20 +50,20 @@ func (e *Error) Error() string { return e.Err.Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// usage is an error in the arguments.
+// usage returns an error about the arguments.
 func usage(format string, args ...any) *Error {
 	return &Error{Code: codeUsage, Exit: Usage, Err: fmt.Errorf(format, args...)}
 }
 
-// badJob reports a well-formed job that cannot run here.
+// badJob returns the error that a well-formed job cannot run here.
 func badJob(err error) *Error { return &Error{Code: codeBadJob, Exit: Usage, Err: err} }
 
-// refused is an action that a policy forbids.
+// refused returns the error that a policy forbids an action.
 func refused(err error, hint string) *Error {
 	return &Error{Code: codeRefused, Exit: Refused, Err: err, Hint: hint}
 }
 
-// classify finds the exit code of any error that a command returns.
+// classify returns an error with exit code for any error of a command.
 func classify(err error) *Error {
 	var (
 		known  *Error
@@ -86,13 +86,14 @@ func classify(err error) *Error {
 		return blamed(blame.Kind, err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Code: codeTimedOut, Exit: TimedOut, Err: err}
-	case errors.Is(err, context.Canceled): // by a signal
+	case errors.Is(err, context.Canceled): // interrupted by a signal
 		return &Error{Code: codeInterrupted, Exit: interrupted, Err: errors.New("interrupted")}
 	}
 	return &Error{Code: codeFailed, Exit: Failed, Err: err}
 }
 
-// fromSession maps the code of a session's error, which another process may have set.
+// fromSession returns the error for the code of a session's error. Another process may have set the
+// code.
 func fromSession(c fault.Code, err error) *Error {
 	e := &Error{Exit: int(c), Err: err}
 	switch c {
@@ -110,8 +111,8 @@ func fromSession(c fault.Code, err error) *Error {
 	return e
 }
 
-// blamed separates misbehaviour from failures that only name a peer: a silent peer, a
-// peer that gave up and said so, unsigned bytes.
+// blamed distinguishes misbehaviour from failures that only name a peer: the peer was silent, gave
+// up, or sent unsigned bytes.
 func blamed(kind protocol.Kind, err error) *Error {
 	switch kind {
 	case protocol.KindSilent:

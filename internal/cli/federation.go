@@ -27,7 +27,7 @@ func (a *app) federation() *cobra.Command {
 	return cmd
 }
 
-// identityResult is a fresh identity.
+// identityResult describes a new identity.
 type identityResult struct {
 	Name        string `json:"name"`
 	Role        string `json:"role"`
@@ -35,7 +35,7 @@ type identityResult struct {
 	Member      string `json:"member"` // path of the member file
 }
 
-// Print names the operator's next step.
+// Print tells the operator the next step.
 func (r identityResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s (%s)", r.Name, r.Role)
@@ -58,7 +58,7 @@ func (a *app) federationInit() *cobra.Command {
 				return nil, usage("the role is %q; use party or coordinator", role)
 			}
 			if c.Name == "" {
-				return nil, usage("federation init needs --name, the name that the roster gives this member")
+				return nil, usage("--name is missing for federation init; give the name that the roster gives this member")
 			}
 			h := daemon.Home(home)
 			m, err := h.Create(a.reader, &c, roster.Role(role), coordinator.RandomSeed(""))
@@ -98,7 +98,7 @@ TLS.`,
 	return cmd
 }
 
-// rosterResult is a roster with its fingerprints.
+// rosterResult is a roster with its members' fingerprints.
 type rosterResult struct {
 	Path         string   `json:"path"`
 	Hash         string   `json:"hash"`
@@ -189,12 +189,12 @@ func (a *app) confirm(r *roster.Roster) error {
 	return a.asked("Have you compared every fingerprint with its owner? Type yes:", "the roster is not approved", "compare the fingerprints, then answer yes or use --yes")
 }
 
-// rotation lists the erased items of each job.
+// rotation lists the items that were erased from each job.
 type rotation struct {
 	Jobs map[string]admin.Forgotten `json:"jobs"`
 }
 
-// Print lists the erased items of each job and member.
+// Print lists the erased items by job and member.
 func (r rotation) Print(w io.Writer) error {
 	p := &printer{w: w}
 	for _, id := range slices.Sorted(maps.Keys(r.Jobs)) {
@@ -221,12 +221,12 @@ queued or running. If the command is interrupted, run it again.`,
 	})
 }
 
-// splitKeyResult is a fresh split key.
+// splitKeyResult reports a new split key, which chooses held-out rows.
 type splitKeyResult struct {
 	Path string `json:"path"`
 }
 
-// Print names the operator's next step.
+// Print tells the operator the next step.
 func (r splitKeyResult) Print(w io.Writer) error {
 	return linef(w, "%s: new split key; back it up, because all jobs of this home use it", r.Path)
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/mercer-fl/mercer/learn/metrics"
 )
 
-// Bounds on what a terminal shows.
+// Limits for tables on a terminal.
 const (
-	matrixShown = 12 // classes of a confusion matrix
-	classesOf   = 20 // rows of the table of classes
+	matrixShown = 12 // largest number of classes in a confusion matrix
+	classesOf   = 20 // largest number of rows in the table of classes
 )
 
-// figureTables describes the predictions on held-out rows in tables with titles.
+// figureTables returns tables that evaluate the predictions on held-out rows.
 func figureTables(m learner.Metrics, a *learner.Assessment) []titled {
 	if a == nil {
 		return nil
@@ -41,10 +41,10 @@ func figureTables(m learner.Metrics, a *learner.Assessment) []titled {
 type titled struct {
 	title  string
 	table  *tableOf
-	matrix bool // a page draws it
+	matrix bool // a report page draws the table as a matrix
 }
 
-// figures prints the tables.
+// figures prints tables with their titles.
 func (p *printer) figures(w io.Writer, list []titled) {
 	for _, t := range list {
 		p.linef("\n%s", t.title)
@@ -55,14 +55,14 @@ func (p *printer) figures(w io.Writer, list []titled) {
 func intervalTable(m learner.Metrics, a *learner.Assessment) *tableOf {
 	t := &tableOf{header: []string{"figure", "value", "from", "to"}}
 	for _, name := range metricNames(m) {
-		if in := a.Intervals[name]; in != nil && name != "f1_micro" { // the accuracy
+		if in := a.Intervals[name]; in != nil && name != "f1_micro" { // f1_micro equals the accuracy
 			t.add(name, decimals(m[name]), decimals(in.Low), decimals(in.High))
 		}
 	}
 	return t
 }
 
-// decimals writes a figure to four decimals, or to five digits where it is large.
+// decimals formats a metric with four decimals, or with five digits if it is large.
 func decimals(v float64) string {
 	if v >= 100 || v <= -100 {
 		return fmt.Sprintf("%.5g", v)
@@ -85,7 +85,7 @@ func confusionTable(c *learner.Confusion) *tableOf {
 	return t
 }
 
-// classTable has a row for each class; sensitivity is another name for recall.
+// classTable has a row for each class. Sensitivity is another name for recall.
 func classTable(a *learner.Assessment) *tableOf {
 	t := &tableOf{header: []string{"class", "training", "held out", "precision", "sensitivity", "specificity", "f1"}}
 	for i, c := range a.PerClass {
@@ -109,7 +109,7 @@ func trainingOf(classes []learner.ClassCount, class string) string {
 	return strconv.Itoa(classes[i].Training)
 }
 
-// inRange writes a figure with its interval; nothing for a figure without a value.
+// inRange formats a metric with its interval. It returns "" if the metric has no value.
 func inRange(v *float64, in *metrics.Interval) string {
 	switch {
 	case v == nil:
@@ -132,7 +132,8 @@ func residualTable(r *metrics.Residuals) *tableOf {
 	return t
 }
 
-// headline repeats the figures at the end, where a terminal still shows them.
+// headline repeats the main metrics at the end of the output, where they stay visible on a
+// terminal.
 func (o outcome) headline() string {
 	text := ""
 	for _, name := range tableNames(o.Metrics) {

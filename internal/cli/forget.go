@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/admin"
 )
 
-// forgetResult lists the erased items of a job, by member.
+// forgetResult lists the erased items of a job by member.
 type forgetResult struct {
 	Job string `json:"job"`
 	admin.Forgotten
@@ -43,12 +43,12 @@ func erasedText(items []string) string {
 	return "erased " + strings.Join(items, ", ")
 }
 
-// dropped names a job that a party has ended.
+// dropped names a job that a party has abandoned.
 type dropped struct {
 	Job string `json:"job"`
 }
 
-// Print explains the consequence for the others.
+// Print explains what this means for the other members.
 func (r dropped) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("the secrets of job %s are destroyed here; the job cannot continue without this party", r.Job)

@@ -27,14 +27,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// gatewayFlags are the flags of mercer gateway.
+// gatewayFlags holds the flags of mercer gateway.
 type gatewayFlags struct {
 	home, job, tokens, roster  string
 	relay, issuer, authorities string
 	relayFrom                  []string
 	doors                      daemon.Doors
 	configure                  bool
-	config                     gateway.Config // times and numbers
+	config                     gateway.Config // durations and numbers
 	seed                       insecureSeed
 }
 
@@ -96,7 +96,7 @@ func doorFlags(cmd *cobra.Command, d *daemon.Doors, listen string) {
 	cmd.Flags().StringVar(&d.Key, "tls-key", "", "private key of the certificate, in PEM")
 }
 
-// authoritiesFlag is for commands that call others by https addresses.
+// authoritiesFlag adds the flag for the certificate authorities that a client trusts.
 func authoritiesFlag(cmd *cobra.Command, path *string) {
 	cmd.Flags().StringVar(path, "tls-ca", "", "further certificates in PEM to trust for https addresses, beside the system's")
 }
@@ -133,7 +133,7 @@ func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err e
 	if f.configure {
 		return configured{f.home}, daemon.Configure(c)
 	}
-	if a.env("GOGC") == "" { // requests become garbage soon and other memory is small: collect less often
+	if a.env("GOGC") == "" { // requests soon become garbage and other memory is small: collect garbage less often
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	done, err := daemon.RunGateway(ctx, c, own, f.doors, a.ready(f.home))
@@ -146,11 +146,11 @@ func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err e
 	return trained{done}, nil
 }
 
-// tokensOf finds the issuer: another one, or the gateway itself.
+// tokensOf returns the gateway's own issuer, or reads the keys of another issuer into c.
 func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity) (*issuer.Config, error) {
 	switch {
 	case f.tokens != "" && f.roster != "":
-		return nil, usage("--tokens is for a gateway with an issuer, and --roster for one that is its own issuer; remove one")
+		return nil, usage("--tokens is for a gateway with a separate issuer, and --roster for a gateway that is its own issuer; remove one of them")
 	case f.tokens == "" && f.roster == "":
 		return nil, usage("the gateway needs tokens; give --tokens with an issuer's keys, or --roster with the devices of a gateway that is its own issuer")
 	case f.roster != "" && f.configure:
@@ -164,7 +164,7 @@ func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity)
 			Name: c.Job.Name, Home: f.home, Identity: id, Iterations: learner.StepsOf(c.Job).Iterations + 1, Quota: secvm.Tokens(gateway.Spec(c.Job).Packages), Devices: devices, Logger: a.log,
 		}, nil
 	}
-	if f.configure { // no witness is called yet
+	if f.configure { // a configuration is written without calling witnesses
 		c.Witnesses = []string{"", ""}
 	} else if f.relay == "" || f.issuer == "" {
 		return nil, usage("relay and issuer must countersign every statement to devices; give their addresses with --relay and --issuer")
@@ -181,7 +181,7 @@ func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity)
 	return nil, nil
 }
 
-// toWitnesses returns the client by which a gateway calls relay and issuer.
+// toWitnesses returns the HTTP client with which a gateway calls relay and issuer.
 func (a *app) toWitnesses(authorities string) (*http.Client, error) {
 	roots, err := endpoint.Authorities(authorities)
 	if err != nil {
@@ -190,23 +190,23 @@ func (a *app) toWitnesses(authorities string) (*http.Client, error) {
 	return &http.Client{Transport: relay.Transport(roots)}, nil
 }
 
-// ready returns the options of a daemon that logs when it serves.
+// ready returns options with which a daemon logs that it serves.
 func (a *app) ready(home string) daemon.Options {
 	return daemon.Options{Reader: a.reader, Logger: a.log, Ready: func(addr string) { a.log.Info("ready", "home", home, "address", addr) }}
 }
 
-// configured is a gateway that has written its configuration.
+// configured is the result of a gateway that has written its configuration.
 type configured struct {
 	Home string `json:"home"`
 }
 
-// Print names the file.
+// Print names the configuration file.
 func (c configured) Print(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "devices need a copy of %s/configuration\n", c.Home)
 	return err
 }
 
-// trained is the result of a finished job.
+// trained is the result of a gateway's finished job.
 type trained struct{ *gateway.Result }
 
 // Print describes the outcome of the job.
@@ -224,8 +224,8 @@ func (t trained) Print(w io.Writer) error {
 	return p.err
 }
 
-// printCurve prints about ten points of the learning curve, the last one among them; the
-// result in JSON has all.
+// printCurve prints about ten points of the learning curve, including the last. The JSON result has
+// all points.
 func (t trained) printCurve(p *printer) {
 	every := max(1, len(t.Curve)/10)
 	for i, point := range t.Curve {
@@ -238,8 +238,8 @@ func (t trained) printCurve(p *printer) {
 	}
 }
 
-// relayAddresses returns the relay's addresses: those of --relay-from, or those that the relay's
-// host name resolves to.
+// relayAddresses returns the relay's addresses: those of --relay-from, or else those of the relay's
+// host name.
 func (a *app) relayAddresses(ctx context.Context, f gatewayFlags) ([]netip.Prefix, error) {
 	if len(f.relayFrom) > 0 || f.configure {
 		return parsePrefixes(f.relayFrom)
@@ -249,7 +249,7 @@ func (a *app) relayAddresses(ctx context.Context, f gatewayFlags) ([]netip.Prefi
 		return nil, nil //nolint:nilerr // the call to a bad address reports it
 	}
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
-	if err != nil { // the relay may start later; until then its connections count as a stranger's
+	if err != nil { // the relay may start later; until then its connections are limited like all others
 		a.log.Warn("the host name of --relay does not resolve yet; give the relay's addresses with --relay-from", "error", err)
 		return nil, nil
 	}
@@ -260,7 +260,7 @@ func (a *app) relayAddresses(ctx context.Context, f gatewayFlags) ([]netip.Prefi
 	return list, nil
 }
 
-// parsePrefixes reads addresses and networks.
+// parsePrefixes parses addresses and networks.
 func parsePrefixes(texts []string) ([]netip.Prefix, error) {
 	list := make([]netip.Prefix, len(texts))
 	for i, text := range texts {
@@ -276,7 +276,7 @@ func parsePrefixes(texts []string) ([]netip.Prefix, error) {
 	return list, nil
 }
 
-// only returns the network of one address.
+// only returns the network that contains a single address.
 func only(at netip.Addr) netip.Prefix {
 	at = at.Unmap().WithZone("")
 	return netip.PrefixFrom(at, at.BitLen())
@@ -305,12 +305,12 @@ to start (--gateway-key): they countersign statements of this gateway only.`,
 	return cmd
 }
 
-// publicKey is a key in hexadecimal digits.
+// publicKey is a public key, as hexadecimal digits.
 type publicKey struct {
 	Key string `json:"key"`
 }
 
-// Print writes the digits.
+// Print writes the hexadecimal digits.
 func (k publicKey) Print(w io.Writer) error {
 	_, err := fmt.Fprintln(w, k.Key)
 	return err

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// graphs draws the curves of an assessment.
+// graphs returns the graphs of an assessment's curves.
 func graphs(a *learner.Assessment) []report.Graph {
 	if a == nil {
 		return nil
@@ -51,7 +51,8 @@ func precisionGraph(curves []learner.ClassCurves) report.Graph {
 	return g
 }
 
-// shownCurves returns the curves that a graph has room for; the table of classes has all.
+// shownCurves returns the curves of the classes that a graph shows. The table of classes shows all
+// classes.
 func shownCurves(curves []learner.ClassCurves) []learner.ClassCurves {
 	const room = 4
 	return curves[:min(room, len(curves))]
@@ -71,8 +72,8 @@ func calibrationGraph(a *learner.Assessment) report.Graph {
 	return g
 }
 
-// benefitGraph leaves out the part far below 0, where acting costs more than it could gain: it
-// would flatten the rest.
+// benefitGraph returns the graph of the decision curve. It leaves out values far below 0, which
+// would flatten the rest of the curve.
 func benefitGraph(a *learner.Assessment) report.Graph {
 	g := report.Graph{Title: "Decision curve for " + a.Positive, X: "probability from which to act", Y: "net benefit"}
 	model, all := report.Trace{Name: "by the model"}, report.Trace{Name: "always", Dashed: true}
@@ -109,7 +110,7 @@ func residualGraph(bins []learner.ResidualBin) report.Graph {
 	return g
 }
 
-// addFigures puts the figures of held-out rows and the facts of the run on a page.
+// addFigures adds the assessment of held-out rows and the facts of the run to a page.
 func (o outcome) addFigures(run *report.Run) {
 	for _, t := range figureTables(o.Metrics, o.Figures) {
 		if t.matrix && o.Figures.Confusion != nil {
@@ -132,7 +133,7 @@ func (o outcome) addFigures(run *report.Run) {
 	}
 }
 
-// countsText lists classes with their rows.
+// countsText lists classes with their numbers of rows.
 func countsText(classes []learner.ClassCount) string {
 	parts := make([]string, len(classes))
 	for i, c := range classes {
@@ -141,7 +142,7 @@ func countsText(classes []learner.ClassCount) string {
 	return strings.Join(parts, ", ")
 }
 
-// page is a table on a page.
+// page converts a table for a report page.
 func (t *tableOf) page(title string) report.Table {
 	out := report.Table{Title: title, Header: t.header}
 	for _, row := range t.rows {

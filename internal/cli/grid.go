@@ -8,18 +8,18 @@ import (
 	"github.com/mercer-fl/mercer/kernel"
 )
 
-// best returns the index of the chosen cell; -1 without one.
+// best returns the index of the chosen cell, or -1 if no cell was chosen.
 func best(grid []learner.Cell) int {
 	return slices.IndexFunc(grid, func(c learner.Cell) bool { return c.Best })
 }
 
-// column is a column of the table of a grid.
+// column describes a column of the table of grid cells.
 type column struct {
 	head string
 	text func(c learner.Cell) any
 }
 
-// gridTable has a row for each cell.
+// gridTable returns a table with a row for each cell of a grid.
 func gridTable(grid []learner.Cell) *tableOf {
 	columns := gridColumns(grid[0])
 	t := &tableOf{}
@@ -36,7 +36,7 @@ func gridTable(grid []learner.Cell) *tableOf {
 	return t
 }
 
-// gridColumns returns the columns of a table of cells like the given one.
+// gridColumns returns the columns of the table for cells like the given one.
 func gridColumns(like learner.Cell) []column {
 	columns := []column{{"kernel", func(c learner.Cell) any { return cellKernel(c.Kernel) }}}
 	for _, n := range like.Numbers {
@@ -56,8 +56,8 @@ func gridColumns(like learner.Cell) []column {
 	return append(columns, column{"", func(c learner.Cell) any { return map[bool]string{true: "chosen"}[c.Best] }})
 }
 
-// cellKernel writes the nonzero numbers of a kernel, rounded: gamma may be measured from the
-// data.
+// cellKernel formats the nonzero parameters of a kernel. It rounds them, because gamma may come
+// from the data.
 func cellKernel(k kernel.Spec) string {
 	s := k.Name
 	for _, p := range []struct {
@@ -76,7 +76,7 @@ func cellKernel(k kernel.Spec) string {
 	return s
 }
 
-// heading names the figure of a cell: with folds, the mean over them.
+// heading returns the column heading of a cell's score; with folds, it is a mean.
 func heading(c learner.Cell) string {
 	if len(c.Folds) == 0 {
 		return c.Score

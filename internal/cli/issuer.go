@@ -74,7 +74,8 @@ for each device, as mercer device credentials prints it.`,
 	return daemonCommand(cmd)
 }
 
-// gatewayKeyFlag is for commands that countersign the statements of one gateway.
+// gatewayKeyFlag adds the flag for the public key of the gateway whose statements a witness
+// countersigns.
 func gatewayKeyFlag(cmd *cobra.Command, digits *string) {
 	cmd.Flags().StringVar(digits, "gateway-key", "", "public key of the gateway, as mercer gateway key prints it; only statements of this gateway are countersigned")
 }

@@ -80,14 +80,14 @@ error.`,
 	})
 }
 
-// client calls the daemon of a home.
+// client calls the daemon of a home through its control socket.
 func client(home string, call func(c *admin.Client) error) error {
 	c := admin.NewClient(daemon.Home(home).Socket())
 	defer c.Close()
 	return call(c)
 }
 
-// asking is a command that calls the daemon of a home.
+// asking turns a function that calls the daemon of a home into a command.
 func (a *app) asking(cmd *cobra.Command, call func(ctx context.Context, c *admin.Client, args []string) (Result, error)) *cobra.Command {
 	var home string
 	a.homeFlag(cmd, &home)
@@ -100,19 +100,19 @@ func (a *app) asking(cmd *cobra.Command, call func(ctx context.Context, c *admin
 	return cmd
 }
 
-// know makes the reader find the data dictionaries of a home, revoked ones too.
+// know lets the job reader find the data dictionaries of a home, including revoked ones.
 func (a *app) know(home string) {
 	a.reader = a.reader.Knowing(daemon.Home(home).Dictionaries().Find)
 }
 
-// jobResult is a job as the coordinator shows it.
+// jobResult describes a job as the coordinator knows it.
 type jobResult struct {
 	admin.Job
-	Files  []string `json:"files,omitempty"` // that --out has written
+	Files  []string `json:"files,omitempty"` // files that --out has written
 	reader *job.Reader
 }
 
-// Print shows the job, and its result once it has one.
+// Print shows the job and, if it has ended, its result.
 func (r jobResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s  %s  %s", r.ID, r.Name, r.state())
@@ -134,7 +134,7 @@ func (r jobResult) Print(w io.Writer) error {
 	return p.err
 }
 
-// forgottenText describes how far a job is forgotten.
+// forgottenText says which parties have not yet reported that they erased a job's data.
 func forgottenText(silent []string) string {
 	if len(silent) == 0 {
 		return "the job's artifacts are erased at the coordinator and, as the parties report, at all of them"
@@ -149,7 +149,7 @@ func (r jobResult) state() string {
 	return string(r.State) + ", stage " + r.Stage
 }
 
-// check turns a failed job into the error it failed with.
+// check returns the error with which a job failed, or nil.
 func (r jobResult) check() error {
 	if r.State != coordinator.Failed {
 		return nil
@@ -205,7 +205,7 @@ func (a *app) jobWait() *cobra.Command {
 		}
 		j, err := c.Wait(ctx, args[0])
 		if errors.Is(err, context.DeadlineExceeded) {
-			return nil, fmt.Errorf("job %s has not ended after %v: %w", args[0], timeout, err)
+			return nil, fmt.Errorf("job %s did not end within %v: %w", args[0], timeout, err)
 		}
 		if err != nil {
 			return nil, err
@@ -269,12 +269,12 @@ to count them. In a party's home, the command needs no running daemon.`,
 	cmd.Flags().BoolVar(&alignment, "alignment", false, "in a party's home: show the ids of the job's rows, in their order")
 	cmd.Flags().BoolVar(&recommendations, "recommendations", false, "in a party's home: show the items that the job recommends")
 	cmd.Flags().BoolVar(&notices, "notices", false, "in a party's home: show the notices on its table")
-	cmd.Flags().BoolVar(&remarks, "remarks", false, "") // the flag's name until notices were called so
+	cmd.Flags().BoolVar(&remarks, "remarks", false, "") // former name of the flag --notices
 	_ = cmd.Flags().MarkHidden("remarks")
 	return cmd
 }
 
-// leftBy returns the table that a flag selects, "" for none.
+// leftBy returns the artifact that a flag selects, or "" if no flag is given.
 func leftBy(alignment, recommendations, notices bool) (item vault.Item, err error) {
 	for _, one := range []struct {
 		asked bool
@@ -282,7 +282,7 @@ func leftBy(alignment, recommendations, notices bool) (item vault.Item, err erro
 	}{{alignment, vault.Alignment}, {recommendations, vault.Recommendations}, {notices, vault.Notices}} {
 		switch {
 		case one.asked && item != "":
-			return "", usage("--%s and --%s print two tables; give one of them", item.Noun(), one.item.Noun())
+			return "", usage("--%s and --%s print different tables; give only one of them", item.Noun(), one.item.Noun())
 		case one.asked:
 			item = one.item
 		}
@@ -290,7 +290,7 @@ func leftBy(alignment, recommendations, notices bool) (item vault.Item, err erro
 	return item, nil
 }
 
-// leftResult is a table that a party retains of a job.
+// leftResult is a table that a party keeps from a job.
 type leftResult struct {
 	Job   string `json:"job"`
 	Item  string `json:"item"`
@@ -305,18 +305,18 @@ func showLeft(home, job string, item vault.Item) (Result, error) {
 	return leftResult{job, string(item), string(table)}, nil
 }
 
-// Print writes the table alone.
+// Print writes only the table.
 func (r leftResult) Print(w io.Writer) error {
 	_, err := io.WriteString(w, r.Table)
 	return err
 }
 
-// jobListResult is all jobs of a coordinator.
+// jobListResult lists all jobs of a coordinator.
 type jobListResult struct {
 	Jobs []admin.Job `json:"jobs"`
 }
 
-// Print writes a table.
+// Print writes a table of the jobs.
 func (r jobListResult) Print(w io.Writer) error {
 	t := &tableOf{header: []string{"job", "name", "state", "parties"}}
 	for _, j := range r.Jobs {
@@ -334,13 +334,13 @@ func (a *app) jobList() *cobra.Command {
 	}, func(ctx context.Context, c *admin.Client, _ []string) (Result, error) {
 		jobs, err := c.Jobs(ctx)
 		for i := range jobs {
-			jobs[i].Result = nil // job show has it
+			jobs[i].Result = nil // mercer job show prints the result
 		}
 		return jobListResult{jobs}, err
 	})
 }
 
-// downloadResult is a model that has been written to a file.
+// downloadResult names the file to which a model was written.
 type downloadResult struct {
 	Path  string `json:"path"`
 	Bytes int    `json:"bytes"`
@@ -372,7 +372,7 @@ leaves the coordinator, because any party could decode these rows.`,
 			return nil, err
 		}
 		if _, err := os.Stat(out); err == nil {
-			return nil, usage("%s exists; choose another --out", out)
+			return nil, usage("%s already exists; choose another --out", out)
 		}
 		return downloadResult{out, len(file)}, disk.Replace(out, file)
 	})

@@ -24,8 +24,8 @@ func outFlag(cmd *cobra.Command, out *string) {
 	cmd.Flags().StringVar(out, "out", "", "folder for the result, its report and the predictions of held-out rows; default none")
 }
 
-// save writes the result of a job that is over into a folder, with its report and, where the
-// coordinator holds scores and labels, the predictions of held-out rows.
+// save writes the result of a finished job into a folder, with its report. It also writes the
+// predictions of held-out rows if the coordinator knows scores and labels.
 func (r *jobResult) save(ctx context.Context, c *admin.Client, out string) error {
 	if r.Result == nil {
 		return usage("job %s has no result yet; wait with mercer job wait %s", r.ID, r.ID)
@@ -37,7 +37,7 @@ func (r *jobResult) save(ctx context.Context, c *admin.Client, out string) error
 	return err
 }
 
-// decisions returns the predictions, or none if the job is forgotten.
+// decisions returns the predictions of a job, or nil if the job was forgotten.
 func (r *jobResult) decisions(ctx context.Context, c *admin.Client) (*sheet, error) {
 	if r.Forgotten {
 		return nil, nil
@@ -49,10 +49,11 @@ func (r *jobResult) decisions(ctx context.Context, c *admin.Client) (*sheet, err
 	return heldOut(decided, (*sheet).numbered)
 }
 
-// saveResult writes a result with its report and its table into a folder, and returns the paths.
+// saveResult writes a result, its report and its table of predictions into a folder. It returns the
+// paths of the files.
 func saveResult(reader *job.Reader, out string, o outcome) (files []string, err error) {
 	var j *job.Job
-	if o.About != nil { // the result of an earlier version does not name its job
+	if o.About != nil { // results of an earlier version do not contain the job file
 		if j, err = reader.Parse(o.Job+".yaml", []byte(o.About.Job)); err != nil {
 			return nil, err
 		}
@@ -83,16 +84,16 @@ func saveResult(reader *job.Reader, out string, o outcome) (files []string, err 
 	return append(files, path), disk.Replace(path, append(text, '\n'))
 }
 
-// ownResult is the result at a party with labels and scores of held-out rows.
+// ownResult is a job's result at a party that knows labels and scores of held-out rows.
 type ownResult struct {
 	ID     string   `json:"id"`
 	Own    outcome  `json:"result"`
-	Files  []string `json:"files,omitempty"` // that --out has written
+	Files  []string `json:"files,omitempty"` // files that --out has written
 	reader *job.Reader
 }
 
-// showOwn reads a job's result in a party's home, and writes it into the folder out unless
-// that is "".
+// showOwn reads a job's result from a party's home. Unless out is "", it also writes the result
+// into this folder.
 func (a *app) showOwn(home daemon.Home, id, out string) (Result, error) {
 	own, err := home.Judged(id)
 	if err != nil {
@@ -120,7 +121,7 @@ func (r ownResult) Print(w io.Writer) error {
 	return p.err
 }
 
-// jobFile is a job with the text that it was read from.
+// jobFile is a job together with the text of its file.
 type jobFile struct {
 	path string
 	text []byte
@@ -145,11 +146,10 @@ func (a *app) readJob(path string) (*job.Job, error) {
 	return f.job, nil
 }
 
-// names reports whether the data section of the file has a key.
+// names reports whether the section data of the file has a key.
 func (f *jobFile) names(key string) bool { return job.DataKey(f.text, key) }
 
-// locate prefixes an error about a missing source or column with the line of the job file
-// that names it.
+// locate adds to an error about a missing source or column the line of the job file that names it.
 func (f *jobFile) locate(err error) error {
 	var (
 		column *dataset.ColumnError

@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/local/partition"
 )
 
-// loader reads a job's sources in a process with the data of all parties. A source that can
-// change is read once for all runs of the job.
+// loader returns a function that reads a job's sources, for a process with the data of all parties.
+// It reads a source that can change only once for all runs of the job.
 func (a *app) loader(ctx context.Context) partition.Loader {
 	read := make(map[string]*snapshot.Memory)
 	load := func(s job.Source, d job.Data) (*dataset.Set, error) {
@@ -44,7 +44,7 @@ func (a *app) loader(ctx context.Context) partition.Loader {
 	}
 }
 
-// copyRows runs a program or a query, and keeps the rows in memory.
+// copyRows runs a program or a query and keeps the resulting rows in memory.
 func (a *app) copyRows(ctx context.Context, s job.Source, t prepare.Table) (*snapshot.Memory, error) {
 	if s.Command != nil {
 		a.tell(fmt.Sprintf("the job runs %s for the table of %s", strings.Join(s.Command, " "), s.Party))

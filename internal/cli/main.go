@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/local"
 )
 
-// app holds everything that all commands share.
+// app holds the state that all commands share.
 type app struct {
 	reader         *job.Reader
 	local          []local.LocalSupport
@@ -29,26 +29,26 @@ type app struct {
 	json      bool
 	logLevel  string
 	logFormat string
-	chatty    bool         // a log level was asked for
-	log       *slog.Logger // to stderr
+	chatty    bool         // the user set a log level
+	log       *slog.Logger // writes to stderr
 }
 
-// Main runs mercer with the arguments that follow its name and returns the
-// exit code. The reader has the methods whose jobs it reads. own lists the support of these
-// methods for one process with the data of all parties.
+// Main runs mercer with the given arguments and returns the exit code. reader knows the methods
+// whose jobs it can read. own lists the support of these methods for a process that has the data of
+// all parties.
 func Main(reader *job.Reader, own []local.LocalSupport, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	a := &app{reader: reader, local: own, stdin: stdin, stdout: stdout, stderr: stderr, env: env, log: slog.New(slog.DiscardHandler)}
-	a.json = asksForJSON(args) // before parsing, for errors in the arguments
+	a.json = asksForJSON(args) // set before parsing, so that errors in the arguments are printed as JSON too
 	return a.execute(a.root(), args)
 }
 
-// Commands returns the tree of commands for the documents. It cannot be run.
+// Commands returns all commands, for the documentation. They cannot be run.
 func Commands(reader *job.Reader, env func(string) string) *cobra.Command {
 	return (&app{reader: reader, env: env, log: slog.New(slog.DiscardHandler)}).root()
 }
 
-// execute runs one command. The first SIGINT or SIGTERM cancels it, so that it
-// can clean up; the second kills the process.
+// execute runs one command. The first SIGINT or SIGTERM cancels the command, so that it can clean
+// up; the second one kills the process.
 func (a *app) execute(root *cobra.Command, args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -83,7 +83,8 @@ func (a *app) fail(command string, e *Error) error {
 	return err
 }
 
-// asksForJSON looks for --json where arguments did not parse.
+// asksForJSON reports whether the arguments contain --json. It is used when they could not be
+// parsed.
 func asksForJSON(args []string) bool {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
@@ -91,15 +92,14 @@ func asksForJSON(args []string) bool {
 	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
 }
 
-// library returns the place in which commands find data.
+// library returns the library in which commands find data.
 func (a *app) library() catalogue.Library { return catalogue.New(catalogue.Folder(a.env)) }
 
-// grace is the time that an interrupted command waits for the work that it runs.
+// grace is the time that an interrupted command waits for its running work.
 const grace = time.Second
 
-// orAbandon returns the results of f. Once ctx has ended it waits for f no longer than
-// grace: work that does not watch ctx, such as computing a large matrix, ends with the
-// process.
+// orAbandon runs f and returns its results. When ctx ends, it waits for f no longer than grace.
+// Work that ignores ctx, such as computing a large matrix, then ends with the process.
 func orAbandon[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -123,9 +123,8 @@ func orAbandon[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	return none, ctx.Err()
 }
 
-// leashed returns a context that also ends when standard input ends, if the program that
-// started this one asks for it. So the processes of a demonstration stop even if the
-// demonstration is killed.
+// leashed returns a context that also ends when standard input ends, if the parent process requests
+// this. Processes of a demonstration thus stop even if the demonstration is killed.
 func (a *app) leashed(ctx context.Context) context.Context {
 	if a.env(demo.StopWithStdin) == "" {
 		return ctx
@@ -133,7 +132,7 @@ func (a *app) leashed(ctx context.Context) context.Context {
 	ctx, stop := context.WithCancel(ctx)
 	go func() {
 		defer stop()
-		_, _ = io.Copy(io.Discard, a.stdin) // an error is an end too
+		_, _ = io.Copy(io.Discard, a.stdin) // a read error ends the input too
 	}()
 	return ctx
 }

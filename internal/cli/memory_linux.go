@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// freeMemory returns the bytes that the kernel could give to a new program.
+// freeMemory returns the number of bytes that the kernel could give to a new program.
 func freeMemory() (int64, error) {
 	facts, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// openPredictor reads a model file of Mercer or, for rows of a number of
-// features, one of LIBSVM.
+// openPredictor reads a model file of Mercer or of LIBSVM. features is the number of features of
+// the rows, which LIBSVM files lack.
 func openPredictor(path string, features int) (model.Predictor, error) {
 	return open(path, func(b *bufio.Reader) (model.Predictor, error) {
 		if isLIBSVM(b) {
@@ -29,7 +29,7 @@ func openPredictor(path string, features int) (model.Predictor, error) {
 	})
 }
 
-// openModel reads a model file that holds rows.
+// openModel reads a model file that contains training rows.
 func openModel(path string, features int) (*model.Model, error) {
 	return open(path, func(b *bufio.Reader) (*model.Model, error) { return readModel(b, features) })
 }
@@ -41,13 +41,15 @@ func readModel(b *bufio.Reader, features int) (*model.Model, error) {
 	return model.Open(b)
 }
 
-// isLIBSVM looks at the first bytes of a file. Package model refuses a file that is too short.
+// isLIBSVM reports whether the first bytes of a file are those of a LIBSVM model. It returns false
+// for a file that is too short, which package model then refuses.
 func isLIBSVM(b *bufio.Reader) bool {
 	head, _ := b.Peek(len("svm_type "))
 	return model.IsLIBSVM(head)
 }
 
-// open reads the model in a file, after the preparation if there is one.
+// open reads the model from a file. It skips the preparation at the start of the file, if there is
+// one.
 func open[T any](path string, read func(*bufio.Reader) (T, error)) (m T, err error) {
 	return openWhole(path, func(b *bufio.Reader) (m T, err error) {
 		if _, err := model.CutPrepared(b); err != nil {
@@ -57,7 +59,7 @@ func open[T any](path string, read func(*bufio.Reader) (T, error)) (m T, err err
 	})
 }
 
-// openWhole reads a file, and explains why it cannot.
+// openWhole reads a file. Its errors say why the file is not a usable model.
 func openWhole[T any](path string, read func(*bufio.Reader) (T, error)) (m T, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -83,16 +85,17 @@ func (a *app) model() *cobra.Command {
 	return cmd
 }
 
-// exportResult names the files that were written.
+// exportResult names the files that model export has written.
 type exportResult struct {
 	Model string `json:"model"`
-	Range string `json:"range,omitempty"` // of the scale, if the model has one
-	// Labels maps numbers to classes that are words; Table is the file with this map.
+	Range string `json:"range,omitempty"` // file of the scaling, if the model has one
+	// Labels maps the numbers in the file to classes that are words. Table is the file that holds
+	// this map.
 	Labels map[string]string `json:"labels,omitempty"`
 	Table  string            `json:"table,omitempty"`
 }
 
-// Print explains the use of the files.
+// Print explains how to use the files.
 func (r exportResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s: for svm-predict", r.Model)
@@ -166,7 +169,7 @@ func export(from, to string) (Result, error) {
 	return r, createAll(files)
 }
 
-// createAll writes all files or none.
+// createAll writes either all files or none.
 func createAll(files map[string][]byte) error {
 	var done []string
 	for _, path := range slices.Sorted(maps.Keys(files)) {
@@ -184,7 +187,7 @@ func createAll(files map[string][]byte) error {
 func create(path string, b []byte) error {
 	switch err := disk.Create(path, b); {
 	case errors.Is(err, fs.ErrExist):
-		return usage("%s exists and is not overwritten; choose another name, or remove it", path)
+		return usage("%s already exists; choose another name, or remove the file", path)
 	case err != nil:
 		return usage("%s cannot be written: %w", path, err)
 	}

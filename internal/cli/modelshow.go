@@ -13,20 +13,20 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// modelResult describes a model file by its content alone.
+// modelResult describes a model by the content of its file.
 type modelResult struct {
 	Path    string      `json:"path"`
 	Learner string      `json:"learner"`
-	Outputs string      `json:"outputs"` // the shape of its output for a row
+	Outputs string      `json:"outputs"` // kind of output for a row
 	Kernel  kernel.Spec `json:"kernel"`
 	Classes []string    `json:"classes,omitempty"`
-	Width   int         `json:"columns"` // of a row; 0 where the file does not say
+	Width   int         `json:"columns"` // number of columns of a row; 0 if the file does not say
 	Columns []string    `json:"column_names,omitempty"`
-	Reads   []string    `json:"prepares,omitempty"` // the columns of a table, and what becomes of them
-	Scaled  bool        `json:"scales_rows"`        // by numbers in the file
-	Rows    int         `json:"rows_it_holds"`      // of the training table
-	Random  int         `json:"random_features"`    // in place of rows; 0: none
-	Leakage []string    `json:"leakage"`            // what the file reveals
+	Reads   []string    `json:"prepares,omitempty"` // columns of the original table, and how they are prepared
+	Scaled  bool        `json:"scales_rows"`        // whether the file holds factors that scale rows
+	Rows    int         `json:"rows_it_holds"`      // number of training rows in the file
+	Random  int         `json:"random_features"`    // number of random features, which replace rows; 0: none
+	Leakage []string    `json:"leakage"`            // what the file reveals about the training rows
 }
 
 func (a *app) modelShow() *cobra.Command {
@@ -84,7 +84,7 @@ func describeFile(path string, m model.Predictor) modelResult {
 	return r
 }
 
-// Print writes one fact a line.
+// Print writes one fact on each line.
 func (r modelResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s", r.Path)

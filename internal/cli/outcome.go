@@ -14,18 +14,19 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// outcome is a job's result as commands show it.
+// outcome is a job's result in the form that commands show.
 type outcome struct {
 	*method.Result
 	Report string // path of the HTML page
-	// Predictions is the path of a table of held-out rows, and table the table, or nil.
+	// Predictions is the path of the table of held-out rows. The field table holds this table, or
+	// nil.
 	Predictions string
 	table       *sheet
-	shown       *method.Presentation // of the method's own, or nil
-	bySums      *beside              // nil: there is none
+	shown       *method.Presentation // presentation by the method itself, or nil
+	bySums      *beside              // outcome of a second job by sums, or nil
 }
 
-// MarshalJSON writes the result, how the job by sums went, and where the page is.
+// MarshalJSON writes the result, the outcome of the job by sums, and the path of the page.
 func (o outcome) MarshalJSON() ([]byte, error) {
 	b, err := json.Marshal(o.Result)
 	if err == nil && o.bySums != nil {
@@ -40,13 +41,13 @@ func (o outcome) MarshalJSON() ([]byte, error) {
 	return b, err
 }
 
-// withKey adds a key to an object that has some.
+// withKey adds a key to a JSON object that already has keys.
 func withKey(object []byte, key string, value any) ([]byte, error) {
 	b, err := json.Marshal(value)
 	return fmt.Appendf(object[:len(object)-1], `,%q:%s}`, key, b), err
 }
 
-// Print writes the scores, and then the details and the costs.
+// Print writes the scores, followed by details and costs.
 func (o outcome) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.join(o.scores().print(w))
@@ -109,7 +110,7 @@ func (o outcome) Print(w io.Writer) error {
 	return p.err
 }
 
-// left prints the names of a run's files, and repeats the run's figures.
+// left lists the files of a run and repeats its main metrics.
 func (o outcome) left(p *printer) {
 	p.linef("")
 	for _, m := range o.Models {
@@ -129,7 +130,7 @@ func (o outcome) left(p *printer) {
 	}
 }
 
-// describeModel describes the place of a model.
+// describeModel says where a model is stored.
 func describeModel(m method.ModelFile) string {
 	switch {
 	case m.Path != "" && m.Private:
@@ -144,8 +145,8 @@ func describeModel(m method.ModelFile) string {
 	return "sealed in its home; mercer job download"
 }
 
-// support counts the rows that the model holds, if it holds rows: support vectors
-// are a part of the training rows, most other learners keep them all.
+// support says how many training rows the model holds. A support vector machine holds only some of
+// them; most other learners hold all.
 func (o outcome) support() string {
 	switch o.Support {
 	case 0:
@@ -156,15 +157,15 @@ func (o outcome) support() string {
 	return ", " + humanize.Count(o.Support, "support vector")
 }
 
-// judge names the figure that chose a cell of the grid.
+// judge returns the name of the score by which a cell of the grid was chosen.
 func (o outcome) judge() string {
 	if folds := len(o.Grid[0].Folds); folds > 0 {
 		return fmt.Sprintf("the mean over %d folds", folds)
 	}
-	return o.Grid[0].Score // without folds the protocol chooses by a score of the training rows
+	return o.Grid[0].Score // without folds the protocol uses a score of the training rows
 }
 
-// determined words a coefficient of determination; nil for none.
+// determined formats a coefficient of determination; it returns "" for nil.
 func determined(r2 *float64) string {
 	if r2 == nil {
 		return ""
@@ -172,8 +173,8 @@ func determined(r2 *float64) string {
 	return fmt.Sprintf(", R2 %.12g", *r2)
 }
 
-// agreement returns the end of a sentence: whether the job's predictions all equal those of a
-// model trained on the pooled data.
+// agreement returns the end of a sentence that says whether all predictions equal those of a model
+// trained on the pooled data.
 func (o outcome) agreement() string {
 	if o.Exact == nil {
 		return ""
@@ -181,7 +182,7 @@ func (o outcome) agreement() string {
 	return "; every prediction the same: " + humanize.YesNo(*o.Exact)
 }
 
-// learnt prints the leakage of each role.
+// learnt prints what each role learns about others' data.
 func (p *printer) learnt(leakage map[string][]string) {
 	p.linef("\nWhat each role learnt")
 	for _, role := range method.Roles() {
@@ -191,7 +192,7 @@ func (p *printer) learnt(leakage map[string][]string) {
 	}
 }
 
-// item is a line of a list whose first line is named.
+// item returns a line of a list. The first line of the list starts with its name.
 func item(name string, i int, text string) string {
 	if i > 0 {
 		name = ""
@@ -200,7 +201,7 @@ func item(name string, i int, text string) string {
 	return fmt.Sprintf("  %-9s  %s", name, strings.ReplaceAll(paragraph(text), "\n", "\n"+indent))
 }
 
-// scores is the table of figures alone, together and pooled.
+// scores returns the table of metrics: each party alone, all together, and pooled.
 func (o outcome) scores() *tableOf {
 	names := tableNames(o.Metrics)
 	t := &tableOf{header: append([]string{"who learns", o.unit()}, names...)}
@@ -220,7 +221,7 @@ func (o outcome) scores() *tableOf {
 	return t
 }
 
-// spreads is the table of figures over the runs of a job that repeats.
+// spreads returns the table of metrics over the runs of a repeated job.
 func (o outcome) spreads() *tableOf {
 	names := tableNames(o.Metrics)
 	t := &tableOf{header: append([]string{"who learns"}, names...)}
@@ -230,7 +231,7 @@ func (o outcome) spreads() *tableOf {
 	return t
 }
 
-// sites is the table of figures of each party that was held out, with mean and deviation.
+// sites returns the table of metrics for each held-out party, with mean and deviation.
 func (o outcome) sites() *tableOf {
 	names := metricNames(o.Metrics)
 	t := &tableOf{header: append([]string{"held out", "rows", "in training"}, names...)}
@@ -244,7 +245,7 @@ func (o outcome) sites() *tableOf {
 	return t
 }
 
-// spreadCells writes figures as mean and deviation, in the order of their names.
+// spreadCells formats the mean and the deviation of each named metric.
 func spreadCells(of map[string]learner.Spread, names []string) []any {
 	cells := make([]any, len(names))
 	for i, name := range names {
@@ -256,14 +257,14 @@ func spreadCells(of map[string]learner.Spread, names []string) []any {
 	return cells
 }
 
-// learnt is a way of learning with its figures over several runs.
+// learnt is a kind of training with its metrics over several runs.
 type learnt struct {
 	name    string
 	kind    report.Kind
 	figures map[string]learner.Spread
 }
 
-// repeated lists the ways of learning of a job that repeats.
+// repeated lists the kinds of training of a repeated job.
 func (o outcome) repeated() []learnt {
 	var list []learnt
 	for _, a := range o.Repeats.Alone {
@@ -279,7 +280,7 @@ func (o outcome) repeated() []learnt {
 	return list
 }
 
-// unit names the units of training: rows, or another word of the method.
+// unit returns the word for the units of training: rows, or another word of the method.
 func (o outcome) unit() string {
 	if o.shown != nil && o.shown.Unit != "" {
 		return o.shown.Unit
@@ -287,8 +288,8 @@ func (o outcome) unit() string {
 	return "rows"
 }
 
-// metricNames returns the names of figures, the best-known first: the report draws the
-// first one as bars.
+// metricNames returns the names of metrics, with the best-known ones first. The report draws the
+// first metric as bars.
 func metricNames(m learner.Metrics) []string {
 	first := []string{"accuracy", "balanced_accuracy", "auc", "f1_macro", "rmse", "r2", "mae"}
 	names := slices.Sorted(maps.Keys(m))
@@ -307,8 +308,8 @@ func metricNames(m learner.Metrics) []string {
 	return names
 }
 
-// tableNames returns the names of the figures that the table of scores has room for. The others
-// belong to few learners or are shown elsewhere: f1_micro is the accuracy.
+// tableNames returns the names of the metrics in the table of scores. Metrics of few learners are
+// shown elsewhere, and f1_micro equals the accuracy.
 func tableNames(m learner.Metrics) []string {
 	aside := []string{"f1_micro", "average_precision", "brier"}
 	return slices.DeleteFunc(metricNames(m), func(name string) bool { return slices.Contains(aside, name) })
@@ -326,7 +327,7 @@ func figures(m learner.Metrics, names []string) []any {
 	return cells
 }
 
-// costs is the table of each party's traffic and resources.
+// costs returns the table of each party's traffic and resources.
 func (o outcome) costs() *tableOf {
 	t := &tableOf{header: []string{"party", "process", "sent", "received", "cpu s", "peak memory"}}
 	for _, m := range o.Parties {
@@ -343,8 +344,8 @@ func (o outcome) times() string {
 	return fmt.Sprintf("%s; processors %.2f s", strings.Join(parts, ", "), o.Timings["cpu_s"])
 }
 
-// timingNames lists steps in the order in which jobs run them, then the steps of one method
-// only, the total last.
+// timingNames returns the names of steps in the order in which jobs run them. Steps of a single
+// method follow, and the total is last.
 func timingNames(t map[string]float64) []string {
 	order := []string{"column-order", "scale", "align", "all-gather", "protocol", "labels", "count", "sums", "popularity", "triangle", "rounds", "tune", "learn", "broadcast", "errors", "evaluate"}
 	last := []string{"compare", "total"}
@@ -357,7 +358,7 @@ func timingNames(t map[string]float64) []string {
 	return slices.DeleteFunc(slices.Concat(order, own, last), func(name string) bool { _, ok := t[name]; return !ok })
 }
 
-// blocks prints tables, and lines as the method wrapped them.
+// blocks prints tables, and lines exactly as the method has wrapped them.
 func (p *printer) blocks(w io.Writer, list []method.Block) {
 	p.linef("")
 	for _, b := range list {

@@ -14,17 +14,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// schema names the form of the documents that --json prints.
+// schema is the version of the documents that --json prints.
 const schema = "mercer/v1"
 
-// Result holds the findings of a command. It marshals to the result of the JSON
-// document.
+// Result is the result of a command. It is marshalled into the result of the JSON document.
 type Result interface {
 	// Print writes the result for people.
 	Print(w io.Writer) error
 }
 
-// document is the text that --json prints, exactly once.
+// document is the JSON text that --json prints once for each command.
 type document struct {
 	Schema  string     `json:"schema"`
 	Command string     `json:"command"`
@@ -39,7 +38,7 @@ type complaint struct {
 	Hint    string `json:"hint"`
 }
 
-// run makes a command of a function.
+// run turns a function into the code of a command, which prints the function's result.
 func (a *app) run(f func(ctx context.Context, args []string) (Result, error)) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		r, err := f(cmd.Context(), args)
@@ -59,24 +58,24 @@ func (a *app) succeed(command string, r Result) error {
 
 func (a *app) complain(err error) { a.tell("mercer: " + err.Error()) }
 
-// tell writes a line to stderr. It ignores an error, which could not be reported anywhere.
+// tell writes a line to stderr. It ignores a write error, because no place is left to report it.
 func (a *app) tell(line string) { _, _ = fmt.Fprintln(a.stderr, printable(line)) }
 
-// print marshals the document before it writes: a result that does not marshal must not
-// leave half a document behind.
+// print marshals the whole document before it writes, so that an error of marshalling leaves no
+// partial document.
 func (a *app) print(d document) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // messages say "n < f"
+	e.SetEscapeHTML(false) // messages contain characters such as <
 	e.SetIndent("", "  ")
 	if err := e.Encode(d); err != nil {
-		return fmt.Errorf("cli: the result cannot be written as JSON: %w", err)
+		return fmt.Errorf("cli: the result cannot be converted to JSON: %w", err)
 	}
 	_, err := a.stdout.Write(b.Bytes())
 	return err
 }
 
-// plainText is a result that is one text.
+// plainText is a result that consists of one text.
 type plainText struct {
 	Text string `json:"text"`
 }
@@ -87,7 +86,7 @@ func (t plainText) Print(w io.Writer) error {
 	return err
 }
 
-// printer writes lines and keeps the first error.
+// printer writes lines and remembers the first error.
 type printer struct {
 	w   io.Writer
 	err error
@@ -104,15 +103,15 @@ func linef(w io.Writer, format string, args ...any) error {
 	return err
 }
 
-// join notes the error of another writer to the same place.
+// join records the error of another writer to the same output.
 func (p *printer) join(err error) {
 	if p.err == nil {
 		p.err = err
 	}
 }
 
-// tableOf prints rows under a header, numbers flush right. It has no lines and
-// no colours, so that it reads equally well on a terminal and in a pipe.
+// tableOf prints rows under a header, with numbers aligned on the right. It uses neither lines nor
+// colours, so that the output is readable on a terminal and in a pipe.
 type tableOf struct {
 	header []string
 	rows   [][]any
@@ -141,7 +140,7 @@ func (t *tableOf) print(w io.Writer) error {
 	return err
 }
 
-// numeric reports whether column i holds numbers, or nothing.
+// numeric reports whether all cells of column i are numbers or empty.
 func (t *tableOf) numeric(i int) bool {
 	for _, r := range t.rows {
 		if s, ok := r[i].(string); ok && s != "" && (s[0] < '0' || s[0] > '9') && s[0] != '-' {
@@ -159,7 +158,7 @@ func plainStyle() table.Style {
 	return s
 }
 
-// paragraph breaks running text into lines for a terminal.
+// paragraph wraps a text for a terminal.
 func paragraph(s string) string {
 	lines := strings.Split(text.WrapSoft(s, 80), "\n")
 	for i, l := range lines {
@@ -168,11 +167,11 @@ func paragraph(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// terminal writes text for people. Names of classes, rows and files may come from
-// others, and control characters in them could forge output on the terminal.
+// terminal writes text for people. Names of classes, rows and files may come from others, and their
+// control characters could forge output on a terminal.
 type terminal struct{ w io.Writer }
 
-// Write shows control characters, except tabs and ends of lines, as U+FFFD.
+// Write replaces control characters by U+FFFD, except tabs and line feeds.
 func (t terminal) Write(p []byte) (int, error) {
 	if _, err := io.WriteString(t.w, printable(string(p))); err != nil {
 		return 0, err

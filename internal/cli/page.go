@@ -83,7 +83,7 @@ func page(j *job.Job, o outcome) report.Run {
 	return run
 }
 
-// lastFacts are the rows that end the table of facts.
+// lastFacts returns the last rows of the table of facts.
 func lastFacts(r *method.Result, metrics []string) (facts []report.Row) {
 	add := func(label, value string) { facts = append(facts, report.Row{Label: label, Value: value}) }
 	if r.ExactKernel != nil {
@@ -103,7 +103,8 @@ func lastFacts(r *method.Result, metrics []string) (facts []report.Row) {
 	return facts
 }
 
-// chosenLearner returns the learner of the chosen cell: cells have the order of the job's.
+// chosenLearner returns the learner of the chosen grid cell. Cells have the order of the job's
+// grid.
 func chosenLearner(j *job.Job, r *method.Result) job.Named {
 	if i := best(r.Grid); i >= 0 && len(r.Grid) == j.Cells() {
 		return j.At(i).Learner
@@ -111,7 +112,7 @@ func chosenLearner(j *job.Job, r *method.Result) job.Named {
 	return j.Learner
 }
 
-// reportGrid returns the grid as a table on the page of the report.
+// reportGrid converts the grid to a table of the report page.
 func reportGrid(grid []learner.Cell) report.Grid {
 	if len(grid) == 0 {
 		return report.Grid{}
@@ -128,7 +129,7 @@ func reportGrid(grid []learner.Cell) report.Grid {
 	return out
 }
 
-// scored lists the learners with their figures, for bars.
+// scored returns the kinds of training with their metrics, for the bar chart.
 func (o outcome) scored() []report.Score {
 	var list []report.Score
 	for _, a := range o.Alone {
@@ -144,7 +145,7 @@ func (o outcome) scored() []report.Score {
 	return list
 }
 
-// boxes shows the first figure over the runs of a job that repeats.
+// boxes returns box plots of one metric over the runs of a repeated job.
 func (o outcome) boxes(metric string) report.Boxes {
 	b := report.Boxes{Title: fmt.Sprintf("%s over %d splits", metric, len(o.Repeats.Seeds))}
 	for _, s := range o.repeated() {
@@ -155,7 +156,7 @@ func (o outcome) boxes(metric string) report.Boxes {
 	return b
 }
 
-// turnBoxes shows the first figure over the parties that were held out in turn.
+// turnBoxes returns box plots of one metric over the parties that were held out in turn.
 func (o outcome) turnBoxes(metric string) report.Boxes {
 	b := report.Boxes{Title: fmt.Sprintf("%s over %d parties, each held out in turn", metric, len(o.LeaveOneSiteOut.Parties))}
 	for _, s := range []learnt{{"together, by Mercer", report.Together, o.LeaveOneSiteOut.Together}, {"pooled, no privacy", report.Pooled, o.LeaveOneSiteOut.Pooled}} {
@@ -166,7 +167,7 @@ func (o outcome) turnBoxes(metric string) report.Boxes {
 	return b
 }
 
-// siteText writes all figures of a party that was held out.
+// siteText formats all metrics of a held-out party.
 func siteText(t method.Site) string {
 	parts := []string{humanize.Count(t.HeldOut, "row")}
 	for _, name := range metricNames(t.Metrics) {
@@ -175,7 +176,8 @@ func siteText(t method.Site) string {
 	return strings.Join(parts, ", ")
 }
 
-// pooledRows counts the rows for learning in one place, with those of devices that vanish.
+// pooledRows returns the number of rows for learning in one place. It includes rows of devices that
+// vanish.
 func (o outcome) pooledRows() int {
 	if o.shown != nil && o.shown.Pooled > 0 {
 		return o.shown.Pooled
@@ -183,7 +185,7 @@ func (o outcome) pooledRows() int {
 	return o.Training
 }
 
-// settings returns the settings of the job's protocol, with those that the method took from
+// settings describes the settings of the job's protocol, including those that the method took from
 // the data.
 func (o outcome) settings(j *job.Job) string {
 	if o.shown != nil {
@@ -199,7 +201,7 @@ func describeData(j *job.Job) string {
 	return j.Data.Source
 }
 
-// describeParties lists the parties of a job, unless it runs on one table.
+// describeParties lists the parties of a job. It returns "" for a job on a single table.
 func describeParties(j *job.Job) string {
 	if j.Parties() == nil && j.Unshared() {
 		return "none: one table in one process"
@@ -207,7 +209,7 @@ func describeParties(j *job.Job) string {
 	return strings.Join(j.Parties(), ", ")
 }
 
-// ofTraining lists the figures of a training without held-out rows.
+// ofTraining lists the metrics of a training without held-out rows.
 func (o outcome) ofTraining() (list []report.Row) {
 	for _, name := range metricNames(o.Metrics) {
 		list = append(list, report.Row{Label: name, Value: fmt.Sprintf("%.4f", o.Metrics[name])})
@@ -215,7 +217,7 @@ func (o outcome) ofTraining() (list []report.Row) {
 	return list
 }
 
-// describeHeldOut describes the rows behind the figures.
+// describeHeldOut describes the rows on which the metrics were computed.
 func describeHeldOut(r *method.Result) string {
 	if r.HeldOut == 0 && len(r.Grid) > 0 {
 		return fmt.Sprintf("each held out once, in %d folds", len(r.Grid[0].Folds))
@@ -230,8 +232,8 @@ func describeHeldOut(r *method.Result) string {
 	return held
 }
 
-// describeKernel describes the kernel of a grid's chosen cell, whose gamma is a plain
-// number, or else the job's kernel.
+// describeKernel describes the kernel of the chosen grid cell, whose gamma is a plain number.
+// Without a grid it describes the job's kernel.
 func describeKernel(j *job.Job, r *method.Result) string {
 	if c, ok := chosen(r.Grid); ok {
 		return cellKernel(c.Kernel)
@@ -239,7 +241,7 @@ func describeKernel(j *job.Job, r *method.Result) string {
 	return j.Kernel.String()
 }
 
-// chosen returns the cell of a grid that was chosen; false without one.
+// chosen returns the chosen cell of a grid. It returns false if no cell was chosen.
 func chosen(grid []learner.Cell) (learner.Cell, bool) {
 	i := best(grid)
 	if i < 0 {

@@ -28,17 +28,17 @@ import (
 type predictResult struct {
 	admin.Prediction
 	IDs    []string `json:"ids,omitempty"`
-	Labels []string `json:"labels,omitempty"` // of the rows, for comparison
-	// Unknown lists the ids of rows that some holder of columns lacks.
+	Labels []string `json:"labels,omitempty"` // true labels of the rows, for comparison
+	// Unknown lists the ids of rows that a holder of columns does not have.
 	Unknown []string `json:"unknown,omitempty"`
-	// Null when the rows have no labels, or none of that sort.
+	// These metrics are null if the rows have no labels of the right kind.
 	Accuracy *float64 `json:"accuracy"`
 	RMSE     *float64 `json:"rmse,omitempty"`
 	R2       *float64 `json:"r2,omitempty"`
 }
 
-// Print writes a line for each row: its id if it has one, then the class, the
-// number (and its deviation), or the scores.
+// Print writes a line for each row: the id if there is one, followed by the class, the number (with
+// its deviation), or the scores.
 func (r predictResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	for i := range r.Decisions {
@@ -91,10 +91,10 @@ func newPrediction(p admin.Prediction, set *dataset.Set) predictResult {
 	return r
 }
 
-// notASide reports labels that a one-class machine never gives.
+// notASide reports whether a label differs from both answers of a one-class machine.
 func notASide(label string) bool { return label != model.Inside && label != model.Outside }
 
-// compareNumbers computes the figures of a regression, unless labels are not numbers.
+// compareNumbers computes the metrics of a regression if the labels are numbers.
 func (r *predictResult) compareNumbers() {
 	truth, err := dataset.Targets(r.Labels)
 	if err != nil {
@@ -107,7 +107,7 @@ func (r *predictResult) compareNumbers() {
 	r.RMSE, r.R2 = value(metrics.RMSE(truth, predicted)), value(metrics.R2(truth, predicted))
 }
 
-// value is nil for a figure that has none.
+// value returns a pointer to a metric, or nil if the metric has no value.
 func value(v float64, err error) *float64 {
 	if err != nil {
 		return nil
@@ -148,7 +148,7 @@ the training is refused, unless the schema fills gaps of that column and you giv
 		Example: "  mercer predict model.mercer new.csv\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json\n  mercer predict --home ./bank --job 0123456789abcdef0123456789abcdef new.csv --id customer --source newcomers",
 		Args: func(_ *cobra.Command, given []string) error {
 			if want := map[bool]int{true: 1, false: 2}[q.job != ""]; len(given) != want {
-				return usage("predict needs MODEL and DATA, or --job ID and DATA")
+				return usage("the arguments of predict are incomplete; give MODEL and DATA, or --job ID and DATA")
 			}
 			return nil
 		},
@@ -181,7 +181,7 @@ the training is refused, unless the schema fills gaps of that column and you giv
 	return cmd
 }
 
-// predictBy queries a job or uses a model file.
+// predictBy predicts with a job or with a model file.
 func (a *app) predictBy(ctx context.Context, q question, path string) (r predictResult, err error) {
 	data, done, err := a.dataOrInput(q.data)
 	if err != nil {
@@ -195,13 +195,13 @@ func (a *app) predictBy(ctx context.Context, q question, path string) (r predict
 	return a.predictByFile(q, path)
 }
 
-// question is a prediction query: new rows, and the job to query.
+// question is a request for predictions: new rows, and the job to query.
 type question struct {
 	newRows
 	job, source string
 }
 
-// predictByJob queries a job through this home's party.
+// predictByJob queries a job through the party of this home.
 func (a *app) predictByJob(ctx context.Context, q question) (r predictResult, err error) {
 	if _, err := job.ParseID(q.job); err != nil {
 		return r, usage("%w", err)
@@ -222,8 +222,8 @@ func (a *app) predictByJob(ctx context.Context, q question) (r predictResult, er
 	return r, err
 }
 
-// predictByFile uses a model file. It opens the file before the data, so that a wrong name is
-// not reported as a mistake in the data.
+// predictByFile predicts with a model file. It opens the file before the data, so that a wrong file
+// name is not reported as an error in the data.
 func (a *app) predictByFile(q question, path string) (r predictResult, err error) {
 	there, err := os.Open(path)
 	if err != nil {
@@ -248,7 +248,7 @@ func (a *app) predictByFile(q question, path string) (r predictResult, err error
 		arranged, err := like(m, q.shown, set)
 		if err != nil {
 			e := usage("%w", err)
-			if set.Labels != nil && q.columns.Label == "" && set.X.Cols()+1 == width { // new rows often have no labels
+			if set.Labels != nil && q.columns.Label == "" && set.X.Cols()+1 == width { // a column of features was probably read as labels
 				e.Hint = "one column was read as labels; use --label none if there are none"
 			}
 			return r, e
@@ -268,15 +268,15 @@ func (a *app) predictByFile(q question, path string) (r predictResult, err error
 	return newPrediction(admin.NewPrediction(m.Output(), decisions), set), nil
 }
 
-// like returns rows with their columns in the order of a model's, by their names.
+// like returns rows with their columns in the order of the model's columns, matched by name.
 func like(m model.Predictor, data string, set *dataset.Set) (*dataset.Set, error) {
 	if (m.Columns() == nil || set.Columns == nil) && set.X.Cols() != m.Width() {
-		return nil, fmt.Errorf("%s has %s, but the model was trained on %d", data, humanize.Count(set.X.Cols(), "column"), m.Width())
+		return nil, fmt.Errorf("%s has %s, but the model was trained on %d columns", data, humanize.Count(set.X.Cols(), "column"), m.Width())
 	}
 	return set.Arrange("the training table", m.Width(), m.Columns())
 }
 
-// byPosition warns that columns were matched without names.
+// byPosition returns a warning if columns are matched by position instead of by name.
 func byPosition(path, data string, m model.Predictor) string {
 	if m.Columns() == nil {
 		return fmt.Sprintf("mercer: %s has no column names, so the columns of %s were matched by position", path, data)
@@ -284,7 +284,7 @@ func byPosition(path, data string, m model.Predictor) string {
 	return fmt.Sprintf("mercer: the columns of %s have no names, so they were matched by position", data)
 }
 
-// preparationIn returns the preparation in a model file, nil for none.
+// preparationIn returns the preparation in a model file, or nil if there is none.
 func preparationIn(path string) (*prepare.Preparation, error) {
 	return openWhole(path, func(b *bufio.Reader) (*prepare.Preparation, error) {
 		content, err := model.CutPrepared(b)
@@ -292,13 +292,13 @@ func preparationIn(path string) (*prepare.Preparation, error) {
 	})
 }
 
-// preparationOfJob returns a job's preparation at this home's party, nil for none.
+// preparationOfJob returns the preparation of a job at this home's party, or nil if there is none.
 func preparationOfJob(ctx context.Context, c *admin.Client, id string) (*prepare.Preparation, error) {
 	content, err := c.Preparation(ctx, id)
 	return decodePreparation(content, err)
 }
 
-// sheet returns the predictions as a table. Rows are named by their ids, or by their order.
+// sheet returns the predictions as a table whose rows are named by id or by position.
 func (r predictResult) sheet() *sheet {
 	s := &sheet{rows: make([][]string, len(r.Decisions))}
 	if r.IDs != nil {
@@ -313,7 +313,7 @@ func (r predictResult) sheet() *sheet {
 	return s
 }
 
-// save writes the table into a file, and says so.
+// save writes the table into a file and returns a result that names it.
 func (r predictResult) save(path string) (Result, error) {
 	text, err := r.sheet().encode()
 	if err != nil {
@@ -325,11 +325,11 @@ func (r predictResult) save(path string) (Result, error) {
 	return savedTable{path, len(r.Decisions), len(r.Unknown)}, nil
 }
 
-// savedTable describes a table that has been written.
+// savedTable describes a table of predictions that was written to a file.
 type savedTable struct {
 	Path    string `json:"path"`
 	Rows    int    `json:"rows"`
-	Unknown int    `json:"unknown"` // rows without an answer
+	Unknown int    `json:"unknown"` // number of rows without an answer
 }
 
 // Print names the file.
@@ -342,10 +342,10 @@ func (r savedTable) Print(w io.Writer) error {
 	return p.err
 }
 
-// answerTable prints predictions as CSV.
+// answerTable is a result that prints predictions as CSV.
 type answerTable struct{ predictResult }
 
-// Print writes the table alone.
+// Print writes only the table.
 func (r answerTable) Print(w io.Writer) error {
 	text, err := r.sheet().encode()
 	if err != nil {
@@ -355,8 +355,8 @@ func (r answerTable) Print(w io.Writer) error {
 	return err
 }
 
-// dataOrInput returns the name of the data. For a dash this is a temporary file with the CSV
-// from standard input, which done removes.
+// dataOrInput returns the name of the data. For a dash it copies the CSV from standard input to a
+// temporary file, which done removes.
 func (a *app) dataOrInput(name string) (data string, done func() error, err error) {
 	if name != "-" {
 		return name, func() error { return nil }, nil

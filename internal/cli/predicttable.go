@@ -13,20 +13,20 @@ import (
 // newRows describes a table of new rows.
 type newRows struct {
 	data    string
-	shown   string // in messages
+	shown   string // name of the table in messages
 	columns catalogue.Columns
-	home    string // whose catalogue describes the table, by the entry as; "" for none
+	home    string // home whose catalogue has the entry as, which describes the table; "": no home
 	as      string
-	absent  bool        // columns that the training's schema fills may be missing
-	csv     prepare.CSV // form of a text without an entry
+	absent  bool        // columns that the schema can fill may be missing
+	csv     prepare.CSV // format of a text without a catalogue entry
 }
 
-// told reports whether flags describe the text.
+// told reports whether flags describe the format of the text.
 func (n newRows) told() bool {
 	return n.csv.Delimiter+n.csv.Decimal+n.csv.Encoding != "" || n.csv.Missing != nil
 }
 
-// load reads the rows as the training rows were read, and prepares them.
+// load reads new rows in the way the training rows were read, and prepares them.
 func (a *app) load(n newRows, made *prepare.Preparation) (*dataset.Set, error) {
 	if made == nil && n.as == "" && !n.told() {
 		return a.library().Load(n.data, n.columns)
@@ -57,19 +57,19 @@ func (a *app) load(n newRows, made *prepare.Preparation) (*dataset.Set, error) {
 	return set, nil
 }
 
-// lacking explains a table without a column that the training had.
+// lacking explains the error that the table lacks a column of the training table.
 func (n newRows) lacking(s prepare.Schema, err error) error {
 	var unlike *prepare.UnlikeError
 	if !errors.As(err, &unlike) || !unlike.Missing() {
 		return err
 	}
 	if !s[s.Index(unlike.Column)].Filled() {
-		return usage("%s has no column %q, which the training had, and the job's schema does not fill its gaps; add the column", n.shown, unlike.Column)
+		return usage("%s has no column %q, but the training table had it, and the job's schema does not fill its gaps; add the column", n.shown, unlike.Column)
 	}
-	return usage("%s has no column %q, which the training had; add it, or fill it in every row with --allow-missing-columns", n.shown, unlike.Column)
+	return usage("%s has no column %q, but the training table had it; add the column, or fill it in every row with --allow-missing-columns", n.shown, unlike.Column)
 }
 
-// describe returns the table as the flags and the catalogue describe it.
+// describe returns the table as described by the flags and the catalogue entry.
 func (a *app) describe(n newRows) (t prepare.Table, err error) {
 	t.Mapping.CSV = n.csv
 	if n.as != "" {

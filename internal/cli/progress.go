@@ -14,13 +14,14 @@ import (
 
 // Progress shows the progress of a command. It is safe for concurrent use.
 type Progress interface {
-	// Step shows the progress of a stage for one party; "" for the command as a whole.
+	// Step shows the progress of a stage for one party. If party is "", the stage is that of the
+	// whole command.
 	Step(party string, p protocol.Progress)
 	// Close leaves the last state on the screen and releases the terminal.
 	Close()
 }
 
-// progress shows bars on a terminal, and nothing on a pipe or with --json.
+// progress returns bars for a terminal. For a pipe or with --json it shows nothing.
 func (a *app) progress() Progress {
 	if a.json || !isTerminal(a.stderr) {
 		return noBars{}
@@ -33,7 +34,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// noBars shows nothing.
+// noBars is a Progress that shows nothing.
 type noBars struct{}
 
 func (noBars) Step(string, protocol.Progress) {}
@@ -66,7 +67,7 @@ func newBars(w io.Writer) *bars {
 	return b
 }
 
-// Step moves a bar, and draws it the first time.
+// Step moves a bar; the first call for a stage draws it.
 func (b *bars) Step(party string, p protocol.Progress) {
 	if p.Stage == "" {
 		return
@@ -94,8 +95,8 @@ func label(party, stage string) string {
 	return party + " " + stage
 }
 
-// Close draws the bars a last time. A Stop that comes before the first drawing
-// is lost, so it is repeated.
+// Close draws the bars for the last time. It repeats Stop, because a Stop before the first drawing
+// has no effect.
 func (b *bars) Close() {
 	for {
 		b.writer.Stop()

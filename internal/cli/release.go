@@ -21,25 +21,25 @@ func (a *app) release() *cobra.Command {
 	return cmd
 }
 
-// releaseEntry is a release for people and programs.
+// releaseEntry describes one release of data.
 type releaseEntry struct {
 	ID      string               `json:"id"`
 	State   string               `json:"state"`
 	Kind    method.ReleaseKind   `json:"kind"`
-	Also    []method.ReleaseKind `json:"also,omitempty"` // further releases of the job
+	Also    []method.ReleaseKind `json:"also,omitempty"` // other kinds of releases of the same job
 	Job     string               `json:"job"`
-	Day     string               `json:"day,omitempty"` // of the last release
-	Learns  string               `json:"learns"`        // who can learn what
+	Day     string               `json:"day,omitempty"` // day of the last release
+	Learns  string               `json:"learns"`        // who can learn what from the release
 	Asked   bool                 `json:"question"`
 	Peers   []string             `json:"peers"`
 	Columns int                  `json:"columns"`
 	Rows    int                  `json:"rows"`
-	Uses    int                  `json:"uses"`           // where they are counted
-	Told    float64              `json:"told,omitempty"` // numbers released in sums, for each cell of their rows
+	Uses    int                  `json:"uses"`           // number of releases, where they are counted
+	Told    float64              `json:"told,omitempty"` // numbers released as sums, divided by the number of cells in the rows
 	Reveals []string             `json:"reveals"`
 }
 
-// releasePeer counts the ids that a peer has looked up.
+// releasePeer says how many ids a peer has looked up.
 type releasePeer struct {
 	Name     string `json:"name"`
 	Sessions int    `json:"sessions"`
@@ -51,7 +51,7 @@ type releaseList struct {
 	Peers    []releasePeer  `json:"peers"`
 }
 
-// Print shows the releases, and under each who can learn what from it.
+// Print lists the releases, and below each release who can learn what from it.
 func (r releaseList) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if len(r.Releases) == 0 {
@@ -76,7 +76,7 @@ func (r releaseList) Print(w io.Writer) error {
 	return p.err
 }
 
-// uses counts the releases of sums; their number is bounded.
+// uses says how many releases of sums there were, because their number is limited.
 func (e releaseEntry) uses() string {
 	if e.Kind != method.ReleaseSums || e.Uses < 2 {
 		return ""
@@ -84,7 +84,8 @@ func (e releaseEntry) uses() string {
 	return fmt.Sprintf(", %d times", e.Uses)
 }
 
-// told writes the numbers that sums released as a share of the cells of all parties' rows in them.
+// told formats the released sums: their number relative to the number of cells of all parties'
+// rows.
 func (e releaseEntry) told() string {
 	if e.Told == 0 {
 		return ""
@@ -92,7 +93,7 @@ func (e releaseEntry) told() string {
 	return fmt.Sprintf("; numbers released for each cell: %.3g %%", 100*e.Told)
 }
 
-// also names further releases of the job.
+// also describes the other kinds of releases of the same job.
 func (e releaseEntry) also() string {
 	if len(e.Also) == 0 {
 		return ""
@@ -144,10 +145,10 @@ releases together reveal. The last table counts the ids that each peer has looke
 // decided names a release that the operator has approved or withdrawn.
 type decided struct {
 	ID   string `json:"id"`
-	next string // what happens then, for people
+	next string // the next step, for people
 }
 
-// Print announces the next step.
+// Print tells the operator the next step.
 func (r decided) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("release %s %s", r.ID, r.next)

@@ -23,13 +23,13 @@ With --json, every command prints one JSON document. Exit codes: 0 done,
 1 failed, 2 wrong usage, job or data, 3 refused by policy, 4 a peer misbehaved,
 5 timed out.`
 
-// root builds the tree of commands.
+// root returns the root command with all commands.
 func (a *app) root() *cobra.Command {
 	root := group("mercer", "Train kernel machines on data that must stay where it is")
 	root.Long = about
 	root.Example = "  mercer data info bundled:digits\n  mercer doctor --json"
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.CompletionOptions.DisableDefaultCmd = true // a script is no JSON document
+	root.CompletionOptions.DisableDefaultCmd = true // a completion script cannot be a JSON document
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
@@ -55,7 +55,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// setLog makes the log from the flags.
+// setLog creates the log according to the flags.
 func (a *app) setLog() error {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil {
@@ -73,7 +73,7 @@ func (a *app) setLog() error {
 	return nil
 }
 
-// setting is an environment variable with a default.
+// setting returns the value of an environment variable, or otherwise if it is not set.
 func (a *app) setting(variable, otherwise string) string {
 	if v := a.env(variable); v != "" {
 		return v
@@ -93,7 +93,7 @@ func (a *app) version() *cobra.Command {
 	}
 }
 
-// quiet returns the log level of a command without --log-level.
+// quiet returns the default log level of a command.
 func quiet(cmd *cobra.Command) string {
 	if cmd.Annotations[annotationDaemon] != "" {
 		return "info"
@@ -101,12 +101,12 @@ func quiet(cmd *cobra.Command) string {
 	return "warn"
 }
 
-// name is the command without the program: "data info".
+// name returns the name of a command without the program, such as "data info".
 func name(cmd *cobra.Command) string {
 	return strings.TrimPrefix(cmd.CommandPath(), "mercer ")
 }
 
-// group is a command that only holds others: by itself it shows its help.
+// group returns a command that only has subcommands; run alone, it prints its help.
 func group(use, short string) *cobra.Command {
 	return &cobra.Command{
 		Use:   use,
@@ -116,7 +116,7 @@ func group(use, short string) *cobra.Command {
 	}
 }
 
-// unknownCommand refuses an argument in the place of a command.
+// unknownCommand returns an error if the argument is not a subcommand.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -133,7 +133,8 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return e
 }
 
-// wrongFlag suggests the nearest flag, or a command of that name.
+// wrongFlag returns an error that suggests the most similar flag, or a command with the flag's
+// name.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	e := usage("%w", err)
 	e.Hint = helpHint(cmd)
@@ -159,7 +160,7 @@ func isCommand(root *cobra.Command, name string) bool {
 
 func helpHint(cmd *cobra.Command) string { return cmd.CommandPath() + " --help shows how to use it" }
 
-// args requires one argument for each of the given names.
+// args requires exactly one argument for each name.
 func args(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, given []string) error {
 		var e *Error
@@ -176,7 +177,7 @@ func args(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// help prints the help of a command, with --json as a document.
+// help returns a function that prints the help of a command. With --json it prints a document.
 func (a *app) help(plain func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) {
 		if !a.json {

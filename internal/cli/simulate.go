@@ -32,7 +32,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// insecureSeed is a flag that fixes every seed.
+// insecureSeed is a flag that makes all random seeds predictable.
 type insecureSeed struct {
 	seed uint64
 	cmd  *cobra.Command
@@ -45,7 +45,7 @@ func (s *insecureSeed) flag(cmd *cobra.Command) {
 
 func (s *insecureSeed) given() bool { return s.cmd.Flags().Changed("insecure-seed") }
 
-// orNil returns predictable seeds if the flag was given.
+// orNil returns a source of predictable seeds, or nil if the flag was not given.
 func (s *insecureSeed) orNil() func(string) [32]byte {
 	if s.given() {
 		return daemon.InsecureSeeds(s.seed)
@@ -53,7 +53,8 @@ func (s *insecureSeed) orNil() func(string) [32]byte {
 	return nil
 }
 
-// source returns the source of seeds.
+// source returns the source of seeds: predictable ones if the flag was given, otherwise random
+// ones.
 func (s *insecureSeed) source() func(string) [32]byte {
 	if s.given() {
 		return s.orNil()
@@ -100,18 +101,19 @@ The folder --out gets the model, the result and a report.`,
 	return cmd
 }
 
-// simulateJob runs a job, or all runs of a job that repeats. The first run's models stay.
+// simulateJob runs a job, or all runs of a repeated job. It keeps only the models of the first run.
 func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func(string) [32]byte) (Result, error) {
 	return a.launch(j, out, func(dir string) (outcome, error) { return a.simulateAll(ctx, j, dir, seed) })
 }
 
-// simulateAll makes all runs of a job, and leaves the first run's files in dir.
+// simulateAll runs all repetitions of a job in this process. It leaves the files of the first run
+// in dir.
 func (a *app) simulateAll(ctx context.Context, j *job.Job, dir string, seed func(string) [32]byte) (outcome, error) {
 	all, load := runs.Of(j), a.loader(ctx)
 	results, first := make([]*method.Result, len(all)), outcome{}
 	for i, run := range all {
 		own, secrets := dir, seed
-		if i > 0 { // in a folder and with secrets of its own
+		if i > 0 { // further runs have their own folder and secrets
 			own, secrets = filepath.Join(dir, run.Name), func(label string) [32]byte { return seed(run.Name + "/" + label) }
 			if err := os.Mkdir(own, 0o700); err != nil {
 				return first, err
@@ -131,7 +133,7 @@ func (a *app) simulateAll(ctx context.Context, j *job.Job, dir string, seed func
 	return first, nil
 }
 
-// launch warns, runs a job in a temporary folder, and leaves the results in out.
+// launch prints warnings, runs a job in a temporary folder, and moves the results to out.
 func (a *app) launch(j *job.Job, out string, run func(dir string) (outcome, error)) (_ Result, err error) {
 	if warnings := local.Of(a.local, j).Warnings; warnings != nil {
 		for _, line := range warnings(j) {
@@ -140,7 +142,7 @@ func (a *app) launch(j *job.Job, out string, run func(dir string) (outcome, erro
 	}
 	dir, err := os.MkdirTemp("", "mercer-simulate-")
 	if err != nil {
-		return nil, fmt.Errorf("no folder for temporary files can be made: %w; set TMPDIR to one with room", err)
+		return nil, fmt.Errorf("a temporary folder cannot be created: %w; set TMPDIR to a folder with free space", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	result, err := run(dir)
@@ -150,7 +152,7 @@ func (a *app) launch(j *job.Job, out string, run func(dir string) (outcome, erro
 	return a.finish(j, result, out)
 }
 
-// simulateRun makes one run, and leaves its files in dir.
+// simulateRun performs one run of a job and leaves its files in dir.
 func (a *app) simulateRun(ctx context.Context, j *job.Job, load partition.Loader, dir string, seed func(string) [32]byte) (outcome, error) {
 	if play := local.Of(a.local, j).Play; play != nil {
 		return orAbandon(ctx, func() (outcome, error) { return a.play(ctx, j, play, a.library().Ratings, dir, seed) })
@@ -163,7 +165,8 @@ func (a *app) simulateRun(ctx context.Context, j *job.Job, load partition.Loader
 	return orAbandon(ctx, func() (outcome, error) { return a.compared(ctx, j, shares, dir, seed) })
 }
 
-// play runs all members of a job in this process. The result has the process's CPU time and memory.
+// play runs all members of a job in this process, with the method's own code. The result includes
+// the CPU time and the memory of the process.
 func (a *app) play(ctx context.Context, j *job.Job, play func(context.Context, local.Play) (*method.Result, error), ratings func(source string) (*dataset.Ratings, error), dir string, seed func(string) [32]byte) (outcome, error) {
 	cpu, _ := daemon.Usage()
 	bars := a.progress()
@@ -182,13 +185,12 @@ func (a *app) play(ctx context.Context, j *job.Job, play func(context.Context, l
 	return outcome{Result: result}, nil
 }
 
-// collectSooner has the garbage collector start when garbage is a quarter of the memory in
-// use, if rows and Gram matrix are large. Scanning such arrays of numbers is cheap, and
-// with the default the garbage (every encoded row travels as a message) could double the
-// memory. It returns the function that undoes this. A user who sets GOGC keeps that
-// setting.
+// collectSooner makes garbage collection start at a quarter of the used memory, if rows and Gram
+// matrix are large. Scanning such arrays of numbers is cheap. By default, the garbage of encoded
+// messages could double the memory. It returns a function that restores the setting. It does
+// nothing if the user sets GOGC.
 func (a *app) collectSooner(shares []partition.Share) (undo func()) {
-	const large, percent = 1 << 26, 25 // numbers
+	const large, percent = 1 << 26, 25 // numbers of 8 bytes
 	rows := 0
 	for _, s := range shares {
 		rows += s.Table.Rows()
@@ -200,14 +202,14 @@ func (a *app) collectSooner(shares []partition.Share) (undo func()) {
 	return func() { debug.SetGCPercent(before) }
 }
 
-// compared runs the job and its comparisons.
+// compared runs a job and its comparisons with pooled and separate training.
 func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share, dir string, seed func(string) [32]byte) (outcome, error) {
 	cpu, _ := daemon.Usage()
 	result, decided, err := a.runSimulation(ctx, j, shares, dir, seed)
 	if err != nil {
 		return outcome{}, err
 	}
-	runtime.GC() // the federation's Gram matrix makes room for the comparison's
+	runtime.GC() // free the federation's Gram matrix before the comparison computes its own
 	began := time.Now()
 	if err := baseline.Compare(ctx, a.local, j, shares, decided, result); err != nil {
 		return outcome{}, err
@@ -216,7 +218,7 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share
 	if result.Withheld, err = partition.Withheld(j, shares, result.Figures); err != nil {
 		return outcome{}, err
 	}
-	// One process did everybody's work, so the parties' own counts overlap.
+	// This process did the work of all members, so the parties' own measurements overlap.
 	used, peak := daemon.Usage()
 	result.Timings["cpu_s"], result.PeakRSS = used-cpu, peak
 	addComparison(result, time.Since(began))
@@ -225,21 +227,21 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share
 	return outcome{Result: result, table: table}, err
 }
 
-// addComparison adds the launching process's work after the job to its times.
+// addComparison adds to the job's times the time that the comparisons took.
 func addComparison(r *method.Result, took time.Duration) {
 	r.Timings["compare"] = took.Seconds()
 	r.Timings["total"] += took.Seconds()
 }
 
 func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.Share, dir string, seed func(string) [32]byte) (*method.Result, *method.Outcome, error) {
-	if _, err := method.Of(j); err != nil { // it runs in one place only
+	if _, err := method.Of(j); err != nil { // a protocol that runs in one place only
 		if j.Link != (job.Link{}) {
 			return nil, nil, fmt.Errorf("protocol %s sends no messages over a network; remove link", j.Protocol.Name())
 		}
 		return baseline.RunPooled(ctx, j, shares, dir)
 	}
 	var told notices
-	defer func() { told.print(a) }() // below the bars
+	defer func() { told.print(a) }() // print the notices below the bars
 	bars := a.progress()
 	defer bars.Close()
 	return simulate.Run(ctx, simulate.Config{
@@ -248,7 +250,7 @@ func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.
 	})
 }
 
-// notices holds the notices of a simulation's parties to their own operators.
+// notices collects what a simulation's parties would tell only their own operators.
 type notices struct {
 	mu    sync.Mutex
 	lines []string
@@ -262,7 +264,7 @@ func (r *notices) add(party string, lines []string) {
 	}
 }
 
-// print shows the notices to the user, who has the tables of all parties.
+// print shows the notices to the user, who owns the tables of all parties.
 func (r *notices) print(a *app) {
 	slices.Sort(r.lines)
 	for _, line := range r.lines {
@@ -270,8 +272,8 @@ func (r *notices) print(a *app) {
 	}
 }
 
-// jobLog returns the log of the daemons in a command's own process. It discards messages
-// unless the user sets a log level: their failures become the command's own error.
+// jobLog returns the log for daemons in a command's own process. It discards all messages unless
+// the user sets a log level, because the daemons' failures become the command's own error.
 func (a *app) jobLog() *slog.Logger {
 	if a.chatty {
 		return a.log
@@ -279,7 +281,7 @@ func (a *app) jobLog() *slog.Logger {
 	return slog.New(slog.DiscardHandler)
 }
 
-// folder checks that results can be written into a folder later on.
+// folder checks that results can later be written into a folder.
 func folder(out string) error {
 	if _, err := existing(out); err != nil {
 		return usage("--out %s cannot be the results folder: %w", out, err)
@@ -287,8 +289,8 @@ func folder(out string) error {
 	return nil
 }
 
-// finish writes a run's files into its folder: nothing before the run
-// has ended well, and the result last.
+// finish writes a run's files into its folder, and the result last. It writes nothing before the
+// run has succeeded.
 func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 	r := o.Result
 	r.About = learner.AboutRun(j, buildVersion().Version, time.Now())
@@ -317,8 +319,8 @@ func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 	return o, disk.Replace(filepath.Join(out, "result.json"), append(text, '\n'))
 }
 
-// saveTable writes the predictions of held-out rows into a folder and returns their path. Without
-// predictions it removes the table of an earlier run.
+// saveTable writes the predictions of held-out rows into a folder and returns the path. If there
+// are no predictions, it removes the table of an earlier run.
 func saveTable(folder string, s *sheet) (string, error) {
 	path := filepath.Join(folder, "predictions.csv")
 	if s == nil {
@@ -334,24 +336,23 @@ func saveTable(folder string, s *sheet) (string, error) {
 	return path, disk.Replace(path, text)
 }
 
-// adopt copies the models, and other files that the result names, out of the temporary
-// folder of a run.
+// adopt copies the models and the other files of a result from the run's temporary folder to out.
 func adopt(r *method.Result, files func(*method.Result) map[string]*string, out string) error {
 	if err := os.MkdirAll(out, 0o700); err != nil {
-		return fmt.Errorf("the results folder cannot be made: %w", err)
+		return fmt.Errorf("the results folder cannot be created: %w", err)
 	}
 	for i := range r.Models {
 		m := &r.Models[i]
 		from := m.Path
 		if from == "" {
-			continue // the parties hold model parts, or no one kept the model
+			continue // the parties hold parts of the model, or no member kept the model
 		}
 		m.Path = filepath.Join(out, filepath.Base(m.Path))
 		if m.Private {
 			m.Path = filepath.Join(out, m.Party, "model")
 		}
 		if err := os.MkdirAll(filepath.Dir(m.Path), 0o700); err != nil {
-			return fmt.Errorf("the results folder cannot be made: %w", err)
+			return fmt.Errorf("the results folder cannot be created: %w", err)
 		}
 		if err := copyFile(m.Path, from); err != nil {
 			return fmt.Errorf("the model: %w", err)

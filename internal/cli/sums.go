@@ -28,7 +28,8 @@ import (
 	devicesim "github.com/mercer-fl/mercer/internal/node/devices/simulator"
 )
 
-// enrol is a command of the authority, whose operator must not be the server's.
+// enrol returns the command with which an authority signs the list of devices. The authority's
+// operator must not operate the server.
 func (a *app) enrol() *cobra.Command {
 	var home, jobFile, roster, out string
 	cmd := &cobra.Command{
@@ -72,21 +73,21 @@ each person once. The home holds the key that signs.`,
 	return cmd
 }
 
-// enrolment reports a signed list of devices.
+// enrolment describes a signed list of devices.
 type enrolment struct {
 	Devices   int    `json:"devices"`
 	File      string `json:"file"`
 	Authority string `json:"authority"`
 }
 
-// Print writes the key by which the file is checked.
+// Print writes the key with which devices and server verify the file.
 func (e enrolment) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s in %s\nauthority: %s", humanize.Count(e.Devices, "device"), e.File, e.Authority)
 	return p.err
 }
 
-// enrolmentFlags select an enrolment.
+// enrolmentFlags holds the flags that select an enrolment and its authority.
 type enrolmentFlags struct{ path, authority string }
 
 func (f *enrolmentFlags) add(cmd *cobra.Command) {
@@ -147,11 +148,12 @@ HTTPS.`,
 	return daemonCommand(cmd)
 }
 
-// summed is a finished job of devices, with the work of the server's last process.
+// summed is the result of a finished job of devices, with the resources of the server's last
+// process.
 type summed struct {
 	*method.Result
 	seconds, cpu float64
-	shown        *method.Presentation // of the method's own, or nil
+	shown        *method.Presentation // presentation by the method itself, or nil
 }
 
 func (a *app) summedUp(model string, j *job.Job, r *method.Result, took time.Duration) (Result, error) {
@@ -168,7 +170,7 @@ func (a *app) summedUp(model string, j *job.Job, r *method.Result, took time.Dur
 	return s, err
 }
 
-// MarshalJSON writes the result, and the time and memory of this process.
+// MarshalJSON writes the result, with the time and the memory of this process.
 func (s summed) MarshalJSON() ([]byte, error) {
 	b, err := json.Marshal(s.Result)
 	for _, one := range []struct {
@@ -182,7 +184,7 @@ func (s summed) MarshalJSON() ([]byte, error) {
 	return b, err
 }
 
-// Print describes the outcome and the leakage of each role.
+// Print writes the outcome and what each role learns.
 func (s summed) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if accuracy, has := s.Metrics["accuracy"]; has {
@@ -197,10 +199,10 @@ func (s summed) Print(w io.Writer) error {
 	return p.err
 }
 
-// sumsFlags are the flags of mercer device sums.
+// sumsFlags holds the flags of mercer device sums.
 type sumsFlags struct {
 	home, server, authorities, vanish string
-	ratings, rows, label              string // the people's data
+	ratings, rows, label              string // files with the people's data
 	enrolment                         enrolmentFlags
 	hosted                            devicesim.Config
 	seed                              insecureSeed
@@ -291,7 +293,7 @@ func (a *app) addUp(ctx context.Context, f sumsFlags) (r Result, err error) {
 func (a *app) people(f sumsFlags) (source string, people []method.Table, err error) {
 	switch {
 	case (f.ratings == "") == (f.rows == ""):
-		return "", nil, usage("a device needs its person's data: give --ratings for protocol fedcfk, or --rows and --label for secvm")
+		return "", nil, usage("the data of the device's person is missing; give --ratings for protocol fedcfk, or --rows and --label for secvm")
 	case f.ratings != "":
 		all, err := a.library().Ratings(f.ratings)
 		if err != nil {
@@ -306,7 +308,7 @@ func (a *app) people(f sumsFlags) (source string, people []method.Table, err err
 	return all.Name, devicesim.Rows(all), nil
 }
 
-// readVanishing reads the moments at which devices of a rehearsal vanish.
+// readVanishing reads at which moments simulated devices vanish.
 func readVanishing(path string) (map[string][]devicesim.Moment, error) {
 	if path == "" {
 		return nil, nil
@@ -326,14 +328,14 @@ func readVanishing(path string) (map[string][]devicesim.Moment, error) {
 	return list, nil
 }
 
-// addedUp reports the work of devices.
+// addedUp is the result of devices whose work is over.
 type addedUp struct {
 	*devicesim.Result
 	CPU     float64 `json:"cpu_s"`
 	PeakRSS uint64  `json:"peak_rss_bytes"`
 }
 
-// Print writes the report.
+// Print writes how the devices took part.
 func (s addedUp) Print(w io.Writer) error {
 	p, n := &printer{w: w}, max(1, s.Devices)
 	p.linef("%s: %d finished, %d vanished as planned, %d left out", humanize.Count(s.Devices, "device"), s.Finished, s.Vanished, s.LeftOut)

@@ -15,13 +15,13 @@ type versionResult struct {
 	Go       string   `json:"go"`
 	OS       string   `json:"os"`
 	Arch     string   `json:"arch"`
-	Revision string   `json:"revision"` // of the source; empty where the build does not know
+	Revision string   `json:"revision"` // revision of the source; "" if the build does not know it
 	Time     string   `json:"revision_time"`
 	Modified bool     `json:"modified"` // the source had uncommitted changes
 	CPU      []string `json:"cpu_features"`
 }
 
-// buildVersion reads what the linker wrote into the program.
+// buildVersion returns the version that the linker wrote into the program.
 func buildVersion() versionResult {
 	v := versionResult{Version: "unknown", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: features()}
 	info, ok := debug.ReadBuildInfo()
@@ -44,9 +44,9 @@ func buildVersion() versionResult {
 	return v
 }
 
-// features lists the vector instructions of the processor.
+// features lists the vector instructions that the processor has.
 func features() []string {
-	list := []string{} // [] in JSON, not null
+	list := []string{} // not nil, so that JSON has [] instead of null
 	for _, f := range []struct {
 		name string
 		has  bool
@@ -62,7 +62,7 @@ func features() []string {
 	return list
 }
 
-// Print writes one fact a line.
+// Print writes one fact on each line.
 func (v versionResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("mercer %s", v.Version)

@@ -18,48 +18,50 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/party"
 )
 
-// Source is an entry of a party's catalogue. Jobs choose among what the entry offers, and cannot add to
-// it.
+// Source is an entry of a party's catalogue: a table, and the columns that jobs may use. A job
+// cannot use more than the entry offers.
 type Source struct {
-	Path string `yaml:"path,omitempty"` // relative to the home
-	// Origin is a program or a query that returns the table, instead of a path.
+	Path string `yaml:"path,omitempty"` // relative to the home's folder
+	// Origin is the program or the query that returns the table. It replaces Path.
 	origin.Origin `yaml:",inline"`
-	// Label lists the columns from which a job may choose its labels. Without any, the table can only
-	// be used without labels. These columns are no features.
+	// Label lists the columns from which a job may choose its labels. Without these columns, jobs
+	// can only use the table without labels. Label columns are not features.
 	Label Labels `yaml:"label,omitempty"`
-	// ID is the column by which jobs find the rows of the same people in other parties' tables, or the
-	// rule that makes ids from columns; without it the table has no ids.
+	// ID is the column of ids, or the rule that makes ids from several columns. By the ids, jobs
+	// find the rows of the same people in other parties' tables. Without ID the table has no ids.
 	ID OwnID `yaml:"id,omitempty"`
-	// Cut is the column by which jobs may hold out later rows, such as the day of admission. It is no
-	// feature unless Columns lists it too.
+	// Cut is the column by which jobs may hold out later rows, such as the day of admission. It is
+	// a feature only if Columns lists it too.
 	Cut string `yaml:"cut,omitempty"`
-	// CutDates are the days, or numbers, from which on jobs may hold out rows of an edition by Cut.
+	// CutDates lists the bounds in column Cut, as days or numbers. A job may hold out an edition's
+	// rows from one of these bounds on.
 	CutDates []string `yaml:"cut_dates,omitempty"`
 	// Columns lists the columns that jobs may use as features, or describes the file's own columns.
-	// Without a list, jobs use all remaining columns.
+	// Without a list, jobs may use all remaining columns.
 	Columns OwnColumns `yaml:"columns,omitempty"`
-	// CSV describes the form of a CSV text.
+	// CSV describes the format of a CSV file.
 	CSV prepare.CSV `yaml:"csv,omitempty"`
-	// Drop lists columns that are never parsed, by the file's own names. Keep lists the only columns
-	// that are parsed.
+	// Drop lists columns that are never parsed, by their names in the file. Keep lists the only
+	// columns that are parsed.
 	Drop []string `yaml:"drop,omitempty"`
 	Keep []string `yaml:"keep,omitempty"`
-	// Width is the number of features, 0 for the file's number: LIBSVM text need not name the last
-	// ones.
+	// Width is the number of features; 0: the number that the file shows. A LIBSVM text need not
+	// name the last features.
 	Width int `yaml:"features,omitempty"`
-	// Group is the column of groups, such as patients: every job by rows holds out rows of one group
-	// together. It is no feature.
+	// Group is the column of groups, such as patients. Every job by rows keeps the rows of a group
+	// together when it holds rows out. The column is not a feature.
 	Group string `yaml:"group,omitempty"`
-	// Weight names a column that this version does not read.
+	// Weight names a column of row weights. This version refuses it.
 	Weight string `yaml:"weight,omitempty"`
-	// Editions is weekly if the daemon freezes the table each week for each dictionary of which it has
-	// an edition.
+	// Editions is "weekly" if the daemon freezes the table every week. It does so for each
+	// dictionary for which the table has an edition.
 	Editions string `yaml:"editions,omitempty"`
-	// Policy limits the jobs on the table; nil means the policy of the home.
+	// Policy limits the jobs on the table; nil: the policy of the home applies.
 	Policy *party.Policy `yaml:"policy,omitempty"`
 }
 
-// Labels are the columns of labels of an entry: label: x, [x, y] or none.
+// Labels lists the label columns of an entry. In YAML it is a name, a list of names, or the word
+// none.
 type Labels []string
 
 // UnmarshalYAML reads one name or a list of names.
@@ -86,7 +88,7 @@ func (Labels) refuse(n *yaml.Node) error {
 	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: label is the name of a column, a list of names, or none", n.Line)}}
 }
 
-// MarshalYAML writes a name if there is only one.
+// MarshalYAML writes a single name as a text, and several names as a list.
 func (l Labels) MarshalYAML() (any, error) {
 	if len(l) == 1 {
 		return l[0], nil
@@ -94,7 +96,7 @@ func (l Labels) MarshalYAML() (any, error) {
 	return []string(l), nil
 }
 
-// columns returns the columns, without the word none.
+// columns returns the label columns; it leaves out the word none.
 func (l Labels) columns() []string {
 	if len(l) == 1 && l[0] == job.NoLabel {
 		return nil
@@ -102,13 +104,13 @@ func (l Labels) columns() []string {
 	return l
 }
 
-// check rejects contradictions.
+// check returns an error if the entry contradicts itself or has an unknown value.
 func (s Source) check(known job.Names) error {
 	switch {
 	case s.Group != "" && s.Width > 0:
-		return errors.New("the setting group needs a table with named columns, but features is for columns without names; remove features")
+		return errors.New("the setting group requires named columns, but the setting features is for columns without names; remove features")
 	case len(s.CutDates) > 0 && s.Cut == "":
-		return errors.New("the setting cut_dates needs the setting cut, which names the column of the dates; add cut, or remove cut_dates")
+		return errors.New("the setting cut_dates requires the setting cut, which names the column of the dates; add cut, or remove cut_dates")
 	case s.Editions != "" && s.Editions != weekly:
 		return fmt.Errorf("editions is %q; write weekly, or leave it out and use mercer data freeze", s.Editions)
 	case s.Weight != "":
@@ -117,13 +119,13 @@ func (s Source) check(known job.Names) error {
 	used := make(map[string]string)
 	take := func(what, column string) error {
 		if other, taken := used[column]; taken {
-			return fmt.Errorf("column %q is named as %s and as %s; name it once", column, other, what)
+			return fmt.Errorf("column %q has two uses, %s and %s; name it once", column, other, what)
 		}
 		used[column] = what
 		return nil
 	}
 	if s.Cut != "" && (slices.Contains(s.ID.Columns, s.Cut) || s.Cut == s.Group || slices.Contains(s.Label, s.Cut)) {
-		return fmt.Errorf("column %q is named as cut, and as a label, the id or the group; name another one", s.Cut)
+		return fmt.Errorf("column %q is the cut column, and also a label, the id or the group; name another column as cut", s.Cut)
 	}
 	for _, list := range []struct {
 		what  string
@@ -150,7 +152,7 @@ func (s Source) check(known job.Names) error {
 		}
 	}
 	if s.Width != 0 && s.Given() {
-		return errors.New("the setting features is for files whose columns have no names; remove it")
+		return errors.New("the columns of this file have names, but the setting features is for columns without names; remove it")
 	}
 	if err := s.Origin.Check(s.Path, s.CSV); err != nil {
 		return err
@@ -161,7 +163,7 @@ func (s Source) check(known job.Names) error {
 	return nil
 }
 
-// checkMapping rejects an entry that contradicts itself.
+// checkMapping returns an error if the description of the file contradicts itself.
 func (s Source) checkMapping() error {
 	m := s.mapping()
 	if err := m.Check(); err != nil {
@@ -173,7 +175,8 @@ func (s Source) checkMapping() error {
 	return s.ID.Check()
 }
 
-// Warnings lists keys of an earlier version, and entries of the catalogue that are probably mistakes.
+// Warnings lists settings of an earlier version, and entries of the catalogue that are probably
+// mistakes.
 func (c *Config) Warnings() []string {
 	list := slices.Clone(c.earlier)
 	for _, name := range slices.Sorted(maps.Keys(c.Data)) {
@@ -192,8 +195,8 @@ func (s Source) warnings(name string, policy party.Policy) (list []string) {
 	return list
 }
 
-// pick returns the columns that a job uses, or refuses a job that asks for something the entry does not
-// offer. Peers learn neither what it offers nor what the table holds.
+// pick returns the columns that a job uses. It refuses a job that requests something the entry does
+// not offer. The refusal tells peers neither what the entry offers nor what the table holds.
 func (s Source) pick(name string, j job.Data, self string) (catalogue.Columns, error) {
 	c := catalogue.Columns{Label: job.NoLabel, ID: s.ID.name(), Gaps: j.Spread, Classes: j.Accepted()}
 	label, err := s.label(name, j.Label)
@@ -227,7 +230,7 @@ func (s Source) pick(name string, j job.Data, self string) (catalogue.Columns, e
 	return c, err
 }
 
-// width returns the number of features of the table, 0 if neither job nor entry has it.
+// width returns the number of features of the table, or 0 if neither the job nor the entry sets it.
 func (s Source) width(name string, asked int) (int, error) {
 	if asked > 0 && s.Width > 0 && asked != s.Width {
 		return 0, unoffered("the job says that there are %d features, and the catalogue entry of %s says %d", asked, name, s.Width)
@@ -235,7 +238,7 @@ func (s Source) width(name string, asked int) (int, error) {
 	return max(asked, s.Width), nil
 }
 
-// label returns the column that a job uses as labels; "" for none.
+// label returns the column that a job uses as labels, or "" if the job uses no labels.
 func (s Source) label(name, asked string) (string, error) {
 	offered := s.Label.columns()
 	switch {
@@ -253,7 +256,8 @@ func (s Source) label(name, asked string) (string, error) {
 	return asked, nil
 }
 
-// features returns the columns of the entry; a job that names its own columns must choose among them.
+// features returns the columns of the entry. If the job names columns, they must be among the
+// entry's columns.
 func (s Source) features(name string, d job.Data, self string) ([]string, error) {
 	asked := (&job.Job{Data: d}).Columns(self)
 	if s.Columns.Offered != nil {
@@ -274,11 +278,11 @@ func orNothing(key, what string) string {
 	return key + ": " + what
 }
 
-// unoffered refuses a job that asks for something the catalogue does not offer. Peers learn no more:
-// which columns a table has is private.
+// unoffered returns the refusal of a job that requests something the catalogue does not offer.
+// Peers learn no details, because the columns of a table are private.
 func unoffered(format string, args ...any) error { return fault.Offer.Errorf(format, args...) }
 
-// policy returns the operator's policy for a table.
+// policy returns the operator's policy for a table of the catalogue.
 func (c *Config) policy(h Home, name string) (party.Policy, error) {
 	s, err := c.source(h, name)
 	if err != nil {
@@ -287,7 +291,8 @@ func (c *Config) policy(h Home, name string) (party.Policy, error) {
 	return c.policyOf(s), nil
 }
 
-// policyOf returns the policy of an entry, or else the policy of the home.
+// policyOf returns the policy of an entry. If the entry has no policy, it returns the policy of the
+// home.
 func (c *Config) policyOf(s Source) party.Policy {
 	if s.Policy != nil {
 		return *s.Policy

@@ -250,16 +250,16 @@ data:
 
 func TestCatalogueThatContradictsItself(t *testing.T) {
 	for config, want := range map[string]string{
-		"data:\n  p: {path: a.csv, label: y, columns: [x, y]}":               `data p: column "y" is named as a label and as a feature; name it once`,
-		"data:\n  p: {path: a.csv, label: [y, y]}":                           `data p: column "y" is named as a label and as a label; name it once`,
-		"data:\n  p: {path: a.csv, id: y, label: y}":                         `data p: column "y" is named as a label and as the id; name it once`,
+		"data:\n  p: {path: a.csv, label: y, columns: [x, y]}":               `data p: column "y" has two uses, a label and a feature; name it once`,
+		"data:\n  p: {path: a.csv, label: [y, y]}":                           `data p: column "y" has two uses, a label and a label; name it once`,
+		"data:\n  p: {path: a.csv, id: y, label: y}":                         `data p: column "y" has two uses, a label and the id; name it once`,
 		"data:\n  p: {path: a.csv, label: [y, none]}":                        `data p: "none" is not a column name, so it cannot be a label; name a column`,
 		"data:\n  p: {path: a.csv, columns: [\"\"]}":                         `data p: "" is not a column name, so it cannot be a feature; name a column`,
 		"data:\n  p: {path: a.csv, label: {a: b}}":                           "config.yaml:3: label is the name of a column, a list of names, or none",
-		"data:\n  p: {path: a.csv, label: y, cut: y}":                        `data p: column "y" is named as cut, and as a label, the id or the group; name another one`,
-		"data:\n  p: {path: a.csv, group: y, id: y}":                         `data p: column "y" is named as the id and as the group; name it once`,
-		"data:\n  p: {path: a.csv, group: y, cut: y}":                        `data p: column "y" is named as cut, and as a label, the id or the group; name another one`,
-		"data:\n  p: {path: a.csv, group: y, features: 9}":                   "data p: the setting group needs a table with named columns, but features is for columns without names; remove features",
+		"data:\n  p: {path: a.csv, label: y, cut: y}":                        `data p: column "y" is the cut column, and also a label, the id or the group; name another column as cut`,
+		"data:\n  p: {path: a.csv, group: y, id: y}":                         `data p: column "y" has two uses, the id and the group; name it once`,
+		"data:\n  p: {path: a.csv, group: y, cut: y}":                        `data p: column "y" is the cut column, and also a label, the id or the group; name another column as cut`,
+		"data:\n  p: {path: a.csv, group: y, features: 9}":                   "data p: the setting group requires named columns, but the setting features is for columns without names; remove features",
 		"data:\n  p: {path: a.csv, weight: w}":                               "data p: this version cannot weight rows, so every row counts the same; remove the setting weight",
 		"data:\n  p: {path: a.csv, policy: {limits: {rows: -1}}}":            "data p: rows in the policy's limits is -1; write 0 for none, or a number above it",
 		"data:\n  p: {path: a.csv, policy: {protocols: [orka]}}":             `data p: protocols in the policy names "orka"; did you mean "okra"?`,

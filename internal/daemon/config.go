@@ -21,29 +21,30 @@ import (
 	"github.com/mercer-fl/mercer/transport/nats"
 )
 
-// Config is a home's config.yaml.
+// Config holds the settings of a home's config.yaml.
 type Config struct {
 	Name string `yaml:"name"`
-	// Listen is the coordinator's address for parties, host:port.
+	// Listen is the coordinator's host:port, at which it listens for parties.
 	Listen string `yaml:"listen,omitempty"`
-	// Coordinator is the address that a party dials, nats://host:port. The roster decides about TLS;
-	// tls://host:port insists on it.
+	// Coordinator is the coordinator's address for a party, nats://host:port. The roster decides
+	// whether the connection uses TLS; with tls://host:port, TLS is required.
 	Coordinator string `yaml:"coordinator,omitempty"`
-	// Data is a party's catalogue: the names that jobs may use.
+	// Data is a party's catalogue. Its keys are the names by which jobs refer to tables.
 	Data map[string]Source `yaml:"data,omitempty"`
-	// Policy applies to the tables without a policy of their own.
+	// Policy applies to all tables that have no policy of their own.
 	Policy party.Policy `yaml:"policy,omitempty"`
-	// Retention is the time for which the retained state of a job is kept after its end; without limit
-	// by default. At the coordinator, the job itself is deleted with it, at all members.
+	// Retention is the time for which a job's retained state is kept after the job has ended; by
+	// default it is kept without limit. The coordinator also deletes the job itself, at all
+	// members.
 	Retention strictyaml.Days `yaml:"retention,omitempty"`
-	// Unclosed is the time that a party waits for the coordinator to close a job before it destroys the
-	// job's secrets; 30d by default.
+	// Unclosed is the time that a party waits for the coordinator to close a job; 30d by default.
+	// After this time, the party destroys the job's secrets.
 	Unclosed strictyaml.Days `yaml:"unclosed,omitempty"`
 
-	earlier []string // warnings about keys of an earlier version
+	earlier []string // warnings about settings of an earlier version
 }
 
-// IsParty reports whether the home is a party's; false for a home that cannot be read.
+// IsParty reports whether the home belongs to a party. It returns false if the home cannot be read.
 func (h Home) IsParty(jobs *job.Reader) bool {
 	c, err := h.Config(jobs)
 	return err == nil && c.Coordinator != ""
@@ -53,12 +54,14 @@ func (c *Config) limits() party.Limits {
 	return party.Limits{Unclosed: c.Unclosed.Duration, Retention: c.Retention.Duration}
 }
 
-// example is a catalogue to fill in, as comments. It allows nothing.
+// example is an example of a catalogue, written as comments for the operator to edit. It allows no
+// job.
 //
 //go:embed example.yaml
 var example []byte
 
-// save writes the configuration, with an example catalogue for a party that has none.
+// save writes the configuration. For a party without a catalogue, it adds the example of a
+// catalogue.
 func (c *Config) save(path string, role roster.Role) error {
 	b, err := yaml.Marshal(c)
 	if err != nil {
@@ -70,10 +73,10 @@ func (c *Config) save(path string, role roster.Role) error {
 	return disk.Replace(path, b)
 }
 
-// Config reads the home's configuration. Its policies use the words of jobs.
+// Config reads the home's configuration. jobs knows the names that policies may use.
 func (h Home) Config(jobs *job.Reader) (*Config, error) { return loadConfig(jobs, h.ConfigPath()) }
 
-// maxConfigBytes bounds the part of the file that is read.
+// maxConfigBytes is the largest size of a configuration file.
 const maxConfigBytes = 1 << 20
 
 func loadConfig(jobs *job.Reader, path string) (*Config, error) {
@@ -82,7 +85,7 @@ func loadConfig(jobs *job.Reader, path string) (*Config, error) {
 		return nil, fault.BadInputf("daemon: %w", err)
 	}
 	if info.Size() > maxConfigBytes {
-		return nil, fault.BadInputf("%s has %d bytes, at most %d are read", path, info.Size(), maxConfigBytes)
+		return nil, fault.BadInputf("%s has %d bytes; at most %d are allowed", path, info.Size(), maxConfigBytes)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -98,7 +101,8 @@ func loadConfig(jobs *job.Reader, path string) (*Config, error) {
 	return c, nil
 }
 
-// upgrade moves the keys of an earlier version to their places, and keeps a warning for each.
+// upgrade moves settings of an earlier version to their new places. It stores a warning about each
+// of them.
 func (c *Config) upgrade() error {
 	policies := map[string]*party.Policy{"": &c.Policy}
 	for name, s := range c.Data {
@@ -118,10 +122,11 @@ func (c *Config) upgrade() error {
 	return nil
 }
 
-// check rejects settings that no daemon could work with; known are the words of a policy.
+// check returns an error if a daemon cannot work with the settings. known holds the names that
+// policies may use.
 func (c *Config) check(known job.Names) error {
 	if c.Name == "" {
-		return errors.New("the name is missing; write the name that the roster gives this member")
+		return errors.New("the setting name is missing; write the name that the roster gives this member")
 	}
 	if _, _, err := splitAddress(c.Listen); err != nil {
 		return err
@@ -143,11 +148,11 @@ func (c *Config) check(known job.Names) error {
 	return nil
 }
 
-// source returns a catalogue entry with an absolute path.
+// source returns a catalogue entry with an absolute path to its file.
 func (c *Config) source(h Home, name string) (Source, error) {
 	s, ok := c.Data[name]
 	if !ok {
-		return Source{}, fmt.Errorf("the catalogue in %s has no data called %q", h.ConfigPath(), name)
+		return Source{}, fmt.Errorf("the catalogue in %s has no entry called %q", h.ConfigPath(), name)
 	}
 	if !filepath.IsAbs(s.Path) && !s.Given() {
 		s.Path = h.path(s.Path)
@@ -155,13 +160,14 @@ func (c *Config) source(h Home, name string) (Source, error) {
 	return s, nil
 }
 
-// strictly decodes a configuration. Its errors begin with the line; the caller adds the file.
+// strictly decodes a configuration and refuses unknown settings. Its errors begin with the line;
+// the caller adds the file.
 func strictly(b []byte, c *Config) error {
 	err := strictyaml.Decode(b, c)
 	var problem *strictyaml.Error
 	switch {
 	case errors.Is(err, io.EOF):
-		return errors.New("1: the file is empty; write name: and the member's name")
+		return errors.New("1: the file is empty; write at least the setting name, with the member's name")
 	case errors.As(err, &problem) && problem.Line > 0:
 		return fmt.Errorf("%d: %w", problem.Line, err)
 	case err != nil:

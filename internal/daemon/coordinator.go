@@ -28,18 +28,18 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// Options holds the settings of a daemon's flags. Except for the reader of job files, the zero value is
-// the default.
+// Options holds the settings of a daemon's flags. The zero value of each field is the default,
+// except for the reader of job files, which is required.
 type Options struct {
 	Reader *job.Reader
-	Listen string // coordinator: overrides the configuration
-	// AbandonOpenSessions destroys the open sessions of another build.
+	Listen string // address of a coordinator; overrides the configuration
+	// AbandonOpenSessions makes the daemon destroy sessions that another build left open.
 	AbandonOpenSessions bool
-	// Seed draws seeds; nil means true randomness.
+	// Seed returns the seed of a label; nil: seeds are random.
 	Seed   func(label string) [32]byte
-	Ready  func(addr string) // called once the daemon serves
+	Ready  func(addr string) // called when the daemon serves requests
 	Logger *slog.Logger
-	// Version is the program's version in results.
+	// Version is the program's version that results record.
 	Version string
 }
 
@@ -51,7 +51,7 @@ func (o Options) seed() func(string) [32]byte {
 	return o.Seed
 }
 
-// RunCoordinator serves a federation until ctx ends.
+// RunCoordinator runs the coordinator of a federation until ctx ends.
 func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	o.Reader = o.Reader.Knowing(h.Dictionaries().Find)
 	id, c, err := h.open(o.Reader)
@@ -63,14 +63,14 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	if boss := members.Coordinator().Name; boss != c.Name {
-		return fault.BadInputf("%s is a party of this federation; its coordinator is %s", c.Name, boss)
+		return fault.BadInputf("%s is a party of this federation; run the coordinator %s instead", c.Name, boss)
 	}
 	lock, err := h.take()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	// The broker writes first, and it writes nothing if it cannot listen.
+	// The broker starts first, because it writes nothing to the home if it cannot listen.
 	broker, err := startBroker(ctx, h, c, id, members, o)
 	if err != nil {
 		return err
@@ -102,8 +102,8 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	})
 }
 
-// watched runs until ctx ends or the broker cannot write its queues any more. In the second case a
-// new process can continue once the disk has room.
+// watched runs until ctx ends or the broker cannot write its queues to the disk. In the second case
+// a new process can continue once the disk has room.
 func watched(ctx context.Context, broker *nats.Server, run func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -129,8 +129,8 @@ func (h Home) vault(o Options) (*vault.Disk, error) {
 	return v, err
 }
 
-// build names this program and the instructions that it will choose, because floats, and so replays,
-// depend on both.
+// build identifies this program and the CPU instructions that it will use. Floating-point results,
+// and so replays of sessions, depend on both.
 func build() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -148,13 +148,13 @@ func build() (string, error) {
 	return fmt.Sprintf("%s %s/%s avx2=%t avx512=%t", hex.EncodeToString(h.Sum(nil)[:8]), runtime.GOOS, runtime.GOARCH, cpu.X86.HasAVX2, cpu.X86.HasAVX512F), nil
 }
 
-// otherBuild adds advice to the error about sessions that another build left open.
+// otherBuild adds advice to the error that another build left sessions open.
 func (h Home) otherBuild(err error) error {
 	var foreign *vault.BuildError
 	if !errors.As(err, &foreign) {
 		return err
 	}
-	return fault.BadInputf("%s holds %d open sessions of another build of this program, which only that build can continue: start that one until mercer job list shows no open job, or give up the sessions with --abandon-open-sessions (their jobs fail): %w",
+	return fault.BadInputf("%s holds %d open sessions of another build of this program, and only that build can continue them; run that build until mercer job list shows no open job, or give up the sessions with --abandon-open-sessions (their jobs fail): %w",
 		h, len(foreign.Sessions), foreign.Err)
 }
 
@@ -182,7 +182,7 @@ func startBroker(ctx context.Context, h Home, c *Config, id *identity.Identity, 
 	var noListen *net.OpError
 	switch {
 	case errors.As(err, &taken):
-		err = fault.BadInputf("port %d on %s is taken by another program; stop that one or choose another with --listen", taken.Port, taken.Host)
+		err = fault.BadInputf("another program uses port %d on %s; stop that program, or choose another port with --listen", taken.Port, taken.Host)
 	case errors.As(err, &noListen) && noListen.Op == "listen":
 		err = fault.BadInputf("this machine cannot listen on %s (%w); choose another address with --listen", net.JoinHostPort(host, strconv.Itoa(port)), noListen.Err)
 	}
@@ -205,7 +205,7 @@ func splitAddress(s string) (host string, port int, err error) {
 	return host, port, nil
 }
 
-// serve runs a daemon and its socket until ctx ends or either fails.
+// serve runs a daemon and its control socket until ctx ends or one of them fails.
 func serve(ctx context.Context, h Home, o Options, addr string, handler http.Handler, run func(context.Context) error) error {
 	socket, err := admin.Listen(h.Socket())
 	if err != nil {

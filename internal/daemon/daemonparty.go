@@ -26,8 +26,8 @@ import (
 	"github.com/mercer-fl/mercer/transport/nats"
 )
 
-// RunParty serves a federation as one data holder until ctx ends. It only dials out, and waits for the
-// coordinator without limit.
+// RunParty runs the daemon of one party until ctx ends. The party only makes outgoing connections,
+// and waits for the coordinator without limit.
 func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	o.Reader = o.Reader.Knowing(h.Dictionaries().Find)
 	id, c, err := h.open(o.Reader)
@@ -63,12 +63,12 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	at := partyHome{h, id, c, members, key}
 	return lives(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
 		err := at.live(ctx, o)
-		o.Ready = nil // it is called once
+		o.Ready = nil // Ready is called once only
 		return err
 	})
 }
 
-// partyHome holds the parts of a home that a party reads once.
+// partyHome holds the parts of a home that a party reads only at the start.
 type partyHome struct {
 	Home
 	id      *identity.Identity
@@ -77,7 +77,7 @@ type partyHome struct {
 	key     dataset.SplitKey
 }
 
-// live serves the federation until ctx ends or a session cannot continue here for now.
+// live runs the party until ctx ends or a session cannot continue.
 func (h partyHome) live(ctx context.Context, o Options) (err error) {
 	id, c := h.id, h.config
 	kept, err := h.vault(o)
@@ -124,8 +124,8 @@ func (h partyHome) live(ctx context.Context, o Options) (err error) {
 	return h.otherBuild(refusedTwin(serve(ctx, h.Home, o, c.Coordinator, admin.Party(p, o.Logger), p.Run)))
 }
 
-// keepAlignment stores which row is which, for readers of the decisions of a job by columns: the
-// coordinator only knows rows by number.
+// keepAlignment stores the ids of a job's rows in the job's order. Readers of decisions need them,
+// because the coordinator knows rows by columns only by number.
 func keepAlignment(e *vault.Artifacts) func(id job.ID, ids []string) error {
 	return func(id job.ID, ids []string) error {
 		table := [][]string{{"id"}}
@@ -136,7 +136,8 @@ func keepAlignment(e *vault.Artifacts) func(id job.ID, ids []string) error {
 	}
 }
 
-// keepRecommendations stores a job's recommendations to this party's person. Nobody else learns them.
+// keepRecommendations stores a job's recommendations for this party's person. No other member
+// learns them.
 func keepRecommendations(e *vault.Artifacts) func(id job.ID, list []method.Recommendation) error {
 	return func(id job.ID, list []method.Recommendation) error {
 		table := [][]string{{"rank", "item", "score"}}
@@ -158,7 +159,7 @@ func keepNotices(e *vault.Artifacts) func(id job.ID, lines []string) error {
 	}
 }
 
-// keepJudged stores the predictions of held-out rows whose labels this party has.
+// keepJudged stores the predictions of the held-out rows for which this party has the labels.
 func keepJudged(e *vault.Artifacts) func(id job.ID, own *method.Judged) error {
 	return func(id job.ID, own *method.Judged) error {
 		b, err := json.Marshal(own)
@@ -169,8 +170,8 @@ func keepJudged(e *vault.Artifacts) func(id job.ID, own *method.Judged) error {
 	}
 }
 
-// refusedTwin reports another daemon with this home's identity as the operator's mistake, like a second
-// daemon in the same home.
+// refusedTwin turns the refusal of a second daemon with the same identity into an input error of
+// the operator.
 func refusedTwin(err error) error {
 	var twin *nats.TwinError
 	if errors.As(err, &twin) {
@@ -179,15 +180,15 @@ func refusedTwin(err error) error {
 	return err
 }
 
-// load reads the table that a job names, as the catalogue offers it. The party chooses which of its
-// rows are held out.
+// load reads the table that a job names, with the columns that the catalogue offers. The party
+// itself chooses which of its rows are held out.
 func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.SplitKey, k snapshots) (method.Table, error) {
 	t, d := method.Table{}, all.Own(c.Name)
 	s, err := c.source(h, d.Source)
 	if err != nil {
 		return t, err
 	}
-	library := catalogue.New("") // a job names catalogue entries, never paths
+	library := catalogue.New("") // jobs name catalogue entries, never paths
 	if d.Partition.By == job.Devices {
 		if s.Given() {
 			return t, fmt.Errorf("the job reads ratings from %s, but ratings can be read from files only; write them to a file and give its path", d.Source)
@@ -198,7 +199,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	if err := d.LeavesRows(); err != nil {
 		return t, fault.Forbidden(err)
 	}
-	if d.Asks() && d.Schema == nil && s.heads() { // jobs have not seen newer columns
+	if d.Asks() && d.Schema == nil && s.heads() { // jobs were written before columns were added to the file
 		s = h.asFrozen(s, d.Source, dictionaryOf(d).Hash())
 	}
 	columns, err := s.pick(d.Source, d, c.Name)
@@ -221,7 +222,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 		return t, err
 	}
 	t.Key = key
-	if !frozen { // an edition has no withdrawn people
+	if !frozen { // an edition already lacks the withdrawn people
 		if t.Set, err = h.staying(s, d.Source, t.Set); err != nil {
 			return t, err
 		}
@@ -232,22 +233,22 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	}
 	t.IDRule = s.ID.Canonical(s.Columns.Theirs)
 	if s.ID.IsZero() {
-		t.Set.IDs = nil // a column may have the name of ids, but the entry does not offer it
+		t.Set.IDs = nil // a column may be named like the ids, but the entry offers no ids
 	}
 	return t, nil
 }
 
-// SplitKeyPath returns the file of the key that chooses a party's held-out rows.
+// SplitKeyPath returns the path of the split key, which chooses a party's held-out rows.
 func (h Home) SplitKeyPath() string { return h.path("split.key") }
 
-// newSplitKey draws a split key.
+// newSplitKey draws a random split key.
 func newSplitKey() (dataset.SplitKey, error) {
 	var key dataset.SplitKey
 	_, err := rand.Read(key[:])
 	return key, err
 }
 
-// SetSplitKey replaces the split key.
+// SetSplitKey replaces the home's split key.
 func (h Home) SetSplitKey(key dataset.SplitKey) error {
 	return disk.Replace(h.SplitKeyPath(), key[:])
 }
@@ -266,8 +267,9 @@ func (h Home) RenewSplitKey() (err error) {
 	return h.SetSplitKey(key)
 }
 
-// splitKey reads the split key. A home without one gets one as long as it has released nothing: another
-// key would hold out other rows, and sums over both selections differ by single rows.
+// splitKey reads the home's split key. If the file is missing, it draws a new key, but only if the
+// home has not yet released data. A new key holds out other rows, and the difference of sums over
+// both selections can reveal single rows.
 func (h Home) splitKey() (dataset.SplitKey, error) {
 	b, err := os.ReadFile(h.SplitKeyPath())
 	switch {
@@ -278,7 +280,7 @@ func (h Home) splitKey() (dataset.SplitKey, error) {
 	}
 	var key dataset.SplitKey
 	if copy(key[:], b); len(b) != len(key) || key == (dataset.SplitKey{}) {
-		return key, fault.BadInputf("%s is not a split key, which must have %d bytes; restore it from a backup", h.SplitKeyPath(), len(key))
+		return key, fault.BadInputf("%s does not hold a split key of %d bytes; restore the file from a backup", h.SplitKeyPath(), len(key))
 	}
 	return key, nil
 }

@@ -29,14 +29,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// TokensPath is the URL path at which a gateway that is its own issuer issues tokens.
+// TokensPath is the URL path at which a gateway issues tokens if it is its own issuer.
 const TokensPath = "/tokens"
 
-// PublicPath returns the file in which an issuer writes its name and public keys, for the gateway.
+// PublicPath returns the path of the file with an issuer's name and public keys, which the gateway
+// reads.
 func (h Home) PublicPath() string { return h.path("public") }
 
-// WitnessKeyPath returns the file in which a relay or an issuer writes the key of its statements, in
-// hexadecimal digits. It is public, and for the devices' owners.
+// WitnessKeyPath returns the path of the file with the public key of a relay or an issuer, in
+// hexadecimal digits. The owners of devices check signed statements with this key.
 func (h Home) WitnessKeyPath() string { return h.path("witness-key") }
 
 func (h Home) writeWitnessKey(id *identity.Identity) error {
@@ -52,8 +53,8 @@ func ParseKey(digits string) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// Own opens the identity of a home that is in no federation, and creates it the first time. It keeps a
-// second process out of the home until the file is closed.
+// Own opens the identity of a home that belongs to no federation; the first call creates the
+// identity. No second process can open the home until the returned file is closed.
 func (h Home) Own(seed func(string) [32]byte) (*identity.Identity, *os.File, error) {
 	if err := os.MkdirAll(string(h), 0o700); err != nil {
 		return nil, nil, fault.BadInputf("%s cannot be a home: %w", h, err)
@@ -75,7 +76,8 @@ func (h Home) Own(seed func(string) [32]byte) (*identity.Identity, *os.File, err
 	return id, lock, err
 }
 
-// ReadRoster reads the devices of an issuer: a public key on each line, in hexadecimal digits.
+// ReadRoster reads an issuer's list of devices, which has one public key in hexadecimal digits on
+// each line.
 func ReadRoster(path string) ([]ed25519.PublicKey, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -124,8 +126,9 @@ func RunRelay(ctx context.Context, c relay.Config, d Doors, o Options) (err erro
 	return d.serve(ctx, o, r, r, nil)
 }
 
-// RunGateway holds windows until the model is trained. If ctx ends first, there is no result. If the
-// gateway is its own issuer, own is the issuer's configuration; its tokens are VOPRF tokens.
+// RunGateway runs windows of the gateway until the model is trained. If ctx ends first, there is no
+// result. own is the issuer's configuration if the gateway is its own issuer; it then issues VOPRF
+// tokens.
 func RunGateway(ctx context.Context, c gateway.Config, own *issuer.Config, d Doors, o Options) (r *gateway.Result, err error) {
 	var handler http.Handler
 	var parts collectors
@@ -159,7 +162,7 @@ func RunGateway(ctx context.Context, c gateway.Config, own *issuer.Config, d Doo
 	return r, err
 }
 
-// Configure opens a gateway's home and writes the configuration there.
+// Configure writes the gateway's configuration into the gateway's home.
 func Configure(c gateway.Config) error {
 	g, err := gateway.Open(c)
 	if err != nil {
@@ -168,7 +171,7 @@ func Configure(c gateway.Config) error {
 	return g.Close()
 }
 
-// collector has metrics.
+// collector is a server that can register its metrics.
 type collector interface {
 	Collect(prometheus.Registerer) error
 }
@@ -184,10 +187,11 @@ func (list collectors) Collect(r prometheus.Registerer) error {
 	return errs
 }
 
-// Build names this program, whose journals no other program reads.
+// Build identifies this program. Another program cannot read its journals.
 func Build() (string, error) { return build() }
 
-// SumsModelPath returns the file in which the server of many devices writes the model of a job.
+// SumsModelPath returns the path of the file in which a server of many devices writes the model of
+// a job.
 func (h Home) SumsModelPath(j *job.Job) string {
 	if j.Traits().Rated {
 		return h.path("items.kernel")
@@ -195,7 +199,7 @@ func (h Home) SumsModelPath(j *job.Job) string {
 	return h.path("model")
 }
 
-// OpenEnrolment reads an enrolment that an authority has signed.
+// OpenEnrolment reads an enrolment of devices and verifies the signature of its authority.
 func OpenEnrolment(path, authority string, o Options) (*devices.Enrolment, error) {
 	key, err := ParseKey(authority)
 	if err != nil {
@@ -208,8 +212,9 @@ func OpenEnrolment(path, authority string, o Options) (*devices.Enrolment, error
 	return devices.Open(b, key, o.Reader)
 }
 
-// RunSums serves the devices until their job is done, and returns the result. If ctx ends first, there
-// is no result. If the home's job was done before, RunSums returns the stored result.
+// RunSums runs the server of many devices until their job is done, and returns the result. If ctx
+// ends first, there is no result. If the home's job was done before, RunSums returns the stored
+// result.
 func (h Home) RunSums(ctx context.Context, e *devices.Enrolment, d Doors, o Options) (r *method.Result, err error) {
 	if r, err := h.summed(); r != nil || err != nil {
 		return r, err

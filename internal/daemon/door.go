@@ -15,20 +15,21 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 )
 
-// Doors are the addresses of a process for many devices, host:port.
+// Doors holds the addresses at which a server for many devices listens, as host:port.
 type Doors struct {
 	Listen  string
-	Metrics string // "": none; always plain HTTP
-	// Certificate and Key are the files for HTTPS at Listen; "" means HTTP.
+	Metrics string // "": no metrics; metrics use plain HTTP always
+	// Certificate and Key are the files for HTTPS at Listen; if they are "", the server uses HTTP.
 	Certificate, Key string
-	// Trusted are the addresses whose connections to Listen are not counted, such as a gateway's relay.
+	// Trusted lists the addresses whose connections to Listen are not limited, such as a
+	// gateway's relay. Connections of all others are limited.
 	Trusted []netip.Prefix
 }
 
-// listen opens the ports; the second one, if any, is for metrics.
+// listen opens the port of the server and, if set, the port of its metrics.
 func (d Doors) listen() (_ []net.Listener, err error) {
 	if (d.Certificate == "") != (d.Key == "") {
-		return nil, fault.BadInputf("HTTPS needs a certificate and its key; give both --tls-cert and --tls-key, or neither")
+		return nil, fault.BadInputf("one of certificate and key is missing for HTTPS; give both --tls-cert and --tls-key, or neither")
 	}
 	var ports []net.Listener
 	defer func() {
@@ -55,8 +56,8 @@ func (d Doors) listen() (_ []net.Listener, err error) {
 	return ports, err
 }
 
-// serve opens the ports until ctx ends, or until run returns if it is given. The end of ctx is no
-// error: it is how a daemon is stopped.
+// serve serves requests until ctx ends or run returns; run may be nil. The end of ctx is not an
+// error, because it stops a daemon in the normal way.
 func (d Doors) serve(ctx context.Context, o Options, h http.Handler, metrics collector, run func(context.Context) error) error {
 	registry := prometheus.NewRegistry()
 	if err := metrics.Collect(registry); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Editions returns the tables that this home has frozen.
+// Editions returns the store of tables that this home has frozen.
 func (h Home) Editions() edition.Store {
 	return edition.Store{Folder: h.editions(), Sealed: func() (*vault.Artifacts, error) {
 		id, err := identity.Load(h.IdentityPath())
@@ -33,8 +33,8 @@ func (h Home) Editions() edition.Store {
 
 func (h Home) editions() string { return h.path("editions") }
 
-// Freeze makes the next edition of a table for an approved dictionary, or returns an
-// [edition.LackError].
+// Freeze makes the next edition of a table for an approved dictionary. If the
+// edition would single out too few people, it returns an [edition.LackError].
 func (h Home) Freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, table string) (made edition.Edition, err error) {
 	err = h.alone(func() error {
 		c, err := h.Config(jobs)
@@ -103,8 +103,8 @@ func (h Home) freeze(ctx context.Context, c *Config, d *job.Dictionary, table st
 	return h.Editions().Make(draft)
 }
 
-// laterRows returns a cut for each of the entry's dates: which people have rows on the one side, on the
-// other, or on both.
+// laterRows returns one cut for each of the entry's cut dates. A cut says for each person whether
+// the person has rows before the date, after it, or both.
 func (s Source) laterRows(key dataset.SplitKey, set *dataset.Set, labels [][]string) (cuts []edition.Cut, err error) {
 	if len(s.CutDates) == 0 {
 		return nil, nil
@@ -129,9 +129,8 @@ func (s Source) laterRows(key dataset.SplitKey, set *dataset.Set, labels [][]str
 	return cuts, nil
 }
 
-// cellsByOthers reads the rows with each other dictionary for which the table has been frozen.
-// It skips a dictionary with which the table cannot be read any more, because such a
-// dictionary reveals nothing.
+// cellsByOthers reads the rows with every other dictionary for which the table was frozen. It skips
+// a dictionary that can no longer read the table, because such a dictionary reveals nothing.
 func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table string, but *job.Dictionary, rows snapshot.Store) (map[string]edition.Cells, error) {
 	frozen, err := h.Editions().Dictionaries(table)
 	if err != nil {
@@ -144,8 +143,8 @@ func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table str
 			continue
 		}
 		as := s
-		as.Label = labels     // as when it was frozen
-		if d.Columns == nil { // a new column changes nobody's cells
+		as.Label = labels     // the labels at the time of freezing
+		if d.Columns == nil { // a new column must not change any person's cells
 			as = h.asFrozen(as, table, hash)
 		}
 		if set, labels, _, err := h.readAll(c, as, d, table, rows); err == nil {
@@ -155,8 +154,8 @@ func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table str
 	return others, nil
 }
 
-// asFrozen limits the offered columns to those of the newest edition for a dictionary, if the entry names no
-// columns.
+// asFrozen limits the columns to those of the newest edition for a dictionary, unless the entry
+// lists its columns.
 func (h Home) asFrozen(s Source, table, dictionary string) Source {
 	if newest, err := h.Editions().Newest(table, dictionary); err == nil && newest.Compared != nil && s.Columns.IsZero() {
 		s.Columns.Offered = newest.Compared.Columns
@@ -164,7 +163,7 @@ func (h Home) asFrozen(s Source, table, dictionary string) Source {
 	return s
 }
 
-// heldItem is the item of an edition that marks its held-out rows, as its dictionary reads them.
+// heldItem names the part of an edition that marks its held-out rows.
 const heldItem vault.Item = "held"
 
 func keepHeld(e *vault.Artifacts, id job.ID, held []bool) error {
@@ -177,14 +176,14 @@ func keepHeld(e *vault.Artifacts, id job.ID, held []bool) error {
 	return e.Put(id, heldItem, flags)
 }
 
-// heldOut lists the held-out rows of an edition.
+// heldOut returns the indices of the held-out rows of an edition.
 func heldOut(e *vault.Artifacts, id job.ID, rows int) ([]int, error) {
 	flags, err := e.Get(id, heldItem)
 	if err != nil {
 		return nil, err
 	}
 	if len(flags) != rows {
-		return nil, fault.BadInputf("the edition has %d rows, and the catalogue's entry now reads %d: put the entry back as it was when the table was frozen, or freeze it anew", len(flags), rows)
+		return nil, fault.BadInputf("the edition has %d rows, but the catalogue's entry now reads %d; restore the entry as it was when the table was frozen, or freeze the table again", len(flags), rows)
 	}
 	held := []int{}
 	for i, flag := range flags {
@@ -195,9 +194,10 @@ func heldOut(e *vault.Artifacts, id job.ID, rows int) ([]int, error) {
 	return held, nil
 }
 
-// holdsOut lists the rows that all jobs of a dictionary hold out: by their groups, their ids, or all
-// cells that it reads, whatever columns and label a job chooses. For a dictionary without columns,
-// these are the cells that a simulated job reads, with the label if there is one.
+// holdsOut returns the rows that all jobs of a dictionary hold out. It chooses rows by their
+// groups, their ids, or all cells that the dictionary reads, whatever columns and label a job uses.
+// For a dictionary without columns, these are the cells that a simulated job reads, with the label
+// if there is only one.
 func (h Home) holdsOut(c *Config, s Source, d *job.Dictionary, table string, rows snapshot.Store, set *dataset.Set, key dataset.SplitKey) ([]int, error) {
 	if d.Columns == nil {
 		data := d.Of(c.Name)
@@ -215,9 +215,9 @@ func (h Home) holdsOut(c *Config, s Source, d *job.Dictionary, table string, row
 	return append([]int{}, held...), err
 }
 
-// readAll reads frozen rows with a dictionary, first without a label, and then with each label that
-// the catalogue offers. It returns these labels as read and as the dictionary merges them. A label
-// that cannot be read is an error for the operator now, instead of an error in a later job.
+// readAll reads frozen rows with a dictionary: first without a label, then with each label that the
+// catalogue offers. It returns the labels as read and as the dictionary merges them. The operator
+// sees the error of an unreadable label now, instead of in a later job.
 func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows snapshot.Store) (set *dataset.Set, labels, merged [][]string, err error) {
 	data := d.Of(c.Name)
 	data.Source = table
@@ -235,7 +235,7 @@ func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows
 	}
 	for _, l := range s.described(d) {
 		data.DescribeLabel(l)
-		data.Spread = d.IsNumbers() // jobs decide about rows without a label
+		data.Spread = d.IsNumbers() // jobs decide what to do with rows that have no label
 		labelled, err := h.readFrom(c, s, data, rows)
 		if err != nil {
 			return nil, nil, nil, err
@@ -250,25 +250,25 @@ func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows
 	return set, labels, merged, nil
 }
 
-// describe describes the columns of frozen rows that a dictionary does not describe: numbers without
-// gaps.
+// describe returns a schema for frozen rows whose dictionary describes no columns. Every column
+// holds numbers, without gaps.
 func (h Home) describe(c *Config, s Source, data job.Data, rows snapshot.Store) (prepare.Schema, error) {
 	set, err := h.readFrom(c, s, data, rows)
 	if err != nil {
 		return nil, err
 	}
 	schema := make(prepare.Schema, len(set.Columns))
-	for i, name := range slices.Sorted(slices.Values(set.Columns)) { // in any order of the file
+	for i, name := range slices.Sorted(slices.Values(set.Columns)) { // independent of the order in the file
 		schema[i] = job.Undescribed(name)
 	}
 	return schema, schema.Check()
 }
 
-// described returns the labels of a dictionary that the catalogue offers; all labels of the entry if no
-// dictionary is written.
+// described returns the dictionary's labels that the catalogue offers. If the dictionary is not a
+// written one, it returns all labels of the entry.
 func (s Source) described(d *job.Dictionary) (list []job.LabelColumn) {
 	if d.IsNumbers() {
-		for _, name := range slices.Sorted(slices.Values(s.Label.columns())) { // in any order of the entry
+		for _, name := range slices.Sorted(slices.Values(s.Label.columns())) { // independent of the order in the entry
 			list = append(list, job.LabelColumn{Name: name})
 		}
 		return list
@@ -281,7 +281,7 @@ func (s Source) described(d *job.Dictionary) (list []job.LabelColumn) {
 	return list
 }
 
-// offers lists the names of a dictionary's labels that the catalogue offers.
+// offers returns the names of the dictionary's labels that the catalogue offers.
 func (s Source) offers(d *job.Dictionary) (names []string) {
 	for _, l := range s.described(d) {
 		names = append(names, l.Name)
@@ -289,7 +289,7 @@ func (s Source) offers(d *job.Dictionary) (names []string) {
 	return names
 }
 
-// dictionary returns an approved dictionary, or the one of tables without a written one.
+// dictionary returns an approved dictionary, or the built-in dictionary of plain numbers.
 func (h Home) dictionary(name, hash string) (*job.Dictionary, error) {
 	if numbers := job.OfNumbers(); hash == numbers.Hash() {
 		return numbers, nil
@@ -297,13 +297,13 @@ func (h Home) dictionary(name, hash string) (*job.Dictionary, error) {
 	return h.Dictionaries().Find(name, hash)
 }
 
-// copyRows reads a table to its end, as it is written, sorted by its ids. A file that no dictionary
-// describes keeps its order, like the tables of a simulated job, so that results can be compared.
+// copyRows copies all rows of a table, unparsed, sorted by their ids. A file without a dictionary
+// keeps its order, like the tables of a simulated job, so that results can be compared.
 func (h Home) copyRows(ctx context.Context, s Source, d *job.Dictionary, to snapshot.Store) (err error) {
 	if s.Given() {
 		return live.Copy(ctx, to, live.Source{Origin: s.Origin, Folder: string(h), Mapping: s.mapping(), IDs: s.ID.Columns})
 	}
-	library := catalogue.New("") // a dictionary names catalogue entries, never paths
+	library := catalogue.New("") // dictionaries name catalogue entries, never paths
 	rows, found, err := library.Open(s.Path, s.mapping(), slices.Concat(s.ID.Columns, s.Label))
 	if err != nil {
 		return err
@@ -318,7 +318,7 @@ func (h Home) copyRows(ctx context.Context, s Source, d *job.Dictionary, to snap
 	return snapshot.Write(to, rows, s.ID.Columns)
 }
 
-// copyNumbers copies the rows of a table of numbers in the same way.
+// copyNumbers copies all rows of a table of plain numbers.
 func (h Home) copyNumbers(library catalogue.Library, s Source, to snapshot.Store) error {
 	label := job.NoLabel
 	if list := s.Label.columns(); len(list) > 0 {
@@ -331,7 +331,7 @@ func (h Home) copyNumbers(library catalogue.Library, s Source, to snapshot.Store
 	return snapshot.Write(to, dataset.RecordsOf(set, label, s.ID.name()), s.ID.Columns)
 }
 
-// readFrom reads frozen rows by a dictionary, with all of its columns.
+// readFrom reads frozen rows with all columns of a dictionary.
 func (h Home) readFrom(c *Config, s Source, data job.Data, from snapshot.Store) (*dataset.Set, error) {
 	columns, err := s.pick(data.Source, data, c.Name)
 	if err != nil {
@@ -343,16 +343,16 @@ func (h Home) readFrom(c *Config, s Source, data job.Data, from snapshot.Store) 
 	}
 	set, err := live.Table(from, t)
 	if err == nil && s.ID.IsZero() {
-		set.IDs = nil // a column may have the name of ids, but the entry does not offer it
+		set.IDs = nil // a column may be named like the ids, but the entry offers no ids
 	}
 	return set, err
 }
 
-// editionItem is the item of a job's snapshots that names its edition.
+// editionItem names the part of a job's snapshots that records the job's edition.
 const editionItem vault.Item = "edition"
 
-// editionOf returns the edition that a job uses: the newest one at the job's first request. Editions
-// that are made later, or a restart, do not change it.
+// editionOf returns the edition that a job uses, which is the newest edition at the job's first
+// request. Later editions and restarts do not change it.
 func (h Home) editionOf(data job.Data, k snapshots) (job.ID, error) {
 	b, err := k.artifacts.Get(k.job, editionItem)
 	if err == nil {
@@ -372,8 +372,8 @@ func (h Home) editionOf(data job.Data, k snapshots) (job.ID, error) {
 	return id, k.artifacts.Put(k.job, editionItem, []byte(newest.ID))
 }
 
-// mayCut refuses a job that holds out later rows from a bound that the edition does not list,
-// because the difference of two jobs would reveal which people are between two bounds.
+// mayCut refuses a job that holds out later rows from a bound that the edition does not list. The
+// difference of two jobs could reveal the people between two bounds.
 func (h Home) mayCut(data job.Data, id job.ID) error {
 	if data.Test.Column == "" {
 		return nil
@@ -387,10 +387,10 @@ func (h Home) mayCut(data job.Data, id job.ID) error {
 			return nil
 		}
 	}
-	return fault.Public(fault.Forbiddenf("this home's edition of the table allows no job to hold out rows from %s on; its operator lists such bounds in the catalogue (cut_dates), and freezes the table", data.Test.From))
+	return fault.Public(fault.Forbiddenf("the edition of this table does not list the bound %s for held-out rows; its operator adds the bound to cut_dates in the catalogue, and freezes the table again", data.Test.From))
 }
 
-// dictionaryOf returns the dictionary by which a job reads a table.
+// dictionaryOf returns the dictionary with which a job reads a table.
 func dictionaryOf(data job.Data) *job.Dictionary {
 	if data.Dictionary == nil {
 		return job.OfNumbers()
@@ -398,18 +398,18 @@ func dictionaryOf(data job.Data) *job.Dictionary {
 	return data.Dictionary
 }
 
-// heads reports whether the table is a file whose columns have names.
+// heads reports whether the table is a file with column names.
 func (s Source) heads() bool { return !s.Given() && catalogue.New("").Heads(s.Path) }
 
-// smallTable is the number of rows from which on a table is not small, whichever people have
-// the rows and on whichever side of a bound the rows are.
+// smallTable is the number of rows from which a table counts as large. It ensures enough rows
+// whichever people have the rows, and on whichever side of a bound they are.
 const smallTable = 4 * edition.Least
 
 // seesEdition reports whether a job uses an edition of a table. A job without a dictionary uses an
-// edition if a file names the table's columns; the first such job makes the first edition. The job uses
-// the table itself if the table is too small to be frozen and was never frozen: then the policy's
-// limits apply, and the ledger compares rows one by one. A table of many rows and few patients, or of
-// few rows after a bound, is not small.
+// edition if the table is a file with column names; the first such job makes the first edition. The
+// job uses the table itself if the table is too small to be frozen and was never frozen. Then the
+// policy's limits apply, and the ledger compares single rows. A table of many rows is not small,
+// even if it has few patients or few rows after a bound.
 func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Data) (sees bool, err error) {
 	if data.Dictionary != nil {
 		return true, nil
@@ -418,7 +418,7 @@ func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Dat
 		return false, nil
 	}
 	if sees, _, err = h.frozenAsNumbers(data.Source); sees || err != nil {
-		return sees, err // does not wait while another table is frozen
+		return sees, err // the store of editions does not wait while another table is frozen
 	}
 	err = h.alone(func() (err error) {
 		var ever bool
@@ -427,7 +427,7 @@ func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Dat
 		}
 		_, err = h.freeze(ctx, c, job.OfNumbers(), data.Source)
 		var few *edition.LackError
-		if errors.As(err, &few) { // the list of editions shows it
+		if errors.As(err, &few) { // the list of editions shows the reason
 			sees = ever || few.Rows >= smallTable && (s.Group != "" || s.CutDates != nil)
 			return nil
 		}
@@ -437,14 +437,15 @@ func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Dat
 	return sees, err
 }
 
-// frozenAsNumbers reports whether a table has an edition of numbers, and whether it has any.
+// frozenAsNumbers reports whether the table has an edition of plain numbers, and whether it has any
+// edition.
 func (h Home) frozenAsNumbers(table string) (numbers, ever bool, err error) {
 	frozen, err := h.Editions().Dictionaries(table)
 	_, numbers = frozen[job.OfNumbers().Hash()]
 	return numbers, len(frozen) > 0, err
 }
 
-// loadEdition reads the edition of a table that a job uses, by its dictionary.
+// loadEdition reads the edition of a table that a job uses, with the job's dictionary.
 func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t method.Table, err error) {
 	id, err := h.editionOf(data, k)
 	if errors.Is(err, edition.ErrNone) {
@@ -466,7 +467,7 @@ func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t me
 		t.Held, err = heldOut(artifacts, id, t.Set.X.Rows())
 	}
 	if errors.Is(err, vault.ErrNoState) {
-		return t, fmt.Errorf("the edition of %s that the job uses cannot be opened: its key is lost or erased; mercer edition erase takes it off the list", data.Source)
+		return t, fmt.Errorf("the edition of %s that the job uses cannot be opened: its key is lost or erased; mercer edition erase removes it from the list", data.Source)
 	}
 	if err != nil {
 		return t, err
@@ -475,13 +476,13 @@ func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t me
 	return t, err
 }
 
-// errOtherReading reports that the catalogue entry now reads an edition's cells differently than when
-// the table was frozen. Two jobs would reveal the difference.
-var errOtherReading = errors.New("the catalogue's entry reads the table differently than when it was frozen; put the entry back as it was, or freeze the table")
+// errOtherReading is the refusal of an edition if the catalogue entry now reads its cells
+// differently than at freezing. Two jobs would reveal the difference.
+var errOtherReading = errors.New("the catalogue's entry reads the table differently than when it was frozen; restore the entry, or freeze the table again")
 
-// named describes an edition to a ledger: whether the columns and the label that a job chooses are
-// clear beside earlier editions. An edition that was removed from the list while a job uses it has no
-// description.
+// named describes an edition for the ledger of releases. For the columns and the label of a job, it
+// lists the earlier editions whose differences from this edition may be revealed. An edition that
+// was removed while a job uses it has no description.
 func (h Home) named(s Source, id job.ID, data job.Data, set *dataset.Set) (method.Edition, error) {
 	list, err := h.Editions().List()
 	if err != nil {

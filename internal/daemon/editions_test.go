@@ -293,7 +293,7 @@ func cutting(t *testing.T, h Home, c *Config, d *job.Dictionary, number byte, co
 func TestJobsCutWhereEditionsDo(t *testing.T) {
 	h, c, d := frozen(t, "id")
 	bounded(t, h, c, "50")
-	const refused = "allows no job to hold out rows from 50 on"
+	const refused = "does not list the bound 50 for held-out rows"
 	if _, err := cutting(t, h, c, d, 1, "age", "50"); err == nil || !strings.Contains(err.Error(), refused) {
 		t.Errorf("before it is frozen so: %v", err)
 	}
@@ -353,7 +353,7 @@ func TestFewWhoComeAfterABoundWait(t *testing.T) {
 func TestBoundsThatAreRefused(t *testing.T) {
 	for says, s := range map[string]Source{
 		"cut_dates: dataset: \"soon\" is neither a number nor a day": {Cut: "age", CutDates: []string{"soon"}},
-		"the setting cut_dates needs the setting cut":                {CutDates: []string{""}},
+		"the setting cut_dates requires the setting cut":             {CutDates: []string{""}},
 	} {
 		s.Path, s.Label = "x.csv", Labels{"y"}
 		if err := s.check(job.Names{}); err == nil || !strings.Contains(err.Error(), says) {

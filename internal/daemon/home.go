@@ -1,5 +1,5 @@
-// Package daemon runs the coordinator or a party from a home folder: it reads the identity, the roster
-// and the configuration, opens the vault and the connection, and serves until it is stopped.
+// Package daemon runs the coordinator or a party from a home folder. It reads the identity, the
+// roster and the configuration, opens the vault and the connection, and serves until it is stopped.
 //
 //	HOME/identity      the 32-byte seed of the process's keys, mode 0600
 //	HOME/split.key     a party's 32-byte key that chooses the held-out rows, mode 0600
@@ -46,37 +46,37 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Home is a process's folder.
+// Home is the path of a process's home folder.
 type Home string
 
 func (h Home) path(name string) string { return filepath.Join(string(h), name) }
 
-// IdentityPath returns the file with the seed of the process's keys.
+// IdentityPath returns the path of the file with the seed of the process's keys.
 func (h Home) IdentityPath() string { return h.path("identity") }
 
-// MemberPath returns the file with the public half of the identity.
+// MemberPath returns the path of the file with the public half of the identity.
 func (h Home) MemberPath() string { return h.path("member.yaml") }
 
-// ConfigPath returns the file of the configuration.
+// ConfigPath returns the path of the configuration file.
 func (h Home) ConfigPath() string { return h.path("config.yaml") }
 
-// RosterPath returns the file of the roster.
+// RosterPath returns the path of the roster file.
 func (h Home) RosterPath() string { return h.path("roster.yaml") }
 
-// Socket returns the Unix socket for the operator's commands.
+// Socket returns the path of the Unix socket for the operator's commands.
 func (h Home) Socket() string { return h.path("control.sock") }
 
-// Releases returns a party's ledger of released data.
+// Releases returns a party's ledger, which lists released data.
 func (h Home) Releases() disclosure.Ledger { return disclosure.Ledger(h.path("releases")) }
 
-// Dictionaries returns the data dictionaries that the operator has approved.
+// Dictionaries returns the store of data dictionaries that the operator has approved.
 func (h Home) Dictionaries() dictionary.Approvals {
 	return dictionary.Approvals(h.path("dictionaries"))
 }
 
 func (h Home) retained() string { return h.path("keepsakes") }
 
-// artifacts opens the artifacts of finished jobs, for a command beside the daemon.
+// artifacts opens the artifacts of finished jobs. A command may use it while the daemon runs.
 func (h Home) artifacts() (*vault.Artifacts, error) {
 	id, err := identity.Load(h.IdentityPath())
 	if err != nil {
@@ -85,13 +85,13 @@ func (h Home) artifacts() (*vault.Artifacts, error) {
 	return vault.ReadArtifacts(h.retained(), id.KEMKey()), nil
 }
 
-// Jobs returns the coordinator's folder of jobs.
+// Jobs returns the path of the coordinator's folder of jobs.
 func (h Home) Jobs() string { return h.path("jobs") }
 
 func (h Home) approvals() roster.Approvals { return roster.Approvals(h.path("approvals")) }
 
-// Create makes a home with the configuration and an identity of the given seed, and writes its member
-// file.
+// Create makes a home with a configuration and an identity from the seed. It writes and returns the
+// member file's content.
 func (h Home) Create(jobs *job.Reader, c *Config, role roster.Role, seed [32]byte) (roster.Member, error) {
 	m, file, err := member(jobs, c, role, seed)
 	if err != nil {
@@ -102,18 +102,18 @@ func (h Home) Create(jobs *job.Reader, c *Config, role roster.Role, seed [32]byt
 	}
 	_, err = identity.Create(h.IdentityPath(), seed)
 	if errors.Is(err, fs.ErrExist) {
-		return m, fault.BadInputf("%s holds an identity already; choose another --home", h)
+		return m, fault.BadInputf("%s already holds an identity; choose another --home", h)
 	}
 	if err != nil {
 		return m, err
 	}
 	if err := h.fill(c, role, file); err != nil {
-		return m, errors.Join(err, disk.Erase(h.IdentityPath())) // the next try must find no identity
+		return m, errors.Join(err, disk.Erase(h.IdentityPath())) // the next attempt must find no identity
 	}
 	return m, nil
 }
 
-// fill writes the files of a home beside its identity, and removes them after an error.
+// fill writes a home's other files beside its identity. After an error it removes them.
 func (h Home) fill(c *Config, role roster.Role, member []byte) error {
 	if err := c.save(h.ConfigPath(), role); err != nil {
 		return err
@@ -134,10 +134,10 @@ func (h Home) fill(c *Config, role roster.Role, member []byte) error {
 	return nil
 }
 
-// reserved is a name that job files reserve for the coordinator.
+// reserved is the name of the coordinator in job files; no party may use it.
 const reserved = "coordinator"
 
-// member returns the content of the member file, before anything is written.
+// member returns the member of a new home and the content of its member file. It writes nothing.
 func member(jobs *job.Reader, c *Config, role roster.Role, seed [32]byte) (roster.Member, []byte, error) {
 	m := roster.Member{Name: c.Name, Role: role}
 	if role == roster.Party && c.Name == reserved {
@@ -155,7 +155,7 @@ func member(jobs *job.Reader, c *Config, role roster.Role, seed [32]byte) (roste
 	return m, file, err
 }
 
-// Join installs a roster whose fingerprints the operator has approved.
+// Join installs a roster after the operator has approved its fingerprints.
 func (h Home) Join(jobs *job.Reader, r *roster.Roster) error {
 	id, c, err := h.open(jobs)
 	if err != nil {
@@ -170,30 +170,30 @@ func (h Home) Join(jobs *job.Reader, r *roster.Roster) error {
 	return h.approvals().Approve(r.Hash())
 }
 
-// isIn checks that a roster has this home's name with its identity.
+// isIn checks that the roster lists this home's name with this home's identity.
 func (h Home) isIn(r *roster.Roster, c *Config, id *identity.Identity) error {
 	m, ok := r.Lookup(c.Name)
 	if !ok || m.Fingerprint() != shows(id, m).Fingerprint() {
-		return fault.BadInputf("the roster has no member %s with the identity in %s; send its operator %s", c.Name, h, h.MemberPath())
+		return fault.BadInputf("the roster has no member %s with the identity in %s; send %s to the operator who makes the roster", c.Name, h, h.MemberPath())
 	}
 	return nil
 }
 
-// take locks the home against a second daemon until the file is closed. It locks the file of the
-// identity, which every home has, so that a daemon that cannot start leaves no new file.
+// take locks the home against a second daemon until the returned file is closed. It locks the
+// identity file, which every home has, so that a daemon that cannot start leaves no new file.
 func (h Home) take() (*os.File, error) {
 	if err := admin.Fits(h.Socket()); err != nil {
 		return nil, fault.BadInput(err)
 	}
-	if err := os.Chmod(string(h), 0o700); err != nil { // an older folder may be open to others
-		if disk.Failed(err) { // the disk may recover: no fault of the configuration
-			return nil, fmt.Errorf("%s cannot be written to: %w", h, err)
+	if err := os.Chmod(string(h), 0o700); err != nil { // a folder of an earlier version may be open to other users
+		if disk.Failed(err) { // a full or broken disk is not the operator's error
+			return nil, fmt.Errorf("the folder %s is not writable: %w", h, err)
 		}
-		return nil, fault.BadInputf("the permissions of %s cannot be restricted to its owner: %w", h, err)
+		return nil, fault.BadInputf("cannot restrict the permissions of %s to its owner: %w", h, err)
 	}
 	lock, err := disk.Lock(h.IdentityPath())
 	if errors.Is(err, disk.ErrLocked) {
-		return nil, fault.BadInputf("another daemon runs in %s; stop that one first", h)
+		return nil, fault.BadInputf("another daemon runs in %s; stop that daemon first", h)
 	}
 	return lock, err
 }
@@ -206,7 +206,7 @@ func (h Home) identity() (*identity.Identity, error) {
 	return id, err
 }
 
-// Fingerprint returns the fingerprint of the home's identity, as its member file shows it.
+// Fingerprint returns the fingerprint of the home's identity, from its member file.
 func (h Home) Fingerprint() (identity.Fingerprint, error) {
 	id, err := identity.Load(h.IdentityPath())
 	if err != nil {
@@ -229,11 +229,12 @@ func (h Home) open(jobs *job.Reader) (*identity.Identity, *Config, error) {
 	return id, c, err
 }
 
-// members reads the roster and checks that the operator has approved it and that this home is in it.
+// members reads the roster. It checks that the operator has approved the roster and that this home
+// is in it.
 func (h Home) members(c *Config, id *identity.Identity) (*roster.Roster, error) {
 	r, err := roster.Load(h.RosterPath())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.BadInputf("%s has joined no federation; use mercer federation join --home %s ROSTER", h, h)
+		return nil, fault.BadInputf("%s has not joined a federation; use mercer federation join --home %s ROSTER", h, h)
 	}
 	if err != nil {
 		return nil, fault.BadInput(err)
@@ -243,12 +244,12 @@ func (h Home) members(c *Config, id *identity.Identity) (*roster.Roster, error) 
 		return nil, err
 	}
 	if !ok {
-		return nil, fault.Forbiddenf("%s is not approved; compare its fingerprints and use mercer federation join --home %s %s", h.RosterPath(), h, h.RosterPath())
+		return nil, fault.Forbiddenf("the roster %s is not approved; compare its fingerprints and use mercer federation join --home %s %s", h.RosterPath(), h, h.RosterPath())
 	}
 	return r, h.isIn(r, c, id)
 }
 
-// snapshots are the stored rows of one job.
+// snapshots stores the rows of one job.
 type snapshots struct {
 	artifacts *vault.Artifacts
 	job       job.ID
@@ -267,8 +268,8 @@ func (k snapshots) Open(name string) (io.ReadCloser, error) {
 // Remove implements [snapshot.Store].
 func (k snapshots) Remove(name string) error { return k.artifacts.Remove(k.job, vault.Item(name)) }
 
-// loadChanging reads a table whose source can change from the job's snapshot. It makes the snapshot
-// first if there is none.
+// loadChanging reads a table whose source can change, from the job's snapshot. If the job has no
+// snapshot, it makes one first.
 func (h Home) loadChanging(ctx context.Context, k snapshot.Store, s Source, t prepare.Table) (*dataset.Set, error) {
 	t.Name = s.Name()
 	set, err := live.Table(k, t)
@@ -282,7 +283,7 @@ func (h Home) loadChanging(ctx context.Context, k snapshot.Store, s Source, t pr
 	return live.Table(k, t)
 }
 
-// keepTable stores a table as CSV.
+// keepTable stores a table as the CSV artifact of a job.
 func keepTable(e *vault.Artifacts, id job.ID, item vault.Item, table [][]string) error {
 	var b bytes.Buffer
 	if err := csv.NewWriter(&b).WriteAll(table); err != nil {
@@ -291,9 +292,9 @@ func keepTable(e *vault.Artifacts, id job.ID, item vault.Item, table [][]string)
 	return e.Put(id, item, b.Bytes())
 }
 
-// Left returns an artifact of a finished job in a party's home: the order of its rows, as CSV with one
-// column, id; its recommendations to the party's person, as CSV with columns rank, item and score; or
-// its notices about the party's table, as CSV with one column.
+// Left returns an artifact of a finished job in a party's home, as CSV. The artifact is the order
+// of the job's rows (column id), recommendations to the party's person (columns rank, item and
+// score), or notices about the party's table (one column).
 func (h Home) Left(name string, item vault.Item) ([]byte, error) {
 	id, err := job.ParseID(name)
 	if err != nil {
@@ -305,12 +306,13 @@ func (h Home) Left(name string, item vault.Item) ([]byte, error) {
 	}
 	b, err := e.Get(id, item)
 	if errors.Is(err, vault.ErrNoState) {
-		return nil, fault.BadInputf("job %s has no %s in %s; the job stored none, or it has been erased", name, item.Noun(), h)
+		return nil, fault.BadInputf("job %s has no %s in %s; the job did not store it, or it was erased", name, item.Noun(), h)
 	}
 	return b, err
 }
 
-// Judged returns a finished job's predictions of held-out rows in a party's home, with their figures.
+// Judged returns a finished job's predictions of held-out rows that a party keeps, with their
+// figures.
 func (h Home) Judged(job string) (*method.Judged, error) {
 	b, err := h.Left(job, vault.Figures)
 	if err != nil {
@@ -319,11 +321,11 @@ func (h Home) Judged(job string) (*method.Judged, error) {
 	return decodeJudged(b)
 }
 
-// decodeJudged reads what keepJudged stored.
+// decodeJudged decodes the predictions that keepJudged stored.
 func decodeJudged(b []byte) (*method.Judged, error) {
 	own := &method.Judged{}
 	if err := json.Unmarshal(b, own); err != nil {
-		return nil, fmt.Errorf("daemon: a party's figures: %w", err)
+		return nil, fmt.Errorf("daemon: a party's stored figures cannot be decoded: %w", err)
 	}
 	if own.Result == nil || own.Outcome == nil {
 		return nil, errors.New("daemon: a party's stored figures have no result or no decisions")
@@ -335,7 +337,7 @@ func decodeJudged(b []byte) (*method.Judged, error) {
 	return own, nil
 }
 
-// Alignment returns the ids of a finished job's rows in the job's order, held-out rows last.
+// Alignment returns the ids of a finished job's rows in the job's order. Held-out rows come last.
 func (h Home) Alignment(job string) (ids []string, err error) {
 	b, err := h.Left(job, vault.Alignment)
 	if err != nil {

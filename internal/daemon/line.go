@@ -13,12 +13,13 @@ import (
 	"github.com/mercer-fl/mercer/transport/nats"
 )
 
-// The roster decides whether the connection between parties and coordinator uses TLS: it does if the
-// roster has a TLS key of the coordinator. Both ends have the same roster, so nobody between them can
-// downgrade it. Without the key the connection stays on the machine.
+// The roster decides whether the connection between parties and coordinator uses TLS: it does if
+// the roster lists a TLS key of the coordinator. Both ends have the same roster, so an attacker
+// between them cannot downgrade the connection. Without the key, only connections within the
+// machine are allowed.
 
-// shows returns this process's keys as a member file or a roster lists them, with the TLS key if
-// there is one.
+// shows returns this process's public keys as its member file or the roster lists them. They
+// include the TLS key if in has one.
 func shows(id *identity.Identity, in roster.Member) identity.Public {
 	if len(in.TLS) > 0 {
 		return id.PublicTLS()
@@ -26,8 +27,8 @@ func shows(id *identity.Identity, in roster.Member) identity.Public {
 	return id.Public()
 }
 
-// firstPublic returns the keys of a new member. A coordinator needs no TLS key if its configuration
-// listens on its own machine only.
+// firstPublic returns the public keys of a new member. A coordinator that listens on its own
+// machine only needs no TLS key.
 func (c *Config) firstPublic(id *identity.Identity, role roster.Role) identity.Public {
 	host, _, err := splitAddress(c.Listen)
 	if role == roster.Party || c.Listen != "" && err == nil && nats.Loopback(host) {
@@ -47,9 +48,9 @@ func (h Home) AddTLSKey() (roster.Member, error) {
 	case err != nil:
 		return m, fault.BadInput(err)
 	case m.Role != roster.Coordinator:
-		return m, fault.BadInputf("%s is a party's home, but only a coordinator has a TLS key; give the coordinator's home", h)
+		return m, fault.BadInputf("%s is the home of a party, but only a coordinator has a TLS key; give the coordinator's home", h)
 	case m.Fingerprint() != shows(id, m).Fingerprint():
-		return m, fault.BadInputf("%s does not belong to the identity in %s; put back the one that does", h.MemberPath(), h)
+		return m, fault.BadInputf("the member file %s does not belong to the identity in %s; restore the original member file", h.MemberPath(), h)
 	}
 	m.Public = id.PublicTLS()
 	b, err := roster.MarshalMember(m)
@@ -59,16 +60,16 @@ func (h Home) AddTLSKey() (roster.Member, error) {
 	return m, disk.Replace(h.MemberPath(), b)
 }
 
-// mayListen refuses a port that other machines can reach without TLS.
+// mayListen refuses to listen where other machines can connect, unless the roster has a TLS key.
 func (h Home) mayListen(host string, members *roster.Roster) error {
 	if len(members.Coordinator().TLS) > 0 || nats.Loopback(host) {
 		return nil
 	}
-	return fault.BadInputf("other machines reach %s, and %s has no TLS key of this coordinator; add it with mercer federation tls --home %s, make the roster again with the new member.yaml, and have every member join it and start again",
+	return fault.BadInputf("other machines can reach %s, but %s has no TLS key of this coordinator; add the key with mercer federation tls --home %s, make the roster again with the new member.yaml, and have every member join it and start again",
 		host, h.RosterPath(), h)
 }
 
-// mayDial refuses an address of the coordinator on another machine without TLS.
+// mayDial refuses to connect to a coordinator on another machine, unless the roster has a TLS key.
 func (h Home) mayDial(c *Config, members *roster.Roster) error {
 	at, err := nats.ParseAddress(c.Coordinator)
 	if err != nil {
@@ -78,12 +79,12 @@ func (h Home) mayDial(c *Config, members *roster.Roster) error {
 	if len(boss.TLS) > 0 || !at.NeedsTLS() {
 		return nil
 	}
-	return fault.BadInputf("%s is reached with TLS only, and %s has no TLS key of %s; its operator adds the key with mercer federation tls, and every member joins the new roster and starts again",
+	return fault.BadInputf("the connection to %s requires TLS, but %s has no TLS key of %s; its operator adds the key with mercer federation tls, and every member joins the new roster and starts again",
 		c.Coordinator, h.RosterPath(), boss.Name)
 }
 
-// Line describes the connection between the home's daemon and its peers, or returns the reason why
-// there is none.
+// Line describes the connection between the home's daemon and its peers in words. It returns an
+// error if the configuration allows no connection.
 func (h Home) Line(jobs *job.Reader) (string, error) {
 	c, err := h.Config(jobs)
 	if err != nil {

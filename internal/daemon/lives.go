@@ -10,12 +10,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/party"
 )
 
-// roomPause is the time between two tries to write to a full home.
+// roomPause is the time between two attempts to write to a home on a full disk.
 const roomPause = 3 * time.Second
 
-// lives runs a party, and runs it anew if it ends because a session could not write its journal; the
-// new run starts once the home can be written to. A home that cannot be written to from the
-// beginning ends the process, as every other fault does.
+// lives runs a party. If the party ends because a session could not write its journal, lives waits
+// until the home is writable and runs the party again. It returns every other error, and also the
+// error of a home that is not writable at the start.
 func lives(ctx context.Context, log *slog.Logger, probe, life func() error) error {
 	for stalled := false; ; {
 		err := life()
@@ -31,7 +31,7 @@ func lives(ctx context.Context, log *slog.Logger, probe, life func() error) erro
 	}
 }
 
-// room waits until a probe of the disk succeeds. It returns false if ctx ends first.
+// room waits until probe succeeds in writing to the home. It returns false if ctx ends first.
 func room(ctx context.Context, probe func() error) bool {
 	for {
 		select {

@@ -180,15 +180,15 @@ func TestFailedSource(t *testing.T) {
 // Entries that say where the table is twice, or limit a file, are refused.
 func TestRefusedOrigins(t *testing.T) {
 	for entry, want := range map[string]string{
-		"path: a.csv, command: [./x]":                             "the source has more than one of path, command and sql; give one",
-		"command: [./x], sql: {sqlite: a, query_file: b}":         "the source has more than one of path, command and sql; give one",
+		"path: a.csv, command: [./x]":                             "the source has more than one of path, command and sql; give only one of them",
+		"command: [./x], sql: {sqlite: a, query_file: b}":         "the source has more than one of path, command and sql; give only one of them",
 		"path: a.csv, timeout: 1m":                                "timeout and max_bytes apply to command and sql only; remove them for a file",
 		"command: [./x], max_bytes: -1":                           "max_bytes is -1; write a number above 0",
-		"command: [./x], features: 3":                             "the setting features is for files whose columns have no names; remove it",
+		"command: [./x], features: 3":                             "the columns of this file have names, but the setting features is for columns without names; remove it",
 		"command: []":                                             "command is empty; write command: [./extract.sh]",
 		"command: [psql]":                                         `command "psql" is not a path; write ./psql for a file of this folder, or an absolute path`,
-		"sql: {query_file: b}":                                    "sql needs exactly one of dsn_env, the environment variable with the connection string of PostgreSQL, and sqlite, the path of a file",
-		"sql: {dsn_env: X, sqlite: a, query_file: b}":             "sql needs exactly one of dsn_env, the environment variable with the connection string of PostgreSQL, and sqlite, the path of a file",
+		"sql: {query_file: b}":                                    "sql requires exactly one database: dsn_env (the environment variable with the connection string of PostgreSQL) or sqlite (the path of a file)",
+		"sql: {dsn_env: X, sqlite: a, query_file: b}":             "sql requires exactly one database: dsn_env (the environment variable with the connection string of PostgreSQL) or sqlite (the path of a file)",
 		"sql: {dsn_env: X}":                                       "sql has no query_file; write the SELECT to a file and add query_file with its path",
 		`sql: {dsn_env: X, query_file: b}, csv: {delimiter: ";"}`: "the key csv describes a text, but a query returns cells; remove everything in csv except the key missing",
 		"sql: {dsn: 'postgres://u:hush@h/d', query_file: b}":      "dsn",
@@ -200,7 +200,7 @@ func TestRefusedOrigins(t *testing.T) {
 	}
 	h, c := home(t, "data:\n  patients: {sql: {dsn_env: MERCER_NO_SUCH_DSN, query_file: patients.csv}, label: x}\n")
 	_, err := h.load(context.Background(), c, job.Data{Source: "patients"}, dataset.SplitKey{1}, snapshots{h.kept(t), job.ID{1}})
-	if err == nil || err.Error() != "MERCER_NO_SUCH_DSN is not set; set it to the connection string of the database" {
+	if err == nil || err.Error() != "the environment variable MERCER_NO_SUCH_DSN is not set; set it to the connection string of the database" {
 		t.Errorf("got %v", err)
 	}
 }

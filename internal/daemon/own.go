@@ -14,14 +14,14 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// OwnColumns are an entry's columns: a list of the names that jobs may use, or a map from the file's
-// own names to the federation's names.
+// OwnColumns describes the columns of a catalogue entry. It is a list of the columns that jobs may
+// use, or a map from the file's names to the federation's names.
 type OwnColumns struct {
 	Offered []string
 	Theirs  map[string]prepare.Theirs
 }
 
-// UnmarshalYAML reads a list or a map.
+// UnmarshalYAML reads a list of columns or a map of names.
 func (c *OwnColumns) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.MappingNode {
 		return inPlace(n, &c.Theirs)
@@ -29,7 +29,7 @@ func (c *OwnColumns) UnmarshalYAML(n *yaml.Node) error {
 	return inPlace(n, &c.Offered)
 }
 
-// MarshalYAML writes the form that was read.
+// MarshalYAML writes a list or a map, as in the file that was read.
 func (c OwnColumns) MarshalYAML() (any, error) {
 	if c.Theirs != nil {
 		return c.Theirs, nil
@@ -37,14 +37,14 @@ func (c OwnColumns) MarshalYAML() (any, error) {
 	return c.Offered, nil
 }
 
-// IsZero reports whether there are no columns.
+// IsZero reports whether the entry describes no columns.
 func (c OwnColumns) IsZero() bool { return c.Offered == nil && c.Theirs == nil }
 
-// OwnID is an entry's rule for ids: the name of a column, or columns with the steps that bring the
-// ids of several parties into one form.
+// OwnID is an entry's rule for ids. In YAML it is the name of a column, or columns with steps that
+// normalize the ids of several parties.
 type OwnID struct{ prepare.IDRule }
 
-// UnmarshalYAML reads a name or a map.
+// UnmarshalYAML reads the name of a column or a map.
 func (r *OwnID) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		r.Columns = []string{n.Value}
@@ -53,7 +53,7 @@ func (r *OwnID) UnmarshalYAML(n *yaml.Node) error {
 	return inPlace(n, &r.IDRule)
 }
 
-// MarshalYAML writes a name if the rule is one.
+// MarshalYAML writes only the name if the rule is a single column without steps.
 func (r OwnID) MarshalYAML() (any, error) {
 	if len(r.Columns) == 1 && r.Normalize == nil {
 		return r.Columns[0], nil
@@ -61,10 +61,10 @@ func (r OwnID) MarshalYAML() (any, error) {
 	return r.IDRule, nil
 }
 
-// IsZero reports whether there are no ids.
+// IsZero reports whether the table has no ids.
 func (r OwnID) IsZero() bool { return len(r.Columns) == 0 }
 
-// name returns the column by which jobs refer to the ids, "" for none.
+// name returns the column name by which jobs refer to the ids, or "" if there are no ids.
 func (r OwnID) name() string {
 	if r.IsZero() {
 		return ""
@@ -72,7 +72,7 @@ func (r OwnID) name() string {
 	return r.Columns[0]
 }
 
-// inPlace decodes a part of the file; errors name its line.
+// inPlace decodes a part of the configuration; its errors name the line.
 func inPlace(n *yaml.Node, into any) error {
 	err := strictyaml.DecodeNode(n, into)
 	var problem *strictyaml.Error
@@ -82,19 +82,19 @@ func inPlace(n *yaml.Node, into any) error {
 	return err
 }
 
-// mapping returns the differences between the entry's file and the federation.
+// mapping returns the rules that translate the entry's file into the federation's form.
 func (s Source) mapping() prepare.Mapping {
 	return prepare.Mapping{CSV: s.CSV, Columns: s.Columns.Theirs, Drop: s.Drop, Keep: s.Keep}
 }
 
-// typed reports whether the table is read cell by cell, because the job has a schema or because the
-// table's file differs from the federation's form.
+// typed reports whether the table must be parsed cell by cell. This is so if the job has a schema
+// or if the file differs from the federation's form.
 func (s Source) typed(d job.Data) bool {
 	m := s.mapping()
 	return d.Schema != nil || !m.Empty() || s.Group != "" || d.Test.Column != "" || len(s.ID.Columns) > 1 || s.ID.Normalize != nil
 }
 
-// load reads the entry's table.
+// load reads the table of the entry.
 func (s Source) load(library catalogue.Library, c catalogue.Columns, d job.Data) (*dataset.Set, error) {
 	if s.typed(d) {
 		return library.LoadTable(s.Path, s.table(c, d))
@@ -102,7 +102,7 @@ func (s Source) load(library catalogue.Library, c catalogue.Columns, d job.Data)
 	return library.Load(s.Path, c)
 }
 
-// table describes the entry to the reader of tables, with the columns that the job has chosen.
+// table describes the entry for the table reader, with the columns that the job has chosen.
 func (s Source) table(c catalogue.Columns, d job.Data) prepare.Table {
 	t := prepare.Table{
 		Schema: d.Reads(), Mapping: s.mapping(), ID: s.ID.IDRule, Aside: c.Aside, Features: c.Features, Gaps: c.Gaps, Classes: c.Classes,
@@ -114,8 +114,8 @@ func (s Source) table(c catalogue.Columns, d job.Data) prepare.Table {
 	return t
 }
 
-// Table describes an entry of this home's catalogue to the reader of tables, for new rows in the same
-// form. Its schema comes from the job.
+// Table describes a catalogue entry of this home, so that new rows of the same format can be read.
+// The schema is not set, because it comes from the job.
 func (h Home) Table(jobs *job.Reader, name string) (prepare.Table, error) {
 	c, err := h.Config(jobs)
 	if err != nil {
@@ -128,7 +128,8 @@ func (h Home) Table(jobs *job.Reader, name string) (prepare.Table, error) {
 	return prepare.Table{Mapping: s.mapping(), ID: s.ID.IDRule}, nil
 }
 
-// called reports whether name is the federation's name of the column of ids, if the id has only one column.
+// called reports whether name is the federation's name for the id column. It returns false if the
+// id has several columns.
 func (r OwnID) called(name string, c OwnColumns) bool {
 	return len(r.Columns) == 1 && c.Theirs[r.Columns[0]].As == name
 }

@@ -28,10 +28,11 @@ func (s Source) by() string {
 	return fmt.Sprintf("ids of %q, normalized by %q", s.ID.Columns, s.ID.Normalize)
 }
 
-// names returns people in the form of the table's ids, or of its groups.
+// names converts the names of people to the form of the table's groups or ids. The result is
+// sorted, without duplicates.
 func (s Source) names(table string, people []string) ([]string, error) {
 	if s.ID.IsZero() && s.Group == "" {
-		return nil, fmt.Errorf("the catalogue's entry of %s names no id and no group to identify people; remove the rows from the table, and freeze it", table)
+		return nil, fmt.Errorf("the catalogue's entry of %s has neither id nor group to identify people; remove the rows from the table, and freeze it", table)
 	}
 	if s.Group != "" {
 		return slices.Compact(slices.Sorted(slices.Values(people))), nil
@@ -44,7 +45,7 @@ func (s Source) names(table string, people []string) ([]string, error) {
 		}
 		name, err := s.ID.Of(cells)
 		if err != nil {
-			return nil, fmt.Errorf("%s is not an id of %s (%w); write the cells of %s, separated by commas", dataset.Quote(text), table, err, strings.Join(s.ID.Columns, ", "))
+			return nil, fmt.Errorf("%s is not an id of %s (%w); give the cells of %s, separated by commas", dataset.Quote(text), table, err, strings.Join(s.ID.Columns, ", "))
 		}
 		names = append(names, name)
 	}
@@ -62,10 +63,10 @@ func (s Source) people(table string, rows snapshot.Store) ([]string, error) {
 	return about, errors.Join(err, from.Close())
 }
 
-// known digests how the people of a table are identified.
+// known returns a digest of the way in which the people of a table are identified.
 func (s Source) known(key dataset.SplitKey) string { return hexOf(digest(key, []byte(s.by()))) }
 
-// reading digests the settings by which the entry's rows are read.
+// reading returns a digest of the settings that determine how the entry's rows are read.
 func (s Source) reading() (string, error) {
 	b, err := json.Marshal(s.mapping())
 	if err != nil {
@@ -75,8 +76,8 @@ func (s Source) reading() (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// knownBy returns the person of each row, identified by the group or else by the id; nil if the table has
-// neither.
+// knownBy returns the name of each row's person: the group, or else the id. It returns nil if the
+// table has neither.
 func knownBy(set *dataset.Set) []string {
 	if set.Groups != nil {
 		return set.Groups
@@ -84,9 +85,9 @@ func knownBy(set *dataset.Set) []string {
 	return set.IDs
 }
 
-// cuts digests the people of an edition, and their cells, under a key of this home. A person is a
-// group, or else an id. In a table with neither, each row is a person, identified by its cells; equal
-// rows are numbered.
+// cuts returns digests of an edition's people and of their cells, under the home's key. A person is
+// a group or an id. In a table without both, each row is a person, identified by its cells; equal
+// rows get numbers.
 func cuts(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) (edition.Cut, edition.Cells) {
 	if knownBy(set) != nil {
 		return placed(maps.Values(peopleIn(key, set, labels, held)))
@@ -98,7 +99,8 @@ func cuts(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int)
 	return edition.Ascending(cut), nil
 }
 
-// placed returns the parts and the cells of people.
+// placed collects, for each person, whether the person is held out and the digest of the person's
+// cells.
 func placed(people iter.Seq[person]) (edition.Cut, edition.Cells) {
 	cut, cells := make(map[edition.Element]edition.Part), make(map[edition.Element]edition.Element)
 	for p := range people {
@@ -107,14 +109,14 @@ func placed(people iter.Seq[person]) (edition.Cut, edition.Cells) {
 	return edition.Ascending(cut), edition.Ascending(cells)
 }
 
-// person is a person in an edition, as digests.
+// person describes one person of an edition by digests.
 type person struct {
 	id, cells edition.Element
 	rows      int
 	held      bool
 }
 
-// peopleIn returns the people of a table, each once, identified by group or id.
+// peopleIn returns the people of a table by their names, which are groups or ids.
 func peopleIn(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) map[string]person {
 	out, rows := marked(set.X.Rows(), held), cellDigests(key, set, labels)
 	of := make(map[string][]int)
@@ -139,8 +141,8 @@ func peopleIn(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []
 	return people
 }
 
-// everybody lists the people of the rows. Each person has a digest for each column's cells, for each
-// label, and for all of them together. Labels are merged as in sums.
+// everybody lists the people of the rows. Each person has digests of the cells in each column, of
+// each label, and of all cells together. Labels are merged as in sums.
 func everybody(key dataset.SplitKey, set *dataset.Set, merged [][]string, held []int) []edition.Person {
 	out := marked(set.X.Rows(), held)
 	rows := make(map[edition.Element][]int)
@@ -162,14 +164,15 @@ func everybody(key dataset.SplitKey, set *dataset.Set, merged [][]string, held [
 	return list
 }
 
-// valueDigests digests cells and labels, each value once.
+// valueDigests computes the digests of cells and labels. It computes the digest of a common value
+// only once.
 type valueDigests struct {
 	key   dataset.SplitKey
 	known map[string]uint64
 	buf   []byte
 }
 
-// mostValues bounds the values whose digests are kept.
+// mostValues is the largest number of values whose digests are kept in memory.
 const mostValues = 1 << 16
 
 func (d *valueDigests) of(b []byte) uint64 {
@@ -183,10 +186,10 @@ func (d *valueDigests) of(b []byte) uint64 {
 	return v
 }
 
-// short returns the part of a digest by which values are compared.
+// short returns the first 8 bytes of a digest, which are enough to compare values.
 func short(e edition.Element) uint64 { return binary.LittleEndian.Uint64(e[:]) }
 
-// columns digests the cells of a person's rows in each column, in any order.
+// columns returns a digest for each column: of the cells in a person's rows, in any order.
 func (d *valueDigests) columns(f *prepare.Frame, places []int) []uint64 {
 	list := make([]uint64, f.Cols())
 	cells := make([]uint64, len(places))
@@ -200,7 +203,7 @@ func (d *valueDigests) columns(f *prepare.Frame, places []int) []uint64 {
 	return list
 }
 
-// together digests digests in any order; a single one stays as it is.
+// together returns one digest of several digests, in any order. A single digest stays unchanged.
 func (d *valueDigests) together(list []uint64) uint64 {
 	if len(list) == 1 {
 		return list[0]
@@ -226,7 +229,8 @@ func (d *valueDigests) labels(merged [][]string, places []int) [][]uint64 {
 	return list
 }
 
-// rowElements returns the person of each row or, in a table without ids, the row by its cells.
+// rowElements returns a digest of each row's person. In a table without people, it returns a digest
+// of the row's cells.
 func rowElements(key dataset.SplitKey, set *dataset.Set, labels [][]string) []edition.Element {
 	list := make([]edition.Element, set.X.Rows())
 	if known := knownBy(set); known != nil {
@@ -243,7 +247,7 @@ func rowElements(key dataset.SplitKey, set *dataset.Set, labels [][]string) []ed
 	return list
 }
 
-// cellDigests digests each row's cells and labels.
+// cellDigests returns a digest of each row's cells and labels.
 func cellDigests(key dataset.SplitKey, set *dataset.Set, labels [][]string) []edition.Element {
 	f := set.X.(*prepare.Frame)
 	rows := make([]edition.Element, f.Rows())
@@ -261,7 +265,7 @@ func cellDigests(key dataset.SplitKey, set *dataset.Set, labels [][]string) []ed
 	return rows
 }
 
-// digest returns the digest of a name under a key of this home.
+// digest returns the digest of a byte string under the home's key.
 func digest(key dataset.SplitKey, b []byte) (e edition.Element) {
 	mac := hmac.New(sha256.New, key[:])
 	mac.Write([]byte("mercer/v1/edition/"))

@@ -18,21 +18,22 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Trial counts rows, cells and people of a home's table as a dictionary reads it. It is for the
-// operator alone.
+// Trial holds the counts of rows, cells and people of a home's table as a dictionary reads it. Only
+// the operator may see them.
 type Trial struct {
-	Table   string         // "" at a coordinator, which has none
-	Rows    int            // that take part in jobs
-	Left    int            // rows with a gap in a complete column
-	Outside []prepare.Rare // cells outside the range of their column
-	Rare    []prepare.Rare // training rows with a value that fewer than ten rows have
-	Former  string         // hash of the approved dictionary of that name and table, "" for none
-	Changes []string       // how the new one differs, a line each
-	People  int            // people whom the former one would read differently
+	Table   string         // "" at a coordinator, which has no table
+	Rows    int            // number of rows that take part in jobs
+	Left    int            // number of rows left out, because a cell of a complete column is missing
+	Outside []prepare.Rare // numbers of cells outside the range of their column
+	Rare    []prepare.Rare // numbers of training rows with a value that fewer than ten rows have
+	Former  string         // hash of the approved dictionary of the same name and table; "": none
+	Changes []string       // differences of the new dictionary from the former, one in a line
+	People  int            // number of people whom the former dictionary reads differently
 }
 
-// Try reads a home's table by a dictionary, and by the approved dictionary of that name. The table may
-// be left out if the catalogue has one. A table that does not fit is an error.
+// Try reads a home's table with a dictionary, and also with the approved dictionary of the same
+// name. table may be "" if the catalogue has a single table. A table that does not fit the
+// dictionary is an error.
 func (h Home) Try(ctx context.Context, jobs *job.Reader, d *job.Dictionary, table string) (*Trial, error) {
 	c, err := h.Config(jobs)
 	if err != nil {
@@ -58,7 +59,7 @@ func (h Home) Try(ctx context.Context, jobs *job.Reader, d *job.Dictionary, tabl
 	}
 	t.Former, t.Changes = former.Hash(), former.Changes(d)
 	then, _, err := h.readBy(ctx, c, former, table)
-	if err != nil { // the table has changed since: everybody may differ
+	if err != nil { // the former dictionary no longer fits the table: every person may differ
 		t.People = max(now.X.Rows(), 1)
 		return t, nil //nolint:nilerr // the new dictionary reads it
 	}
@@ -66,21 +67,21 @@ func (h Home) Try(ctx context.Context, jobs *job.Reader, d *job.Dictionary, tabl
 	return t, nil
 }
 
-// theTable returns the name of the table, which may be left out if there is only one.
+// theTable returns the name of the table. The name may be "" if the catalogue has a single table.
 func (c *Config) theTable(name string) (string, error) {
 	names := slices.Sorted(maps.Keys(c.Data))
 	switch {
 	case name == "" && len(names) == 1:
 		return names[0], nil
 	case name == "" && len(names) == 0:
-		return "", errors.New("the catalogue has no table; add one to config.yaml first")
+		return "", errors.New("the catalogue has no table; add a table to config.yaml first")
 	case name == "":
-		return "", fmt.Errorf("the catalogue has several tables; name one with --table: %s", strings.Join(names, ", "))
+		return "", fmt.Errorf("the catalogue has several tables; choose a table with --table: %s", strings.Join(names, ", "))
 	}
 	return name, nil
 }
 
-// former returns the approved dictionary of the same name and table, or nil.
+// former returns the approved dictionary of the same name and table, or nil if there is none.
 func (h Home) former(d *job.Dictionary, table string) (former *job.Dictionary, err error) {
 	list, err := h.Dictionaries().List()
 	if err != nil {
@@ -97,7 +98,8 @@ func (h Home) former(d *job.Dictionary, table string) (former *job.Dictionary, e
 	return former, nil
 }
 
-// readBy reads a table by a dictionary, checks its labels, and lists the rows that are held out.
+// readBy reads a table with a dictionary. It checks the labels and returns the indices of the
+// held-out rows.
 func (h Home) readBy(ctx context.Context, c *Config, d *job.Dictionary, table string) (set *dataset.Set, held []int, err error) {
 	s, err := c.source(h, table)
 	if err != nil {
@@ -121,7 +123,7 @@ func (h Home) readBy(ctx context.Context, c *Config, d *job.Dictionary, table st
 	return set, held, err
 }
 
-// once is a store whose rows are read only once.
+// once is a store in memory whose rows can be read only once.
 type once struct{ snapshot.Memory }
 
 // Open implements [snapshot.Store].
@@ -133,7 +135,7 @@ func (o *once) Open(name string) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// count counts what the operator should know about the table.
+// count counts the rows and cells that the operator should know about.
 func (t *Trial) count(set *dataset.Set, held []int) error {
 	f, is := set.X.(*prepare.Frame)
 	if !is {
@@ -154,8 +156,8 @@ func (t *Trial) count(set *dataset.Set, held []int) error {
 	return nil
 }
 
-// readOtherwise counts the people whose cells two dictionaries read differently, in the columns that
-// both have. People are matched by their ids, or by their cells if there are no ids.
+// readOtherwise counts the people whose cells two dictionaries read differently. It compares only
+// the columns that both have. It matches people by their ids or, without ids, by their cells.
 func readOtherwise(then, now *dataset.Set) int {
 	var common []string
 	for _, name := range then.Columns {
@@ -177,7 +179,7 @@ func readOtherwise(then, now *dataset.Set) int {
 	return max(gone, came)
 }
 
-// digested returns the digest of each row's id, label and cells in some columns.
+// digested returns a digest of each row's id, label and cells in the given columns.
 func digested(set *dataset.Set, columns []string) [][sha256.Size]byte {
 	f, _ := set.X.(*prepare.Frame)
 	rows := make([][sha256.Size]byte, set.X.Rows())

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Usage returns the processor time that this process has used, in seconds of user and system time, and
-// its peak memory in bytes.
+// Usage returns the processor time (user and system) of this process in seconds, and its peak
+// memory in bytes.
 func Usage() (cpuSeconds float64, peakRSS uint64) { return usage(unix.RUSAGE_SELF) }
 
 // UsageOfChildren returns the processor time of all ended child processes, and the peak memory of the
@@ -17,11 +17,11 @@ func UsageOfChildren() (cpuSeconds float64, peakRSS uint64) { return usage(unix.
 func usage(who int) (cpuSeconds float64, peakRSS uint64) {
 	var u unix.Rusage
 	if err := unix.Getrusage(who, &u); err != nil {
-		return 0, 0 // no system that Mercer runs on refuses this
+		return 0, 0 // getrusage cannot fail on the systems that Mercer supports
 	}
 	unit := uint64(1 << 10)
 	if runtime.GOOS == "darwin" {
-		unit = 1 // bytes there, KiB elsewhere
+		unit = 1 // macOS reports bytes, Linux reports KiB
 	}
 	return seconds(u.Utime) + seconds(u.Stime), uint64(u.Maxrss) * unit
 }

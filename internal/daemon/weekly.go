@@ -12,19 +12,20 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/edition"
 )
 
-// weekly is the value of a catalogue entry's editions that has its table frozen each week.
+// weekly is the value of the setting editions with which the daemon freezes the table every week.
 const weekly = "weekly"
 
-// freezer freezes tables each week. It tries a table that lacks people again each day.
+// freezer freezes tables every week. If an edition would single out too few
+// people, it tries again every day.
 type freezer struct {
 	Home
 	config *Config
 	reader *job.Reader
 	log    *slog.Logger
-	tried  map[dictionary.Approval]string // the day of the last try
+	tried  map[dictionary.Approval]string // day of the last attempt
 }
 
-// run freezes the tables that are due, at once and each hour, until ctx ends.
+// run freezes the due tables at the start and then every hour, until ctx ends.
 func (f freezer) run(ctx context.Context) {
 	often := time.NewTicker(time.Hour)
 	defer often.Stop()
@@ -38,14 +39,14 @@ func (f freezer) run(ctx context.Context) {
 	}
 }
 
-// freeze makes the editions that are due on a day.
+// freeze makes the editions that are due today.
 func (f freezer) freeze(ctx context.Context, now time.Time) {
 	approvals, err := f.Dictionaries().List()
 	if err != nil {
 		f.log.Error("tables could not be frozen", "error", err)
 		return
 	}
-	for table := range f.config.Data { // they need no approval
+	for table := range f.config.Data { // tables of plain numbers need no approval
 		numbers := job.OfNumbers()
 		approvals = append(approvals, dictionary.Approval{Name: numbers.Name, Hash: numbers.Hash(), Table: table})
 	}
@@ -65,8 +66,8 @@ func (f freezer) freeze(ctx context.Context, now time.Time) {
 	}
 }
 
-// due reports whether the newest edition is a week old. It returns false if there is none: the
-// operator has erased it, and must make the next one.
+// due reports whether the newest edition is a week old. It returns false if the operator has erased
+// all editions; then the operator must make the next edition.
 func (f freezer) due(o dictionary.Approval, now time.Time) (bool, error) {
 	newest, err := f.Editions().Newest(o.Table, o.Hash)
 	if errors.Is(err, edition.ErrNone) {

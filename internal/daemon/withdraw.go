@@ -18,15 +18,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Withdrawal counts the people who were withdrawn from a table, and lists the editions without them.
+// Withdrawal reports the people who were withdrawn from a table, and the new editions without them.
 type Withdrawal struct {
-	People, Company int      // people named, and others withdrawn with them
-	Absent          []string // of the people named, those in no edition
+	People, Company int      // counts of the named people, and of others withdrawn with them
+	Absent          []string // the named people who are in no edition
 	Editions        []edition.Edition
-	Erased          []edition.Edition // editions that could not be made anew
+	Erased          []edition.Edition // editions that could not be made again
 }
 
-// alone ensures that only one command or daemon at a time freezes tables or withdraws people from them.
+// alone runs do while no other command or daemon freezes tables or withdraws people from them.
 func (h Home) alone(do func() error) (err error) {
 	if err := disk.MakeDir(h.editions()); err != nil {
 		return err
@@ -39,15 +39,16 @@ func (h Home) alone(do func() error) (err error) {
 	return do()
 }
 
-// Withdraw withdraws people from a table: no present or later edition has them. Other people, chosen by
-// the home's key, are withdrawn with them, so that the editions before and after do not reveal who was
-// named. If a crash interrupts the command, running it again completes the withdrawal. Names that
-// neither the table nor an edition has are refused.
+// Withdraw withdraws people from a table: neither current nor later editions include them. It also
+// withdraws other people, chosen by the home's key, so that the editions before and after do not
+// reveal who was named. If a crash interrupts the command, running it again completes the
+// withdrawal. Names that neither the table nor an edition has are refused.
 func (h Home) Withdraw(ctx context.Context, jobs *job.Reader, table string, people []string) (done Withdrawal, err error) {
 	return h.withdrawOf(jobs, table, people, func(s Source, absent []string) error { return h.mustHave(ctx, s, table, absent) })
 }
 
-// WithdrawAhead withdraws people who may not have come yet: their rows never take part.
+// WithdrawAhead withdraws people who may not be in the table yet. Their future rows never take part
+// in jobs.
 func (h Home) WithdrawAhead(jobs *job.Reader, table string, people []string) (done Withdrawal, err error) {
 	return h.withdrawOf(jobs, table, people, func(Source, []string) error { return nil })
 }
@@ -109,7 +110,8 @@ func (h Home) withdraw(jobs *job.Reader, table string, people []string, check fu
 	return done, h.Editions().EraseBut(table, keep)
 }
 
-// mustHave refuses names that the table does not have, except those withdrawn before.
+// mustHave returns an error if the table lacks one of the names, unless that person was withdrawn
+// before.
 func (h Home) mustHave(ctx context.Context, s Source, table string, names []string) error {
 	left, err := h.Editions().Left(table, s.by())
 	if err != nil {
@@ -128,13 +130,13 @@ func (h Home) mustHave(ctx context.Context, s Source, table string, names []stri
 		return err
 	}
 	if names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(about, name) }); len(names) > 0 {
-		return fmt.Errorf("neither table %s nor an edition of it has %s: nobody was withdrawn; check how the table writes the name, or use --absent to withdraw people before their rows come", table, dataset.Quote(strings.Join(names, ", ")))
+		return fmt.Errorf("table %s and its editions do not contain %s, so no person was withdrawn; check how the table writes the name, or use --absent to withdraw people before their rows come", table, dataset.Quote(strings.Join(names, ", ")))
 	}
 	return nil
 }
 
-// leave finds out who is withdrawn together with the people named, and records all of them before any
-// edition is made without them. It returns all.
+// leave chooses the people who are withdrawn together with the named people, and returns all of
+// them. It records them before any new edition is made.
 func (h Home) leave(table string, s Source, frozen []newestEdition, names []string) (map[string]bool, error) {
 	left, err := h.Editions().Left(table, s.by())
 	if err != nil {
@@ -168,29 +170,29 @@ func (h Home) leave(table string, s Source, frozen []newestEdition, names []stri
 	return gone, h.Editions().Leave(table, s.by(), slices.Collect(maps.Keys(gone)))
 }
 
-// newestEdition is the newest edition of a table for a dictionary, with the people in it.
+// newestEdition is the newest edition of a table for a dictionary, with its people.
 type newestEdition struct {
 	edition.Edition
 	source  Source
 	key     dataset.SplitKey
 	rows    snapshots
-	labels  []string // offered by the catalogue
-	about   []string // the people of the sealed rows, in their order
+	labels  []string // labels that the catalogue offers
+	about   []string // the person of each sealed row, in order
 	people  map[string]person
-	served  []served // the rows that the dictionary uses
+	served  []served // rows that the dictionary uses
 	columns []string
 	all     []edition.Person
 }
 
-// served is a row that a dictionary uses.
+// served is one row that a dictionary uses.
 type served struct {
 	name string
 	held bool
 }
 
-// newest reads the newest editions of a table. It also returns the editions for revoked dictionaries
-// that the catalogue's entry cannot read any more: nobody can be withdrawn from them, and no job needs
-// them.
+// newest reads the newest edition of a table for each dictionary. It also returns the editions of
+// revoked dictionaries that the catalogue's entry can no longer read. No people can be withdrawn
+// from these editions, and no job needs them.
 func (h Home) newest(c *Config, s Source, key dataset.SplitKey, table string) (all []newestEdition, lost []edition.Edition, err error) {
 	list, err := h.Editions().List()
 	if err != nil {
@@ -217,15 +219,15 @@ func (h Home) newest(c *Config, s Source, key dataset.SplitKey, table string) (a
 			continue
 		}
 		yes, unknown := h.Dictionaries().Approved(e.Dictionary, table)
-		if yes || unknown != nil || e.Dictionary == job.OfNumbers().Hash() { // it needs no approval
-			return nil, nil, errors.Join(fmt.Errorf("%w; or erase edition %d for %s (mercer edition erase), from which nobody can be withdrawn", err, e.Number, e.Name), unknown)
+		if yes || unknown != nil || e.Dictionary == job.OfNumbers().Hash() { // the dictionary of plain numbers needs no approval
+			return nil, nil, errors.Join(fmt.Errorf("%w; or erase edition %d for %s (mercer edition erase), because no person can be withdrawn from it", err, e.Number, e.Name), unknown)
 		}
 		lost = append(lost, e)
 	}
 	return all, lost, nil
 }
 
-// read reads the edition's people.
+// read reads the people of the edition.
 func (f *newestEdition) read(h Home, c *Config) error {
 	d, err := h.dictionary(f.Name, f.Dictionary)
 	if err != nil {
@@ -256,7 +258,7 @@ func (f *newestEdition) read(h Home, c *Config) error {
 	return err
 }
 
-// standing maps each person to whether the edition holds that person out.
+// standing maps each person to whether the edition holds out the person's rows.
 func (f *newestEdition) standing() edition.Standing {
 	s := make(edition.Standing)
 	for _, p := range f.people {
@@ -265,8 +267,8 @@ func (f *newestEdition) standing() edition.Standing {
 	return s
 }
 
-// without makes the next edition from the rows of the people who stay. It returns the zero edition if
-// nobody stays, and the same edition if nobody is withdrawn.
+// without makes the next edition from the rows of the people who stay. It returns the zero edition
+// if all people are withdrawn, and the same edition if none is withdrawn.
 func (h Home) without(f newestEdition, gone map[string]bool) (made edition.Edition, err error) {
 	next := edition.Draft{Edition: f.Edition, Known: f.source.known(f.key), Labels: f.labels}
 	next.Day, next.Lack, next.Training, next.HeldOut = time.Now().UTC().Format(time.DateOnly), 0, 0, 0
@@ -309,7 +311,7 @@ func (h Home) without(f newestEdition, gone map[string]bool) (made edition.Editi
 	return h.Editions().Make(next)
 }
 
-// copySome copies the rows of a snapshot that stay, in their order.
+// copySome copies those rows of a snapshot that keep selects, in their order.
 func copySome(to, from snapshot.Store, keep []bool) error {
 	rows, err := snapshot.Read(from)
 	if err != nil {
@@ -318,7 +320,7 @@ func copySome(to, from snapshot.Store, keep []bool) error {
 	return errors.Join(snapshot.Keep(to, &some{rows, keep, 0}), rows.Close())
 }
 
-// some yields the records of a snapshot whose people stay.
+// some yields only the selected records of a snapshot.
 type some struct {
 	*snapshot.Rows
 	keep []bool

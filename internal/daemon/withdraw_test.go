@@ -232,7 +232,7 @@ func plainJob(t *testing.T, h Home, c *Config, d *job.Dictionary) ([]string, err
 
 func TestWithdrawalsThatAreRefused(t *testing.T) {
 	h, _, _ := frozen(t, "")
-	if _, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p1"}); err == nil || !strings.Contains(err.Error(), "names no id and no group") {
+	if _, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p1"}); err == nil || !strings.Contains(err.Error(), "has neither id nor group") {
 		t.Error(err)
 	}
 	h, c, d := frozen(t, "id")
@@ -301,7 +301,7 @@ func TestLeaversAreNamedAsTheTableWritesThem(t *testing.T) {
 		t.Errorf("%+v, %v; P113 is there: %t", done, err, slices.Contains(ids, "P113"))
 	}
 	again(func(s *Source) { s.ID.Normalize, s.ID.Columns = nil, []string{"id", "visit"} })
-	if _, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p113"}); err == nil || !strings.Contains(err.Error(), "write the cells of id, visit, separated by commas") {
+	if _, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p113"}); err == nil || !strings.Contains(err.Error(), "give the cells of id, visit, separated by commas") {
 		t.Errorf("half an id: %v", err)
 	}
 	done, err = h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p113,5"})

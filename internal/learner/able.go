@@ -10,31 +10,32 @@ import (
 	"github.com/mercer-fl/mercer/learn/linear"
 )
 
-// These interfaces name the inputs from which several learners can learn; the learner's values
-// implement them. A method checks for the interface that it serves, so no method lists learners and
-// no learner lists methods. Abilities of a single learner are checked by its type.
+// Each interface names an input from which several learners can learn; the settings of these
+// learners implement it. A method checks for the interface of its input, so that no method lists
+// learners and no learner lists methods. An ability of a single learner is checked by its type.
 type (
-	// KernelLearner learns from a kernel matrix: methods okra, gram and pooled.
+	// KernelLearner learns from a kernel matrix. Methods okra, gram and pooled use it.
 	KernelLearner interface{ Solver(seed uint64) Solver }
-	// SumsLearner learns from sums of products of random features: method moments.
+	// SumsLearner learns from sums of products of random features. Method moments uses it.
 	SumsLearner interface{ Sums() Objective }
-	// LossLearner learns with a convex loss: from random features in method fdskl, from columns in
-	// fd-svrg.
+	// LossLearner learns by minimising a convex loss. Method fdskl gives it random features, and
+	// method fd-svrg columns.
 	LossLearner interface {
 		Loss() (linear.Loss, error)
-		// OptimizerParams returns the settings, which the method completes while a job is read.
+		// OptimizerParams returns the learner's settings. The method completes them while it reads
+		// a job.
 		OptimizerParams() *Descent
-		// Exact returns the learner on the kernel matrix that random features approximate, with the
-		// given number of training rows.
+		// Exact returns the learner on a kernel matrix that solves the same problem without random
+		// features. rows is the number of training rows.
 		Exact(rows float64) job.Named
 	}
-	// Rowwise learners read rows of the kernel matrix on demand, and keep as many as a limit
-	// allows. Other learners on a kernel need the whole matrix.
+	// Rowwise marks learners that read rows of the kernel matrix on demand and keep a limited
+	// number of them. Other learners on a kernel need the whole matrix.
 	Rowwise interface{ Rowwise() }
 )
 
-// Able lists, for a message, the learners whose jobs have an ability: first learners of classes,
-// then learners of numbers.
+// Able lists the learners whose jobs have an ability, for a message. Classifiers come first, then
+// regressions. last joins the last two names.
 func Able(last string, able func(*job.Job) bool) string {
 	var classes, numbers, others []string
 	for _, k := range Table() {
@@ -56,14 +57,14 @@ func Able(last string, able func(*job.Job) bool) string {
 	return strings.Join(all, "")
 }
 
-// On reports whether a job's learner has an ability.
+// On reports whether a job's learner implements the interface C.
 func On[C any](j *job.Job) bool {
 	_, able := j.Learner.Values.(C)
 	return able
 }
 
-// OnRows refuses as [OnMatrix] does, but accepts learners of two views: the method has rows, in
-// which the columns of a view can be hidden.
+// OnRows is like [OnMatrix], but it accepts learners of two views. The method has rows, so it can
+// hide the columns of a view.
 func OnRows(j *job.Job, in *section.Place) error {
 	if UsesViews(j) {
 		return checkViews(j, in)
@@ -71,8 +72,8 @@ func OnRows(j *job.Job, in *section.Place) error {
 	return OnMatrix(j, in)
 }
 
-// OnMatrix refuses learners and kernels that need more than a kernel matrix computed from inner
-// products. Each of these runs with one protocol, or few.
+// OnMatrix refuses learners and kernels for which a kernel matrix from inner products is not
+// enough. The error names a protocol that can run them.
 func OnMatrix(j *job.Job, in *section.Place) error {
 	protocol, name := j.Protocol.Name(), j.Learner.Name()
 	switch {
@@ -98,15 +99,15 @@ func OnMatrix(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// Objective describes how a learner learns from sums of products of random features.
+// Objective describes what a learner optimises on sums of products of random features.
 type Objective struct {
-	Penalty    float64 // of the squared norm; of a process, the variance of a measurement
-	Process    bool    // a Gaussian process, which chooses by the likelihood and has deviations
-	Components int     // principal components; 0: a regression on the labels
+	Penalty    float64 // weight of the squared norm; in a Gaussian process, the noise variance
+	Process    bool    // the learner is a Gaussian process: it also needs the likelihood and deviations
+	Components int     // number of principal components; 0: a regression on the labels
 }
 
-// ObjectiveOf returns a learner's objective on sums; false for a learner that does not learn from
-// sums.
+// ObjectiveOf returns a learner's objective on sums. It returns false if the learner cannot learn
+// from sums.
 func ObjectiveOf(l job.Named) (Objective, bool) {
 	on, able := l.Values.(SumsLearner)
 	if !able {
@@ -115,17 +116,17 @@ func ObjectiveOf(l job.Named) (Objective, bool) {
 	return on.Sums(), true
 }
 
-// Steps are the settings of a learner that makes steps on sums of subgradients.
+// Steps holds the settings of a learner that makes steps along sums of subgradients.
 type Steps struct {
-	ClassWeight map[string]float64 // factor of the loss by class; classes not named have 1
-	Lambda      float64            // price of the squared norm
+	ClassWeight map[string]float64 // factor of the loss for each class; other classes have 1
+	Lambda      float64            // weight of the squared norm
 	Iterations  int
-	Average     int // last weight vectors that are averaged
+	Average     int // number of last weight vectors whose average is the result
 	Schedule    hinge.Schedule
 }
 
-// Profile holds the settings of a learner on lists of liked items.
+// Profile holds the settings of a learner that learns from lists of liked items.
 type Profile struct {
-	Lambda    float64 // price of uneven weights
-	Recommend int     // items that each person is recommended
+	Lambda    float64 // penalty for uneven weights
+	Recommend int     // number of items to recommend to each person
 }

@@ -7,24 +7,24 @@ import (
 	"github.com/mercer-fl/mercer/kernel"
 )
 
-// About describes a run for a reader who has only the result.
+// About identifies a run for readers who have only the result.
 type About struct {
-	Version string    `json:"version"` // of the program
-	Date    time.Time `json:"date"`    // of the result, in UTC
+	Version string    `json:"version"` // version of the program
+	Date    time.Time `json:"date"`    // time of the result, in UTC
 	Seed    uint64    `json:"seed"`
-	Job     string    `json:"job_file"` // in its canonical form
+	Job     string    `json:"job_file"` // text of the job file in canonical form
 }
 
-// AboutRun describes the run of a finished job.
+// AboutRun returns the description of a finished job's run.
 func AboutRun(j *job.Job, version string, ended time.Time) *About {
 	return &About{Version: version, Date: ended.UTC().Truncate(time.Second), Seed: j.Seed, Job: string(j.Encode())}
 }
 
-// Parameters holds the settings that a model was trained with.
+// Parameters holds the settings with which a model was trained.
 type Parameters struct {
-	Kernel  kernel.Spec        `json:"kernel"` // in plain numbers
+	Kernel  kernel.Spec        `json:"kernel"` // all parameters of the kernel as numbers
 	Learner string             `json:"learner"`
-	Numbers map[string]float64 `json:"numbers"` // of the learner: those that a grid may list
+	Numbers map[string]float64 `json:"numbers"` // the learner's settings that a grid may list
 }
 
 // Parameters returns the settings of the chosen cell.

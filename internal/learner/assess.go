@@ -14,19 +14,20 @@ import (
 
 // Limits on the size of an assessment.
 const (
-	curvePoints    = 200 // of each curve
-	curveClasses   = 20  // with curves of their own
+	curvePoints    = 200 // points of each curve
+	curveClasses   = 20  // number of classes that get curves of their own
 	matrixClasses  = 100
 	binsOfCurve    = 10
 	residualBins   = 20
-	intervalEffort = 1 << 17 // held-out rows times classes, in each sample of a bootstrap
+	intervalEffort = 1 << 17 // limit of held-out rows times classes, for each bootstrap sample
 )
 
-// Assessment describes predictions on held-out rows beyond the metrics. A part without a value is
-// nil.
+// Assessment evaluates predictions on held-out rows in more detail than the metrics. A part without
+// a value is nil.
 type Assessment struct {
 	Classes []ClassCount `json:"classes,omitempty"`
-	// Positive names, for two classes, the class of curves, calibration and net benefit.
+	// Positive is the class to which curves, calibration and net benefit refer, if there are two
+	// classes.
 	Positive    string                 `json:"positive,omitempty"`
 	Confusion   *Confusion             `json:"confusion,omitempty"`
 	PerClass    []metrics.ClassFigures `json:"per_class,omitempty"`
@@ -35,12 +36,12 @@ type Assessment struct {
 	Benefit     []Benefit              `json:"decision_curve,omitempty"`
 	Residuals   *metrics.Residuals     `json:"residuals,omitempty"`
 	Bins        []ResidualBin          `json:"residual_bins,omitempty"`
-	// Intervals are 95 % intervals of metrics, by their names.
+	// Intervals holds 95 % intervals by the name of the metric.
 	Intervals map[string]*metrics.Interval `json:"intervals,omitempty"`
-	// ClassIntervals are the intervals of PerClass, in its order.
+	// ClassIntervals holds the intervals of the figures in PerClass, in the same order.
 	ClassIntervals []ClassIntervals `json:"class_intervals,omitempty"`
-	// ByParty has the figures over each party's own held-out rows, if the maker of the result knows
-	// which rows are whose.
+	// ByParty holds figures over each party's own held-out rows. It is nil if the process does not
+	// know the parties of the rows.
 	ByParty []PartyFigures `json:"by_party,omitempty"`
 }
 
@@ -51,19 +52,20 @@ type ClassCount struct {
 	HeldOut  int    `json:"held_out_rows"`
 }
 
-// Confusion is a confusion matrix: Matrix[i][j] counts rows of class i predicted as class j.
+// Confusion is a confusion matrix. Matrix[i][j] is the number of rows of class i that were
+// predicted as class j.
 type Confusion struct {
 	Classes []string `json:"classes"`
 	Matrix  [][]int  `json:"matrix"`
 }
 
-// ClassCurves holds the curves of one class against all others, and their areas. It omits
-// thresholds, because they are scores of single rows.
+// ClassCurves holds the curves of one class against all others, and the areas under them. It omits
+// thresholds, because a threshold is the score of a single row.
 type ClassCurves struct {
 	Class string  `json:"class"`
 	AUC   float64 `json:"roc_auc"`
-	// Within is the largest difference of the area from the area by the rows' own scores, if these
-	// were counted in bins; 0 if the area is exact.
+	// Within is the largest possible error of the area. It is 0 if the area is exact, and above 0
+	// if scores were counted in bins.
 	Within    float64   `json:"roc_auc_within,omitempty"`
 	AP        float64   `json:"average_precision"`
 	FPR       []float64 `json:"false_positive_rate"`
@@ -74,15 +76,15 @@ type ClassCurves struct {
 
 // Calibration holds the calibration curves of the positive class, in ten bins.
 type Calibration struct {
-	Quantile []CalibrationBin `json:"quantile"` // bins of equally many rows
+	Quantile []CalibrationBin `json:"quantile"` // bins with equal numbers of rows
 	Uniform  []CalibrationBin `json:"uniform"`  // bins of equal width
 }
 
-// CalibrationBin holds rows with similar probabilities.
+// CalibrationBin summarises rows with similar predicted probabilities.
 type CalibrationBin struct {
 	Rows      int     `json:"rows"`
-	Predicted float64 `json:"predicted"` // the mean probability
-	True      float64 `json:"true"`      // the share of rows that are of the class
+	Predicted float64 `json:"predicted"` // mean predicted probability
+	True      float64 `json:"true"`      // share of the rows that belong to the class
 }
 
 // Benefit is a point of the decision curve.
@@ -92,17 +94,17 @@ type Benefit struct {
 	All       float64 `json:"treat_all"`
 }
 
-// ResidualBin describes held-out rows with similar predictions.
+// ResidualBin summarises held-out rows with similar predictions.
 type ResidualBin struct {
 	Rows      int     `json:"rows"`
-	Predicted float64 `json:"predicted"` // the mean prediction
-	Mean      float64 `json:"mean"`      // of the residuals, truth less prediction
+	Predicted float64 `json:"predicted"` // mean prediction
+	Mean      float64 `json:"mean"`      // mean of the residuals, truth minus prediction
 	Deviation float64 `json:"deviation"`
 }
 
-// Assess describes the predictions on the held-out rows. training holds the labels of the training
-// rows. seed draws the samples of the intervals. Assess returns nil for a learner whose predictions
-// have no truth to compare with.
+// Assess evaluates the predictions on the held-out rows. training holds the labels of the training
+// rows, and seed draws the samples of the intervals. Assess returns nil for a learner whose
+// predictions cannot be compared with a truth.
 func (f *Fitted) Assess(training []string, seed uint64) (*Assessment, error) {
 	var a *Assessment
 	var err error
@@ -122,21 +124,21 @@ func (f *Fitted) Assess(training []string, seed uint64) (*Assessment, error) {
 	return a, nil
 }
 
-// oneOf reports whether each label is one of two.
+// oneOf reports whether every label is a or b.
 func oneOf(labels []string, a, b string) bool {
 	return !slices.ContainsFunc(labels, func(l string) bool { return l != a && l != b })
 }
 
-// rated holds held-out rows with their classes as codes.
+// rated holds the held-out rows with their classes and scores, for classifiers.
 type rated struct {
-	classes          []string // ascending
+	classes          []string // names of all classes, ascending
 	truth, predicted []int
-	scores           linalg.Matrix[float64] // rows x classes; no rows where there are none
-	probabilities    bool                   // the scores are probabilities
+	scores           linalg.Matrix[float64] // rows x classes; empty if there are no scores
+	probabilities    bool                   // whether the scores are probabilities
 }
 
-// rate turns labels into codes. Scores are for the classes that the classifier knows; other classes
-// score below all.
+// rate collects the held-out rows with their classes and scores. Classes that the classifier does
+// not know get the lowest scores.
 func (f *Fitted) rate(known []string) *rated {
 	n := len(f.Truth)
 	classes, codes := dataset.ClassesIn(f.order, slices.Concat(f.Truth, f.Predicted, known))
@@ -197,7 +199,7 @@ func countClasses(classes, training, heldOut []string) []ClassCount {
 	return list
 }
 
-// draw adds the curves; for two classes only the second's.
+// draw adds the curves. For two classes it adds only the curves of the second class.
 func (r *rated) draw(a *Assessment) {
 	first := 0
 	if len(r.classes) == 2 {
@@ -209,7 +211,7 @@ func (r *rated) draw(a *Assessment) {
 	for c := first; c < len(r.classes); c++ {
 		ranked, err := metrics.Rank(ofClass(r.truth, c), r.scores.Column(c))
 		if err != nil {
-			continue // held-out rows of the class, or of all others, are missing
+			continue // a curve needs held-out rows both inside and outside the class
 		}
 		roc, pr := ranked.ROC().Thin(curvePoints), ranked.PrecisionRecall().Thin(curvePoints)
 		one := ClassCurves{Class: r.classes[c], FPR: roc.X, TPR: roc.Y, Recall: pr.X, Precision: pr.Y}
@@ -222,7 +224,7 @@ func (r *rated) draw(a *Assessment) {
 	}
 }
 
-// calibrate adds the calibration curve and the net benefit of the second class.
+// calibrate adds the calibration curve and the decision curve of the second class.
 func (r *rated) calibrate(a *Assessment) {
 	positive, p := ofClass(r.truth, 1), r.scores.Column(1)
 	quantile, err1 := metrics.CalibrationQuantile(positive, p, binsOfCurve)
@@ -233,7 +235,7 @@ func (r *rated) calibrate(a *Assessment) {
 	}
 	benefit, err3 := metrics.DecisionCurve(positive, p, thresholds)
 	if err1 != nil || err2 != nil || err3 != nil {
-		return // they are no probabilities
+		return // the scores are not probabilities
 	}
 	a.Calibration = &Calibration{binsAs(quantile), binsAs(uniform)}
 	for _, b := range benefit {
@@ -249,7 +251,7 @@ func binsAs(list []metrics.Bin) []CalibrationBin {
 	return out
 }
 
-// assessNumbers describes the residuals of a regression.
+// assessNumbers evaluates the predictions of a regression by their residuals.
 func (f *Fitted) assessNumbers(seed uint64) (*Assessment, error) {
 	truth, err := numbers(f.Truth)
 	if err != nil {
@@ -266,7 +268,7 @@ func (f *Fitted) assessNumbers(seed uint64) (*Assessment, error) {
 	return a, err
 }
 
-// residualBinsOf divides rows by their predictions into bins of equally many rows.
+// residualBinsOf divides rows, sorted by their predictions, into bins with equal numbers of rows.
 func residualBinsOf(truth, predicted []float64) []ResidualBin {
 	order := make([]int, len(truth))
 	for i := range order {

@@ -9,29 +9,29 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// BoostedTrees is the classifier of learn/boost.
+// BoostedTrees is the gradient-boosting classifier of package learn/boost.
 type BoostedTrees struct{ Trees }
 
 var _ job.Learner = (*BoostedTrees)(nil)
 
-// Trees are the settings of boosted trees.
+// Trees holds the settings of boosted trees.
 type Trees struct {
 	boost.Params
-	Bins int // of a column
+	Bins int // number of bins of a column
 }
 
-// Name and New implement [job.Kind], with Task [job.Learner].
+// Name and New implement [job.Kind]; with Task they implement [job.Learner].
 func (BoostedTrees) Name() string        { return "boosted-trees" }
 func (BoostedTrees) New() section.Values { return new(BoostedTrees) }
 
-// Task says that a score is the logarithm of the odds of the second class.
+// Task implements [job.Learner]. A score is the log odds of the second class.
 func (BoostedTrees) Task() job.Task {
 	t := job.Classes()
 	t.Shape = model.Odds
 	return t
 }
 
-// Section declares the keys.
+// Section declares the keys of the job file.
 func (l *BoostedTrees) Section() *section.Section {
 	return &section.Section{Doc: "Boosted decision trees with two classes, by the logistic loss and by histograms.", Fields: []section.Field{
 		{Key: "rounds", Value: section.Whole{Dst: &l.Rounds}, Default: "50", Doc: "The number of trees, 1 to 4096."},
@@ -64,7 +64,7 @@ func (l *BoostedTrees) finish(in *section.Place) error {
 	return in.Positive("rate", l.Rate)
 }
 
-// TreesOf returns the settings of a job's learner; nil for a learner that grows no trees.
+// TreesOf returns the settings of a job's boosted trees, or nil if its learner is another one.
 func TreesOf(j *job.Job) *Trees {
 	if l, is := j.Learner.Values.(*BoostedTrees); is {
 		return &l.Trees

@@ -5,48 +5,48 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// FigurePermission is a party's permission for figures over its own held-out rows.
+// FigurePermission says whether the figures over a party's own held-out rows may be released.
 type FigurePermission uint8
 
-// The permissions.
+// The values of FigurePermission.
 const (
-	Denied  FigurePermission = iota // its policy does not allow them
-	TooFew                          // its held-out rows are below its limits
-	Allowed                         // readers of the result may know them
+	Denied  FigurePermission = iota // the party's policy does not allow figures
+	TooFew                          // the party has fewer held-out rows than its limits require
+	Allowed                         // readers of the result may see the figures
 )
 
-// PartyRows is a party with its rows of a problem and its permission.
+// PartyRows holds the rows of one party in a problem, and the party's permission for figures.
 type PartyRows struct {
 	Party      string
 	Rows       []int
 	Permission FigurePermission
 }
 
-// PartyFigures holds the figures over the held-out rows of one party.
+// PartyFigures holds the figures over one party's held-out rows.
 type PartyFigures struct {
 	Party    string                 `json:"party"`
 	HeldOut  int                    `json:"held_out_rows,omitempty"`
 	Metrics  Metrics                `json:"metrics,omitempty"`
 	PerClass []metrics.ClassFigures `json:"per_class,omitempty"`
-	Withheld string                 `json:"withheld,omitempty"` // the reason why there are none
+	Withheld string                 `json:"withheld,omitempty"` // the reason why the figures are missing
 }
 
-// Reasons why a party has no figures.
+// Texts that explain why a party has no figures.
 const (
 	DeniedText = "not allowed by its policy"
 	fewText    = "too few rows"
 	restText   = "what others withhold would follow from it"
 )
 
-// Minimums for the held-out rows of all withheld parties together: their figures follow from the
-// others' and the figures over all rows.
+// Minimum numbers of held-out rows of all withheld parties together. Their common figures follow
+// from the released figures and those over all rows.
 const (
 	restRows  = 50
 	restClass = 10
 )
 
-// byParty returns the figures over each party's held-out rows if at least two parties have some;
-// otherwise nil.
+// byParty returns the figures over each party's held-out rows. It returns nil if fewer than two
+// parties have held-out rows.
 func (w *Work) byParty() ([]PartyFigures, error) {
 	var list []PartyFigures
 	var parts []*Fitted
@@ -86,8 +86,8 @@ func (w *Work) byParty() ([]PartyFigures, error) {
 	return list, nil
 }
 
-// decided returns the places of some rows of the problem among the decided rows: the held-out rows,
-// or all rows if they were held out in turn.
+// decided translates rows of the problem into positions among the decided rows. The decided rows
+// are the held-out rows, or all rows in a cross-validation.
 func (w *Work) decided(rows []int) []int {
 	mine := make(map[int]bool, len(rows))
 	for _, row := range rows {
@@ -106,7 +106,8 @@ func (w *Work) decided(rows []int) []int {
 	return places
 }
 
-// hides reports whether the withheld rows belong to several parties and are enough together.
+// hides reports whether the withheld rows are enough to hide single rows: they belong to several
+// parties and reach the minimum numbers.
 func hides(rest []*Fitted) bool {
 	if len(rest) == 0 {
 		return true
@@ -129,16 +130,16 @@ func hides(rest []*Fitted) bool {
 	return true
 }
 
-// sorts reports whether predictions are classes.
+// sorts reports whether the predictions are classes.
 func (f *Fitted) sorts() bool { return !f.Head.Kind.Regresses() }
 
-// measure fills in the figures.
+// measure computes the figures from the party's decisions.
 func (p *PartyFigures) measure(f *Fitted) error {
 	m, err := f.measure()
 	if err != nil {
 		return err
 	}
-	for name := range f.figures { // of the training rows of all
+	for name := range f.figures { // figures of training cover the rows of all parties
 		delete(m, name)
 	}
 	p.HeldOut, p.Metrics, p.Withheld = f.held, m, ""
@@ -152,8 +153,8 @@ func (p *PartyFigures) measure(f *Fitted) error {
 	return err
 }
 
-// Hold adds a party with its rows of the problem, from first to end-1. A party may have several
-// such ranges.
+// Hold adds a party's rows of the problem, from first to end-1, with its permission. A party may
+// have several such ranges.
 func (w *Work) Hold(party string, first, end int, word FigurePermission) {
 	rows := linalg.Range(first, end)
 	for i := range w.Holders {

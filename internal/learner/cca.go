@@ -12,9 +12,10 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// CCA is canonical correlation analysis of two views of a row: some columns, and all others.
+// CCA is canonical correlation analysis between two views of a row. The first view consists of some
+// columns, and the second view of all other columns.
 type CCA struct {
-	FirstView      []string // names of columns
+	FirstView      []string // names of the columns of the first view
 	Components     int
 	Regularization float64
 }
@@ -24,15 +25,15 @@ var (
 	_ job.Learner   = (*CCA)(nil)
 )
 
-// maxViewColumns limits the columns that a job file names.
+// maxViewColumns is the largest number of columns that a job file may name.
 const maxViewColumns = 4096
 
-// Name and New implement [job.Kind], with Task [job.Learner].
+// Name and New implement [job.Kind]; with Task they implement [job.Learner].
 func (CCA) Name() string        { return "cca" }
 func (CCA) New() section.Values { return new(CCA) }
 func (CCA) Task() job.Task      { return job.Task{Shape: model.Components} }
 
-// Section declares the keys.
+// Section declares the keys of the job file.
 func (p *CCA) Section() *section.Section {
 	return &section.Section{Doc: "Canonical correlation analysis: it finds pairs of scores, one of each view of a row, that go together.", Fields: []section.Field{
 		{Key: "view", Value: section.Words{Dst: &p.FirstView, Most: maxViewColumns, Example: "[age, weight]"},
@@ -51,8 +52,9 @@ func (p *CCA) Section() *section.Section {
 // Solver implements [KernelLearner].
 func (p *CCA) Solver(uint64) Solver { return *p }
 
-// Fit expects rows that alternate between the first and the second view, as [InViews] arranges
-// them. It returns the scores of all pairs in the first view, followed by those in the second.
+// Fit implements [Solver]. The rows must alternate between the first and the second view, as
+// [InViews] arranges them. The outputs are the scores of all pairs in the first view, followed by
+// those in the second view.
 func (p CCA) Fit(t Training) (*Solution, error) {
 	var sides [2][]int
 	for i := range t.Kernel.Len() {
@@ -77,7 +79,7 @@ func (p CCA) Fit(t Training) (*Solution, error) {
 	return f, nil
 }
 
-// score writes a score as a function over rows of which some belong to its view:
+// score returns a score as a kernel expansion over rows, of which some belong to the score's view:
 //
 //	sum_j a_j (k(x, j) - mean of k(x, .) - mean_j + mean)
 //
@@ -92,7 +94,7 @@ func score(dual []float64, centring kernel.Centring, rows []int, n int) model.Fu
 	return model.Dense(coef, rho)
 }
 
-// Measure adds the correlation of the first pair's scores on held-out rows.
+// Measure adds the correlation between the two scores of the first pair on held-out rows.
 func (p CCA) Measure(f *Fitted, m Metrics) error {
 	if r, ok := correlation(f.Decisions, 0, f.Decisions.Cols/2); ok {
 		m["correlation"] = r
@@ -100,7 +102,7 @@ func (p CCA) Measure(f *Fitted, m Metrics) error {
 	return nil
 }
 
-// correlation returns the correlation of two columns; false if one of them is constant.
+// correlation returns the correlation of two columns. It returns false if one of them is constant.
 func correlation(m linalg.Matrix[float64], a, b int) (float64, bool) {
 	var meanA, meanB, aa, bb, ab float64
 	for i := range m.Rows {
@@ -114,23 +116,24 @@ func correlation(m linalg.Matrix[float64], a, b int) (float64, bool) {
 	return ab / math.Sqrt(aa*bb), aa > 0 && bb > 0
 }
 
-// checkViews refuses jobs for which two views of a row are meaningless: whole rows are decided by
-// products with rows of one view.
+// checkViews refuses jobs to which two views of a row cannot be applied. The kernel must be linear,
+// because a whole row is compared with the rows of one view.
 func checkViews(j *job.Job, in *section.Place) error {
 	for _, k := range j.Kernels() {
 		if k.Name != job.Linear {
-			return in.Refuse("kernel", "learner %s needs the linear kernel, not %s; write kernel: {name: linear}", j.Learner.Name(), k.Name)
+			return in.Refuse("kernel", "learner %s requires the linear kernel, but the job has kernel %s; write kernel: {name: linear}", j.Learner.Name(), k.Name)
 		}
 	}
 	if j.Data.Label != "" && j.Data.Label != job.NoLabel {
-		return in.Refuse("data", "learner %s has no use for labels; remove label", j.Learner.Name())
+		return in.Refuse("data", "learner %s does not use labels; remove label", j.Learner.Name())
 	}
 	return nil
 }
 
 // InViews returns the rows from which a job's learner learns. For a learner of two views, each
-// training row appears twice: with the columns of the first view, then with the others. All other
-// numbers are 0, so products within a view are its kernel. Held-out rows stay whole.
+// training row appears twice: first with the columns of the first view, then with the others.
+// Hidden columns are 0, so that products of rows of one view are its kernel. Held-out rows stay
+// whole.
 func InViews(l job.Named, x linalg.Rows, columns []string, test []bool) (linalg.Rows, []bool, error) {
 	on, twofold := l.Values.(*CCA)
 	if !twofold {
@@ -153,7 +156,7 @@ func InViews(l job.Named, x linalg.Rows, columns []string, test []bool) (linalg.
 	return v, held, nil
 }
 
-// Examples returns the number of rows that InViews makes of n training rows.
+// Examples returns the number of training examples among n rows that InViews has made.
 func Examples(l job.Named, n int) int {
 	if _, twofold := l.Values.(*CCA); twofold {
 		return n / 2
@@ -161,7 +164,7 @@ func Examples(l job.Named, n int) int {
 	return n
 }
 
-// columnsOf marks the columns of a view.
+// columnsOf returns, for each column, whether it belongs to the view.
 func columnsOf(view, columns []string) ([]bool, error) {
 	at := make(map[string]int, len(columns))
 	for i, name := range columns {
@@ -176,26 +179,26 @@ func columnsOf(view, columns []string) ([]bool, error) {
 		marks[i] = true
 	}
 	if len(view) == len(columns) {
-		return nil, errors.New("view names all columns; leave some for the second view")
+		return nil, errors.New("the setting view names all columns; leave some columns for the second view")
 	}
 	return marks, nil
 }
 
-// noColumn reports a column of the job that a table lacks.
+// noColumn is the error that a table lacks a column of the job.
 type noColumn struct{ name string }
 
 func (e *noColumn) Error() string {
 	return "the table has no column " + section.Quote(e.name) + ", which view names; write names of its columns"
 }
 
-// views are the rows that InViews returns.
+// views holds the rows that InViews returns.
 type views struct {
 	from  linalg.Rows
 	first []bool // columns of the first view
 	rows  []viewed
 }
 
-// viewed is a row in which the columns of a view may be hidden.
+// viewed is a row in which the columns of one view may be hidden.
 type viewed struct {
 	row         int
 	hidesFirst  bool
@@ -216,7 +219,7 @@ func (v *views) ReadRow(i int, dst []float64) {
 	}
 }
 
-// UsesViews reports whether a job's learner learns from the kernel matrix of rows in two views.
+// UsesViews reports whether a job's learner learns from rows in two views.
 func UsesViews(j *job.Job) bool {
 	_, is := j.Learner.Values.(*CCA)
 	return is

@@ -81,7 +81,7 @@ func TestViewsThatNoTableHas(t *testing.T) {
 		want string
 	}{
 		{[]string{"z"}, `no column "z"`},
-		{[]string{"a", "b"}, "leave some for the second view"},
+		{[]string{"a", "b"}, "leave some columns for the second view"},
 	} {
 		l := job.Named{Kind: CCA{}, Values: &CCA{FirstView: tt.view}}
 		if _, _, err := InViews(l, linalg.New[float64](1, 2), []string{"a", "b"}, []bool{false}); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -11,44 +11,44 @@ import (
 	"github.com/mercer-fl/mercer/kernel"
 )
 
-// Cell is one point of a job's grid, cross-validated on the training rows.
+// Cell is one combination of parameters in a job's grid, with its cross-validation scores.
 type Cell struct {
 	Kernel  kernel.Spec `json:"kernel"`
-	Numbers []Number    `json:"-"` // of the learner; in JSON a key for each, after kernel
+	Numbers []Number    `json:"-"` // settings of the learner; JSON has one key for each, after kernel
 
-	Score   string    `json:"score"`   // what cells are chosen by: a metric
-	Folds   []float64 `json:"folds"`   // the score on each
-	Mean    float64   `json:"mean"`    // of Folds
-	Correct int       `json:"correct"` // rows that got their class while they were held out; 0 of a regression
+	Score   string    `json:"score"`   // name of the metric by which cells are compared
+	Folds   []float64 `json:"folds"`   // score on each fold
+	Mean    float64   `json:"mean"`    // mean of Folds
+	Correct int       `json:"correct"` // number of rows that were classified correctly while held out; 0 for a regression
 	Rows    int       `json:"n"`
-	Best    bool      `json:"best"` // the one that was chosen
-	// The same cell on pooled rows, computed by a launching process that owns the data; null
-	// otherwise.
+	Best    bool      `json:"best"` // whether the job chose this cell
+	// Scores of the same cell on pooled rows. A process that owns all data computes them; otherwise
+	// they are null.
 	PooledMean    *float64 `json:"pooled_mean"`
 	PooledCorrect *int     `json:"pooled_correct"`
 }
 
-// Number is a setting of a learner for which a job may list several values.
+// Number is a setting of a learner for which a job file may list several values.
 type Number struct {
 	Key   string
 	Value float64
 }
 
-// NumbersOf returns a learner's numbers, in canonical order. It omits zeros.
+// NumbersOf returns the numeric settings of a learner, in canonical order. It omits zeros.
 func NumbersOf(l job.Named) []Number {
 	var list []Number
 	keys, texts := l.Varying()
 	for i, text := range texts {
 		value, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			panic("learner: a number of a job is none: " + err.Error()) // its section has written it
+			panic("learner: a number of a job is none: " + err.Error()) // the learner's own section has formatted the number
 		}
 		list = append(list, Number{keys[i], value})
 	}
 	return list
 }
 
-// Number returns the number of a key; 0 if the cell has none.
+// Number returns the value of a setting, or 0 if the cell does not have it.
 func (c *Cell) Number(key string) float64 {
 	if i := slices.IndexFunc(c.Numbers, func(n Number) bool { return n.Key == key }); i >= 0 {
 		return c.Numbers[i].Value
@@ -56,7 +56,7 @@ func (c *Cell) Number(key string) float64 {
 	return 0
 }
 
-// MarshalJSON writes the numbers after the kernel.
+// MarshalJSON writes the learner's settings after the kernel.
 func (c Cell) MarshalJSON() ([]byte, error) {
 	type plain Cell
 	text, err := json.Marshal(plain(c))
@@ -78,7 +78,7 @@ func (c Cell) MarshalJSON() ([]byte, error) {
 	return slices.Insert(text, len(`{"kernel":`)+len(first), numbers...), nil
 }
 
-// UnmarshalJSON reads the keys between the kernel and the score as the learner's numbers.
+// UnmarshalJSON reads the keys between kernel and score as the learner's settings.
 func (c *Cell) UnmarshalJSON(text []byte) error {
 	type plain Cell
 	c.Numbers = nil
@@ -86,7 +86,7 @@ func (c *Cell) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
-	_, err := d.Token() // the brace
+	_, err := d.Token() // the opening brace
 	for err == nil && d.More() {
 		key, failed := d.Token()
 		if failed != nil || key == "score" {

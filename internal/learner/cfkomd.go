@@ -7,17 +7,17 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// CFKOMD is the recommender of learn/komd.
+// CFKOMD is the recommender of package learn/komd.
 type CFKOMD struct{ Profile }
 
 var _ job.Learner = (*CFKOMD)(nil)
 
-// Name and New implement [job.Kind], with Task [job.Learner].
+// Name and New implement [job.Kind]; with Task they implement [job.Learner].
 func (CFKOMD) Name() string        { return "cf-komd" }
 func (CFKOMD) New() section.Values { return new(CFKOMD) }
 func (CFKOMD) Task() job.Task      { return job.Task{} }
 
-// Section declares the keys.
+// Section declares the keys of the job file.
 func (l *CFKOMD) Section() *section.Section {
 	return &section.Section{Doc: "A recommender: it ranks the items that a person has not liked yet.", Fields: []section.Field{
 		lambdaKey(&l.Lambda, "0.1", "The penalty on uneven weights, above 0."),
@@ -27,8 +27,7 @@ func (l *CFKOMD) Section() *section.Section {
 	}}
 }
 
-// ProfileOf returns the profile of a job's learner; nil for a learner that does not learn
-// from lists.
+// ProfileOf returns the settings of a job's recommender, or nil if its learner is another one.
 func ProfileOf(j *job.Job) *Profile {
 	if l, is := j.Learner.Values.(*CFKOMD); is {
 		return &l.Profile

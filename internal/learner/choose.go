@@ -11,17 +11,17 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Choice is the cell of a job's grid with which the model is trained.
+// Choice is the cell of a job's grid that was chosen to train the model.
 type Choice struct {
-	Job  *job.Job // with this cell alone, and its gamma a plain number
-	Grid []Cell   // all cells from which it was chosen; empty without folds
+	Job  *job.Job // the job with only this cell, and with gamma as a plain number
+	Grid []Cell   // all cells of the grid; empty without folds
 
-	searched *Searched // nil without folds
+	searched *Searched // the cross-validation; nil without folds
 }
 
-// Choose returns the job with its kernels in plain numbers and, with folds, the cell of its grid
-// with the highest mean score. progress may be nil. A search ends soon after ctx does, with an
-// error that wraps ctx's error.
+// Choose cross-validates the grid of a job with folds, and chooses the cell with the highest mean
+// score. It replaces data-dependent units of gamma by numbers. progress may be nil. If ctx ends,
+// the search soon stops with an error that wraps ctx's error.
 func Choose(ctx context.Context, j *job.Job, t Problem, progress func(done, total int) error) (*Choice, error) {
 	t.Order = j.Data.Order
 	return choose(ctx, j, t, func(g Grid) (*Searched, int, error) {
@@ -33,7 +33,8 @@ func Choose(ctx context.Context, j *job.Job, t Problem, progress func(done, tota
 	})
 }
 
-// ChooseCell is like Choose, for a cell that others have chosen with the same grid.
+// ChooseCell is like Choose, but takes the given cell, which other members chose from the same
+// grid.
 func ChooseCell(ctx context.Context, j *job.Job, t Problem, cell int) (*Choice, error) {
 	t.Order = j.Data.Order
 	return choose(ctx, j, t, func(g Grid) (*Searched, int, error) {
@@ -42,7 +43,7 @@ func ChooseCell(ctx context.Context, j *job.Job, t Problem, cell int) (*Choice, 
 	})
 }
 
-// choose searches the job's grid if it has folds.
+// choose runs search on the job's grid if the job has folds.
 func choose(ctx context.Context, j *job.Job, t Problem, search func(Grid) (*Searched, int, error)) (*Choice, error) {
 	plain, err := inPlainNumbers(j, t)
 	if err != nil || j.Data.Folds == 0 {
@@ -59,7 +60,7 @@ func choose(ctx context.Context, j *job.Job, t Problem, search func(Grid) (*Sear
 	return chosen(plain, s, best), nil
 }
 
-// FoldsOf returns the folds in which a job holds out its training rows in turn.
+// FoldsOf returns how a job divides its training rows into folds.
 func FoldsOf(j *job.Job) Folds {
 	return Folds{K: j.Data.Folds, Seed: j.Seed, Task: j.Task()}
 }
@@ -68,7 +69,7 @@ func chosen(plain *job.Job, s *Searched, best int) *Choice {
 	c := &Choice{Job: plain.At(best), searched: s}
 	for i, cell := range s.Cells {
 		one := plain.At(i)
-		if loses(plain.Task().Score) { // the search looks for the highest
+		if loses(plain.Task().Score) { // the search maximises, so a loss changes its sign
 			cell.Mean = -cell.Mean
 			for k := range cell.Scores {
 				cell.Scores[k] = -cell.Scores[k]
@@ -82,9 +83,9 @@ func chosen(plain *job.Job, s *Searched, best int) *Choice {
 	return c
 }
 
-// Fit trains on all rows that are not held out. If none are held out, the fitted classifier has the
-// cross-validation's decisions. progress may be nil. A training ends soon after ctx does, with an
-// error that wraps ctx's error.
+// Fit trains on all rows that are not held out. If no rows are held out, the result has the
+// decisions of the cross-validation. progress may be nil. If ctx ends, the training soon stops with
+// an error that wraps ctx's error.
 func (c *Choice) Fit(ctx context.Context, t Problem, progress func(done, total int) error) (*Fitted, error) {
 	learner, err := SpecOf(c.Job)
 	if err != nil {
@@ -101,22 +102,23 @@ func (c *Choice) Fit(ctx context.Context, t Problem, progress func(done, total i
 	return f, nil
 }
 
-// Work performs the work of one process on a job, step by step, from the products of all rows.
+// Work holds the state of one process that learns from the products of all rows, step by step.
 type Work struct {
 	Problem Problem
-	Choice  *Choice // after step tune, or learn
-	Fitted  *Fitted // after step learn
-	Metrics Metrics // after step evaluate
-	// Holders lists the parties with their rows; it is set before step evaluate. It is nil if
-	// single parties' figures are secret.
+	Choice  *Choice // set by step tune or learn
+	Fitted  *Fitted // set by step learn
+	Metrics Metrics // set by step evaluate
+	// Holders lists the parties with their rows; it must be set before step evaluate. It is nil if
+	// the figures of single parties are secret.
 	Holders []PartyRows
-	// Assessment describes the same predictions after step evaluate; nil if there is no truth.
+	// Assessment evaluates the same predictions in detail. Step evaluate sets it; it is nil without
+	// a truth.
 	Assessment *Assessment
 }
 
-// Do performs step tune, learn or evaluate; learn performs tune if nobody has. counts returns a
-// reporter of progress, which may be nil, for each of the first two. A step ends soon after ctx
-// does, with an error that wraps ctx's error.
+// Do performs one step: tune, learn or evaluate. Step learn first performs tune if necessary. For
+// each part of a step, counts returns a progress function, which may be nil. If ctx ends, the step
+// soon stops with an error that wraps ctx's error.
 func (w *Work) Do(ctx context.Context, j *job.Job, step string, counts func(part string) func(done, total int) error) error {
 	var err error
 	switch step {
@@ -132,12 +134,12 @@ func (w *Work) Do(ctx context.Context, j *job.Job, step string, counts func(part
 	case "evaluate":
 		err = w.evaluate(j.Seed)
 	default:
-		err = fmt.Errorf("%s: no step %s", j.Protocol.Name(), step)
+		err = fmt.Errorf("%s: step %s does not exist", j.Protocol.Name(), step)
 	}
 	return err
 }
 
-// evaluate measures and assesses the predictions.
+// evaluate computes the metrics and the assessment of the predictions.
 func (w *Work) evaluate(seed uint64) error {
 	var err error
 	if w.Metrics, err = w.Fitted.Measure(); err != nil {
@@ -155,8 +157,8 @@ func (w *Work) evaluate(seed uint64) error {
 	return err
 }
 
-// ExplainFailure classifies a failure to learn: labels, numbers and parameters that contradict each other
-// are bad input, unless ctx has ended.
+// ExplainFailure classifies an error of learning. Unless ctx has ended, it is an input error:
+// labels, numbers or parameters contradict each other.
 func ExplainFailure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -164,8 +166,7 @@ func ExplainFailure(ctx context.Context, err error) error {
 	return fault.BadInput(err)
 }
 
-// inPlainNumbers returns the job with every gamma that has a data-dependent unit replaced by a
-// number.
+// inPlainNumbers returns the job with every data-dependent gamma replaced by a number.
 func inPlainNumbers(j *job.Job, t Problem) (*job.Job, error) {
 	out := *j
 	units := make(map[job.GammaUnit]float64)
@@ -182,7 +183,7 @@ func inPlainNumbers(j *job.Job, t Problem) (*job.Job, error) {
 		}
 		unit := units[k.GammaUnit]
 		if !(unit > 0) {
-			return k, fault.BadInputf("gamma_unit %s is %v: too many training rows are equal, or zero; give gamma without a unit", k.GammaUnit, unit)
+			return k, fault.BadInputf("gamma_unit %s is %v, because too many training rows are equal or zero; give gamma without a unit", k.GammaUnit, unit)
 		}
 		return k.Over(unit), nil
 	}
@@ -199,7 +200,7 @@ func inPlainNumbers(j *job.Job, t Problem) (*job.Job, error) {
 	return &out, nil
 }
 
-// gridOfJob returns the grid of a job without units.
+// gridOfJob returns the grid of a job whose gammas are plain numbers.
 func gridOfJob(j *job.Job) (Grid, error) {
 	var g Grid
 	for _, k := range j.Kernels() {

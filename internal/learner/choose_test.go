@@ -190,7 +190,7 @@ func TestChooseRefuses(t *testing.T) {
 		task          learner.Problem
 		want          string
 	}{
-		{"equal rows", "{name: rbf, gamma_unit: median}", equal, "gamma_unit median is 0: too many training rows are equal, or zero; give gamma without a unit"},
+		{"equal rows", "{name: rbf, gamma_unit: median}", equal, "gamma_unit median is 0, because too many training rows are equal or zero; give gamma without a unit"},
 		{"a class of one row", "{name: linear}", single, "a class has a single training row"},
 		{"fewer rows than folds", "{name: linear}", ring(2, 0), "a class has a single training row"},
 		{"a gamma beyond bounds", "{name: rbf, gamma: 1.0e-200}", ring(12, 0), "gamma of rbf is 1e-200"},

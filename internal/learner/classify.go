@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// classify trains a classifier once the labels are classes.
+// classify trains a classifier with the labels converted to class codes.
 func (t Training) classify(kind model.Kind, train func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error)) (*Solution, error) {
 	classes, codes := dataset.ClassesIn(t.Order, t.Labels)
 	if len(classes) < 2 {
@@ -24,9 +24,9 @@ func (t Training) classify(kind model.Kind, train func(codes []int, classes []st
 	return &Solution{Head: model.Voters(kind, c.Compact(), calibration), Support: c.Support(), Figures: Metrics{}}, nil
 }
 
-// measureClasses adds accuracy, balanced_accuracy, f1_micro, f1_macro and auc; for two classes
-// average_precision, and for probabilities brier. It omits figures that need rows of all classes if
-// the held-out rows lack one.
+// measureClasses adds accuracy, balanced_accuracy, f1_micro, f1_macro and auc. For two classes it
+// adds average_precision, and for probabilities also brier. It omits figures for which the held-out
+// rows lack a class.
 func (f *Fitted) measureClasses(m Metrics) error {
 	confusion, err := metrics.NewConfusionMatrix(f.Truth, f.Predicted)
 	if err != nil {
@@ -44,7 +44,7 @@ func (f *Fitted) measureClasses(m Metrics) error {
 // measureScores adds average_precision and brier.
 func (f *Fitted) measureScores(m Metrics) {
 	classes, codes := dataset.ClassesIn(f.order, slices.Concat(f.Truth, f.Head.Classes))
-	if len(classes) != len(f.Head.Classes) { // with a class that no learner knows
+	if len(classes) != len(f.Head.Classes) { // the held-out rows have a class that the classifier does not know
 		return
 	}
 	codes = codes[:len(f.Truth)]
@@ -61,7 +61,7 @@ func (f *Fitted) measureScores(m Metrics) {
 	}
 }
 
-// ranked orders the held-out rows by their scores for one class that the classifier knows.
+// ranked sorts the held-out rows by their scores for one class that the classifier knows.
 func (f *Fitted) ranked(codes []int, class int) (*metrics.Ranked, error) {
 	scores, err := f.ownScores()
 	if err != nil {
@@ -70,7 +70,7 @@ func (f *Fitted) ranked(codes []int, class int) (*metrics.Ranked, error) {
 	return metrics.Rank(ofClass(codes, class), scores.Column(class))
 }
 
-// ofClass marks the rows of a class.
+// ofClass returns, for each row, whether it belongs to a class.
 func ofClass(codes []int, class int) []bool {
 	is := make([]bool, len(codes))
 	for i, c := range codes {
@@ -79,9 +79,9 @@ func ofClass(codes []int, class int) []bool {
 	return is
 }
 
-// auc returns the area under the ROC curve, averaged over the pairs of classes. A class that the
-// classifier has never seen, as may happen to a party alone, scores below all others. Without a
-// held-out row of every class there is no area.
+// auc returns the area under the ROC curve, averaged over all pairs of classes. A class that the
+// classifier has never seen, as may happen to a party alone, gets scores below all others. It
+// returns false if a class has no held-out row.
 func (f *Fitted) auc() (float64, bool) {
 	classes, codes := dataset.ClassesIn(f.order, slices.Concat(f.Truth, f.Head.Classes))
 	scores, err := f.scores(len(classes), codes[len(f.Truth):])
@@ -92,8 +92,8 @@ func (f *Fitted) auc() (float64, bool) {
 	return auc, err == nil
 }
 
-// scores gives each held-out row one number for each of n classes; known holds
-// the columns of the classes that the classifier knows.
+// scores returns one score for each held-out row and each of n classes. known holds the indices of
+// the classes that the classifier knows.
 func (f *Fitted) scores(n int, known []int) (linalg.Matrix[float64], error) {
 	own, err := f.ownScores()
 	if err != nil {
@@ -112,8 +112,8 @@ func (f *Fitted) scores(n int, known []int) (linalg.Matrix[float64], error) {
 	return all, nil
 }
 
-// ownScores gives each held-out row one number for each class that the
-// classifier knows: the probability, if it is calibrated.
+// ownScores returns one score for each held-out row and each class that the classifier knows. A
+// score is a probability if the classifier is calibrated.
 func (f *Fitted) ownScores() (linalg.Matrix[float64], error) {
 	n := len(f.Head.Classes)
 	if p := f.Head.Probabilities(f.Decisions); p.Cols > 0 {
@@ -127,7 +127,7 @@ func (f *Fitted) ownScores() (linalg.Matrix[float64], error) {
 		return f.Decisions, nil
 	}
 	scores, first := linalg.New[float64](len(f.Truth), n), -1.
-	if pairs { // positive decides for the first class
+	if pairs { // a positive decision favours the first class of a pair
 		first = 1
 	}
 	for i := range f.Decisions.Rows {

@@ -8,15 +8,15 @@ import (
 	"github.com/mercer-fl/mercer/learn/svm"
 )
 
-// Descent are the settings of a linear model on random features.
+// Descent holds the settings of a linear model on random features that is trained in steps.
 type Descent struct {
-	Lambda     float64 // price of the squared norm
-	Iterations int     // blocks of directions
-	Rate       float64 // length of a step; not of training cached
-	Batch      int     // rows of a step; of trainings block and precond
+	Lambda     float64 // weight of the squared norm
+	Iterations int     // number of blocks of random features
+	Rate       float64 // step size; unused by training cached
+	Batch      int     // rows in one step; used by trainings block and precond
 }
 
-// section declares the keys, for a loss that doc describes.
+// section declares the keys for a loss; doc describes the loss.
 func (d *Descent) section(doc string) *section.Section {
 	return &section.Section{Doc: doc, Fields: []section.Field{
 		lambdaKey(&d.Lambda, "1e-06", "The penalty on the squared norm, above 0."),
@@ -30,7 +30,7 @@ func (d *Descent) section(doc string) *section.Section {
 
 func (d *Descent) finish(in *section.Place) error {
 	err := in.Positive("lambda", d.Lambda)
-	if in.Given("rate") { // by default it goes by the training
+	if in.Given("rate") { // the default depends on the training
 		err = errors.Join(err, in.Positive("rate", d.Rate))
 	}
 	return errors.Join(err, in.Some("batch", d.Batch), in.Some("iterations", d.Iterations))
@@ -39,7 +39,8 @@ func (d *Descent) finish(in *section.Place) error {
 // OptimizerParams implements [LossLearner].
 func (d *Descent) OptimizerParams() *Descent { return d }
 
-// OptimizerParamsOf returns a job's learner and its settings if it has a loss; otherwise nil.
+// OptimizerParamsOf returns a job's learner and its settings if the learner has a loss; otherwise
+// it returns nil.
 func OptimizerParamsOf(j *job.Job) (LossLearner, *Descent) {
 	if on, able := j.Learner.Values.(LossLearner); able {
 		return on, on.OptimizerParams()
@@ -47,8 +48,8 @@ func OptimizerParamsOf(j *job.Job) (LossLearner, *Descent) {
 	return nil, nil
 }
 
-// exactMachine and exactRidge convert lambda for n rows: linear models on random features minimise
-// the mean of losses and lambda/2 |w|^2, learners on a kernel matrix minimise sums.
+// exactMachine and exactRidge convert lambda for n rows. Linear models on random features minimise
+// the mean of losses plus lambda/2 |w|^2, but learners on a kernel matrix minimise sums.
 func exactMachine(price float64) job.Named {
 	return job.Named{Kind: SVC{}, Values: &SVC{Params: svm.Params{C: 1 / price}}}
 }

@@ -1,4 +1,4 @@
-// Package learner selects and fits a job's learner on a linear Gram matrix and measures it on
+// Package learner selects a job's learner, fits it on a linear Gram matrix, and measures it on
 // held-out rows. The coordinator uses it on the Gram matrix of a protocol. The launching process,
 // which owns the data, uses it on raw rows for the comparisons pooled (the cost of privacy) and
 // alone (the gain of joining). One function fits all three.

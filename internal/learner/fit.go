@@ -12,79 +12,79 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Problem is a set of rows, some of them held out. A learner sees only the dot products of a row
-// with the others.
+// Problem is a set of rows, some of them held out. A learner sees only the inner products of the
+// rows.
 type Problem struct {
-	Gram linalg.Matrix[float64] // n x n, x_i . x_j
-	// X holds the rows themselves in place of Gram, if one process has them: products are computed
-	// on demand. Learners that are not [Rowwise] need Gram.
+	Gram linalg.Matrix[float64] // n x n matrix of the inner products x_i . x_j
+	// X holds the rows themselves, instead of Gram, if one process has them. Products are then
+	// computed on demand. Learners that are not [Rowwise] need Gram.
 	X      linalg.Rows
-	Labels []string // n: classes or numbers; nil for learners that need none
-	Test   []bool   // n, true: held out
-	Groups []string // n, of rows that are in one fold; nil for none
-	Order  []string // of the classes; nil: as package dataset orders them
+	Labels []string // n classes or numbers; nil for learners that need no labels
+	Test   []bool   // n flags; true: the row is held out
+	Groups []string // n groups; rows of one group are in the same fold; nil: no groups
+	Order  []string // order of the classes; nil: the order of package dataset
 }
 
-// Spec holds the kernel and the solver of a fit.
+// Spec selects the kernel and the solver of a fit.
 type Spec struct {
 	Kernel kernel.Kernel
 	Solver Solver
 }
 
-// Solver is a learner on a kernel, with its settings.
+// Solver is a learner on a kernel matrix, with its settings.
 type Solver interface {
 	// Fit learns from the training rows.
 	Fit(t Training) (*Solution, error)
-	// Measure adds to m the figures on the held-out rows.
+	// Measure adds the metrics on the held-out rows to m.
 	Measure(f *Fitted, m Metrics) error
 }
 
-// Training holds the input of a solver.
+// Training is the input of a solver.
 type Training struct {
 	Kernel   kernel.Source
-	Labels   []string // nil: none
-	Order    []string // of the classes; nil: as package dataset orders them
+	Labels   []string // nil: no labels
+	Order    []string // order of the classes; nil: the order of package dataset
 	Progress func(done, total int) error
-	// Interrupt returns the reason why the training should stop, or nil.
+	// Interrupt returns the reason why the training should stop, or nil to continue.
 	Interrupt func() error
 }
 
-// Solution holds the functions that a solver has learnt.
+// Solution holds the functions that a solver has learned.
 type Solution struct {
 	Head        model.Head
-	Support     []int     // rows of the training that the functions are over, ascending
-	Figures     Metrics   // of the training itself; not nil
-	Eigenvalues []float64 // of components; else nil
-	// Decide, if set, replaces the head's functions if it can use more of the kernel of the
-	// held-out rows with the support and of each with itself.
+	Support     []int     // training rows over which the functions are defined, ascending
+	Figures     Metrics   // metrics of the training itself; not nil
+	Eigenvalues []float64 // eigenvalues of components; nil for other learners
+	// Decide, if set, replaces the head's functions for held-out rows. It gets the kernel of the
+	// held-out rows with the support (cross), and of each row with itself (prior).
 	Decide func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64]
 }
 
 // Fitted is a trained learner with its decisions on the held-out rows.
 type Fitted struct {
-	Head        model.Head             // over the rows in Support
-	Support     []int                  // rows of the task that the model needs
-	Decisions   linalg.Matrix[float64] // held-out rows x outputs, as model.Output says
-	Predicted   []string               // of the held-out rows; nil where nothing is predicted
-	Truth       []string               // labels of the held-out rows; nil: none
-	Eigenvalues []float64              // of a kernel PCA
+	Head        model.Head             // functions over the rows in Support
+	Support     []int                  // rows of the problem that the model needs
+	Decisions   linalg.Matrix[float64] // held-out rows x outputs; model.Output gives their meaning
+	Predicted   []string               // predictions for the held-out rows; nil if the learner predicts nothing
+	Truth       []string               // labels of the held-out rows; nil: no labels
+	Eigenvalues []float64              // eigenvalues of a kernel PCA; otherwise nil
 
 	method  Solver
-	held    int     // held-out rows
-	folds   [][]int // of the held-out rows, if they were held out in turn; nil: all at once
-	figures Metrics // found while fitting
+	held    int     // number of held-out rows
+	folds   [][]int // held-out rows of each fold of a cross-validation; otherwise nil
+	figures Metrics // metrics of the training
 	order   []string
 }
 
-// ErrOneClass reports that all training rows have one class.
+// ErrOneClass is the error if all training rows have the same class.
 var ErrOneClass = errors.New("all training rows have the same label; a classifier needs two classes or more")
 
-// ErrNumbers reports that a regression met a label that is not a number. It quotes no label,
-// because labels are for the rows' owner only.
+// ErrNumbers is the error if a regression meets a label that is not a number. It quotes no label,
+// because only the owner of the rows may see labels.
 var ErrNumbers = errors.New("a label is not a finite number; a regression needs numbers")
 
-// Fit trains on the rows that are not held out and decides the others. progress may be nil.
-// Training in progress when ctx ends stops soon, with an error that wraps ctx's error.
+// Fit trains on the rows that are not held out, and computes the decisions for the others. progress
+// may be nil. If ctx ends, the training soon stops with an error that wraps ctx's error.
 func Fit(ctx context.Context, t Problem, l Spec, progress func(done, total int) error) (*Fitted, error) {
 	train, test := t.Rows()
 	f, err := t.fit(t.matrix(l.Kernel), train, test, l.Solver, progress, ctx.Err)
@@ -94,7 +94,8 @@ func Fit(ctx context.Context, t Problem, l Spec, progress func(done, total int) 
 	return f, nil
 }
 
-// fit trains on some rows of the problem, whose kernel matrix is all, and decides others.
+// fit trains on the rows train and computes decisions for the rows test. all is the kernel matrix
+// of the problem.
 func (t Problem) fit(all kernel.Source, train, test []int, m Solver, progress func(done, total int) error, interrupt func() error) (*Fitted, error) {
 	got, err := m.Fit(Training{kernel.Subset(all, train), linalg.At(t.Labels, train), t.Order, progress, interrupt})
 	if err != nil {
@@ -112,7 +113,7 @@ func (t Problem) fit(all kernel.Source, train, test []int, m Solver, progress fu
 	return f, nil
 }
 
-// matrix returns a kernel's matrix of all rows.
+// matrix returns the matrix of a kernel between all rows.
 func (t Problem) matrix(k kernel.Kernel) kernel.Source {
 	if t.X != nil {
 		return kernel.NewLazyOf(t.X, k)
@@ -120,7 +121,7 @@ func (t Problem) matrix(k kernel.Kernel) kernel.Source {
 	return kernel.Of(t.Gram, k)
 }
 
-// decided returns the solution's decisions on the held-out rows.
+// decided returns the solution's decisions for the held-out rows.
 func (s *Solution) decided(all kernel.Source, test, support []int) linalg.Matrix[float64] {
 	if s.Decide != nil && len(test) > 0 {
 		cross, diagonal := linalg.New[float64](len(test), len(support)), make([]float64, all.Len())
@@ -135,7 +136,7 @@ func (s *Solution) decided(all kernel.Source, test, support []int) linalg.Matrix
 	return out
 }
 
-// Rows returns the indices of the training and of the held-out rows.
+// Rows returns the indices of the training rows and of the held-out rows.
 func (t Problem) Rows() (train, test []int) {
 	for i, held := range t.Test {
 		if held {
@@ -147,8 +148,8 @@ func (t Problem) Rows() (train, test []int) {
 	return train, test
 }
 
-// Constant returns the classifier for a party whose training rows have one class only: it always
-// predicts that class and has no decisions.
+// Constant returns a classifier that always predicts one class. It is for a party whose training
+// rows have a single class, and has no decisions.
 func Constant(j *job.Job, class string, truth []string) (*Fitted, error) {
 	m, err := solverOf(j.Learner, j.Seed)
 	if err != nil {
@@ -162,8 +163,8 @@ func Constant(j *job.Job, class string, truth []string) (*Fitted, error) {
 	return f, nil
 }
 
-// SpecOf builds the kernel and the solver from a job's sections kernel and learner. The job has
-// neither grid nor units.
+// SpecOf builds the kernel and the solver of a job. The job must have neither a grid nor units of
+// gamma.
 func SpecOf(j *job.Job) (Spec, error) {
 	k, err := kernel.New(j.Kernel.Spec())
 	if err != nil {
@@ -176,12 +177,12 @@ func SpecOf(j *job.Job) (Spec, error) {
 func solverOf(l job.Named, seed uint64) (Solver, error) {
 	on, able := l.Values.(KernelLearner)
 	if !able {
-		return nil, fault.BadInputf("learner: %q cannot be run", l.Name())
+		return nil, fault.BadInputf("learner: learner %q cannot learn from a kernel matrix", l.Name())
 	}
 	return on.Solver(seed), nil
 }
 
-// OutputOf describes the meaning of the numbers that a model of a job's learner returns for a row.
+// OutputOf describes the outputs of the models of a job's learner: what each number of a row means.
 func OutputOf(j *job.Job, classes []string) model.Output {
 	return model.Output{Kind: model.NewKind(j.Learner.Name(), j.Task().Shape), Classes: classes}
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// GP is a Gaussian process on targets that are scaled to mean 0 and variance 1 (scikit-learn's
-// normalize_y); predictions and deviations are in the targets' unit.
+// GP is a Gaussian process. It scales targets to mean 0 and variance 1, like scikit-learn's
+// normalize_y; predictions and deviations have the unit of the targets.
 type GP struct {
-	Noise float64 // above 0, the variance of a measurement where the targets have variance 1
+	Noise float64 // variance of the noise for targets of variance 1; above 0
 }
 
 var (
@@ -23,12 +23,12 @@ var (
 	_ job.Learner   = (*GP)(nil)
 )
 
-// Name and New implement [job.Kind], with Task [job.Learner].
+// Name and New implement [job.Kind]; with Task they implement [job.Learner].
 func (GP) Name() string        { return "gp" }
 func (GP) New() section.Values { return new(GP) }
 func (GP) Task() job.Task      { return job.Numbers() }
 
-// Section declares the keys.
+// Section declares the keys of the job file.
 func (g *GP) Section() *section.Section {
 	return &section.Section{Doc: "A Gaussian process: it predicts numbers, each with a deviation.", Fields: []section.Field{
 		{Key: "noise", Value: section.Number{Dst: &g.Noise}, List: true, Default: "0.1",
@@ -77,8 +77,8 @@ func (g GP) Fit(t Training) (*Solution, error) {
 	return f, nil
 }
 
-// Measure also adds the mean of the deviations, and the share of held-out rows within 1.96
-// deviations: 0.95 for a well-calibrated process.
+// Measure adds the metrics of a regression, the mean deviation, and the share of held-out rows
+// within 1.96 deviations. This share is 0.95 for a well-calibrated process.
 func (GP) Measure(f *Fitted, m Metrics) error {
 	if err := f.measureNumbers(m); err != nil {
 		return err

@@ -9,10 +9,11 @@ import (
 	"github.com/mercer-fl/mercer/learn/linear"
 )
 
-// Huber is a linear model with the Huber loss: half the square for small errors; see learn/linear.
+// Huber is a linear model with the Huber loss, which is half the square for small errors and linear
+// for large ones; see learn/linear.
 type Huber struct {
 	Descent
-	Delta float64 // error from which on the loss is straight, in the unit of the labels
+	Delta float64 // error at which the loss becomes linear, in the unit of the labels
 }
 
 var (
@@ -20,12 +21,12 @@ var (
 	_ job.Learner = (*Huber)(nil)
 )
 
-// Name and New implement [job.Kind], with Task [job.Learner].
+// Name and New implement [job.Kind]; with Task they implement [job.Learner].
 func (Huber) Name() string        { return "huber" }
 func (Huber) New() section.Values { return new(Huber) }
 func (Huber) Task() job.Task      { return job.Numbers() }
 
-// Section declares the keys.
+// Section declares the keys of the job file.
 func (l *Huber) Section() *section.Section {
 	s := l.section("A linear model on random features, by the Huber loss: squared for small errors, linear for large ones.")
 	s.Fields = slices.Insert(s.Fields, 2, section.Field{Key: "delta", Value: section.Number{Dst: &l.Delta}, Default: "1",

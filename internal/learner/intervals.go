@@ -70,7 +70,7 @@ type areas struct {
 	of    []func(times []int) (float64, bool)
 }
 
-// areas lists the metrics of the rows' scores that have a value.
+// areas returns those metrics of the rows' scores that have a value.
 func (r *rated) areas() (list areas) {
 	add := func(name string, f func(times []int) (float64, bool)) {
 		list.names, list.of = append(list.names, name), append(list.of, f)
@@ -92,7 +92,8 @@ func (r *rated) areas() (list areas) {
 	return list
 }
 
-// brier returns the Brier score of rows with multiplicities.
+// brier returns a function that computes the Brier score of a bootstrap sample. times is the number
+// of times that each row is in the sample.
 func (r *rated) brier() func(times []int) (float64, bool) {
 	errors := make([]float64, len(r.truth))
 	for i := range errors {
@@ -124,7 +125,8 @@ func boundNumbers(a *Assessment, truth, predicted []float64, seed uint64) error 
 	return err
 }
 
-// numberFigures returns rmse, mae and r2 of rows with multiplicities.
+// numberFigures returns rmse, mae and r2 of a bootstrap sample. times is the number of times that
+// each row is in the sample.
 func numberFigures(truth, predicted []float64, times []int) (rmse, mae, r2 float64) {
 	var mean, squares, sizes, total float64
 	n := float64(len(truth))
@@ -142,7 +144,7 @@ func numberFigures(truth, predicted []float64, times []int) (rmse, mae, r2 float
 	return math.Sqrt(squares / n), sizes / n, r2
 }
 
-// named maps names to intervals; it omits figures without an interval.
+// named returns the intervals by name; it omits figures without an interval.
 func named(names []string, got []*metrics.Interval) map[string]*metrics.Interval {
 	all := make(map[string]*metrics.Interval)
 	for i, name := range names {

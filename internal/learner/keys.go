@@ -7,26 +7,26 @@ import (
 	"github.com/mercer-fl/mercer/learn/svm"
 )
 
-// Keys that several learners share, named as in LIBSVM and scikit-learn.
+// Keys of job files that several learners share. Their names are those of LIBSVM and scikit-learn.
 
 func cKey(dst *float64) section.Field {
 	return section.Field{Key: "C", Value: section.Number{Dst: dst}, List: true, Default: "1", Doc: "The penalty on margin errors, above 0."}
 }
 
-// Cache limits the rows of a kernel matrix that a training keeps.
+// Cache is the memory in MiB for rows of the kernel matrix during a training.
 type Cache struct{ MiB int }
 
-var _ Rowwise = (*Cache)(nil) // 0: the default
+var _ Rowwise = (*Cache)(nil)
 
 func (c *Cache) key() section.Field {
 	return section.Field{Key: "cache_size", Value: section.Whole{Dst: &c.MiB}, Else: "200",
 		Doc: "The memory for kernel rows in MiB, 1 or more: it changes the time of training, never the model."}
 }
 
-// finish rejects cache_size 0.
+// finish refuses a cache_size of 0.
 func (c *Cache) finish(in *section.Place) error { return in.Some("cache_size", c.MiB) }
 
-// bytes returns the limit; 0 means the default.
+// bytes returns the limit in bytes; 0 means the default.
 func (c Cache) bytes() int64 { return int64(c.MiB) << 20 }
 
 // Rowwise implements [Rowwise].
@@ -44,7 +44,7 @@ func weightKey(dst *map[string]float64, doc string) section.Field {
 	return section.Field{Key: "class_weight", Value: section.Weights{Dst: dst}, Else: "1 for each class", Doc: doc}
 }
 
-// balance parses weights, or the word balanced.
+// balance parses class weights or the word balanced.
 type balance struct {
 	section.Weights
 	on *bool

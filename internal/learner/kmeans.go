@@ -20,12 +20,12 @@ var (
 	_ job.Learner   = (*KMeans)(nil)
 )
 
-// Name and New implement [job.Kind], with Task [job.Learner].
+// Name and New implement [job.Kind]; with Task they implement [job.Learner].
 func (KMeans) Name() string        { return "kmeans" }
 func (KMeans) New() section.Values { return new(KMeans) }
 func (KMeans) Task() job.Task      { return job.Task{} }
 
-// Section declares the keys.
+// Section declares the keys of the job file.
 func (p *KMeans) Section() *section.Section {
 	return &section.Section{Doc: "Kernel k-means: it puts rows into clusters.", Fields: []section.Field{
 		{Key: "n_clusters", Value: section.Whole{Dst: &p.Clusters}, Default: "8", Doc: "The number of clusters, 1 or more."},
@@ -39,7 +39,8 @@ func (p *KMeans) Solver(seed uint64) Solver {
 	return one
 }
 
-// Fit writes the distances as functions: |mean|^2 - 2/|c| sum_(j in c) k(x, j).
+// Fit implements [Solver]. It writes the squared distances to the means as kernel expansions:
+// |mean|^2 - 2/|c| sum_(j in c) k(x, j).
 func (p KMeans) Fit(t Training) (*Solution, error) {
 	p.Interrupt = t.Interrupt
 	m, err := kmeans.Fit(t.Kernel, p.Params)
@@ -47,7 +48,7 @@ func (p KMeans) Fit(t Training) (*Solution, error) {
 		return nil, err
 	}
 	n := t.Kernel.Len()
-	zero := m.Distances(linalg.New[float64](1, n)).Row(0) // |mean|^2
+	zero := m.Distances(linalg.New[float64](1, n)).Row(0) // |mean|^2 of each cluster
 	sizes := make([]float64, p.Clusters)
 	for _, c := range m.Assignment {
 		sizes[c]++
@@ -76,7 +77,8 @@ func (p KMeans) Fit(t Training) (*Solution, error) {
 	return f, nil
 }
 
-// Measure adds the agreement of the held-out rows' clusters with their labels, if they have any.
+// Measure adds the agreement between the clusters of held-out rows and their labels, if there are
+// labels.
 func (KMeans) Measure(f *Fitted, m Metrics) error {
 	if f.Truth == nil {
 		return nil

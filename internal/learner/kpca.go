@@ -19,12 +19,12 @@ var (
 	_ job.Learner   = (*KPCA)(nil)
 )
 
-// Name and New implement [job.Kind], with Task [job.Learner].
+// Name and New implement [job.Kind]; with Task they implement [job.Learner].
 func (KPCA) Name() string        { return "kpca" }
 func (KPCA) New() section.Values { return new(KPCA) }
 func (KPCA) Task() job.Task      { return job.Task{} }
 
-// Section declares the keys.
+// Section declares the keys of the job file.
 func (p *KPCA) Section() *section.Section {
 	return &section.Section{Doc: "Kernel principal component analysis: it gives rows new coordinates.", Fields: []section.Field{
 		{Key: "n_components", Value: section.Whole{Dst: &p.Components}, Default: "2", Doc: "The number of components, 1 or more."},
@@ -37,7 +37,8 @@ func (p *KPCA) Solver(uint64) Solver { return *p }
 // Sums implements [SumsLearner].
 func (p *KPCA) Sums() Objective { return Objective{Components: p.Components} }
 
-// Fit writes the scores as functions: the score of x along component c is
+// Fit implements [Solver]. It writes the scores as kernel expansions: the score of x along
+// component c is
 //
 //	sum_j a_j (k(x, j) - mean of k(x, .) - mean_j + mean),  a = u_c / sqrt(lambda_c)
 //
@@ -50,7 +51,7 @@ func (p KPCA) Fit(t Training) (*Solution, error) {
 	h := model.Head{Output: model.Output{Kind: model.KPCA}}
 	for c, lambda := range m.Eigenvalues {
 		coef, rho := make([]float64, t.Kernel.Len()), 0.0
-		shift := linalg.Sum(m.Vectors.Row(c)) / float64(len(coef)) // 0 up to rounding
+		shift := linalg.Sum(m.Vectors.Row(c)) / float64(len(coef)) // 0 except for rounding
 		for j, u := range m.Vectors.Row(c) {
 			coef[j] = (u - shift) / math.Sqrt(lambda)
 			rho += u / math.Sqrt(lambda) * (m.Centring.Means[j] - m.Centring.Mean)
@@ -71,17 +72,17 @@ func (p KPCA) Fit(t Training) (*Solution, error) {
 }
 
 // Measure implements [Solver].
-func (KPCA) Measure(*Fitted, Metrics) error { return nil } // all is known from fitting
+func (KPCA) Measure(*Fitted, Metrics) error { return nil } // Fit has computed all metrics
 
-// trace is the sum of all eigenvalues of the centred kernel matrix.
+// trace returns the sum of all eigenvalues of the centred kernel matrix.
 func trace(t Training, m *kpca.Model) float64 {
 	diagonal := make([]float64, t.Kernel.Len())
 	t.Kernel.Diagonal(diagonal)
 	return linalg.Sum(diagonal) - float64(len(diagonal))*m.Centring.Mean
 }
 
-// explained returns the share of the squared distance of rows to the training mean that their
-// scores explain.
+// explained returns the share of the rows' squared distance to the training mean that the scores
+// explain.
 func explained(m *kpca.Model, scores, cross linalg.Matrix[float64], prior []float64) (float64, bool) {
 	kept, all := 0.0, 0.0
 	for i, xx := range prior {

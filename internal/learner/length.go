@@ -7,23 +7,23 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// MaxRows limits the rows whose whole matrix a process holds although it could avoid it; the matrix
-// takes 2 GiB.
+// MaxRows is the largest number of rows for which a process computes a whole matrix that it could
+// avoid. Such a matrix takes 2 GiB.
 const MaxRows = 1 << 14
 
-// length returns the unit of gamma over the training rows.
+// length returns the value of a unit of gamma on the training rows.
 func (t Problem) length(u job.GammaUnit) (float64, error) {
 	if u == job.Norm {
 		return t.MeanSquaredNorm(), nil
 	}
 	if train, _ := t.Rows(); t.X != nil && len(train) > MaxRows {
-		return 0, fault.BadInputf("gamma_unit %s needs the products of all training rows; there are %d, and at most %d (2 GiB) are possible: give gamma without a unit, or gamma_unit %s", u, len(train), MaxRows, job.Norm)
+		return 0, fault.BadInputf("gamma_unit %s requires the products of all training rows; there are %d rows, and at most %d (2 GiB) are allowed; give gamma without a unit, or gamma_unit %s", u, len(train), MaxRows, job.Norm)
 	}
 	return t.MedianSquaredDistance(), nil
 }
 
-// MedianSquaredDistance returns the median squared distance between the rows that are not held out.
-// It computes a Gram matrix if the problem has none.
+// MedianSquaredDistance returns the median squared distance between training rows. It computes a
+// Gram matrix if the problem has none.
 func (t Problem) MedianSquaredDistance() float64 {
 	train, _ := t.Rows()
 	if t.X != nil {
@@ -32,7 +32,7 @@ func (t Problem) MedianSquaredDistance() float64 {
 	return kernel.MedianSquaredDistance(t.Gram, train)
 }
 
-// MeanSquaredNorm returns the mean squared norm of the rows that are not held out.
+// MeanSquaredNorm returns the mean squared norm of the training rows.
 func (t Problem) MeanSquaredNorm() float64 {
 	train, _ := t.Rows()
 	if t.X == nil {

@@ -2,16 +2,17 @@ package learner
 
 import "github.com/mercer-fl/mercer/linalg"
 
-// Likeness compares the components of held-out rows with those of pooled rows. The sign of a
-// component is arbitrary, so each is first aligned with its counterpart.
+// Likeness compares the components of held-out rows with those that a learner on pooled rows finds.
+// The sign of a component is arbitrary, so each is first aligned with its counterpart.
 type Likeness struct {
 	MSE float64 `json:"mse"` // mean squared difference over all rows and components
-	// R2 is the mean over the components of the coefficient of determination; nil if a component is
-	// constant.
+	// R2 is the coefficient of determination, averaged over the components. It is nil if a
+	// component is constant.
 	R2 *float64 `json:"r2,omitempty"`
 }
 
-// LikenessOf compares components, rows x components, with pooled ones of the same shape.
+// LikenessOf compares components with pooled ones. Both matrices have one row for each held-out
+// row.
 func LikenessOf(components, pooled linalg.Matrix[float64]) Likeness {
 	var all, share float64
 	varied := pooled.Cols > 0
@@ -32,7 +33,7 @@ func LikenessOf(components, pooled linalg.Matrix[float64]) Likeness {
 	return l
 }
 
-// turn returns the sign with which a is nearer to b.
+// turn returns the sign, 1 or -1, with which a is nearer to b.
 func turn(a, b []float64) float64 {
 	product := 0.0
 	for i, v := range a {
@@ -44,7 +45,7 @@ func turn(a, b []float64) float64 {
 	return 1
 }
 
-// squaredDistance is the squared distance of sign * a to b.
+// squaredDistance returns the squared distance between sign * a and b.
 func squaredDistance(a, b []float64, sign float64) float64 {
 	sum := 0.0
 	for i, v := range a {
@@ -53,7 +54,7 @@ func squaredDistance(a, b []float64, sign float64) float64 {
 	return sum
 }
 
-// spreadAround is the sum of squared distances to the mean.
+// spreadAround returns the sum of squared distances of the values to their mean.
 func spreadAround(values []float64) float64 {
 	mean, sum := linalg.Mean(values), 0.0
 	for _, v := range values {

@@ -8,17 +8,18 @@ import (
 	"github.com/mercer-fl/mercer/learn/hinge"
 )
 
-// LinearSVM is the support vector machine of learn/hinge.
+// LinearSVM is the linear support vector machine of package learn/hinge.
 type LinearSVM struct{ Steps }
 
 var _ job.Learner = (*LinearSVM)(nil)
 
-// Name and New implement [job.Kind], with Task [job.Learner].
+// Name and New implement [job.Kind]; with Task they implement [job.Learner].
 func (LinearSVM) Name() string        { return "linear-svm" }
 func (LinearSVM) New() section.Values { return new(LinearSVM) }
 func (LinearSVM) Task() job.Task      { return job.Classes() }
 
-// Section declares the keys. By default two weight vectors are averaged, as published.
+// Section declares the keys of the job file. By default the last two weight vectors are averaged,
+// as published.
 func (l *LinearSVM) Section() *section.Section {
 	return &section.Section{Doc: "A linear support vector machine with two classes, trained by subgradient steps.", Fields: []section.Field{
 		weightKey(&l.ClassWeight, "A factor on the loss for each class, above 0."),
@@ -32,7 +33,7 @@ func (l *LinearSVM) Section() *section.Section {
 	}}
 }
 
-// StepsOf returns the steps of a job's learner; nil if it makes none.
+// StepsOf returns the settings of a job's linear SVM, or nil if its learner is another one.
 func StepsOf(j *job.Job) *Steps {
 	if l, is := j.Learner.Values.(*LinearSVM); is {
 		return &l.Steps

@@ -14,12 +14,12 @@ var (
 	_ job.Learner = (*Logistic)(nil)
 )
 
-// Name and New implement [job.Kind], with Task [job.Learner].
+// Name and New implement [job.Kind]; with Task they implement [job.Learner].
 func (Logistic) Name() string        { return "logistic" }
 func (Logistic) New() section.Values { return new(Logistic) }
 func (Logistic) Task() job.Task      { return job.Classes() }
 
-// Section declares the keys.
+// Section declares the keys of the job file.
 func (l *Logistic) Section() *section.Section {
 	return l.section("A linear model on random features, by the logistic loss.")
 }

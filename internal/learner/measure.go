@@ -9,7 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Metrics are figures on held-out rows by the names of the job's result:
+// Metrics maps the names of metrics to their values on held-out rows. The names are those of the
+// job's result:
 //
 //	svc, nu-svc  accuracy, balanced_accuracy, f1_micro, f1_macro, auc; average_precision of two
 //	             classes; brier of probabilities
@@ -21,8 +22,9 @@ import (
 //	kmeans       inertia, inertia_training; adjusted_rand where there are labels
 type Metrics map[string]float64
 
-// Measure computes the metrics; for rows held out in turn, the mean over the folds. It omits
-// metrics without a value: an AUC if held-out rows lack a class, R2 of constant truth.
+// Measure computes the metrics on the held-out rows; in a cross-validation, their means over the
+// folds. It omits metrics without a value: AUC if held-out rows lack a class, and R2 if the truth
+// is constant.
 func (f *Fitted) Measure() (Metrics, error) {
 	if f.folds == nil {
 		return f.measure()
@@ -39,31 +41,31 @@ func (f *Fitted) Measure() (Metrics, error) {
 
 func (f *Fitted) measure() (Metrics, error) {
 	if f.held == 0 {
-		return nil, errors.New("learner: no row is held out; nothing can be measured")
+		return nil, errors.New("learner: metrics require held-out rows, but no row is held out")
 	}
 	m := maps.Clone(f.figures)
 	if err := f.method.Measure(f, m); err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
 	for name, v := range m {
-		if math.IsNaN(v) || math.IsInf(v, 0) { // which no result can hold
-			return nil, fmt.Errorf("learner: %s is %v; scale the data", name, v)
+		if math.IsNaN(v) || math.IsInf(v, 0) { // JSON cannot represent these values
+			return nil, fmt.Errorf("learner: metric %s is %v; scale the data", name, v)
 		}
 	}
 	return m, nil
 }
 
-// Figures returns the figures found in training, without held-out rows; most learners have none.
+// Figures returns the metrics of the training itself. Most learners have none.
 func (f *Fitted) Figures() Metrics { return maps.Clone(f.figures) }
 
-// Discrete reports whether predictions are classes, so that two learners can agree on them exactly.
+// Discrete reports whether the predictions are classes, so that two learners can agree exactly.
 func (f *Fitted) Discrete() bool { return f.Predicted != nil && !f.Head.Kind.Regresses() }
 
 // Difference returns the largest absolute difference between two learners' decisions on the same
 // held-out rows.
 func Difference(a, b linalg.Matrix[float64]) (float64, error) {
 	if a.Rows != b.Rows || a.Cols != b.Cols {
-		return 0, fmt.Errorf("learner: decisions of %d x %d cannot be compared with %d x %d", a.Rows, a.Cols, b.Rows, b.Cols)
+		return 0, fmt.Errorf("learner: a %d x %d matrix of decisions cannot be compared with a %d x %d matrix", a.Rows, a.Cols, b.Rows, b.Cols)
 	}
 	worst := 0.0
 	for i := range a.Rows {
@@ -72,8 +74,8 @@ func Difference(a, b linalg.Matrix[float64]) (float64, error) {
 			worst = math.Max(worst, math.Abs(x[j]-y[j]))
 		}
 	}
-	if math.IsNaN(worst) || math.IsInf(worst, 0) { // which no result can hold
-		return 0, errors.New("learner: decisions that are not finite numbers cannot be compared")
+	if math.IsNaN(worst) || math.IsInf(worst, 0) { // JSON cannot represent these values
+		return 0, errors.New("learner: a decision is not a finite number, so decisions cannot be compared")
 	}
 	return worst, nil
 }

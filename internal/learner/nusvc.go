@@ -23,12 +23,12 @@ var (
 	_ job.Learner   = (*NuSVC)(nil)
 )
 
-// Name and New implement [job.Kind], with Task [job.Learner].
+// Name and New implement [job.Kind]; with Task they implement [job.Learner].
 func (NuSVC) Name() string        { return "nu-svc" }
 func (NuSVC) New() section.Values { return new(NuSVC) }
 func (NuSVC) Task() job.Task      { return job.Classes() }
 
-// Section declares the keys.
+// Section declares the keys of the job file.
 func (s *NuSVC) Section() *section.Section {
 	return &section.Section{
 		Doc:    "Nu-support-vector classification, with a bound on the share of margin errors in place of a price.",

@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// OneClass finds the region of the rows. Like LIBSVM it learns from all training rows, and ignores
-// their labels.
+// OneClass is a one-class support vector machine, which estimates the region where rows are. Like
+// LIBSVM it learns from all training rows and ignores their labels.
 type OneClass struct {
 	svm.NuParams
 	Cache
@@ -24,12 +24,12 @@ var (
 	_ job.Learner   = (*OneClass)(nil)
 )
 
-// Name and New implement [job.Kind], with Task [job.Learner].
+// Name and New implement [job.Kind]; with Task they implement [job.Learner].
 func (OneClass) Name() string        { return "one-class" }
 func (OneClass) New() section.Values { return new(OneClass) }
 func (OneClass) Task() job.Task      { return job.Task{} }
 
-// Section declares the keys.
+// Section declares the keys of the job file.
 func (o *OneClass) Section() *section.Section {
 	return &section.Section{
 		Doc:    "A one-class support vector machine: it finds the region where rows lie.",
@@ -51,8 +51,8 @@ func (o OneClass) Fit(t Training) (*Solution, error) {
 	return machine(model.OneClass, m), nil
 }
 
-// Measure adds the share of held-out rows inside the region and, for labels 1 and -1, accuracy and
-// AUC.
+// Measure adds the share of held-out rows inside the region. For labels 1 and -1 it also adds
+// accuracy and AUC.
 func (OneClass) Measure(f *Fitted, m Metrics) error {
 	inside := 0
 	for _, p := range f.Predicted {

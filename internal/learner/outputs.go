@@ -8,18 +8,18 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Outputs holds the targets of a linear model on training rows: numbers minus their mean, or for
-// each class +1 for its rows and -1 for the others. Two classes share one output, positive for the
-// second.
+// Outputs holds the targets of a linear model on training rows. Numbers are centred; each class has
+// one output, +1 for its rows and -1 for the others. Two classes share one output, which is
+// positive for the second class.
 type Outputs struct {
-	Classes []string // nil of numbers
-	Mean    float64  // of the numbers
+	Classes []string // nil for numbers
+	Mean    float64  // mean of the numbers
 	Y       linalg.Matrix[float64]
 
-	order []string // of classes; nil: as package dataset orders them
+	order []string // order of the classes; nil: the order of package dataset
 }
 
-// OutputsOf reads the labels of a job's training rows, as classes or as numbers.
+// OutputsOf converts the labels of a job's training rows to targets, as classes or as numbers.
 func OutputsOf(j *job.Job, labels []string) (*Outputs, error) {
 	if j.Task().Numbers {
 		y, err := numbers(labels)
@@ -41,7 +41,8 @@ func OutputsOf(j *job.Job, labels []string) (*Outputs, error) {
 	return o, err
 }
 
-// OutputsFor reads the labels of training rows, which are of the given classes in the given order.
+// OutputsFor converts the labels of training rows to targets. classes lists all classes in the
+// order of the outputs.
 func OutputsFor(classes, labels []string) (*Outputs, error) {
 	if len(classes) < 2 {
 		return nil, ErrOneClass
@@ -66,8 +67,8 @@ func OutputsFor(classes, labels []string) (*Outputs, error) {
 	return o, nil
 }
 
-// Measure returns the metrics of decisions, outputs x rows, on rows with these labels: ridge's
-// metrics for numbers, svc's for classes.
+// Measure returns the metrics of decisions (outputs x rows) on rows with these labels. The metrics
+// are those of ridge for numbers and of svc for classes.
 func (o *Outputs) Measure(u linalg.Matrix[float64], labels []string) (Metrics, error) {
 	f := &Fitted{Truth: labels, Decisions: o.scores(u), order: o.order}
 	f.Head.Classes = o.Classes
@@ -83,7 +84,7 @@ func (o *Outputs) measure(f *Fitted) (Metrics, error) {
 		err = f.measureNumbers(m)
 	} else {
 		err = f.measureClasses(m)
-		if classes, _ := dataset.Classes(f.Truth); len(classes) != len(o.Classes) { // with a class that no learner knows
+		if classes, _ := dataset.Classes(f.Truth); len(classes) != len(o.Classes) { // a label has a class that the model does not know
 			delete(m, "auc")
 		}
 	}
@@ -93,9 +94,9 @@ func (o *Outputs) measure(f *Fitted) (Metrics, error) {
 	return m, nil
 }
 
-// Judge returns the decisions of a job's learner, outputs x rows, with metrics and a description,
-// as if one process had trained it. truth holds the labels of these rows, training the labels of
-// the training rows.
+// Judge returns the decisions of a job's learner (outputs x rows) with their metrics and
+// assessment, as if one process had trained it. truth holds the labels of these rows, training the
+// labels of the training rows.
 func (o *Outputs) Judge(j *job.Job, u linalg.Matrix[float64], truth, training []string) (*Work, error) {
 	f := &Fitted{Truth: truth, Decisions: linalg.New[float64](u.Cols, u.Rows), held: len(truth), order: o.order}
 	f.Head.Output = OutputOf(j, o.Classes)
@@ -116,10 +117,10 @@ func (o *Outputs) Judge(j *job.Job, u linalg.Matrix[float64], truth, training []
 	return w, err
 }
 
-// Predict returns the class of each of the decisions, outputs x rows.
+// Predict returns the predicted class for each row of decisions (outputs x rows).
 func (o *Outputs) Predict(u linalg.Matrix[float64]) []string { return o.predict(o.scores(u)) }
 
-// predict returns the class with the largest score, the last of equal ones.
+// predict returns the class with the largest score; among equal scores, the last one.
 func (o *Outputs) predict(scores linalg.Matrix[float64]) []string {
 	predicted := make([]string, scores.Rows)
 	for i := range predicted {
@@ -134,7 +135,8 @@ func (o *Outputs) predict(scores linalg.Matrix[float64]) []string {
 	return predicted
 }
 
-// scores returns rows x classes, or the numbers. A decision of 0 is for the second of two classes.
+// scores returns the scores of rows x classes, or the predicted numbers. A decision of 0 favours
+// the second of two classes.
 func (o *Outputs) scores(u linalg.Matrix[float64]) linalg.Matrix[float64] {
 	s := linalg.New[float64](u.Cols, max(1, len(o.Classes)))
 	for i := range s.Rows {

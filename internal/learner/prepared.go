@@ -2,17 +2,17 @@ package learner
 
 import "fmt"
 
-// Prepared describes the preparation of a job's tables as the coordinator knows it.
+// Prepared describes how a job's tables were prepared, as far as the coordinator knows.
 type Prepared struct {
-	Columns int `json:"columns"` // that learners see
-	// Digest is an HMAC-SHA-256 of the preparation under a key of the parties, or the SHA-256 of a
-	// preparation that follows from the job alone. It is empty if each party prepares columns of
-	// its own.
+	Columns int `json:"columns"` // number of columns that learners see
+	// Digest is an HMAC-SHA-256 of the preparation under a key of the parties. If the preparation
+	// follows from the job alone, it is a plain SHA-256. It is empty if each party prepares its own
+	// columns.
 	Digest string `json:"digest,omitempty"`
 	Keyed  bool   `json:"keyed,omitempty"`
 }
 
-// Text describes it in one line.
+// Text describes the preparation in one line.
 func (p *Prepared) Text() string {
 	text := fmt.Sprintf("%d columns", p.Columns)
 	switch {
@@ -24,8 +24,8 @@ func (p *Prepared) Text() string {
 	return text
 }
 
-// Leak adds to a job's statement of leakage what the coordinator learns about the preparation, and
-// what it never receives. It adds nothing for a job without a schema.
+// Leak adds to a job's leakage statement what the coordinator learns about the preparation, and
+// what it never receives. Without a schema it adds nothing.
 func (p *Prepared) Leak(lines map[string][]string) {
 	if p != nil {
 		lines["server"] = append(lines["server"], p.told())

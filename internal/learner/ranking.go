@@ -8,14 +8,13 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// rankDepth limits the recommendations that enter ndcg_100 and recall_100.
+// rankDepth is the number of recommendations that count for ndcg_100 and recall_100.
 const rankDepth = 100
 
-// Ranking evaluates recommendations. For each user, score returns the scores of all items; Ranking
-// compares them with the held-out profile test, among the items that are not in the profile train.
-// Profiles are ascending. It returns the means of auc, ndcg_100 and recall_100 over the users who
-// hold out an item that somebody has in training, and the number of these users. score is called on
-// all cores.
+// Ranking evaluates recommendations against the users' held-out items. For each user, score returns
+// the scores of all items, of which those in the profile train are excluded. Profiles are ascending
+// lists of items. Ranking returns the means of auc, ndcg_100 and recall_100, and the number of
+// users in them: users who hold out an item that occurs in training. score is called on all cores.
 func Ranking(items int, train, test [][]int, score func(user int) ([]float64, error)) (Metrics, int, error) {
 	seen := make([]bool, items)
 	for _, profile := range train {
@@ -45,7 +44,7 @@ func Ranking(items int, train, test [][]int, score func(user int) ([]float64, er
 	return m, len(figures), nil
 }
 
-// judgeUser returns AUC, nDCG and recall of one user's ranking.
+// judgeUser returns AUC, nDCG and recall of the ranking for one user.
 func judgeUser(known, wanted []int, score func() ([]float64, error)) ([]float64, error) {
 	scores, err := score()
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// machine returns the solution of a single support vector machine.
+// machine converts a single support vector machine to a solution.
 func machine(kind model.Kind, m *svm.Machine) *Solution {
 	return &Solution{Head: single(kind, model.Dense(m.Coef, m.Rho)), Support: m.Support, Figures: Metrics{}}
 }
 
-// single is the head of a learner that has one function.
+// single returns the head of a learner that has one function.
 func single(kind model.Kind, f model.Function) model.Head {
 	return model.Head{Output: model.Output{Kind: kind}, Functions: []model.Function{f}}
 }
@@ -25,20 +25,20 @@ func dense(h model.Head, t Training) *Solution {
 	return &Solution{Head: h, Support: dataset.Complement(t.Kernel.Len(), nil), Figures: Metrics{}}
 }
 
-// numbers reads labels as targets.
+// numbers parses labels as numbers.
 func numbers(labels []string) ([]float64, error) {
 	y, err := dataset.Targets(labels)
 	if err != nil {
-		return nil, ErrNumbers // err quotes the label
+		return nil, ErrNumbers // err would quote the label
 	}
 	if len(y) == 0 {
-		return nil, errors.New("no labelled rows to learn from")
+		return nil, errors.New("no row has a label; a regression requires labelled rows")
 	}
 	return y, nil
 }
 
-// standardise returns mean and standard deviation of targets; a deviation of 1 if they are
-// constant.
+// standardise returns the mean and the standard deviation of targets. For constant targets the
+// deviation is 1.
 func standardise(y []float64) (mean, deviation float64) {
 	for _, v := range y {
 		mean += v / float64(len(y))
@@ -52,7 +52,7 @@ func standardise(y []float64) (mean, deviation float64) {
 	return mean, 1
 }
 
-// measureNumbers adds rmse, mae and r2; it omits r2 if the truth is constant.
+// measureNumbers adds rmse, mae and r2. It omits r2 if the truth is constant.
 func (f *Fitted) measureNumbers(m Metrics) error {
 	truth, err := numbers(f.Truth)
 	if err != nil {

@@ -7,9 +7,10 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Ridge is kernel ridge regression on centred targets; predictions add the mean again.
+// Ridge is kernel ridge regression on centred targets. Predictions add the mean of the targets
+// again.
 type Ridge struct {
-	Alpha float64 // above 0, the price of |w|^2 against the squared errors
+	Alpha float64 // weight of |w|^2 relative to the squared errors; above 0
 }
 
 var (
@@ -18,12 +19,12 @@ var (
 	_ job.Learner   = (*Ridge)(nil)
 )
 
-// Name and New implement [job.Kind], with Task [job.Learner].
+// Name and New implement [job.Kind]; with Task they implement [job.Learner].
 func (Ridge) Name() string        { return "ridge" }
 func (Ridge) New() section.Values { return new(Ridge) }
 func (Ridge) Task() job.Task      { return job.Numbers() }
 
-// Section declares the keys.
+// Section declares the keys of the job file.
 func (r *Ridge) Section() *section.Section { return alphaSection("Kernel ridge regression.", &r.Alpha) }
 
 // Solver implements [KernelLearner].

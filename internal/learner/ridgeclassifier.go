@@ -5,9 +5,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// RidgeClassifier is one ridge regression for each class, on +1 for its rows and -1 for the others.
+// RidgeClassifier fits one ridge regression for each class. Its targets are +1 for rows of the
+// class and -1 for other rows.
 type RidgeClassifier struct {
-	Alpha float64 // as in [Ridge]
+	Alpha float64 // weight of |w|^2, as in [Ridge]
 }
 
 var (
@@ -15,12 +16,12 @@ var (
 	_ job.Learner = (*RidgeClassifier)(nil)
 )
 
-// Name and New implement [job.Kind], with Task [job.Learner].
+// Name and New implement [job.Kind]; with Task they implement [job.Learner].
 func (RidgeClassifier) Name() string        { return "ridge-classifier" }
 func (RidgeClassifier) New() section.Values { return new(RidgeClassifier) }
 func (RidgeClassifier) Task() job.Task      { return job.Classes() }
 
-// Section declares the keys.
+// Section declares the keys of the job file.
 func (r *RidgeClassifier) Section() *section.Section {
 	return alphaSection("A ridge regression for each class, on 1 for its rows and -1 for the others.", &r.Alpha)
 }

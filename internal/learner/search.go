@@ -12,23 +12,23 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Grid holds the candidates of a cross-validation: every kernel with every learner, numbered by
-// kernel and then by learner.
+// Grid holds the candidates of a cross-validation: every kernel with every solver. Cells are
+// numbered by kernel, then by solver.
 type Grid struct {
 	Kernels []kernel.Kernel
-	Solvers []Solver // classifiers or regressions
+	Solvers []Solver // all classifiers or all regressions
 }
 
-// Folds describes how training rows are held out in turn: in K parts that depend on Seed and on the
-// rows' labels in their order.
+// Folds describes how training rows are divided into K folds. The division depends on Seed, and on
+// the rows' labels in their order.
 type Folds struct {
 	K    int
 	Seed uint64
-	Task job.Task // of classes each part has its share; a search goes by its score
+	Task job.Task // classes are spread evenly over the folds; the search uses the task's score
 }
 
-// Divide returns the rows of each part, ascending. Rows of one group are in one part, whatever
-// their labels; without groups every row is its own group.
+// Divide returns the rows of each fold, ascending. Rows of one group are in the same fold, whatever
+// their labels. Without groups, every row is its own group.
 func (f Folds) Divide(labels, groups []string) ([][]int, error) {
 	var parts [][]int
 	var err error
@@ -45,20 +45,20 @@ func (f Folds) Divide(labels, groups []string) ([][]int, error) {
 	return parts, nil
 }
 
-// Searched is a cross-validated grid.
+// Searched is the result of a cross-validated grid.
 type Searched struct {
 	*tune.Result
-	rows  []int   // of the task, in training
-	folds [][]int // positions in rows of each fold
+	rows  []int   // training rows of the problem
+	folds [][]int // held-out rows of each fold, as positions in rows
 }
 
-// ErrFewRows reports that a class has too few rows to be both trained and tested on. It names no
-// class: classes are for the rows' owners only.
-var ErrFewRows = errors.New("a class has a single training row; folds need two of each class at least, so leave that class out or bring more of it")
+// ErrFewRows is the error if a class has too few rows both to train and to test. It names no class,
+// because only the owners of the rows may see classes.
+var ErrFewRows = errors.New("a class has a single training row, but folds require at least two rows of each class; leave out this class, or add rows of it")
 
-// Search cross-validates a grid on the rows that are not held out. progress, which may be nil,
-// counts trials: every fold of every cell. An error of progress ends the search; so does ctx, whose
-// error is then wrapped.
+// Search cross-validates a grid on the rows that are not held out. progress may be nil; it counts
+// trials, one for each fold of each cell. An error of progress ends the search, and so does the end
+// of ctx, with an error that wraps ctx's error.
 func Search(ctx context.Context, t Problem, g Grid, f Folds, progress func(done, total int) error) (*Searched, error) {
 	return t.search(ctx, g, f, progress, func(s tune.Search) (*tune.Result, error) {
 		if t.X != nil {
@@ -68,7 +68,8 @@ func Search(ctx context.Context, t Problem, g Grid, f Folds, progress func(done,
 	})
 }
 
-// SearchFor is like Search, but returns the outputs of the given cell instead of the best cell's.
+// SearchFor is like Search, but it returns the outputs of the given cell instead of those of the
+// best cell.
 func SearchFor(ctx context.Context, t Problem, g Grid, f Folds, cell int) (*Searched, error) {
 	return t.search(ctx, g, f, nil, func(s tune.Search) (*tune.Result, error) {
 		if t.X != nil {
@@ -97,10 +98,10 @@ func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done
 	return s, nil
 }
 
-// Rows returns the number of distinct validation rows.
+// Rows returns the number of different rows that were held out.
 func (s *Searched) Rows() int { return len(s.rows) }
 
-// check requires two classes, and two rows of each.
+// check returns an error if the labels have a single class, or a class with a single row.
 func (f Folds) check(labels []string) error {
 	if !f.Task.Classes {
 		return nil
@@ -121,7 +122,7 @@ func (f Folds) check(labels []string) error {
 	return nil
 }
 
-// divide returns the folds as rows of the problem.
+// divide returns the training rows and the held-out rows of each fold.
 func (s *Searched) divide() []tune.Fold {
 	folds := make([]tune.Fold, len(s.folds))
 	for i, test := range s.folds {
@@ -130,8 +131,8 @@ func (s *Searched) divide() []tune.Fold {
 	return folds
 }
 
-// Unseen returns f, trained on all rows, with the searched cell's decisions on the training rows
-// while they were held out: its figures are the means over the folds.
+// Unseen returns f with decisions on the training rows, each made while its row was held out. The
+// metrics of the result are means over the folds.
 func (s *Searched) Unseen(f *Fitted, t Problem) *Fitted {
 	out := *f
 	out.folds, out.held = s.folds, len(s.rows)
@@ -146,7 +147,7 @@ func (s *Searched) Unseen(f *Fitted, t Problem) *Fitted {
 	return &out
 }
 
-// part returns f's decisions on some of the held-out rows.
+// part returns f with only some of its held-out rows.
 func (f *Fitted) part(rows []int) *Fitted {
 	out := &Fitted{
 		Head: f.Head, Predicted: linalg.At(f.Predicted, rows), Truth: linalg.At(f.Truth, rows),
@@ -159,7 +160,7 @@ func (f *Fitted) part(rows []int) *Fitted {
 	return out
 }
 
-// Mean averages figures; it omits a figure that one of them lacks.
+// Mean averages each metric; it omits metrics that an element lacks.
 func Mean(all []Metrics) Metrics {
 	mean := make(Metrics)
 	for name := range all[0] {
@@ -175,15 +176,14 @@ func Mean(all []Metrics) Metrics {
 	return mean
 }
 
-// ErrNoScore reports a fold without a value of the score: equal numbers have no r2, and rows that
-// lack a class have no auc.
-var ErrNoScore = errors.New("has no value on a fold, whose numbers are all the same or whose rows lack a class; use fewer folds")
+// ErrNoScore is the error if the score has no value on a fold. Equal numbers have no r2, and rows
+// that lack a class have no auc.
+var ErrNoScore = errors.New("the score has no value on a fold, because its numbers are all equal or its rows lack a class; use fewer folds")
 
 // loses reports whether smaller values of a score are better.
 func loses(score string) bool { return score == "rmse" || score == "mae" }
 
-// learner returns the function that tries the methods on folds of the given rows, until it is
-// interrupted.
+// learner returns a tune.Learner that fits the given solvers until it is interrupted.
 func (t Problem) learner(methods []Solver, rows []int, score string, interrupt func() error) tune.Learner {
 	if s, can := methods[0].(joint); can && score == "accuracy" {
 		if all := s.together(t, methods, rows, interrupt); all != nil {
@@ -193,23 +193,23 @@ func (t Problem) learner(methods []Solver, rows []int, score string, interrupt f
 	return trials{t, methods, score, interrupt}
 }
 
-// joint is a learner whose cells are tried together: each starts from the solution of another. It
-// returns nil if the methods are not all of that learner.
+// joint is a solver that can fit several settings together, each from the solution of another one.
+// together returns nil if the solvers are not all of this type.
 type joint interface {
 	together(t Problem, methods []Solver, rows []int, interrupt func() error) tune.Learner
 }
 
-// trials tries any methods, each from scratch.
+// trials fits each solver from scratch.
 type trials struct {
 	task      Problem
 	methods   []Solver
-	score     string // the metric
+	score     string // name of the metric
 	interrupt func() error
 }
 
 func (l trials) Settings() int { return len(l.methods) }
 
-// Try implements tune.Learner.
+// Try implements [tune.Learner].
 func (l trials) Try(k kernel.Source, f tune.Fold, tried func() error) ([]tune.Trial, error) {
 	var list []tune.Trial
 	for _, m := range l.methods {
@@ -229,7 +229,7 @@ func (l trials) Try(k kernel.Source, f tune.Fold, tried func() error) ([]tune.Tr
 	return list, nil
 }
 
-// trial scores f's decisions.
+// trial returns f's score and decisions as the result of one cell on one fold.
 func (f *Fitted) trial(score string) (tune.Trial, error) {
 	m, err := f.measure()
 	if err != nil {
@@ -237,7 +237,7 @@ func (f *Fitted) trial(score string) (tune.Trial, error) {
 	}
 	value, has := m[score]
 	if !has {
-		return tune.Trial{}, fmt.Errorf("%s %w", score, ErrNoScore)
+		return tune.Trial{}, fmt.Errorf("score %s: %w", score, ErrNoScore)
 	}
 	if loses(score) {
 		value = -value

@@ -14,12 +14,12 @@ var (
 	_ job.Learner = (*SmoothHinge)(nil)
 )
 
-// Name and New implement [job.Kind], with Task [job.Learner].
+// Name and New implement [job.Kind]; with Task they implement [job.Learner].
 func (SmoothHinge) Name() string        { return "smooth-hinge" }
 func (SmoothHinge) New() section.Values { return new(SmoothHinge) }
 func (SmoothHinge) Task() job.Task      { return job.Classes() }
 
-// Section declares the keys.
+// Section declares the keys of the job file.
 func (l *SmoothHinge) Section() *section.Section {
 	return l.section("A linear model on random features, by the hinge loss with its corner rounded.")
 }

@@ -2,13 +2,12 @@ package learner
 
 import "math"
 
-// Spread summarises a figure over several runs.
+// Spread summarises the values of a metric over several runs.
 type Spread struct {
 	Mean float64 `json:"mean"`
-	// Deviation is the sample standard deviation, with the number of values minus one as divisor.
-	// It is 0 for one value.
+	// Deviation is the sample standard deviation, with divisor n-1. It is 0 for a single value.
 	Deviation float64   `json:"deviation"`
-	Values    []float64 `json:"values"` // of the runs that have the figure, in order
+	Values    []float64 `json:"values"` // values of the runs that have the metric, in order
 }
 
 // SpreadOf summarises one or more values.
@@ -28,8 +27,8 @@ func SpreadOf(values []float64) Spread {
 	return s
 }
 
-// Spreads summarises each figure that any run has; nil without any. A figure that some runs lack,
-// such as an AUC if the held-out rows lack a class, is summarised over the others.
+// Spreads summarises each metric that any run has; it returns nil without runs. If some runs lack a
+// metric, such as AUC, it summarises the others.
 func Spreads(runs []Metrics) map[string]Spread {
 	values := make(map[string][]float64)
 	for _, m := range runs {
@@ -47,17 +46,17 @@ func Spreads(runs []Metrics) map[string]Spread {
 	return all
 }
 
-// Repeats holds the figures of a job's runs on several partitions and splits.
+// Repeats holds the metrics of a job's runs on several partitions and splits.
 type Repeats struct {
-	Seeds       []uint64          `json:"seeds"` // of the runs, in order
+	Seeds       []uint64          `json:"seeds"` // seeds of the runs, in order
 	Together    map[string]Spread `json:"together"`
 	Pooled      map[string]Spread `json:"pooled,omitempty"`
 	ExactKernel map[string]Spread `json:"exact_kernel,omitempty"`
-	Alone       []AloneSpread     `json:"alone,omitempty"` // in the order of the parties
+	Alone       []AloneSpread     `json:"alone,omitempty"` // one element for each party, in the job's order
 	Seconds     Spread            `json:"total_s"`
 }
 
-// AloneSpread holds the figures of one party alone.
+// AloneSpread holds the metrics of one party alone, over several runs.
 type AloneSpread struct {
 	Party   string            `json:"party"`
 	Figures map[string]Spread `json:"figures"`

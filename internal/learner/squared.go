@@ -14,12 +14,12 @@ var (
 	_ job.Learner = (*Squared)(nil)
 )
 
-// Name and New implement [job.Kind], with Task [job.Learner].
+// Name and New implement [job.Kind]; with Task they implement [job.Learner].
 func (Squared) Name() string        { return "squared" }
 func (Squared) New() section.Values { return new(Squared) }
 func (Squared) Task() job.Task      { return job.Numbers() }
 
-// Section declares the keys.
+// Section declares the keys of the job file.
 func (l *Squared) Section() *section.Section {
 	return l.section("A linear model on random features, by squared errors.")
 }

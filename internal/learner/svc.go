@@ -17,12 +17,12 @@ import (
 type SVC struct {
 	svm.Params
 	Cache
-	// Probability calibrates the classifier on five inner folds, which Seed draws: the probability
-	// of each class follows the decisions.
+	// Probability calibrates the classifier with five inner folds that Seed draws, so that the
+	// decisions are followed by the probability of each class.
 	Probability bool
 	Seed        uint64
-	// Balanced weighs each class by n / (k n_c), with n training rows, n_c of them of the class,
-	// and k classes, as scikit-learn's class_weight "balanced". It replaces Weights.
+	// Balanced sets the weight of a class to n / (k n_c), for n training rows, n_c of them in the
+	// class, and k classes. This is scikit-learn's class_weight "balanced". It replaces Weights.
 	Balanced bool
 }
 
@@ -32,12 +32,12 @@ var (
 	_ job.Learner   = (*SVC)(nil)
 )
 
-// Name and New implement [job.Kind], with Task [job.Learner].
+// Name and New implement [job.Kind]; with Task they implement [job.Learner].
 func (SVC) Name() string        { return "svc" }
 func (SVC) New() section.Values { return new(SVC) }
 func (SVC) Task() job.Task      { return job.Classes() }
 
-// Section declares the keys.
+// Section declares the keys of the job file.
 func (s *SVC) Section() *section.Section {
 	return &section.Section{Doc: "C-support-vector classification.", Fields: []section.Field{
 		cKey(&s.C), tolKey(&s.Tol), {Key: "class_weight", Value: balance{section.Weights{Dst: &s.Weights}, &s.Balanced}, Else: "1 for each class",
@@ -45,7 +45,7 @@ func (s *SVC) Section() *section.Section {
 	}, Finish: s.finish}
 }
 
-// finish checks C and tol; tol must be below 2, the gap before training.
+// finish checks C and tol. The gap before training is 2, so tol must be below 2.
 func (s *SVC) finish(in *section.Place) error {
 	if err := in.Positive("C", s.C); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (s *SVC) Solver(seed uint64) Solver {
 	return one
 }
 
-// Only returns a learner for rows of some classes, without the weights of others.
+// Only returns a learner for rows of some classes. It removes the weights of other classes.
 func Only(l job.Named, classes []string) job.Named {
 	s, weighted := l.Values.(*SVC)
 	if !weighted {
@@ -91,13 +91,13 @@ func (s SVC) Fit(t Training) (*Solution, error) {
 	})
 }
 
-// params returns the parameters of a training that may be interrupted.
+// params returns the parameters of a training. The training stops when interrupt returns an error.
 func (s SVC) params(interrupt func() error) svm.Params {
 	s.Interrupt, s.CacheBytes = interrupt, s.bytes()
 	return s.Params
 }
 
-// balanced returns the weights that give each class the same sum.
+// balanced returns weights with which every class has the same total weight.
 func balanced(codes []int, classes []string) map[string]float64 {
 	weights, count := make(map[string]float64, len(classes)), make([]int, len(classes))
 	for _, c := range codes {
@@ -112,12 +112,12 @@ func balanced(codes []int, classes []string) map[string]float64 {
 // Measure implements [Solver].
 func (SVC) Measure(f *Fitted, m Metrics) error { return f.measureClasses(m) }
 
-// together starts each C from the solution of the previous one.
+// together fits the values of C in turn, each from the solution of the previous one.
 func (SVC) together(t Problem, methods []Solver, rows []int, interrupt func() error) tune.Learner {
 	params := make([]svm.Params, len(methods))
 	for i, m := range methods {
 		svc, ok := m.(SVC)
-		if !ok || svc.Balanced { // each fold has weights of its own
+		if !ok || svc.Balanced { // weights differ between folds
 			return nil
 		}
 		params[i] = svc.params(interrupt)

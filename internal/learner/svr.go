@@ -21,12 +21,12 @@ var (
 	_ job.Learner   = (*SVR)(nil)
 )
 
-// Name and New implement [job.Kind], with Task [job.Learner].
+// Name and New implement [job.Kind]; with Task they implement [job.Learner].
 func (SVR) Name() string        { return "svr" }
 func (SVR) New() section.Values { return new(SVR) }
 func (SVR) Task() job.Task      { return job.Numbers() }
 
-// Section declares the keys.
+// Section declares the keys of the job file.
 func (s *SVR) Section() *section.Section {
 	return &section.Section{Doc: "Epsilon-support-vector regression.", Fields: []section.Field{
 		cKey(&s.C),

@@ -1,5 +1,5 @@
-// Package picture writes the curves, graphs and box plots of a report as files, SVG and PNG, for papers
-// and slides.
+// Package picture writes the curves, graphs and box plots of a report as SVG and PNG files, for
+// papers and slides.
 //
 //	err := picture.Save("figures/gu-figure5", picture.OfCurve(&curve))
 package picture
@@ -26,15 +26,15 @@ import (
 const (
 	width  = 16 * vg.Centimeter
 	height = 9 * vg.Centimeter
-	dpi    = 150 // of a PNG
+	dpi    = 150 // resolution of a PNG
 )
 
-// colours of lines and boxes, in order, as on the page.
+// colours are the colours of lines and boxes, in the order of the HTML page.
 var colours = []color.Color{
 	color.RGBA{0x0b, 0x6e, 0x63, 0xff}, color.RGBA{0xb4, 0x45, 0x1f, 0xff}, color.RGBA{0x4c, 0x73, 0x96, 0xff}, color.RGBA{0xc9, 0x8a, 0x1b, 0xff},
 }
 
-// Save writes path.svg and path.png.
+// Save writes a plot as path.svg and path.png.
 func Save(path string, p *plot.Plot) error {
 	vector := vgsvg.New(width, height)
 	raster := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))
@@ -49,7 +49,7 @@ func Save(path string, p *plot.Plot) error {
 	return errors.Join(os.WriteFile(path+".svg", svg.Bytes(), 0o600), os.WriteFile(path+".png", png.Bytes(), 0o600))
 }
 
-// OfCurve draws the lines of a curve. A line has a gap at a missing value.
+// OfCurve plots the lines of a curve. Missing values are left out.
 func OfCurve(c *report.Curve) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text = c.Title, c.X
@@ -68,7 +68,7 @@ func OfCurve(c *report.Curve) (*plot.Plot, error) {
 	return p, nil
 }
 
-// add draws a line with its points and its name.
+// add draws line i of a curve, with its points and its entry in the legend.
 func add(p *plot.Plot, l report.Line, i int) error {
 	var at plotter.XYs
 	for x, y := range l.Values {
@@ -90,7 +90,7 @@ func add(p *plot.Plot, l report.Line, i int) error {
 	return nil
 }
 
-// steps labels the steps of a curve that have a text.
+// steps are the texts of a curve's steps; a step with an empty text gets no tick.
 type steps []string
 
 // Ticks implements plot.Ticker.
@@ -103,7 +103,7 @@ func (s steps) Ticks(_, _ float64) (list []plot.Tick) {
 	return list
 }
 
-// OfBoxes draws box plots, the first one on top.
+// OfBoxes draws box plots, with the first box at the top.
 func OfBoxes(b *report.Boxes) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = b.Title
@@ -123,7 +123,7 @@ func OfBoxes(b *report.Boxes) (*plot.Plot, error) {
 	return p, nil
 }
 
-// OfGraph draws lines through points of a plane, such as a ROC curve.
+// OfGraph plots lines through points of a plane, such as a ROC curve.
 func OfGraph(g *report.Graph) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = g.Title, g.X, g.Y

@@ -1,5 +1,5 @@
-// Package live reads tables that may differ at the next reading: the output of an operator's
-// program, and the rows of a query.
+// Package live reads tables that may differ at the next reading. Such a table is the output of an
+// operator's program, or the rows of a query.
 //
 //	err := live.Copy(ctx, store, source)
 //	set, err := live.Table(store, table)
@@ -28,12 +28,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue/trusted"
 )
 
-// Source is a table with its owner's description.
+// Source describes a table of a program or a query: where it comes from, and its owner's
+// description.
 type Source struct {
 	origin.Origin
-	Folder  string // base of relative paths, and the program's working folder
+	Folder  string // base of relative paths, and working folder of the program
 	Mapping prepare.Mapping
-	IDs     []string // columns of the ids, by the source's or the federation's names
+	IDs     []string // id columns, by the names of the source or of the federation
 }
 
 const (
@@ -42,7 +43,7 @@ const (
 	maxQueryBytes   = 1 << 20
 )
 
-// Copy reads the source to its end, into a snapshot that is sorted by the ids.
+// Copy reads all rows of the source into a snapshot, sorted by their ids.
 func Copy(ctx context.Context, to snapshot.Store, s Source) (err error) {
 	rows, err := s.Open(ctx)
 	if err != nil {
@@ -52,7 +53,7 @@ func Copy(ctx context.Context, to snapshot.Store, s Source) (err error) {
 	return snapshot.Write(to, rows, s.key(rows.Columns()))
 }
 
-// Table reads the table of a snapshot. It returns errors of the store unchanged.
+// Table reads a table from a snapshot. It returns errors of the store unchanged.
 func Table(from snapshot.Store, t prepare.Table) (set *dataset.Set, err error) {
 	rows, err := snapshot.Read(from)
 	if err != nil {
@@ -62,7 +63,7 @@ func Table(from snapshot.Store, t prepare.Table) (set *dataset.Set, err error) {
 	return prepare.Read(rows, t)
 }
 
-// Open starts the program or runs the query.
+// Open starts the program or runs the query, and returns its rows.
 func (s Source) Open(ctx context.Context) (query.Rows, error) {
 	folder, err := filepath.Abs(s.Folder)
 	if err != nil {
@@ -84,7 +85,7 @@ func (s Source) Open(ctx context.Context) (query.Rows, error) {
 	return w, nil
 }
 
-// written are the rows that a program writes.
+// written reads the rows that a program writes.
 type written struct {
 	*program.Output
 	dataset.Records
@@ -96,7 +97,7 @@ func (w written) Next() (dataset.Record, error) {
 	return row, w.why(err)
 }
 
-// why returns the program's own failure if the program's text ended because of it.
+// why returns the program's own failure if it is the reason for err.
 func (w written) why(err error) error {
 	if failure := w.Failure(); err != nil && failure != nil {
 		return failure
@@ -113,7 +114,7 @@ func (s Source) ask(ctx context.Context, limit time.Duration, most int64) (query
 	if s.SQL.SQLite != "" {
 		q.SQLite = s.within(s.SQL.SQLite)
 	} else if q.DSN = os.Getenv(s.SQL.DSNEnv); q.DSN == "" {
-		return nil, fmt.Errorf("%s is not set; set it to the connection string of the database", s.SQL.DSNEnv)
+		return nil, fmt.Errorf("the environment variable %s is not set; set it to the connection string of the database", s.SQL.DSNEnv)
 	}
 	rows, err := q.Open(ctx)
 	if err != nil {
@@ -139,12 +140,12 @@ func (s Source) queryText() (string, error) {
 		return "", err
 	}
 	if len(b) > maxQueryBytes {
-		return "", fmt.Errorf("%s has more than %d bytes, too many for a query; give the file of the query", s.Name(), maxQueryBytes)
+		return "", fmt.Errorf("the query file of %s has more than %d bytes; give a file that holds only the query", s.Name(), maxQueryBytes)
 	}
 	return string(b), nil
 }
 
-// within returns a path relative to the source's folder.
+// within returns a path of the source; relative paths start at the source's folder.
 func (s Source) within(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -152,7 +153,7 @@ func (s Source) within(path string) string {
 	return filepath.Join(s.Folder, path)
 }
 
-// key returns the columns of the ids by the source's own names, to sort rows by.
+// key returns the id columns by the names in the source; rows are sorted by these columns.
 func (s Source) key(columns []string) (key []string) {
 	for _, name := range s.IDs {
 		at := slices.Index(columns, name)

@@ -1,5 +1,5 @@
-// Package origin describes tables that may differ at the next reading: the output of a program,
-// or the rows of a query. Package live opens them.
+// Package origin describes tables that may differ at the next reading. Such a table is the output
+// of a program, or the rows of a query. Package live reads these tables.
 package origin
 
 import (
@@ -13,25 +13,27 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 )
 
-// Origin describes such a table. The zero value means that the table is a file.
+// Origin describes a table that a program writes or a query returns. The zero value means that the
+// table is a file.
 type Origin struct {
-	// Command is a program that writes the table as CSV, in place of a path.
+	// Command is a program with its arguments, which writes the table as CSV. It replaces a path.
 	Command []string `yaml:"command,omitempty"`
-	// Env names variables of this process that the program gets besides PATH, HOME and LANG.
+	// Env names the variables of this process's environment that the program gets, besides PATH,
+	// HOME and LANG.
 	Env []string `yaml:"env,omitempty"`
-	// SQL is a query whose rows are the table, used instead of a path.
+	// SQL is a query whose rows are the table. It replaces a path.
 	SQL *SQL `yaml:"sql,omitempty"`
-	// Timeout and MaxBytes limit a program or a query; the defaults are 10 minutes and 16 GiB.
+	// Timeout and MaxBytes limit a program or a query. The defaults are 10 minutes and 16 GiB.
 	Timeout  strictyaml.Days `yaml:"timeout,omitempty"`
 	MaxBytes int64           `yaml:"max_bytes,omitempty"`
 }
 
-// SQL is a query in a file, for the PostgreSQL server that an environment variable of the process
-// names, or for a SQLite file.
+// SQL is a query in a file, with its database. The database is a SQLite file, or the PostgreSQL
+// server that an environment variable describes.
 type SQL struct {
 	DSNEnv    string `yaml:"dsn_env,omitempty"`
-	SQLite    string `yaml:"sqlite,omitempty"` // relative to the folder of the source
-	QueryFile string `yaml:"query_file"`       // relative to the folder of the source
+	SQLite    string `yaml:"sqlite,omitempty"` // relative to the source's folder
+	QueryFile string `yaml:"query_file"`       // relative to the source's folder
 }
 
 // Given reports whether the table comes from a program or a query.
@@ -45,18 +47,18 @@ func (o Origin) Name() string {
 	return o.Command[0]
 }
 
-// Check refuses a source with several places for its table, and limits on a file. The path and
-// the CSV format are stored next to the origin and given here.
+// Check returns an error if a source has several places for its table, or limits for a file. The
+// path and the CSV format are arguments, because they are not part of the origin.
 func (o Origin) Check(path string, form prepare.CSV) error {
 	switch {
 	case o.Command != nil && o.SQL != nil, o.Given() && path != "":
-		return errors.New("the source has more than one of path, command and sql; give one")
+		return errors.New("the source has more than one of path, command and sql; give only one of them")
 	case !o.Given() && (!o.Timeout.IsZero() || o.MaxBytes != 0):
 		return errors.New("timeout and max_bytes apply to command and sql only; remove them for a file")
 	case o.MaxBytes < 0:
 		return fmt.Errorf("max_bytes is %d; write a number above 0", o.MaxBytes)
 	case o.Command == nil && o.Env != nil:
-		return errors.New("env lists variables for a command; remove it, or add command")
+		return errors.New("env lists variables for a command, but there is no command; remove env, or add command")
 	case o.Command != nil:
 		return CheckCommand(o.Command, o.Env)
 	case o.SQL != nil:
@@ -65,11 +67,11 @@ func (o Origin) Check(path string, form prepare.CSV) error {
 	return nil
 }
 
-// variable matches the name of a variable.
+// variable matches the name of an environment variable.
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// CheckCommand refuses arguments that cannot be run, and variables that cannot be passed on. It
-// does not look for the program.
+// CheckCommand returns an error if the arguments cannot be run, or if the variables cannot be
+// passed on. It does not look for the program.
 func CheckCommand(args, env []string) error {
 	switch {
 	case len(args) == 0:
@@ -80,9 +82,9 @@ func CheckCommand(args, env []string) error {
 	for _, name := range env {
 		switch {
 		case !variable.MatchString(name):
-			return fmt.Errorf("env lists %q, which is not the name of a variable; list names only, since values stay in the environment of this process", name)
+			return fmt.Errorf("env lists %q, which is not the name of a variable; list only names; the values come from the environment of this process", name)
 		case name == "PATH" || name == "HOME" || name == "LANG" || name == "MERCER_PROGRAM":
-			return fmt.Errorf("env lists %s, which every program gets; leave it out", name)
+			return fmt.Errorf("env lists %s, but every program gets this variable; remove it from env", name)
 		}
 	}
 	return nil
@@ -92,7 +94,7 @@ func (s *SQL) check(form prepare.CSV) error {
 	form.Missing = nil
 	switch {
 	case (s.DSNEnv == "") == (s.SQLite == ""):
-		return errors.New("sql needs exactly one of dsn_env, the environment variable with the connection string of PostgreSQL, and sqlite, the path of a file")
+		return errors.New("sql requires exactly one database: dsn_env (the environment variable with the connection string of PostgreSQL) or sqlite (the path of a file)")
 	case s.QueryFile == "":
 		return errors.New("sql has no query_file; write the SELECT to a file and add query_file with its path")
 	case !(&prepare.Mapping{CSV: form}).Empty():

@@ -19,9 +19,9 @@ func TestCheckCommand(t *testing.T) {
 // Values are no names: a secret does not belong into a catalogue.
 func TestVariablesThatAreRefused(t *testing.T) {
 	for name, want := range map[string]string{
-		"PGPASSWORD=hush": `env lists "PGPASSWORD=hush", which is not the name of a variable; list names only, since values stay in the environment of this process`,
-		"":                `env lists "", which is not the name of a variable; list names only, since values stay in the environment of this process`,
-		"PATH":            "env lists PATH, which every program gets; leave it out",
+		"PGPASSWORD=hush": `env lists "PGPASSWORD=hush", which is not the name of a variable; list only names; the values come from the environment of this process`,
+		"":                `env lists "", which is not the name of a variable; list only names; the values come from the environment of this process`,
+		"PATH":            "env lists PATH, but every program gets this variable; remove it from env",
 	} {
 		if err := CheckCommand([]string{"./x"}, []string{name}); err == nil || err.Error() != want {
 			t.Errorf("%q: got %v", name, err)
@@ -30,7 +30,7 @@ func TestVariablesThatAreRefused(t *testing.T) {
 	if err := CheckCommand([]string{"./x"}, []string{"PGPASSWORD", "_x1"}); err != nil {
 		t.Error(err)
 	}
-	if err := (Origin{SQL: &SQL{SQLite: "a", QueryFile: "b"}, Env: []string{"X"}}).Check("", prepare.CSV{}); err == nil || err.Error() != "env lists variables for a command; remove it, or add command" {
+	if err := (Origin{SQL: &SQL{SQLite: "a", QueryFile: "b"}, Env: []string{"X"}}).Check("", prepare.CSV{}); err == nil || err.Error() != "env lists variables for a command, but there is no command; remove env, or add command" {
 		t.Errorf("got %v", err)
 	}
 }

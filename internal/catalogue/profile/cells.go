@@ -12,7 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
-// formats lists the recognised forms of dates; of two similar forms the likelier one comes first.
+// formats lists the recognised date formats. Of two similar formats the more common one comes
+// first.
 var formats = []string{
 	"%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d %b %Y",
 }
@@ -26,7 +27,7 @@ type misfit struct {
 	word string
 }
 
-// tally counts the cells that fit one type and keeps the first others.
+// tally counts the cells that fit one type, and keeps the first cells that do not.
 type tally struct {
 	fits  int
 	other []misfit
@@ -40,11 +41,11 @@ func (t *tally) add(line int, word string, fits bool) {
 	}
 }
 
-// cells collects the cells of a column.
+// cells collects facts about the cells of one column.
 type cells struct {
 	name            string
 	missing, seen   int
-	likely          int // words that look like gaps
+	likely          int // number of words that look like gaps
 	gaps            tally
 	words           map[string]int
 	longest         int
@@ -58,7 +59,7 @@ func newCells(name string) *cells {
 	return &cells{name: name, words: make(map[string]int), dates: make([]tally, len(formats)), least: math.Inf(1), greatest: math.Inf(-1)}
 }
 
-// gapWords are words that stand for a gap in many tables.
+// gapWords are words that mark a missing value in many tables.
 var gapWords = []string{"nan", "na", "n/a", "#n/a", "null", "none", "nil", "-", "--", "?", ".", "missing", "unknown", "k.a."}
 
 func (c *cells) add(line int, word string, decimal byte) {
@@ -72,7 +73,7 @@ func (c *cells) add(line int, word string, decimal byte) {
 	if n, known := c.words[word]; known {
 		c.words[word] = n + 1
 	} else if len(c.words) < MaxDistinct {
-		c.words[string([]byte(word))] = 1 // the field would keep its whole line in memory
+		c.words[string([]byte(word))] = 1 // copy the word: a field would keep its whole line in memory
 	}
 	v, err := dataset.ParseNumber(word, decimal)
 	if c.numbers.add(line, word, err == nil); err == nil {
@@ -83,20 +84,20 @@ func (c *cells) add(line int, word string, decimal byte) {
 	}
 }
 
-// Shares and sizes by which the type of a column is recognised.
+// Limits that decide about the type of a column.
 const (
 	most        = 0.7
 	enoughCells = 10
 	fewWords    = 20
-	shortWord   = 40 // bytes
+	shortWord   = 40 // length in bytes
 )
 
-// mostly reports whether most cells fit, so that the others are taken for mistakes.
+// mostly reports whether so many cells fit a type that the other cells are probably mistakes.
 func (c *cells) mostly(t tally) bool {
 	return t.fits == c.seen || c.seen >= enoughCells && float64(t.fits) >= most*float64(c.seen)
 }
 
-// date returns the index of the date format that fits the column, or -1.
+// date returns the index of the date format that fits most cells, or -1 if none fits.
 func (c *cells) date() int {
 	best := -1
 	for k, t := range c.dates {
@@ -107,7 +108,7 @@ func (c *cells) date() int {
 	return best
 }
 
-// pair returns the column's words for no and yes, or nil.
+// pair returns the column's words for no and yes, in this order, or nil.
 func (c *cells) pair() []string {
 	if len(c.words) != 2 {
 		return nil
@@ -149,7 +150,7 @@ func (c *cells) describe() Column {
 	return d
 }
 
-// problems lists the words that look like gaps, and the cells that are not of the column's type.
+// problems lists the words that look like gaps, and the cells that do not fit the column's type.
 func (c *cells) problems(t prepare.Type) []Problem {
 	var list []Problem
 	for _, m := range c.gaps.other {
@@ -161,7 +162,7 @@ func (c *cells) problems(t prepare.Type) []Problem {
 	return append(list, c.misfits(t)...)
 }
 
-// misfits lists the cells that are not of the column's type.
+// misfits lists the cells that do not fit the column's type.
 func (c *cells) misfits(t prepare.Type) (list []Problem) {
 	var other tally
 	advice := "correct the cell, or give the word by --missing if it means a gap"
@@ -187,7 +188,7 @@ func (c *cells) misfits(t prepare.Type) (list []Problem) {
 	return list
 }
 
-// clash reports two words that differ only by case, blanks or Unicode form.
+// clash reports words that differ only in case, blanks or Unicode form.
 func clash(column string, words []string) []Problem {
 	one, other, found := fuzzymatch.Clash(words)
 	if !found {

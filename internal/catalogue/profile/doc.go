@@ -1,3 +1,3 @@
-// Package profile describes the columns of a table of text from its cells, for a person who is
-// going to write a schema: types, gaps, different words, and all problems at once.
+// Package profile describes the columns of a table to a person who will write its schema. From the
+// cells it derives types, gaps and categories, and it lists all problems at once.
 package profile

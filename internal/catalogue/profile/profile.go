@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 )
 
-// Text is the type of a column of free text, and Empty of a column without values; the other
-// types are package prepare's.
+// Text is the type of a column of free text, and Empty the type of a column without values. The
+// other types are those of package prepare.
 const (
 	Text  prepare.Type = "text"
 	Empty prepare.Type = "empty"
@@ -22,24 +22,24 @@ type Column struct {
 	Name     string       `json:"name"`
 	Type     prepare.Type `json:"type"`
 	Missing  int          `json:"missing"`
-	Distinct int          `json:"distinct"` // counted up to MaxDistinct
+	Distinct int          `json:"distinct"` // number of different words, counted up to MaxDistinct
 	Format   string       `json:"format,omitempty"`
-	// Words are the categories, if they are few and short.
+	// Words lists the categories of a column, if they are few and short.
 	Words []string `json:"-"`
-	// Least, Greatest and Mean describe a column of numbers.
+	// Least, Greatest and Mean summarise a column of numbers.
 	Least, Greatest, Mean float64 `json:"-"`
 }
 
-// Problem is a cell, a row or a column that a job would refuse.
+// Problem describes a cell, a row or a column that a job would refuse.
 type Problem struct {
-	Line   int    `json:"line"` // 0 for a column as a whole
+	Line   int    `json:"line"` // 0 if the problem concerns the whole column
 	Column string `json:"column,omitempty"`
 	Text   string `json:"problem"`
 	// Fatal marks a problem that neither a schema nor a mapping can solve.
 	Fatal bool `json:"fatal"`
 }
 
-// String returns the sentence.
+// String returns the problem as one sentence.
 func (p Problem) String() string {
 	if p.Line == 0 {
 		return p.Text
@@ -47,7 +47,7 @@ func (p Problem) String() string {
 	return fmt.Sprintf("line %d: %s", p.Line, p.Text)
 }
 
-// Table describes a table.
+// Table is the profile of a table.
 type Table struct {
 	Rows     int
 	Columns  []Column
@@ -57,20 +57,20 @@ type Table struct {
 	Classes map[string]int
 }
 
-// Bounds on the description.
+// Limits of a profile.
 const (
 	MaxDistinct = 1 << 16
 	MaxProblems = 50
-	perColumn   = 10 // problems listed for one column
+	perColumn   = 10 // number of problems that are listed for one column
 )
 
-// Asked describes a table for Read.
+// Asked holds the arguments of Read.
 type Asked struct {
 	Own       prepare.Mapping
-	Label, ID string // columns, "" for none
+	Label, ID string // names of columns; "" for none
 }
 
-// Read describes the columns of a table. It continues after rows with errors.
+// Read reads a table and describes its columns. It continues after rows with errors.
 func Read(rows dataset.Records, a Asked) (*Table, error) {
 	t := &reading{Asked: a, gaps: append([]string{""}, a.Own.CSV.Missing...), ids: make(map[string]int), decimal: '.'}
 	if a.Own.CSV.Decimal != "" {
@@ -94,7 +94,7 @@ func Read(rows dataset.Records, a Asked) (*Table, error) {
 		case err == nil:
 			t.add(row)
 		case errors.As(err, &syntax) && syntax.Line > last && syntax.Line > 0:
-			last = syntax.Line // the following lines can be read, unless the same line fails again
+			last = syntax.Line // reading continues at the next line, unless the same line fails again
 			t.rowProblems = append(t.rowProblems, Problem{Line: syntax.Line, Text: syntax.Err.Error(), Fatal: true})
 		default:
 			return nil, err
@@ -105,7 +105,7 @@ func Read(rows dataset.Records, a Asked) (*Table, error) {
 	}
 }
 
-// reading collects cells.
+// reading collects the cells of all columns.
 type reading struct {
 	Asked
 	decimal     byte
@@ -151,7 +151,7 @@ func (t *reading) addID(line int, id string, gap bool) {
 	}
 }
 
-// table describes the table from the collected cells.
+// table returns the profile of the collected cells.
 func (t *reading) table() *Table {
 	out := &Table{Rows: t.rows, Problems: t.rowProblems}
 	for _, c := range t.cells {

@@ -13,15 +13,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 )
 
-// Suggestion writes a first data dictionary and catalogue entry, which a person who knows the
-// data has to correct.
+// Suggestion writes drafts of a data dictionary and of a catalogue entry. A person who knows the
+// data has to correct them.
 type Suggestion struct {
 	*Table
 	Own       prepare.Mapping
 	Path      string
-	Origin    origin.Origin // used instead of the path
+	Origin    origin.Origin // a program or a query; replaces the path
 	Label, ID string
-	Values    bool // whether to propose ranges from the data
+	Values    bool // whether to suggest ranges from the data
 }
 
 // Dictionary returns the text of a dictionary file, for all members.
@@ -49,10 +49,10 @@ func (s Suggestion) Dictionary() string {
 	return b.String()
 }
 
-// notLabel matches characters that a name in a dictionary cannot have.
+// notLabel matches the characters that a name in a dictionary cannot contain.
 var notLabel = regexp.MustCompile(`[^a-z0-9]+`)
 
-// name derives the table's name from the path.
+// name derives the name of the table from its path.
 func (s Suggestion) name() string {
 	base, _, _ := strings.Cut(filepath.Base(s.Path), ".")
 	name := strings.Trim(notLabel.ReplaceAllString(strings.ToLower(base), "-"), "-")
@@ -75,7 +75,7 @@ func (s Suggestion) features() (list []Column) {
 // dropped reports whether learners cannot use a column.
 func (c Column) dropped() bool { return c.Type == Text || c.Type == Empty }
 
-// keys describes a column, and reports whether its gaps, if it has any, are filled.
+// keys returns the dictionary keys of a column. fills reports whether they fill the column's gaps.
 func (s Suggestion) keys(c Column) (text string, fills bool) {
 	keys := []string{"type: " + string(c.Type)}
 	fill := ""
@@ -122,7 +122,7 @@ func (s Suggestion) comment(c Column) string {
 	return ""
 }
 
-// Entry returns an entry of a catalogue.
+// Entry returns the text of a catalogue entry.
 func (s Suggestion) Entry() string {
 	var b strings.Builder
 	name, _, _ := strings.Cut(filepath.Base(s.Path), ".")
@@ -156,7 +156,7 @@ func (s Suggestion) Entry() string {
 	return b.String()
 }
 
-// place returns the line of the entry that says where the table is.
+// place returns the line of the catalogue entry that says where the table is.
 func (s Suggestion) place() string {
 	q := s.Origin.SQL
 	switch {
@@ -174,8 +174,8 @@ func (s Suggestion) place() string {
 	return "path: " + scalar(s.Path)
 }
 
-// around returns a range around two numbers, with ends of one digit; a range of one sign is
-// widened to zero.
+// around returns a range that contains two numbers and whose ends have one significant digit. A
+// range of one sign is widened to zero.
 func around(least, greatest float64) (low, high float64) {
 	low, high = -oneDigit(-least), oneDigit(greatest)
 	if low >= high {
@@ -184,7 +184,8 @@ func around(least, greatest float64) (low, high float64) {
 	return low, high
 }
 
-// oneDigit returns the least number of one digit that is not below v if v is positive, else 0.
+// oneDigit returns the least number with one significant digit that is not below v. For v <= 0 it
+// returns 0.
 func oneDigit(v float64) float64 {
 	if v <= 0 {
 		return 0
@@ -203,10 +204,10 @@ func words(list []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// bare are words that YAML reads as text in any place.
+// bare matches words that YAML reads as text without quotes.
 var bare = regexp.MustCompile(`^[\pL/][\pL\pN_./-]*$`)
 
-// scalar writes a text for YAML, in quotes if YAML could read it as something else.
+// scalar writes a text for YAML. It adds quotes if YAML could read the text as another type.
 func scalar(word string) string {
 	switch strings.ToLower(word) {
 	case "yes", "no", "true", "false", "on", "off", "y", "n", "null", "agree":

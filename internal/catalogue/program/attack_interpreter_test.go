@@ -23,8 +23,8 @@ func newChain(t *testing.T) (p place, theirs string) {
 // has it run as the daemon's user with the table at hand.
 func TestAttackInterpreterOfOthersByFirstLine(t *testing.T) {
 	p, theirs := newChain(t)
-	const foreign, given = "other users may write to its folder; use chmod go-w ", "./entry.sh does not get "
-	const unseen, partly = "since the program that env runs cannot be determined: ", "reads its first line only in part"
+	const foreign, given = "other users may write to a folder of the path; use chmod go-w ", "./entry.sh does not get "
+	const unseen, partly = "since the program behind env cannot be determined: ", "since its first line is too long"
 	p.put("again.sh", "#!"+p.put("wrap", "#!"+theirs+"\n", 0o755)+"\n", 0o755)
 	p.must(os.Symlink("/usr/bin/env", filepath.Join(p.dir, "call")), os.Symlink(theirs, filepath.Join(p.dir, "sh\r")), os.Symlink("/bin/sh", filepath.Join(p.dir, "sh")))
 	p.must(os.Symlink(theirs, filepath.Join(p.dir, "bin", "sh\u00a0x")))
@@ -47,20 +47,20 @@ func TestAttackInterpreterOfOthersByFirstLine(t *testing.T) {
 		filepath.Join(p.dir, "wrap"):             foreign,
 		"./again.sh":                             foreign,
 		filepath.Join(p.dir, "sh") + "\r":        foreign,
-		"/usr/bin/env -S -i theirs":              "searches for theirs in other folders",
-		"/usr/bin/env -S - theirs":               "searches for theirs in other folders",
-		"/usr/bin/env -S - -S theirs":            "searches for -S in other folders",
-		"/usr/bin/env -S -u PATH theirs":         "searches for theirs in other folders",
-		"/usr/bin/env -S --unset=PATH theirs":    "searches for theirs in other folders",
-		"/usr/bin/env -S PATH=bin theirs":        "searches for theirs in other folders",
+		"/usr/bin/env -S -i theirs":              "env would search for theirs in other folders",
+		"/usr/bin/env -S - theirs":               "env would search for theirs in other folders",
+		"/usr/bin/env -S - -S theirs":            "env would search for -S in other folders",
+		"/usr/bin/env -S -u PATH theirs":         "env would search for theirs in other folders",
+		"/usr/bin/env -S --unset=PATH theirs":    "env would search for theirs in other folders",
+		"/usr/bin/env -S PATH=bin theirs":        "env would search for theirs in other folders",
 		"/usr/bin/env -S th\\_eirs":              unseen + `the text " th\\_eirs" has quotes`,
 		"/usr/bin/env -S ${THEIRS}":              unseen,
 		"/usr/bin/env -S -C bin theirs":          unseen + "the option -C of env is not supported",
 		"/usr/bin/env --chdir=bin theirs":        unseen + "the option --chdir of env is not supported",
 		"/usr/bin/env -i theirs":                 unseen + "the option -  of env is not supported",
 		"/usr/bin/env -=theirs":                  unseen + "the option -= of env is not supported",
-		"/usr/bin/env my theirs":                 "systems differ in the program that env",
-		"/usr/bin/env A=1 theirs":                "leads through a chain of more than 5 programs",
+		"/usr/bin/env my theirs":                 "different systems run different programs for env",
+		"/usr/bin/env A=1 theirs":                "starts a chain of more than 5 programs",
 		"/usr/bin/env mercer-no-such":            "env finds no mercer-no-such",
 		"/bin/sh " + strings.Repeat(" ", 300):    partly,
 		"/bin/sh -" + strings.Repeat("e", 300):   partly,
@@ -71,7 +71,7 @@ func TestAttackInterpreterOfOthersByFirstLine(t *testing.T) {
 	}
 	p.put("entry.sh", "#!/usr/bin/env -u\n", 0o755)
 	p.refused(Command{Args: []string{"./entry.sh", "theirs"}}, foreign)
-	for args, want := range map[string]string{"theirs": foreign, "-u A theirs": foreign, "-iS theirs": "searches for theirs", "A=1 theirs": foreign} {
+	for args, want := range map[string]string{"theirs": foreign, "-u A theirs": foreign, "-iS theirs": "env would search for theirs", "A=1 theirs": foreign} {
 		p.refused(Command{Args: append([]string{"/usr/bin/env"}, strings.Fields(args)...)}, want)
 	}
 }
@@ -89,7 +89,7 @@ func TestInterpretersOfThisUser(t *testing.T) {
 		p.put(fmt.Sprintf("step%d", i+1), fmt.Sprintf("#!%s/step%d\n", p.dir, i), 0o755)
 	}
 	p.runs(fmt.Sprintf("./step%d", maxSteps-1))
-	p.refused(Command{Args: []string{fmt.Sprintf("./step%d", maxSteps)}}, "leads through a chain of more than 5 programs")
+	p.refused(Command{Args: []string{fmt.Sprintf("./step%d", maxSteps)}}, "starts a chain of more than 5 programs")
 }
 
 // runs expects a program to run.

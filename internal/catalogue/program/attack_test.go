@@ -60,7 +60,7 @@ func (p place) refused(c Command, want string) {
 // What others can put in a program's place is not run, however it is named.
 func TestAttackProgramInAFolderOfOthers(t *testing.T) {
 	p := newPlace(t)
-	folder := "other users may write to its folder; use chmod go-w " + filepath.Join(p.dir, "open")
+	folder := "other users may write to a folder of the path; use chmod go-w " + filepath.Join(p.dir, "open")
 	p.put("open/p.sh", p.mark(), 0o755)
 	p.put("open/in/p.sh", p.mark(), 0o755)
 	p.must(os.Symlink("open/p.sh", filepath.Join(p.dir, "link.sh")), os.Symlink("open/in", filepath.Join(p.dir, "in")))
@@ -70,12 +70,12 @@ func TestAttackProgramInAFolderOfOthers(t *testing.T) {
 	for _, path := range []string{"./open/p.sh", "./link.sh", "./open/in/p.sh", "./in/p.sh", "./open/link.sh", "./open/../own.sh", "./script.sh"} {
 		p.refused(Command{Args: []string{path}}, folder)
 	}
-	p.refused(Command{Args: []string{"/proc/self/root" + filepath.Join(p.dir, "open/p.sh")}}, "since it leads through /proc")
-	p.refused(Command{Args: []string{"/proc/self/cwd/own.sh"}}, "since it leads through /proc")
+	p.refused(Command{Args: []string{"/proc/self/root" + filepath.Join(p.dir, "open/p.sh")}}, "since the path leads through /proc")
+	p.refused(Command{Args: []string{"/proc/self/cwd/own.sh"}}, "since the path leads through /proc")
 	if os.Geteuid() == 0 {
 		p.put("theirs/p.sh", p.mark(), 0o755)
 		p.must(os.Chown(filepath.Join(p.dir, "theirs"), 1000, 1000))
-		p.refused(Command{Args: []string{"./theirs/p.sh"}}, "since user 1000 owns its folder ")
+		p.refused(Command{Args: []string{"./theirs/p.sh"}}, "since user 1000 owns the folder ")
 	}
 	c := script(t, "")
 	c.Folder, c.Args = p.dir, []string{"./own.sh"}
@@ -98,7 +98,7 @@ func TestAttackArgumentsThatNameFilesOfOthers(t *testing.T) {
 	} {
 		p.refused(Command{Args: append([]string{"/bin/sh"}, args...)}, "/bin/sh does not get "+p.dir)
 	}
-	p.refused(Command{Args: []string{"/bin/sh", "/proc/self/cwd/own.py"}}, "/bin/sh does not get /proc/self/cwd/own.py, since it leads through /proc")
+	p.refused(Command{Args: []string{"/bin/sh", "/proc/self/cwd/own.py"}}, "/bin/sh does not get /proc/self/cwd/own.py, since the path leads through /proc")
 	p.must(os.Symlink(filepath.Dir(p.put("elsewhere/deep/x", "", 0o600)), filepath.Join(p.dir, "deep")))
 	p.put("elsewhere/up", p.mark(), 0o666)
 	p.refused(Command{Args: []string{"/bin/sh", "deep/../up"}}, "/bin/sh does not get "+filepath.Join(p.dir, "deep")+"/../up")
@@ -140,7 +140,7 @@ func TestAttackEnvironmentOfAnotherTable(t *testing.T) {
 		}
 	}
 	c.Env = []string{"MERCER_NO_SUCH_VARIABLE"}
-	want := "env lists MERCER_NO_SUCH_VARIABLE for ./extract.sh, but the variable is not set; set it, or leave it out of env"
+	want := "env lists the variable MERCER_NO_SUCH_VARIABLE for ./extract.sh, but it is not set; set the variable, or remove it from env"
 	if _, err := output(t, c); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
@@ -148,7 +148,7 @@ func TestAttackEnvironmentOfAnotherTable(t *testing.T) {
 
 // Others may not leave files where a program runs: interpreters read some by themselves.
 func TestAttackWorkingDirectoryOfOthers(t *testing.T) {
-	for mode, want := range map[os.FileMode]string{0o777: "write to its folder", 0o777 | os.ModeSticky: "create files in it"} {
+	for mode, want := range map[os.FileMode]string{0o777: "write to a folder of the path", 0o777 | os.ModeSticky: "create files in this folder"} {
 		p := newPlace(t)
 		p.must(os.Chmod(p.dir, mode))
 		p.refused(Command{Args: []string{"/bin/sh", "-c", "touch ran"}}, fmt.Sprintf("/bin/sh is not run in %s, since other users may %s; use chmod go-w %[1]s", p.dir, want))

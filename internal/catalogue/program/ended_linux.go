@@ -13,13 +13,13 @@ import (
 const (
 	sweeps    = 100
 	sweepTime = 10 * time.Millisecond
-	// quietSweeps is the number of sweeps without a find after which all is over: a process may
-	// end while it starts another one.
+	// quietSweeps is the number of consecutive sweeps that must find no process. A process may end
+	// while it starts another one.
 	quietSweeps = 2
 )
 
-// endMarked ends all processes with a program's mark in their environment, including those that
-// have left its group. It reports whether all have ended.
+// endMarked kills all processes with a program's mark in their environment, including those that
+// have left its process group. It reports whether all have ended.
 func endMarked(mark string) bool {
 	quiet := 0
 	for range sweeps {
@@ -34,7 +34,7 @@ func endMarked(mark string) bool {
 	return false
 }
 
-// endOnce ends the marked processes that exist now. It reports whether it found one.
+// endOnce kills the marked processes that exist now. It reports whether it found any.
 func endOnce(mark []byte) (found bool) {
 	list, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
@@ -45,7 +45,7 @@ func endOnce(mark []byte) (found bool) {
 		if err != nil {
 			continue
 		}
-		process, err := os.FindProcess(pid) // before reading, so that the number cannot become another process
+		process, err := os.FindProcess(pid) // opened before reading, so that another process cannot get the same number
 		if err != nil {
 			continue
 		}

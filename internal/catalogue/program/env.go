@@ -12,17 +12,17 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue/trusted"
 )
 
-// blanks separate words for env. Other spaces are part of a word.
+// blanks are the characters that separate words for env. Other spaces are part of a word.
 const blanks = " \t\n\v\f\r"
 
-// envCall is a call of env, reduced to what decides which program runs.
+// envCall holds those parts of a call of env that decide which program runs.
 type envCall struct {
 	left   []string
-	others bool // it searches other folders than this process's PATH
+	others bool // env searches other folders than this process's PATH
 }
 
-// runByEnv returns the command that env runs, with a path instead of a name, or nil if env has no
-// program to run.
+// runByEnv returns the command that env runs, with the path of its program. It returns nil if env
+// runs no program.
 func (c Command) runByEnv(args []string) ([]string, error) {
 	e := envCall{left: args}
 	err := e.options()
@@ -31,22 +31,22 @@ func (c Command) runByEnv(args []string) ([]string, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s is not run, since the program that env runs cannot be determined: %w", c.Args[0], err)
+		return nil, fmt.Errorf("%s is not run, since the program behind env cannot be determined: %w", c.Args[0], err)
 	case len(e.left) == 0:
 		return nil, nil
 	case strings.ContainsRune(e.left[0], filepath.Separator):
 		return e.left, nil
 	case e.others:
-		return nil, fmt.Errorf("%s is not run, since env searches for %s in other folders than this process; write its path", c.Args[0], e.left[0])
+		return nil, fmt.Errorf("%s is not run, since env would search for %s in other folders than this process; write the path of the program", c.Args[0], e.left[0])
 	}
 	if strings.ContainsAny(e.left[0], blanks) {
-		return nil, fmt.Errorf("%s is not run, since systems differ in the program that env %q runs; write env -S", c.Args[0], e.left[0])
+		return nil, fmt.Errorf("%s is not run, since different systems run different programs for env %q; write env -S", c.Args[0], e.left[0])
 	}
 	path, err := c.lookUp(e.left[0])
 	return append([]string{path}, e.left[1:]...), err
 }
 
-// options removes the options before variables and the program.
+// options removes the options from the front of a call of env.
 func (e *envCall) options() error {
 	for len(e.left) > 0 && strings.HasPrefix(e.left[0], "-") {
 		word := e.left[0]
@@ -54,7 +54,7 @@ func (e *envCall) options() error {
 		switch name, value, _ := strings.Cut(word, "="); {
 		case word == "--":
 			return nil
-		case word == "-": // some systems read the rest as options, some do not
+		case word == "-": // some systems read the words after - as options, others do not
 			e.others = true
 			return nil
 		case word == "--ignore-environment":
@@ -77,8 +77,8 @@ func (e *envCall) options() error {
 	return nil
 }
 
-// letters removes options of one letter each. The last one may have a value, in this word or the
-// next.
+// letters parses a word of one-letter options. The last option may have a value, in this word or
+// the next.
 func (e *envCall) letters(word string) error {
 	for i, letter := range word {
 		switch letter {
@@ -102,7 +102,7 @@ func (e *envCall) letters(word string) error {
 	return nil
 }
 
-// split inserts the words of a text before the remaining words.
+// split splits a text into words and inserts them before the remaining words.
 func (e *envCall) split(text string) error {
 	if strings.ContainsAny(text, "\\'\"$#") {
 		return fmt.Errorf("the text %q has quotes, escapes or variables; write plain words", text)
@@ -112,7 +112,7 @@ func (e *envCall) split(text string) error {
 	return nil
 }
 
-// variables removes the variables that env sets.
+// variables removes the assignments of variables from the front of the call.
 func (e *envCall) variables() {
 	for len(e.left) > 0 && strings.Contains(e.left[0], "=") {
 		e.others = e.others || strings.HasPrefix(e.left[0], "PATH=")
@@ -120,7 +120,8 @@ func (e *envCall) variables() {
 	}
 }
 
-// lookUp returns the path of a program given by name, as the system's search finds it.
+// lookUp returns the path of a program by its name. It searches the trusted folders of PATH in
+// order.
 func (c Command) lookUp(name string) (string, error) {
 	for _, folder := range filepath.SplitList(searchPath(os.Getenv("PATH"))) {
 		path := filepath.Join(folder, name)
@@ -136,14 +137,14 @@ func (c Command) lookUp(name string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%s is not run, since env finds no %s in those folders of PATH that only this user and root may write to; write its path", c.Args[0], name)
+	return "", fmt.Errorf("%s is not run, since env finds no %s in the folders of PATH that only this user and root may write to; write the path of the program", c.Args[0], name)
 }
 
-// always are the variables that every program gets, if this process has them.
+// always lists the variables that every program gets if this process has them.
 var always = []string{"HOME", "LANG"}
 
-// environment returns a program's variables. It leaves out all others: one may hold the password
-// of another table.
+// environment returns the environment of the program. It leaves out all other variables, because
+// one may hold the password of another table.
 func (c Command) environment(mark string) ([]string, error) {
 	env := []string{mark, "PATH=" + searchPath(os.Getenv("PATH"))}
 	for _, name := range always {
@@ -154,14 +155,14 @@ func (c Command) environment(mark string) ([]string, error) {
 	for _, name := range c.Env {
 		value, ok := os.LookupEnv(name)
 		if !ok {
-			return nil, fmt.Errorf("env lists %[2]s for %[1]s, but the variable is not set; set it, or leave it out of env", c.Args[0], name)
+			return nil, fmt.Errorf("env lists the variable %[2]s for %[1]s, but it is not set; set the variable, or remove it from env", c.Args[0], name)
 		}
 		env = append(env, name+"="+value)
 	}
 	return env, nil
 }
 
-// searchPath returns the folders of a path in which no other user may place a program.
+// searchPath returns those folders of a path list in which no other user may create files.
 func searchPath(path string) string {
 	var list []string
 	for _, folder := range filepath.SplitList(path) {

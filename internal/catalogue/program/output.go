@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Output is the text that a program writes to stdout. It ends when the program has exited
-// successfully; otherwise reading fails with the program's text on stderr.
+// Output is the text that a program writes to stdout. If the program fails, reading ends with an
+// error that contains the program's text on stderr.
 type Output struct {
 	command Command
 	ctx     context.Context
@@ -33,7 +33,7 @@ func (o *Output) Read(b []byte) (int, error) {
 	if o.left -= int64(n); o.left < 0 {
 		o.stop()
 		o.end()
-		o.failed = fmt.Errorf("%s writes more than %d bytes; raise max_bytes, or have it write fewer rows", o.command.Args[0], o.command.MaxBytes)
+		o.failed = fmt.Errorf("%s writes more than %d bytes; raise max_bytes, or let the program write fewer rows", o.command.Args[0], o.command.MaxBytes)
 		return 0, o.failed
 	}
 	if err != nil {
@@ -43,14 +43,14 @@ func (o *Output) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// end waits for the program, and records how it ended.
+// end waits for the program to exit, and records how it ended.
 func (o *Output) end() {
 	o.ended = true
 	err := o.process.Wait()
 	name := o.command.Args[0]
 	switch {
 	case errors.Is(o.ctx.Err(), context.DeadlineExceeded):
-		o.failed = fmt.Errorf("%s did not finish within %v; raise timeout, or have it write fewer rows%s", name, o.command.Timeout, &o.said)
+		o.failed = fmt.Errorf("%s did not finish within %v; raise timeout, or let the program write fewer rows%s", name, o.command.Timeout, &o.said)
 	case o.ctx.Err() != nil:
 		o.failed = fmt.Errorf("%s was stopped: %w", name, o.ctx.Err())
 	case err != nil:
@@ -59,12 +59,12 @@ func (o *Output) end() {
 		o.failed = io.EOF
 	}
 	if !endMarked(o.mark) {
-		o.failed = fmt.Errorf("%s has started processes that cannot be ended; end them by hand", name)
+		o.failed = fmt.Errorf("%s has started processes that could not be stopped; stop these processes yourself", name)
 	}
 	o.stop()
 }
 
-// Failure returns the reason why the program failed, or nil if no failure is known.
+// Failure returns the reason why the program failed, or nil if there is none so far.
 func (o *Output) Failure() error {
 	if errors.Is(o.failed, io.EOF) {
 		return nil
@@ -72,7 +72,7 @@ func (o *Output) Failure() error {
 	return o.failed
 }
 
-// Close ends the program, if it still runs.
+// Close kills the program if it still runs.
 func (o *Output) Close() error {
 	if !o.ended {
 		o.stop()
@@ -81,10 +81,10 @@ func (o *Output) Close() error {
 	return nil
 }
 
-// maxSaid bounds the text of stderr that is kept.
+// maxSaid is the largest number of bytes of stderr that are kept.
 const maxSaid = 2000
 
-// head keeps the beginning of a text.
+// head keeps only the beginning of a text.
 type head struct {
 	text []byte
 	more bool
@@ -97,7 +97,7 @@ func (h *head) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String returns the end of a sentence.
+// String returns the text as the end of an error message.
 func (h *head) String() string {
 	switch text := strings.TrimSpace(string(h.text)); {
 	case text == "":

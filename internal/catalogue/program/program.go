@@ -1,5 +1,5 @@
-// Package program reads the output of an operator's own program: the way to use any source that
-// Mercer does not read itself.
+// Package program runs an operator's own program and reads its output. Operators use it for sources
+// that Mercer cannot read itself.
 //
 //	out, err := program.Command{Args: []string{"./extract.sh"}, Folder: home, Timeout: 10 * time.Minute, MaxBytes: 16 << 30}.Start(ctx)
 //
@@ -29,17 +29,17 @@ import (
 
 // Command describes a program and its limits.
 type Command struct {
-	Args     []string // a path, relative to Folder, and arguments
-	Env      []string // names of variables of this process that the program gets
+	Args     []string // path of the program, relative to Folder, and its arguments
+	Env      []string // names of the variables of this process that the program gets
 	Folder   string
 	Timeout  time.Duration
-	MaxBytes int64 // of output
+	MaxBytes int64 // limit of the output
 }
 
-// endTime limits the time until a program exits after closing its output.
+// endTime is the time within which a program must exit after it has closed its output.
 const endTime = 5 * time.Second
 
-// Start starts the program, which runs until the output is closed.
+// Start starts the program. Closing the returned output ends it.
 func (c Command) Start(ctx context.Context) (*Output, error) {
 	if err := origin.CheckCommand(c.Args, c.Env); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (c Command) Start(ctx context.Context) (*Output, error) {
 	o := &Output{command: c, left: c.MaxBytes, mark: mark}
 	ctx, o.stop = context.WithTimeout(ctx, c.Timeout)
 	o.ctx, o.process = ctx, exec.CommandContext(ctx, path, c.Args[1:]...)
-	o.process.Args[0] = c.within(c.Args[0]) // the name as given: some programs depend on it
+	o.process.Args[0] = c.within(c.Args[0]) // the name as the operator gave it, because some programs depend on it
 	o.process.Dir, o.process.Env, o.process.Stderr, o.process.WaitDelay = c.Folder, env, &o.said, endTime
 	o.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if o.out, err = o.process.StdoutPipe(); err == nil {
@@ -70,8 +70,9 @@ func (c Command) Start(ctx context.Context) (*Output, error) {
 	return o, nil
 }
 
-// find returns the path of the program without links. It refuses a program that another user
-// could have written, and such files among the arguments: an interpreter runs the code in them.
+// find returns the path of the program, with links resolved. It refuses a program that another user
+// could have changed. It also refuses such files among the arguments, because an interpreter runs
+// the code in them.
 func (c Command) find() (string, error) {
 	if _, err := trusted.Folder(c.Folder); err != nil {
 		return "", fmt.Errorf("%s is not run in %s, since %w", c.Args[0], c.Folder, bare(err))
@@ -86,20 +87,22 @@ func (c Command) find() (string, error) {
 	return path, c.follow(path, c.Args)
 }
 
-// newMark returns a variable by which a program and its descendants are recognised.
+// newMark returns an environment variable with a random value. A program and its descendants are
+// recognised by it.
 func newMark() string { return "MERCER_PROGRAM=" + rand.Text() }
 
-// kill ends the program with all processes that it has started, and the reading of its output.
+// kill kills the program and all processes that it has started, so that reading its output ends.
 func (o *Output) kill() error {
 	err := syscall.Kill(-o.process.Process.Pid, syscall.SIGKILL)
 	if errors.Is(err, syscall.ESRCH) {
 		err = os.ErrProcessDone
 	}
-	endMarked(o.mark) // end waits for them; this releases the files that they hold open
+	endMarked(o.mark) // end waits for these processes; killing them releases the files that they hold open
 	return errors.Join(err, o.out.Close())
 }
 
-// within returns a path of the command. It shortens nothing, because a link before ".." matters.
+// within returns a path of the command; relative paths start at Folder. It does not clean the path,
+// because a link before ".." matters.
 func (c Command) within(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -108,16 +111,17 @@ func (c Command) within(path string) string {
 }
 
 const (
-	// maxSteps bounds the chain of programs that lead to each other. Linux follows as many
-	// scripts.
+	// maxSteps is the largest number of programs that may call each other in turn. Linux allows as
+	// many scripts.
 	maxSteps = 5
-	// maxFirstLine is the length up to which Linux reads a script's first line. It cuts a longer
-	// one.
+	// maxFirstLine is the largest length of a script's first line. Linux cuts off the rest of a
+	// longer line.
 	maxFirstLine = 255
 )
 
-// follow refuses a program that leads to one that another user could have written. A script leads
-// to its interpreter, which may be a script too, and env to the program in its arguments.
+// follow refuses a program if it starts another program that another user could have changed. A
+// script starts its interpreter, which may be a script too, and env starts the program in its
+// arguments.
 func (c Command) follow(path string, args []string) error {
 	for range maxSteps + 1 {
 		next, err := c.next(path, args)
@@ -129,10 +133,11 @@ func (c Command) follow(path string, args []string) error {
 		}
 		args = next
 	}
-	return fmt.Errorf("%s is not run, since it leads through a chain of more than %d programs; name the last one in the command", c.Args[0], maxSteps)
+	return fmt.Errorf("%s is not run, since it starts a chain of more than %d programs; name the last program in the command", c.Args[0], maxSteps)
 }
 
-// next returns the arguments of the program to which another one leads, and nil for the last one.
+// next returns the command that a program starts: a script's interpreter or env's program. It
+// returns nil if the program starts neither.
 func (c Command) next(path string, args []string) ([]string, error) {
 	words, err := c.interpreter(path)
 	switch {
@@ -147,8 +152,8 @@ func (c Command) next(path string, args []string) ([]string, error) {
 	}
 }
 
-// interpreter returns the interpreter of a script and the one argument that its first line may
-// have, or nil for a file that is not a script.
+// interpreter returns the interpreter of a script and the argument that its first line may have. It
+// returns nil if the file is not a script.
 func (c Command) interpreter(path string) ([]string, error) {
 	line, err := firstLine(path)
 	line, script := bytes.CutPrefix(line, []byte("#!"))
@@ -159,7 +164,7 @@ func (c Command) interpreter(path string) ([]string, error) {
 	case !script || text == "":
 		return nil, nil
 	case len(line)+len("#!") > maxFirstLine || strings.ContainsRune(text, 0):
-		return nil, fmt.Errorf("%s is not run, since the system reads its first line only in part; write at most %d bytes of text", path, maxFirstLine)
+		return nil, fmt.Errorf("%s is not run, since its first line is too long; write at most %d bytes of text", path, maxFirstLine)
 	}
 	end := strings.IndexAny(text, " \t")
 	if end < 0 {
@@ -169,12 +174,12 @@ func (c Command) interpreter(path string) ([]string, error) {
 	return []string{text[:end], arg}, c.givenAll([]string{arg})
 }
 
-// firstLine returns the beginning of a file. A file without the right to read may still run, and
-// may be a script.
+// firstLine returns the first line of a file. It refuses a file that this user may run but not
+// read, because the file may be a script.
 func firstLine(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, errors.New("it cannot be read, so it may be a script; let the user of this process read it, or have a script call it")
+		return nil, errors.New("the file cannot be read, so it may be a script; let the user of this process read it, or call it from a script")
 	}
 	if err != nil {
 		return nil, err
@@ -184,7 +189,8 @@ func firstLine(path string) ([]byte, error) {
 	return line, errors.Join(err, f.Close())
 }
 
-// runnable returns the path of a program without links.
+// runnable returns the path of a program, with links resolved, if it is a file that only trusted
+// users can change.
 func (c Command) runnable(path string) (string, error) {
 	found, err := trusted.Find(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -198,12 +204,12 @@ func (c Command) runnable(path string) (string, error) {
 		return "", fmt.Errorf("%s cannot be run: %w", path, bare(err))
 	}
 	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s cannot be run: it is not a file", path)
+		return "", fmt.Errorf("%s cannot be run: the path is not a regular file", path)
 	}
 	return found, nil
 }
 
-// givenAll refuses arguments that name files that another user could have written.
+// givenAll refuses arguments that name files which another user could have changed.
 func (c Command) givenAll(args []string) error {
 	for _, arg := range args {
 		for _, name := range fileNames(arg) {
@@ -215,7 +221,7 @@ func (c Command) givenAll(args []string) error {
 	return nil
 }
 
-// given refuses a file or a folder that another user could have written. It allows devices, which
+// given refuses a file or a folder that another user could have changed. It allows devices, which
 // contain no code.
 func (c Command) given(path string) error {
 	if ownStreams[path] {
@@ -231,15 +237,15 @@ func (c Command) given(path string) error {
 	}
 }
 
-// ownStreams are paths of streams that the program already has.
+// ownStreams are the paths of the standard streams, which the program already has.
 var ownStreams = map[string]bool{"/dev/stdin": true, "/dev/stdout": true, "/dev/stderr": true}
 
-// between separates words of code, and a key from a value.
+// between matches the characters that separate words of code, or a key from its value.
 var between = regexp.MustCompile("[\\s\"'`()\\[\\]{}<>|&;,:=@$]+")
 
-// fileNames returns the parts of an argument that may name a file: all of it and its words, also
-// in an option such as -fNAME or --file=NAME and in code. It cannot see names that a program
-// builds itself.
+// fileNames returns the parts of an argument that may name a file. These are the argument, its
+// words, and the values of options such as -fNAME and --file=NAME. It cannot find names that a
+// program builds itself.
 func fileNames(arg string) []string {
 	list := []string{arg}
 	for _, word := range append(between.Split(arg, -1), arg) {
@@ -254,7 +260,7 @@ func fileNames(arg string) []string {
 	return list
 }
 
-// bare removes a path from an error whose sentence names it already.
+// bare removes the path from a file error, because the sentence around it already names the path.
 func bare(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

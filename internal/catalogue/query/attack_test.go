@@ -53,21 +53,21 @@ CREATE PROCEDURE gives(INOUT x int) LANGUAGE plpgsql AS $$BEGIN EXECUTE 'COPY (S
 		"COPY (SELECT 1) TO '" + file + "'", "COPY (SELECT 1) TO PROGRAM 'touch " + file + "'", "SELECT makes()", "SELECT 1 AS x",
 		"DO $$BEGIN EXECUTE 'COPY (SELECT 1) TO PROGRAM ''touch " + file + "'''; END$$", "CALL gives(1)", "SELECT lo_export(lo_from_bytea(0, 'x'), '" + file + "')",
 	} {
-		ask("owner", text, "the role of X may run programs or use files of the server, as owner, pg_execute_server_program, ")
-		ask("hidden", text, "the role of X may run programs or use files of the server, as pg_execute_server_program; connect as a role that may only SELECT")
+		ask("owner", text, "the role of X may run programs or use files of the server, because it belongs to owner, pg_execute_server_program, ")
+		ask("hidden", text, "the role of X may run programs or use files of the server, because it belongs to pg_execute_server_program; connect as a role that may only SELECT")
 	}
 	for text, want := range map[string]string{
-		"COPY (SELECT 1) TO PROGRAM 'touch " + file + "'": "it returns no columns; write one SELECT",
-		"COPY v TO STDOUT": "it returns no columns; write one SELECT",
-		"DO $$BEGIN EXECUTE 'COPY (SELECT 1) TO PROGRAM ''touch " + file + "'''; END$$": "it returns no columns; write one SELECT",
-		"SELECT id INTO w FROM v": "it returns no columns; write one SELECT",
-		"LISTEN x":                "it returns no columns; write one SELECT",
-		"":                        "it returns no columns; write one SELECT",
-		"CALL gives(1)":           `it is not a SELECT that only reads; write one SELECT (syntax error at or near "CALL")`,
-		"EXPLAIN ANALYZE INSERT INTO v(id) VALUES (3)":                           `it is not a SELECT that only reads; write one SELECT (syntax error at or near "EXPLAIN")`,
-		"INSERT INTO v(id) VALUES (3) RETURNING id":                              `it is not a SELECT that only reads; write one SELECT (syntax error at or near "INSERT")`,
-		"WITH x AS (INSERT INTO v(id) VALUES (3) RETURNING id) SELECT id FROM x": "it is not a SELECT that only reads; write one SELECT (DECLARE CURSOR must not contain data-modifying statements in WITH)",
-		"SHOW ALL":                    `it is not a SELECT that only reads; write one SELECT (syntax error at or near "SHOW")`,
+		"COPY (SELECT 1) TO PROGRAM 'touch " + file + "'": "the query returns no columns; write one SELECT",
+		"COPY v TO STDOUT": "the query returns no columns; write one SELECT",
+		"DO $$BEGIN EXECUTE 'COPY (SELECT 1) TO PROGRAM ''touch " + file + "'''; END$$": "the query returns no columns; write one SELECT",
+		"SELECT id INTO w FROM v": "the query returns no columns; write one SELECT",
+		"LISTEN x":                "the query returns no columns; write one SELECT",
+		"":                        "the query returns no columns; write one SELECT",
+		"CALL gives(1)":           `the query is not a SELECT that only reads; write one SELECT (syntax error at or near "CALL")`,
+		"EXPLAIN ANALYZE INSERT INTO v(id) VALUES (3)":                           `the query is not a SELECT that only reads; write one SELECT (syntax error at or near "EXPLAIN")`,
+		"INSERT INTO v(id) VALUES (3) RETURNING id":                              `the query is not a SELECT that only reads; write one SELECT (syntax error at or near "INSERT")`,
+		"WITH x AS (INSERT INTO v(id) VALUES (3) RETURNING id) SELECT id FROM x": "the query is not a SELECT that only reads; write one SELECT (DECLARE CURSOR must not contain data-modifying statements in WITH)",
+		"SHOW ALL":                    `the query is not a SELECT that only reads; write one SELECT (syntax error at or near "SHOW")`,
 		"SELECT id FROM v FOR UPDATE": "cannot execute SELECT FOR UPDATE in a read-only transaction",
 		"SELECT makes()":              "COPY to or from an external program",
 		"SELECT lo_export(lo_from_bytea(0, 'x'), '" + file + "')":                             "permission denied for function lo_export",
@@ -153,10 +153,10 @@ func TestAttackSQLite(t *testing.T) {
 	path := database(t, values)
 	late := "the query did not finish within 1s; raise timeout, or select fewer rows"
 	for text, want := range map[string]string{
-		"SELECT 1 AS x; SELECT 2 AS x":                           "it contains a second statement; write one SELECT",
-		"SELECT ';' AS x; SELECT 2 AS x":                         "it contains a second statement; write one SELECT",
-		"SELECT 1 AS \"a;\"/* ; */; -- ;\n/* ; */ SELECT 2 AS x": "it contains a second statement; write one SELECT",
-		"SELECT 1 AS [;]; DROP TABLE v":                          "it contains a second statement; write one SELECT",
+		"SELECT 1 AS x; SELECT 2 AS x":                           "the query contains a second statement; write one SELECT",
+		"SELECT ';' AS x; SELECT 2 AS x":                         "the query contains a second statement; write one SELECT",
+		"SELECT 1 AS \"a;\"/* ; */; -- ;\n/* ; */ SELECT 2 AS x": "the query contains a second statement; write one SELECT",
+		"SELECT 1 AS [;]; DROP TABLE v":                          "the query contains a second statement; write one SELECT",
 		"SELECT 1 AS x\x00; DROP TABLE v":                        "the query contains a zero byte",
 		"SELECT 1 AS x; /* SELECT 2":                             "",
 		"PRAGMA query_only":                                      "not authorized",
@@ -167,11 +167,11 @@ func TestAttackSQLite(t *testing.T) {
 		"INSERT INTO v(id) VALUES (9) RETURNING id":              "not authorized",
 		"CREATE TEMP TABLE q(a)":                                 "not authorized",
 		"BEGIN":                                                  "not authorized",
-		"VACUUM INTO 'y.db'":                                     "it returns no columns; write one SELECT",
-		"-- nothing":                                             "it returns no columns; write one SELECT",
+		"VACUUM INTO 'y.db'":                                     "the query returns no columns; write one SELECT",
+		"-- nothing":                                             "the query returns no columns; write one SELECT",
 		"SELECT writefile('z', 'x') AS x":                        "no such function: writefile",
 		"SELECT load_extension('x') AS x":                        "not authorized",
-		"SELECT zeroblob(900000000) AS x":                        "a row or a cell of the query is too long; raise max_bytes, of which up to 64 MiB apply to a row, or select fewer columns",
+		"SELECT zeroblob(900000000) AS x":                        "a row or a cell of the query is too long; raise max_bytes (a row may have at most 64 MiB), or select fewer columns",
 		"SELECT hex(randomblob(100000000)) AS x":                 "a row or a cell of the query is too long",
 		"SELECT 1 AS x UNION ALL SELECT length(randomblob(1e8))": "a row or a cell of the query is too long",
 		endless: late,

@@ -1,4 +1,4 @@
-// Package query reads the rows of one SELECT as text, from PostgreSQL or from a SQLite file.
+// Package query reads the rows of one SELECT statement as text, from PostgreSQL or a SQLite file.
 //
 //	rows, err := query.Query{DSN: os.Getenv("HOSPITAL_DSN"), Text: "SELECT ...", Timeout: time.Minute, MaxBytes: 1 << 30}.Open(ctx)
 //
@@ -27,27 +27,26 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// Query describes a query, its database, and the limits on it. Exactly one of DSN and SQLite is
-// given.
+// Query describes a query, its database, and its limits. Exactly one of DSN and SQLite must be set.
 type Query struct {
-	Source   string // name of the DSN for messages, which do not show the DSN itself
-	DSN      string // of PostgreSQL
-	SQLite   string // path of a file
+	Source   string // name of the DSN in messages, which do not show the DSN itself
+	DSN      string // connection string of PostgreSQL
+	SQLite   string // path of a SQLite file
 	Text     string
 	Timeout  time.Duration
-	MaxBytes int64 // of all cells together
+	MaxBytes int64 // limit of all cells together
 }
 
-// Rows are the rows of a query. Close ends the query.
+// Rows reads the rows of a query. Close ends the query.
 type Rows interface {
 	dataset.Records
 	io.Closer
 }
 
-// Open runs the query.
+// Open runs the query and returns its rows.
 func (q Query) Open(ctx context.Context) (Rows, error) {
 	if strings.ContainsRune(q.Text, 0) {
-		return nil, errors.New("the query contains a zero byte, after which databases read nothing; remove it")
+		return nil, errors.New("the query contains a zero byte, and databases ignore the text after it; remove the zero byte")
 	}
 	ctx, stop := context.WithTimeout(ctx, q.Timeout)
 	l := &limited{query: q, ctx: ctx, stop: stop, left: q.MaxBytes}
@@ -64,19 +63,20 @@ func (q Query) Open(ctx context.Context) (Rows, error) {
 	return l, nil
 }
 
-// errNoColumns refuses a statement that returns no rows: it could only change something.
-var errNoColumns = errors.New("it returns no columns; write one SELECT")
+// errNoColumns refuses a statement that returns no rows, because its only effect could be a change.
+var errNoColumns = errors.New("the query returns no columns; write one SELECT")
 
-// maxRow bounds a row that is read from a database before its cells are counted.
+// maxRow is the largest size of a row that is read from a database, in bytes. The row is read
+// before its cells are counted.
 const maxRow = 64 << 20
 
-// leastRow is the size of a row that is allowed whatever the limit on all cells is.
+// leastRow is a size that every row may have, even if the limit on all cells is lower.
 const leastRow = 1 << 20
 
-// rowLimit returns the greatest size of a row in bytes.
+// rowLimit returns the largest allowed size of a row in bytes.
 func (q Query) rowLimit() int64 { return max(leastRow, min(maxRow, q.MaxBytes)) }
 
-// limited are rows within the limits of their query.
+// limited enforces the limits of a query while its rows are read.
 type limited struct {
 	query Query
 	rows  Rows
@@ -103,7 +103,7 @@ func (l *limited) Next() (dataset.Record, error) {
 	return row, nil
 }
 
-// why explains an error by the time limit or the size limit, if one is the reason.
+// why replaces an error by the exceeded time limit or size limit, if this limit is the reason.
 func (l *limited) why(err error) error {
 	switch {
 	case errors.Is(err, io.EOF):
@@ -112,12 +112,12 @@ func (l *limited) why(err error) error {
 		return fmt.Errorf("the query did not finish within %v; raise timeout, or select fewer rows", l.query.Timeout)
 	}
 	if tooLong(err) {
-		return fmt.Errorf("a row or a cell of the query is too long; raise max_bytes, of which up to 64 MiB apply to a row, or select fewer columns: %w", err)
+		return fmt.Errorf("a row or a cell of the query is too long; raise max_bytes (a row may have at most 64 MiB), or select fewer columns: %w", err)
 	}
 	return fmt.Errorf("the query cannot be read: %w", err)
 }
 
-// tooLong reports whether a row exceeds the limit of the database connection.
+// tooLong reports whether the error says that a row exceeds the limit of the database connection.
 func tooLong(err error) bool {
 	var message *pgproto3.ExceededMaxBodyLenErr
 	var cell *sqlite.Error

@@ -14,20 +14,21 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// messageHead bounds the parts of a message besides cells: their lengths, and the text of an
-// error.
+// messageHead is the space for the parts of a server's message that are not cells: lengths, or the
+// text of an error.
 const messageHead = 1 << 20
 
-// closeTime limits the time for closing a connection.
+// closeTime is the longest time for closing a connection.
 const closeTime = 5 * time.Second
 
-// postgresRows are rows of PostgreSQL, which itself formats numbers and dates as text.
+// postgresRows reads the rows of a PostgreSQL query. The server itself formats numbers and dates as
+// text.
 type postgresRows struct {
 	ctx     context.Context
 	conn    *pgx.Conn
 	rows    pgx.Rows
 	columns []string
-	truth   []bool // whether each column holds booleans
+	truth   []bool // whether each column has type boolean
 	record  dataset.Record
 }
 
@@ -48,11 +49,11 @@ func openPostgres(ctx context.Context, q Query) (Rows, error) {
 	return r, nil
 }
 
-// settings parses a DSN. It refuses the simple protocol, which would accept several statements:
-// the first could end the read-only transaction.
+// settings parses a connection string. It refuses the simple protocol, which accepts several
+// statements at once: the first could end the read-only transaction.
 func settings(source, dsn string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(dsn)
-	if err != nil { // the error may contain the password
+	if err != nil { // the original error may contain the password
 		return nil, fmt.Errorf("%s does not hold a connection string of PostgreSQL; write postgres://USER@HOST/DATABASE?sslmode=verify-full", source)
 	}
 	if config.DefaultQueryExecMode == pgx.QueryExecModeSimpleProtocol {
@@ -66,7 +67,7 @@ func settings(source, dsn string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// begin opens a read-only transaction that sees one state of the database, and runs the query in
+// begin opens a read-only transaction with a consistent view of the database, and runs the query in
 // it.
 func (r *postgresRows) begin(q Query) error {
 	tx, err := r.conn.BeginTx(r.ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
@@ -86,26 +87,27 @@ func (r *postgresRows) begin(q Query) error {
 	return r.rows.Err()
 }
 
-// strong returns the roles with which a SELECT can run programs, or read and write files.
+// strong is a query for those roles of the user with which a SELECT could run programs, or read and
+// write files.
 const strong = `SELECT coalesce(pg_catalog.string_agg(r.rolname, ', ' ORDER BY r.rolname), '') FROM pg_catalog.pg_roles AS r
 WHERE pg_catalog.pg_has_role(session_user, r.oid, 'MEMBER')
 	AND (r.rolsuper OR r.rolname IN ('pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files'))`
 
-// weak refuses a role with more rights than a query needs. A read-only transaction does not
-// protect the server's programs and files.
+// weak refuses a role with more rights than a query needs. A read-only transaction does not protect
+// the programs and files of the server.
 func (r *postgresRows) weak(source string) error {
 	var rights string
 	if err := r.conn.QueryRow(r.ctx, strong, pgx.QueryExecModeDescribeExec).Scan(&rights); err != nil {
 		return err
 	}
 	if rights != "" {
-		return fmt.Errorf("the role of %s may run programs or use files of the server, as %s; connect as a role that may only SELECT", source, rights)
+		return fmt.Errorf("the role of %s may run programs or use files of the server, because it belongs to %s; connect as a role that may only SELECT", source, rights)
 	}
 	return nil
 }
 
-// describe has the server parse the text without running it. A cursor accepts only a SELECT
-// without parts that write.
+// describe lets the server parse the query without running it. It refuses everything except a
+// SELECT that only reads, because a cursor accepts nothing else.
 func (r *postgresRows) describe(text string) error {
 	about, err := r.conn.PgConn().Prepare(r.ctx, "", text, nil)
 	if err != nil {
@@ -116,7 +118,7 @@ func (r *postgresRows) describe(text string) error {
 	}
 	_, err = r.conn.PgConn().Prepare(r.ctx, "", "DECLARE mercer NO SCROLL CURSOR FOR "+text, nil)
 	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) {
-		return fmt.Errorf("it is not a SELECT that only reads; write one SELECT (%s)", refused.Message)
+		return fmt.Errorf("the query is not a SELECT that only reads; write one SELECT (%s)", refused.Message)
 	}
 	return err
 }
@@ -134,7 +136,7 @@ func (r *postgresRows) Next() (dataset.Record, error) {
 	}
 	r.record.Line++
 	for i, cell := range r.rows.RawValues() {
-		r.record.Fields[i] = string(cell) // a NULL gives an empty field
+		r.record.Fields[i] = string(cell) // NULL becomes an empty field
 		if r.truth[i] {
 			r.record.Fields[i] = truth(r.record.Fields[i])
 		}
@@ -142,7 +144,7 @@ func (r *postgresRows) Next() (dataset.Record, error) {
 	return r.record, nil
 }
 
-// truth spells out a boolean.
+// truth returns true or false for PostgreSQL's t or f.
 func truth(word string) string {
 	switch word {
 	case "t":
@@ -153,11 +155,11 @@ func truth(word string) string {
 	return word
 }
 
-// Close implements [io.Closer]. The transaction ends with the connection.
+// Close closes the connection, which also ends the transaction.
 func (r *postgresRows) Close() error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(r.ctx), closeTime)
 	defer stop()
-	if r.rows != nil && r.rows.CommandTag().String() == "" { // rows are left, and there may be many
+	if r.rows != nil && r.rows.CommandTag().String() == "" { // the query has more rows, possibly many
 		return r.conn.PgConn().Conn().Close()
 	}
 	return r.conn.Close(ctx)

@@ -146,12 +146,12 @@ func TestQueriesOnlyRead(t *testing.T) {
 	}
 	_, postgres := writer(t, values)
 	for text, want := range map[string]string{
-		"DELETE FROM v RETURNING id":                     `it is not a SELECT that only reads; write one SELECT (syntax error at or near "DELETE")`,
+		"DELETE FROM v RETURNING id":                     `the query is not a SELECT that only reads; write one SELECT (syntax error at or near "DELETE")`,
 		"SELECT 1; DELETE FROM v":                        "cannot insert multiple commands into a prepared statement",
 		"COMMIT; DELETE FROM v; SELECT 1":                "cannot insert multiple commands into a prepared statement",
-		"WITH d AS (DELETE FROM v RETURNING id) TABLE d": "it is not a SELECT that only reads; write one SELECT (DECLARE CURSOR must not contain data-modifying statements in WITH)",
-		"COMMIT":                             "the query cannot be read: it returns no columns; write one SELECT",
-		"SET TRANSACTION READ WRITE":         "the query cannot be read: it returns no columns; write one SELECT",
+		"WITH d AS (DELETE FROM v RETURNING id) TABLE d": "the query is not a SELECT that only reads; write one SELECT (DECLARE CURSOR must not contain data-modifying statements in WITH)",
+		"COMMIT":                             "the query cannot be read: the query returns no columns; write one SELECT",
+		"SET TRANSACTION READ WRITE":         "the query cannot be read: the query returns no columns; write one SELECT",
 		"SELECT nextval('absent')":           `relation "absent" does not exist`,
 		"SELECT 1/(id-2) FROM v ORDER BY id": "division by zero",
 	} {

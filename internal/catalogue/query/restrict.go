@@ -13,17 +13,18 @@ import (
 	lib "modernc.org/sqlite/lib"
 )
 
-// Limits of SQLite, by the numbers of its sqlite3_limit.
+// Limits of SQLite, as identified by its function sqlite3_limit.
 const (
-	limitLength   = lib.SQLITE_LIMIT_LENGTH   // of a cell and of a stored row
-	limitAttached = lib.SQLITE_LIMIT_ATTACHED // files that a query opens, and creates if they do not exist
+	limitLength   = lib.SQLITE_LIMIT_LENGTH   // largest size of a cell and of a stored row
+	limitAttached = lib.SQLITE_LIMIT_ATTACHED // number of further files that a query may open or create
 )
 
-// errTwo refuses a second statement. SQLite would run both and return the rows of the last one.
-var errTwo = errors.New("it contains a second statement; write one SELECT")
+// errTwo refuses a second statement. SQLite would run both statements and return the rows of the
+// second.
+var errTwo = errors.New("the query contains a second statement; write one SELECT")
 
-// restrict limits a connection to one SELECT with bounded cells that ends at the timeout. It
-// describes the query without running it.
+// restrict limits a connection to one SELECT that ends at the timeout, with cells of limited size.
+// It parses the query without running it.
 func (r *sqliteRows) restrict(q Query) error {
 	if !single(q.Text) {
 		return errTwo
@@ -44,19 +45,19 @@ func (r *sqliteRows) restrict(q Query) error {
 	return nil
 }
 
-// connection holds the driver's methods besides rows.
+// connection lists the methods of the driver that are used besides those for rows.
 type connection interface {
 	sqlite.AuthorizerRegisterer
 	ColumnInfo(query string) ([]sqlite.ColumnInfo, error)
 }
 
-// describe counts the columns of a read-only statement, and arranges that the connection is
-// interrupted at the end of the context.
+// describe returns the number of columns of a read-only statement. It also arranges that the
+// connection is interrupted when the context ends.
 func (r *sqliteRows) describe(text string) (columns int, err error) {
 	err = r.conn.Raw(func(raw any) error {
 		c, ok := raw.(connection)
 		if !ok {
-			return fmt.Errorf("the driver of SQLite offers no authorizer: it is a %T", raw)
+			return fmt.Errorf("the SQLite driver has no authorizer: its type is %T", raw)
 		}
 		if r.quiet, err = interruptAtEnd(r.ctx, raw); err != nil {
 			return err
@@ -67,15 +68,15 @@ func (r *sqliteRows) describe(text string) (columns int, err error) {
 		list, err := c.ColumnInfo(text)
 		columns = len(list)
 		if refused := (*sqlite.Error)(nil); errors.As(err, &refused) && refused.Code() == lib.SQLITE_AUTH {
-			return fmt.Errorf("it does more than read; write one SELECT (%w)", err)
+			return fmt.Errorf("the query does more than read; write one SELECT (%w)", err)
 		}
 		return err
 	})
 	return columns, err
 }
 
-// onlyReads allows a statement to read tables and to call functions. It refuses settings, other
-// files and changes.
+// onlyReads allows a statement to read tables and to call functions. It refuses changes, settings
+// and other files.
 func onlyReads(action sqlite.AuthorizerActionCode, _, _, _, _ string) sqlite.AuthorizerReturnCode {
 	switch action {
 	case sqlite.AuthSelect, sqlite.AuthRead, sqlite.AuthFunction, sqlite.AuthRecursive:
@@ -84,18 +85,18 @@ func onlyReads(action sqlite.AuthorizerActionCode, _, _, _, _ string) sqlite.Aut
 	return sqlite.AuthorizerDeny
 }
 
-// interruptAtEnd interrupts any computation of a connection when the context ends. The driver
-// does so for the first row only, and would continue for any time on a later row. The returned
-// function must be called before the connection is closed.
+// interruptAtEnd arranges that any computation of a connection is interrupted when the context
+// ends. The driver does this for the first row only; a later row could run without limit. The
+// returned function must be called before the connection is closed.
 func interruptAtEnd(ctx context.Context, raw any) (quiet func(), err error) {
-	field := reflect.Indirect(reflect.ValueOf(raw)).FieldByName("db") // no exported name leads to it
+	field := reflect.Indirect(reflect.ValueOf(raw)).FieldByName("db") // the driver exports no access to this field
 	if field.Kind() != reflect.Uintptr || field.Uint() == 0 {
-		return nil, fmt.Errorf("the driver of SQLite cannot be interrupted: it is a %T", raw)
+		return nil, fmt.Errorf("the SQLite driver cannot be interrupted: its type is %T", raw)
 	}
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(done)
-		tls := libc.NewTLS() // the connection's own TLS is for one goroutine
+		tls := libc.NewTLS() // libc thread state of this goroutine; the connection's own must not be shared
 		defer tls.Close()
 		lib.Xsqlite3_interrupt(tls, uintptr(field.Uint()))
 	})
@@ -106,11 +107,11 @@ func interruptAtEnd(ctx context.Context, raw any) (quiet func(), err error) {
 	}, nil
 }
 
-// token matches a part of a statement as SQLite reads it: a comment, a text, a name in quotes,
-// blanks or one other character. Unclosed ones extend to the end.
+// token matches one token of a statement, as SQLite reads it: a comment, a string, a quoted name,
+// blanks or one other character. An unclosed token extends to the end.
 var token = regexp.MustCompile("(?s)^(?:--[^\n]*|/\\*.*?(?:\\*/|$)|'[^']*'?|\"[^\"]*\"?|`[^`]*`?|\\[[^]]*\\]?|[ \t\r\n\f]+|.)")
 
-// single reports whether only comments follow the first statement.
+// single reports whether only comments and blanks follow the first statement.
 func single(text string) bool {
 	ended := false
 	for text != "" {

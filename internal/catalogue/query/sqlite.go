@@ -14,16 +14,16 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// sqliteRows are rows of a SQLite file.
+// sqliteRows reads the rows of a query on a SQLite file.
 type sqliteRows struct {
 	ctx    context.Context
-	quiet  func() // returns once the connection can no longer be interrupted
+	quiet  func() // returns when the connection can no longer be interrupted
 	db     *sql.DB
 	conn   *sql.Conn
 	rows   *sql.Rows
 	types  []*sql.ColumnType
 	cells  []any
-	into   []any // pointers to the cells
+	into   []any // pointers to the cells of the current row
 	record dataset.Record
 	names  []string
 }
@@ -87,7 +87,7 @@ func (r *sqliteRows) Next() (dataset.Record, error) {
 	return r.record, nil
 }
 
-// word formats a value of a column with a declared type.
+// word formats a cell as text, according to the declared type of its column.
 func word(cell any, declared string) string {
 	switch v := cell.(type) {
 	case nil:
@@ -111,7 +111,7 @@ func word(cell any, declared string) string {
 	return fmt.Sprint(cell)
 }
 
-// moment formats a date, or a time in PostgreSQL's form.
+// moment formats a date or a time as PostgreSQL does.
 func moment(t time.Time, declared string) string {
 	t = t.UTC()
 	if midnight := t.Equal(t.Truncate(24 * time.Hour)); declared == "DATE" && midnight {

@@ -1,5 +1,5 @@
 // Package snapshot stores the rows of a source that may change, so that a replayed job reads the
-// same rows again. Write sorts the rows, since a database returns them in any order; Keep leaves
+// same rows again. Write sorts the rows, because a database returns them in any order. Keep leaves
 // the rows of a file in their order.
 //
 //	if err := snapshot.Write(store, rows, []string{"patient"}); err != nil {
@@ -12,13 +12,13 @@ package snapshot
 
 import "io"
 
-// Store holds streams by name. Streams that it writes to disk are sealed.
+// Store holds byte streams by name. Streams on disk are encrypted.
 type Store interface {
-	// Write makes a stream durable, all of it or nothing.
+	// Write stores a stream durably, either completely or not at all.
 	Write(name string, write func(io.Writer) error) error
 	Open(name string) (io.ReadCloser, error)
 	Remove(name string) error
 }
 
-// Name is the name of the whole snapshot. Other names are those of runs during sorting.
+// Name is the stream of a whole snapshot. Streams with other names hold sorted runs.
 const Name = "snapshot"

@@ -12,16 +12,16 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// A stream of rows begins with the columns, encoded like a row. A row is its line in the source,
-// its length in bytes, and each field after its length; all numbers are varints. The fields by
-// which rows are sorted come first.
+// A stream of rows begins with the columns, encoded like a row. A row consists of its line in the
+// source, its length in bytes, and its fields, each after its length. All numbers are varints. The
+// fields of the sort key come first.
 
-// maxRow bounds the bytes of a row.
+// maxRow is the largest size of an encoded row in bytes.
 const maxRow = 64 << 20
 
-var errDamaged = errors.New("the snapshot of the rows is damaged; drop the job and submit it again")
+var errDamaged = errors.New("the snapshot of the job's rows is damaged; drop the job and submit it again")
 
-// cut splits off the first field of an encoded row.
+// cut splits an encoded row into its first field and the rest.
 func cut(row []byte) (field, rest []byte, ok bool) {
 	n, used := binary.Uvarint(row)
 	if used <= 0 || n > uint64(len(row)-used) {
@@ -30,13 +30,13 @@ func cut(row []byte) (field, rest []byte, ok bool) {
 	return row[used : used+int(n)], row[used+int(n):], true
 }
 
-// compare orders encoded rows by their fields, as bytes.
+// compare compares two encoded rows field by field, as bytes.
 func compare(a, b []byte) int {
 	for len(a) > 0 && len(b) > 0 {
 		x, restA, okA := cut(a)
 		y, restB, okB := cut(b)
 		if !okA || !okB {
-			break // this process encoded both rows, so they are whole
+			break // unreachable, because this process encoded both rows
 		}
 		if c := bytes.Compare(x, y); c != 0 {
 			return c
@@ -56,14 +56,14 @@ func writeRow(w *bufio.Writer, line int, row []byte) error {
 	return errors.Join(err, rowErr)
 }
 
-// encoded reads encoded rows.
+// encoded reads the encoded rows of a stream.
 type encoded struct {
 	from *bufio.Reader
 	line int
-	row  []byte // valid until the next row
+	row  []byte // valid until the next row is read
 }
 
-// next reads a row, or returns io.EOF.
+// next reads the next row. It returns io.EOF after the last row.
 func (e *encoded) next() error {
 	line, err := binary.ReadUvarint(e.from)
 	if errors.Is(err, io.EOF) {
@@ -87,16 +87,16 @@ func (e *encoded) next() error {
 	return nil
 }
 
-// Rows are the rows of a snapshot, sorted. Close ends the reading.
+// Rows reads the rows of a snapshot, in their stored order. Close ends the reading.
 type Rows struct {
 	encoded
 	in      io.Closer
 	columns []string
-	order   []int // index of each encoded field among the columns
+	order   []int // index of the column for each encoded field
 	fields  []string
 }
 
-// Read opens the snapshot of a store. It returns errors of the store unchanged.
+// Read opens a store's snapshot for reading. It returns errors of the store unchanged.
 func Read(from Store) (*Rows, error) {
 	in, err := from.Open(Name)
 	if err != nil {
@@ -109,7 +109,7 @@ func Read(from Store) (*Rows, error) {
 	return r, nil
 }
 
-// begin reads the columns, each with its index.
+// begin reads the columns, each with its index in the source.
 func (r *Rows) begin() error {
 	if err := r.next(); err != nil {
 		return errors.Join(errDamaged, err)
@@ -135,7 +135,7 @@ func (r *Rows) begin() error {
 	return nil
 }
 
-// Columns implements [dataset.Records]: the columns are in the source's order.
+// Columns implements [dataset.Records]. The columns are in the source's order.
 func (r *Rows) Columns() []string { return r.columns }
 
 // Next implements [dataset.Records].

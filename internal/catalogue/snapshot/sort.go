@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	runBytes = 4 << 20 // of rows that are sorted in memory at a time
-	fanIn    = 32      // runs that are merged at a time
-	spare    = 1 << 16 // for the last row of a run, which may exceed the run
+	runBytes = 4 << 20 // size of the rows that are sorted in memory at a time
+	fanIn    = 32      // number of runs that are merged at a time
+	spare    = 1 << 16 // extra space for the last row of a run
 )
 
-// Write reads rows to their end, sorts them by the columns of a key and then by all others, and
-// stores them. Missing columns of the key are ignored.
+// Write stores all rows of a source, sorted by the columns of key and then by all other columns. It
+// ignores columns of key that the source lacks.
 func Write(to Store, from dataset.Records, key []string) error {
 	return write(to, from, key, runBytes)
 }
@@ -48,7 +48,7 @@ func write(to Store, from dataset.Records, key []string, runBytes int) error {
 	return s.finish()
 }
 
-// Keep is like [Write] for a source whose rows have an order, such as a file: it keeps the order.
+// Keep stores all rows of a source in their order. It is for sources with an order, such as files.
 func Keep(to Store, from dataset.Records) error {
 	s := &sorter{columns: from.Columns(), order: orderOf(from.Columns(), nil)}
 	return to.Write(Name, buffered(func(w *bufio.Writer) error {
@@ -74,7 +74,7 @@ func Keep(to Store, from dataset.Records) error {
 	}))
 }
 
-// orderOf returns the indices of the columns, those of the key first.
+// orderOf returns the indices of the columns in sort order: the columns of key come first.
 func orderOf(columns, key []string) (order []int) {
 	for _, name := range key {
 		if at := slices.Index(columns, name); at >= 0 && !slices.Contains(order, at) {
@@ -89,18 +89,18 @@ func orderOf(columns, key []string) (order []int) {
 	return order
 }
 
-// sorter collects rows in memory, and sorted runs of them in the store.
+// sorter sorts rows: it collects rows in memory and stores sorted runs of them.
 type sorter struct {
 	to      Store
 	columns []string
 	order   []int
-	arena   []byte // encoded rows
+	arena   []byte // encoded rows, one after another
 	rows    []span
-	levels  [][]string // runs; those of a level are fanIn times as long as those of the level before
+	levels  [][]string // names of the runs; a run of one level is fanIn times as long as a run of the level before
 	made    int
 }
 
-// span is a row in the arena.
+// span is the place of an encoded row in the arena.
 type span struct{ at, end, line int }
 
 func (s *sorter) add(row dataset.Record) error {
@@ -113,7 +113,7 @@ func (s *sorter) add(row dataset.Record) error {
 	return nil
 }
 
-// appendRow encodes a row, with its fields in the given order.
+// appendRow appends an encoded row to b, with its fields in the given order.
 func appendRow(b []byte, fields []string, order []int) []byte {
 	for _, at := range order {
 		b = binary.AppendUvarint(b, uint64(len(fields[at])))
@@ -124,7 +124,7 @@ func appendRow(b []byte, fields []string, order []int) []byte {
 
 func (s *sorter) encoded(r span) []byte { return s.arena[r.at:r.end] }
 
-// write writes the rows in memory, sorted, and drops them.
+// write sorts the rows in memory, writes them and drops them.
 func (s *sorter) write(w *bufio.Writer) error {
 	slices.SortFunc(s.rows, func(a, b span) int {
 		return cmp.Or(compare(s.encoded(a), s.encoded(b)), cmp.Compare(a.line, b.line))
@@ -139,7 +139,7 @@ func (s *sorter) write(w *bufio.Writer) error {
 	return nil
 }
 
-// flush writes the rows in memory as a run.
+// flush stores the rows in memory as a sorted run.
 func (s *sorter) flush() error {
 	name, err := s.run(s.write)
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *sorter) flush() error {
 	return s.enter(0, name)
 }
 
-// run writes a run under a new name.
+// run stores a run under a new name, which it returns.
 func (s *sorter) run(write func(*bufio.Writer) error) (string, error) {
 	name := fmt.Sprintf("run-%d", s.made)
 	s.made++
@@ -162,7 +162,8 @@ func buffered(write func(*bufio.Writer) error) func(io.Writer) error {
 	}
 }
 
-// enter adds a run to a level, and merges a full level into one run.
+// enter adds a run to a level. If the level is full, it merges all runs of the level into one run
+// of the next level.
 func (s *sorter) enter(level int, name string) error {
 	if level == len(s.levels) {
 		s.levels = append(s.levels, nil)
@@ -191,7 +192,7 @@ func (s *sorter) remove(runs []string) error {
 	return errs
 }
 
-// finish writes the snapshot and removes the runs.
+// finish merges all runs into the snapshot and removes the runs.
 func (s *sorter) finish() error {
 	if s.made > 0 && len(s.rows) > 0 {
 		if err := s.flush(); err != nil {
@@ -214,7 +215,7 @@ func (s *sorter) finish() error {
 	return s.remove(runs)
 }
 
-// head encodes the columns, each with its index in the source.
+// head encodes the names of the columns, each with its index in the source.
 func (s *sorter) head() (b []byte) {
 	for _, at := range s.order {
 		b = appendRow(b, s.columns, []int{at})
@@ -223,7 +224,7 @@ func (s *sorter) head() (b []byte) {
 	return b
 }
 
-// Memory is a store in memory, for a process that keeps nothing.
+// Memory is a store in memory, for processes that keep no data.
 type Memory struct{ streams map[string][]byte }
 
 // Write implements [Store].
@@ -243,7 +244,7 @@ func (m *Memory) Write(name string, write func(io.Writer) error) error {
 func (m *Memory) Open(name string) (io.ReadCloser, error) {
 	b, there := m.streams[name]
 	if !there {
-		return nil, fmt.Errorf("snapshot: there is no %s", name)
+		return nil, fmt.Errorf("snapshot: the store has no stream %s", name)
 	}
 	return io.NopCloser(bytes.NewReader(b)), nil
 }
@@ -254,7 +255,7 @@ func (m *Memory) Remove(name string) error {
 	return nil
 }
 
-// merge writes the rows of sorted runs as one run.
+// merge merges several sorted runs into one and writes it.
 func (s *sorter) merge(w *bufio.Writer, names []string) (err error) {
 	h := &heads{}
 	defer func() {
@@ -285,13 +286,14 @@ func (s *sorter) merge(w *bufio.Writer, names []string) (err error) {
 	return nil
 }
 
-// heads are the runs of a merge, each at its next row; the run with the smallest row is first.
+// heads is a heap of the runs of a merge, each at its next row. The run with the smallest row comes
+// first.
 type heads struct {
 	runs   []*encoded
 	opened []io.Closer
 }
 
-// open adds a run, which has at least one row.
+// open adds a run, which must have at least one row.
 func (h *heads) open(from Store, name string) error {
 	in, err := from.Open(name)
 	if err != nil {

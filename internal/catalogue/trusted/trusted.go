@@ -17,17 +17,18 @@ import (
 	"syscall"
 )
 
-// maxLinks bounds the links of one path, as Linux does.
+// maxLinks is the largest number of links in one path, as in Linux.
 const maxLinks = 40
 
-// byOthers are the rights of group and others to write. With a POSIX access list the group's
-// rights are the most that any entry of the list has.
+// byOthers is the permission to write for group and others. With a POSIX access list, the group's
+// permission is the maximum of all entries.
 const byOthers = 0o022
 
-// ErrProc refuses a path through /proc, which differs between processes.
-var ErrProc = errors.New("it leads through /proc, whose content differs between processes")
+// ErrProc refuses a path through /proc, because its content differs between processes.
+var ErrProc = errors.New("the path leads through /proc, whose content differs between processes")
 
-// Find returns the path of a file or a folder, without links.
+// Find returns the path of a file or a folder, with links resolved. It returns an error if another
+// user can have changed it.
 func Find(path string) (string, error) {
 	w := walk{at: "/"}
 	if err := w.judge("/"); err != nil {
@@ -41,7 +42,8 @@ func Find(path string) (string, error) {
 	return w.at, nil
 }
 
-// Folder returns the path, without links, of a folder in which no other user may create files.
+// Folder returns the path of a folder, with links resolved. It returns an error if other users may
+// create files there.
 func Folder(path string) (string, error) {
 	found, err := Find(path)
 	if err != nil {
@@ -54,16 +56,15 @@ func Folder(path string) (string, error) {
 	case !info.IsDir():
 		return "", fmt.Errorf("%s is not a folder", found)
 	case info.Mode().Perm()&byOthers != 0:
-		return "", fmt.Errorf("other users may create files in it; use chmod go-w %s", found)
+		return "", fmt.Errorf("other users may create files in this folder; use chmod go-w %s", found)
 	}
 	return found, nil
 }
 
-// walk is a path that is followed from element to element. No other user can change the elements
-// already passed.
+// walk follows a path element by element. No other user can change the elements already passed.
 type walk struct {
-	at    string // the walked path without links
-	open  bool   // other users may create files here, and delete only their own
+	at    string // the path so far, with links resolved
+	open  bool   // other users may create files here, but delete only their own files
 	left  []string
 	links int
 }
@@ -95,7 +96,7 @@ func (w *walk) step() error {
 	return w.follow(next, info)
 }
 
-// follow continues at the target of a link.
+// follow continues the walk at the target of a link.
 func (w *walk) follow(link string, info fs.FileInfo) error {
 	if w.links++; w.links > maxLinks {
 		return fmt.Errorf("%s leads through more than %d links", link, maxLinks)
@@ -114,15 +115,15 @@ func (w *walk) follow(link string, info fs.FileInfo) error {
 	return w.judge(w.at)
 }
 
-// judge refuses a place that other users can change.
+// judge returns an error if other users can change the file or folder at path.
 func (w *walk) judge(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return err
 	}
-	what, more := "it", len(w.left) > 0
+	what, more := "this file", len(w.left) > 0
 	if info.IsDir() && more {
-		what = "its folder " + path
+		what = "the folder " + path
 	}
 	if err := owned(info, what); err != nil {
 		return err
@@ -131,21 +132,21 @@ func (w *walk) judge(path string) error {
 	stat := info.Sys().(*syscall.Stat_t)
 	switch others := info.Mode().Perm()&byOthers != 0; {
 	case others && !sticky && info.IsDir():
-		return fmt.Errorf("other users may write to its folder; use chmod go-w %s", path)
+		return fmt.Errorf("other users may write to a folder of the path; use chmod go-w %s", path)
 	case others && !sticky:
-		return fmt.Errorf("other users may write to it; use chmod go-w %s", path)
+		return fmt.Errorf("other users may write to this file; use chmod go-w %s", path)
 	case w.open && !info.IsDir() && stat.Nlink > 1:
-		return fmt.Errorf("other users can have created %s, since the file has a second name; move it to your own folder", path)
+		return fmt.Errorf("other users can have created %s, since the file has a second name; move the file to your own folder", path)
 	default:
 		w.open = others
 	}
 	return nil
 }
 
-// owned refuses an element of another user.
+// owned returns an error if another user owns the file or folder.
 func owned(info fs.FileInfo, what string) error {
 	if owner := info.Sys().(*syscall.Stat_t).Uid; owner != 0 && int(owner) != os.Geteuid() {
-		return fmt.Errorf("user %d owns %s; give it to the user of this process, or to root", owner, what)
+		return fmt.Errorf("user %d owns %s; make the user of this process, or root, the owner", owner, what)
 	}
 	return nil
 }

@@ -14,11 +14,11 @@ import (
 type commandPage struct {
 	About    string
 	Codes    []exit
-	Flags    []flag // of every command
+	Flags    []flag // flags that every command has
 	Commands commands
 }
 
-// exit is a code by which the program ends.
+// exit is an exit code with its meaning.
 type exit struct {
 	Code  int
 	Means string
@@ -27,12 +27,12 @@ type exit struct {
 type command struct {
 	Name, Anchor, Short, Long, Usage, Example string
 	Flags                                     []flag
-	Commands                                  commands // one level below, by name only
+	Commands                                  commands // names of the commands one level below
 }
 
 type commands []command
 
-// Links lists the headings of the commands.
+// Links returns links to the headings of the commands.
 func (c commands) Links() string {
 	var names, anchors []string
 	for _, one := range c {
@@ -43,7 +43,8 @@ func (c commands) Links() string {
 
 type flag struct{ Name, Default, Means string }
 
-// environment names the home as on Linux, on every machine that generates the page.
+// environment returns the value of a variable for the documentation. The home is that of Linux,
+// whatever machine generates the page.
 func environment(variable string) string {
 	if variable == "MERCER_HOME" {
 		return "~/.config/mercer"
@@ -67,7 +68,7 @@ func newCommandPage() *commandPage {
 	return p
 }
 
-// add adds a command and those below it.
+// add adds a command and its subcommands to the page.
 func (p *commandPage) add(c *cobra.Command) {
 	if c.Hidden {
 		return
@@ -102,7 +103,7 @@ func flagsOf(set *pflag.FlagSet) (list []flag) {
 	return list
 }
 
-// defaultOf returns a flag's default; "" if its sentence states the default.
+// defaultOf returns the default of a flag, or "" if the flag's description already states it.
 func defaultOf(f *pflag.Flag) string {
 	if f.Value.Type() == "bool" && f.DefValue == "false" || strings.Contains(f.Usage, "default") {
 		return ""

@@ -1,5 +1,5 @@
-// Command reference writes docs/job.md and docs/commands.md from the program: the declarations
-// of its job file, files that it refuses, and its commands.
+// Command reference generates docs/job.md and docs/commands.md. Their content comes from the
+// program: the keys of job files, examples of refused files, and the commands.
 //
 //	go generate ./internal/cli/reference
 //

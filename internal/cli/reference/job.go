@@ -17,43 +17,43 @@ import (
 // jobPage is the content of docs/job.md.
 type jobPage struct {
 	Example   string
-	Sections  []keys // of every job, outermost first
-	Fit       keys   // of a job of kind Fit
+	Sections  []keys // sections that every job has, outermost first
+	Fit       keys   // keys of a job of kind Fit
 	Kernel    keys
 	Kernels   []kernel
 	Protocols kinds
 	Learners  kinds
-	Refusals  map[string][]refusal // by the place in the file
-	Launches  []refusal            // by commands, of jobs that were read
+	Refusals  map[string][]refusal // refusals by the section of the file that is at fault
+	Launches  []refusal            // refusals of jobs by the command that would run them
 }
 
-// keys are a section and what it may hold.
+// keys is a section of the job file with its keys.
 type keys struct {
 	Name, Path string
 	Rows       []row
 }
 
-// row is a key.
+// row describes one key.
 type row struct{ Key, Form, Default, Doc string }
 
-// kernel is a name of a kernel with its formula, its keys and the protocols that run it.
+// kernel describes a kernel: its name, formula and keys, and the protocols that support it.
 type kernel struct{ Name, Formula, Keys, Protocols string }
 
-// kind is a protocol or a learner.
+// kind describes a protocol or a learner.
 type kind struct {
 	Name, Doc string
 	Keys      keys
-	Partition string // of a protocol
-	Page      string // of a protocol, in the folder of the pages
-	Kernels   string // of a protocol
-	Learners  string // of a protocol
-	Labels    string // of a learner
-	Protocols string // of a learner
+	Partition string // how data is divided, for a protocol
+	Page      string // page of a protocol, in the same folder
+	Kernels   string // kernels that a protocol supports
+	Learners  string // learners that a protocol supports
+	Labels    string // how a learner uses labels
+	Protocols string // protocols that support a learner
 }
 
 type kinds []kind
 
-// Links lists the headings of the kinds.
+// Links returns links to the headings of the kinds.
 func (k kinds) Links(what string) string {
 	var names, anchors []string
 	for _, one := range k {
@@ -101,7 +101,7 @@ func newJobPage(folder string) (*jobPage, error) {
 	return p, nil
 }
 
-// walk adds a section and the sections in it.
+// walk adds a section and its subsections to the page.
 func (p *jobPage) walk(path string, s *section.Section) {
 	p.Sections = append(p.Sections, keysOf(path, s))
 	for _, f := range s.Fields {
@@ -134,7 +134,7 @@ func keysOf(path string, s *section.Section) keys {
 	return k
 }
 
-// fallback describes the value that the reader stores without a key.
+// fallback describes the value that the reader uses if a key is missing.
 func fallback(f section.Field) string {
 	var parts []string
 	if f.Default != "" {
@@ -149,7 +149,7 @@ func fallback(f section.Field) string {
 	return strings.Join(parts, "; ")
 }
 
-// fit is a protocol, a learner and a kernel that the reader accepts together.
+// fit is a combination of protocol, learner and kernel that the job reader accepts.
 type fit struct{ protocol, learner, kernel string }
 
 type fits struct {
@@ -157,7 +157,7 @@ type fits struct {
 	list   []fit
 }
 
-// tryAll asks the reader about every protocol with every learner and every kernel.
+// tryAll asks the job reader about every combination of protocol, learner and kernel.
 func tryAll(r *job.Reader) *fits {
 	f := &fits{reader: r}
 	for _, p := range r.Protocols {
@@ -172,7 +172,7 @@ func tryAll(r *job.Reader) *fits {
 	return f
 }
 
-// trial is a job that has what its protocol, learner and kernel need of it.
+// trial returns a job file with the keys that its protocol, learner and kernel require.
 func trial(p job.Protocol, l job.Learner, k job.KernelName) string {
 	partition := map[job.Direction]string{
 		job.Rows: "by: rows, parties: [a, b]", job.Columns: "by: columns, parties: [a, b]", job.Devices: "by: devices",
@@ -208,7 +208,8 @@ spec:
 `, label, partition, protocol, kernel, learner)
 }
 
-// each lists names once, in the order of the reader.
+// each lists each name once, in the order of the job reader. of returns whether a combination
+// counts, and its name.
 func (f *fits) each(of func(fit) (bool, string)) string {
 	var names []string
 	for _, one := range f.list {

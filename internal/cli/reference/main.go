@@ -34,8 +34,8 @@ func write(folder string) error {
 	return nil
 }
 
-// pages returns the pages of a folder by their names. They link to pages of protocols that are
-// there.
+// pages returns the generated pages by name. They link only to those pages of protocols that exist
+// in the folder.
 func pages(folder string) (map[string][]byte, error) {
 	job, err := newJobPage(folder)
 	if err != nil {
@@ -63,7 +63,7 @@ func render(name string, data any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// code quotes a text for a cell of a table.
+// code formats a text as code in a cell of a table.
 func code(text string) string {
 	if text == "" {
 		return ""
@@ -71,15 +71,15 @@ func code(text string) string {
 	return "`" + strings.ReplaceAll(text, "|", `\|`) + "`"
 }
 
-// cell writes a sentence into a cell of a table.
+// cell formats a sentence for a cell of a table.
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`).Replace(text)
 }
 
-// width bounds the lines of paragraphs.
+// width is the largest length of a line in a paragraph.
 const width = 100
 
-// wrap breaks a paragraph into lines.
+// wrap wraps a paragraph into lines.
 func wrap(text string) string {
 	var b strings.Builder
 	length := 0
@@ -99,8 +99,8 @@ func wrap(text string) string {
 	return b.String()
 }
 
-// links lists headings of a page, in lines that begin two blanks further right. The names and the
-// anchors are of one length.
+// links returns links to headings as a list, indented by two more blanks. names and anchors have
+// equal lengths.
 func links(names, anchors []string) string {
 	parts := make([]string, len(names))
 	for i, name := range names {
@@ -110,5 +110,5 @@ func links(names, anchors []string) string {
 	return strings.ReplaceAll(text, joined, " ")
 }
 
-// joined stands for a blank that no line ends at.
+// joined replaces blanks at which no line may be broken.
 const joined = "\x00"

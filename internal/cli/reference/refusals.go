@@ -8,11 +8,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/refused"
 )
 
-// refusal is a mistake and the sentence about it.
+// refusal is a mistake in a file with the error message about it.
 type refusal struct{ File, Says, Command string }
 
-// refusals sorts the cases by the place in the file that a sentence is about. Each sentence stands
-// once in a place, and of keys that only another protocol or learner has, one is enough.
+// refusals groups refused files by the section that the message is about. It shows each message
+// once in a section. For keys that only another protocol or learner has, it shows one example.
 func refusals(cases []refused.Case) map[string][]refusal {
 	list, told := make(map[string][]refusal), make(map[string]bool)
 	for _, c := range cases {
@@ -25,13 +25,13 @@ func refusals(cases []refused.Case) map[string][]refusal {
 	return list
 }
 
-// foreign is the end of a sentence about a key that only another protocol or learner has.
+// foreign matches the end of a message about a key that only another protocol or learner has.
 var foreign = regexp.MustCompile(`[a-z_C]+; remove it$`)
 
-// longest bounds the part of a file that is shown.
+// longest is the largest length of the shown part of a file.
 const longest = 110
 
-// shown returns the lines of a file that the job without the mistake lacks.
+// shown returns the lines of a refused file that the correct file does not have.
 func shown(c refused.Case) string {
 	if strings.TrimSpace(c.File) == "" {
 		return ""
@@ -43,7 +43,7 @@ func shown(c refused.Case) string {
 	return strings.Join(missing(after, before), " ⏎ ")
 }
 
-// missing returns the lines of a text that another lacks.
+// missing returns the lines that are not in other.
 func missing(lines, other []string) (list []string) {
 	for _, line := range lines {
 		if slices.Contains(other, line) {

@@ -1,4 +1,5 @@
-// Package all is the only list of the methods' parts for a process that owns all data.
+// Package all lists the local support of every method. Only processes that own the data of all
+// parties import it.
 package all
 
 import (
@@ -11,7 +12,7 @@ import (
 	secvm "github.com/mercer-fl/mercer/internal/method/secvm/local"
 )
 
-// Local returns the list.
+// Local returns the local support of every method.
 func Local() []local.LocalSupport {
 	return []local.LocalSupport{fdskl.Support(), fdsvrg.Support(), fedcfk.Support(), moments.Support(), secureboost.Support(), secvm.Support()}
 }

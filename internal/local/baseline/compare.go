@@ -15,9 +15,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/local/pool"
 )
 
-// Compare adds the requested comparisons to a job's result: those of its method, if the
-// list has any. If ctx ends, a running training stops soon, too, with an error that wraps
-// ctx's error.
+// Compare adds the comparisons that the job requests to its result. If list defines a comparison
+// for the job's method, Compare runs that one instead. If ctx ends, a running training soon stops
+// with an error that wraps ctx's error.
 func Compare(ctx context.Context, list []local.LocalSupport, j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) error {
 	j, shares = staying(j, shares)
 	compare := local.Of(list, j).Compare
@@ -42,11 +42,11 @@ func Compare(ctx context.Context, list []local.LocalSupport, j *job.Job, shares 
 	return nil
 }
 
-// leaver is implemented by the keys of a job from which parties withdraw before its model
+// leaver is implemented by the protocol keys of jobs from which parties withdraw before the model
 // is trained.
 type leaver interface{ Leaving() []string }
 
-// staying returns the job between the remaining parties, with their shares.
+// staying removes the parties that withdraw from the job and from its shares.
 func staying(j *job.Job, shares []partition.Share) (*job.Job, []partition.Share) {
 	l, some := j.Protocol.Values.(leaver)
 	if !some || len(l.Leaving()) == 0 {
@@ -64,8 +64,8 @@ func staying(j *job.Job, shares []partition.Share) (*job.Job, []partition.Share)
 	return &left, stay
 }
 
-// ownRows returns the parties' rows. For holders of columns these are the rows of the job,
-// in its order.
+// ownRows returns the parties' rows. If the parties hold columns, these are the aligned rows, in
+// the job's order.
 func ownRows(j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) ([]method.Split, error) {
 	if j.Data.Partition.By == job.Columns {
 		return partition.InOrder(j, shares, o.Rows, r.Training)
@@ -73,8 +73,9 @@ func ownRows(j *job.Job, shares []partition.Share, o *method.Outcome, r *method.
 	return partition.Splits(j, shares)
 }
 
-// comparePooled runs the job on all rows in one place, to show the cost of privacy. With a
-// grid, it cross-validates all cells again, and compares the cell that the job chose.
+// comparePooled trains on the rows of all parties in one place, to show the cost of privacy. With a
+// parameter grid it also cross-validates every cell, but it trains with the cell that the job
+// chose.
 func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *method.Outcome, r *method.Result) error {
 	if j.Data.Partition.By == job.Columns {
 		all, err := pool.Beside(splits)
@@ -124,21 +125,21 @@ func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *me
 	return nil
 }
 
-// best returns the index of the cell that a job chose.
+// best returns the index of the grid cell that the job chose, or 0 without a grid.
 func best(r *method.Result) int {
 	return max(0, slices.IndexFunc(r.Grid, func(c learner.Cell) bool { return c.Best }))
 }
 
-// compareAlone trains each party alone, with the cell that all chose together, and predicts
-// the held-out rows of all, to show the gain of joining. A holder of columns has only its
-// own columns of them.
+// compareAlone trains each party on its own rows and predicts the held-out rows of all parties, to
+// show the gain of joining. It uses the grid cell that the job chose. A party that holds columns
+// predicts with its own columns only.
 func compareAlone(ctx context.Context, j *job.Job, splits []method.Split, r *method.Result) error {
 	cell := j.At(best(r))
 	cell.Data.Folds = 0
 	r.Alone = nil
 	for i, name := range j.Parties() {
 		if name == j.Data.Test.Party {
-			continue // it has no training rows
+			continue // the test party has no training rows
 		}
 		party, among := i, splits
 		if j.Data.Partition.By == job.Columns {
@@ -149,15 +150,15 @@ func compareAlone(ctx context.Context, j *job.Job, splits []method.Split, r *met
 		if one.Metrics, err = aloneInTurn(ctx, j, cell, party, among); ctx.Err() != nil {
 			return ctx.Err()
 		} else if err != nil {
-			one.Failure = err.Error() // for example, these rows are too few for the job's parameters
+			one.Failure = err.Error() // for example, the party has too few rows for the job's parameters
 		}
 		r.Alone = append(r.Alone, one)
 	}
 	return nil
 }
 
-// aloneInTurn returns the metrics of training on the party's rows alone: the mean over the
-// folds, if the job holds rows out in turn.
+// aloneInTurn trains on one party's rows alone and returns the metrics. If the job cross-validates,
+// it returns their means over the folds.
 func aloneInTurn(ctx context.Context, j, cell *job.Job, party int, splits []method.Split) (learner.Metrics, error) {
 	if splits[party].Set.Labels == nil && j.Data.Label != job.NoLabel {
 		return nil, pool.ErrNoLabels
@@ -177,8 +178,8 @@ func aloneInTurn(ctx context.Context, j, cell *job.Job, party int, splits []meth
 	return learner.Mean(all), nil
 }
 
-// heldOutInTurn returns the splits, or the splits of each fold if the job only holds rows
-// out in turn. It divides the rows into the job's own folds.
+// heldOutInTurn returns one list of splits for each fold of the job. A job without folds, or with
+// held-out rows, has a single list.
 func heldOutInTurn(j *job.Job, splits []method.Split) ([][]method.Split, error) {
 	if j.Data.Folds == 0 || pool.Count(splits, true) > 0 {
 		return [][]method.Split{splits}, nil
@@ -203,9 +204,10 @@ func heldOutInTurn(j *job.Job, splits []method.Split) ([][]method.Split, error) 
 	return divided, nil
 }
 
-// alone returns the metrics of one party's training rows on the held-out rows of all.
+// alone trains on one party's training rows and returns the metrics on the held-out rows of all
+// parties.
 func alone(ctx context.Context, j *job.Job, own method.Split, splits []method.Split) (learner.Metrics, error) {
-	if pool.Count([]method.Split{own}, false) == 0 { // all are held out in this fold
+	if pool.Count([]method.Split{own}, false) == 0 { // all rows of the party are held out in this fold
 		return learner.Metrics{}, nil
 	}
 	classes, _ := dataset.Classes(pool.Labels([]method.Split{own}, false))
@@ -223,7 +225,7 @@ func alone(ctx context.Context, j *job.Job, own method.Split, splits []method.Sp
 	return f.Measure()
 }
 
-// onlyWeightsOf removes the weights of classes that a party does not have.
+// onlyWeightsOf returns the job without the weights of classes that the split lacks.
 func onlyWeightsOf(j *job.Job, s method.Split) *job.Job {
 	alone := *j
 	alone.Learner = learner.Only(j.Learner, pool.Labels([]method.Split{s}, false))

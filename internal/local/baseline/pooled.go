@@ -19,8 +19,8 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// RunPooled runs a job of protocol pooled: all of it on the rows in one place, without any
-// privacy. Its model is an ordinary file.
+// RunPooled runs a job of protocol pooled: it trains on all rows in one place, without any privacy.
+// It writes the model to an ordinary file in dir.
 func RunPooled(ctx context.Context, j *job.Job, shares []partition.Share, dir string) (*method.Result, *method.Outcome, error) {
 	began := time.Now()
 	splits, err := partition.Splits(j, shares)
@@ -48,7 +48,7 @@ func RunPooled(ctx context.Context, j *job.Job, shares []partition.Share, dir st
 	return r, method.NewOutcome(w.Fitted), nil
 }
 
-// learnt trains and, if rows are held out, measures.
+// learnt trains the learner. If the job has held-out rows, it also evaluates the learner on them.
 func learnt(ctx context.Context, j *job.Job, p *pool.Rows, splits []method.Split) (*learner.Work, error) {
 	problem, err := p.Input(j)
 	if err != nil {
@@ -66,8 +66,8 @@ func learnt(ctx context.Context, j *job.Job, p *pool.Rows, splits []method.Split
 	return w, w.Do(ctx, j, "evaluate", count)
 }
 
-// hold returns the party of each row. Training rows come before held-out rows, both in the
-// order of the parties. All rows belong to this process.
+// hold registers the party of each row. Training rows come before held-out rows, both in the order
+// of the parties. This process may use all rows.
 func hold(w *learner.Work, parties []string, splits []method.Split) {
 	first := 0
 	for _, held := range []bool{false, true} {
@@ -79,7 +79,7 @@ func hold(w *learner.Work, parties []string, splits []method.Split) {
 	}
 }
 
-// save writes the model, with the scaling that its rows need.
+// save writes the model together with the scaling of its input columns.
 func save(p *pool.Rows, w *learner.Work, path string) (method.ModelFile, error) {
 	var scale *model.Scale
 	if len(p.Scaling.Offset) > 0 {

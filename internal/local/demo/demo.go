@@ -1,7 +1,7 @@
-// Package demo runs a whole federation as processes on this machine: one coordinator and
-// its parties, each with a fresh identity, its own home in a temporary folder and its own
-// share of the data, connected over sockets on loopback. The processes run the ordinary
-// daemons, and an operator could type every command that the demonstration gives them.
+// Package demo runs a whole federation as processes on this machine: one coordinator and its
+// parties. Each process has a fresh identity, its own home in a temporary folder, and each party
+// its own share of the data. The processes are connected over loopback sockets. They run the
+// ordinary daemons, and an operator could type every command that the demonstration gives them.
 package demo
 
 import (
@@ -34,19 +34,19 @@ const catalogueName = "own"
 
 // Config describes the federation to run.
 type Config struct {
-	Program []string // the command that runs mercer; the daemons' arguments follow
+	Program []string // the command that runs mercer, before the daemon's arguments
 	Reader  *job.Reader
 	Job     *job.Job
 	Shares  []partition.Share
-	Dir     string // parent folder of the homes; must exist
-	// Dictionary is approved by all operators; nil: none.
+	Dir     string // parent folder of the homes; it must exist
+	// Dictionary is the data dictionary that all operators approve; nil: none.
 	Dictionary *job.Dictionary
-	// InsecureSeed fixes every secret of every process, so that two runs can be compared;
-	// nil for true randomness.
+	// InsecureSeed fixes every secret of every process, so that two runs can be compared; nil: the
+	// secrets are random.
 	InsecureSeed *uint64
 }
 
-// seed draws a seed for a process's identity.
+// seed returns the seed of a process's identity.
 func (c *Config) seed(name string) [32]byte {
 	if c.InsecureSeed == nil {
 		return coordinator.RandomSeed(name)
@@ -96,9 +96,8 @@ func Found(c Config) (*Federation, error) {
 	return f, nil
 }
 
-// tryProcesses makes the runtime test how it may start processes, which it does once, in a
-// forked child. A Ctrl-C that reaches the whole group at that moment breaks the program;
-// here there is nothing to interrupt yet.
+// tryProcesses makes the Go runtime test early how it can start processes. The runtime does this
+// once, in a forked child, and a Ctrl-C at that moment would break the program.
 func tryProcesses() error {
 	p, err := os.FindProcess(os.Getpid())
 	if err != nil {
@@ -119,7 +118,7 @@ func (f *Federation) Names() []string {
 	return names
 }
 
-// furnish makes a party's home with its share of the data.
+// furnish creates a party's home and writes the party's share of the data into it.
 func (f *Federation) furnish(s partition.Share, address string) (roster.Member, error) {
 	h := f.Home(s.Party)
 	m, err := h.Create(f.Reader, &daemon.Config{
@@ -127,7 +126,7 @@ func (f *Federation) furnish(s partition.Share, address string) (roster.Member, 
 		Data: map[string]daemon.Source{catalogueName: f.catalogue(s.Table.Set)},
 	}, roster.Party, f.seed(s.Party))
 	if err == nil {
-		err = h.SetSplitKey(s.Table.Key) // the comparisons' key
+		err = h.SetSplitKey(s.Table.Key) // the held-out rows are those of the comparisons
 	}
 	if err != nil {
 		return m, err
@@ -135,9 +134,9 @@ func (f *Federation) furnish(s partition.Share, address string) (roster.Member, 
 	return m, writeTable(filepath.Join(string(h), "own.csv"), s.Table.Set)
 }
 
-// catalogue describes a share as it is stored, and allows the jobs that this program
-// demonstrates. The minimum row counts are the usual ones, except for a class: hospitals
-// with an uneven mix of classes have few rows of some.
+// catalogue describes a share as a source of the party's catalogue, and allows all jobs of this
+// program. The minimum row counts are the defaults, except that a class may have any number of
+// rows: with uneven shares, some classes are rare at a party.
 func (f *Federation) catalogue(set *dataset.Set) daemon.Source {
 	c := daemon.Source{Path: "own.csv", Policy: &party.Policy{
 		Protocols: f.Reader.Known().Protocols, Modes: f.Reader.Known().Modes, OpenPrediction: true,
@@ -161,7 +160,7 @@ func writeTable(path string, set *dataset.Set) (err error) {
 	return dataset.WriteCSV(f, set)
 }
 
-// approve approves the demonstration's dictionary at a home, as its operator would.
+// approve approves the demonstration's dictionary at a member's home, as its operator would.
 func (f *Federation) approve(m roster.Member) error {
 	if f.Dictionary == nil {
 		return nil
@@ -177,7 +176,7 @@ func (f *Federation) approve(m roster.Member) error {
 	return err
 }
 
-// Start starts every process and waits until the coordinator answers.
+// Start starts every process and waits until the coordinator answers requests.
 func (f *Federation) Start(ctx context.Context) error {
 	for _, name := range f.Names() {
 		if err := f.StartProcess(name); err != nil {
@@ -187,7 +186,7 @@ func (f *Federation) Start(ctx context.Context) error {
 	return f.answering(ctx)
 }
 
-// answering waits until the coordinator's socket answers.
+// answering waits until the coordinator answers requests on its socket.
 func (f *Federation) answering(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -201,7 +200,7 @@ func (f *Federation) answering(ctx context.Context) error {
 			return f.endedEarly(ctx, Coordinator)
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return fmt.Errorf("demo: the coordinator does not answer: %w", err)
+				return fmt.Errorf("demo: the coordinator did not answer in time: %w", err)
 			}
 			return ctx.Err()
 		case <-time.After(20 * time.Millisecond):
@@ -209,7 +208,8 @@ func (f *Federation) answering(ctx context.Context) error {
 	}
 }
 
-// Submit submits a job on the shares as parties see it: each has its own table.
+// Submit submits the job to the coordinator and returns the job's id. It submits the job as
+// deployed parties see it: each party has its own table.
 func (f *Federation) Submit(ctx context.Context, j *job.Job) (string, error) {
 	d := j.Owned(catalogueName)
 	if d.Data.Label != job.NoLabel {
@@ -220,8 +220,8 @@ func (f *Federation) Submit(ctx context.Context, j *job.Job) (string, error) {
 	return submitted.ID, err
 }
 
-// Approve approves all releases that wait in the parties' ledgers, as their operators
-// would, and returns the ledgers' sentences.
+// Approve approves all releases that wait for an operator in the parties' ledgers. It returns the
+// sentences that say what these releases reveal.
 func (f *Federation) Approve() (said []string, err error) {
 	for _, s := range f.Shares {
 		ledger := f.Home(s.Party).Releases()
@@ -242,8 +242,8 @@ func (f *Federation) Approve() (said []string, err error) {
 	return said, nil
 }
 
-// Wait returns the job's result and its decisions. It survives restarts of the coordinator.
-// It calls watch, if not nil, with the stage from time to time.
+// Wait waits until the job ends, and returns its result and its decisions. It keeps waiting while
+// the coordinator restarts. It calls watch, if not nil, with the job's stage from time to time.
 func (f *Federation) Wait(ctx context.Context, id string, watch func(stage string)) (*method.Result, *method.Outcome, error) {
 	for {
 		j, err := f.client.Job(ctx, id)
@@ -267,8 +267,8 @@ func (f *Federation) Wait(ctx context.Context, id string, watch func(stage strin
 	}
 }
 
-// outcome returns a job's decisions and, for a job by columns, their rows: the parties know
-// these rows, and this process may, because it owns their data.
+// outcome returns a job's decisions. For a job by columns it adds the ids of the rows, which only
+// the parties know: this process owns their data.
 func (f *Federation) outcome(ctx context.Context, id string) (*method.Outcome, error) {
 	o, err := f.client.Outcome(ctx, id)
 	if err == nil && f.Job.Data.Partition.By == job.Columns {

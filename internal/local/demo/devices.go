@@ -26,52 +26,52 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// The processes of a SecVM job, besides its devices' processes.
+// Names of the processes of a SecVM job, except those of its devices.
 const (
 	Issuer  = "issuer"
 	Relay   = "relay"
 	Gateway = "gateway"
 )
 
-// DevicesConfig describes the devices to run.
+// DevicesConfig describes a demonstration with simulated devices.
 type DevicesConfig struct {
 	Program   []string // the command that runs mercer
-	Job       *job.Job // of protocol secvm
+	Job       *job.Job // a job of protocol secvm
 	Rows      *dataset.Set
-	Processes int // of devices, which share the rows
+	Processes int // number of processes that simulate devices; they share the rows
 	Dir       string
 	// Settings of the gateway; see gateway.Config.
 	Window, Grace, Pause, Lead time.Duration
 	Least                      int
-	Batch                      int // of the relay
-	Early                      int // iterations whose tokens devices fetch before the first window
-	// Certificate and Key are files with which issuer, relay and gateway serve HTTPS, and
-	// which the others trust; "": HTTP.
+	Batch                      int // batch size of the relay
+	Early                      int // number of iterations whose tokens devices fetch before the first window
+	// Certificate and Key are the files with which issuer, relay and gateway serve HTTPS. The other
+	// processes trust this certificate. If both are "", the servers use HTTP.
 	Certificate, Key string
 	InsecureSeed     *uint64
 }
 
-// Devices runs issuer, relay, gateway and devices as processes on this machine.
+// Devices runs issuer, relay, gateway and simulated devices as processes on this machine.
 type Devices struct {
 	DevicesConfig
 	processes
-	address map[string]string // host:port
-	reached map[string]string // where it is not the address: see Divert of the tests
+	address map[string]string // host:port at which a process listens
+	reached map[string]string // host:port at which others reach a process, if it is not the address where it listens
 
-	gatewayKey string // in hexadecimal digits
+	gatewayKey string // public key, in hexadecimal digits
 }
 
 // DevicesResult holds the results of the whole run.
 type DevicesResult struct {
 	Gateway gateway.Result
-	Devices simulator.Result // of all processes
+	Devices simulator.Result // sums over all processes of devices
 }
 
-// ink is the least value, from 0 to 16, at which a pixel of the digits is a feature.
+// ink is the least value, from 0 to 16, at which a pixel of the digits counts as dark.
 const ink = 8
 
-// OddDigits returns the first rows of the bundled digits as people with devices: their
-// features are the dark pixels, their labels odd and even.
+// OddDigits makes devices' rows of the first bundled digits. Each dark pixel is a feature, and the
+// label says whether the digit is odd or even.
 func OddDigits(digits *dataset.Set, rows int) (*dataset.Set, error) {
 	x := linalg.New[float64](rows, digits.X.Cols())
 	labels := make([]string, rows)
@@ -90,7 +90,7 @@ func OddDigits(digits *dataset.Set, rows int) (*dataset.Set, error) {
 	return &dataset.Set{Name: "digits, pixels from 8 on", X: dataset.NewDense(x), Columns: digits.Columns, Labels: labels}, nil
 }
 
-// FoundDevices makes homes, credentials and a table.
+// FoundDevices creates the homes, the credentials and the table of all devices.
 func FoundDevices(c DevicesConfig) (*Devices, error) {
 	if err := tryProcesses(); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func FoundDevices(c DevicesConfig) (*Devices, error) {
 	return f, errors.Join(f.enrol(), f.drawGateway())
 }
 
-// drawGateway draws the gateway's key, which issuer and relay need before they start.
+// drawGateway draws the gateway's key. Issuer and relay need it before they start.
 func (f *Devices) drawGateway() error {
 	id, lock, err := daemon.Home(f.path(Gateway)).Own(nil)
 	if err != nil {
@@ -127,7 +127,7 @@ func (f *Devices) path(name ...string) string {
 	return filepath.Join(append([]string{f.Dir}, name...)...)
 }
 
-// share returns the rows of a process's devices: the first row, and their number.
+// share returns the rows of a process's devices, as the first row and the number of rows.
 func (f *Devices) share(process int) (first, count int) {
 	rows := f.Rows.X.Rows()
 	first = process * rows / f.Processes
@@ -136,7 +136,7 @@ func (f *Devices) share(process int) (first, count int) {
 
 func deviceProcess(i int) string { return fmt.Sprintf("devices%d", i) }
 
-// enrol gives every device its credential, and writes the roster.
+// enrol draws a credential for every device and writes the roster of their public keys.
 func (f *Devices) enrol() (err error) {
 	var roster strings.Builder
 	for i := range f.Processes {
@@ -159,7 +159,7 @@ func (f *Devices) enrol() (err error) {
 // Names returns the names of all processes, sorted.
 func (f *Devices) Names() []string { return slices.Sorted(maps.Keys(f.running)) }
 
-// Windows returns the number of windows that the gateway has closed, by its log.
+// Windows returns the number of windows that the gateway has closed, according to its log.
 func (f *Devices) Windows() int {
 	b, err := os.ReadFile(f.logPath(Gateway))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -205,7 +205,7 @@ func (f *Devices) Wait(ctx context.Context, watch func(windows int)) (*DevicesRe
 	return r, nil
 }
 
-// hasEnded reports whether a process has ended and is not to be started again.
+// hasEnded reports whether a process has ended.
 func (f *Devices) hasEnded(name string) bool {
 	select {
 	case <-f.running[name].ended:
@@ -215,7 +215,7 @@ func (f *Devices) hasEnded(name string) bool {
 	}
 }
 
-// said decodes the document that a process has printed.
+// said decodes the JSON document that a process has printed.
 func (f *Devices) said(name string, result any) error {
 	b, err := os.ReadFile(f.outPath(name))
 	if err != nil {
@@ -223,7 +223,7 @@ func (f *Devices) said(name string, result any) error {
 	}
 	document := struct{ Result any }{result}
 	if err := json.Unmarshal(b, &document); err != nil {
-		return fmt.Errorf("demo: the output of %s is not a document: %w", name, err)
+		return fmt.Errorf("demo: the output of %s is not a JSON document: %w", name, err)
 	}
 	return nil
 }

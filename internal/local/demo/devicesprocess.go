@@ -14,8 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 )
 
-// Start starts all processes; it starts the gateway when all devices have their first
-// tokens.
+// Start starts all processes. It starts the gateway last, when all devices have their first tokens.
 func (f *Devices) Start(ctx context.Context) error {
 	if err := f.Prepare(ctx); err != nil {
 		return err
@@ -54,7 +53,7 @@ func (f *Devices) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// configure has the gateway write its configuration.
+// configure runs the gateway once to write its configuration file.
 func (f *Devices) configure() error {
 	const name = "configure"
 	if err := f.start(name, append(f.gatewayArguments(), "--configure")...); err != nil {
@@ -76,7 +75,7 @@ func (f *Devices) deviceProcesses() []string {
 	return names
 }
 
-// StartProcess starts one process, or starts it again.
+// StartProcess starts one process; it also restarts an ended process.
 func (f *Devices) StartProcess(name string) error {
 	switch name {
 	case Issuer:
@@ -106,8 +105,8 @@ func (f *Devices) StartProcess(name string) error {
 	return f.start(name, append(arguments, f.trust()...)...)
 }
 
-// witnessKey returns the key of a witness, as its owner would give it to the owners of
-// devices.
+// witnessKey returns the public key of a witness (relay or issuer). In a deployment, the witness's
+// owner gives this key to the devices' owners.
 func (f *Devices) witnessKey(name string) (string, error) {
 	b, err := os.ReadFile(daemon.Home(f.path(name)).WitnessKeyPath())
 	if err != nil {
@@ -116,7 +115,7 @@ func (f *Devices) witnessKey(name string) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-// doors returns the arguments by which a server listens.
+// doors returns the arguments that set a server's addresses and its TLS certificate.
 func (f *Devices) doors(name string) []string {
 	arguments := []string{"--listen", f.address[name], "--metrics", f.address[metricsOf(name)]}
 	if f.Certificate != "" {
@@ -125,7 +124,7 @@ func (f *Devices) doors(name string) []string {
 	return arguments
 }
 
-// trust returns the arguments of a process that calls a server.
+// trust returns the arguments that make a client trust the servers' TLS certificate.
 func (f *Devices) trust() []string {
 	if f.Certificate == "" {
 		return nil
@@ -146,7 +145,7 @@ func (f *Devices) gatewayArguments() []string {
 		"--least", strconv.Itoa(f.Least), "--hold", (f.Grace / 4).String()}
 }
 
-// URL returns the address at which others reach issuer, relay or gateway.
+// URL returns the address at which other processes reach issuer, relay or gateway.
 func (f *Devices) URL(name string) string {
 	address := f.address[name]
 	if through := f.reached[name]; through != "" {
@@ -158,7 +157,7 @@ func (f *Devices) URL(name string) string {
 	return "http://" + address
 }
 
-// await waits for a process to reach a state.
+// await waits until done returns true. It returns an error if the process ends first.
 func (f *Devices) await(ctx context.Context, name string, done func() bool) error {
 	for !done() {
 		select {

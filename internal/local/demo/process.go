@@ -21,19 +21,19 @@ import (
 // process is one running daemon.
 type process struct {
 	cmd   *exec.Cmd
-	ended chan struct{} // closed when it has been reaped
-	err   error         // how it ended
+	ended chan struct{} // closed when the process has ended
+	err   error         // error of the ended process; nil if it succeeded
 }
 
 // StopWithStdin is an environment variable that makes mercer stop when its standard input ends.
-// Each process of a demonstration has it, and a pipe from this process as its input: the
-// operating system closes the pipe however this process ends.
+// Every process of a demonstration has this variable, and a pipe from this process as its input.
+// The operating system closes the pipe however this process ends.
 const StopWithStdin = "MERCER_STOP_WITH_STDIN"
 
 // processes holds the running programs of a demonstration. The log of a program is
 // DIR/NAME.log, and its output DIR/NAME.out.
 type processes struct {
-	program []string // the command that runs mercer; the arguments follow
+	program []string // the command that runs mercer, before the arguments
 	dir     string
 	running map[string]*process
 }
@@ -42,7 +42,7 @@ func newProcesses(program []string, dir string) processes {
 	return processes{program, dir, make(map[string]*process)}
 }
 
-// start starts a process.
+// start starts a process that writes to its own log and output files.
 func (f *processes) start(name string, arguments ...string) error {
 	log, err := f.open(f.logPath(name))
 	if err != nil {
@@ -55,11 +55,11 @@ func (f *processes) start(name string, arguments ...string) error {
 	p := &process{cmd: exec.Command(f.program[0], append(f.program[1:len(f.program):len(f.program)], arguments...)...), ended: make(chan struct{})}
 	p.cmd.Stderr, p.cmd.Stdout = log, out
 	p.cmd.Env = append(os.Environ(), StopWithStdin+"=yes")
-	if _, err := p.cmd.StdinPipe(); err != nil { // Wait closes it
+	if _, err := p.cmd.StdinPipe(); err != nil { // Wait closes the pipe
 		return errors.Join(fmt.Errorf("demo: %s: %w", name, err), log.Close(), out.Close())
 	}
-	// Ctrl-C on a terminal reaches whole groups of processes; these stop when they are told
-	// to.
+	// Ctrl-C on a terminal interrupts a whole process group. The children get their own group, so
+	// that they stop only when this process stops them.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
 		return errors.Join(fmt.Errorf("demo: %s: %w", name, err), log.Close(), out.Close())
@@ -72,7 +72,7 @@ func (f *processes) start(name string, arguments ...string) error {
 	return nil
 }
 
-// open opens a file to which a process appends.
+// open opens a file for appending; it creates the file if necessary.
 func (f *processes) open(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -94,7 +94,7 @@ func (f *Federation) StartProcess(name string) error {
 	return f.start(name, arguments...)
 }
 
-// Watch returns a context that also ends when a process ends by itself; its cause then
+// Watch returns a context that also ends when a process ends by itself. The context's cause then
 // names the process. The returned function stops the watch.
 func (f *processes) Watch(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -110,12 +110,12 @@ func (f *processes) Watch(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// grace is the delay with which this process may receive a Ctrl-C that reaches all
-// processes: a process that has just been forked dies of the Ctrl-C.
+// grace is the time within which a Ctrl-C to all processes also interrupts this process. A child
+// that has just been forked may die of the Ctrl-C first.
 const grace = 100 * time.Millisecond
 
-// endedEarly reports how a process ended that should still run, unless it was interrupted
-// together with this one.
+// endedEarly returns the error of a process that ended too early. If this process is interrupted
+// within the grace period, it returns ctx's error instead.
 func (f *processes) endedEarly(ctx context.Context, name string) error {
 	select {
 	case <-ctx.Done():
@@ -129,18 +129,18 @@ func (f *processes) endedEarly(ctx context.Context, name string) error {
 	return fmt.Errorf("demo: the process of %s ended early (%w); its last lines: %s", name, how, f.lastWords(name))
 }
 
-// Kill ends one process like a power cut, and waits until it is gone.
+// Kill kills one process, like a power cut, and waits until it has ended.
 func (f *processes) Kill(name string) error {
 	p := f.running[name]
 	err := p.cmd.Process.Kill()
 	<-p.ended
 	if errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("demo: %s had ended by itself: %w: %s", name, p.err, f.lastWords(name))
+		return fmt.Errorf("demo: %s ended by itself before it was killed: %w: %s", name, p.err, f.lastWords(name))
 	}
 	return err
 }
 
-// stopTime is the time in which a process may stop by itself.
+// stopTime is the time that processes have to stop after the signal.
 const stopTime = 5 * time.Second
 
 // Stop stops all processes.
@@ -151,7 +151,7 @@ func (f *Federation) Stop() error {
 	return f.processes.Stop()
 }
 
-// Stop stops all processes: first by a signal, then by killing them.
+// Stop sends every process a signal to stop, and kills those that do not stop in time.
 func (f *processes) Stop() error {
 	var errs error
 	for _, p := range f.running {
@@ -175,7 +175,7 @@ func (f *processes) logPath(name string) string { return filepath.Join(f.dir, na
 
 func (f *processes) outPath(name string) string { return filepath.Join(f.dir, name+".out") }
 
-// Logs returns the logs and outputs of all processes, for a failed test.
+// Logs returns the logs and outputs of all processes, to explain a failed test.
 func (f *processes) Logs() string {
 	var all strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(f.running)) {
@@ -187,8 +187,8 @@ func (f *processes) Logs() string {
 	return all.String()
 }
 
-// lastWords returns the end of a process's log, for an error message, and the error that it
-// has printed: with --json the error is not logged.
+// lastWords returns the last line of a process's log and the error that it has printed, for an
+// error message. With --json a process prints its error instead of logging it.
 func (f *processes) lastWords(name string) string {
 	log, err := readHead(f.logPath(name))
 	if err != nil {
@@ -200,7 +200,7 @@ func (f *processes) lastWords(name string) string {
 		return err.Error()
 	}
 	var printed struct{ Error struct{ Message string } }
-	if json.Unmarshal(out, &printed) != nil { // its output is for people, or empty
+	if json.Unmarshal(out, &printed) != nil { // the output is empty or not JSON
 		return lines[len(lines)-1]
 	}
 	return strings.TrimSpace(lines[len(lines)-1] + " " + printed.Error.Message)

@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/columns"
 )
 
-// shareColumns gives each party different columns: those of its own source, or neighbouring
-// columns of one table. Each party gets the share of the rows that the job names.
+// shareColumns gives each party different columns: the columns of its own source, or neighbouring
+// columns of one table. Each party gets the share of rows that the job sets.
 func shareColumns(j *job.Job, load Loader) ([]Share, error) {
 	sets, err := columnSets(j, load)
 	if err != nil {
@@ -34,7 +34,7 @@ func shareColumns(j *job.Job, load Loader) ([]Share, error) {
 	return shares, nil
 }
 
-// columnSets returns the parties' columns of all rows.
+// columnSets returns each party's columns, with all rows.
 func columnSets(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	if j.Data.Sources == nil {
 		return neighbours(j, load)
@@ -57,8 +57,8 @@ func columnSets(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	return sets, nil
 }
 
-// neighbours splits one table into runs of columns, or into the columns that the job names.
-// Rows without ids are numbered, from 1.
+// neighbours divides the columns of one table among the parties: neighbouring columns, or the
+// columns that the job names. Rows without ids are numbered from 1.
 func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	set, err := load(job.Source{File: j.Data.Source}, j.Data.Shared())
 	if err != nil {
@@ -86,8 +86,8 @@ func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	return sets, nil
 }
 
-// spread gives each row's label to one of the active parties. Each party gets its share of the
-// labels, drawn from the job's seed.
+// spread gives each row's label to one of the active parties. The job's seed decides which, and
+// each party gets its configured share of the labels.
 func spread(j *job.Job, sets []*dataset.Set) {
 	order := prg.New(splitKey(j, j.Parties()[0]), "partition/labels").Perm(len(sets[0].Labels))
 	from, sum := 0, 0.0
@@ -102,7 +102,7 @@ func spread(j *job.Job, sets []*dataset.Set) {
 	}
 }
 
-// labelShares returns the active parties' shares of the labels, in the parties' order.
+// labelShares returns the fraction of the labels for each active party, in the parties' order.
 func labelShares(j *job.Job) []float64 {
 	active := j.Active()
 	shares := make([]float64, len(active))
@@ -117,7 +117,7 @@ func labelShares(j *job.Job) []float64 {
 	return shares
 }
 
-// cut gives each party its columns of one table.
+// cut gives each party its columns of the table.
 func cut(j *job.Job, set *dataset.Set) ([]*dataset.Set, error) {
 	parties := j.Parties()
 	if j.Columns(parties[0]) != nil {
@@ -156,8 +156,8 @@ func cutByName(j *job.Job, set *dataset.Set) (sets []*dataset.Set, err error) {
 	return sets, nil
 }
 
-// numbers returns the texts of 1 to n. They share one string, because the garbage collector
-// checks each separate string every time.
+// numbers returns the numbers 1 to n as texts. All texts share one string, because the garbage
+// collector would check each separate string in every cycle.
 func numbers(n int) []string {
 	var text []byte
 	ends := make([]int, n)
@@ -172,7 +172,8 @@ func numbers(n int) []string {
 	return list
 }
 
-// InOrder returns each party's columns of the job's rows, prepared as by the party.
+// InOrder returns each party's columns of the aligned rows, in the order of ids. It prepares the
+// columns as the party itself would.
 func InOrder(j *job.Job, shares []Share, ids []string, training int) ([]method.Split, error) {
 	test := make([]bool, len(ids))
 	for i := training; i < len(test); i++ {
@@ -188,7 +189,7 @@ func InOrder(j *job.Job, shares []Share, ids []string, training int) ([]method.S
 		for i, id := range ids {
 			row, known := at[id]
 			if !known {
-				return nil, fmt.Errorf("partition: %s has no row with id %q, which is in the job", s.Party, id)
+				return nil, fmt.Errorf("partition: %s has no row with id %q, but the job uses this row", s.Party, id)
 			}
 			rows[i] = row
 		}

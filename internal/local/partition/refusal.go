@@ -9,19 +9,18 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/party"
 )
 
-// mostRefused bounds the number of parties whose refusal is reported separately.
+// mostRefused is the number of parties whose refusals are reported one by one.
 const mostRefused = 3
 
-// Refusals returns the reasons for which a deployed party would refuse a job that one
-// process simulates. It assumes that the party's operator allows the job's protocol on the
-// table, and open predictions if the job requests them, and has set nothing else. The
-// reasons come from the parties' own code. aligned is the number of rows that holders of
-// columns have in common; devices have no shares.
+// Refusals returns the reasons for which a deployed party would refuse a job that one process
+// simulates. It assumes that the party's operator allows the job's protocol and, if requested, open
+// predictions, and has set nothing else. The reasons come from the parties' own code. aligned is
+// the number of rows that holders of columns have in common. Devices have no shares.
 func Refusals(j *job.Job, shares []Share, aligned int) []string {
 	if j.Parties() == nil && shares != nil {
-		return nil // there is no party
+		return nil // the job has no parties
 	}
-	devices := j.Data.Partition.By == job.Devices // nobody submits a job to devices
+	devices := j.Data.Partition.By == job.Devices // no coordinator submits a job to devices
 	asked := j
 	if !devices {
 		asked = j.Owned("own")
@@ -32,7 +31,7 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 	usual := party.Policy{Protocols: []string{j.Protocol.Name()}, OpenPrediction: j.Prediction == job.Open, Own: devices}
 	parties := len(j.Parties())
 	if shares == nil {
-		parties = job.MaxParties // of people, whom nobody counts here
+		parties = job.MaxParties // the number of devices is not known here
 	}
 	list := usual.Refusals(asked, parties)
 	if why := asked.OwnWord(); why != nil {
@@ -47,17 +46,17 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 	return list
 }
 
-// outsideLimits returns the parties whose tables are below the minimum row counts.
+// outsideLimits returns a refusal for each party whose table is below the minimum row counts.
 func outsideLimits(j *job.Job, shares []Share, limits method.Limits) (list []string) {
 	m, err := method.Of(j)
 	if err != nil {
-		return nil // no operator would decide
+		return nil // the job runs only locally, without operators who decide
 	}
 	instance := method.Instance{Job: j, Parties: j.Parties(), Limits: limits}
 	more := 0
 	for _, s := range shares {
 		switch _, err := m.Party(instance, s.Party, s.Table); {
-		case fault.CodeOf(err) != fault.CodePolicy: // the job has reported other errors itself
+		case fault.CodeOf(err) != fault.CodePolicy: // other errors of the job are reported elsewhere
 		case len(list) < mostRefused:
 			list = append(list, s.Party+": "+err.Error())
 		default:

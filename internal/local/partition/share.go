@@ -1,6 +1,6 @@
-// Package partition divides one table among parties, or reads each party's own, in a
-// process that owns the data of all. No daemon links it: a daemon has no code that sees two
-// parties' rows.
+// Package partition divides one table among parties, or reads each party's own table. It runs only
+// in a process that owns the data of all parties. No daemon links it: a daemon has no code that
+// sees two parties' rows.
 package partition
 
 import (
@@ -24,11 +24,11 @@ type Share struct {
 	Table method.Table
 }
 
-// Loader reads a source of a job file.
+// Loader reads one source of a job file.
 type Loader func(s job.Source, d job.Data) (*dataset.Set, error)
 
-// Shares reads the job's data and returns each party's share. Its errors are caused by the
-// job file or the data.
+// Shares reads the job's data and returns each party's share. All its errors are input errors: the
+// job file or the data is at fault.
 func Shares(j *job.Job, load Loader) ([]Share, error) {
 	shares, err := shareOut(j, load)
 	if err != nil {
@@ -38,7 +38,7 @@ func Shares(j *job.Job, load Loader) ([]Share, error) {
 		shares[i].Table.Key = splitKey(j, shares[i].Party)
 	}
 	for _, s := range shares {
-		// A party's daemon would write this to its own log only.
+		// In a deployment, only the log of the party's daemon would show this error.
 		if err := usable(j, s); err != nil {
 			return nil, fault.BadInput(fmt.Errorf("%s: %w", s.Party, err))
 		}
@@ -49,8 +49,8 @@ func Shares(j *job.Job, load Loader) ([]Share, error) {
 	return shares, nil
 }
 
-// splitKey returns the key that selects a party's held-out rows. In a process with all rows
-// it follows from the job's seed, so that another run holds out the same rows.
+// splitKey returns the key that selects a party's held-out rows. This process derives the key from
+// the job's seed, so that another run holds out the same rows.
 func splitKey(j *job.Job, party string) dataset.SplitKey {
 	var w wire.Writer
 	w.String("mercer/v1/split/simulated")
@@ -59,13 +59,13 @@ func splitKey(j *job.Job, party string) dataset.SplitKey {
 	return sha256.Sum256(w.Bytes())
 }
 
-// usable returns the error that a party would find with its share.
+// usable returns the error that the party's daemon would report for its share.
 func usable(j *job.Job, s Share) error {
 	if err := dataset.CheckMagnitude(s.Table.Set, s.Table.HeldOut); err != nil {
 		return err
 	}
 	m, err := method.Of(j)
-	if err != nil { // it runs in one process only
+	if err != nil { // the protocol runs in one process only
 		_, err = rows.Split(j, s.Party, s.Table)
 		return err
 	}
@@ -101,10 +101,10 @@ func shareOut(j *job.Job, load Loader) ([]Share, error) {
 	return shares, nil
 }
 
-// nobody holds the table of a job without parties.
+// nobody is the holder's name for the table of a job without parties.
 const nobody = "table"
 
-// owners returns the holders of a job's rows.
+// owners returns the names of the holders of a job's rows.
 func owners(j *job.Job) []string {
 	if j.Parties() == nil {
 		return []string{nobody}
@@ -112,8 +112,8 @@ func owners(j *job.Job) []string {
 	return j.Parties()
 }
 
-// asWide gives a sparse set the training rows' columns: if its text names none of the last
-// ones, it was read as narrower.
+// asWide gives held-out sparse rows as many columns as the training rows. A text that never names
+// the last columns is read with fewer columns.
 func asWide(set *dataset.Set, cols int) *dataset.Set {
 	sparse, ok := set.X.(*dataset.CSR)
 	if !ok || sparse.Cols() >= cols {
@@ -124,8 +124,8 @@ func asWide(set *dataset.Set, cols int) *dataset.Set {
 	return &wide
 }
 
-// eachItsOwn reads one source for each party. The parties' columns must agree; as one
-// process sees them all, the error names the columns that do not.
+// eachItsOwn reads one source for each party. The parties' columns must agree. This process sees
+// all columns, so the error can name those that differ.
 func eachItsOwn(j *job.Job, load Loader) ([]Share, error) {
 	var shares []Share
 	var names []string
@@ -141,8 +141,8 @@ func eachItsOwn(j *job.Job, load Loader) ([]Share, error) {
 	return shares, rows.Alike(j, names, sets)
 }
 
-// named adds the party to the refusal of a class, or of a column of the schema, because the
-// files of several parties may have the same name.
+// named adds the party's name to an error about a class or a column of the schema. The files of
+// several parties may have the same name.
 func named(party string, err error) error {
 	var unlisted *dataset.ClassError
 	var unlike *prepare.UnlikeError
@@ -152,8 +152,8 @@ func named(party string, err error) error {
 	return err
 }
 
-// Splits divides the rows of each share into training and held-out rows, with the columns
-// in the order of the first party's.
+// Splits divides the rows of each share into training and held-out rows. It arranges the columns in
+// the order of the first party's columns.
 func Splits(j *job.Job, shares []Share) ([]method.Split, error) {
 	list, names := make([]method.Split, len(shares)), make([]string, len(shares))
 	for i, s := range shares {
@@ -170,7 +170,7 @@ func Splits(j *job.Job, shares []Share) ([]method.Split, error) {
 	return list, rows.PrepareTogether(j, names, list)
 }
 
-// partition reads one source and divides its rows.
+// partition reads one source and divides its rows among the parties.
 func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset.Set, error) {
 	set, err := load(job.Source{File: source}, j.Data)
 	if err != nil {
@@ -200,11 +200,11 @@ func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset
 	return sets, nil
 }
 
-// exactRows bounds the rows of a comparison with the exact kernel, whose Gram matrix then takes
-// at most 2 GiB.
+// exactRows is the largest number of rows for a comparison with the exact kernel. The Gram matrix
+// of so many rows takes 2 GiB.
 const exactRows = 1 << 14
 
-// affordable refuses requested comparisons that cannot be made.
+// affordable returns an error if a requested comparison would need too much memory.
 func affordable(j *job.Job, shares []Share) error {
 	for _, s := range shares {
 		if n := s.Table.Rows(); j.Compares(job.ExactKernel) && n > exactRows {
@@ -214,9 +214,9 @@ func affordable(j *job.Job, shares []Share) error {
 	return nil
 }
 
-// Withheld returns the parties that would withhold figures over their own held-out rows,
-// because they have fewer such rows than the usual minimum, although their policies allow these
-// figures. a has the figures of a job that one process simulates.
+// Withheld returns the parties that would withhold the figures over their own held-out rows,
+// because they have too few such rows. It applies the default minimum counts, and assumes that the
+// parties' policies allow these figures. a has the figures of a job that one process simulates.
 func Withheld(j *job.Job, shares []Share, a *learner.Assessment) (list []string, err error) {
 	if !method.Federated(j) || a == nil || a.ByParty == nil {
 		return nil, nil

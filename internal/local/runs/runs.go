@@ -1,5 +1,5 @@
-// Package runs lists the runs of one job in a process that owns all data, and collects
-// their figures.
+// Package runs lists the runs of one job in a process that owns all data. It also collects the
+// metrics of these runs.
 package runs
 
 import (
@@ -10,14 +10,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Run is one run of a job, with a name that distinguishes it from the others.
+// Run is one run of a job; its name distinguishes it from the other runs.
 type Run struct {
 	Name string
 	Job  *job.Job
 }
 
-// Of returns a job's runs: one for each split, one for each held-out party, or a single
-// one.
+// Of returns a job's runs: one for each repeat, one for each held-out party, or a single run.
 func Of(j *job.Job) []Run {
 	if j.Data.Test.Parties != "" {
 		var turns []Run
@@ -33,8 +32,7 @@ func Of(j *job.Job) []Run {
 	return repeats
 }
 
-// Collect returns the first run's result, with the figures of all runs if there are
-// several.
+// Collect returns the first run's result. If there are several runs, it adds the metrics of all.
 func Collect(j *job.Job, runs []Run, results []*method.Result) *method.Result {
 	first := results[0]
 	switch {
@@ -50,7 +48,7 @@ func Collect(j *job.Job, runs []Run, results []*method.Result) *method.Result {
 	return first
 }
 
-// repeatsOf collects the figures of runs.
+// repeatsOf collects the metrics of repeated runs.
 func repeatsOf(seeds []uint64, runs []*method.Result) *learner.Repeats {
 	r := &learner.Repeats{
 		Seeds:       seeds,
@@ -65,7 +63,7 @@ func repeatsOf(seeds []uint64, runs []*method.Result) *learner.Repeats {
 	return r
 }
 
-// secondsOf returns the spread of the runs' times.
+// secondsOf returns the spread of the runs' total times.
 func secondsOf(runs []*method.Result) learner.Spread {
 	seconds := make([]float64, len(runs))
 	for i, run := range runs {
@@ -82,7 +80,7 @@ func spreads(runs []*method.Result, of func(*method.Result) learner.Metrics) map
 	return learner.Spreads(all)
 }
 
-// turnsOf collects the figures of runs with one held-out party each.
+// turnsOf collects the metrics of runs that each hold out one party.
 func turnsOf(parties []string, runs []*method.Result) *method.LeaveOneSiteOut {
 	t := &method.LeaveOneSiteOut{
 		Together: spreads(runs, func(r *method.Result) learner.Metrics { return r.Metrics }),

@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// plain keeps the files of jobs unencrypted in a folder. The process owns all the rows, so its
-// user may take the files.
+// plain is a folder that keeps the files of jobs unencrypted. This process owns all rows, so its
+// user may read the files.
 type plain string
 
 func (p plain) path(id job.ID, item vault.Item) string {
@@ -42,7 +42,7 @@ func (p plain) Get(id job.ID, item vault.Item) ([]byte, error) {
 	return b, err
 }
 
-// Erase removes the files of a failed job; the whole folder goes with the run.
+// Erase does nothing: the whole folder is removed after the run.
 func (p plain) Erase(id job.ID) ([]vault.Item, error) {
 	return nil, os.RemoveAll(p.path(id, ""))
 }

@@ -1,5 +1,5 @@
-// Package simulate runs a whole federation in one process: the same coordinator and parties
-// as the daemons, with fresh identities, over the memory transport and with sessions kept
+// Package simulate runs a whole federation in one process. The coordinator and the parties are
+// those of the daemons, but they use fresh identities and an in-memory transport, and keep sessions
 // in memory.
 package simulate
 
@@ -39,20 +39,20 @@ type Config struct {
 	Reader *job.Reader
 	Job    *job.Job
 	Shares []partition.Share
-	Dir    string // for the coordinator's jobs and their models
-	// Seed draws the seeds of identities and sessions.
+	Dir    string // folder for the coordinator's jobs and their models
+	// Seed returns the seed of an identity or a session.
 	Seed     func(label string) [32]byte
 	Usage    func() (cpuSeconds float64, peakRSS uint64)
 	Progress func(protocol.Progress)
-	// Notified is called with the notices that a party's operator alone would read about
-	// the party's table; it may be nil.
+	// Notified is called with the notices about a party's table, which only that party's operator
+	// would read. It may be nil.
 	Notified func(party string, lines []string)
 	Logger   *slog.Logger
 }
 
 const coordinatorName = "coordinator"
 
-// Run runs the job to its end and returns its result, without comparisons, and its decisions.
+// Run runs the job to its end. It returns the job's result, without comparisons, and its decisions.
 func Run(ctx context.Context, c Config) (*method.Result, *method.Outcome, error) {
 	f, err := found(c)
 	if err != nil {
@@ -72,18 +72,18 @@ func Run(ctx context.Context, c Config) (*method.Result, *method.Outcome, error)
 	return result, outcome, err
 }
 
-// federation holds all members in one process.
+// federation holds the coordinator and all parties in one process.
 type federation struct {
 	boss    *coordinator.Coordinator
 	parties []*party.Party
 	network network
 	aligned alignments
 	judged  judgements
-	// retained is the first party's retained state.
+	// retained holds the state that the first party keeps after a job.
 	retained party.Retained
 }
 
-// alignments holds the orders of jobs' rows, as the parties keep them.
+// alignments holds, for each job, the ids of the aligned rows in order.
 type alignments struct {
 	mu  sync.Mutex
 	ids map[job.ID][]string
@@ -102,8 +102,8 @@ func (a *alignments) of(id job.ID) []string {
 	return a.ids[id]
 }
 
-// judgements holds, for parties with labels, their results on the job's held-out rows, by
-// their names.
+// judgements holds the results that parties with labels compute on held-out rows, by the party's
+// name.
 type judgements struct {
 	mu sync.Mutex
 	of map[string]*method.Judged
@@ -118,8 +118,8 @@ func (g *judgements) put(party string) func(job.ID, *method.Judged) error {
 	}
 }
 
-// complete adds to the coordinator's outcome and result the facts that only parties know.
-// If several parties have judged rows, no member has figures of all.
+// complete adds the parties' own results to the coordinator's outcome and result. It adds figures
+// only if a single party has judged rows.
 func (g *judgements) complete(o *method.Outcome, r *method.Result) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -132,7 +132,7 @@ func (g *judgements) complete(o *method.Outcome, r *method.Result) {
 	}
 }
 
-// addRows adds a party's decisions of the same model about other rows.
+// addRows appends a party's decisions about further rows, made with the same model.
 func addRows(o, more *method.Outcome) {
 	all := linalg.New[float64](o.Decisions.Rows+more.Decisions.Rows, more.Decisions.Cols)
 	for i := range o.Decisions.Rows {
@@ -209,7 +209,7 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 	return f, nil
 }
 
-// notified passes a party's notices on.
+// notified returns the function that passes on a party's notices.
 func (c Config) notified(party string) func(job.ID, []string) error {
 	return func(_ job.ID, lines []string) error {
 		if c.Notified != nil {
@@ -219,7 +219,7 @@ func (c Config) notified(party string) func(job.ID, []string) error {
 	}
 }
 
-// network connects the members of a federation, with a clock if the job describes a
+// network connects the members of a federation. It measures simulated time if the job describes a
 // network.
 type network struct {
 	fast  *mem.Network
@@ -244,8 +244,8 @@ func (n network) join(name string) (transport.Conn, error) {
 	return n.clock.Conn(name, conn), nil
 }
 
-// cost returns the time that the messages would have taken, or nil if the job describes no
-// network.
+// cost returns the time that the messages would have taken on the job's network, or nil if the job
+// describes no network.
 func (n network) cost() *method.Network {
 	if n.clock == nil {
 		return nil
@@ -254,8 +254,8 @@ func (n network) cost() *method.Network {
 	return &method.Network{Seconds: n.clock.Elapsed().Seconds(), Bytes: bytes, Messages: messages}
 }
 
-// start runs all daemons; each sends one error, or nil, when it ends. The first to end
-// stops the others, which would otherwise wait for it.
+// start runs all daemons. Each daemon sends its error, or nil, when it ends. The first daemon to
+// end stops the others, which would otherwise wait for it.
 func (f *federation) start(ctx context.Context, stop func()) <-chan error {
 	ended := make(chan error, f.daemons())
 	run := func(daemon func(context.Context) error) {
@@ -296,8 +296,8 @@ func (f *federation) submit(ctx context.Context, c Config) (*method.Result, *met
 	return done.Result, outcome, err
 }
 
-// addOwnModel stores the first party's model beside the coordinator's, if parties keep one:
-// it has the scaling. The other parties' models are equal to it.
+// addOwnModel adds the first party's model to the result, if parties keep a model. It includes the
+// scaling, unlike the coordinator's model. The other parties' models are equal.
 func (f *federation) addOwnModel(r *method.Result, id job.ID, c Config) error {
 	kept, err := f.retained.Get(id)
 	if errors.Is(err, vault.ErrNoState) {
@@ -325,7 +325,7 @@ func (f *federation) addOwnModel(r *method.Result, id job.ID, c Config) error {
 	return local.SaveModel(r, name, filepath.Join(c.Dir, "model-"+name), file.Bytes())
 }
 
-// answers reports whether a retained state is a model that predicts by itself.
+// answers reports whether a retained state is a model that can predict alone.
 func answers(k method.RetainedState, c Config) (bool, error) {
 	m, err := method.Opener(c.Reader.Protocols, k)
 	if err != nil {
@@ -340,7 +340,7 @@ func answers(k method.RetainedState, c Config) (bool, error) {
 	return own, nil
 }
 
-// deployed returns the job as parties see it: each has its own table.
+// deployed returns the job as deployed parties see it: each party has its own table.
 func deployed(j *job.Job) *job.Job {
 	if j.Data.Sources != nil {
 		return j.Owned("own")

@@ -20,19 +20,21 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Required names the environment variable that turns a missing server into an error.
+// Required is the environment variable that makes a test fail, instead of being skipped, if no
+// server is installed.
 const Required = "MERCER_REQUIRE_POSTGRES"
 
-// ErrNoPostgres reports that PostgreSQL is not installed and not required.
-var ErrNoPostgres = errors.New("PostgreSQL is not installed; apt-get install postgresql")
+// ErrNoPostgres is the error if PostgreSQL is not installed and Required is not set.
+var ErrNoPostgres = errors.New("PostgreSQL is not installed; install it with apt-get install postgresql")
 
-// Server is a server with its own database, reachable only by a Unix socket.
+// Server is a PostgreSQL server with its own database. It is reachable only by a Unix socket.
 type Server struct {
 	folder  string
 	process *exec.Cmd
 }
 
-// Postgres starts a server that stops at the end of the test, or skips the test.
+// Postgres starts a server that stops at the end of the test. It skips the test if PostgreSQL is
+// not installed.
 func Postgres(t *testing.T) *Server {
 	t.Helper()
 	s, err := Start()
@@ -56,13 +58,13 @@ func Look() error {
 	return err
 }
 
-// Start creates a cluster and starts its server.
+// Start creates a database cluster and starts its server.
 func Start() (*Server, error) {
 	programs, err := programs()
 	if err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp("", "pg") // a socket's path must be short
+	folder, err := os.MkdirTemp("", "pg") // a short path, because the path of a socket has a small limit
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +77,7 @@ func Start() (*Server, error) {
 
 // programs returns the folder of the server's programs.
 func programs() (string, error) {
-	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // Debian's folder, which is not in PATH
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // folder of Debian's packages, which is not in PATH
 	if err != nil {
 		return "", err
 	}
@@ -125,7 +127,8 @@ func (s *Server) start(programs string) error {
 	}
 }
 
-// owner gives the folder to the user that runs the server, which refuses to run as root.
+// owner makes an unprivileged user the owner of the folder if this process is root. PostgreSQL
+// refuses to run as root.
 func (s *Server) owner() (*syscall.SysProcAttr, error) {
 	if os.Geteuid() != 0 {
 		return &syscall.SysProcAttr{}, nil
@@ -145,12 +148,12 @@ func (s *Server) owner() (*syscall.SysProcAttr, error) {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
 }
 
-// DSN returns the connection string of a user.
+// DSN returns the connection string for a user of the database.
 func (s *Server) DSN(user string) string {
 	return fmt.Sprintf("host=%s user=%s dbname=postgres", s.folder, user)
 }
 
-// Exec runs statements as the database's owner.
+// Exec runs SQL statements as the database's owner.
 func (s *Server) Exec(statements string) (err error) {
 	ctx, stop := context.WithTimeout(context.Background(), startTime)
 	defer stop()

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// WDBC returns n rows, starting at row from.
+// WDBC returns n rows of the WDBC data set, starting at row from.
 func WDBC(t testing.TB, from, n int) *dataset.Set {
 	t.Helper()
 	set, err := bundled.Load("wdbc")
@@ -25,7 +25,7 @@ func WDBC(t testing.TB, from, n int) *dataset.Set {
 	return set.Subset(rows)
 }
 
-// Library returns a loader of sets by name.
+// Library returns a loader that finds data sets by file name.
 func Library(sets map[string]*dataset.Set) func(job.Source, job.Data) (*dataset.Set, error) {
 	return func(s job.Source, _ job.Data) (*dataset.Set, error) {
 		if set, ok := sets[s.File]; ok {
