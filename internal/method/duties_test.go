@@ -79,10 +79,10 @@ func TestAStepWithoutADuty(t *testing.T) {
 	whole := step{Name: "tell", Session: among(c.AllMembers()), Party: machine, Server: machine, Releases: method.ReleasesNothing[none]}
 	for want, leave := range map[string]func(*step){
 		`step "" has no name`: func(s *step) { s.Name = "" },
-		`step "tell" must be either a session or a computation`:     func(s *step) { s.Session = nil },
-		`step "tell" must be either a session or a computation `:    func(s *step) { s.Compute = func(*none, context.Context, method.Reporter) error { return nil } },
-		`step "tell" has no Party`:                                  func(s *step) { s.Party = nil },
-		`step "tell" has no Releases; write method.ReleasesNothing`: func(s *step) { s.Releases = nil },
+		`step "tell" must be either a session or a computation`:                func(s *step) { s.Session = nil },
+		`step "tell" must be either a session or a computation `:               func(s *step) { s.Compute = func(*none, context.Context, method.Reporter) error { return nil } },
+		`step "tell" has no Party`:                                             func(s *step) { s.Party = nil },
+		`step "tell" has no Releases; write method.ReleasesNothing`:            func(s *step) { s.Releases = nil },
 		"only if the coordinator is a member; member: true, Server set: false": func(s *step) { s.Server = nil },
 		"only if the coordinator is a member; member: false, Server set: true": func(s *step) { s.Session = among(c.DataParties()) },
 		"party south is in no session of the plan": func(s *step) {

@@ -160,8 +160,8 @@ func TestPlanRefuses(t *testing.T) {
 	}
 	for want, err := range map[string]error{
 		"the job has 1 parties; name at least two": among("okra", "north"),
-		"the coordinator hub cannot be a party": among("okra", "north", "hub"),
-		`protocol "pooled" cannot be run`:       among("pooled", "north", "south"),
+		"the coordinator hub cannot be a party":    among("okra", "north", "hub"),
+		`protocol "pooled" cannot be run`:          among("pooled", "north", "south"),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
