@@ -222,8 +222,8 @@ func (d *Data) checkNumbers(set *dataset.Set) error {
 	return nil
 }
 
-// CheckRange refuses a range [least, greatest] whose numbers are not ascending or too far apart. at
-// is its key in the file, and name its name in errors.
+// CheckRange refuses a range [least, greatest] whose numbers are not ascending or too far apart.
+// The error is at key at and calls the range name.
 func CheckRange(in *section.Place, at, name string, r [2]float64) error {
 	switch {
 	case !(r[0] < r[1]):

@@ -24,7 +24,7 @@ type StepOf[P, S, K any] struct {
 
 	Party    func(*P, Setup) (*Run, error)
 	Server   func(*S, Setup) (*Run, error) // nil if the coordinator is not a member
-	Releases func(*P) ([]Release, error)   // required: this party's releases, known before any session
+	Releases func(*P) ([]Release, error)   // required: returns this party's releases, which are known before any session
 
 	Announce func(*S) ([]byte, error) // nil: the server announces nothing
 	Ended    func(*S, End)            // runs after the step's session; nil: the step counts nothing
@@ -186,7 +186,7 @@ type (
 		Heard   func(*S) (*learner.Prepared, error)
 		Notices func(*P) []string
 	}
-	// DevicesOf supports jobs that devices run in place of the parties of a coordinator.
+	// DevicesOf holds the functions of a protocol whose members are devices instead of parties.
 	DevicesOf[P, S any] struct {
 		Serves func(*job.Job) error // returns nil if devices can run the job
 		// Passing reports that no session needs an earlier session. A device that misses a session

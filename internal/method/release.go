@@ -17,8 +17,8 @@ type ReleaseKind string
 const (
 	ReleaseProducts ReleaseKind = "products" // inner products of rows over the columns: Gram matrices
 	ReleaseIDs      ReleaseKind = "ids"      // ids that are common to all parties
-	ReleasePhases   ReleaseKind = "phases"   // random-feature phases of rows, summed over the parties' columns: these give distances
-	ReleaseRows     ReleaseKind = "rows"     // rows encoded by an isometry: these give the Gram matrix of all rows
+	ReleasePhases   ReleaseKind = "phases"   // random-feature phases of rows, summed over all parties' columns; distances follow from them
+	ReleaseRows     ReleaseKind = "rows"     // rows encoded by an isometry; the Gram matrix of all rows follows from them
 	ReleaseSums     ReleaseKind = "sums"     // sums over the rows of products of two features
 	ReleaseFit      ReleaseKind = "fit"      // values of a dictionary fitted on all rows; later jobs prepare rows by them
 )
@@ -115,8 +115,8 @@ const (
 	ToldFit       // taken from an earlier job; known once it encodes the rows
 )
 
-// Release describes the rows that a party releases in one session of the instance. label is the
-// column of the labels if the catalogue decides it.
+// Release describes the rows that a party releases in one session of the instance. Argument label
+// is the column of the labels if the catalogue decides it.
 func (c Instance) Release(kind ReleaseKind, party, label string, rows *dataset.Set) Release {
 	r := Release{Kind: kind, Job: c.Job.Name, Peers: []string{c.Coordinator}, Scale: string(c.Job.Data.Scale), Table: c.Job.Data.Source, Schema: schemaText(c.Job, party), Set: rows}
 	for _, name := range c.Parties {

@@ -41,7 +41,7 @@ type Result struct {
 	// LeaveOneSiteOut lists the metrics of each party of a leave-one-site-out job. The metrics
 	// above are the first party's.
 	LeaveOneSiteOut *LeaveOneSiteOut    `json:"turns,omitempty"`
-	Difference      *float64            `json:"max_decision_difference"` // greatest, from pooled decisions
+	Difference      *float64            `json:"max_decision_difference"` // greatest difference from the pooled decisions
 	Exact           *bool               `json:"exact"`                   // each prediction equals the pooled one; null for numbers
 	Grid            []learner.Cell      `json:"grid"`                    // the hyperparameter grid; empty without folds
 	Timings         map[string]float64  `json:"timings_s"`

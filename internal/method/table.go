@@ -46,9 +46,9 @@ type Edition struct {
 	Clear Clear
 }
 
-// Clear lists, for each kind of release, the IDs of editions beside which that release is allowed.
-// The kinds are rows, sums without a label, sums for each class of the label, sums with the label
-// as a number, and counts of held-out rows of each class.
+// Clear lists, for each kind of release, the IDs of the earlier editions whose releases do not
+// block it. The kinds are rows, sums without a label, sums for each class of the label, sums with
+// the label as a number, and counts of held-out rows of each class.
 type Clear struct{ Rows, Sums, Classes, Numbers, HeldOut []string }
 
 // Counting returns the edition for a job that releases sums and counts of held-out rows for each

@@ -49,8 +49,8 @@ func (c Devices) Minimum(clients int) int {
 	return max(2, clients-sums.Share(c.Keys().Dropped, clients))
 }
 
-// Remaining returns the least number of clients in the second sum. people is the number that began
-// the first sum; the same share may drop out of each sum.
+// Remaining returns the least number of clients in the second sum, given the number of people who
+// began the first. The same share may drop out of each sum.
 func (c Devices) Remaining(people int) int {
 	return max(2, people-2*sums.Share(c.Keys().Dropped, people))
 }

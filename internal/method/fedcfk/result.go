@@ -109,7 +109,7 @@ func (f *Figures) curves() []report.Curve {
 	if f.Paper == nil || len(f.Paper.KernelErrors) == 0 {
 		return nil
 	}
-	const most = 20 // steps
+	const most = 20 // greatest number of points on the curve
 	list := f.Paper.KernelErrors
 	c := report.Curve{Title: "Mean squared difference of the estimate from the kernel of all lists", X: "round", Lines: []report.Line{{Name: "estimate"}}}
 	steps := min(most, len(list))

@@ -22,8 +22,8 @@ type Summation struct {
 	Params  secagg.Params
 }
 
-// NewSummation returns a secure sum over the listed clients. s holds the purpose and all other
-// fields that distinguish the sum from other sums of the job.
+// NewSummation returns a secure sum over the listed clients. Session s holds the purpose and all
+// other fields that distinguish the sum from other sums of the job.
 func NewSummation(id job.ID, step int, roster [sha256.Size]byte, s method.Session, server string, clients []string, spec secagg.Spec) (Summation, error) {
 	params, err := secagg.NewParams(spec, len(clients))
 	if err != nil {

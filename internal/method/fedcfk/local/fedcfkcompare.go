@@ -83,7 +83,7 @@ func (r *recommending) exactPopularity() bool {
 }
 
 // exactPairs reports whether a secure sum of pairs of the given items equals the directly computed
-// sum. apart 0 includes pairs of an item with itself; apart 1 excludes them.
+// sum. With apart 0 the pairs include an item with itself; with apart 1 they do not.
 func (p *people) exactPairs(s *clients.Sum, items []int, apart int) bool {
 	plain, at := p.plain(s.Added), 0
 	for k, i := range items {

@@ -46,7 +46,7 @@ func (m *merging) rounds(ctx context.Context) (err error) {
 	return nil
 }
 
-// pooled returns the estimate from one round in which everybody takes part.
+// pooled returns the estimate from one round in which all people take part.
 func (m *merging) pooled() *Estimate {
 	e, plain := NewEstimate(m.setting.Items), m.plain(m.Names)
 	var pairs []int64

@@ -37,7 +37,7 @@ type Clients struct {
 	keys     []ed25519.PrivateKey
 }
 
-// New makes n clients of a job. seed returns a secret seed for each label.
+// New makes n clients of a job. Function seed returns a secret seed for each label.
 func New(j *job.Job, n int, seed func(label string) [32]byte, progress func(protocol.Progress)) *Clients {
 	c := &Clients{
 		job: j, seed: seed, progress: progress, Names: make([]string, n), Place: make(map[string]int, n),
@@ -83,9 +83,9 @@ func (s *Sum) End() method.End {
 	return method.End{Session: s.Session.ID(), Stayed: s.Stayed, Sent: s.Traffic.ToServer, Received: s.Traffic.FromServer}
 }
 
-// Sum runs one secure sum among the clients of a session. leavers maps each client that drops out
-// to the first message that it does not send. vector returns a client's vector by the client's
-// place among the devices.
+// Sum runs one secure sum among the clients of a session. Map leavers gives, for each client that
+// drops out, the first message that it does not send. Function vector returns a client's vector by
+// the client's index among the devices.
 func (c *Clients) Sum(ctx context.Context, s sums.Summation, leavers map[string]string, vector func(client int) secagg.Vector) (*Sum, error) {
 	names := s.Session.With(protocol.RoleParty)
 	public := c.Public(names)
@@ -141,7 +141,7 @@ func (c *Clients) Setup(s sums.Summation, name string) protocol.Setup {
 	return protocol.Setup{Session: s.Session, Self: name, Seed: c.seed("session/" + s.Session.ID().Hex() + "/" + name)}
 }
 
-// Leaving draws which clients of a sum's session drop out, as Leavers does.
+// Leaving calls Leavers for the clients of a sum's session.
 func (c *Clients) Leaving(s sums.Summation) map[string]string {
 	return c.Leavers(s.Session.Purpose, s.Session.With(protocol.RoleParty))
 }
