@@ -12,17 +12,16 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// MergedClass is a class that stands for several classes of the tables.
+// MergedClass is a class that replaces several classes of the tables.
 type MergedClass struct {
 	Class string
 	Of    []string
 }
 
-// maxMerged bounds the classes of the tables that one class stands for.
+// maxMerged is the greatest number of classes that a job merges into one class.
 const maxMerged = 1 << 12
 
-// Merge returns a table with the classes that the job merges. Merging them again changes
-// nothing.
+// Merge returns a table whose classes are merged as the job says. A second call changes nothing.
 func (d *Data) Merge(set *dataset.Set) *dataset.Set {
 	if set.Labels == nil || d.Classes == nil {
 		return set
@@ -44,7 +43,7 @@ func (d *Data) Merge(set *dataset.Set) *dataset.Set {
 	return &merged
 }
 
-// finishClasses refuses classes that would be merged twice.
+// finishClasses refuses a job that merges a class twice.
 func (d *Data) finishClasses(in *section.Place) error {
 	owner := make(map[string]string)
 	for _, m := range d.Classes {
@@ -87,7 +86,7 @@ func (d *Data) finishOrder(in *section.Place) error {
 	return nil
 }
 
-// mergedClasses is a map from class to the classes that it stands for.
+// mergedClasses reads and writes the map from a merged class to the classes that it replaces.
 type mergedClasses struct{ dst *[]MergedClass }
 
 func (v mergedClasses) Decode(key string, n *yaml.Node) error {
@@ -128,7 +127,8 @@ func (v mergedClasses) Encode() *yaml.Node {
 
 func (v mergedClasses) Form() string { return "a map such as {ill: [mild, severe]}" }
 
-// labelOf is the column of the labels: the column's name, or a map with the name and the classes.
+// labelOf reads and writes the key label: the name of a column, or a map with the name and the
+// classes.
 type labelOf struct{ *Data }
 
 func (v labelOf) Decode(key string, n *yaml.Node) error {
@@ -149,7 +149,7 @@ func (v labelOf) Form() string {
 	return "the name of a column, or a map such as {column: diagnosis, classes: [well, ill]}"
 }
 
-// Map declares the keys of the map.
+// Map declares the keys of the map form of label.
 func (v labelOf) Map() *section.Section {
 	return &section.Section{Name: "label", Fields: []section.Field{
 		{Key: "column", Value: section.Text{Dst: &v.Label}, Else: "the column that each party's catalogue names", Doc: "The column of the labels."},
@@ -182,7 +182,7 @@ func (v labelOf) finish(in *section.Place) error {
 	return nil
 }
 
-// Accepted lists the labels that tables may have; nil: any.
+// Accepted lists the labels that tables may have. Nil means that any label is allowed.
 func (d *Data) Accepted() []string {
 	if d.Order == nil {
 		return nil
@@ -198,8 +198,8 @@ func (d *Data) Accepted() []string {
 	return accepted
 }
 
-// Take returns a table with the classes that the job merges, and refuses one with a label that the
-// job does not list, or a number outside the label's range.
+// Take returns a table with merged classes. It refuses a table with a label that the job does not
+// list, or with a number outside the label's range.
 func (d *Data) Take(set *dataset.Set) (*dataset.Set, error) {
 	set = d.Merge(set)
 	if err := d.CheckClasses(set); err != nil || d.Range == [2]float64{} {
@@ -208,7 +208,7 @@ func (d *Data) Take(set *dataset.Set) (*dataset.Set, error) {
 	return set, d.checkNumbers(set)
 }
 
-// checkNumbers refuses a table with a label outside the range.
+// checkNumbers refuses a table with a numeric label outside the label's range.
 func (d *Data) checkNumbers(set *dataset.Set) error {
 	values, err := dataset.Targets(set.Labels)
 	if err != nil {
@@ -222,7 +222,8 @@ func (d *Data) checkNumbers(set *dataset.Set) error {
 	return nil
 }
 
-// CheckRange refuses a bad range of numbers, at a key of a file; name is the name of the range there.
+// CheckRange refuses a range [least, greatest] whose numbers are not ascending or too far apart.
+// The error is at key at and calls the range name.
 func CheckRange(in *section.Place, at, name string, r [2]float64) error {
 	switch {
 	case !(r[0] < r[1]):
@@ -233,7 +234,8 @@ func CheckRange(in *section.Place, at, name string, r [2]float64) error {
 	return nil
 }
 
-// CheckClasses refuses a table with a class that the job does not list. Classes are merged already.
+// CheckClasses refuses a table with a class that the job does not list. The table's classes are
+// already merged.
 func (d *Data) CheckClasses(set *dataset.Set) error {
 	for i, label := range set.Labels {
 		if d.Spread && label == "" {

@@ -6,17 +6,16 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// OwnColumns are the names of the columns that a party uses.
+// OwnColumns holds a party's name and the names of the columns that it uses.
 type OwnColumns struct {
 	Party string
 	Names []string
 }
 
-// maxOwnColumns bounds the columns that a job names for a party.
+// maxOwnColumns is the greatest number of columns that a job names for a party.
 const maxOwnColumns = 1 << 12
 
-// Columns returns the names of the columns that a party uses, or nil for all that
-// it has.
+// Columns returns the names of the columns that a party uses, or nil if it uses all its columns.
 func (j *Job) Columns(party string) []string {
 	for _, c := range j.Data.Partition.Columns {
 		if c.Party == party {
@@ -29,8 +28,8 @@ func (j *Job) Columns(party string) []string {
 	return j.Data.SchemaOf(party).Names()
 }
 
-// ownColumns is a map from party to a list of columns that keeps the order of the
-// file, because directions follow it.
+// ownColumns reads and writes the map from party to a list of columns. It keeps the order of the
+// file, because random directions depend on it.
 type ownColumns struct{ dst *[]OwnColumns }
 
 func (v ownColumns) Decode(key string, n *yaml.Node) error {

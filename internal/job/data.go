@@ -12,94 +12,96 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Data names the source of the rows and describes how they are shared out.
+// Data names the source of a job's rows and describes how the parties share the rows.
 type Data struct {
-	// Source is one source for all: bundled:NAME, a path, or a name in the data
-	// folder. When deployed it is the name in each party's own catalogue.
+	// Source is the common source of all parties: bundled:NAME, a path, or a name in the data
+	// folder. In a deployed job it is the table's name in each party's own catalogue.
 	Source string
-	// Sources gives each party its own, in the order of the file. Exactly one of
+	// Sources lists a separate source for each party, in the order of the file. Exactly one of
 	// Source and Sources is set.
 	Sources []Source
-	// Label is the column of the labels; NoLabel for none, "" for the one that each
-	// party's catalogue names.
+	// Label names the column of the labels. It is NoLabel for no labels, and "" for the column that
+	// each party's catalogue names.
 	Label string
-	// Order lists all classes of the labels; of two, the second is the positive one. It is nil
-	// where package dataset orders the classes that there are.
+	// Order lists all classes of the labels in order. The second of two classes is the positive
+	// one. If it is nil, package dataset sorts the classes that occur.
 	Order    []string
-	Classes  []MergedClass // classes that stand for several classes of the tables; others stay
-	Range    [2]float64    // of labels that are numbers, as the dictionary says; zero for any
+	Classes  []MergedClass // merged classes; all other classes stay as they are
+	Range    [2]float64    // range of numeric labels, from the dictionary; zero for any number
 	ID       string        // column of the row ids; "" for none
 	Group    string        // column of groups, whose rows are held out together; "" for none
-	Features int           // columns beside these; 0 for all that the source has
-	// Schema describes the columns that the job uses; nil for numbers without gaps.
+	Features int           // number of columns besides label and id; 0 for all columns of the source
+	// Schema describes the columns that the job uses. Nil means that all columns are numbers
+	// without gaps.
 	Schema prepare.Schema
-	// Dictionary is the one that the job names, or holds; nil for numbers without gaps, and for a
-	// schema of the job's own. Of it follow Schema, Read, Order, Classes and the test's fraction.
+	// Dictionary is the data dictionary that the job names or contains. It is nil for numbers
+	// without gaps, and for a job with its own schema. It determines Schema, Read, Order, Classes
+	// and the test's fraction.
 	Dictionary *Dictionary
-	Picked     []string       // of its columns; nil for all
-	Read       prepare.Schema // by which tables are read; nil: Schema
-	Fit        Kept           // by which rows are prepared, where a job of its own has made it
+	Picked     []string       // the dictionary's columns that the job uses; nil for all
+	Read       prepare.Schema // schema that reads tables; nil means Schema
+	Fit        Kept           // names the job of kind Fit whose fit prepares the rows
 	Partition  Partition
 	Test       Test
-	// Folds is the number of parts in which the training rows are held out in
-	// turn, or 0. With folds and no test nothing else is held out.
+	// Folds is the number of cross-validation folds of the training rows, or 0. With folds and
+	// without a test the job holds out no other rows.
 	Folds int
 	Scale Scaling
-	Like  float64 // ratings of at least this are liked; 0 for all
-	// Spread says that labels are spread over several parties: in a party's table some rows
-	// have none. It is no key of the section; the protocol says so.
+	Like  float64 // least rating of a liked item; 0 if all rated items are liked
+	// Spread reports that several parties hold labels, each of some rows. It is not a key of the
+	// section; the protocol determines it.
 	Spread bool
 }
 
-// NoLabel names the column of the labels in a table without labels. A party that has labels
-// keeps them to itself.
+// NoLabel is the value of Label in a job without labels. A party that has labels does not reveal
+// them.
 const NoLabel = "none"
 
 // Source is the source of one party.
 type Source struct {
 	Party, File string
-	// Origin is a program or a query in place of a file.
+	// Origin names a program or a query that provides the rows in place of a file.
 	origin.Origin
-	// Mapping describes the differences between file and schema, where one process has all
-	// files. A daemon takes it from its own catalogue.
+	// Mapping describes the differences between file and schema in a process that has all files. A
+	// daemon takes the mapping from its own catalogue.
 	Mapping prepare.Mapping
 }
 
-// Partition shares the rows of one source out among parties.
+// Partition describes how one source is divided among parties.
 type Partition struct {
 	By Direction
-	// Parties share the rows or columns; by devices, they are the devices of a
-	// deployed job.
+	// Parties lists the parties that share the rows or columns. In a partition by devices they are
+	// the devices of a deployed job.
 	Parties []string
-	// Skew is 0 for equal shares with the same mix of classes, or else the
-	// concentration of a Dirichlet label skew: the smaller, the more uneven. See
-	// dataset.ByRows.
+	// Skew is 0 for equal shares with the same mix of classes. Otherwise it is the concentration of
+	// a Dirichlet label skew; smaller values give more uneven shares. See dataset.ByRows.
 	Skew float64
-	// Coverage is the share of its rows that each party of a partition by columns
-	// has in a simulation, drawn from the seed, in an order of its own; 0 for all,
-	// in the source's order.
+	// Coverage is the share of the rows that each party has in a simulated partition by columns.
+	// The seed determines each party's rows and their order. 0 means all rows in the source's
+	// order.
 	Coverage float64
-	// Aligned promises that the tables of a partition by columns have equal ids in equal
-	// order, so that training needs no comparison of ids. Prediction queries still compare
-	// the ids of their rows.
+	// Aligned states that the tables of a partition by columns have equal ids in equal order.
+	// Training then needs no comparison of ids. Prediction queries still compare the ids of their
+	// rows.
 	Aligned bool
-	// Alignment names the alignment of the parties' rows. The first job with the name makes it, and later
-	// ones of the same parties use it; "" for an alignment of the job's own.
+	// Alignment names the alignment of the parties' rows. The first job with the name makes the
+	// alignment, and later jobs of the same parties use it. "" means that the job makes its own
+	// alignment.
 	Alignment string
-	// AlignedBy is the earlier job that made the alignment; zero if this one makes it.
+	// AlignedBy is the earlier job that made the alignment. It is zero if this job makes it.
 	AlignedBy ID
-	// Columns names the columns that parties of a partition by columns use, in this order; a
-	// party that is not listed uses all of its own columns.
+	// Columns lists, in order, the columns that each party of a partition by columns uses. A party
+	// that is not listed uses all its columns.
 	Columns []OwnColumns
-	// Labels gives each party with labels its share of them in a simulation where labels are
-	// spread, drawn from the seed; nil for equal shares.
+	// Labels lists the share of labels of each active party in a simulation with spread labels. The
+	// seed determines whose labels they are. Nil means equal shares.
 	Labels []PartyShare
-	// Dropout is the share of devices that vanish in each session of a simulation,
-	// at points drawn from the seed.
+	// Dropout is the share of devices that drop out of each simulated session. The seed determines
+	// the points at which they do.
 	Dropout float64
 }
 
-// Direction names the cut of a partition: by rows, by columns or by devices.
+// Direction names the way a partition divides the data: by rows, by columns or by devices.
 type Direction string
 
 // Rows gives each party different rows with all columns.
@@ -109,33 +111,33 @@ const Rows Direction = "rows"
 // labels.
 const Columns Direction = "columns"
 
-// Devices gives every person of the ratings, or every row, a device of its own.
+// Devices gives every person with ratings, or every row, a separate device.
 const Devices Direction = "devices"
 
-// Test selects the held-out rows: one field is set, or no field beside folds, and By beside the
-// fraction of ratings.
+// Test selects the held-out rows. Exactly one field is set, with two exceptions: By accompanies a
+// fraction of ratings, and with folds no field need be set.
 type Test struct {
-	By       Order          // of ratings
-	Fraction float64        // of the rows, by each party's own key; of ratings, the newest
-	Every    int            // rows Every-1, 2 Every-1, ... counted from 0; of ratings, of each user's
-	Source   string         // a source of its own
-	None     bool           // no row is held out, and no other field is set
-	Party    string         // all rows of this party
-	Parties  HeldOutParties // all rows of each party in turn
-	// Rows whose cell of Column is From or comes after it: a number, or a date.
+	By       Order          // which ratings a fraction holds out
+	Fraction float64        // share of the rows, drawn by each party's own key, or of the ratings, newest first
+	Every    int            // holds out rows Every-1, 2 Every-1, ... from 0; with ratings, for each user
+	Source   string         // a separate source of the held-out rows
+	None     bool           // the job holds out no rows
+	Party    string         // the party all of whose rows are held out
+	Parties  HeldOutParties // holds out all rows of each party in turn
+	// Column and From hold out the rows whose cell of Column is at least From, a number or a date.
 	Column, From string
 }
 
-// Order names the ratings that are held out as the newest.
+// Order says whose newest ratings are held out: all people's together, or each user's.
 type Order string
 
 // The orders.
 const (
-	Time     Order = "time"      // the newest of all
-	UserTime Order = "user-time" // the newest of each user
+	Time     Order = "time"      // the newest of all ratings
+	UserTime Order = "user-time" // the newest ratings of each user
 )
 
-// Scaling names the way in which the parties scale features together, before the protocol.
+// Scaling names the method by which the parties scale features together, before the protocol runs.
 type Scaling string
 
 // The scalings. The server never sees the ranges.
@@ -146,13 +148,14 @@ const (
 	None     Scaling = "none"
 )
 
-// MaxFeatures bounds the columns that a job may say there are.
+// MaxFeatures is the greatest number of columns that a job may declare.
 const MaxFeatures = 1 << 24
 
-// MaxParties bounds the parties of a job.
+// MaxParties is the greatest number of parties in a job.
 const MaxParties = 1024
 
-// defaultFraction is held out when the file says nothing, as in scikit-learn.
+// defaultFraction is the held-out share of the rows if the file has no test. It equals
+// scikit-learn's default.
 const defaultFraction = 0.25
 
 // Parties returns the names of the parties in the order of the file, or nil
@@ -168,24 +171,26 @@ func (j *Job) Parties() []string {
 	return names
 }
 
-// Labels reports whether the job uses a party's labels. By columns, it uses only the labels of
-// the first party, or those of all active parties.
+// Labels reports whether the job uses a party's labels. In a partition by columns, it uses only the
+// labels of the active parties, by default the first.
 func (j *Job) Labels(party string) bool {
 	return j.Data.Label != NoLabel && (j.Data.Partition.By != Columns || slices.Contains(j.Active(), party))
 }
 
-// Active lists the parties that have labels, where columns are split.
+// Active lists the parties that hold labels in a partition by columns.
 func (j *Job) Active() []string {
 	return j.Parties()[:max(1, j.Protocol.Demands().Labelled)]
 }
 
-// Asks reports whether the data are the rows of a prediction query: every job has a test or folds.
+// Asks reports whether the data are the rows of a prediction query. Only a query has neither a test
+// nor folds.
 func (d *Data) Asks() bool { return d.Test == Test{} && d.Folds == 0 }
 
-// Section declares the data.
+// Section declares the keys of the section data.
 func (d *Data) Section() *section.Section { return d.section(nil) }
 
-// section declares the data; a nil Reader knows no dictionary by its name.
+// section declares the keys of the section data. With a nil Reader, it cannot find a dictionary by
+// its name.
 func (d *Data) section(r *Reader) *section.Section {
 	return &section.Section{Name: "data", Fields: []section.Field{
 		{Key: "source", Value: section.Text{Dst: &d.Source}, Else: "none; give this or sources",
@@ -267,7 +272,7 @@ func (d *Data) finish(in *section.Place) error {
 		return in.Refuse("folds", "folds is %d; write 2 or more, such as 5, or leave it out", d.Folds)
 	}
 	if d.Folds > 0 {
-		d.Test.None = false // as without a test
+		d.Test.None = false // test: none with folds means the same as no test
 	}
 	if d.Test == (Test{}) && d.Folds == 0 {
 		d.Test.Fraction = defaultFraction
@@ -275,7 +280,7 @@ func (d *Data) finish(in *section.Place) error {
 	return nil
 }
 
-// finishColumns refuses columns of unknown parties, and columns that are the ids or labels.
+// finishColumns refuses columns of unknown parties, and the columns of ids and labels.
 func (d *Data) finishColumns(in *section.Place) error {
 	parties := (&Job{Data: *d}).Parties()
 	for _, c := range d.Partition.Columns {
@@ -291,10 +296,10 @@ func (d *Data) finishColumns(in *section.Place) error {
 	return nil
 }
 
-// maxAlignment bounds the name of an alignment.
+// maxAlignment is the greatest length of an alignment's name, in bytes.
 const maxAlignment = 128
 
-// Section declares the partition.
+// Section declares the keys of a partition.
 func (p *Partition) Section() *section.Section {
 	return &section.Section{Name: "partition", Fields: []section.Field{
 		{Key: "by", Value: section.Choice[Direction]{Noun: "partition", Dst: &p.By, Known: []Direction{Rows, Columns, Devices}},
@@ -373,7 +378,7 @@ func (p *Partition) finishLabels(in *section.Place) error {
 	return nil
 }
 
-// Section declares the test.
+// Section declares the keys of a test.
 func (t *Test) Section() *section.Section {
 	return &section.Section{Name: "test", Fields: []section.Field{
 		{Key: "by", Value: section.Choice[Order]{Noun: "order", Dst: &t.By, Known: []Order{Time, UserTime}}, Else: "none",
@@ -408,15 +413,15 @@ func (t *Test) finish(in *section.Place) error {
 	return nil
 }
 
-// Fractions of rows are multiples of a twentieth from one of them to ten: nearly
-// none and nearly all, and two that differ by few rows, would single people out.
+// Held-out fractions of rows are multiples of 1/20, from 1/20 to 10/20. Very small fractions, and
+// two fractions that differ by few rows, would single people out.
 const (
 	fractionSteps = 20
 	mostSteps     = 10
 )
 
-// LeavesRows returns an error if the job chooses a party's held-out rows, and nil if the
-// party chooses them.
+// LeavesRows returns an error if the job's test is for simulate only, where the job rather than
+// each party chooses the held-out rows.
 func (d *Data) LeavesRows() error {
 	switch {
 	case d.Partition.By == Devices:
@@ -431,8 +436,8 @@ func (d *Data) LeavesRows() error {
 	return nil
 }
 
-// sources is a map from party to source that keeps the order of the file,
-// because sums run in that order.
+// sources reads and writes the map from party to source. It keeps the order of the file, because
+// sums run in that order.
 type sources struct{ dst *[]Source }
 
 func (v sources) Decode(key string, n *yaml.Node) error {

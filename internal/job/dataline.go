@@ -2,25 +2,25 @@ package job
 
 import "go.yaml.in/yaml/v3"
 
-// DataLine is the line, from 1, at which the data section of a job file first gives
-// a text as a value: the name of a source or of a column. It is 0 where the section,
-// or the text in it, is not there.
+// DataLine returns the line, counted from 1, of the first value in a job file's data section that
+// equals text, such as the name of a source or a column. It returns 0 if the section has no such
+// value.
 func DataLine(file []byte, text string) int {
 	root, err := document(file)
 	if err != nil {
-		return 0 // no job was read from it
+		return 0 // the file is not valid YAML
 	}
 	return mention(under(under(root, "spec"), "data"), text)
 }
 
-// DataKey reports whether the data section of a job file has a key: a job that was read has
-// the defaults of those that it lacks.
+// DataKey reports whether the data section of a job file contains a key. A parsed job cannot tell,
+// because it has defaults for missing keys.
 func DataKey(file []byte, key string) bool {
 	root, err := document(file)
 	return err == nil && under(under(under(root, "spec"), "data"), key) != nil
 }
 
-// under returns the value that a map holds under a key, or nil.
+// under returns the value of a key in a map, or nil.
 func under(n *yaml.Node, key string) *yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
@@ -33,7 +33,8 @@ func under(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// mention finds a text among the values, not the keys, of a node.
+// mention returns the line of the first value in a node, not key, that equals text; 0 if there is
+// none.
 func mention(n *yaml.Node, text string) int {
 	switch {
 	case n == nil:

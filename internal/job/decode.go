@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Bounds on a job file; both are far above what any job needs.
+// Limits on the size and nesting of a job file. Both are far above the needs of any job.
 const (
 	MaxBytes = 1 << 20
 	maxDepth = 16
@@ -23,8 +23,8 @@ const (
 // Error describes a mistake in a job file, in one sentence that tells the user what to do.
 type Error = section.Error
 
-// document parses the bytes into the single node that they may hold. It refuses everything by
-// which a small file could expand into a large one.
+// document parses a job file's bytes into its single YAML document. It refuses all constructs by
+// which a small file could expand into a large document.
 func document(data []byte) (*yaml.Node, error) {
 	if len(data) > MaxBytes {
 		return nil, section.AtLine(1, "the file has %d bytes; a job file has at most %d", len(data), MaxBytes)
@@ -50,9 +50,8 @@ func document(data []byte) (*yaml.Node, error) {
 	return root, plain(root, 0)
 }
 
-// invalidUTF8 returns where data stops being UTF-8, or -1. The YAML parser
-// finds it too, but does not know the line; UTF-16, which it would read, is
-// refused here.
+// invalidUTF8 returns the offset of the first byte that is not valid UTF-8, or -1. The YAML parser
+// reports the fault without its line, and would accept UTF-16, which this program refuses.
 func invalidUTF8(data []byte) int {
 	for i := 0; i < len(data); {
 		r, size := utf8.DecodeRune(data[i:])
@@ -64,8 +63,7 @@ func invalidUTF8(data []byte) int {
 	return -1
 }
 
-// plain refuses anchors, and so the aliases that follow them, tags, and nesting
-// beyond maxDepth.
+// plain refuses anchors, tags and nesting beyond maxDepth. Without anchors there are no aliases.
 func plain(n *yaml.Node, depth int) error {
 	switch {
 	case depth > maxDepth:
@@ -85,7 +83,8 @@ func plain(n *yaml.Node, depth int) error {
 
 var syntaxLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// syntaxError takes the line out of the YAML parser's message.
+// syntaxError converts the YAML parser's error to an error with a line, which it takes from the
+// parser's message.
 func syntaxError(err error) error {
 	msg := err.Error()
 	m := syntaxLine.FindStringSubmatch(msg)
@@ -95,10 +94,10 @@ func syntaxError(err error) error {
 	msg = strings.TrimPrefix(msg, m[0])
 	line, err := strconv.Atoi(m[1])
 	if err != nil {
-		return section.AtLine(1, "this is not YAML: %s", msg) // it gives no line for the first
+		return section.AtLine(1, "this is not YAML: %s", msg) // the parser's message gives no line for line 1
 	}
 	if strings.HasPrefix(msg, "did not find expected") {
-		line++ // its grammar, unlike its scanner, counts lines from 0
+		line++ // the parser's grammar counts lines from 0, its scanner from 1
 	}
 	return section.AtLine(line, "this is not YAML: %s", msg)
 }

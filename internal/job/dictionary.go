@@ -17,30 +17,30 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Dictionary is the data dictionary of a federation: the meaning of the columns, and the rows that take
-// part. Every operator approves it by its hash. Jobs name it, and pick columns and one label.
+// Dictionary is the data dictionary of a federation. It describes the columns and the rows that
+// take part. Every operator approves it by its hash. Jobs name it, and pick columns and one label.
 type Dictionary struct {
-	Name     string            // "" for one written in a job for simulate
-	Columns  prepare.Schema    // all columns, in the order of the file; nil: all of the table, numbers without gaps
-	Texts    map[string]string // of columns and labels, for people
-	Complete []string          // columns without which a row takes part in no job
-	Labels   []LabelColumn     // columns of which a job takes one as its label
-	Fraction float64           // of the rows that is held out to test
-	Leader   string            // the party that learns the sums of fits; "" for the job's first
+	Name     string            // "" for a dictionary inside a job for simulate
+	Columns  prepare.Schema    // all columns, in the order of the file; nil means that all of the table's columns are numbers without gaps
+	Texts    map[string]string // descriptions of columns and labels for people
+	Complete []string          // columns whose gaps exclude a row from all jobs
+	Labels   []LabelColumn     // columns from which a job picks its label
+	Fraction float64           // share of the rows that all jobs hold out
+	Leader   string            // the party that learns the sums of fits; "" for a job's first party
 }
 
 // LabelColumn describes a column of labels.
 type LabelColumn struct {
 	Name    string
-	Classes []string      // all, in order; nil for the classes that there are
-	Merged  []MergedClass // classes that stand for several classes of the tables
-	Range   [2]float64    // of a number to be predicted: the least and the greatest; zero for any
+	Classes []string      // all classes, in order; nil for the classes that occur
+	Merged  []MergedClass // merged classes
+	Range   [2]float64    // least and greatest value of a numeric label; zero for any
 }
 
-// DictionaryKind is the word that begins the file of a dictionary.
+// DictionaryKind is the value of the key kind in a dictionary's file.
 const DictionaryKind = "Dictionary"
 
-// ParseDictionary reads the file of a dictionary. Every error is an [*Error] and names a line.
+// ParseDictionary reads a dictionary's file. Every error is an [*Error] and names a line.
 func ParseDictionary(name string, data []byte) (*Dictionary, error) {
 	d := new(Dictionary)
 	root, err := document(data)
@@ -53,7 +53,7 @@ func ParseDictionary(name string, data []byte) (*Dictionary, error) {
 	return d, nil
 }
 
-// Encode returns the canonical file: [ParseDictionary] reads d from it, and equal dictionaries have
+// Encode returns the canonical file, from which [ParseDictionary] reads d. Equal dictionaries have
 // equal bytes.
 func (d *Dictionary) Encode() []byte {
 	var b bytes.Buffer
@@ -71,10 +71,10 @@ func (d *Dictionary) Hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Reference names the dictionary in a job's encoding: NAME@HASH.
+// Reference returns the dictionary's reference in a job's encoding, NAME@HASH.
 func (d *Dictionary) Reference() string { return d.Name + "@" + d.Hash() }
 
-// DictionaryFile declares the file of a dictionary, for documents.
+// DictionaryFile declares the keys of a dictionary's file, for the documentation.
 func DictionaryFile() *section.Section { return new(Dictionary).file() }
 
 func (d *Dictionary) file() *section.Section {
@@ -89,7 +89,7 @@ func (d *Dictionary) file() *section.Section {
 	}}
 }
 
-// Section declares the keys of a dictionary.
+// Section declares the keys of a dictionary, without those of its file.
 func (d *Dictionary) Section() *section.Section {
 	return &section.Section{Name: "dictionary", Fields: []section.Field{
 		{Key: "columns", Value: dictionaryColumns{d}, Else: "every column of a table is a number without gaps, and jobs use all",
@@ -104,7 +104,7 @@ func (d *Dictionary) Section() *section.Section {
 	}, Finish: d.finish}
 }
 
-// finish checks the dictionary, and marks the complete columns.
+// finish checks the dictionary, and sets drop-row for the gaps of the complete columns.
 func (d *Dictionary) finish(in *section.Place) error {
 	for _, c := range d.Columns {
 		if c.Missing == prepare.FillDropRow {
@@ -141,14 +141,14 @@ func (d *Dictionary) finish(in *section.Place) error {
 	return nil
 }
 
-// OfNumbers returns the dictionary of a table without one: every column is a number without gaps. An operator who
-// allows jobs on the table has approved it.
+// OfNumbers returns the implied dictionary of a table without a dictionary, in which every column
+// is a number without gaps. An operator who allows jobs on the table thereby approves it.
 func OfNumbers() *Dictionary { return &Dictionary{Name: "numbers", Fraction: defaultFraction} }
 
 // IsNumbers reports whether the dictionary equals [OfNumbers].
 func (d *Dictionary) IsNumbers() bool { return d.Hash() == OfNumbers().Hash() }
 
-// Undescribed returns a column without a description: a number without gaps.
+// Undescribed returns the default description of a column, a number without gaps.
 func Undescribed(name string) prepare.Column {
 	c := prepare.Column{Name: name}
 	if err := (columnOf{&c}).Section().Decode("columns", section.Map()); err != nil {
@@ -157,8 +157,8 @@ func Undescribed(name string) prepare.Column {
 	return c
 }
 
-// Of returns the data of a job that uses all columns of the dictionary which a party holds, and no label:
-// where names are PARTY.COLUMN, its own.
+// Of returns the data of a job without a label that uses all of the dictionary's columns at a
+// party. If column names are PARTY.COLUMN, these are the party's own columns.
 func (d *Dictionary) Of(party string) Data {
 	data := Data{Dictionary: d, Label: NoLabel, Schema: d.Columns, Read: d.Columns, Test: Test{Fraction: d.Fraction}}
 	by := data
@@ -169,7 +169,7 @@ func (d *Dictionary) Of(party string) Data {
 	return data
 }
 
-// Changes lists the differences of another dictionary in columns, labels and rows, a line each.
+// Changes lists the differences between d and next in columns, labels and rows, one line for each.
 func (d *Dictionary) Changes(next *Dictionary) (lines []string) {
 	then, now := d.statements(), next.statements()
 	for _, what := range slices.Sorted(maps.Keys(then)) {
@@ -187,7 +187,7 @@ func (d *Dictionary) Changes(next *Dictionary) (lines []string) {
 	return lines
 }
 
-// statements returns the values of the dictionary's file by column, label and key.
+// statements returns the values in the dictionary's file by column, label and key.
 func (d *Dictionary) statements() map[string]string {
 	all := make(map[string]string)
 	eachKey(d.Section().Encode(), func(key string, value *yaml.Node) {
@@ -196,7 +196,7 @@ func (d *Dictionary) statements() map[string]string {
 			return
 		}
 		eachKey(value, func(name string, value *yaml.Node) {
-			what := strings.TrimSuffix(key, "s") + " " + name // column age
+			what := strings.TrimSuffix(key, "s") + " " + name // gives "column age"
 			if len(value.Content) == 0 {
 				all[what] = flow(value)
 			}
@@ -206,14 +206,14 @@ func (d *Dictionary) statements() map[string]string {
 	return all
 }
 
-// eachKey visits the keys of a map.
+// eachKey calls visit for each key of a map.
 func eachKey(m *yaml.Node, visit func(key string, value *yaml.Node)) {
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		visit(m.Content[i].Value, m.Content[i+1])
 	}
 }
 
-// flow writes a value of the file in one line.
+// flow returns a YAML value as one line of text.
 func flow(n *yaml.Node) string {
 	n.Style = yaml.FlowStyle
 	b, err := yaml.Marshal(n)
@@ -223,7 +223,7 @@ func flow(n *yaml.Node) string {
 	return strings.TrimSpace(string(b))
 }
 
-// label returns the description of a column of labels.
+// label returns the description of the label column with a name.
 func (d *Dictionary) label(name string) (LabelColumn, bool) {
 	for _, l := range d.Labels {
 		if l.Name == name {
@@ -233,7 +233,7 @@ func (d *Dictionary) label(name string) (LabelColumn, bool) {
 	return LabelColumn{}, false
 }
 
-// labelNames lists the columns of labels.
+// labelNames lists the names of the label columns.
 func (d *Dictionary) labelNames() []string {
 	names := make([]string, len(d.Labels))
 	for i, l := range d.Labels {
@@ -242,7 +242,7 @@ func (d *Dictionary) labelNames() []string {
 	return names
 }
 
-// say keeps a text about a column for people.
+// say stores the description of a column for people.
 func (d *Dictionary) say(column, text string) {
 	if text == "" {
 		return
@@ -253,7 +253,7 @@ func (d *Dictionary) say(column, text string) {
 	d.Texts[column] = text
 }
 
-// dictionaryColumns are the columns of a dictionary: a map from column to description that keeps the
+// dictionaryColumns reads and writes a dictionary's map from column to description. It keeps the
 // order of the file.
 type dictionaryColumns struct{ *Dictionary }
 
@@ -270,7 +270,7 @@ func (v dictionaryColumns) Encode() *yaml.Node {
 	m := section.Map()
 	for _, c := range v.Columns {
 		if slices.Contains(v.Complete, c.Name) {
-			c.Missing = prepare.FillError // which the list says otherwise
+			c.Missing = prepare.FillError // the list complete states drop-row instead
 		}
 		m.Content = append(m.Content, section.Word(c.Name), orEmpty(describedColumn{columnOf{&c}, v.Dictionary}.Encode()))
 	}
@@ -279,12 +279,12 @@ func (v dictionaryColumns) Encode() *yaml.Node {
 
 func (v dictionaryColumns) Form() string { return schemaMap{}.Form() }
 
-// Each declares the keys of every column, for the documents.
+// Each declares the keys of a column's description, for the documentation.
 func (v dictionaryColumns) Each() *section.Section {
 	return describedColumn{columnOf{&prepare.Column{}}, new(Dictionary)}.Section()
 }
 
-// describedColumn is a column with a text for people.
+// describedColumn reads and writes a column with its description for people.
 type describedColumn struct {
 	columnOf
 	of *Dictionary
@@ -301,7 +301,7 @@ func (c describedColumn) Section() *section.Section {
 	return s
 }
 
-// textFor is the text about a column.
+// textFor reads and writes the description of a column for people.
 type textFor struct {
 	column string
 	of     *Dictionary
@@ -327,7 +327,7 @@ func (v textFor) Encode() *yaml.Node {
 
 func (v textFor) Form() string { return section.Text{}.Form() }
 
-// labelColumns are the columns of labels: a map from column to classes.
+// labelColumns reads and writes a dictionary's map from label column to classes.
 type labelColumns struct{ *Dictionary }
 
 func (v labelColumns) Decode(key string, n *yaml.Node) error {
@@ -363,12 +363,12 @@ func (v labelColumns) Encode() *yaml.Node {
 
 func (v labelColumns) Form() string { return "a map such as {diagnosis: {classes: [well, ill]}}" }
 
-// Each declares the keys of every column of labels, for the documents.
+// Each declares the keys of a label column, for the documentation.
 func (v labelColumns) Each() *section.Section {
 	return labelColumn{new(LabelColumn), new(Dictionary)}.Section()
 }
 
-// labelColumn is a column of labels with its text for people.
+// labelColumn reads and writes a label column with its description for people.
 type labelColumn struct {
 	*LabelColumn
 	of *Dictionary
@@ -386,7 +386,7 @@ func (l labelColumn) Section() *section.Section {
 	}, Finish: l.finish}
 }
 
-// finish checks the classes as a job's are checked.
+// finish checks a label column's classes by the same rules as a job's classes.
 func (l labelColumn) finish(in *section.Place) error {
 	switch {
 	case in.Given("range") && (in.Given("classes") || in.Given("merged")):

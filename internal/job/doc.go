@@ -1,5 +1,5 @@
-// Package job reads and writes the job file: which data, which protocol, which
-// kernel, which learner.
+// Package job reads and writes the job file, which names the data, the protocol, the kernel and the
+// learner.
 //
 //	apiVersion: mercer/v1
 //	kind: Job

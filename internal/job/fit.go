@@ -9,23 +9,23 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// FitKind is the word that begins the file of a job that fits and learns nothing.
+// FitKind is the value of the key kind in the file of a job that only fits and does not learn.
 const FitKind = "Fit"
 
-// Kept names the job of kind Fit that made the fit by which another job prepares its rows. The zero value
-// names none.
+// Kept names the job of kind Fit whose fit prepares another job's rows. The zero value names no
+// job.
 type Kept struct {
 	Job  ID
-	Told []string // the job's parties that did not take part in that one, and receive the fit
+	Told []string // the parties that did not take part in the fit and receive it in this job
 }
 
-// Named reports whether a fit is named.
+// Named reports whether k names a job of kind Fit.
 func (k Kept) Named() bool { return k.Job != ID{} }
 
 // Tells reports whether a party receives the fit.
 func (k Kept) Tells(party string) bool { return slices.Contains(k.Told, party) }
 
-// Section declares the keys.
+// Section declares the keys of the section fit.
 func (k *Kept) Section() *section.Section {
 	return &section.Section{Name: "fit", Fields: []section.Field{
 		{Key: "job", Value: OneID{&k.Job}, Need: "add job: and the id of a job of kind Fit, or remove fit", Doc: "The job of kind Fit that made the fit."},
@@ -34,7 +34,7 @@ func (k *Kept) Section() *section.Section {
 	}}
 }
 
-// finishFit refuses a fit that prepares nothing of the job.
+// finishFit refuses a fit in a job whose preparation needs none, and wrong receivers of a fit.
 func (d *Data) finishFit(in *section.Place) error {
 	parties := d.parties()
 	switch {
@@ -53,21 +53,22 @@ func (d *Data) finishFit(in *section.Place) error {
 	return nil
 }
 
-// IsFit reports whether the job fits and learns nothing: its file is of kind Fit.
+// IsFit reports whether the job is of kind Fit, which fits and does not learn.
 func (j *Job) IsFit() bool { return j.Traits().Fits }
 
-// NeedsFit reports whether the job prepares its rows by a fit and does not name one. The fit of a data
-// dictionary is made once, by a job of its own. If the dictionary describes no columns, each job scales them.
+// NeedsFit reports whether the job must name a fit to prepare its rows but does not. A separate job
+// makes the fit of a data dictionary once. If the dictionary describes no columns, each job scales
+// them itself.
 func (j *Job) NeedsFit() bool {
 	d := &j.Data
 	return d.Schema != nil && d.Dictionary != nil && d.Dictionary.Name != "" && d.Partition.By == Rows && d.Fits() &&
 		!d.Fit.Named() && !j.IsFit() && !j.Protocol.Demands().Continues
 }
 
-// FitSpec declares the spec of a job of kind Fit, for documents.
+// FitSpec declares the spec of a job of kind Fit, for the documentation.
 func FitSpec() *section.Section { return new(Job).fitSpec(nil) }
 
-// FitOf returns the job of kind Fit whose fit the given job needs.
+// FitOf returns a new job of kind Fit that makes the fit for the given job.
 func (r *Reader) FitOf(j *Job) *Job {
 	fit := &Job{Name: j.Data.Dictionary.fitName(), Protocol: Named{r.Fit, r.Fit.New()}, Timeout: j.Timeout}
 	fit.Data.Source, fit.Data.Scale, fit.Data.Dictionary = j.Data.Source, j.Data.Scale, j.Data.Dictionary
@@ -76,19 +77,20 @@ func (r *Reader) FitOf(j *Job) *Job {
 	return fit
 }
 
-// fitName names the fit of a dictionary.
+// fitName returns the name of the job that makes the dictionary's fit.
 func (d *Dictionary) fitName() string {
-	const most = 63 - len("fit-") // of a DNS label
+	const most = 63 - len("fit-") // 63 is the greatest length of a DNS label
 	return "fit-" + strings.TrimRight(d.Name[:min(len(d.Name), most)], "-")
 }
 
-// SameFit reports whether another job's fit prepares rows as this one's needs: by the same dictionary and
-// scaling, of the same table.
+// SameFit reports whether a fit made for o also serves d, because both have the same dictionary,
+// scaling and table.
 func (d *Data) SameFit(o *Data) bool {
 	return d.Dictionary != nil && o.Dictionary != nil && d.Dictionary.Hash() == o.Dictionary.Hash() && d.Scale == o.Scale && d.Source == o.Source
 }
 
-// fitSpec declares the spec of a job of kind Fit; a nil Reader only writes.
+// fitSpec declares the spec of a job of kind Fit. With a nil Reader, the declaration can only write
+// a job.
 func (j *Job) fitSpec(r *Reader) *section.Section {
 	d := &j.Data
 	return &section.Section{Name: "spec", Fields: []section.Field{
@@ -102,7 +104,7 @@ func (j *Job) fitSpec(r *Reader) *section.Section {
 	}, Finish: j.finishFit}
 }
 
-// fill gives a job of kind Fit what follows from its dictionary.
+// fill sets the fields of a job of kind Fit that follow from its dictionary.
 func (j *Job) fill() {
 	d := &j.Data
 	d.Partition.By, d.Label, d.Test.Fraction = Rows, NoLabel, d.Dictionary.Fraction
@@ -131,7 +133,7 @@ func (j *Job) finishFit(in *section.Place) error {
 	return nil
 }
 
-// kindIn returns the kind that a file says it is; "" where it says none.
+// kindIn returns the value of the key kind in a file; "" if the file has no such key.
 func kindIn(root *yaml.Node) string {
 	if root.Kind != yaml.MappingNode {
 		return ""

@@ -10,22 +10,22 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Grid holds the candidates among which a job chooses by cross-validation: every kernel with
-// every learner. Cells are numbered by kernel and, for each kernel, by learner; both stand in
-// the order of the file, and of several lists in one map the one whose key comes last in the
-// canonical file changes fastest.
+// Grid holds the kernels and learners whose combinations a job compares by cross-validation. Each
+// combination is a cell. Cells are numbered by kernel and, for each kernel, by learner, in the
+// order of the file. If a map has several lists, the list whose key is last in the canonical file
+// changes fastest.
 type Grid struct {
 	Kernels  []Kernel
-	Learners []Named // the same one with other numbers
+	Learners []Named // the same learner with other hyperparameters
 }
 
-// MaxCells bounds a grid.
+// MaxCells is the greatest number of cells in a grid.
 const MaxCells = 1024
 
-// Cells returns how many cells the job has: 1 without a grid.
+// Cells returns the number of cells in the job's grid; 1 without a grid.
 func (j *Job) Cells() int { return len(j.Kernels()) * len(j.Learners()) }
 
-// Kernels returns the kernels of the grid, or the one.
+// Kernels returns the kernels of the grid, or the job's single kernel.
 func (j *Job) Kernels() []Kernel {
 	if j.Grid.Kernels == nil {
 		return []Kernel{j.Kernel}
@@ -33,7 +33,7 @@ func (j *Job) Kernels() []Kernel {
 	return j.Grid.Kernels
 }
 
-// Learners returns the learners of the grid, or the one.
+// Learners returns the learners of the grid, or the job's single learner.
 func (j *Job) Learners() []Named {
 	if j.Grid.Learners == nil {
 		return []Named{j.Learner}
@@ -41,7 +41,7 @@ func (j *Job) Learners() []Named {
 	return j.Grid.Learners
 }
 
-// At returns the job with one cell in place of its grid.
+// At returns the job with the given cell in place of its grid.
 func (j *Job) At(cell int) *Job {
 	one := *j
 	learners := j.Learners()
@@ -50,22 +50,22 @@ func (j *Job) At(cell int) *Job {
 	return &one
 }
 
-// sweep is a section in which some numbers may be lists. It means one T for each combination of
-// numbers from the lists.
+// sweep reads and writes a section in which some numbers may be lists. The section gives one T for
+// each combination of numbers from the lists.
 type sweep[T any] struct {
 	dst *[]T
-	// declare returns the section of one T, into which a map is to be read; nil: from
-	// which one is to be written.
+	// declare returns the section of one T. The node is the map to be read, or nil if the section
+	// only writes.
 	declare func(*T, *yaml.Node) (*section.Section, error)
 }
 
-// of returns the section of a T that is written.
+// of returns the section that writes a T.
 func (v sweep[T]) of(one *T) *section.Section {
-	s, _ := v.declare(one, nil) // errors are of maps
+	s, _ := v.declare(one, nil) // declare fails only on a map to be read
 	return s
 }
 
-// Form describes the map.
+// Form describes the map in the file.
 func (v sweep[T]) Form() string { return v.of(new(T)).Form() + "; lists of numbers make a grid" }
 
 func (v sweep[T]) Decode(key string, n *yaml.Node) error {
@@ -73,7 +73,7 @@ func (v sweep[T]) Decode(key string, n *yaml.Node) error {
 	return v.add(key, n)
 }
 
-// add decodes one map.
+// add decodes one map and appends its combinations.
 func (v sweep[T]) add(key string, n *yaml.Node) error {
 	s, err := v.declare(new(T), n)
 	if err != nil {
@@ -103,12 +103,12 @@ func (v sweep[T]) add(key string, n *yaml.Node) error {
 	return nil
 }
 
-// Encode writes the one map, or one with lists.
+// Encode writes one map, with lists if there are several T.
 func (v sweep[T]) Encode() *yaml.Node {
 	return merged(v.maps(), v.of(&(*v.dst)[0]).Lists())
 }
 
-// maps writes each T.
+// maps returns each T as a map.
 func (v sweep[T]) maps() []*yaml.Node {
 	maps := make([]*yaml.Node, len(*v.dst))
 	for i := range maps {
@@ -119,7 +119,7 @@ func (v sweep[T]) maps() []*yaml.Node {
 	return maps
 }
 
-// sweeps is a sweep, or a list of them.
+// sweeps reads and writes a sweep or a list of sweeps.
 type sweeps[T any] struct{ sweep[T] }
 
 func (v sweeps[T]) Decode(key string, n *yaml.Node) error {
@@ -138,7 +138,7 @@ func (v sweeps[T]) Decode(key string, n *yaml.Node) error {
 	return nil
 }
 
-// Form describes the map or the list.
+// Form describes the map or the list in the file.
 func (v sweeps[T]) Form() string { return v.sweep.Form() + "; or a list of such maps" }
 
 // Encode writes one map without lists for each T, in a list if there are several.
@@ -150,8 +150,8 @@ func (v sweeps[T]) Encode() *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Content: maps}
 }
 
-// choicesOf returns a map for each choice from the lists that a map holds, and returns a
-// value that is no map unchanged.
+// choicesOf returns one map for each combination of entries from a map's lists. It returns any
+// other value unchanged.
 func choicesOf(n *yaml.Node, lists []string) ([]*yaml.Node, error) {
 	maps := []*yaml.Node{n}
 	if n.Kind != yaml.MappingNode {
@@ -180,7 +180,7 @@ func choicesOf(n *yaml.Node, lists []string) ([]*yaml.Node, error) {
 	return maps, nil
 }
 
-// valueOf returns where in a map the value of the first such key is, or -1.
+// valueOf returns the index of a key's value in the content of a map, or -1.
 func valueOf(n *yaml.Node, key string) int {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
@@ -190,8 +190,7 @@ func valueOf(n *yaml.Node, key string) int {
 	return -1
 }
 
-// checkList refuses lists that are empty, too long together, or name a number
-// twice.
+// checkList refuses an empty list, a repeated number, and a list that makes too many combinations.
 func checkList(key string, list *yaml.Node, before int) error {
 	switch {
 	case len(list.Content) == 0:
@@ -203,7 +202,7 @@ func checkList(key string, list *yaml.Node, before int) error {
 	for _, item := range list.Content {
 		x, err := strconv.ParseFloat(item.Value, 64)
 		if err != nil {
-			continue // the number's own decoder reports the mistake
+			continue // the decoder of the number will report the mistake
 		}
 		if seen[x] {
 			return section.At(item, "%s lists %s twice; keep one", key, section.Quote(item.Value))
@@ -213,13 +212,13 @@ func checkList(key string, list *yaml.Node, before int) error {
 	return nil
 }
 
-// merged is the inverse of choicesOf: it makes one map with lists from maps with the same keys.
+// merged joins maps with the same keys into one map with lists. It is the inverse of choicesOf.
 func merged(maps []*yaml.Node, lists []string) *yaml.Node {
 	out := maps[0]
 	for _, key := range lists {
 		list := section.Flow()
 		for _, m := range maps {
-			item := section.Bare("0") // which sections leave out
+			item := section.Bare("0") // sections leave out a value of 0
 			if at := valueOf(m, key); at >= 0 {
 				item = m.Content[at]
 			}
@@ -234,7 +233,7 @@ func merged(maps []*yaml.Node, lists []string) *yaml.Node {
 	return out
 }
 
-// put sets the value of a key.
+// put sets the value of a key in a map.
 func put(n *yaml.Node, key string, value *yaml.Node) {
 	if at := valueOf(n, key); at >= 0 {
 		n.Content[at] = value

@@ -9,14 +9,14 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// HeldOutParties names parties whose rows are held out in turn.
+// HeldOutParties names the parties whose rows a job holds out in turn.
 type HeldOutParties string
 
 // Each holds out every party once, while all others train.
 const Each HeldOutParties = "each"
 
-// Splits lists the ways in which a job may choose the held-out rows itself: a party's policy
-// allows each by its word.
+// Splits lists the words for the ways in which a job itself may choose the held-out rows. A party's
+// policy allows each way by its word.
 func Splits() []string { return []string{splitParty, splitColumn} }
 
 const (
@@ -24,8 +24,7 @@ const (
 	splitColumn = "column"
 )
 
-// Split returns the word of Splits for a job that chooses the held-out rows, and "" if each
-// party's own key chooses them.
+// Split returns the job's way from Splits, or "" if each party's own key chooses the held-out rows.
 func (t Test) Split() string {
 	if t.Party != "" || t.Parties != "" {
 		return splitParty
@@ -36,8 +35,8 @@ func (t Test) Split() string {
 	return ""
 }
 
-// Chosen describes the held-out rows if the job chooses them, as in "all rows of east"; "" if
-// each party's own key chooses them.
+// Chosen describes the held-out rows that the job chooses, such as "all rows of east". It returns
+// "" if each party's own key chooses them.
 func (t Test) Chosen() string {
 	switch {
 	case t.Party != "":
@@ -50,7 +49,7 @@ func (t Test) Chosen() string {
 	return ""
 }
 
-// Words describes the held-out rows.
+// Words describes the held-out rows in words.
 func (t Test) Words() string {
 	switch {
 	case t.Chosen() != "":
@@ -65,19 +64,19 @@ func (t Test) Words() string {
 	return "no row"
 }
 
-// Training lists the parties that have rows to train with.
+// Training lists the parties that have training rows.
 func (d *Data) Training(parties []string) []string {
 	return slices.DeleteFunc(slices.Clone(parties), func(name string) bool { return name == d.Test.Party })
 }
 
-// WithoutParty returns the job in which all rows of one party are held out.
+// WithoutParty returns the job with all rows of one party held out.
 func (j *Job) WithoutParty(party string) *Job {
 	others := *j
 	others.Data.Test = Test{Party: party}
 	return &others
 }
 
-// finishCut checks a column and its first value that is held out.
+// finishCut checks the column of a test and the least held-out value in it.
 func (t *Test) finishCut(in *section.Place) error {
 	if !in.Given("column") || !in.Given("from") || len(in.Lines) != 2 {
 		return in.Refuse("", "the keys column and from need each other and allow no other key; write test: {column: admitted, from: 2024-01-01}")
@@ -88,7 +87,7 @@ func (t *Test) finishCut(in *section.Place) error {
 	return nil
 }
 
-// finishHeldOut refuses parties and rows that cannot be held out.
+// finishHeldOut refuses a test whose parties or rows the job cannot hold out.
 func (d *Data) finishHeldOut(in *section.Place) error {
 	if d.Test.Split() == "" {
 		return nil
@@ -111,7 +110,7 @@ func (d *Data) finishHeldOut(in *section.Place) error {
 	return nil
 }
 
-// finishGroup refuses groups that a test, or a cut of the table, would divide.
+// finishGroup refuses groups that the test or the partition could divide.
 func (d *Data) finishGroup(in *section.Place) error {
 	switch {
 	case d.Group == "":
@@ -130,7 +129,7 @@ func (d *Data) finishGroup(in *section.Place) error {
 	return nil
 }
 
-// CheckParties refuses parties without the one to be held out.
+// CheckParties refuses a list of parties that lacks the party whose rows the job holds out.
 func (d *Data) CheckParties(parties []string) error {
 	if name := d.Test.Party; name != "" && !slices.Contains(parties, name) {
 		return fmt.Errorf("the job holds out all rows of %s, which is not among its parties %s; name one of them", name, strings.Join(parties, ", "))

@@ -9,13 +9,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// ID names one submission of a job.
+// ID identifies one submission of a job.
 type ID [16]byte
 
-// String returns the 32 hexadecimal digits.
+// String returns the ID as 32 hexadecimal digits.
 func (id ID) String() string { return hex.EncodeToString(id[:]) }
 
-// ParseID reads the output of String.
+// ParseID parses the output of String.
 func ParseID(s string) (ID, error) {
 	b, err := hex.DecodeString(s)
 	if err != nil || len(b) != len(ID{}) {
@@ -24,7 +24,7 @@ func ParseID(s string) (ID, error) {
 	return ID(b), nil
 }
 
-// OneID is the value of a key that names a job; a zero one is left out.
+// OneID reads and writes the value of a key that names a job. It does not write a zero ID.
 type OneID struct{ Dst *ID }
 
 func (v OneID) Decode(key string, n *yaml.Node) error {

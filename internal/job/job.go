@@ -18,34 +18,34 @@ import (
 // APIVersion is the version of the job file that this package reads.
 const APIVersion = "mercer/v1"
 
-// Job is a job with every default filled in. It is plain data: [Reader.Validate]
-// checks one that was not read.
+// Job is a job with every default filled in. It is plain data. [Reader.Validate] checks a job that
+// a program has built.
 type Job struct {
 	Name       string // lower-case letters, digits and dashes
-	Seed       uint64 // of the partition and the split; never of secrets
+	Seed       uint64 // seed of the partition and the split; secrets never depend on it
 	Data       Data
 	Protocol   Named
-	Kernel     Kernel       // of a grid, the first
-	Learner    Named        // of a grid, the first
-	Grid       Grid         // empty unless the file has lists to choose from
-	Scoring    Scoring      // by which a grid's cell is chosen
-	Compare    []Comparison // in the order of [Comparisons]
+	Kernel     Kernel       // the kernel, or the first kernel of a grid
+	Learner    Named        // the learner, or the first learner of a grid
+	Grid       Grid         // empty unless the file has lists of kernels or numbers
+	Scoring    Scoring      // metric that chooses a grid's cell
+	Compare    []Comparison // baselines, in the order of [Comparisons]
 	Prediction Prediction
 	Repeats    int  // runs on other partitions and splits; 0 for one run
-	Link       Link // of a network that is not there
+	Link       Link // lines of a simulated network
 	Timeout    Timeout
 }
 
-// Comparison is a baseline beside the job. A process with the data of all parties
-// computes it; deployed jobs have none.
+// Comparison names a baseline for the job's result. A process with the data of all parties computes
+// it. Deployed jobs have none.
 type Comparison string
 
 // The comparisons.
 const (
 	Pooled Comparison = "pooled" // the same learner on all data: the cost of privacy
 	Alone  Comparison = "alone"  // each party by itself: the gain of joining
-	Curve  Comparison = "curve"  // other numbers of directions (moments) or bins (secvm): their gain and their exposure
-	// ExactKernel is a machine with the kernel that fdskl's random features approximate: it
+	Curve  Comparison = "curve"  // accuracy and exposure for other numbers of directions (moments) or bins (secvm)
+	// ExactKernel is a learner with the exact kernel that fdskl's random features approximate. It
 	// shows the cost of the approximation.
 	ExactKernel Comparison = "exact-kernel"
 )
@@ -53,17 +53,18 @@ const (
 // Comparisons returns all comparisons in canonical order.
 func Comparisons() []Comparison { return []Comparison{Pooled, Alone, Curve, ExactKernel} }
 
-// Prediction decides the lifetime of the encoders' secrets after the result.
+// Prediction says whether the encoders' secrets outlive the result.
 type Prediction string
 
-// Closed destroys the encoders' secrets with the result. Open keeps them at the
-// parties, which can then encode new rows for prediction queries.
+// With Closed the parties destroy the encoders' secrets after the result. With Open they keep the
+// secrets and can encode new rows for prediction queries.
 const (
 	Closed Prediction = "closed"
 	Open   Prediction = "open"
 )
 
-// Owned returns the job as its parties see it: each has its own table, under one name.
+// Owned returns the job in the form that its parties run, in which each party has its own table
+// under one common name.
 func (j *Job) Owned(name string) *Job {
 	d := *j
 	d.Link = Link{}
@@ -75,7 +76,7 @@ func (j *Job) Owned(name string) *Job {
 	return &d
 }
 
-// Compares reports whether the job asks for c.
+// Compares reports whether the job requests the comparison c.
 func (j *Job) Compares(c Comparison) bool {
 	for _, have := range j.Compare {
 		if have == c {
@@ -85,8 +86,8 @@ func (j *Job) Compares(c Comparison) bool {
 	return false
 }
 
-// Encode returns the canonical job file: a [Reader] reads j from it, and equal
-// jobs have equal bytes.
+// Encode returns the canonical job file, from which a [Reader] reads j. Equal jobs have equal
+// bytes.
 func (j *Job) Encode() []byte {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
@@ -97,11 +98,11 @@ func (j *Job) Encode() []byte {
 	return b.Bytes()
 }
 
-// Hash is the SHA-256 of the canonical job file.
+// Hash returns the SHA-256 of the canonical job file.
 func (j *Job) Hash() [sha256.Size]byte { return sha256.Sum256(j.Encode()) }
 
-// Simulable reports why the job cannot run in one process that plays every
-// party, or nil.
+// Simulable returns nil if one process that plays every party can run the job, or the reason why
+// not.
 func (j *Job) Simulable() error {
 	if j.Parties() != nil && j.Data.Partition.By == Devices {
 		return errors.New("job: simulate takes the people from the ratings; remove parties")
@@ -118,12 +119,12 @@ func (j *Job) Simulable() error {
 	return nil
 }
 
-// Unshared reports whether the job may leave its table to one process, without parties.
+// Unshared reports whether one process without parties may run the job on its whole table.
 func (j *Job) Unshared() bool {
 	return j.Traits().Unshared
 }
 
-// Deployable reports why the job cannot run between real parties, or nil.
+// Deployable returns nil if real parties can run the job, or the reason why not.
 func (j *Job) Deployable() error {
 	if err := j.Played(); err != nil {
 		return err
@@ -131,8 +132,9 @@ func (j *Job) Deployable() error {
 	return j.OwnWord()
 }
 
-// OwnWord returns an error if the job describes a table in place of the party's operator: rows left out for it, a
-// refusal, or another sum would reveal single rows.
+// OwnWord returns an error if the job itself describes a table that the party's operator must
+// describe. A job could otherwise choose descriptions that leave out rows or change sums, and so
+// reveal single rows.
 func (j *Job) OwnWord() error {
 	const byDictionary = "write it in a dictionary (mercer data info --schema begins one), have every operator approve that (mercer federation dictionary approve FILE), and name it: dictionary: NAME"
 	d := j.Data
@@ -149,8 +151,8 @@ func (j *Job) OwnWord() error {
 	return nil
 }
 
-// Played reports why only one process with all parties can run the job, or nil. A dictionary of
-// the job's own is no such reason: operators can approve it.
+// Played returns the reason why only one process with all parties can run the job, or nil. It
+// ignores a dictionary inside the job, because operators can approve that.
 func (j *Job) Played() error {
 	if why := j.undeployable(); why != "" {
 		return errors.New("job: " + why)
@@ -158,8 +160,8 @@ func (j *Job) Played() error {
 	return j.Unsimulated()
 }
 
-// Unsimulated reports a key of the job that is for one process with all parties, or nil. It
-// does not check the protocol.
+// Unsimulated returns an error if the job has a key that is for simulate only. It does not check
+// the protocol.
 func (j *Job) Unsimulated() error {
 	if j.Repeats > 0 {
 		return errors.New("job: repeats is for simulate, because several splits of the same rows reveal more about them than one; remove it")
@@ -180,7 +182,7 @@ func (j *Job) undeployable() string {
 	return ""
 }
 
-// file is the declaration of the whole job file; a nil Reader only writes.
+// file declares the whole job file. With a nil Reader, the declaration can only write a job.
 func (j *Job) file(r *Reader) *section.Section {
 	kind, spec := "Job", section.Value(nil)
 	if j.IsFit() {
@@ -240,7 +242,7 @@ func (j *Job) check(in *section.Place) error {
 	return nil
 }
 
-// finishSpread sets whether labels are spread, and checks the shares of a simulation.
+// finishSpread sets whether several parties hold labels, and checks the simulated shares of labels.
 func (j *Job) finishSpread(in *section.Place) error {
 	j.Data.Spread = j.Protocol.Demands().Spreads
 	shares := j.Data.Partition.Labels
@@ -268,7 +270,7 @@ func (j *Job) finishSpread(in *section.Place) error {
 	return nil
 }
 
-// finishCompare refuses comparisons that the protocol does not have.
+// finishCompare refuses comparisons that the protocol does not support.
 func (j *Job) finishCompare(in *section.Place) error {
 	known := append([]Comparison{Pooled, Alone}, j.Traits().Comparisons...)
 	for _, c := range j.Compare {
@@ -283,8 +285,8 @@ func (j *Job) finishCompare(in *section.Place) error {
 	return nil
 }
 
-// finishGrid stores the candidates of the sections kernel and learner. Its errors name the lines
-// of the lists.
+// finishGrid stores the grid from the sections kernel and learner. Its errors name the lines of the
+// lists.
 func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) error {
 	j.Kernel, j.Learner = kernels[0], learners[0]
 	own := j.Traits()
@@ -307,10 +309,11 @@ func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) 
 	return nil
 }
 
-// maxRepeats bounds the runs of a job.
+// maxRepeats is the greatest number of runs of a job.
 const maxRepeats = 100
 
-// finishRepeats refuses runs on one split. Between devices, runs also differ in their participants.
+// finishRepeats refuses repeated runs that would all have the same split. Runs on devices differ in
+// their participants too.
 func (j *Job) finishRepeats(in *section.Place) error {
 	switch t := j.Data.Test; {
 	case !in.Given("repeats"):
@@ -323,7 +326,7 @@ func (j *Job) finishRepeats(in *section.Place) error {
 	return nil
 }
 
-// finishLink refuses lines where one process plays all members itself.
+// finishLink refuses a simulated network in a job on devices.
 func (j *Job) finishLink(in *section.Place) error {
 	if in.Given("link") && j.Data.Partition.By == Devices {
 		return in.Refuse("link", "devices have no lines in this version; remove link")
@@ -331,14 +334,14 @@ func (j *Job) finishLink(in *section.Place) error {
 	return nil
 }
 
-// Repeat returns run i, from 0, of a job that repeats. The first run is the job without repeats.
+// Repeat returns run i, from 0, of a repeated job. The first run is the job without repeats.
 func (j *Job) Repeat(i int) *Job {
 	run := *j
 	run.Seed, run.Repeats = j.Seed+uint64(i), 0
 	return &run
 }
 
-// finishRatings refuses settings for ratings where there are rows.
+// finishRatings refuses settings for ratings in a job whose protocol has rows.
 func (j *Job) finishRatings(in *section.Place) error {
 	if j.Traits().Rated {
 		return nil
@@ -354,8 +357,8 @@ func (j *Job) finishRatings(in *section.Place) error {
 	return nil
 }
 
-// finishTest checks whether rows are held out, and their fraction. Each person holds out own
-// ratings, and each device of secvm draws whether it tests.
+// finishTest checks the fraction of held-out rows, and whether the job may hold out none. With
+// ratings each person holds out ratings; each device of secvm draws whether its row is held out.
 func (j *Job) finishTest(in *section.Place) error {
 	if j.Data.Test.None && !j.Unshared() {
 		return in.Refuse("data", "protocol %s does not take test: none in this version; use test: {fraction: 0.25}", j.Protocol.Name())
@@ -368,14 +371,14 @@ func (j *Job) finishTest(in *section.Place) error {
 	return in.Refuse("data", "fraction is %g; write a multiple of 0.05 from 0.05 to 0.5, such as 0.25", f)
 }
 
-// kernelSection declares a kernel for a sweep.
+// kernelSection returns a kernel's section in the form that a sweep needs.
 func kernelSection(k *Kernel, _ *yaml.Node) (*section.Section, error) { return k.Section(), nil }
 
-// finishLabels checks the learner's demands on the data.
+// finishLabels checks that the data satisfy the learner's requirements.
 func (j *Job) finishLabels(in *section.Place) error {
 	task := j.Task()
 	needs := task.Labels != ""
-	owned := j.Data.Sources == nil && j.undeployable() == "" // parties' catalogues can say
+	owned := j.Data.Sources == nil && j.undeployable() == "" // parties' catalogues can name the label
 	switch {
 	case needs && j.Data.Label == "" && !owned:
 		return in.Refuse("data", "data has no label; add label: and the name of the column that holds %s", task.Labels)
@@ -403,13 +406,13 @@ func (j *Job) finishLabels(in *section.Place) error {
 	return nil
 }
 
-// Timeout bounds the waits of a deployed job.
+// Timeout holds the longest waits of a deployed job.
 type Timeout struct {
-	Join  time.Duration // until every party has joined the session
-	Round time.Duration // between two messages that a session waits for
+	Join  time.Duration // longest wait until every party has joined a session
+	Round time.Duration // longest wait for the next message of a session
 }
 
-// Section declares the bounds.
+// Section declares the keys of the longest waits.
 func (t *Timeout) Section() *section.Section {
 	return &section.Section{Name: "timeout", Fields: []section.Field{
 		{Key: "join", Value: section.Duration{Dst: &t.Join}, Default: "1m", Doc: "The longest wait until all parties have joined a session, up to 720h."},

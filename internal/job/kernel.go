@@ -8,27 +8,27 @@ import (
 	"github.com/mercer-fl/mercer/kernel"
 )
 
-// Kernel names a kernel and its parameters, called as in LIBSVM and
-// scikit-learn. Parameters that the kernel does not use are zero.
+// Kernel holds a kernel's name and parameters, with the names of LIBSVM and scikit-learn.
+// Parameters that the kernel does not use are zero.
 type Kernel struct {
 	Name        KernelName
-	Gamma       float64 // rbf, laplacian, polynomial; in GammaUnit
+	Gamma       float64 // for rbf, laplacian and polynomial, in GammaUnit
 	GammaUnit   GammaUnit
-	Coef0       float64 // polynomial
-	Degree      int     // polynomial and the Boolean kernels
-	Clause      int     // dnf, cnf
-	Alpha       float64 // rational-quadratic
-	LengthScale float64 // rational-quadratic, matern
-	Nu          float64 // matern
-	Amplitude   float64 // rbf, rational-quadratic; 0 for 1
-	// Coefficients lists the factors of the powers of x.z in dot-product, from the constant on.
+	Coef0       float64 // for polynomial
+	Degree      int     // for polynomial and the Boolean kernels
+	Clause      int     // for dnf and cnf
+	Alpha       float64 // for rational-quadratic
+	LengthScale float64 // for rational-quadratic and matern
+	Nu          float64 // for matern
+	Amplitude   float64 // for rbf and rational-quadratic; 0 means 1
+	// Coefficients lists the factors of the powers of x.z in kernel dot-product, beginning with the
+	// constant.
 	Coefficients []float64
 }
 
-// GammaUnit names the unit of gamma; "" for a plain number. With another unit, the server
-// computes the unit from the training rows' Gram matrix once it has that matrix, and gamma is
-// the number in the file over the unit. The laplacian's gamma, which multiplies a distance
-// that is not squared, is taken over the unit's square root.
+// GammaUnit names the unit of gamma; "" for a plain number. The server computes other units from
+// the training rows' Gram matrix, and divides the number in the file by the unit. For the
+// laplacian, whose distance is not squared, it divides by the unit's square root.
 type GammaUnit string
 
 // The units.
@@ -37,7 +37,7 @@ const (
 	Norm   GammaUnit = "norm"   // mean squared norm of the training rows
 )
 
-// Spec returns the kernel in the form that [kernel.New] takes.
+// Spec converts the kernel to the form that [kernel.New] takes.
 func (k Kernel) Spec() kernel.Spec {
 	return kernel.Spec{
 		Name: string(k.Name), Gamma: k.Gamma, Coef0: k.Coef0, Degree: k.Degree,
@@ -45,7 +45,7 @@ func (k Kernel) Spec() kernel.Spec {
 	}
 }
 
-// Over returns the kernel with gamma in plain numbers, given its unit.
+// Over returns the kernel with gamma as a plain number; unit is the value of its unit.
 func (k Kernel) Over(unit float64) Kernel {
 	if k.Name == Laplacian {
 		unit = math.Sqrt(unit)
@@ -54,7 +54,7 @@ func (k Kernel) Over(unit float64) Kernel {
 	return k
 }
 
-// KernelName names a family of kernels.
+// KernelName names a kernel function.
 type KernelName string
 
 // The kernels. Each is a function of x.z, x.x and z.z.
@@ -70,16 +70,15 @@ const (
 	DotProduct        KernelName = "dot-product"
 )
 
-// LaplacianProduct is the product of a laplacian kernel for each column,
-// exp(-gamma times the sum of |x_j-z_j|). It is no function of inner products, and
-// of protocol fdskl only.
+// LaplacianProduct is the product of a laplacian kernel for each column, exp(-gamma times the sum
+// of |x_j-z_j|). It is not a function of inner products, and only protocol fdskl supports it.
 const LaplacianProduct KernelName = "laplacian-product"
 
 func kernelNames() []KernelName {
 	return append([]KernelName{Linear, RBF, Polynomial, RationalQuadratic, Laplacian, Matern, Cosine, Tanimoto, DotProduct, LaplacianProduct}, BooleanKernels()...)
 }
 
-// Formula returns the value of a kernel for rows x and z, where D is their squared Euclidean
+// Formula returns the kernel's formula for rows x and z as text. D is their squared Euclidean
 // distance.
 func (k KernelName) Formula() string {
 	return map[KernelName]string{
@@ -100,7 +99,7 @@ func (k KernelName) Formula() string {
 	}[k]
 }
 
-// Keys returns the keys that a kernel takes, beside its name.
+// Keys returns the keys that a kernel takes in the job file, except its name.
 func (k KernelName) Keys() []string {
 	switch k {
 	case RBF:
@@ -148,9 +147,8 @@ func (k *Kernel) Section() *section.Section {
 	}, Finish: k.finish}
 }
 
-// finish takes its defaults from scikit-learn: for the polynomial kernel the defaults of SVC,
-// for the rational quadratic and Matérn the defaults of the kernels of its Gaussian
-// processes.
+// finish checks the parameters and sets scikit-learn's defaults. The polynomial kernel has the
+// defaults of SVC; the rational quadratic and Matérn kernels have those of Gaussian processes.
 func (k *Kernel) finish(in *section.Place) error {
 	for _, key := range []string{"gamma", "gamma_unit", "coef0", "degree", "clause", "alpha", "length_scale", "nu", "amplitude", "coefficients"} {
 		if in.Given(key) && !slices.Contains(k.Name.Keys(), key) {
@@ -200,8 +198,8 @@ func (k *Kernel) finishParameter(in *section.Place, key string) error {
 	return nil
 }
 
-// finishAmplitude leaves an amplitude of 1 out, so that job files with it and without it are one
-// job.
+// finishAmplitude removes an amplitude of 1, so that job files with it and without it give equal
+// jobs.
 func (k *Kernel) finishAmplitude(in *section.Place) error {
 	if !in.Given("amplitude") {
 		return nil
@@ -249,22 +247,23 @@ func (k *Kernel) finishDegree(in *section.Place) error {
 // String returns the kernel's name and all its settings.
 func (k Kernel) String() string { return k.Section().String() }
 
-// The Boolean kernels between items, of a recommender only: they compare items
-// by the formulas over people that are true of both. See learn/komd.
+// The Boolean kernels compare two items of a recommender. They count the formulas over people that
+// are true of both items. See learn/komd.
 const (
-	Conjunctive KernelName = "conjunctive" // degree people who all like it
-	Disjunctive KernelName = "disjunctive" // degree people, one of whom likes it
-	DNF         KernelName = "dnf"         // degree conjunctions of clause people, one of which holds
-	CNF         KernelName = "cnf"         // degree disjunctions of clause people, which all hold
+	Conjunctive KernelName = "conjunctive" // formula: degree people all like the item
+	Disjunctive KernelName = "disjunctive" // formula: at least one of degree people likes the item
+	DNF         KernelName = "dnf"         // formula: a disjunction of degree conjunctions of clause people
+	CNF         KernelName = "cnf"         // formula: a conjunction of degree disjunctions of clause people
 )
 
-// BooleanKernels returns the kernels between items.
+// BooleanKernels returns the names of the Boolean kernels.
 func BooleanKernels() []KernelName { return []KernelName{Conjunctive, Disjunctive, DNF, CNF} }
 
-// MaxItemDegree bounds the size of formulas, as learn/komd does.
+// MaxItemDegree is the greatest degree or clause of a kernel between items. It equals learn/komd's
+// limit.
 const MaxItemDegree = 20
 
-// degree refuses a size of formulas that learn/komd does not have.
+// degree refuses a size of formulas that learn/komd does not support.
 func degree(in *section.Place, key string, kernel KernelName, v int) error {
 	switch {
 	case !in.Given(key):

@@ -8,15 +8,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Link describes the lines of a network whose time simulate estimates; see package
-// transport/link. The zero value means none.
+// Link describes the lines of a network whose transfer times simulate estimates; see package
+// transport/link. The zero value means that there is no such network.
 type Link struct {
-	Rate    float64       // bytes a second in each direction
-	Latency time.Duration // of every message
-	Loss    float64       // share of bytes that are sent again
+	Rate    float64       // bytes per second in each direction
+	Latency time.Duration // delay of every message
+	Loss    float64       // share of bytes that are lost and sent again
 }
 
-// Section declares the line.
+// Section declares the keys of a network line.
 func (l *Link) Section() *section.Section {
 	return &section.Section{Name: "link", Fields: []section.Field{
 		{Key: "rate", Value: section.Number{Dst: &l.Rate}, Need: "add rate: and the bytes a second of a party's line, such as 1.25e6", Doc: "The rate of each member's line in each direction, in bytes a second."},
@@ -32,7 +32,7 @@ func (l *Link) finish(in *section.Place) error {
 	return in.Share("loss", "the bytes", l.Loss)
 }
 
-// latency is a time that is left out where it is zero.
+// latency reads and writes a duration. It does not write zero.
 type latency struct{ section.Duration }
 
 func (v latency) Encode() *yaml.Node {

@@ -11,22 +11,22 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Kind is a name in a job file, of a protocol or a learner, with its keys.
+// Kind is a protocol or a learner that a job file can name, with its keys.
 type Kind interface {
 	Name() string
-	New() section.Values // fresh, to read into
+	New() section.Values // returns new, empty settings to read into
 }
 
-// Named is a section whose name determines its keys.
+// Named is a protocol or learner with its settings. In the file its name determines the keys.
 type Named struct {
 	Kind   Kind
-	Values section.Values // of the Kind; copies of a job share them
+	Values section.Values // the Kind's settings; copies of a job share them
 }
 
-// As returns the values as the type of their Kind. It panics if the Kind has another type.
+// As returns the settings with their concrete type V. It panics if they have another type.
 func As[V section.Values](n Named) V { return n.Values.(V) }
 
-// Name returns the Kind's name; "" of the zero value.
+// Name returns the Kind's name; "" for the zero value.
 func (n Named) Name() string {
 	if n.Kind == nil {
 		return ""
@@ -34,13 +34,14 @@ func (n Named) Name() string {
 	return n.Kind.Name()
 }
 
-// Text returns the name and all settings, defaults included, in one line and as
-// the job file writes them: "okra, mode = hardened, encoder = hadamard, ...".
+// Text returns the name and all settings, including defaults, in one line, such as "okra, mode =
+// hardened, encoder = hadamard, ...".
 func (n Named) Text() string {
 	return n.section("").String()
 }
 
-// Varying returns the numbers that a job may list, with their keys and in canonical order.
+// Varying returns the values and keys of the settings for which a job may give lists, in canonical
+// order.
 func (n Named) Varying() (keys, numbers []string) {
 	for _, f := range n.Values.Section().Fields {
 		if v := f.Value.Encode(); f.List && v != nil {
@@ -50,7 +51,7 @@ func (n Named) Varying() (keys, numbers []string) {
 	return keys, numbers
 }
 
-// section declares the name and then the Kind's keys.
+// section declares the key name, followed by the Kind's keys.
 func (n Named) section(what string) *section.Section {
 	if n.Kind == nil {
 		return &section.Section{Name: what, Fields: []section.Field{{Key: "name", Value: section.Text{Dst: new(string)}}}}
@@ -61,15 +62,15 @@ func (n Named) section(what string) *section.Section {
 	return s
 }
 
-// named reads and writes a section whose name determines its keys.
+// named reads and writes a section whose key name determines the other keys.
 type named struct {
 	dst   *Named
 	what  string // "protocol"
 	kinds []Kind
-	alike bool // the Kinds' keys have similar meanings: report a mistake in the value of another Kind's key first
+	alike bool // the Kinds' keys have similar meanings, so a wrong value of another Kind's key is reported first
 }
 
-// Decode reads the name first, wherever it is in the map, and then the other keys.
+// Decode reads the name first, wherever it is in the map, because it determines the other keys.
 func (v named) Decode(key string, n *yaml.Node) error {
 	s, err := v.of(n)
 	if err != nil {
@@ -78,7 +79,7 @@ func (v named) Decode(key string, n *yaml.Node) error {
 	return s.Decode(key, n)
 }
 
-// of finds the Kind in a map, and returns the section that reads the map.
+// of reads the Kind's name in a map, and returns the section that reads the map.
 func (v named) of(n *yaml.Node) (*section.Section, error) {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -129,7 +130,7 @@ func (v named) has(key string) bool {
 	return slices.ContainsFunc(v.kinds, func(k Kind) bool { return slices.Contains(k.New().Section().Keys(), key) })
 }
 
-// foreign refuses the keys of other Kinds by a sentence of their own.
+// foreign returns a function that refuses the keys of other Kinds with a specific error.
 func (v named) foreign(name string) func(key, val *yaml.Node) error {
 	return func(key, val *yaml.Node) error {
 		if !v.has(key.Value) {
@@ -142,7 +143,7 @@ func (v named) foreign(name string) func(key, val *yaml.Node) error {
 	}
 }
 
-// near refuses a key that is near one of another Kind.
+// near refuses a key that is similar to a key of another Kind, and suggests that key.
 func (v named) near(key *yaml.Node) error {
 	for _, k := range v.kinds {
 		if near, is := fuzzymatch.Nearest(key.Value, k.New().Section().Keys()...); v.alike && is {
@@ -152,7 +153,7 @@ func (v named) near(key *yaml.Node) error {
 	return nil
 }
 
-// mistake reads the value of a key as the first Kind with that key does.
+// mistake checks the value of a key by the declaration of the first Kind with that key.
 func (v named) mistake(key string, val *yaml.Node) error {
 	for _, k := range v.kinds {
 		s := k.New().Section()
@@ -179,10 +180,10 @@ func (v named) Encode() *yaml.Node {
 
 func (v named) Form() string { return "a map with " + v.keys() }
 
-// Mode names the version of a protocol that runs: the hardened one or the paper's.
+// Mode names the version of a protocol: the hardened version or the paper's.
 type Mode string
 
-// Hardened fixes published flaws; Paper follows the paper exactly, to reproduce it.
+// Hardened fixes published flaws. Paper follows the paper exactly, to reproduce it.
 const (
 	Hardened Mode = "hardened"
 	Paper    Mode = "paper"
@@ -190,7 +191,7 @@ const (
 
 func modes() []Mode { return []Mode{Hardened, Paper} }
 
-// Moded is the mode among a protocol's keys, for protocols that have one.
+// Moded holds the mode in the settings of a protocol that has modes.
 type Moded struct{ Mode Mode }
 
 // ModeKey declares the key mode.
@@ -201,38 +202,40 @@ func (m *Moded) ModeKey() section.Field {
 	}
 }
 
-// Mode returns the mode of a protocol that has one, or "".
+// Mode returns the protocol's mode, or "" if it has no modes.
 func (n Named) Mode() Mode {
 	return n.Demands().Mode
 }
 
-// Settings are a protocol's values, with its demands on the job.
+// Settings holds a protocol's settings, which also state the demands on the job.
 type Settings interface {
 	section.Values
 	Demands() Demands
 }
 
-// Demands are the demands of a protocol's settings on a job and its members. The zero value demands
-// nothing.
+// Demands holds the requirements of a protocol's settings on a job and its members. The zero value
+// has no requirements.
 type Demands struct {
-	Mode Mode // which a policy must allow; [Hardened] for a protocol with one version
-	// Check refuses a job whose other sections contradict the settings, and fills the defaults that
-	// depend on these sections.
+	Mode Mode // mode that a policy must allow; [Hardened] for a protocol with one version
+	// Check refuses a job whose other sections contradict the settings. It also sets the defaults
+	// that depend on these sections.
 	Check func(*Job, *section.Place) error
-	// Limits are the numbers that an operator's policy bounds, by their keys in the job file.
+	// Limits holds the numbers that an operator's policy limits, by their keys in the job file.
 	Limits map[string]int
-	// Labelled counts the holders of columns that have labels, from the first party on; 0: one.
+	// Labelled is the number of parties that hold labels in a partition by columns, counted from
+	// the first party. 0 means one.
 	Labelled int
-	Spreads  bool // each of them has the labels of some rows
-	Outlives bool // a later job uses encoded rows or secrets of an earlier one
-	// Continues means that rows are prepared as those of an earlier job of this protocol.
+	Spreads  bool // each labelled party has the labels of some rows
+	Outlives bool // a later job may use this job's encoded rows or secrets
+	// Continues reports that the job continues an earlier job of this protocol and keeps its
+	// preparation of rows.
 	Continues bool
-	Counts    bool // the coordinator learns how many held-out rows have which decision
+	Counts    bool // the coordinator learns the histogram of decisions on held-out rows
 	Rates     bool // the coordinator learns sums of squared ratings
 	Describes bool // the settings list the classes of the labels, or give their range
 }
 
-// Demands returns what the settings of the job's protocol demand.
+// Demands returns the demands of the protocol's settings.
 func (n Named) Demands() Demands {
 	if s, is := n.Values.(Settings); is {
 		return s.Demands()
@@ -246,7 +249,8 @@ func (n Named) Bounded() bool {
 	return states
 }
 
-// finishPartition refuses a partition by another direction than the protocol's.
+// finishPartition returns a check that refuses a partition whose direction the protocol does not
+// support.
 func (r *Reader) finishPartition(j *Job) func(*section.Place) error {
 	return func(in *section.Place) error {
 		name, want, by := j.Protocol.Name(), j.Traits().Partition(), cmp.Or(j.Data.Partition.By, Rows)
@@ -264,10 +268,10 @@ func (r *Reader) finishPartition(j *Job) func(*section.Place) error {
 	}
 }
 
-// Limit returns a number that an operator's policy bounds; 0 where there is none.
+// Limit returns the number in Demands.Limits for a key; 0 if there is none.
 func (n Named) Limit(key string) int { return n.Demands().Limits[key] }
 
-// cutting names the protocols whose parties hold rows, columns or devices.
+// cutting lists the names of the protocols with the given direction of the partition.
 func (r *Reader) cutting(d Direction) (names []string) {
 	for _, k := range r.Protocols {
 		if k.Traits().Partition() == d {
@@ -277,7 +281,7 @@ func (r *Reader) cutting(d Direction) (names []string) {
 	return names
 }
 
-// listed writes names as a sentence does: a, b and c.
+// listed joins names as in "a, b and c".
 func listed(names []string) string {
 	last := len(names) - 1
 	if last < 1 {

@@ -12,14 +12,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// owned is a party's source, with the description that the party's catalogue would hold.
+// owned is the map form of a party's source in a job file. It has the description that a deployed
+// party's catalogue holds.
 type owned struct {
 	Path            string `yaml:"path,omitempty"`
 	origin.Origin   `yaml:",inline"`
 	prepare.Mapping `yaml:",inline"`
 }
 
-// decode reads the path of a file, or a map of it, or of what stands in its place, and its
+// decode reads a source: the path of a file, or a map with the path, program or query and its
 // mapping.
 func (s *Source) decode(key string, n *yaml.Node) error {
 	if n.Kind != yaml.MappingNode {

@@ -8,7 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// reserved returns names with another meaning in headers, messages and errors.
+// reserved returns the names that no party may have, because they have another meaning in headers,
+// messages and errors.
 func reserved() []string { return []string{"coordinator", "transport"} }
 
 // partyNames collects the names of parties and refuses texts that cannot be names.
@@ -38,7 +39,7 @@ func (p *partyNames) enough(n *yaml.Node) error {
 	return nil
 }
 
-// partyList is a list of two or more party names.
+// partyList reads and writes a list of two or more party names.
 type partyList struct{ dst *[]string }
 
 func (v partyList) Decode(key string, n *yaml.Node) error {

@@ -11,16 +11,17 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// errNoDictionaries is the answer of a reader in a place without dictionaries.
+// errNoDictionaries refuses a job that names a dictionary if the reader knows no dictionaries.
 var errNoDictionaries = errors.New("there are no dictionaries here; in simulate, write the dictionary's columns in the job, or its file NAME.yaml beside the job")
 
 // ErrUnapproved reports a dictionary that this home has not approved. Peers may see this error.
-var ErrUnapproved = errors.New("this home has not approved it; its operator must compare the file with the others' and run mercer federation dictionary approve FILE")
+var ErrUnapproved = errors.New("this home has not approved the dictionary; its operator must compare the file with the others' and run mercer federation dictionary approve FILE")
 
-// errOtherDictionary reports a file that holds another dictionary than its name says.
-var errOtherDictionary = errors.New("its file holds another dictionary; compare the two")
+// errOtherDictionary refuses a dictionary whose name or hash differs from the job's reference.
+var errOtherDictionary = errors.New("the dictionary that was found has another name or hash; compare the two files")
 
-// dictionaryOf is a job's dictionary: its name, its name and hash, or the dictionary itself.
+// dictionaryOf reads and writes the key dictionary: a name, a name and hash, or the dictionary
+// itself.
 type dictionaryOf struct {
 	*Data
 	reader *Reader
@@ -63,10 +64,11 @@ func (v dictionaryOf) Form() string {
 	return "a name, or in simulate a map such as {columns: {age: {range: [0, 120]}}}"
 }
 
-// Map declares the keys of the map.
+// Map declares the keys of a dictionary inside a job.
 func (v dictionaryOf) Map() *section.Section { return new(Dictionary).Section() }
 
-// ownSchema is a job's own schema. A dictionary's columns are not written twice.
+// ownSchema reads and writes a job's own schema. It does not write a schema that comes from a
+// dictionary.
 type ownSchema struct {
 	schemaMap
 	of *Data
@@ -79,7 +81,7 @@ func (v ownSchema) Encode() *yaml.Node {
 	return v.schemaMap.Encode()
 }
 
-// ownClasses are classes that the job itself merges.
+// ownClasses reads and writes the merging of classes by the job itself.
 type ownClasses struct {
 	mergedClasses
 	of *Data
@@ -92,7 +94,7 @@ func (v ownClasses) Encode() *yaml.Node {
 	return v.mergedClasses.Encode()
 }
 
-// finishDictionary takes the job's columns, label and fraction from the dictionary.
+// finishDictionary sets the job's columns, label and fraction from the dictionary.
 func (d *Data) finishDictionary(in *section.Place) error {
 	dict := d.Dictionary
 	switch {
@@ -157,14 +159,14 @@ func (d *Data) pickLabel(in *section.Place) error {
 	return nil
 }
 
-// DescribeLabel sets the data's label to the one that a dictionary describes.
+// DescribeLabel sets the data's label, classes and range to those of a dictionary's label column.
 func (d *Data) DescribeLabel(l LabelColumn) {
 	d.Label, d.Order, d.Classes, d.Range = l.Name, slices.Clone(l.Classes), l.Merged, l.Range
 }
 
-// finishPickedLabel takes the dictionary's only label where the learner needs one and the job
-// names none. Whatever the learner, classes are those of the dictionary: if the dictionary merges
-// classes, no job distinguishes them.
+// finishPickedLabel uses the dictionary's only label if the learner needs a label and the job names
+// none. The classes always come from the dictionary, so that no job distinguishes classes that the
+// dictionary merges.
 func (j *Job) finishPickedLabel(in *section.Place) error {
 	d, task := &j.Data, j.Task()
 	if d.Dictionary == nil {

@@ -13,24 +13,24 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Reader reads jobs of the protocols and learners that a program has.
+// Reader parses job files with the protocols and learners of a program.
 type Reader struct {
-	Protocols []Protocol // in the order of the documents
+	Protocols []Protocol // in the order of the documentation
 	Learners  []Learner
-	Fit       Protocol // of jobs of kind Fit; nil: there are none
-	// Dictionary finds a dictionary by its name and hash, or the one of that name that the place of the
-	// program has for new jobs where the hash is "". Nil: there is none.
+	Fit       Protocol // protocol of jobs of kind Fit; nil: the reader refuses such jobs
+	// Dictionary finds a dictionary by its name and hash. If the hash is "", it finds the
+	// dictionary of that name for new jobs. Nil means that there are no dictionaries.
 	Dictionary func(name, hash string) (*Dictionary, error)
 }
 
-// Knowing returns the reader with dictionaries.
+// Knowing returns a reader that finds dictionaries by find.
 func (r *Reader) Knowing(find func(name, hash string) (*Dictionary, error)) *Reader {
 	knowing := *r
 	knowing.Dictionary = find
 	return &knowing
 }
 
-// protocols returns the Kinds; a nil Reader, which only writes, has none.
+// protocols returns the reader's protocols as Kinds. A nil Reader has none.
 func (r *Reader) protocols() []Kind {
 	if r == nil {
 		return nil
@@ -38,7 +38,7 @@ func (r *Reader) protocols() []Kind {
 	return kindsOf(r.Protocols)
 }
 
-// Kinds returns all protocols, and behind them all learners.
+// Kinds returns all protocols, followed by all learners.
 func (r *Reader) Kinds() []Kind { return append(kindsOf(r.Protocols), kindsOf(r.Learners)...) }
 
 func kindsOf[K Kind](list []K) []Kind {
@@ -49,8 +49,8 @@ func kindsOf[K Kind](list []K) []Kind {
 	return kinds
 }
 
-// learner returns the section of a learner: to read a map with, or, to write, the section of
-// its Kind.
+// learner returns the section that reads a learner from the map n or, if n is nil, the section that
+// writes l.
 func (r *Reader) learner(l *Named, n *yaml.Node) (*section.Section, error) {
 	if n == nil {
 		return l.section("learner"), nil
@@ -58,11 +58,10 @@ func (r *Reader) learner(l *Named, n *yaml.Node) (*section.Section, error) {
 	return named{dst: l, what: "learner", kinds: kindsOf(r.Learners), alike: true}.of(n)
 }
 
-// File declares the whole job file, for documents.
+// File declares the whole job file, for the documentation.
 func (r *Reader) File() *section.Section { return new(Job).file(r) }
 
-// Parse reads a job file. Errors call the file by the given name. Every error is an [*Error]
-// and names a line.
+// Parse reads a job file. Errors call the file name. Every error is an [*Error] and names a line.
 func (r *Reader) Parse(name string, data []byte) (*Job, error) {
 	j := new(Job)
 	root, err := document(data)
@@ -78,8 +77,7 @@ func (r *Reader) Parse(name string, data []byte) (*Job, error) {
 	return j, nil
 }
 
-// inFile gives an error the name of the file; document and the sections make
-// no other kind than *Error.
+// inFile adds the file's name to an error, which must be an *Error.
 func inFile(name string, err error) error {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -89,8 +87,8 @@ func inFile(name string, err error) error {
 	return e
 }
 
-// Validate checks a job that was built or changed by a program and fills the defaults of
-// missing values, as Parse does. Lines in its error count in the canonical file.
+// Validate checks a job that a program has built or changed, and sets the defaults of missing
+// values like Parse. Its errors name lines of the canonical file.
 func (r *Reader) Validate(j *Job) error {
 	valid, err := r.Parse("job", j.Encode())
 	if err != nil {
@@ -100,8 +98,8 @@ func (r *Reader) Validate(j *Job) error {
 	return nil
 }
 
-// With reads a job again with other settings. A key names where a text stands in
-// the spec, such as protocol.wire; the text "" takes the key out.
+// With returns a job with changed settings. Each key is a path in the spec, such as protocol.wire,
+// and its text is the new value. The text "" removes the key.
 func (r *Reader) With(j *Job, settings map[string]string) (*Job, error) {
 	root, err := document(j.Encode())
 	if err != nil {
@@ -119,7 +117,7 @@ func (r *Reader) With(j *Job, settings map[string]string) (*Job, error) {
 	return r.Parse("job", b.Bytes())
 }
 
-// set puts a text into a map, or takes a key out of it.
+// set stores a text at a path in a map, or removes the path's key if the text is "".
 func set(n *yaml.Node, path []string, text string) error {
 	if len(path) > 1 {
 		inner := under(n, path[0])
@@ -140,16 +138,16 @@ func set(n *yaml.Node, path []string, text string) error {
 		return err
 	}
 	if len(doc.Content) == 0 {
-		return fmt.Errorf("job: %q contains no YAML value", text)
+		return fmt.Errorf("job: setting %q contains no YAML value; write one value", text)
 	}
 	put(n, path[0], doc.Content[0])
 	return nil
 }
 
-// Names are the words by which a policy speaks of jobs.
+// Names lists the names of protocols, modes, kernels and learners that a policy may use.
 type Names struct{ Protocols, Modes, Kernels, Learners []string }
 
-// Known returns all that a job file may name.
+// Known returns all names that a job file may use.
 func (r *Reader) Known() Names {
 	return Names{
 		Protocols: named{kinds: kindsOf(r.Protocols)}.names(), Modes: section.Texts(modes()),

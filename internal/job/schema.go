@@ -16,7 +16,7 @@ import (
 // Prepares reports whether the job describes its columns.
 func (d *Data) Prepares() bool { return d.Schema != nil }
 
-// finishSchema refuses a schema beside the keys that it replaces.
+// finishSchema refuses a schema together with the keys that it replaces.
 func (d *Data) finishSchema(in *section.Place) error {
 	if d.Schema == nil {
 		if d.Scale == Range {
@@ -38,7 +38,7 @@ func (d *Data) finishSchema(in *section.Place) error {
 	return d.checkSums(in)
 }
 
-// checkSums refuses a schema whose sums cannot be made, before any table is read.
+// checkSums refuses a schema whose sums the parties cannot compute, before any table is read.
 func (d *Data) checkSums(in *section.Place) error {
 	if err := d.Schema.Check(); err != nil {
 		return in.Refuse("schema", "%v", err)
@@ -52,8 +52,8 @@ func (d *Data) checkSums(in *section.Place) error {
 	return nil
 }
 
-// checkOwners refuses columns that belong to no party. Where parties hold different columns, each
-// name must be PARTY.COLUMN.
+// checkOwners refuses columns without a party. If parties hold different columns, each name must be
+// PARTY.COLUMN.
 func (d *Data) checkOwners(in *section.Place) error {
 	parties := (&Job{Data: *d}).Parties()
 	for _, c := range d.Schema {
@@ -76,10 +76,10 @@ func (d *Data) checkOwners(in *section.Place) error {
 	return nil
 }
 
-// SchemaOf describes the columns of one party's own table, by its names.
+// SchemaOf returns the schema of one party's own table, with the table's column names.
 func (d *Data) SchemaOf(party string) prepare.Schema { return d.of(party, d.Schema) }
 
-// of returns a party's part of a schema, by its own names.
+// of returns a party's part of a schema, with the column names of the party's table.
 func (d *Data) of(party string, s prepare.Schema) prepare.Schema {
 	if d.Partition.By != Columns {
 		return s
@@ -107,7 +107,7 @@ func (d *Data) SchemaText(party string) string {
 	return string(b)
 }
 
-// owned describes the columns of all parties by the names that they have in their tables.
+// owned returns a schema of all parties' columns, with the column names of their tables.
 func (d *Data) owned(s prepare.Schema) prepare.Schema {
 	if d.Partition.By != Columns {
 		return s
@@ -120,7 +120,7 @@ func (d *Data) owned(s prepare.Schema) prepare.Schema {
 	return all
 }
 
-// Shared returns the data of one table that is cut by columns.
+// Shared returns the data of the single table that a partition by columns divides.
 func (d *Data) Shared() Data {
 	all := *d
 	all.Schema, all.Read = d.owned(d.Schema), d.owned(d.Read)
@@ -134,7 +134,8 @@ func (d *Data) Own(party string) Data {
 	return own
 }
 
-// Table describes a source to the reader of tables, for a process that has the files of all.
+// Table returns the description of a source for the reader of tables, in a process that has all
+// parties' files.
 func (d *Data) Table(s Source) prepare.Table {
 	t := prepare.Table{Name: s.File, Schema: d.Reads(), Mapping: s.Mapping, Gaps: d.Spread, Classes: d.Accepted(), Group: d.Group, Cut: d.Test.Column}
 	if s.Given() {
@@ -149,8 +150,8 @@ func (d *Data) Table(s Source) prepare.Table {
 	return t
 }
 
-// Reads returns the schema by which a table is read: of a dictionary all columns, so that the same rows
-// are left out whatever the job picks.
+// Reads returns the schema that reads a table. It has all columns of a dictionary, so that the same
+// rows are left out whatever columns the job picks.
 func (d *Data) Reads() prepare.Schema {
 	if d.Read != nil {
 		return d.Read
@@ -158,7 +159,8 @@ func (d *Data) Reads() prepare.Schema {
 	return d.Schema
 }
 
-// Pick returns a table, which was read by all columns of a dictionary, with those that the job picks.
+// Pick returns a table with the columns that the job picks. The table was read with all columns of
+// the dictionary.
 func (d *Data) Pick(set *dataset.Set) *dataset.Set {
 	if d.Read == nil || slices.Equal(d.Read.Names(), d.Schema.Names()) {
 		return set
@@ -170,8 +172,8 @@ func (d *Data) Pick(set *dataset.Set) *dataset.Set {
 	return set.SelectColumns(places)
 }
 
-// Fitted returns the scaling that is part of the job's preparation: by sums over the training
-// rows, or by the schema's ranges.
+// Fitted returns the scaling that is part of the job's preparation. It uses sums over the training
+// rows, or the schema's ranges.
 func (d *Data) Fitted() prepare.Scaling {
 	switch {
 	case d.Schema == nil:
@@ -184,8 +186,8 @@ func (d *Data) Fitted() prepare.Scaling {
 	return prepare.Unscaled
 }
 
-// FitsSchema reports whether the parties fit fills, categories or a scaling of the schema on their
-// rows.
+// FitsSchema reports whether the schema requires fills, categories or a scaling that the parties
+// fit on their rows.
 func (d *Data) FitsSchema() bool {
 	if d.Schema == nil || d.Partition.By != Rows {
 		return false
@@ -194,7 +196,7 @@ func (d *Data) FitsSchema() bool {
 	return err == nil && plan.Fits()
 }
 
-// Fits reports whether the parties fit anything on their rows by which they prepare them: a
+// Fits reports whether preparation requires values that the parties fit on their rows, such as a
 // schema's fills and categories, or a scaling.
 func (d *Data) Fits() bool { return d.FitsSchema() || d.ScalesTogether() }
 
@@ -206,15 +208,16 @@ func (d *Data) ScalesTogether() bool {
 	return d.Schema == nil || slices.ContainsFunc(d.Schema, prepare.Column.Scaled)
 }
 
-// schemaMap is a map from column to its description that keeps the order of the file, because
-// prepared columns follow it.
+// schemaMap reads and writes the map from column to description. It keeps the order of the file,
+// because prepared columns have the same order.
 type schemaMap struct{ dst *prepare.Schema }
 
 func (v schemaMap) Decode(key string, n *yaml.Node) error {
 	return eachColumn(key, n, v.dst, func(c *prepare.Column) section.Value { return columnOf{c} })
 }
 
-// eachColumn reads a map from column to description.
+// eachColumn reads a map from column to description, with the value that describe returns for each
+// column.
 func eachColumn(key string, n *yaml.Node, dst *prepare.Schema, describe func(*prepare.Column) section.Value) error {
 	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
 		return section.At(n, "%s has no column; describe one, or remove it", key)
@@ -255,10 +258,10 @@ func (v schemaMap) Encode() *yaml.Node {
 
 func (v schemaMap) Form() string { return "a map such as {age: {range: [0, 120]}}" }
 
-// Each declares the keys of every column, for the documents.
+// Each declares the keys of a column's description, for the documentation.
 func (v schemaMap) Each() *section.Section { return columnOf{&prepare.Column{}}.Section() }
 
-// columnOf is the description of one column.
+// columnOf reads and writes the description of one column.
 type columnOf struct{ *prepare.Column }
 
 func (c columnOf) Decode(key string, n *yaml.Node) error { return c.Section().Decode(key, n) }
@@ -299,10 +302,11 @@ func (c columnOf) Section() *section.Section {
 	}}
 }
 
-// fillOf is the way in which gaps are filled: a word, or a value.
+// fillOf reads and writes the key missing: a word for a way to fill gaps, or the value that fills
+// them.
 type fillOf struct{ *prepare.Column }
 
-// fills are the words that are no value.
+// fills lists the words of the key missing; any other text is a value that fills gaps.
 var fills = []prepare.Fill{prepare.FillError, prepare.FillMean, prepare.FillMedian, prepare.FillMostFrequent, prepare.FillCategory, prepare.FillDropRow}
 
 func (f fillOf) Decode(key string, n *yaml.Node) error {
@@ -333,7 +337,7 @@ func (f fillOf) Encode() *yaml.Node {
 	n := section.Word(f.Value)
 	for _, fill := range fills {
 		if f.Value == string(fill) {
-			n.Style = yaml.DoubleQuotedStyle // a category that is called so
+			n.Style = yaml.DoubleQuotedStyle // quotes mark a category with the name of a word
 		}
 	}
 	return n
@@ -343,7 +347,7 @@ func (f fillOf) Form() string {
 	return "one of error, mean, median, most-frequent, category, drop-row, or a value"
 }
 
-// categoriesOf is a list of categories, or the word agree.
+// categoriesOf reads and writes the key categories: a list of categories, or the word agree.
 type categoriesOf struct{ *prepare.Column }
 
 const agree = "agree"

@@ -6,16 +6,16 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// PartyShare is a party's share of something.
+// PartyShare holds a party's name and its share of a whole.
 type PartyShare struct {
 	Party string
 	Share float64
 }
 
-// PartyShares is a map from party to share that keeps the order of the file.
+// PartyShares reads and writes a map from party to share. It keeps the order of the file.
 type PartyShares struct {
 	Dst     *[]PartyShare
-	Example string // of a map
+	Example string // example of a map, for messages
 }
 
 // Decode implements [section.Value].

@@ -8,27 +8,27 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Task describes the labels of a table as a learner sees them. The zero value is the task of
-// a learner that needs no labels.
+// Task describes a learner's use of labels. The zero value is the task of a learner that needs no
+// labels.
 type Task struct {
-	Labels  string // what the column of labels holds, in messages: "the classes"; "": no labels are needed
-	Classes bool   // labels are classes, of which every part of a table gets its share
+	Labels  string // content of the label column, in messages: "the classes"; "" if no labels are needed
+	Classes bool   // labels are classes, so that splits are stratified
 	Numbers bool   // labels are numbers
-	Score   string // the metric by which a cell of a grid is chosen; "": there is none
-	// Shape is of the numbers that a model gives for a row; the kinds of package model, which are older,
-	// need not say it.
+	Score   string // the metric that chooses a grid's cell; "" for none
+	// Shape is the form of the numbers that a model computes for a row. Older kinds of package
+	// model need not set it.
 	Shape model.OutputShape
 	// Check refuses labels that do not fit the task. Nil accepts all labels.
 	Check func(labels []string) error
 }
 
-// Learner is a Kind that declares its task.
+// Learner is a learner of a job file, a Kind with a Task.
 type Learner interface {
 	Kind
 	Task() Task
 }
 
-// Task returns the meaning of labels to the job's learner.
+// Task returns the task of the job's learner.
 func (j *Job) Task() Task {
 	l, is := j.Learner.Kind.(Learner)
 	if !is {
@@ -41,15 +41,16 @@ func (j *Job) Task() Task {
 	return t
 }
 
-// Scoring names the metric by which a cell of a grid is chosen; "" is the task's own.
+// Scoring names the metric that chooses a cell of a grid; "" means the task's default metric.
 type Scoring string
 
-// Scorings returns the metrics that choose: first those for classes, then those for numbers.
+// Scorings returns the metrics that can choose a grid's cell, for classes and for numbers.
 func Scorings() (classes, numbers []Scoring) {
 	return []Scoring{"accuracy", "balanced_accuracy", "f1_macro", "auc"}, []Scoring{"r2", "rmse", "mae"}
 }
 
-// finishScoring refuses a metric that chooses nothing, or that the learner has not.
+// finishScoring refuses a scoring metric in a job without folds, or one that the learner does not
+// have.
 func (j *Job) finishScoring(in *section.Place) error {
 	if j.Scoring == "" {
 		return nil
@@ -75,7 +76,7 @@ func Classes() Task {
 	}}
 }
 
-// Numbers returns the task of predicting numbers.
+// Numbers returns the task of regression, whose labels are numbers.
 func Numbers() Task {
 	return Task{Labels: "the numbers to predict", Numbers: true, Score: "r2", Check: func(labels []string) error {
 		_, err := dataset.Targets(labels)

@@ -6,42 +6,44 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// Traits are the fixed properties of a protocol, known before any job is read.
+// Traits holds the fixed properties of a protocol, which do not depend on a job.
 type Traits struct {
-	Cuts        Direction // of the data between parties; "" for rows
-	Rated       bool      // ratings of items by people, in the place of rows
-	Unshared    bool      // one process may run it on a table of its own
+	Cuts        Direction // direction of the partition between parties; "" for rows
+	Rated       bool      // data are ratings of items by people, not rows
+	Unshared    bool      // one process without parties may run it on a whole table
 	Grouped     bool      // folds keep the rows of a group together
-	Fits        bool      // jobs fit and learn nothing: their files are of kind Fit
-	Grid        GridBy    // who chooses a cell
-	NoGrid      string    // why a job has no grid; "" where it may have one
+	Fits        bool      // jobs are of kind Fit: they fit and do not learn
+	Grid        GridBy    // how the protocol chooses a grid's cell
+	NoGrid      string    // the reason why a job may not have a grid; "" if it may
 	Comparisons []Comparison
-	// Labels refuses labels that the job does not list, of a protocol whose jobs list them; nil: the
-	// parties agree on classes.
+	// Labels refuses labels that the job does not list. It is nil for a protocol whose parties
+	// agree on classes during the job.
 	Labels func(*Job, *dataset.Set) error
-	// Undeployable returns why real parties cannot run the job, "" where they can; nil: all can.
+	// Undeployable returns the reason why real parties cannot run the job, or "" if they can. It is
+	// nil if they can run all jobs.
 	Undeployable func(*Job) string
 }
 
-// GridBy is the way in which a protocol chooses a cell of a grid.
+// GridBy names how a protocol chooses a cell of a grid.
 type GridBy uint8
 
-// The ways. ByFolds is the way of a protocol that says nothing.
+// The ways to choose a cell. ByFolds, the default, uses cross-validation; ByItself uses the
+// protocol's own rule.
 const (
 	ByFolds GridBy = iota
 	ByItself
 )
 
-// Partition is the way in which the data are cut between parties.
+// Partition returns the direction in which the data are divided between parties.
 func (t Traits) Partition() Direction { return cmp.Or(t.Cuts, Rows) }
 
-// Protocol is a Kind that says what it is.
+// Protocol is a protocol of a job file, a Kind with Traits.
 type Protocol interface {
 	Kind
 	Traits() Traits
 }
 
-// traitsOf returns the traits of a protocol; zero for another kind.
+// traitsOf returns the traits of a protocol, or zero traits if k is not a protocol.
 func traitsOf(k Kind) Traits {
 	if p, is := k.(Protocol); is {
 		return p.Traits()

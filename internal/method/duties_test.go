@@ -79,13 +79,13 @@ func TestAStepWithoutADuty(t *testing.T) {
 	whole := step{Name: "tell", Session: among(c.AllMembers()), Party: machine, Server: machine, Releases: method.ReleasesNothing[none]}
 	for want, leave := range map[string]func(*step){
 		`step "" has no name`: func(s *step) { s.Name = "" },
-		`step "tell" must be either a session or a computation`:     func(s *step) { s.Session = nil },
-		`step "tell" must be either a session or a computation `:    func(s *step) { s.Compute = func(*none, context.Context, method.Reporter) error { return nil } },
-		`step "tell" has no Party`:                                  func(s *step) { s.Party = nil },
-		`step "tell" has no Releases; write method.ReleasesNothing`: func(s *step) { s.Releases = nil },
-		"the coordinator is a member: true; it has a Server: false": func(s *step) { s.Server = nil },
-		"the coordinator is a member: false; it has a Server: true": func(s *step) { s.Session = among(c.DataParties()) },
-		"no session of the plan has a seat for south": func(s *step) {
+		`step "tell" must be either a session or a computation`:                func(s *step) { s.Session = nil },
+		`step "tell" must be either a session or a computation `:               func(s *step) { s.Compute = func(*none, context.Context, method.Reporter) error { return nil } },
+		`step "tell" has no Party`:                                             func(s *step) { s.Party = nil },
+		`step "tell" has no Releases; write method.ReleasesNothing`:            func(s *step) { s.Releases = nil },
+		"only if the coordinator is a member; member: true, Server set: false": func(s *step) { s.Server = nil },
+		"only if the coordinator is a member; member: false, Server set: true": func(s *step) { s.Session = among(c.DataParties()) },
+		"party south is in no session of the plan": func(s *step) {
 			s.Session = among(append(protocol.Members(protocol.RoleServer, "hub"), protocol.Members(protocol.RoleParty, "north")...))
 		},
 		"": func(*step) {},

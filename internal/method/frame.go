@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 )
 
-// StepOf is one step of a plan over a binding's own party P, server S and public values K. Exactly
-// one of Session and Compute is set. No code looks a step up by its name.
+// StepOf is one step of a job's plan, typed by the binding's party P, server S and public values K.
+// Exactly one of Session and Compute is set. No code looks a step up by its name.
 type StepOf[P, S, K any] struct {
 	Name string // the key in timings
 
@@ -23,19 +23,19 @@ type StepOf[P, S, K any] struct {
 	Follow  func(s Session, public K, announced []byte) (*Session, error)
 
 	Party    func(*P, Setup) (*Run, error)
-	Server   func(*S, Setup) (*Run, error) // nil where the coordinator is no member
-	Releases func(*P) ([]Release, error)   // required: this party's releases, known before any session
+	Server   func(*S, Setup) (*Run, error) // nil if the coordinator is not a member
+	Releases func(*P) ([]Release, error)   // required: returns this party's releases, which are known before any session
 
-	Announce func(*S) ([]byte, error) // nil: nothing is announced
-	Ended    func(*S, End)            // nil: nothing is counted by step
+	Announce func(*S) ([]byte, error) // nil: the server announces nothing
+	Ended    func(*S, End)            // runs after the step's session; nil: the step counts nothing
 	Compute  func(*S, context.Context, Reporter) error
 }
 
-// ReleasesNothing states the releases of a session that depends on no row: none.
+// ReleasesNothing returns no releases. It serves as Releases of a session that depends on no row.
 func ReleasesNothing[P any](*P) ([]Release, error) { return nil, nil }
 
-// Lift converts the steps of a shared part to steps of a binding. party, server and public return
-// the part's own state inside the binding's.
+// Lift converts the steps of a shared part to steps of a binding. party, server and public extract
+// the part's state from the binding's state.
 func Lift[P, S, K, Q, T, L any](party func(*P) *Q, server func(*S) *T, public func(K) L, steps []StepOf[Q, T, L]) []StepOf[P, S, K] {
 	out := make([]StepOf[P, S, K], len(steps))
 	for i, s := range steps {
@@ -66,7 +66,7 @@ func Lift[P, S, K, Q, T, L any](party func(*P) *Q, server func(*S) *T, public fu
 	return out
 }
 
-// Before makes a party call do before it builds its machine of a step.
+// Before returns the step with a party that calls do before it builds its machine.
 func (s StepOf[P, S, K]) Before(do func(*P) error) StepOf[P, S, K] {
 	build := s.Party
 	s.Party = func(p *P, in Setup) (*Run, error) {
@@ -93,12 +93,12 @@ func (s StepOf[P, S, K]) check(coordinator string) error {
 	case s.Releases == nil:
 		return lacks("Releases; write method.ReleasesNothing if it releases nothing")
 	case (s.Server != nil) != s.Session.Has(coordinator):
-		return fmt.Errorf("method: step %q: the coordinator is a member: %t; it has a Server: %t", s.Name, s.Session.Has(coordinator), s.Server != nil)
+		return fmt.Errorf("method: step %q: Server must be set if and only if the coordinator is a member; member: %t, Server set: %t", s.Name, s.Session.Has(coordinator), s.Server != nil)
 	}
 	return nil
 }
 
-// erased returns the step with its types erased, as the runtime uses it.
+// erased returns the untyped step that the runtime uses.
 func (s StepOf[P, S, K]) erased() Step {
 	if s.Session == nil || s.Follow == nil {
 		return Step{Name: s.Name, Session: s.Session}
@@ -124,34 +124,34 @@ func From[K any](params func(K) ([]byte, error)) func(Session, K, []byte) (*Sess
 	}
 }
 
-// Binding connects a protocol to learners by functions over its own party P, server S and public
-// values K.
+// Binding connects a protocol to learners. Its functions work on the protocol's party P, server S
+// and public values K.
 type Binding[P, S, K any] struct {
 	Name   string
 	Traits job.Traits
 	Keys   func() job.Settings
-	Steps  func(Instance) ([]StepOf[P, S, K], error) // public and pure
+	Steps  func(Instance) ([]StepOf[P, S, K], error) // pure: every member computes the same steps from public values
 
 	NewParty     func(Instance, string, Table) (*P, error)
 	NewServer    func(Instance) (*S, error)
-	Public       func(*P) K // values that the steps so far have made public: the same as PublicServer
+	Public       func(*P) K // values that the steps so far have made public; equal to PublicServer's
 	PublicServer func(*S) K
-	Facts        func(*P) Facts // NoFacts for none
+	Facts        func(*P) Facts // set to NoFacts if there are no facts
 	Minimums     func(Limits, *job.Job) error
 	Result       func(*S) (*Result, error)
-	Ended        func(*S, End) // of every session; IgnoresEnds for none
+	Ended        func(*S, End) // runs after every session; set to IgnoresEnds to do nothing
 
 	// Optional parts; nil if the binding does not have them.
 	Model      *ModelOf[S]
 	Outcome    func(*S) *Outcome
-	OwnFigures func(*P) error // whether held-out rows are enough for figures over them alone
-	Later      *LaterOf[P, S] // a later job that continues this one
+	OwnFigures func(*P) error // refuses metrics over the party's own held-out rows if they are too few
+	Later      *LaterOf[P, S] // lets a later job continue this one
 	Questions  *QuestionsOf[P, S]
 	Prepares   *PreparesOf[P, S]
-	Hands      *HandsOf[P] // to the party's own operator, at the end
+	Hands      *HandsOf[P] // gives files to the party's own operator at the end
 	Devices    *DevicesOf[P, S]
 	Present    func(*job.Job, *Result) (*Presentation, error)
-	NoFile     func(*job.Job) string // where the model is that is no file
+	NoFile     func(*job.Job) string // says where the model is if it is not a file
 }
 
 // The optional parts of a binding.
@@ -159,7 +159,7 @@ type (
 	// ModelOf writes a model file.
 	ModelOf[S any] struct {
 		Write   func(*S, io.Writer) error
-		Private bool // it holds encoded rows and never leaves the coordinator
+		Private bool // the model file holds encoded rows and never leaves the coordinator
 	}
 	// LaterOf saves and restores the state that a later job continues from.
 	LaterOf[P, S any] struct {
@@ -168,11 +168,11 @@ type (
 		LastsServer  func(*S) bool
 		Write        func(*P, io.Writer) error
 		WriteServer  func(*S, io.Writer) error
-		Resume       func(*P, []byte) error // nil where this party has nothing
+		Resume       func(*P, []byte) error // gets nil if this party has saved nothing
 		ResumeServer func(*S, []byte) error
 	}
-	// QuestionsOf keeps the state that answers queries about new rows. The members of a query have
-	// types of their own.
+	// QuestionsOf retains the state that answers queries about new rows. The members of a query
+	// have types of their own.
 	QuestionsOf[P, S any] struct {
 		Keep       func(*P, Closing) (RetainedState, error)
 		KeepServer func(*S, Closing) (RetainedState, error)
@@ -180,20 +180,20 @@ type (
 		OpenServer func(Instance, RetainedState, func() ([]byte, error)) (Erasable, error)
 		Left       func([]byte) bool
 	}
-	// PreparesOf returns the preparation of tables with a schema.
+	// PreparesOf returns the fitted preparation of tables that have a schema.
 	PreparesOf[P, S any] struct {
 		Made    func(*P) *prepare.Preparation
 		Heard   func(*S) (*learner.Prepared, error)
 		Notices func(*P) []string
 	}
-	// DevicesOf supports jobs that devices run instead of a coordinator's parties.
+	// DevicesOf holds the functions of a protocol whose members are devices instead of parties.
 	DevicesOf[P, S any] struct {
-		Serves func(*job.Job) error // the reason why no devices can run the job, or nil
-		// Passing reports that no session needs an earlier one. A device that misses one takes part
-		// in the next, and all members erase a session once the next has begun.
+		Serves func(*job.Job) error // returns nil if devices can run the job
+		// Passing reports that no session needs an earlier session. A device that misses a session
+		// takes part in the next one. All members erase a session once the next has begun.
 		Passing bool
-		// Draw makes a device draw its random values for the job from labelled secrets, the same
-		// after a restart.
+		// Draw derives a device's random values for the job from labelled secrets. After a restart
+		// the device derives the same values.
 		Draw func(*P, func(label string) [32]byte) error
 		// Model writes the values that the device has received.
 		Model func(*P, io.Writer) error
@@ -202,25 +202,25 @@ type (
 		Snapshot func(*S) ([]byte, error)
 		Restore  func(*S, []byte) error
 	}
-	// HandsOf returns files that only the party's operator receives.
+	// HandsOf returns the results that only the party's own operator receives.
 	HandsOf[P any] struct {
 		Order       func(*P) []string
-		Alignment   func(*P) []byte // for later jobs that name it; nil for nothing
+		Alignment   func(*P) []byte // the alignment for later jobs that name it; nil for none
 		Judged      func(*P) (*Judged, error)
 		Recommended func(*P) []Recommendation
 	}
 )
 
-// NoFacts is for a binding without facts.
+// NoFacts returns no facts. It serves as Facts of a binding without them.
 func NoFacts[P any](*P) Facts { return Facts{} }
 
-// IgnoresEnds is for a binding whose server ignores how sessions end.
+// IgnoresEnds does nothing. It serves as Ended of a server that ignores how sessions end.
 func IgnoresEnds[S any](*S, End) {}
 
-// NoMinimums is for a binding that has no minimums for its keys.
+// NoMinimums accepts every job. It serves as Minimums of a binding that sets none.
 func NoMinimums(Limits, *job.Job) error { return nil }
 
-// lacks names a required function that a binding does not set.
+// lacks returns the name of a required field that the binding does not set, or "".
 func (b Binding[P, S, K]) lacks() string {
 	l, q, d := b.Later, b.Questions, b.Devices
 	switch {
@@ -254,8 +254,8 @@ func (b Binding[P, S, K]) lacks() string {
 	return ""
 }
 
-// New checks a binding and erases its types. It panics if a required function is missing, so that
-// every start of the program finds the mistake.
+// New checks a binding and returns it as an untyped Protocol. It panics if a required function is
+// missing, so that every start of the program finds the mistake.
 func New[P, S, K any](b Binding[P, S, K]) *Protocol {
 	if what := b.lacks(); what != "" {
 		panic("method: binding " + b.Name + " lacks " + what)
@@ -293,8 +293,8 @@ func New[P, S, K any](b Binding[P, S, K]) *Protocol {
 	return m
 }
 
-// PlanOf erases the types of steps for the runtime. It refuses a step that lacks a required
-// function.
+// PlanOf converts typed steps to the steps that the runtime uses. It refuses a step that lacks a
+// required function.
 func PlanOf[P, S, K any](c Instance, steps []StepOf[P, S, K]) ([]Step, error) {
 	plan := make([]Step, len(steps))
 	for i, s := range steps {
@@ -306,7 +306,7 @@ func PlanOf[P, S, K any](c Instance, steps []StepOf[P, S, K]) ([]Step, error) {
 	return plan, nil
 }
 
-// with binds a function to its state; nil stays nil.
+// with binds a function to its state and returns nil for a nil function.
 func with[P, R any](state *P, f func(*P) R) func() R {
 	if f == nil {
 		return nil
@@ -405,8 +405,8 @@ func (b Binding[P, S, K]) hub(s *S, c Instance, steps []StepOf[P, S, K]) *Coordi
 	return h
 }
 
-// AnswersOf answers queries in sessions. It has types of its own: L for the retained state, P and S
-// for the querying and the answering member.
+// AnswersOf answers queries in sessions. L is the type of the retained state; P and S are the types
+// of the querying and the answering member.
 type AnswersOf[L, P, S, K any] struct {
 	Kept         *L
 	Erase        func(*L)

@@ -1,4 +1,4 @@
-// Package method binds protocols to learners: each method is a way to learn from data that stays in
+// Package method binds protocols to learners. Each method is a way to learn from data that stays in
 // place.
 package method
 
@@ -11,18 +11,18 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Instance is a job, or a query to its model, with its members.
+// Instance is a job, or a query to a job's model, together with the members.
 type Instance struct {
 	Job *job.Job
-	// ID is the job's ID or, for a query, the query's own ID: sessions of two instances have
-	// nothing in common.
+	// ID is the job's ID or, for a query, the query's own ID. Sessions of two instances therefore
+	// have nothing in common.
 	ID          job.ID
 	Coordinator string
-	Parties     []string // the first is the leader: it draws the secrets that the coordinator must not know
-	Limits      Limits   // what this party's operator allows; zero at the coordinator
+	Parties     []string // the first is the leader; it draws the secrets that the coordinator must not know
+	Limits      Limits   // limits that this party's operator sets; zero at the coordinator
 }
 
-// DataParties lists the data holders, the first as leader.
+// DataParties lists the data holders. The first has the role of leader.
 func (c Instance) DataParties() []protocol.Member {
 	list := protocol.Members(protocol.RoleParty, c.Parties...)
 	list[0].Role = protocol.RoleLeader
@@ -41,10 +41,10 @@ func (c Instance) MembersWithoutLeader() []protocol.Member {
 	return list
 }
 
-// check refuses members with whom no method can work.
+// check refuses a job with fewer than two parties or with the coordinator as a party.
 func (c Instance) check() error {
 	if len(c.Parties) < 2 {
-		return fmt.Errorf("method: a job of %d parties; name at least two", len(c.Parties))
+		return fmt.Errorf("method: the job has %d parties; name at least two", len(c.Parties))
 	}
 	if slices.Contains(c.Parties, c.Coordinator) {
 		return fmt.Errorf("method: the coordinator %s cannot be a party of the job too", c.Coordinator)
@@ -66,8 +66,8 @@ func Federated(j *job.Job) bool {
 	return ok && m.devices == nil
 }
 
-// OfDevices returns the protocol of a job, if devices can run it: a protocol that parties run too,
-// or one for devices only. passes reports that its sessions are passing, see [DevicesOf].
+// OfDevices returns the protocol of a job if devices can run it. Parties can run the protocol too,
+// or only devices can. passes reports the protocol's Passing, see [DevicesOf].
 func OfDevices(j *job.Job) (m *Protocol, passes bool, err error) {
 	m, ok := j.Protocol.Kind.(*Protocol)
 	if !ok || m.devices == nil {
@@ -82,8 +82,9 @@ func OfDevices(j *job.Job) (m *Protocol, passes bool, err error) {
 	return m, m.devices.Passing, err
 }
 
-// Presented returns a result's presentation by its own protocol; nil if there is none. For a stored
-// result without a job it tries all protocols: details that one cannot read may belong to another.
+// Presented returns the presentation of a result by the result's protocol; nil if there is none.
+// For a stored result without a job it tries all protocols, because details that one protocol
+// cannot read may belong to another.
 func Presented(list []job.Protocol, j *job.Job, r *Result) (*Presentation, error) {
 	if r.Details == nil {
 		return nil, nil

@@ -5,17 +5,17 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// Limits are a party's conditions for taking part in a job: minimum row counts, because a result
-// over few rows reveals much about single rows, and upper limits on a job's requests. A job cannot
-// change them; the party's operator can. A zero field sets no condition.
+// Limits are a party's conditions for taking part in a job. They include minimum row counts,
+// because a result over few rows reveals much about single rows, and upper limits on a job's
+// requests. Only the party's operator can change them. A zero field sets no condition.
 type Limits struct {
-	Directions int // greatest number of random features that sums may be made of
+	Directions int // greatest number of random features in released sums
 
-	// For moments, about each party's own rows. Held-out rows reveal as much as training rows, and
-	// a sum over a class with few rows exposes them.
+	// The next three limits are minimum counts of the party's own rows for moments. Held-out rows
+	// reveal as much as training rows, and a sum over a class with few rows exposes these rows.
 	TrainingRows int
 	HeldOutRows  int
-	ClassRows    int // training rows of each class that the party has
+	ClassRows    int // training rows of each class that occurs at the party
 	// Share is the largest share of all training rows that one party may hold. Between two parties
 	// half of the remaining share is added.
 	Share float64
@@ -23,11 +23,11 @@ type Limits struct {
 	// escaped and all methods by columns.
 	Rows int
 
-	// For fedcfk.
-	Threshold int     // people who like an item that takes part
-	Active    bool    // the devices withstands clients and servers that break the rules
-	Corrupted float64 // least share of the people who may work with the server
-	Dropped   float64 // greatest share of the people who may vanish
+	// The next four limits are for fedcfk.
+	Threshold int     // least number of people who like an item, for the item to take part
+	Active    bool    // the protocol must withstand clients and servers that break the rules
+	Corrupted float64 // least share of colluding people that the protocol must withstand
+	Dropped   float64 // greatest share of dropped-out people that a job may tolerate
 
 	// Cohort is the minimum number of participants of a step of secvm.
 	Cohort int
@@ -41,12 +41,12 @@ func DefaultLimits() Limits {
 	}
 }
 
-// CheckJob refuses a job outside the limits, before any data is read. It refuses a protocol that
-// does not define how the limits apply to it.
+// CheckJob refuses a job outside the limits before any data is read. It also refuses a protocol
+// that does not define how the limits apply to it.
 func (f Limits) CheckJob(j *job.Job) error {
 	m, ok := j.Protocol.Kind.(*Protocol)
 	if !ok {
-		return fault.Forbiddenf("protocol %s does not apply this party's limits, so that none of its jobs is accepted", j.Protocol.Name())
+		return fault.Forbiddenf("protocol %s does not apply this party's limits; this party accepts no job of it", j.Protocol.Name())
 	}
 	return m.minimums(f, j)
 }
@@ -59,12 +59,12 @@ func (f Limits) CheckRows(method string, rows int) error {
 	return nil
 }
 
-// TooFew refuses a table. Peers do not learn the number of rows.
+// TooFew returns the refusal of a table with too few rows. Peers do not learn the number of rows.
 func TooFew(format string, args ...any) error {
 	return fault.TooFewRows.Errorf(format, args...)
 }
 
-// CheckShares refuses a job in which one party has most of the training rows.
+// CheckShares refuses a job in which one party's share of the training rows exceeds the limit.
 func (f Limits) CheckShares(rows []int64) error {
 	most, total := int64(0), int64(0)
 	for _, n := range rows {

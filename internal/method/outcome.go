@@ -13,30 +13,30 @@ import (
 // Outcome holds a job's decisions on its held-out rows, in the order of the parties and of their
 // rows. The launching process compares them with the decisions that it computes on pooled data.
 type Outcome struct {
-	Classes   []string               // nil: the learner has none
+	Classes   []string               // nil: the learner has no classes
 	Predicted []string               // nil: the learner predicts nothing
 	Decisions linalg.Matrix[float64] // held-out rows x outputs, see model.Output
-	// Rows are the ids of all rows of a job between parties with columns, in the order of the job,
-	// held-out rows last. Only parties, and a process that owns their data, know them; Encode does
-	// not write them.
+	// Rows lists the ids of all rows of a job by columns, in the order of the job, held-out rows
+	// last. Only parties, and a process that owns their data, know the ids. Encode does not write
+	// them.
 	Rows []string
-	// Held are the ids of the rows of Decisions, at a party that knows them and has their labels;
-	// nil means the last ones of Rows. Encode does not write them.
+	// Held lists the ids of the rows of Decisions, at a party that knows the ids and has the
+	// labels. Nil means the last ids of Rows. Encode does not write Held.
 	Held []string
-	// Kind defines the meaning of Decisions, and Truth holds the labels of the held-out rows; ""
-	// and nil if the maker of the result has no labels.
+	// Kind defines the meaning of Decisions, and Truth holds the labels of the held-out rows. They
+	// are "" and nil if the maker of the result has no labels.
 	Kind  model.Kind
 	Truth []string
 }
 
-// Judged holds a party's own results on the held-out rows of a job, in the form in which the party
-// keeps them.
+// Judged holds a party's own results on the held-out rows of a job. Its JSON form is the stored
+// form.
 type Judged struct {
 	Result  *Result  `json:"result"` // without costs and comparisons
 	Outcome *Outcome `json:"outcome"`
 }
 
-// NewOutcome takes the outcome from a fitted learner.
+// NewOutcome returns the outcome of a fitted learner.
 func NewOutcome(f *learner.Fitted) *Outcome {
 	o := &Outcome{Classes: f.Head.Classes, Predicted: f.Predicted, Decisions: f.Decisions}
 	if len(f.Truth) > 0 {
@@ -45,7 +45,7 @@ func NewOutcome(f *learner.Fitted) *Outcome {
 	return o
 }
 
-// Limits for decoded numbers.
+// Upper limits that decoding checks.
 const (
 	MaxClasses    = 1 << 16
 	MaxLabelBytes = 1 << 10
@@ -75,22 +75,22 @@ func DecodeOutcome(b []byte) (*Outcome, error) {
 	o := &Outcome{Classes: r.Strings(MaxClasses, MaxLabelBytes), Predicted: r.Strings(maxHeldOut, MaxLabelBytes)}
 	rows, cols := int(r.Uint32()), int(r.Uint32())
 	if r.Err() == nil && uint64(rows)*uint64(cols) > uint64(r.Len())/8 {
-		r.Fail(fmt.Errorf("decisions of %d x %d in %d bytes", rows, cols, r.Len()))
+		r.Fail(fmt.Errorf("the outcome declares %d x %d decisions, but only %d bytes follow", rows, cols, r.Len()))
 	}
 	if r.Err() == nil {
 		o.Decisions = linalg.New[float64](rows, cols)
 		r.Float64s(o.Decisions.Data)
 	}
-	if r.Err() == nil && r.Len() > 0 { // an outcome with labels
+	if r.Err() == nil && r.Len() > 0 { // only an outcome with labels has more bytes
 		o.Kind, o.Truth = model.Kind(r.String(MaxLabelBytes)), r.Strings(rows, MaxLabelBytes)
 		if r.Err() == nil && (o.Kind == "" || len(o.Truth) != rows) {
-			r.Fail(fmt.Errorf("%d labels of %d rows, and a kind %q", len(o.Truth), rows, string(o.Kind)))
+			r.Fail(fmt.Errorf("the outcome has %d labels for %d rows and kind %q; it needs one label for each row and a kind", len(o.Truth), rows, string(o.Kind)))
 		}
 	}
 	return o, r.Close("method: outcome")
 }
 
-// NewResult returns the result of a job's learning on a Gram matrix.
+// NewResult returns the result of a job whose learner was fitted on a Gram matrix.
 func NewResult(j *job.Job, w *learner.Work) *Result {
 	r := &Result{
 		Job: j.Name, Metrics: w.Metrics, Grid: append([]learner.Cell{}, w.Choice.Grid...), Support: len(w.Fitted.Support), Eigenvalues: w.Fitted.Eigenvalues,

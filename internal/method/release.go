@@ -13,38 +13,39 @@ import (
 // ReleaseKind names the kind of data that a session releases.
 type ReleaseKind string
 
-// The kinds. Only rows and sums are compared with releases of another kind.
+// The kinds of releases. The ledger compares only rows and sums with releases of another kind.
 const (
-	ReleaseProducts ReleaseKind = "products" // of rows over the columns: Gram matrices
-	ReleaseIDs      ReleaseKind = "ids"      // which are common to all parties
-	ReleasePhases   ReleaseKind = "phases"   // of rows over the columns, in a sum: distances
-	ReleaseRows     ReleaseKind = "rows"     // encoded by an isometry: a Gram matrix of all of them
-	ReleaseSums     ReleaseKind = "sums"     // over the rows, of features' products
-	ReleaseFit      ReleaseKind = "fit"      // of a dictionary, on all rows, by which later jobs prepare rows
+	ReleaseProducts ReleaseKind = "products" // inner products of rows over the columns: Gram matrices
+	ReleaseIDs      ReleaseKind = "ids"      // ids that are common to all parties
+	ReleasePhases   ReleaseKind = "phases"   // random-feature phases of rows, summed over all parties' columns; distances follow from them
+	ReleaseRows     ReleaseKind = "rows"     // rows encoded by an isometry; the Gram matrix of all rows follows from them
+	ReleaseSums     ReleaseKind = "sums"     // sums over the rows of products of two features
+	ReleaseFit      ReleaseKind = "fit"      // values of a dictionary fitted on all rows; later jobs prepare rows by them
 )
 
-// The kinds that accompany other releases and are part of their ledger entries.
+// These kinds accompany other releases and are part of their ledger entries.
 const (
-	ReleaseCounts    ReleaseKind = "counts"    // of rows, by a class or without
-	ReleaseErrors    ReleaseKind = "errors"    // sums over held-out rows
-	ReleaseFits      ReleaseKind = "fits"      // numbers over the rows, or words of them, by which rows are prepared
-	ReleaseFolds     ReleaseKind = "folds"     // which rows are folded together
-	ReleaseLabels    ReleaseKind = "labels"    // of each row, or their list
-	ReleaseQuestions ReleaseKind = "questions" // rows that the party itself asks about, encoded
+	ReleaseCounts    ReleaseKind = "counts"    // row counts, in total or by class
+	ReleaseErrors    ReleaseKind = "errors"    // sums of errors over held-out rows
+	ReleaseFits      ReleaseKind = "fits"      // statistics or words of the rows, by which rows are prepared
+	ReleaseFolds     ReleaseKind = "folds"     // assignment of rows to folds
+	ReleaseLabels    ReleaseKind = "labels"    // labels of each row, or the list of labels that occur
+	ReleaseQuestions ReleaseKind = "questions" // encoded rows of the party's own queries
 )
 
-// Beside reports whether a kind accompanies other releases.
+// Beside reports whether a release of the kind only accompanies other releases.
 func (k ReleaseKind) Beside() bool {
 	return slices.Contains([]ReleaseKind{ReleaseCounts, ReleaseErrors, ReleaseFits, ReleaseFolds, ReleaseLabels, ReleaseQuestions}, k)
 }
 
-// AlsoReleases returns a function that states a release of this kind for each party. The release
-// accompanies the job's release of rows: the ledger enters, blocks and approves both together.
+// AlsoReleases returns a function that states one release of the given kind for each party. The
+// release accompanies the job's release of rows. The ledger enters, blocks and approves both
+// together.
 func AlsoReleases[P any](kind ReleaseKind) func(*P) ([]Release, error) {
 	return func(*P) ([]Release, error) { return []Release{{Kind: kind}}, nil }
 }
 
-// With adds an accompanying release to the releases that a function states.
+// With returns a function that adds an accompanying release to the releases that states returns.
 func With[P any](states func(*P) ([]Release, error), kind ReleaseKind) func(*P) ([]Release, error) {
 	return func(p *P) ([]Release, error) {
 		list, err := states(p)
@@ -52,7 +53,7 @@ func With[P any](states func(*P) ([]Release, error), kind ReleaseKind) func(*P) 
 	}
 }
 
-// Beside lists the kinds of accompanying releases of a job's steps, ascending.
+// Beside lists, in ascending order, the kinds of the accompanying releases in a job's steps.
 func Beside(all [][]Release) []ReleaseKind {
 	var kinds []ReleaseKind
 	for _, r := range slices.Concat(all...) {
@@ -67,40 +68,39 @@ func Beside(all [][]Release) []ReleaseKind {
 // Release describes the data that a party releases in one session.
 type Release struct {
 	Kind     ReleaseKind
-	Also     []ReleaseKind // the accompanying releases of the job, ascending
-	Job      string        // its name, for the operator to know it by; the ID does not depend on it
-	Question bool          // about more rows of a model
+	Also     []ReleaseKind // kinds of the accompanying releases of the job, ascending
+	Job      string        // the job's name, shown to the operator; the release's ID does not depend on it
+	Question bool          // the release belongs to a query about new rows
 	Peers    []string
 	Scale    string       // how columns are scaled
-	Label    string       // the column that is released as labels, or enters sums; "" for none
-	Table    string       // the catalogue's name, by which rows without ids are known
-	Edition  Edition      // of which the rows are, or its training rows; zero where they are compared one by one
-	Schema   string       // the text of the job's schema, as far as it is about the table, and of its views; "" without one
-	Set      *dataset.Set // as it was read, before anything is fitted; with labels where these go into sums
-	Fit      Fit          // by which encoded rows are prepared
-	Split    string       // the rows that the job itself says are held out, in words; "" where the party's key says it
+	Label    string       // the column of the labels that are released or enter sums; "" for none
+	Table    string       // the table's name in the catalogue; it identifies rows without ids
+	Edition  Edition      // the edition that holds the rows; zero if the ledger compares rows one by one
+	Schema   string       // text of the job's schema for this table and of its views; "" without a schema
+	Set      *dataset.Set // the table as read, before anything is fitted; has labels if sums include them
+	Fit      Fit          // the fitted values that prepare encoded rows
+	Split    string       // a description of the rows that the job holds out; "" if the party's key selects them
 	Among    []int        // the released rows of the set; nil for all
-	Classes  bool         // labels are classes, and there is a sum for each
-	// Model names the job that the rows are for, or whose model predicts them; "" if no later
-	// release depends on it and nothing is counted.
+	Classes  bool         // labels are classes, and each class has its own sum
+	// Model names the job that trains on the rows, or whose model predicts them. It is "" if no
+	// later release depends on it and the ledger counts nothing.
 	Model string
-	// Directions counts the random directions that are released for each row.
+	// Directions is the number of random directions that are released for each row.
 	Directions int
-	// Numbers counts the numbers in sums, and Cells the cells of all rows that enter them. Before
-	// all parties have declared their rows, Numbers is an upper and Cells a lower estimate. Both
-	// are zero if nobody counts.
+	// Numbers counts the numbers in sums, and Cells counts the table cells that enter these sums.
+	// Before all parties have declared their rows, Numbers is an upper and Cells a lower estimate.
+	// Both are zero for a release that is not counted.
 	Numbers, Cells int64
 }
 
-// Fit describes the values that parties have fitted on rows and use to prepare rows. Two fits of
-// the same rows reveal information about their columns. The zero value means that nothing is
-// fitted.
+// Fit describes the values that parties fit on rows and use to prepare rows. Two fits of the same
+// rows reveal information about their columns. The zero value means that no values are fitted.
 type Fit struct {
 	By     FitBy
-	Values []byte   // an encoding of the fit; nil before it is known
-	Among  []int    // the rows of the set on which this party's part is fitted in this job
-	Train  []string // the parties on whose rows it is fitted, the leader first; nil where each fits alone
-	// Earlier names the job in which a party that keeps a fit may have received it.
+	Values []byte   // the encoded fit; nil before it is known
+	Among  []int    // the party's rows that its part of the fit uses in this job
+	Train  []string // the parties whose rows the fit uses, the leader first; nil if each party fits alone
+	// Earlier names the job from which a party may have received and kept the fit.
 	Earlier job.ID
 }
 
@@ -110,13 +110,13 @@ type FitBy int
 // The origins.
 const (
 	NoFit   FitBy = iota
-	NewFit        // of this job
-	KeptFit       // of an earlier job that this one continues
-	ToldFit       // of an earlier job, and known once the rows are encoded by it
+	NewFit        // fitted in this job
+	KeptFit       // taken from an earlier job that this job continues
+	ToldFit       // taken from an earlier job; known once it encodes the rows
 )
 
-// Release describes the rows that a party releases in one session of the instance; label is the
-// column of the labels if the catalogue decides it.
+// Release describes the rows that a party releases in one session of the instance. Argument label
+// is the column of the labels if the catalogue decides it.
 func (c Instance) Release(kind ReleaseKind, party, label string, rows *dataset.Set) Release {
 	r := Release{Kind: kind, Job: c.Job.Name, Peers: []string{c.Coordinator}, Scale: string(c.Job.Data.Scale), Table: c.Job.Data.Source, Schema: schemaText(c.Job, party), Set: rows}
 	for _, name := range c.Parties {
@@ -130,8 +130,7 @@ func (c Instance) Release(kind ReleaseKind, party, label string, rows *dataset.S
 	return r
 }
 
-// WithoutColumns describes a party's release that shows nothing of its columns, only labels or
-// counts of these rows.
+// WithoutColumns returns the release of labels or counts of the same rows, without their columns.
 func (r Release) WithoutColumns() Release {
 	bare := *r.Set
 	bare.X, bare.Columns = dataset.NewDense(linalg.New[float64](r.Set.X.Rows(), 0)), nil
@@ -139,12 +138,12 @@ func (r Release) WithoutColumns() Release {
 	return r
 }
 
-// schemaText returns the text of a party's schema, and of the views if a learner has rows sent in
-// two views: products within a view are over its columns alone.
+// schemaText returns the text of a party's schema. If the learner uses two views, it adds the text
+// of the views, because products within a view are over its columns alone.
 func schemaText(j *job.Job, party string) string {
 	text := j.Data.SchemaText(party)
 	if d := j.Data.Dictionary; d != nil {
-		text = "dictionary " + d.Hash() // whatever the job picks of it
+		text = "dictionary " + d.Hash() // the hash of the whole dictionary, whichever columns the job picks
 	}
 	if learner.UsesViews(j) {
 		text += "\nviews: " + j.Learner.Text()

@@ -19,56 +19,58 @@ import (
 // Result is a job's result, in the form that --json prints.
 type Result struct {
 	Job string `json:"job"`
-	// Metrics are figures on the held-out rows; if the job has only folds, the means over the folds
-	// of the chosen cell.
+	// Metrics are measured on the held-out rows. If the job has only folds, they are the means over
+	// the folds of the chosen grid cell.
 	Metrics learner.Metrics `json:"metrics"`
-	// Figures describe the predictions on these rows. They are nil if the maker of the result lacks
-	// the scores or the labels.
+	// Figures describes the predictions on the held-out rows. It is nil if the maker of the result
+	// lacks the scores or the labels.
 	Figures    *learner.Assessment `json:"figures,omitempty"`
 	About      *learner.About      `json:"about,omitempty"`
-	Parameters *learner.Parameters `json:"parameters,omitempty"` // of the model
-	Prepared   *learner.Prepared   `json:"prepared,omitempty"`   // of tables with a schema
-	// Pooled and Alone are computed by a launching process that owns the data; null when deployed.
+	Parameters *learner.Parameters `json:"parameters,omitempty"` // the model's parameters
+	Prepared   *learner.Prepared   `json:"prepared,omitempty"`   // the preparation of tables with a schema
+	// Pooled and Alone are computed by a launching process that owns the data. They are null in a
+	// deployment.
 	Pooled learner.Metrics `json:"pooled"`
 	Alone  []Alone         `json:"alone"`
-	// ExactKernel holds the figures of the exact kernel on rows in one place, if the job uses
-	// random features.
+	// ExactKernel holds the metrics of the exact kernel on pooled rows if the job uses random
+	// features.
 	ExactKernel learner.Metrics `json:"exact_kernel,omitempty"`
-	// Repeats spreads the figures over the runs of a job that repeats; the figures above are the
-	// first run's.
+	// Repeats describes the spread of the metrics over the runs of a repeated job. The metrics
+	// above are the first run's.
 	Repeats *learner.Repeats `json:"repeats,omitempty"`
-	// LeaveOneSiteOut lists the figures of each party of a leave-one-site-out job; the figures
+	// LeaveOneSiteOut lists the metrics of each party of a leave-one-site-out job. The metrics
 	// above are the first party's.
 	LeaveOneSiteOut *LeaveOneSiteOut    `json:"turns,omitempty"`
-	Difference      *float64            `json:"max_decision_difference"` // to pooled
-	Exact           *bool               `json:"exact"`                   // every prediction equals pooled's; null where predictions are numbers
-	Grid            []learner.Cell      `json:"grid"`                    // empty without folds
+	Difference      *float64            `json:"max_decision_difference"` // greatest difference from the pooled decisions
+	Exact           *bool               `json:"exact"`                   // each prediction equals the pooled one; null for numbers
+	Grid            []learner.Cell      `json:"grid"`                    // the hyperparameter grid; empty without folds
 	Timings         map[string]float64  `json:"timings_s"`
-	Network         *Network            `json:"network,omitempty"` // on which the job's messages take time
+	Network         *Network            `json:"network,omitempty"` // the simulated network that delays the job's messages
 	PeakRSS         uint64              `json:"peak_rss_bytes"`
 	Parties         []Cost              `json:"parties"`
 	Processes       []int               `json:"processes"`
 	Models          []ModelFile         `json:"models"`
-	ModelHash       string              `json:"model_sha256"` // of the sorted list of models
-	Leakage         map[string][]string `json:"leakage"`      // what each role learns, in words
+	ModelHash       string              `json:"model_sha256"` // hash of the sorted model list
+	Leakage         map[string][]string `json:"leakage"`      // describes in words what each role learns
 	Warnings        []string            `json:"warnings,omitempty"`
-	// Refused lists the refusals that a party with the default policy would make. It is filled only
-	// for a job that one process plays.
+	// Refused lists the refusals of a party with the default policy. It is filled only for a job
+	// that one process runs for all parties.
 	Refused  []string `json:"party_would_refuse,omitempty"`
-	Withheld []string `json:"party_would_withhold,omitempty"` // what such a party would keep back of the result
+	Withheld []string `json:"party_would_withhold,omitempty"` // parts of the result that such a party would not release
 	HeldOut  int      `json:"held_out_rows"`
-	Chosen   string   `json:"held_out,omitempty"` // which rows, where the job says it itself
+	Chosen   string   `json:"held_out,omitempty"` // describes the held-out rows if the job selects them
 	Training int      `json:"training_rows"`
 	Support  int      `json:"support_vectors"` // rows that the model holds
-	// Details holds the method's own part of a result: an object, whose keys are written beside the
-	// common ones, or the value decoded from such an object.
+	// Details holds the method's own part of a result. It is a JSON object whose keys are written
+	// beside the common ones, or the value decoded from such an object.
 	Details any `json:"-"`
 	// Eigenvalues lists the eigenvalues of a kernel PCA, largest first.
 	Eigenvalues []float64         `json:"eigenvalues,omitempty"`
-	Components  *learner.Likeness `json:"components_to_pooled,omitempty"` // of a kernel PCA, on the held-out rows
+	Components  *learner.Likeness `json:"components_to_pooled,omitempty"` // similarity of kernel PCA components on the held-out rows
 }
 
-// TellSplit describes the rows that the job itself held out, and warns of the limits of its groups.
+// TellSplit adds to the result a description of the held-out rows. It also warns that groups are
+// kept together only within one party.
 func (r *Result) TellSplit(j *job.Job) {
 	r.Chosen = j.Data.Test.Chosen()
 	if j.Data.Group != "" {
@@ -76,7 +78,7 @@ func (r *Result) TellSplit(j *job.Job) {
 	}
 }
 
-// Alone holds the figures that one party reaches by itself, on the same held-out rows.
+// Alone holds the metrics of a model that one party trains alone, on the same held-out rows.
 type Alone struct {
 	Party   string `json:"party"`
 	Rows    int    `json:"training_rows"`
@@ -84,8 +86,8 @@ type Alone struct {
 	Failure string `json:"error,omitempty"` // why the learner cannot be fitted to these rows alone
 }
 
-// Network holds the messages of a job and their transfer time, without computation, on the lines
-// that the job describes.
+// Network counts a job's messages and their transfer time, without computation, on the simulated
+// network that the job describes.
 type Network struct {
 	Seconds  float64 `json:"seconds"`
 	Bytes    uint64  `json:"bytes"`
@@ -105,14 +107,14 @@ type Cost struct {
 // ModelFile is a file that a job left at a party or at the coordinator.
 type ModelFile struct {
 	Party   string `json:"party"`
-	Path    string `json:"path"` // "" where it is sealed, in parts, or not kept
+	Path    string `json:"path"` // "" if the model is sealed, in parts, or not kept
 	SHA256  string `json:"sha256"`
-	Private bool   `json:"private"` // holds encoded rows and never leaves its place
+	Private bool   `json:"private"` // the file holds encoded rows and never leaves its member
 	// NoFile explains why the model is not a file; "" if it is.
 	NoFile string `json:"no_file,omitempty"`
 }
 
-// MarshalJSON puts the metrics beside the party's name.
+// MarshalJSON writes the metrics as keys beside the party's name.
 func (a Alone) MarshalJSON() ([]byte, error) {
 	m := map[string]any{"party": a.Party, "training_rows": a.Rows}
 	for k, v := range a.Metrics {
@@ -124,13 +126,13 @@ func (a Alone) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// Roles of a leakage statement, in the order in which they are read.
+// Roles lists the roles of a leakage statement, in reading order.
 func Roles() []string {
 	return []string{"server", "leader", "active", "passive", "party", "coalition", "broker"}
 }
 
-// HashModels is the SHA-256 of the sorted list of models: two runs with equal
-// hashes left the same models with the same members.
+// HashModels returns the SHA-256 of the sorted list of models. Two runs with equal hashes left the
+// same models with the same members.
 func HashModels(models []ModelFile) string {
 	var lines []string
 	for _, m := range models {
@@ -141,7 +143,7 @@ func HashModels(models []ModelFile) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// plain is a result without its methods.
+// plain is a Result without methods, so that encoding/json does not call them.
 type plain Result
 
 // MarshalJSON writes the details' keys beside the common ones.
@@ -163,7 +165,7 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 	return append(append(common[:len(common)-1], ','), append(own, '}')...), nil
 }
 
-// UnmarshalJSON keeps the keys that are not common as details.
+// UnmarshalJSON stores all keys that are not fields of Result in Details.
 func (r *Result) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, (*plain)(r)); err != nil {
 		return err
@@ -185,8 +187,8 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// DetailsOf returns the method's own part of a result, as the method set it or as it was decoded;
-// nil if there is none.
+// DetailsOf returns the method's own part of a result, and decodes it if necessary. It returns nil
+// if there is none.
 func DetailsOf[T any](r *Result) (*T, error) {
 	switch d := r.Details.(type) {
 	case *T:
@@ -197,20 +199,20 @@ func DetailsOf[T any](r *Result) (*T, error) {
 	case nil:
 		return nil, nil
 	}
-	return nil, fmt.Errorf("method: details of another method: %T", r.Details)
+	return nil, fmt.Errorf("method: the result's details are of another method: %T", r.Details)
 }
 
-// Presentation describes a result beyond its figures.
+// Presentation describes a result beyond its metrics.
 type Presentation struct {
-	Unit   string // of the training data; "" for rows
-	Pooled int    // how many of them learning in one place has; 0 for the training rows
+	Unit   string // the unit of the training data; "" for rows
+	Pooled int    // training units of the pooled learner; 0 means as many as the training rows
 	// Text replaces the line about training and held-out rows.
 	Text  []Block
-	Later []Block // after the grid that was chosen from
-	// Settings describes the settings that the data determined; the page shows it after the job's
+	Later []Block // blocks after the table of the hyperparameter grid
+	// Settings describes the settings that the data determined. The page shows them after the job's
 	// settings.
 	Settings string
-	// Summary replaces the head of the page; nil means the common head with More added.
+	// Summary replaces the head of the page. Nil means the common head, followed by More.
 	Summary, More []report.Row
 	Curves        []report.Curve
 }
@@ -222,36 +224,36 @@ type Block struct {
 	Rows   [][]string
 }
 
-// LeaveOneSiteOut holds the figures of a job that holds out each party in turn.
+// LeaveOneSiteOut holds the metrics of a job that holds out each party in turn.
 type LeaveOneSiteOut struct {
 	Parties  []Site                    `json:"parties"`
-	Together map[string]learner.Spread `json:"together"` // over the parties that are held out
+	Together map[string]learner.Spread `json:"together"` // spread over the held-out parties
 	Pooled   map[string]learner.Spread `json:"pooled,omitempty"`
 	Seconds  learner.Spread            `json:"total_s"`
 }
 
-// Site holds the figures on all rows of one party, by a model of the other parties.
+// Site holds the metrics on all rows of one party, for a model trained by the other parties.
 type Site struct {
 	Party    string          `json:"party"`
 	Training int             `json:"training_rows"`
 	HeldOut  int             `json:"held_out_rows"`
 	Metrics  learner.Metrics `json:"metrics"`
 	Pooled   learner.Metrics `json:"pooled,omitempty"`
-	Alone    []Alone         `json:"alone,omitempty"` // of the parties that train
+	Alone    []Alone         `json:"alone,omitempty"` // metrics of each training party alone
 }
 
-// Facts describe a party's data for the job's statement of leakage. The server could derive each
+// Facts describes a party's data for the job's statement of leakage. The server could derive each
 // fact from the data it holds.
 type Facts struct {
-	Known bool // false: this stage has no facts
+	Known bool // false: the party has no facts at this stage
 	Grid  Grid
-	// Features is 0 unless the job's rows outnumber the features: the rank of the Gram matrix then
-	// reveals it, and otherwise it stays secret.
+	// Features is the number of features if the job has more rows than features, and 0 otherwise.
+	// With more rows, the rank of the Gram matrix reveals the number; otherwise it stays secret.
 	Features uint32
 }
 
-// Grid states how many of the varying columns hold multiples of a step: integers, counts, one-hot
-// codes, pixels. Larger values leak more.
+// Grid states whether none, some or all varying columns hold only multiples of a step, such as
+// integers, one-hot codes or pixels. Larger values leak more.
 type Grid uint8
 
 // The values of Grid.
@@ -261,7 +263,7 @@ const (
 	AllGrid
 )
 
-// Join combines two sets of facts and keeps the worse case of each.
+// Join combines two sets of facts and keeps the worse case of each fact.
 func (f Facts) Join(other Facts) Facts {
 	if !other.Known {
 		return f
@@ -269,7 +271,7 @@ func (f Facts) Join(other Facts) Facts {
 	return Facts{Known: true, Grid: max(f.Grid, other.Grid), Features: max(f.Features, other.Features)}
 }
 
-// GridOf returns the Grid of a table.
+// GridOf determines the Grid of a table.
 func GridOf(t dataset.Table) Grid {
 	grid, columns := dataset.GridColumns(t)
 	switch {

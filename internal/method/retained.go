@@ -12,25 +12,25 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// RetainedState holds the secret that a member keeps after a job.
+// RetainedState holds the secret that a member retains after a job to answer queries.
 type RetainedState struct {
 	Method   string
-	Version  uint16 // of the body, by the method's own count
+	Version  uint16 // version of the body's format; each method counts its own
 	Body     []byte
-	Prepared []byte // the preparation of a table with a schema, nil for none
+	Prepared []byte // the preparation of a table with a schema; nil for none
 }
 
-// retainedMagic begins every retained state, except those of earlier programs, which did not name
-// the method. With the second magic a preparation precedes the body.
+// Each retained state begins with one of these strings, except states of earlier programs, which
+// did not name the method. After preparedMagic, a preparation precedes the body.
 const (
 	retainedMagic = "mercer/v1/keepsake"
 	preparedMagic = "mercer/v1/prepared-keepsake"
 )
 
-// FitMagic begins the state that a job of kind Fit leaves at a party for later jobs.
+// FitMagic is the prefix of the state that a job of kind Fit leaves at a party for later jobs.
 const FitMagic = "mercer/v1/fit"
 
-// IsFit reports whether a job of kind Fit has left the state.
+// IsFit reports whether kept is the state that a job of kind Fit left.
 func IsFit(kept []byte) bool {
 	return wire.NewReader(kept).String(len(FitMagic)) == FitMagic
 }
@@ -49,11 +49,11 @@ func (k RetainedState) Encode() []byte {
 	return append(w.Bytes(), k.Body...)
 }
 
-// DecodeRetained decodes the output of Encode. A retained state of an earlier program has no name:
-// it is the body alone.
+// DecodeRetained decodes the output of Encode. A retained state of an earlier program has no method
+// name and consists of the body alone.
 func DecodeRetained(b []byte) (RetainedState, error) {
 	r := wire.NewReader(b)
-	magic := r.String(len(preparedMagic)) // "" where the body begins otherwise
+	magic := r.String(len(preparedMagic)) // "" if the body does not begin with a magic string
 	if magic != retainedMagic && magic != preparedMagic {
 		return RetainedState{Body: b}, nil
 	}
@@ -76,12 +76,12 @@ func Opener(list []job.Protocol, k RetainedState) (*Protocol, error) {
 	if k.Method == "" {
 		return nil, errors.New("method: no method of this program wrote the state that the job left here; predict with the program that trained the model, or submit the job again")
 	}
-	return nil, fmt.Errorf("method: the state that the job left here is of protocol %s, which this program cannot predict with; predict with the program that trained the model, or submit the job again", k.Method)
+	return nil, fmt.Errorf("method: this program cannot predict with the state that the job left here, which is of protocol %s; predict with the program that trained the model, or submit the job again", k.Method)
 }
 
-// Erasable is an opened retained state.
+// Erasable is an opened retained state, whose secrets a caller can erase.
 type Erasable interface {
-	// Erase overwrites the secrets.
+	// Erase overwrites the secrets in memory.
 	Erase()
 }
 
@@ -91,46 +91,45 @@ type Local interface {
 	Predict(*dataset.Set) (*Prediction, error)
 }
 
-// Inquirer answers queries in sessions, which are planned like the sessions of a job.
+// Inquirer answers queries in sessions with other members.
 type Inquirer interface {
 	Erasable
-	// Among returns the parties that take part in a query, including the querying party. A query
-	// that needs no other party takes a single session.
+	// Among returns the parties that take part in a query, including the querying party.
 	Among(q Question) []string
-	// Fits returns the reason why the querying party cannot query these rows; the job of q is not
-	// known yet.
+	// Fits returns the reason why the querying party cannot query these rows, or nil. The job of q
+	// is not known yet.
 	Fits(q Question, set *dataset.Set) error
 	Plan(q Question) ([]Step, error)
-	// Party prepares a party: the querying party with the queried rows, another party with its own
-	// table of these rows.
+	// Party returns a party's side of the query. t holds the queried rows at the querying party,
+	// and another party's own table of these rows.
 	Party(q Question, self string, t Table) (*PartySide, error)
 	Server(q Question) (*CoordinatorSide, error)
 }
 
-// Question is a query about new rows. Its parties are the members that take part.
+// Question is a query about new rows. Its parties are those that take part in the query.
 type Question struct {
 	Instance
 	Asker string
-	Tag   [16]byte // drawn for every question
+	Tag   [16]byte // random value, new for every question
 }
 
-// Closing describes the model of a finished job to a party, which keeps its part for queries about
+// Closing describes the model of a finished job to a member that retains state for queries about
 // new rows.
 type Closing struct {
-	Classes []string // the model's; nil where it has none, or where the job keeps predictions closed
+	Classes []string // the model's classes; nil if it has none, or if the job does not reveal predictions
 }
 
 // Prediction is the answer to a query about new rows.
 type Prediction struct {
 	model.Output
-	// Rows lists the table's rows that have an answer, ascending; some party with columns does not
-	// have the other rows. Nil means all rows.
+	// Rows lists, in ascending order, the table's rows that have an answer. For each other row,
+	// some party lacks its columns. Nil means all rows.
 	Rows      []int
-	Predicted []string               // one for each row; nil where the learner predicts nothing
+	Predicted []string               // one prediction for each row; nil if the learner predicts nothing
 	Decisions linalg.Matrix[float64] // rows x outputs, see model.Output
 }
 
-// Take computes the predictions from the decisions.
+// Take stores the decisions and computes the predictions from them.
 func (a *Prediction) Take(decisions linalg.Matrix[float64]) error {
 	if err := a.Check(decisions.Cols); err != nil {
 		return fmt.Errorf("method: %w", err)

@@ -12,14 +12,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Step is one step of a plan: a session of a protocol or, without one, a computation
-// at the coordinator.
+// Step is one step of a plan. It is a session of a protocol or, if Session is nil, a computation at
+// the coordinator.
 type Step struct {
 	Name    string // the key in the result's timings: scale, protocol, tune, learn, evaluate
 	Session *Session
 }
 
-// Session describes a step that its members run together. All of it but Follow is data.
+// Session describes a step that its members run together. All fields except Follow are data.
 type Session struct {
 	Protocol string
 	Version  uint16
@@ -27,39 +27,40 @@ type Session struct {
 	Members  []protocol.Member
 	Purpose  string
 	Parent   protocol.SessionID
-	Salt     []byte // distinguishes sessions of one step: queries
+	Salt     []byte // distinguishes the sessions of one step, for queries
 
-	// Discloses lists kinds of messages. The first message of these kinds releases the data that
-	// the party's ledger has entered; nil means any message.
+	// Discloses lists the kinds of messages that release data. The first message of such a kind
+	// releases the data that the party's ledger has entered. Nil means any message.
 	Discloses []string
-	// Seeks counts the ids that each other party may look up in this party's table; 0 if no ids are
-	// looked up.
+	// Seeks is the number of ids that each other party may look up in this party's table; 0 if the
+	// session looks up no ids.
 	Seeks int
 
-	// Absent counts the parties that may be missing, from the beginning or later; the protocol
-	// decides how the others continue.
+	// Absent is the number of parties that may be missing, from the beginning or later. The
+	// protocol decides how the others continue.
 	Absent int
-	// Claims lists the names that a party enters in its ledger once for ever: if another session
-	// has entered one of them, the party cannot take part.
+	// Claims lists names that only one session may ever enter in a party's ledger. If another
+	// session has entered one of them, the party cannot take part.
 	Claims []string
-	// SlowTimers are the timers that wait for others' work, which takes more than one round.
+	// SlowTimers lists the timers that wait for other members' work of more than one round.
 	SlowTimers []protocol.Timer
 
-	// Follow returns the session that follows from the public values of the steps before and the
-	// coordinator's announcement, or the reason why there can be none. It is a pure function:
-	// coordinator and parties call the same function and must compute the same descriptor. Nil
-	// means that the job determines everything, and nothing may be announced.
+	// Follow computes the complete session from the public values of the earlier steps and the
+	// coordinator's announcement. It is a pure function: coordinator and parties call the same
+	// function and must compute the same descriptor. Nil means that the job determines the whole
+	// session, and that the coordinator must not announce anything.
 	Follow func(k Public, announced []byte) (*Session, error)
 }
 
-// Public holds the values that a job's steps so far have made public to all its members. Its
-// type is the method's own, and it is nil before the first step has ended.
+// Public holds the values that a job's steps so far have made public to all its members. Each
+// method has its own type for them. Public is nil before the first step has ended.
 type Public any
 
-// errAnnounced refuses an announcement that no session follows from.
-var errAnnounced = errors.New("method: the coordinator announces something where there is nothing to announce")
+// errAnnounced refuses an announcement in a step whose session does not depend on one.
+var errAnnounced = errors.New("method: the coordinator announces a value in a step that allows no announcement")
 
-// After returns the session that follows; see Follow. A party may call it twice.
+// After returns the session that Follow computes, or s itself if Follow is nil. A party may call it
+// twice.
 func (s *Session) After(k Public, announced []byte) (*Session, error) {
 	switch {
 	case s.Follow == nil && len(announced) > 0:
@@ -75,8 +76,8 @@ func (s *Session) Has(name string) bool {
 	return slices.ContainsFunc(s.Members, func(m protocol.Member) bool { return m.Name == name })
 }
 
-// Descriptor describes the session. One submission of a job, one step and one attempt always give
-// an equal descriptor, so a restarted coordinator returns to its session.
+// Descriptor returns the protocol descriptor of the session. One submission of a job, one step and
+// one attempt always give an equal descriptor, so a restarted coordinator returns to its session.
 func (s *Session) Descriptor(id job.ID, step int, roster [sha256.Size]byte, attempt uint32) protocol.Descriptor {
 	return protocol.Descriptor{
 		Protocol: s.Protocol, Version: s.Version, Params: s.Params, Members: s.Members,
@@ -84,7 +85,7 @@ func (s *Session) Descriptor(id job.ID, step int, roster [sha256.Size]byte, atte
 	}
 }
 
-// nonce derives a nonce from the job id, which is drawn for every submission.
+// nonce derives a session's nonce from the job ID, which is drawn for every submission.
 func nonce(id job.ID, step int, attempt uint32, salt []byte) [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/nonce")
@@ -98,13 +99,13 @@ func nonce(id job.ID, step int, attempt uint32, salt []byte) [sha256.Size]byte {
 // Setup holds the inputs from which a member's machine is built.
 type Setup struct {
 	protocol.Setup
-	Announced []byte // the input of Follow: the descriptor may hold only its hash
+	Announced []byte // the announcement given to Follow; the descriptor may hold only its hash
 	// Sign signs with the member's identity key.
 	Sign func(message []byte) []byte
-	// Key returns a member's identity key from the roster; nil for a stranger.
+	// Key returns a member's identity key from the roster; nil for a name that is not in it.
 	Key func(member string) ed25519.PublicKey
-	// Interrupt, if not nil, is polled while a machine is built that requires training first.
-	// An error ends the training and is returned wrapped.
+	// Interrupt, if not nil, is polled while a member trains before it builds its machine. An error
+	// ends the training and is returned wrapped.
 	Interrupt func() error
 }
 
@@ -121,20 +122,21 @@ func (s Setup) Keys(names []string) []ed25519.PublicKey {
 type Run struct {
 	Machine   protocol.Machine
 	InputHash [sha256.Size]byte
-	// Finish processes the result. It is called once the session has ended without error, in the
-	// process's life or by replay.
+	// Finish processes the machine's result. It is called after the session has ended without
+	// error, whether the session ran in this process or was replayed after a restart.
 	Finish func() error
-	// Own, if not nil, returns the fault that the machine has found in this member's own
-	// data, or nil, however the session ends. The error belongs in the member's own log.
+	// Own, if not nil, returns the fault that the machine has found in this member's own data, or
+	// nil. It may be called however the session ended. The error belongs in the member's own log.
 	Own func() error
-	// Announced counts the ids that each peer is known to have brought to an intersection. It may be called however the session ended.
+	// Announced returns the number of ids that each peer is known to have brought to an
+	// intersection. It may be called however the session ended.
 	Announced func() map[string]int
-	// Stayed names, after the end of the server's machine, the parties that must have completed
-	// the session; nil means that all participants must.
+	// Stayed returns, after the server's machine has ended, the parties that must have completed
+	// the session. Nil means that all participants must.
 	Stayed func() []string
 }
 
-// RunOf returns the run of a machine that has just been built, unless building it has failed.
+// RunOf returns the run of a newly built machine, or the error err of building it.
 func RunOf[M interface {
 	protocol.Machine
 	InputHash() [sha256.Size]byte
@@ -145,14 +147,14 @@ func RunOf[M interface {
 	return &Run{Machine: m, InputHash: m.InputHash(), Finish: finish}, nil
 }
 
-// Nothing is the Finish of a machine without a result.
+// Nothing does nothing. It serves as Finish of a machine without a result.
 func Nothing() error { return nil }
 
-// slowRounds is the number of rounds that an idle member waits: for the slowest other party, and
-// for the member that learns from all rows.
+// slowRounds is the number of rounds that an idle member waits for other members. The slowest party
+// and the member that learns from all rows take more than one round.
 const slowRounds = 24
 
-// Timeout returns the duration of a machine's timer where one round may take the given time.
+// Timeout returns the duration of a machine's timer; round is the time limit of one round.
 func (s *Session) Timeout(t protocol.Timer, round time.Duration) time.Duration {
 	if slices.Contains(s.SlowTimers, t) {
 		return slowRounds * round
@@ -160,11 +162,10 @@ func (s *Session) Timeout(t protocol.Timer, round time.Duration) time.Duration {
 	return round
 }
 
-// Translated wraps a machine that does not know the job it serves. It rewrites the machine's final
-// error into an error about the job.
+// Translated wraps a machine and rewrites its final error into an error about the job.
 type Translated struct {
 	protocol.Machine
-	Meaning func(error) error // of an end that is not nil
+	Meaning func(error) error // rewrites the error of an end with an error
 }
 
 // Step implements protocol.Machine.

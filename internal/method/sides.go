@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Protocol is a binding with its types erased, as daemons and programs run it. It is a pointer
-// created once, because job files are compared, and functions cannot be.
+// Protocol is a binding without type parameters, which daemons and programs run. It is used as a
+// pointer that is created once, so that job files that refer to it can be compared.
 type Protocol struct {
 	name     string
 	traits   job.Traits
@@ -53,8 +53,8 @@ func (m *Protocol) New() section.Values { return m.keys() }
 // Traits returns the properties of the protocol for readers of job files.
 func (m *Protocol) Traits() job.Traits { return m.traits }
 
-// Plan returns the steps of a job, in order. It is public and pure: every member computes it from
-// the job. It refuses members with whom no protocol can work.
+// Plan returns the steps of a job, in order. Every member computes the same plan from the job. Plan
+// refuses a job with fewer than two parties or with the coordinator as a party.
 func (m *Protocol) Plan(c Instance) ([]Step, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -66,19 +66,19 @@ func (m *Protocol) Plan(c Instance) ([]Step, error) {
 	return plan, seated(c, plan)
 }
 
-// seated refuses a plan that leaves a party out. A party asks its ledger about the whole job in its
-// first session; a late party, in a later one.
+// seated refuses a plan in which some party has no session, because a party asks its ledger about
+// the whole job in its first session.
 func seated(c Instance, plan []Step) error {
 	for _, name := range c.Parties {
 		if !slices.ContainsFunc(plan, func(s Step) bool { return s.Session != nil && s.Session.Has(name) }) {
-			return fmt.Errorf("method: no session of the plan has a seat for %s", name)
+			return fmt.Errorf("method: party %s is in no session of the plan; each party must be in at least one", name)
 		}
 	}
 	return nil
 }
 
-// Party prepares a party's table for a job. Errors describe faults of the data and how to correct
-// them. They may quote the data, and belong in the party's own log only.
+// Party returns a party's side of a job over its table. Errors describe faults of the data and how
+// to correct them. They may quote the data, so they belong in the party's own log only.
 func (m *Protocol) Party(c Instance, self string, t Table) (*PartySide, error) {
 	return m.party(c, self, t)
 }
@@ -86,8 +86,8 @@ func (m *Protocol) Party(c Instance, self string, t Table) (*PartySide, error) {
 // Server returns the coordinator's side at the start of a job.
 func (m *Protocol) Server(c Instance) (*CoordinatorSide, error) { return m.server(c) }
 
-// Present describes a result; nil for a result of another protocol. The job is nil in a program
-// that gets only the result from a coordinator.
+// Present returns the presentation of a result, or nil for a result of another protocol. The job is
+// nil in a program that gets only the result from a coordinator.
 func (m *Protocol) Present(j *job.Job, r *Result) (*Presentation, error) {
 	if m.present == nil {
 		return nil, nil
@@ -95,8 +95,8 @@ func (m *Protocol) Present(j *job.Job, r *Result) (*Presentation, error) {
 	return m.present(j, r)
 }
 
-// NoFile describes where a job's model is if it is not a file and cannot be handed out ("lies in
-// parts with ..."); "" for a model file.
+// NoFile says where a job's model is if it is not a file and no member can give it out ("lies in
+// parts with ..."). It returns "" for a model file.
 func (m *Protocol) NoFile(j *job.Job) string {
 	if m.noFile == nil {
 		return ""
@@ -104,7 +104,7 @@ func (m *Protocol) NoFile(j *job.Job) string {
 	return m.noFile(j)
 }
 
-// PartySide is a party as a daemon runs it: functions over a private state.
+// PartySide is one party of a job, which a daemon runs through functions over a private state.
 type PartySide struct {
 	State    any // for tests
 	steps    []Step
@@ -120,12 +120,12 @@ type PartySide struct {
 	Preparation func() *prepare.Preparation
 	Notices     func() []string
 	Order       func() []string
-	Alignment   func() []byte // for later jobs that name it
+	Alignment   func() []byte // the alignment for later jobs that name it
 	Judged      func() (*Judged, error)
 	Recommended func() []Recommendation
-	Answer      func() (*Prediction, error) // once all sessions of a question have ended well
+	Answer      func() (*Prediction, error) // called after all sessions of a query have ended without error
 	Draw        func(secret func(label string) [32]byte) error
-	Model       func(io.Writer) error // that a device has received
+	Model       func(io.Writer) error // writes the model that a device has received
 }
 
 // Later saves and restores the state that a later job continues from.
@@ -137,7 +137,7 @@ type Later struct {
 	Resume    func([]byte) error
 }
 
-// Unread is a party whose table has not been read: it cannot build any step.
+// Unread returns a party whose table has not been read. It cannot build any step.
 func Unread() *PartySide {
 	return &PartySide{known: func() Public { return nil }, Facts: func() Facts { return Facts{} }}
 }
@@ -148,10 +148,10 @@ func (h *PartySide) Public() Public { return h.known() }
 // Build builds the machine of the i-th step of the plan.
 func (h *PartySide) Build(i int, s Setup) (*Run, error) { return h.machine(i, s) }
 
-// Releases states the party's releases in the i-th step of the plan.
+// Releases returns the party's releases in the i-th step of the plan.
 func (h *PartySide) Releases(i int) ([]Release, error) { return h.releases(i) }
 
-// All states the releases of a whole job, by step, as far as they are known.
+// All returns the party's releases in the whole job, by step, as far as they are known.
 func (h *PartySide) All(self string) ([][]Release, error) {
 	all := make([][]Release, len(h.steps))
 	for i, s := range h.steps {
@@ -166,7 +166,8 @@ func (h *PartySide) All(self string) ([][]Release, error) {
 	return all, nil
 }
 
-// CoordinatorSide is the coordinator as its daemon runs it.
+// CoordinatorSide is the coordinator of a job, which its daemon runs through functions over a
+// private state.
 type CoordinatorSide struct {
 	State    any // for tests
 	steps    []Step
@@ -187,7 +188,7 @@ type CoordinatorSide struct {
 	Restore  func(snapshot []byte) error
 }
 
-// ModelWriter writes a model file.
+// ModelWriter writes a model file. Private files never leave the coordinator.
 type ModelWriter struct {
 	Write   func(io.Writer) error
 	Private bool
@@ -204,23 +205,23 @@ func (h *CoordinatorSide) Compute(ctx context.Context, i int, r Reporter) error 
 // Announce returns the announcement of the i-th step to the parties.
 func (h *CoordinatorSide) Announce(i int) ([]byte, error) { return h.announce(i) }
 
-// Ended reports the end of the i-th step.
+// Ended tells the coordinator how the i-th step ended.
 func (h *CoordinatorSide) Ended(i int, e End) { h.ended(i, e) }
 
-// Public returns the public values.
+// Public returns the values that the steps so far have made public.
 func (h *CoordinatorSide) Public() Public { return h.known() }
 
 // Answers reports whether members retain the state to answer queries about new rows.
 func (m *Protocol) Answers() bool { return m.answers != nil }
 
-// OpenParty opens a party's retained state; read parses a job file in it. The result is a [Local],
-// an [Inquirer], or both.
+// OpenParty opens a party's retained state; read parses the job file that the state may hold. The
+// result is a [Local], an [Inquirer], or both.
 func (m *Protocol) OpenParty(k RetainedState, read *job.Reader) (Erasable, error) {
 	return m.answers.party(k, read)
 }
 
-// OpenServer opens the coordinator's retained state of a protocol with queries; model reads the
-// model file, if one was kept. It returns nil if the coordinator has no part in queries.
+// OpenServer opens the coordinator's retained state for queries; model reads the model file if one
+// was kept. It returns nil if the coordinator does not take part in queries.
 func (m *Protocol) OpenServer(c Instance, k RetainedState, model func() ([]byte, error)) (Erasable, error) {
 	if m.answers.server == nil {
 		return nil, nil
@@ -231,7 +232,7 @@ func (m *Protocol) OpenServer(c Instance, k RetainedState, model func() ([]byte,
 // inquiring is an [Inquirer] made of typed functions.
 type inquiring[L, P, S, K any] struct{ a AnswersOf[L, P, S, K] }
 
-// Opened erases the types of a query's members.
+// Opened returns a as an [Inquirer], without the types of a query's members.
 func Opened[L, P, S, K any](a AnswersOf[L, P, S, K]) Erasable { return inquiring[L, P, S, K]{a} }
 
 func (o inquiring[L, P, S, K]) Erase()                    { o.a.Erase(o.a.Kept) }
@@ -273,11 +274,12 @@ func asked[L, P, S, K any](a AnswersOf[L, P, S, K]) Binding[P, S, K] {
 	return Binding[P, S, K]{
 		Public: a.Public, PublicServer: a.PublicServer, Facts: NoFacts[P],
 		Ended:  IgnoresEnds[S],
-		Result: func(*S) (*Result, error) { return nil, errors.New("method: a question has no result") },
+		Result: func(*S) (*Result, error) { return nil, errors.New("method: a query has no result; only a job has one") },
 	}
 }
 
-// Equal compares protocols by identity, for tests of job files: functions cannot be compared.
+// Equal reports whether m and o are the same pointer. Tests of job files use it, because functions
+// cannot be compared.
 func (m *Protocol) Equal(o *Protocol) bool { return m == o }
 
 // Recommendation is an item with its score.
@@ -289,17 +291,18 @@ type Recommendation struct {
 // End describes how a session went, as its parties reported it.
 type End struct {
 	Session        protocol.SessionID
-	Asked          []string                            // the session's members
-	Stayed         []string                            // went through to the end, in the members' order
-	Sent, Received uint64                              // bytes of messages of all that have reported
-	Facts          Facts                               // of all parties together
-	Words          map[string]learner.FigurePermission // about figures over each party's own rows
+	Asked          []string                            // parties that were asked to take part in the session
+	Stayed         []string                            // parties that completed the session, in the members' order
+	Sent, Received uint64                              // message bytes, summed over the parties that have reported
+	Facts          Facts                               // facts of all parties, joined
+	Words          map[string]learner.FigurePermission // each party's decision on metrics over its own rows
 }
 
-// Reporter receives progress; it may be nil.
+// Reporter is a function that receives progress reports; it may be nil.
 type Reporter func(protocol.Progress)
 
-// Counts returns the reporter of one part of a step, for learners.
+// Counts returns a function through which a learner reports its progress in one part of a step. It
+// returns nil if r is nil.
 func (r Reporter) Counts(part string) func(done, total int) error {
 	if r == nil {
 		return nil

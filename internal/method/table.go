@@ -12,53 +12,54 @@ import (
 // Table holds the data that a party brings to a job.
 type Table struct {
 	Set     *dataset.Set
-	HeldOut *dataset.Set     // test rows of their own source, or nil
-	Ratings *dataset.Ratings // in place of rows, of a recommender
-	// Key selects the held-out rows for a job with a fraction; all jobs of a party share it.
+	HeldOut *dataset.Set     // test rows from a separate source, or nil
+	Ratings *dataset.Ratings // a recommender's data, in place of rows
+	// Key selects the held-out rows of a job with a held-out fraction. All jobs of a party share
+	// it.
 	Key dataset.SplitKey
-	// Held lists, ascending, the rows of an edition that all jobs with a fraction hold out; nil
-	// means that Key selects them.
+	// Held lists, in ascending order, the rows of an edition that all jobs with a held-out fraction
+	// hold out. Nil means that Key selects the rows.
 	Held []int
-	// Edition describes the frozen state of the table; zero for a table that jobs see unfrozen.
+	// Edition describes the frozen state of the table. It is zero for a table that is not frozen.
 	Edition Edition
-	Fit     []byte // what this party keeps of the fit that the job names; nil: nothing
+	Fit     []byte // this party's retained part of the fit that the job names; nil: none
 	// Alignment is this party's retained part of the alignment that the job names; nil if it has
 	// none.
 	Alignment []byte
-	IDRule    string // by which ids were made, equal at all parties; "" for one column as it stands
-	// Label is the column of the labels if the job leaves the choice to the catalogue.
+	IDRule    string // rule that makes ids from columns, equal at all parties; "" for one column without change
+	// Label names the column of the labels if the job leaves the choice to the catalogue.
 	Label string
 }
 
-// Edition names a table as its home has frozen it for a dictionary. The ledger compares a party's
-// releases of different editions by these names.
+// Edition identifies the state of a table that its owner has frozen for a dictionary. The ledger
+// compares a party's releases of different editions by the editions' names.
 type Edition struct {
-	ID     string   // "" of none
+	ID     string   // "" without an edition
 	Number int      // from 1, ascending for one table and dictionary
-	IDs    []string // of its rows; nil of a table without ids
-	// Out describes the rows that a job holds out of the edition; set for sums, whose rows depend
-	// on it.
+	IDs    []string // ids of the edition's rows; nil for a table without ids
+	// Out describes the rows that a job holds out of the edition. It is set for sums, because the
+	// summed rows depend on it.
 	Out string
-	// Clear lists earlier editions whose difference from this one, in the job's columns and label,
-	// concerns nobody or at least ten people. The difference from an unlisted edition may concern
-	// fewer.
+	// Clear lists earlier editions that differ from this one, in the job's columns and label, for
+	// no person or for at least ten people. The difference from an unlisted edition may concern
+	// fewer people.
 	Clear Clear
 }
 
-// Clear lists editions by their IDs: those beside which rows, sums without a label, sums for each
-// class of the label, sums with the label as a number, and counts of held-out rows of each class
-// may be released.
+// Clear lists, for each kind of release, the IDs of the earlier editions whose releases do not
+// block it. The kinds are rows, sums without a label, sums for each class of the label, sums with
+// the label as a number, and counts of held-out rows of each class.
 type Clear struct{ Rows, Sums, Classes, Numbers, HeldOut []string }
 
-// Counting returns the edition as seen by a job that counts held-out rows of each class beside sums
-// for each class.
+// Counting returns the edition for a job that releases sums and counts of held-out rows for each
+// class. Its Clear.Classes keeps only editions that Clear.HeldOut lists too.
 func (e Edition) Counting() Edition {
 	e.Clear.Classes = slices.DeleteFunc(slices.Clone(e.Clear.Classes), func(id string) bool { return !slices.Contains(e.Clear.HeldOut, id) })
 	return e
 }
 
-// Without returns the edition as seen by a job that holds out some of its rows. Clear lists sums
-// for the rows in training by the dictionary's own fraction.
+// Without returns the edition for a job that holds out the rows of t. It empties Clear unless t
+// holds out a fraction, because Clear lists sums for the dictionary's own fraction.
 func (e Edition) Without(t job.Test) Edition {
 	e.Out = t.Words()
 	if t.Fraction == 0 {
@@ -75,12 +76,12 @@ func (t Table) Rows() int {
 	return t.Set.X.Rows() + t.HeldOut.X.Rows()
 }
 
-// Split is a party's rows with the places of the held-out ones.
+// Split holds a party's rows and marks the held-out rows.
 type Split struct {
 	Set      *dataset.Set
 	Test     []bool
-	Prepared *prepare.Preparation // of a table with a schema
-	Frame    *prepare.Frame       // the cells as they were read, of such a table
+	Prepared *prepare.Preparation // preparation of a table with a schema
+	Frame    *prepare.Frame       // the cells as read, for a table with a schema
 }
 
 // Rows lists the held-out rows, or the other rows. It is never nil.
@@ -94,7 +95,7 @@ func (s Split) Rows(held bool) []int {
 	return rows
 }
 
-// TakeLabels returns a table with the labels that a job needs, merged. It drops all others.
+// TakeLabels returns a table with only the labels that a job needs, after merging of classes.
 func TakeLabels(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	switch {
 	case j.Data.Label == job.NoLabel:
@@ -107,7 +108,7 @@ func TakeLabels(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	return j.Data.Take(set)
 }
 
-// CheckLabels checks the labels, if a table has any, against the needs of a job's learner.
+// CheckLabels checks a table's labels, if it has any, against the requirements of a job's learner.
 func CheckLabels(j *job.Job, set *dataset.Set) error {
 	check := j.Task().Check
 	if set.Labels == nil || check == nil {
@@ -129,12 +130,12 @@ func CheckNames(set *dataset.Set) error {
 	return nil
 }
 
-// LikeTraining returns a table with its columns in the order of the training table, by their names.
+// LikeTraining returns a table with its columns, found by name, in the order of the training table.
 // It refuses a table without these columns and, if one of the tables has no names, a table of
 // another width.
 func LikeTraining(set *dataset.Set, width int, columns []string) (*dataset.Set, error) {
 	if (set.Columns == nil || columns == nil) && set.X.Cols() != width {
-		return nil, fmt.Errorf("%s has %d features, the model was trained on %d", set.Name, set.X.Cols(), width)
+		return nil, fmt.Errorf("%s has %d features; the model was trained on %d", set.Name, set.X.Cols(), width)
 	}
 	set, err := set.Arrange("the training table", width, columns)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package refused holds job files that Mercer refuses, each with the sentence that its author
-// reads. Tests feed them to the reader, and docs/job.md prints them. The program itself does not
-// link the package.
+// Package refused holds job files that Mercer refuses, each with its error text. Tests pass them to
+// the reader, and docs/job.md prints them. The program itself does not link the package.
 package refused
 
 import (
@@ -20,17 +19,17 @@ import (
 // Case is a job file with one mistake in it.
 type Case struct {
 	Name  string
-	Place string // of the mistake in the file: "data", "protocol okra"; "" for a launch
+	Place string // section of the mistake: "data", "protocol okra"; "" for a launch
 	Base  string // a job without the mistake
-	File  string // the job with it
-	Line  int    // of the mistake, from 1; 0 where a command refuses a job that was read
-	Says  string // the whole sentence
-	// Command is the command that refuses a job that was read: "simulate" or "job submit".
+	File  string // the same job with the mistake
+	Line  int    // line of the mistake, from 1; 0 if a command refuses a valid file
+	Says  string // the whole error text
+	// Command is the command that refuses a valid job file: "simulate" or "job submit".
 	Command      string
-	dictionaries map[string]*job.Dictionary // that are approved where the file is read, by name
+	dictionaries map[string]*job.Dictionary // approved dictionaries, by name
 }
 
-// Reader returns a reader with the dictionaries of the case.
+// Reader returns a reader that finds the case's dictionaries.
 func (c Case) Reader(r *job.Reader) *job.Reader {
 	if c.dictionaries == nil {
 		return r
@@ -43,14 +42,14 @@ func (c Case) Reader(r *job.Reader) *job.Reader {
 	})
 }
 
-// cases are a file of this folder.
+// cases is the content of one YAML file in this folder.
 type cases struct {
 	Job          string
-	Dictionaries []string // files that are approved
+	Dictionaries []string // texts of approved dictionaries
 	Cases        []struct {
 		Name, Place string
-		Replace, By string  // in Job, once
-		File        *string // in place of Job
+		Replace, By string  // replaces the only occurrence of Replace in Job
+		File        *string // a whole file in place of Job
 		Line        int
 		Says        string
 		Command     string
@@ -60,8 +59,8 @@ type cases struct {
 //go:embed *.yaml launch/*.yaml
 var files embed.FS
 
-// Cases returns the files that the reader refuses. PROTOCOLS and LEARNERS in a sentence stand for
-// the names that the reader knows, and BYCOLUMNS for the protocols by columns.
+// Cases returns the job files that the reader refuses. In an error text it replaces PROTOCOLS and
+// LEARNERS by the names that the reader knows, and BYCOLUMNS by the protocols by columns.
 func Cases(r *job.Reader) ([]Case, error) {
 	known := r.Known()
 	list, err := read(".", strings.NewReplacer("PROTOCOLS", strings.Join(known.Protocols, ", "), "LEARNERS", strings.Join(known.Learners, ", "), "BYCOLUMNS", byColumns(r)))
@@ -72,7 +71,7 @@ func Cases(r *job.Reader) ([]Case, error) {
 	return append(list, computed(list[at].Base)...), nil
 }
 
-// byColumns names the protocols whose parties hold columns: a, b and c.
+// byColumns joins the names of the protocols by columns, as in "a, b and c".
 func byColumns(r *job.Reader) string {
 	var names []string
 	for _, k := range r.Protocols {
@@ -84,10 +83,10 @@ func byColumns(r *job.Reader) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// Launches returns the jobs that the reader accepts, and that one command or the other refuses.
+// Launches returns valid job files that one of the two commands refuses.
 func Launches() ([]Case, error) { return read("launch", strings.NewReplacer()) }
 
-// read returns the cases in the files of a folder.
+// read returns the cases in all YAML files of a folder.
 func read(folder string, known *strings.Replacer) ([]Case, error) {
 	paths, err := fs.Glob(files, path.Join(folder, "*.yaml"))
 	if err != nil {
@@ -115,7 +114,7 @@ func read(folder string, known *strings.Replacer) ([]Case, error) {
 	return list, nil
 }
 
-// approved reads the dictionaries; nil for none.
+// approved parses the dictionaries and returns them by name; nil if there are none.
 func (f *cases) approved() (map[string]*job.Dictionary, error) {
 	if f.Dictionaries == nil {
 		return nil, nil
@@ -142,7 +141,7 @@ func (f *cases) list(known *strings.Replacer) []Case {
 	return list
 }
 
-// computed returns cases that are too long for a file, or no text.
+// computed returns cases that are too long for a YAML file, or that are not text.
 func computed(base string) []Case {
 	with := func(place, name, old, bad string, line int, says string) Case {
 		return Case{Name: name, Place: place, Base: base, File: strings.Replace(base, old, bad, 1), Line: line, Says: says}
@@ -161,7 +160,7 @@ func computed(base string) []Case {
 	}
 }
 
-// many returns a YAML list without brackets: the numbers from 1 to n in a format.
+// many formats the numbers from 1 to n and joins them as a YAML list without brackets.
 func many(format string, n int) string {
 	list := make([]string, n)
 	for i := range list {

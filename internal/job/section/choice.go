@@ -7,9 +7,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Choice is one of a few names.
+// Choice reads and writes one of a few known names.
 type Choice[T ~string] struct {
-	Noun  string // of one of them, in messages: "kernel"
+	Noun  string // what a name names, in messages: "kernel"
 	Dst   *T
 	Known []T
 }
@@ -38,8 +38,8 @@ func (v Choice[T]) Encode() *yaml.Node {
 
 func (v Choice[T]) Form() string { return "one of " + Join(v.Known) }
 
-// Choices is a set of names, stored in canonical order and always written: no
-// names is a choice too.
+// Choices reads and writes a set of known names, in canonical order. It writes an empty set too,
+// because an empty set is a choice.
 type Choices[T ~string] struct {
 	Noun  string
 	Dst   *[]T
@@ -65,7 +65,7 @@ func (v Choices[T]) Decode(key string, n *yaml.Node) error {
 	return nil
 }
 
-// ordered returns the given names in the order of the known ones.
+// ordered returns the given names in the order of known.
 func ordered[T ~string](known, given []T) []T {
 	out := make([]T, 0, len(given))
 	for _, k := range known {
@@ -86,7 +86,8 @@ func (v Choices[T]) Encode() *yaml.Node {
 
 func (v Choices[T]) Form() string { return "a list of " + Join(v.Known) }
 
-// unknownName lists the known names, and suggests the nearest when one is near.
+// unknownName returns the error for an unknown name. It lists the known names, and suggests a
+// similar one.
 func unknownName[T ~string](n *yaml.Node, noun, got string, known []T) error {
 	if near, ok := nearest(got, Texts(known)); ok {
 		return At(n, "unknown %s %s; did you mean %q? This version has %s", noun, Quote(got), near, Join(known))
@@ -94,7 +95,7 @@ func unknownName[T ~string](n *yaml.Node, noun, got string, known []T) error {
 	return At(n, "unknown %s %s; this version has %s", noun, Quote(got), Join(known))
 }
 
-// Texts returns names as strings.
+// Texts converts names to strings.
 func Texts[T ~string](names []T) []string {
 	list := make([]string, len(names))
 	for i, n := range names {
@@ -103,5 +104,5 @@ func Texts[T ~string](names []T) []string {
 	return list
 }
 
-// Join lists names in a message.
+// Join joins names with commas, for messages.
 func Join[T ~string](names []T) string { return strings.Join(Texts(names), ", ") }

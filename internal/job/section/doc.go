@@ -1,5 +1,5 @@
-// Package section declares a map of a job file once, to read it strictly, to
-// write it canonically and to document it.
+// Package section declares the keys of a map in a job file. The same declaration reads the map
+// strictly, writes it canonically and documents it.
 //
 //	type Keys struct{ Wire string }
 //
@@ -10,6 +10,6 @@
 //		}}}
 //	}
 //
-// [Section.Decode] reads a map into the struct, and [Section.Encode] writes it.
-// An error of reading is an [*Error] and names a line.
+// [Section.Decode] reads a map into the struct, and [Section.Encode] writes it. Reading errors are
+// of type [*Error] and name a line.
 package section

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
-// Interval is two numbers; both zero are left out.
+// Interval reads and writes two numbers. It does not write two zeros.
 type Interval struct{ Dst *[2]float64 }
 
 func (v Interval) Decode(key string, n *yaml.Node) error {
@@ -36,7 +36,7 @@ func (v Interval) Encode() *yaml.Node {
 
 func (v Interval) Form() string { return "two numbers such as [0, 100]" }
 
-// Numbers is a list of finite real numbers.
+// Numbers reads and writes a list of finite real numbers.
 type Numbers struct {
 	Dst  *[]float64
 	Most int
@@ -66,7 +66,7 @@ func (v Numbers) Encode() *yaml.Node {
 	return flow(*v.Dst)
 }
 
-// flow writes numbers in one line.
+// flow returns numbers as a YAML list in one line.
 func flow(numbers []float64) *yaml.Node {
 	list := Flow()
 	for _, x := range numbers {
@@ -77,10 +77,10 @@ func flow(numbers []float64) *yaml.Node {
 
 func (v Numbers) Form() string { return "a list of numbers such as [0, 1, 0.5]" }
 
-// Words is a list of words, none of them twice.
+// Words reads and writes a list of distinct words.
 type Words struct {
 	Dst     *[]string
-	Most    int // words
+	Most    int // greatest number of words
 	Example string
 }
 
@@ -119,7 +119,7 @@ func (v Words) Encode() *yaml.Node {
 
 func (v Words) Form() string { return "a list such as " + v.Example }
 
-// Weights is a map from class to a positive number.
+// Weights reads and writes a map from class to a positive number.
 type Weights struct{ Dst *map[string]float64 }
 
 func (v Weights) Decode(key string, n *yaml.Node) error {
@@ -176,7 +176,8 @@ func (v Weights) Form() string { return "a map such as {malignant: 2}" }
 
 const maxQuoted = 60
 
-// nearest is fuzzymatch.Nearest for words of a sane length.
+// nearest returns the known word that is similar to word. It ignores words that are too long to
+// compare.
 func nearest(word string, known []string) (string, bool) {
 	if len(word) > maxQuoted {
 		return "", false
@@ -184,7 +185,7 @@ func nearest(word string, known []string) (string, bool) {
 	return fuzzymatch.Nearest(word, known...)
 }
 
-// Quote shows foreign text in a message, shortened.
+// Quote returns text from a file for a message, quoted and shortened.
 func Quote(s string) string {
 	if len(s) > maxQuoted {
 		return strconv.Quote(s[:maxQuoted]) + "..."
@@ -192,7 +193,7 @@ func Quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// Describe describes a node for a message that expected another value.
+// Describe describes a node's value, for the message that another value was expected.
 func Describe(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:
@@ -207,21 +208,21 @@ func Describe(n *yaml.Node) string {
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
-// Word writes s as text, quoted where YAML would read something else. YAML holds
-// valid UTF-8 only; other bytes become a character that reading refuses.
+// Word returns a YAML node with s as text. It quotes s if YAML would read another value. Bytes that
+// are not valid UTF-8 become a character that reading refuses.
 func Word(s string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.ToValidUTF8(s, string(utf8.RuneError))}
 }
 
-// Bare writes s as it is: a number, or true.
+// Bare returns a YAML node with s without quotes, such as a number or true.
 func Bare(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: s} }
 
-// Flow writes a list in one line.
+// Flow returns a YAML list that is written in one line.
 func Flow(items ...*yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: items}
 }
 
-// Map writes a map of keys and values in turn.
+// Map returns a YAML map; content alternates between keys and values.
 func Map(content ...*yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: content}
 }

@@ -1,15 +1,15 @@
 package section
 
-// Place holds the lines of a section in the file, for the errors of Finish.
+// Place holds the lines of a section and its keys in the file, for the errors of Finish.
 type Place struct {
-	Line  int            // of the section, from 1
-	Lines map[string]int // of each key that was given
+	Line  int            // line of the section, from 1
+	Lines map[string]int // line of each key in the file
 }
 
 // Given reports whether the file has the key.
 func (p *Place) Given(key string) bool { return p.Lines[key] > 0 }
 
-// Refuse makes an error at the line of key, or of the section if it lacks the
+// Refuse returns an error at the line of key, or at the line of the section if the file lacks the
 // key.
 func (p *Place) Refuse(key, format string, args ...any) error {
 	if p.Given(key) {
@@ -26,8 +26,7 @@ func (p *Place) Positive(key string, v float64) error {
 	return p.Refuse(key, "%s is %g; write a number above 0", key, v)
 }
 
-// Share refuses a number that is not a share from 0 to below 1; of names the
-// whole.
+// Share refuses a number that is not a share from 0 to below 1. of names the whole in the error.
 func (p *Place) Share(key, of string, v float64) error {
 	if v < 0 || v >= 1 {
 		return p.Refuse(key, "%s is %g; write a share of %s from 0 to below 1, such as 0.1", key, v, of)
@@ -35,15 +34,14 @@ func (p *Place) Share(key, of string, v float64) error {
 	return nil
 }
 
-// Fallback sets the default of a number that the file lacks.
+// Fallback sets a number to its default v if the file lacks the key.
 func (p *Place) Fallback(key string, dst *float64, v float64) {
 	if !p.Given(key) {
 		*dst = v
 	}
 }
 
-// Count refuses a number below 1, and sets the default of one that the file
-// lacks.
+// Count refuses a number below 1, and sets the default v if the file lacks the key.
 func (p *Place) Count(key string, dst *int, v int) error {
 	if !p.Given(key) {
 		*dst = v
@@ -51,7 +49,7 @@ func (p *Place) Count(key string, dst *int, v int) error {
 	return p.atLeastOne(key, *dst)
 }
 
-// Some refuses a number below 1, if the file has it.
+// Some refuses a number below 1 if the file has the key.
 func (p *Place) Some(key string, v int) error {
 	if !p.Given(key) {
 		return nil

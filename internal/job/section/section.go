@@ -8,63 +8,63 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Values are the values of a section's keys: a pointer to a struct. They never
-// change after reading, since copies of a job share them.
+// Values holds the values of a section's keys; its implementations are pointers to structs. Values
+// never change after reading, because copies of a job share them.
 type Values interface {
-	// Section declares the keys in canonical order, over the receiver's own
-	// fields. Reading calls it on a fresh struct, writing on a filled one.
+	// Section declares the keys in canonical order, with pointers to the receiver's fields. Reading
+	// calls it on an empty struct, and writing on a filled one.
 	Section() *Section
 }
 
-// Section is a map of the file.
+// Section declares a map in the file with its keys and checks.
 type Section struct {
-	Name   string // in messages
-	Doc    string // one sentence about what the section chooses or describes; "" where its key has one
+	Name   string // name of the section in messages
+	Doc    string // one sentence about the section; "" if its key has one
 	Fields []Field
-	// Foreign refuses a key that only other sections of this name have, and accepts
-	// every other. Nil: there are no others.
+	// Foreign returns an error for a key that only other sections with this name have, and nil for
+	// every other key. It is nil if there are no such sections.
 	Foreign func(key, val *yaml.Node) error
-	// Instead is a word that the file may have in place of the map. Nil: there is none.
+	// Instead is a word that the file may have in place of the map. It is nil if there is no such
+	// word.
 	Instead *Instead
-	// Finish checks the fields against each other once all are stored, and fills
-	// the defaults that depend on them. Nil: nothing to do.
+	// Finish checks the fields against each other after all are stored, and sets the defaults that
+	// depend on them. It may be nil.
 	Finish func(in *Place) error
 }
 
-// Instead is a word in place of a map.
+// Instead is a word that the file may have in place of a map.
 type Instead struct {
 	Word  string
 	Given *bool // whether the file has the word
 }
 
-// Field is a key of a section.
+// Field declares a key of a section.
 type Field struct {
 	Key   string
 	Value Value
 	// Doc describes the key in one sentence.
 	Doc string
-	// Default is decoded where the file lacks the key; "": the value stays as it is.
+	// Default is decoded if the file lacks the key. If it is "", the value stays unchanged.
 	Default string
-	// Else describes a default that depends on other keys, in words.
+	// Else describes in words a default that depends on other keys.
 	Else string
-	// Need tells the user what to write where a file lacks the key; "" for a key that a file
-	// may lack.
+	// Need tells the user what to write if a file lacks the key. It is "" for an optional key.
 	Need string
-	// List marks a number of which a job may list several to choose from.
+	// List marks a number for which a job may give a list, from which cross-validation chooses.
 	List bool
 }
 
-// Value is the value of a key: it knows its place in memory and its form in the file.
+// Value reads and writes the value of a key between memory and the file.
 type Value interface {
-	// Decode stores n; errors call it key.
+	// Decode stores the value of node n. Errors call the value key.
 	Decode(key string, n *yaml.Node) error
-	// Encode returns a node that Decode reads, or nil for a value that is left out.
+	// Encode returns a node that Decode reads, or nil for a value that the file omits.
 	Encode() *yaml.Node
-	// Form describes what the file may hold: "a whole number".
+	// Form describes the allowed values in the file, such as "a whole number".
 	Form() string
 }
 
-// Decode reads a map; messages call the map by the section's name.
+// Decode reads a map into the declared fields. Errors use the section's name.
 func (s *Section) Decode(_ string, n *yaml.Node) error {
 	switch {
 	case n.Kind == yaml.MappingNode:
@@ -101,13 +101,12 @@ func (s *Section) decodeKey(in *Place, key, val *yaml.Node) error {
 	}
 	in.Lines[f.Key] = key.Line
 	if val.Kind == yaml.MappingNode {
-		val.Line = key.Line // a section stands where its name stands, not where its first key does
+		val.Line = key.Line // a section's line is that of its name, not of its first key
 	}
 	return f.Value.Decode(f.Key, val)
 }
 
-// complete refuses a file without a key that it needs, and stores the defaults
-// of the other keys that it lacks.
+// complete refuses a file that lacks a required key, and stores the defaults of other missing keys.
 func (s *Section) complete(in *Place) error {
 	for _, f := range s.Fields {
 		if f.Need != "" && !in.Given(f.Key) {
@@ -179,7 +178,7 @@ func (s *Section) Lists() []string {
 
 func (s *Section) list() string { return strings.Join(s.Keys(), ", ") }
 
-// Encode writes the canonical map, or nil for one without keys.
+// Encode returns the canonical map, or nil if it has no keys.
 func (s *Section) Encode() *yaml.Node {
 	if s.Instead != nil && *s.Instead.Given {
 		return Word(s.Instead.Word)
@@ -196,7 +195,7 @@ func (s *Section) Encode() *yaml.Node {
 	return m
 }
 
-// Form names the keys, and the word that may stand instead.
+// Form describes the map by its keys, and names the word that the file may have instead.
 func (s *Section) Form() string {
 	if s.Instead != nil {
 		return "a map with " + s.list() + ", or " + s.Instead.Word
@@ -204,30 +203,30 @@ func (s *Section) Form() string {
 	return "a map with " + s.list()
 }
 
-// Error describes a mistake in a job file, in one sentence that tells the user what to do.
+// Error describes a mistake in a job file and tells the user what to do.
 type Error struct {
 	File    string
 	Line    int // 1-based
 	Problem string
-	cause   error // what the problem's sentence wraps, or nil
+	cause   error // the error that Problem wraps, or nil
 }
 
-// Unwrap returns what the problem wraps.
+// Unwrap returns the error that Problem wraps.
 func (e *Error) Unwrap() error { return e.cause }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Problem) }
 
-// At makes an error at the line of a node.
+// At returns an error at the line of a node.
 func At(n *yaml.Node, format string, args ...any) error { return AtLine(n.Line, format, args...) }
 
-// AtLine makes an error at a line.
+// AtLine returns an error at a line.
 func AtLine(line int, format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	return &Error{Line: max(line, 1), Problem: err.Error(), cause: errors.Unwrap(err)}
 }
 
-// String returns the values of a section that begins with a name, in the order of its keys.
-// Values that the file would leave out are left out.
+// String returns the values of a section as text, in the order of its keys, beginning with the
+// name. It omits values that the file would omit.
 func (s *Section) String() string {
 	var parts []string
 	for _, f := range s.Fields {
@@ -242,10 +241,11 @@ func (s *Section) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// maxListed limits the entries of a list that a text for people writes out.
+// maxListed is the greatest number of list entries that String writes in full.
 const maxListed = 12
 
-// nodeText writes a value in one line, a long list as the number of its entries.
+// nodeText returns a value as one line of text. For a long list it gives only the number of
+// entries.
 func nodeText(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.ScalarNode:

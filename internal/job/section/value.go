@@ -11,11 +11,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxText bounds every word, name and path of a job file, in bytes.
+// maxText is the greatest length of a word, name or path in a job file, in bytes.
 const maxText = 1024
 
-// scalar returns the text of n, which must be one value: no map, no list, and
-// something.
+// scalar returns the text of n, which must be a single value that is not empty.
 func scalar(key string, n *yaml.Node) (string, error) {
 	switch {
 	case n.Kind != yaml.ScalarNode || isNull(n) || n.Value == "":
@@ -37,7 +36,7 @@ func describeEmpty(n *yaml.Node) string {
 	return Describe(n)
 }
 
-// Text is a free word: a column, a path.
+// Text reads and writes a free text, such as the name of a column or a path.
 type Text struct{ Dst *string }
 
 func (v Text) Decode(key string, n *yaml.Node) (err error) {
@@ -54,7 +53,7 @@ func (v Text) Encode() *yaml.Node {
 
 func (Text) Form() string { return "a text" }
 
-// Fixed is a word that must be the one given.
+// Fixed reads and writes a key whose value must be the given word.
 type Fixed string
 
 func (v Fixed) Decode(key string, n *yaml.Node) error {
@@ -68,7 +67,7 @@ func (v Fixed) Encode() *yaml.Node { return Word(string(v)) }
 
 func (v Fixed) Form() string { return string(v) }
 
-// DNSLabel is a name that fits file names, message subjects and host names.
+// DNSLabel reads and writes a name that is valid in file names, message subjects and host names.
 type DNSLabel struct{ Dst *string }
 
 var dnsForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
@@ -89,7 +88,7 @@ func (v DNSLabel) Encode() *yaml.Node { return Word(*v.Dst) }
 
 func (DNSLabel) Form() string { return "up to 63 lower-case letters, digits and inner dashes" }
 
-// Number is a finite real number; zero is left out.
+// Number reads and writes a finite real number. It does not write zero.
 type Number struct{ Dst *float64 }
 
 func (v Number) Decode(key string, n *yaml.Node) error {
@@ -114,8 +113,8 @@ func (v Number) Encode() *yaml.Node {
 
 func (Number) Form() string { return "a number" }
 
-// AlsoZero is a number whose default is not zero. Where the number has an effect, zero is written
-// too.
+// AlsoZero reads and writes a number whose default is not zero. It writes zero too if the number
+// has an effect.
 type AlsoZero struct {
 	Number
 	Counts func() bool
@@ -128,7 +127,7 @@ func (v AlsoZero) Encode() *yaml.Node {
 	return v.Number.Encode()
 }
 
-// Whole is a whole number that fits 32 bits; zero is left out.
+// Whole reads and writes a whole number of 32 bits. It does not write zero.
 type Whole struct{ Dst *int }
 
 func (v Whole) Decode(key string, n *yaml.Node) error {
@@ -153,8 +152,8 @@ func (v Whole) Encode() *yaml.Node {
 
 func (Whole) Form() string { return "a whole number" }
 
-// Natural is a whole number of 64 bits. It is always written, because zero is a
-// seed too.
+// Natural reads and writes a whole number of 64 bits. It writes zero too, because zero is a valid
+// seed.
 type Natural struct{ Dst *uint64 }
 
 func (v Natural) Decode(key string, n *yaml.Node) error {
@@ -172,8 +171,8 @@ func (v Natural) Encode() *yaml.Node { return Bare(strconv.FormatUint(*v.Dst, 10
 
 func (Natural) Form() string { return "a whole number from 0 to 18446744073709551615" }
 
-// plainScalar is scalar for numbers: a list is a grid elsewhere, quotes make
-// text.
+// plainScalar returns the text of a single number. It refuses lists, which make a grid elsewhere,
+// and quotes, which make text.
 func plainScalar(key string, n *yaml.Node) (string, error) {
 	if n.Kind == yaml.SequenceNode {
 		return "", At(n, "%s is a list; only numbers that shape the model, such as gamma and C, make a grid, so give one number", key)
@@ -185,7 +184,7 @@ func plainScalar(key string, n *yaml.Node) (string, error) {
 	return s, err
 }
 
-// Yes is true or false; false is left out.
+// Yes reads and writes true or false. It does not write false.
 type Yes struct{ Dst *bool }
 
 func (v Yes) Decode(key string, n *yaml.Node) error {
@@ -209,10 +208,11 @@ func (v Yes) Encode() *yaml.Node {
 
 func (Yes) Form() string { return "true or false" }
 
-// Duration is a positive time such as 90s, 10m or 2h.
+// Duration reads and writes a positive duration such as 90s, 10m or 2h.
 type Duration struct{ Dst *time.Duration }
 
-// maxDuration is far above any sensible wait and far below overflow.
+// maxDuration is the longest allowed duration. It is far above any sensible wait and far below
+// overflow.
 const maxDuration = 30 * 24 * time.Hour
 
 func (v Duration) Decode(key string, n *yaml.Node) error {

@@ -26,11 +26,11 @@ func TestLimitsOfJobs(t *testing.T) {
 		want     string // "" is enough
 	}{
 		{"as the limits say", changed(func(*fedcfk.Keys) {}), ""},
-		{"threshold", changed(func(p *fedcfk.Keys) { p.Threshold = 9 }), "threshold is 9, this party asks for 10 or more"},
-		{"margin", changed(func(p *fedcfk.Keys) { p.Margin = fedcfk.MarginNone }), "margin is none, this party asks for corrupted"},
-		{"adversary", changed(func(p *fedcfk.Keys) { p.Adversary = sums.SemiHonest }), "adversary is semi-honest, this party asks for active"},
-		{"corrupted", changed(func(p *fedcfk.Keys) { p.Corrupted = 0.04 }), "corrupted is 0.04, this party asks for 0.05 or more"},
-		{"dropped", changed(func(p *fedcfk.Keys) { p.Dropped = 0.21 }), "dropped is 0.21, this party allows 0.2 at most"},
+		{"threshold", changed(func(p *fedcfk.Keys) { p.Threshold = 9 }), "threshold is 9; this party requires at least 10"},
+		{"margin", changed(func(p *fedcfk.Keys) { p.Margin = fedcfk.MarginNone }), "margin is none; this party requires corrupted"},
+		{"adversary", changed(func(p *fedcfk.Keys) { p.Adversary = sums.SemiHonest }), "adversary is semi-honest; this party requires active"},
+		{"corrupted", changed(func(p *fedcfk.Keys) { p.Corrupted = 0.04 }), "corrupted is 0.04; this party requires at least 0.05"},
+		{"dropped", changed(func(p *fedcfk.Keys) { p.Dropped = 0.21 }), "dropped is 0.21; this party allows at most 0.2"},
 		{"cohort", cohort(99), "cohort is 99, a device asks for 100 or more"},
 		{"a large cohort", cohort(100), ""},
 		{"a protocol without devices", job.Named{Kind: okra.Protocol(), Values: new(okra.Keys)}, ""},

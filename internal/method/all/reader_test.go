@@ -159,9 +159,9 @@ func TestPlanRefuses(t *testing.T) {
 		return err
 	}
 	for want, err := range map[string]error{
-		"a job of 1 parties; name at least two": among("okra", "north"),
-		"the coordinator hub cannot be a party": among("okra", "north", "hub"),
-		`protocol "pooled" cannot be run`:       among("pooled", "north", "south"),
+		"the job has 1 parties; name at least two": among("okra", "north"),
+		"the coordinator hub cannot be a party":    among("okra", "north", "hub"),
+		`protocol "pooled" cannot be run`:          among("pooled", "north", "south"),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

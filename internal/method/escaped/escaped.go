@@ -1,6 +1,6 @@
-// Package escaped binds protocol ESCAPED to learners: every two parties compute masked products of
-// their rows, and the coordinator assembles them into the Gram matrix of all rows. It exists for
-// comparison only: parties can read each other's rows. See protocol/escaped.
+// Package escaped binds protocol ESCAPED to learners. Every two parties compute masked products of
+// their rows, and the coordinator assembles the products into the Gram matrix of all rows. The
+// method exists for comparison only: parties can read each other's rows. See protocol/escaped.
 package escaped
 
 import (
@@ -24,7 +24,7 @@ import (
 // Protocol returns the binding of ESCAPED.
 func Protocol() *method.Protocol { return itself }
 
-// none is the type of the public values: the job determines everything.
+// none is the type of the public values. There are none, because the job determines everything.
 type none = struct{}
 
 var itself = method.New(method.Binding[party, server, none]{
@@ -46,12 +46,12 @@ var itself = method.New(method.Binding[party, server, none]{
 	},
 })
 
-// Keys are the settings of a job.
+// Keys holds the protocol's settings in a job.
 type Keys struct{ job.Moded }
 
 var _ job.Settings = (*Keys)(nil)
 
-// Section declares the keys.
+// Section declares the protocol's keys in a job file.
 func (k *Keys) Section() *section.Section {
 	return &section.Section{
 		Doc:    "Every two parties compute masked products of their rows. For comparison only: a party can read the rows of the parties before it.",
@@ -64,22 +64,22 @@ func (k *Keys) Demands() job.Demands {
 	return job.Demands{Mode: k.Mode, Check: k.check}
 }
 
-// check requires mode paper, closed predictions and a learner on the Gram matrix.
+// check requires mode paper, closed predictions and a learner that takes a Gram matrix.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch {
 	case k.Mode != job.Paper:
-		return in.Refuse("protocol", "protocol escaped lets a party read the rows of the parties before it, and there is no hardened version; use okra, or add mode: paper to compare with it")
+		return in.Refuse("protocol", "in protocol escaped a party can read the rows of the parties before it, and no hardened version exists; use okra, or add mode: paper to compare with it")
 	case j.Prediction == job.Open:
 		return in.Refuse("prediction", "a model of escaped needs products with its rows, which new rows do not have; remove prediction: open")
 	}
 	return learner.OnMatrix(j, in)
 }
 
-// step is a step of this binding.
+// step is a step of the ESCAPED plan.
 type step = method.StepOf[party, server, none]
 
-// steps plans a job: the parties agree on columns and a scaling and compute products in pairs; the
-// coordinator selects by folds if the job has any, learns, and evaluates.
+// steps returns the plan of a job. The parties agree on columns and a scaling, and compute products
+// in pairs. The coordinator tunes by folds if the job has any, learns, and evaluates.
 func steps(c method.Instance) ([]step, error) {
 	before, err := rows.Steps(c)
 	if err != nil {
@@ -99,17 +99,17 @@ func steps(c method.Instance) ([]step, error) {
 	return append(plan, step{Name: "learn", Compute: work("learn")}, step{Name: "evaluate", Compute: (*server).evaluate}), nil
 }
 
-// work runs one stage of a learner.
+// work returns a function that runs one stage of the learner at the coordinator.
 func work(stage string) func(*server, context.Context, method.Reporter) error {
 	return func(s *server, ctx context.Context, progress method.Reporter) error {
 		return s.Do(ctx, s.Job, stage, progress.Counts)
 	}
 }
 
-// party is a party with rows.
+// party is a party that holds rows.
 type party struct {
 	*rows.Party
-	met bool // with all others
+	met bool // has computed the products with all other parties
 }
 
 func newParty(c method.Instance, self string, t method.Table) (*party, error) {
@@ -131,15 +131,15 @@ func (p *party) meet(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// release states that all rows are released.
+// release states that the party releases all its rows.
 func (p *party) release() ([]method.Release, error) {
 	return []method.Release{p.Release(method.ReleaseRows)}, nil
 }
 
-// ownFigures refuses figures over the party's own held-out rows if these are too few.
+// ownFigures refuses metrics over the party's own held-out rows if these are too few.
 func (p *party) ownFigures() error { return rows.CheckOwnFigures(p.Limits, p.Job, p.Split) }
 
-// facts returns the facts for the statement of leakage; none before the session.
+// facts returns the facts for the statement of leakage. It returns none before the session.
 func (p *party) facts() method.Facts {
 	if !p.met {
 		return method.Facts{}
@@ -153,15 +153,15 @@ type server struct {
 	rows.Witness
 	learner.Work
 	facts method.Facts
-	words map[string]learner.FigurePermission // of the parties, about figures over their own rows
-	owner []int                               // the rows of each party
+	words map[string]learner.FigurePermission // each party's decision on metrics over its own rows
+	owner []int                               // number of rows of each party
 }
 
 func newServer(c method.Instance) (*server, error) {
 	return &server{Instance: c, Witness: rows.WitnessOf(c)}, nil
 }
 
-// adder builds the machine that assembles products into a Gram matrix.
+// adder builds the machine that assembles the parties' products into a Gram matrix.
 func (s *server) adder(setup method.Setup) (*method.Run, error) {
 	m, err := escaped.NewServer(setup.Setup, escaped.Limits{})
 	if err != nil {
@@ -183,7 +183,7 @@ func meaning(err error) error {
 	return fault.BadInputf("%w, or use protocol moments, which makes no such matrix", err)
 }
 
-// ended stores the facts for the statement of leakage.
+// ended stores the parties' facts and decisions for the statement of leakage.
 func (s *server) ended(e method.End) {
 	s.facts, s.words = s.facts.Join(e.Facts), rows.JoinWords(s.words, e.Words)
 }
@@ -198,7 +198,7 @@ func (s *server) evaluate(ctx context.Context, progress method.Reporter) error {
 	return s.Do(ctx, s.Job, "evaluate", progress.Counts)
 }
 
-// writeModel writes functions over training rows; the file contains products of these rows only.
+// writeModel writes a model without training rows: the file contains only products of these rows.
 func (s *server) writeModel(w io.Writer) error {
 	m, err := s.Work.Rowless()
 	if err != nil {
@@ -213,7 +213,7 @@ func (s *server) result() (*method.Result, error) {
 	return r, nil
 }
 
-// leakage describes in plain words what each role learns, computed for this job.
+// leakage describes in plain words what each role learns in this job.
 func (s *server) leakage() map[string][]string {
 	lines := escaped.Leakage(escaped.Facts{
 		Parties: s.Parties, TotalRows: len(s.Problem.Test), Labels: s.Problem.Labels != nil, Grid: s.facts.Grid != method.NoGrid,

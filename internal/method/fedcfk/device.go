@@ -10,14 +10,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Device computes on one person's list, which never leaves the person's device.
+// Device holds one person's list of liked items, which never leaves the person's device.
 type Device struct {
 	Devices
 	Liked []int   // items, ascending
-	Rated []int64 // the rating of each; nil: 1
+	Rated []int64 // rating of each liked item; nil means that all are 1
 }
 
-// Likes returns the vector of the first sum: 1 for each item that the person likes, followed by the
+// Likes returns the device's vector of the first sum. It has 1 for each liked item, followed by the
 // squared ratings if the job has ratings.
 func (d Device) Likes() secagg.Vector {
 	if d.Rated != nil || d.Keys().Ratings > 0 {
@@ -26,18 +26,18 @@ func (d Device) Likes() secagg.Vector {
 	return Likes(d.Liked)
 }
 
-// Pairs returns the vector of the second sum, row after row: for each pair i < j of kept items that
-// the person likes both of, 1 or the product of both ratings.
+// Pairs returns the device's vector of the second sum. For each pair i < j of kept items that the
+// person likes both, it has 1 or the product of both ratings.
 func (d Device) Pairs(kept []int) Pairs {
 	return Pairs{len(kept), d.places(kept), d.ratings(kept), 1}
 }
 
-// Square returns the vector of a round of mode paper: the pairs i <= j.
+// Square returns the device's vector of a round in mode paper, with all pairs i <= j of items.
 func (d Device) Square(items []int) Pairs {
 	return Pairs{len(items), d.places(items), d.ratings(items), 0}
 }
 
-// places returns the places, among the given items, of those that the person likes.
+// places returns the indices in items of the items that the person likes.
 func (d Device) places(items []int) (places []int) {
 	for at, item := range items {
 		if _, likes := slices.BinarySearch(d.Liked, item); likes {
@@ -47,8 +47,8 @@ func (d Device) places(items []int) (places []int) {
 	return places
 }
 
-// ratings returns the person's ratings of the liked items among the given ones; all are 1 if the
-// job has no ratings.
+// ratings returns the person's ratings of the liked items in items. All ratings are 1 if the job
+// has none.
 func (d Device) ratings(items []int) (list []int64) {
 	for _, item := range items {
 		at, likes := slices.BinarySearch(d.Liked, item)
@@ -62,9 +62,9 @@ func (d Device) ratings(items []int) (list []int64) {
 	return list
 }
 
-// Recommend returns a score for every item of the catalogue: the device solves for its own weights.
-// Only items in the kernel count as liked. Other items are ordered by popularity after them, since
-// nothing else is known. For a person who likes no item in the kernel, all items are ordered by
+// Recommend returns a score for every item of the catalogue, from weights that the device solves
+// for itself. Only liked items in the kernel enter the solution. Items outside the kernel rank
+// below all others, by popularity. For a person who likes no item in the kernel, all items rank by
 // popularity.
 func (d Device) Recommend(m *komd.Model, kept []int, popularity []int64) ([]float64, error) {
 	var public []int
@@ -94,8 +94,8 @@ func (d Device) Recommend(m *komd.Model, kept []int, popularity []int64) ([]floa
 	return scores, nil
 }
 
-// Best returns the items with the highest scores that the person is not known to like, by their
-// names in the catalogue.
+// Best returns the highest-scored items that are not in the person's list, by their names in the
+// catalogue.
 func (d Device) Best(scores []float64, items []string) []method.Recommendation {
 	list := []method.Recommendation{}
 	for i, s := range scores {
@@ -107,7 +107,8 @@ func (d Device) Best(scores []float64, items []string) []method.Recommendation {
 	return slices.Clone(list[:min(learner.ProfileOf(d.Job).Recommend, len(list))])
 }
 
-// Likes is the vector of liked items, ascending.
+// Likes lists liked items in ascending order. As a secure-aggregation vector it has 1 for each of
+// them.
 type Likes []int
 
 // Read implements secagg.Vector.
@@ -119,12 +120,12 @@ func (v Likes) Read(_, first int, dst []int64) {
 	}
 }
 
-// Pairs is the upper triangle of a profile's outer product with itself.
+// Pairs is the upper triangle of the outer product of a person's vector of ratings with itself.
 type Pairs struct {
 	items int
 	liked []int // ascending
 	rated []int64
-	apart int // the least distance between the items of a pair: 0 with the diagonal, 1 without
+	apart int // least difference j - i of a pair: 0 includes the diagonal, 1 excludes it
 }
 
 // Read implements secagg.Vector.
@@ -135,16 +136,16 @@ func (p Pairs) Read(_, first int, dst []int64) {
 	}
 }
 
-// Entries counts the pairs i <= j of a number of items.
+// Entries returns the number of pairs i <= j of items.
 func Entries(items int) int { return items * (items + 1) / 2 }
 
 // RowOf returns the offset of row i in an upper triangle with the given number of rows.
 func RowOf(i, rows int) int { return i*rows - i*(i-1)/2 }
 
-// mark sets the products of the k-th liked item with the liked items after it, in a row that begins
-// at the given offset of dst.
+// mark sets the products of the k-th liked item with the liked items after it. The item's row
+// begins at offset begin of dst, which may lie outside dst.
 func (p Pairs) mark(dst []int64, begin, k int) {
-	item := p.liked[k] + p.apart // of the row's first entry
+	item := p.liked[k] + p.apart // second item of the row's first pair
 	if begin+p.items-item <= 0 || begin >= len(dst) {
 		return
 	}

@@ -16,64 +16,64 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// The purposes of FedCFK's two sums. They are part of the claim in a client's ledger, so they must
-// not depend on anything that a server chooses.
+// Purposes of FedCFK's two sums. Each is part of the claim in a client's ledger, so it must not
+// depend on a choice of the server.
 const (
 	PurposePopularity = "fedcfk/popularity"
 	PurposeTriangle   = "fedcfk/triangle"
-	// onceForEver takes the place of other jobs' period: a client's profile goes into one sum of
-	// each kind, ever (Mercer's rule 14).
+	// onceForEver is the epoch of both sums. It never changes, so a client's profile enters only
+	// one sum of each kind, ever (Mercer's rule 14).
 	onceForEver = "once"
 )
 
-// Devices holds the public settings of a FedCFK job before it starts (Polato, Gallinaro and Aiolli,
-// "Privacy-preserving kernel computation for vertically partitioned data"). Two secure sums over
-// many clients replace the paper's single one, and every list is added only once; both are Mercer's
-// additions. The first sum counts how many people like each item. The second counts, over the
-// people in the first sum and for items that enough people like, how many like both items of a
-// pair.
+// Devices holds the public settings of a FedCFK job (Polato, Gallinaro and Aiolli,
+// "Privacy-preserving kernel computation for vertically partitioned data"). Mercer replaces the
+// paper's single secure sum by two sums, and adds every list only once. The first sum counts how
+// many people like each item. The second counts, over the people in the first sum and for items
+// that enough people like, how many like both items of a pair.
 type Devices struct {
 	method.Instance
-	Items int // of the catalogue
+	Items int // number of items in the catalogue
 }
 
 func devicesOf(c method.Instance) Devices {
 	return Devices{c, len(job.As[*Keys](c.Job.Protocol).Items)}
 }
 
-// Keys returns the settings of the devices' job.
+// Keys returns the protocol's settings in the job.
 func (c Devices) Keys() *Keys { return job.As[*Keys](c.Job.Protocol) }
 
-// Minimum is the least number of clients whose vectors are summed first, out of the given number:
-// all but those that may drop out.
+// Minimum returns the least number of clients in the first sum. It is the given number less the
+// clients that may drop out.
 func (c Devices) Minimum(clients int) int {
 	return max(2, clients-sums.Share(c.Keys().Dropped, clients))
 }
 
-// Remaining is the least number of clients in the second sum, out of those that began the first: as
-// many may drop out again.
+// Remaining returns the least number of clients in the second sum, given the number of people who
+// began the first. The same share may drop out of each sum.
 func (c Devices) Remaining(people int) int {
 	return max(2, people-2*sums.Share(c.Keys().Dropped, people))
 }
 
-// minItems is the least number of items of a second sum. With fewer items there is too little to
-// recommend from, and a server would learn too much about the few people who take part.
+// minItems is the least number of items in the second sum. With fewer items, recommendations would
+// be poor, and a server would learn too much about the few people who take part.
 const minItems = 10
 
-// MaxKept limits the items of the second sum. A sum of outer products over fewer people than items
-// has low rank, so its diagonal, which counts the likes of the people in it, follows from the other
-// entries. Subtracted from the first sum, it gives the list of an absent person. With two thirds as
-// many items as people the diagonal is free (Ledermann, "On the rank of the reduced correlational
-// matrix", 1937; Mercer's rule 12). Corrupted people may bring lists that add nothing to the rank,
-// so if the job expects many of them, the other people alone must be enough.
+// MaxKept returns the greatest number of items in the second sum. A sum of outer products over
+// fewer people than items has low rank, so its diagonal, which counts the likes of the people in
+// it, follows from the other entries. The first sum less this diagonal is the list of an absent
+// person. With two thirds as many items as people, the diagonal is undetermined (Ledermann, "On the
+// rank of the reduced correlational matrix", 1937; Mercer's rule 12). Corrupted people may bring
+// lists that do not raise the rank, so if the job expects many of them, the other people alone must
+// be enough.
 func (c Devices) MaxKept(people int) int {
 	least := c.Remaining(people)
 	honest := max(0, least-sums.Share(c.Keys().Corrupted, people))
 	return min(2*least/3, 3*honest/4)
 }
 
-// least returns the smallest number of likes for an item to take part. The corrupted clients of a
-// session may pretend to like any item, so they do not count (rule 13).
+// least returns the number of likes that an item needs to take part. The corrupted clients of a
+// session may pretend to like any item, so their number is added (rule 13).
 func (c Devices) least(people int) int64 {
 	k := c.Keys()
 	cut := k.Threshold
@@ -83,8 +83,8 @@ func (c Devices) least(people int) int64 {
 	return int64(cut)
 }
 
-// Cut returns the number of likes with which an item takes part, out of the people who began the
-// first sum: the least number that keeps at most [Devices.MaxKept] items.
+// Cut returns the number of likes that an item needs in the first sum to enter the second. It is
+// the least permitted number that keeps at most [Devices.MaxKept] items.
 func (c Devices) Cut(people int, likes []int64) int64 {
 	cut, most := c.least(people), c.MaxKept(people)
 	if len(likes) <= most {
@@ -94,8 +94,8 @@ func (c Devices) Cut(people int, likes []int64) int64 {
 	return max(cut, ascending[len(likes)-1-most]+1)
 }
 
-// Kept returns the items that enough of the people who began the first sum like, ascending. Every
-// client recomputes it.
+// Kept returns, in ascending order, the items with at least [Devices.Cut] likes in the first sum.
+// Every client recomputes the list.
 func (c Devices) Kept(people int, likes []int64) []int {
 	cut := c.Cut(people, likes)
 	var kept []int
@@ -110,39 +110,40 @@ func (c Devices) Kept(people int, likes []int64) []int {
 // CheckCatalogue refuses a catalogue whose kernel no device can hold.
 func (c Devices) CheckCatalogue() error {
 	if c.Items < 1 || c.Items > MaxItems {
-		return fault.BadInputf("fedcfk: a catalogue of %d items; this version takes 1 to %d", c.Items, MaxItems)
+		return fault.BadInputf("fedcfk: the catalogue has %d items; 1 to %d are allowed", c.Items, MaxItems)
 	}
 	return nil
 }
 
-// possible refuses counts that no first sum of these people can have.
+// possible refuses counts that cannot result from a first sum over the survivors.
 func (c Devices) possible(survivors []string, likes []int64) error {
 	if n := c.firstEntries(); len(likes) != n {
-		return fmt.Errorf("counts of %d items, the catalogue has %d", len(likes)*c.Items/n, c.Items)
+		return fmt.Errorf("the first sum counts %d items, but the catalogue has %d", len(likes)*c.Items/n, c.Items)
 	}
 	for i, n := range c.Popularity(likes) {
 		if n < 0 || n > int64(len(survivors)) {
-			return fmt.Errorf("item %d is liked by %d of %d people", i, n, len(survivors))
+			return fmt.Errorf("item %d has %d likes from %d people, which is impossible", i, n, len(survivors))
 		}
 	}
 	return c.possibleSquares(c.Popularity(likes), c.Squares(likes))
 }
 
-// Spec returns the settings with which the given number of clients add up entries: 0 or 1, or
-// products of two ratings.
+// Spec returns the specification of a secure sum of a number of entries over a number of clients.
+// Each entry is 0 or 1, or a product of two ratings.
 func (c Devices) Spec(clients, entries int) secagg.Spec {
 	return c.Keys().Spec(c.Minimum(clients), onceForEver, secagg.Group{Entries: entries, Bound: c.bound()})
 }
 
-// pairSpec returns the settings of the second sum. Its clients tolerate as many absences as both
-// sums together allow, minus the clients that are already absent.
+// pairSpec returns the specification of the second sum. It tolerates the absences that both sums
+// together allow, less the clients that are already absent.
 func (c Devices) pairSpec(people, clients, entries int) secagg.Spec {
 	s, least := c.Spec(clients, entries), c.Remaining(people)
 	s.Minimum, s.Dropped = least, max(0, float64(clients-least)/float64(clients))
 	return s
 }
 
-// salt distinguishes second sums: it digests everything that the sum must be bound to (rule 12).
+// salt returns the bytes that bind the second sum's session to the first sum's result and to the
+// kept items (rule 12).
 func salt(likes []int64, kept []int) []byte {
 	var w, salt wire.Writer
 	for _, d := range likes {
@@ -156,14 +157,14 @@ func salt(likes []int64, kept []int) []byte {
 	return salt.Bytes()
 }
 
-// blame blames the server for a message that it must not send to a party.
+// blame returns an error that blames the server for an inconsistent message.
 func (c Devices) blame(format string, args ...any) error {
 	return protocol.Blame(c.Coordinator, protocol.KindInconsistent, fmt.Errorf("fedcfk: "+format, args...))
 }
 
-// The first sum of a job with ratings counts, after the likes of each item, the squares of its
-// ratings. The second adds up products of ratings instead of pairs. Without ratings every rating
-// is 1, which is its own square.
+// The first sum of a job with ratings has the number of likes of each item, followed by the sum of
+// each item's squared ratings. The second sum adds up products of ratings instead of pairs. Without
+// ratings every rating is 1, which is its own square.
 
 // bound returns the largest entry of a person's vector.
 func (c Devices) bound() int64 {
@@ -171,7 +172,7 @@ func (c Devices) bound() int64 {
 	return v * v
 }
 
-// firstEntries counts the entries of the first sum.
+// firstEntries returns the number of entries in the first sum.
 func (c Devices) firstEntries() int {
 	if c.Keys().Ratings > 0 {
 		return 2 * c.Items
@@ -185,19 +186,19 @@ func (c Devices) Popularity(sum []int64) []int64 { return sum[:min(c.Items, len(
 // Squares extracts the sum of the squares of each item's ratings from a first sum.
 func (c Devices) Squares(sum []int64) []int64 { return sum[len(sum)-min(c.Items, len(sum)):] }
 
-// possibleSquares refuses sums of squares that no such number of ratings can have.
+// possibleSquares refuses sums of squared ratings that the numbers of likes make impossible.
 func (c Devices) possibleSquares(likes, squares []int64) error {
 	for i, n := range likes {
 		if s := squares[i]; s < n || s > n*c.bound() {
-			return fmt.Errorf("the squares of %d ratings of item %d add up to %d", n, i, s)
+			return fmt.Errorf("%d squared ratings of item %d cannot add up to %d", n, i, s)
 		}
 	}
 	return nil
 }
 
-// Rated returns everybody's ratings of the items in their lists, in the order of the lists; nil for
-// a job without ratings. It refuses ratings that are not whole numbers from 1 to the greatest
-// rating.
+// Rated returns each person's ratings of the items in the person's list, in the list's order. The
+// ratings are nil in a job without ratings. It refuses ratings that are not integers from 1 to the
+// greatest rating.
 func (c Devices) Rated(all *dataset.Ratings, lists [][]int) ([][]int64, error) {
 	rated := make([][]int64, len(lists))
 	most := float64(c.Keys().Ratings)
@@ -212,7 +213,7 @@ func (c Devices) Rated(all *dataset.Ratings, lists [][]int) ([][]int64, error) {
 		for _, item := range list {
 			v := values[[2]int{u, item}]
 			if v != math.Trunc(v) || v < 1 || v > most {
-				return nil, fault.BadInputf("fedcfk: %s: user %s rates item %s with %g; with ratings: %g in the job a rating is a whole number from 1 to %[5]g", all.Name, all.Users[u], all.Items[item], v, most)
+				return nil, fault.BadInputf("fedcfk: %s: user %s rates item %s with %g; the job has ratings: %g, so a rating must be a whole number from 1 to %[5]g", all.Name, all.Users[u], all.Items[item], v, most)
 			}
 			rated[u] = append(rated[u], int64(v))
 		}
@@ -220,8 +221,8 @@ func (c Devices) Rated(all *dataset.Ratings, lists [][]int) ([][]int64, error) {
 	return rated, nil
 }
 
-// Rated is the vector of the first sum of a job with ratings: 1 for each item that the person
-// likes, followed by the squares of the ratings.
+// Rated is a device's vector of the first sum in a job with ratings. It has 1 for each liked item,
+// followed by the squares of the ratings.
 type Rated struct {
 	items int
 	liked []int // ascending

@@ -148,7 +148,7 @@ func TestRule12_SecondSessionHoldsTheFirst(t *testing.T) {
 			t.Errorf("%s: the same session", name)
 		}
 	}
-	want := "9 items have the 10 likes that are needed, and at least 10 such items are required"
+	want := "only 9 items have the required 10 likes; at least 10 such items are required"
 	if _, err := c.followPairs(method.Session{}, k, encodeCounts(likes(9, 9, 0))); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("a sum over few items: %v", err)
 	}
@@ -203,8 +203,8 @@ func TestDevicesTooSmall(t *testing.T) {
 		people  int
 		want    string
 	}{
-		"few people":   {few, 16, "fedcfk: with 16 people, of whom 1 may drop out of each of two sums, at most 9 items can take part, and at least 10 are needed; gather more people or lower dropped"},
-		"too unstable": {dropped, 50, "from which as many may be missing again as from the first: secagg: too many clients corrupted (0.05) and dropped (0.6)"},
+		"few people":   {few, 16, "fedcfk: of 16 people 1 may drop out of each of two sums, so that at most 9 items can take part; at least 10 are required; gather more people or lower dropped"},
+		"too unstable": {dropped, 50, "because dropped applies to both sums: secagg: too many clients corrupted (0.05) and dropped (0.6)"},
 	} {
 		tt.devices.Parties = fedcfktest.Names(tt.people)
 		if _, err := tt.devices.Plan(); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -230,9 +230,9 @@ func TestDeviceRefuses(t *testing.T) {
 		t.Fatalf("%v, %v: items with 10 + 5 likes take part", kept, err)
 	}
 	for want, counts := range map[string][]int64{
-		"counts of 2 items, the catalogue has 12": honest[:2],
-		"item 1 is liked by -1 of 96 people":      likes(50, -1, 15),
-		"item 0 is liked by 97 of 96 people":      likes(97, 14, 15),
+		"the first sum counts 2 items, but the catalogue has 12":  honest[:2],
+		"item 1 has -1 likes from 96 people, which is impossible": likes(50, -1, 15),
+		"item 0 has 97 likes from 96 people, which is impossible": likes(97, 14, 15),
 	} {
 		if err := c.possible(k.first.survivors, counts); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

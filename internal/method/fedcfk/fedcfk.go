@@ -1,12 +1,12 @@
-// Package fedcfk binds protocol FedCFK to learners: every person has a list of ratings on a device,
-// and the device recommends new items from counts of how many people like two items together. The
+// Package fedcfk binds protocol FedCFK to learners. Every person has a list of ratings on a device.
+// The device recommends new items from counts of people who like two items together. The
 // coordinator sees only sums. See protocol/secagg.
 //
 //	popularity -> triangle -> learn -> tell (each party recommends to itself)
 //
-// The first two are secure sums, tell is a broadcast. Package local runs the same steps in one
-// process for federations too large for a process each, and runs mode paper, whose steps are
-// different.
+// The first two steps are secure sums; tell is a broadcast. Package local runs the same steps in
+// one process for federations with too many members for one process each. It also runs mode paper,
+// whose steps are different.
 package fedcfk
 
 import (
@@ -37,13 +37,14 @@ var itself = method.New(method.Binding[Party, Server, public]{
 	Steps: steps, NewParty: newParty, NewServer: func(c method.Instance) (*Server, error) { return devicesOf(c).Server(), nil },
 	Public: (*Party).values, PublicServer: (*Server).values, Facts: method.NoFacts[Party], Minimums: minimums,
 	Result: (*Server).Result, Ended: method.IgnoresEnds[Server],
-	Model:   &method.ModelOf[Server]{Write: (*Server).WriteModel},         // every device gets it
+	Model:   &method.ModelOf[Server]{Write: (*Server).WriteModel},         // every device receives the model
 	Outcome: func(*Server) *method.Outcome { return &method.Outcome{} },   // decisions on held-out ratings stay with each device
-	Hands:   &method.HandsOf[Party]{Recommended: (*Party).recommendation}, // each to its own person
+	Hands:   &method.HandsOf[Party]{Recommended: (*Party).recommendation}, // each party recommends to its own person
 	Present: present,
 })
 
-// undeployable refuses jobs that expose lists, or that need all lists in one place.
+// undeployable returns the reason why a job can run in simulate only; "" if it can be deployed.
+// Such a job exposes lists or needs all lists in one place.
 func undeployable(j *job.Job) string {
 	switch k := job.As[*Keys](j.Protocol); {
 	case k.Mode == job.Paper:
@@ -62,25 +63,25 @@ func undeployable(j *job.Job) string {
 	return ""
 }
 
-// minimums refuses a job below an operator's limits.
+// minimums refuses a job whose settings are below an operator's limits.
 func minimums(f method.Limits, j *job.Job) error {
 	k := job.As[*Keys](j.Protocol)
 	switch {
 	case !k.paper() && k.Threshold < f.Threshold:
-		return fmt.Errorf("threshold is %d, this party asks for %d or more", k.Threshold, f.Threshold)
+		return fmt.Errorf("threshold is %d; this party requires at least %d", k.Threshold, f.Threshold)
 	case !k.paper() && f.Active && k.Margin != MarginCorrupted:
-		return fmt.Errorf("margin is %s, this party asks for %s", k.Margin, MarginCorrupted)
+		return fmt.Errorf("margin is %s; this party requires %s", k.Margin, MarginCorrupted)
 	}
 	return k.CheckLimits(f, "party")
 }
 
-// purposeKernel names the session that broadcasts the kernel.
+// purposeKernel is the purpose of the session that broadcasts the kernel.
 const purposeKernel = "fedcfk/kernel"
 
 // The steps of a job.
 const (
-	Popularity = "popularity" // a sum
-	Triangle   = "triangle"   // a sum
+	Popularity = "popularity" // first secure sum
+	Triangle   = "triangle"   // second secure sum
 	Learn      = "learn"
 	Broadcast  = "broadcast"
 )
@@ -95,7 +96,7 @@ func steps(c method.Instance) ([]step, error) {
 	return devicesOf(c).steps()
 }
 
-// Plan returns the steps of a job for a process that plays all members.
+// Plan returns the steps of a job for a process that runs all members.
 func (c Devices) Plan() ([]method.Step, error) {
 	list, err := c.steps()
 	if err != nil {
@@ -104,10 +105,10 @@ func (c Devices) Plan() ([]method.Step, error) {
 	return method.PlanOf(c.Instance, list)
 }
 
-// steps plans two sums and a broadcast: how many people like each item, how many like both of two
-// popular items, and the kernel computed from these, sent to every remaining party. Each party
-// recommends to itself. Claims ensure that a person's list goes into only one sum of each kind,
-// ever. A party releases nothing that the release ledger counts.
+// steps returns a plan of two sums and a broadcast. The sums count how many people like each item,
+// and how many like both of two popular items. The broadcast sends the resulting kernel to every
+// remaining party, which recommends to itself. Claims ensure that a person's list enters only one
+// sum of each kind, ever. A party releases nothing that the release ledger counts.
 func (c Devices) steps() ([]step, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -129,18 +130,18 @@ func (c Devices) steps() ([]step, error) {
 	}, nil
 }
 
-// check refuses the devices before anything is sent if the second sum would be impossible.
+// check refuses a job with too few people for the second sum, before any message is sent.
 func (c Devices) check() error {
 	if err := c.CheckCatalogue(); err != nil {
 		return err
 	}
 	people := len(c.Parties)
 	if most := c.MaxKept(people); most < minItems {
-		return fault.BadInputf("fedcfk: with %d people, of whom %d may drop out of each of two sums, at most %d items can take part, and at least %d are needed; gather more people or lower dropped",
+		return fault.BadInputf("fedcfk: of %d people %d may drop out of each of two sums, so that at most %d items can take part; at least %d are required; gather more people or lower dropped",
 			people, sums.Share(c.Keys().Dropped, people), most, minItems)
 	}
 	if _, err := secagg.NewParams(c.pairSpec(people, people, Entries(minItems-1)), people); err != nil {
-		return fault.BadInputf("fedcfk: the second sum, from which as many may be missing again as from the first: %w; lower dropped", err)
+		return fault.BadInputf("fedcfk: too many people may be missing from the second sum, because dropped applies to both sums: %w; lower dropped", err)
 	}
 	return nil
 }
@@ -151,28 +152,28 @@ type public struct {
 	kept          []int // items in the second sum
 }
 
-// heard holds the facts about a sum that all its members share.
+// heard holds what all members know about a finished sum.
 type heard struct {
 	sums.Summation
-	survivors []string // whose vectors are in it
+	survivors []string // clients whose vectors are in the sum
 }
 
-// summing describes the session of one of the two sums.
+// summing returns the session of one of the two sums.
 func (c Devices) summing(s method.Session, clients []string, spec secagg.Spec) (*method.Session, error) {
 	params, err := secagg.NewParams(spec, len(clients))
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
 	s.Absent, s.Claims = len(clients)-params.Cohort(), []string{secagg.Claim(onceForEver, s.Purpose)}
-	s.SlowTimers = []protocol.Timer{secagg.TimerServer} // the server waits a round for each that vanishes
+	s.SlowTimers = []protocol.Timer{secagg.TimerServer} // the server waits one round for each client that drops out
 	return sums.Aggregating(s, params, c.Coordinator, clients), nil
 }
 
-// pairing returns the announced counts and the items of the second sum, if they can follow from the
-// first.
+// pairing decodes the announced counts and returns them with the items of the second sum. It
+// refuses counts that cannot result from the first sum.
 func (c Devices) pairing(k public, announced []byte) (likes []int64, kept []int, err error) {
 	if k.first.Session == nil {
-		return nil, nil, errors.New("fedcfk: the first sum has not ended here")
+		return nil, nil, errors.New("fedcfk: the coordinator announces the second sum, but the first sum has not ended here")
 	}
 	if likes, err = decodeCounts(announced); err == nil {
 		err = c.possible(k.first.survivors, likes)
@@ -184,20 +185,20 @@ func (c Devices) pairing(k public, announced []byte) (likes []int64, kept []int,
 	return likes, kept, err
 }
 
-// enough returns the items that take part, if these are enough to learn from.
+// enough returns the items that take part in the second sum, or an error if these are too few.
 func (c Devices) enough(people int, likes []int64) ([]int, error) {
 	kept := c.Kept(people, likes)
 	if len(kept) < minItems {
-		return nil, fault.BadInputf("fedcfk: %d items have the %d likes that are needed, and at least %d such items are required; lower threshold, or gather more people",
+		return nil, fault.BadInputf("fedcfk: only %d items have the required %d likes; at least %d such items are required; lower threshold, or gather more people",
 			len(kept), c.Cut(people, likes), minItems)
 	}
 	return kept, nil
 }
 
-// followPairs returns the second sum, if it follows from the first. It is over all clients whose
-// vectors are in the first, including absent ones, so nobody chooses whom to leave out. Their
-// names, the first sum's session and result, and the resulting items are all part of the session's
-// name (rule 12).
+// followPairs returns the session of the second sum, derived from the first. It includes all
+// clients whose vectors are in the first sum, even absent ones, so that the server cannot choose
+// whom to omit. Their names, the first sum's session and result, and the kept items determine the
+// session's ID (rule 12).
 func (c Devices) followPairs(_ method.Session, k public, announced []byte) (*method.Session, error) {
 	likes, kept, err := c.pairing(k, announced)
 	if err != nil {
@@ -207,10 +208,11 @@ func (c Devices) followPairs(_ method.Session, k public, announced []byte) (*met
 	return c.summing(s, k.first.survivors, c.pairSpec(k.first.People(), len(k.first.survivors), Entries(len(kept)-1)))
 }
 
-// notified returns the announcement of the kernel, if it can follow from the second sum.
+// notified decodes the announcement of the kernel. It refuses an announcement that cannot follow
+// from the second sum.
 func (c Devices) notified(k public, announced []byte) (notice, error) {
 	if k.second.Session == nil {
-		return notice{}, errors.New("fedcfk: the second sum has not ended here")
+		return notice{}, errors.New("fedcfk: the coordinator announces the kernel, but the second sum has not ended here")
 	}
 	n, err := decodeNotice(announced)
 	if err != nil {
@@ -225,8 +227,8 @@ func (c Devices) notified(k public, announced []byte) (notice, error) {
 	return n, nil
 }
 
-// followKernel returns the session that broadcasts the kernel of the second sum. Its name contains
-// the kernel's hash, so that all receive the same kernel.
+// followKernel returns the session that broadcasts the kernel. The kernel's hash is part of the
+// session's ID, so that all receive the same kernel.
 func (c Devices) followKernel(_ method.Session, k public, announced []byte) (*method.Session, error) {
 	n, err := c.notified(k, announced)
 	if err != nil {
@@ -238,7 +240,7 @@ func (c Devices) followKernel(_ method.Session, k public, announced []byte) (*me
 	}, nil
 }
 
-// subset reports the first of the names that is not in all.
+// subset reports whether all contains names, and returns the first missing name.
 func subset(names, all []string) (missing string, ok bool) {
 	public := make(map[string]bool, len(all))
 	for _, name := range all {
@@ -252,7 +254,7 @@ func subset(names, all []string) (missing string, ok bool) {
 	return "", true
 }
 
-// encodeCounts encodes the announcement of the first sum, from which the second follows.
+// encodeCounts encodes the first sum as the announcement of the second sum.
 func encodeCounts(likes []int64) []byte {
 	var w wire.Writer
 	w.Uint32(uint32(len(likes)))
@@ -269,30 +271,30 @@ func decodeCounts(b []byte) ([]int64, error) {
 	for i := range likes {
 		n := r.Uint64()
 		if n > math.MaxInt64 {
-			r.Fail(fmt.Errorf("a count of %d", n))
+			r.Fail(fmt.Errorf("the announcement has a count of %d, which is out of range", n))
 		}
 		likes[i] = int64(n)
 	}
 	return likes, r.Close("fedcfk: proposal of a second sum")
 }
 
-// readNames reads distinct names of members.
+// readNames decodes a list of member names. It refuses a repeated name.
 func readNames(r *wire.Reader) []string {
 	names := make([]string, r.Count(protocol.MaxMembers, 2))
 	public := make(map[string]bool, len(names))
 	for i := range names {
 		names[i] = r.String(protocol.MaxNameBytes)
 		if r.Err() == nil && public[names[i]] {
-			r.Fail(fmt.Errorf("%q is named twice", names[i]))
+			r.Fail(fmt.Errorf("the announcement names %q twice", names[i]))
 		}
 		public[names[i]] = true
 	}
 	return names
 }
 
-// notice announces a kernel before its broadcast.
+// notice is the announcement of a kernel before its broadcast.
 type notice struct {
-	clients []string // the receivers
+	clients []string // receivers of the broadcast
 	bytes   int
 	hash    [sha256.Size]byte
 }
@@ -311,7 +313,7 @@ func decodeNotice(b []byte) (notice, error) {
 	n := notice{clients: readNames(r), bytes: int(r.Uint32())}
 	r.Fixed(n.hash[:])
 	if r.Err() == nil && (n.bytes < 1 || n.bytes > collective.MaxBroadcastBytes) {
-		r.Fail(fmt.Errorf("a kernel of %d bytes", n.bytes))
+		r.Fail(fmt.Errorf("the announced kernel has %d bytes; 1 to %d are allowed", n.bytes, collective.MaxBroadcastBytes))
 	}
 	return n, r.Close("fedcfk: notice of a kernel")
 }

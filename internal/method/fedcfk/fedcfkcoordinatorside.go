@@ -15,16 +15,16 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Server holds the coordinator's state of a job: counts, and the results computed from them.
+// Server holds the coordinator's state of a job: the two sums and the results computed from them.
 type Server struct {
 	Devices
 	first, second       counted
 	firstEnd, secondEnd method.End
-	kernel              *ItemKernel // between the items in the second sum
-	broadcast           []byte      // the kernel as sent
+	kernel              *ItemKernel // kernel between the items in the second sum
+	broadcast           []byte      // the encoded kernel that is broadcast
 }
 
-// counted holds the server's knowledge of a sum.
+// counted holds what the server knows about a finished sum.
 type counted struct {
 	heard
 	likes []int64
@@ -56,13 +56,13 @@ func (s *Server) tell(setup method.Setup) (*method.Run, error) {
 	return sums.Sender(setup, s.broadcast)
 }
 
-// CountFirst stores the first sum.
+// CountFirst stores the result of the first sum.
 func (s *Server) CountFirst(of sums.Summation, survivors []string, sums [][]int64) error {
 	s.first = counted{heard{of, survivors}, sums[0]}
 	return nil
 }
 
-// CountSecond stores the second sum.
+// CountSecond stores the result of the second sum.
 func (s *Server) CountSecond(of sums.Summation, survivors []string, sums [][]int64) error {
 	s.second = counted{heard{of, survivors}, sums[0]}
 	return nil
@@ -71,17 +71,17 @@ func (s *Server) CountSecond(of sums.Summation, survivors []string, sums [][]int
 // EndedFirst records how the first sum ended for its members.
 func (s *Server) EndedFirst(e method.End) { s.firstEnd = e }
 
-// EndedSecond records how the second sum ended.
+// EndedSecond records how the second sum ended for its members.
 func (s *Server) EndedSecond(e method.End) { s.secondEnd = e }
 
-// AnnouncePairs returns the counts of the first sum, from which the second follows, if enough
-// parties remain. If a party has added a vector that is not a list of likes, it cannot be
-// identified.
+// AnnouncePairs returns the announcement of the second sum, which holds the counts of the first. It
+// returns an error if too few parties remain. It cannot identify a party that added a vector that
+// is not a list of likes.
 func (s *Server) AnnouncePairs() ([]byte, error) {
 	stayed := s.firstEnd.Stayed
 	if least := s.Remaining(len(s.Parties)); len(stayed) < least {
 		gone := slices.DeleteFunc(slices.Clone(s.Parties), func(name string) bool { return slices.Contains(stayed, name) })
-		return nil, protocol.Blame(gone[0], protocol.KindSilent, fmt.Errorf("fedcfk: %d of %d parties are left after the first sum, and %d are needed; missing: %s", len(stayed), len(s.Parties), least, strings.Join(gone, ", ")))
+		return nil, protocol.Blame(gone[0], protocol.KindSilent, fmt.Errorf("fedcfk: only %d of %d parties are left after the first sum; at least %d are required; missing: %s", len(stayed), len(s.Parties), least, strings.Join(gone, ", ")))
 	}
 	if err := s.possible(s.first.survivors, s.first.likes); err != nil {
 		return nil, fmt.Errorf("fedcfk: a party has added a vector that is not a list of likes: %w", err)
@@ -89,11 +89,12 @@ func (s *Server) AnnouncePairs() ([]byte, error) {
 	return encodeCounts(s.first.likes), nil
 }
 
-// announceKernel names the kernel and the remaining parties that receive it.
+// announceKernel returns the announcement of the kernel and of the remaining parties that receive
+// it.
 func (s *Server) announceKernel() ([]byte, error) {
 	n := notice{clients: s.secondEnd.Stayed, bytes: len(s.broadcast), hash: sha256.Sum256(s.broadcast)}
 	if len(n.clients) == 0 {
-		return nil, errors.New("fedcfk: no party is left that could be told the kernel")
+		return nil, errors.New("fedcfk: no party is left to receive the kernel")
 	}
 	return n.encode(), nil
 }
@@ -109,8 +110,8 @@ func (s *Server) Learn(context.Context, method.Reporter) error {
 	return nil
 }
 
-// Result returns the coordinator's result. It has no figures of the recommendations, which only the
-// parties could compute.
+// Result returns the coordinator's result. It has no metrics of the recommendations, which only the
+// parties can compute.
 func (s *Server) Result() (*method.Result, error) {
 	people, popularity, likes := len(s.Parties), s.Popularity(s.first.likes), 0
 	for _, n := range popularity {
@@ -129,7 +130,7 @@ func (s *Server) Result() (*method.Result, error) {
 	}, nil
 }
 
-// WriteModel writes the kernel between items.
+// WriteModel writes the kernel between items as the model file.
 func (s *Server) WriteModel(w io.Writer) error {
 	_, err := w.Write(s.broadcast)
 	return err

@@ -9,21 +9,22 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/sums"
 )
 
-// Keys are the settings of a job.
+// Keys holds the protocol's settings in a job.
 type Keys struct {
 	job.Moded
-	Rounds int // of mode paper
+	Rounds int // number of rounds in mode paper
 	sums.Keys
-	Threshold int // least number of people who like an item that takes part
+	Threshold int // least number of likes with which an item takes part
 	Margin    Margin
-	// Items is the catalogue, in the order of the sums. If it is nil, the items in the ratings are
-	// the catalogue, in a process that has them all.
+	// Items is the catalogue, in the order of the sums. If it is nil, a process that has all
+	// ratings uses the items in the ratings.
 	Items []string
-	// Ratings is the greatest rating, for sums of products of ratings; 0 for sums of likes.
+	// Ratings is the greatest rating in a job with sums of products of ratings. It is 0 in a job
+	// with sums of likes.
 	Ratings int
 
-	// The settings of mode paper.
-	Once          bool    // everybody is in one round of all, and rounds are added up
+	// The following settings are for mode paper.
+	Once          bool    // each person takes part in one round, and the server adds up the rounds
 	Participation float64 // share of the people who take part in a round
 	Decoys        int     // other items that a device requests for each liked one
 	Omitted       float64 // share of the liked items that a request leaves out
@@ -31,12 +32,12 @@ type Keys struct {
 
 var _ job.Settings = (*Keys)(nil)
 
-// Margin names the people whose likes count when FedCFK selects items that enough people like.
+// Margin names the people whose likes count when FedCFK selects items with enough likes.
 type Margin string
 
-// The margins. With MarginCorrupted an item takes part if threshold honest people like it, however
-// many corrupted ones pretend to. With MarginNone all people count, which protects nobody from a
-// server with clients of its own.
+// The margins. With MarginCorrupted an item takes part only if threshold honest people like it,
+// however many corrupted people pretend to. With MarginNone all people count, which gives no
+// protection from a server with clients of its own.
 const (
 	MarginCorrupted Margin = "corrupted"
 	MarginNone      Margin = "none"
@@ -44,13 +45,14 @@ const (
 
 const defaultThreshold = 10
 
-// maxRating limits the ratings of a job: no scale of stars, grades or percents has more.
+// maxRating is the greatest permitted rating. It suffices for scales of stars, grades and percents.
 const maxRating = 100
 
-// MaxItems limits a catalogue, because a device holds a kernel between all items.
+// MaxItems is the greatest number of items in a catalogue, because a device holds a kernel between
+// all items.
 const MaxItems = 1 << 13
 
-// Section declares the keys.
+// Section declares the protocol's keys in a job file.
 func (k *Keys) Section() *section.Section {
 	always := func() bool { return true }
 	return &section.Section{Doc: "Every person has a list of ratings in a device. The coordinator sees how many people like two items together, for popular items only.",
@@ -111,7 +113,7 @@ func (k *Keys) finish(in *section.Place) error {
 	return nil
 }
 
-// check checks that learner, kernel and data fit a recommender.
+// check refuses a job whose learner, kernel or data do not fit a recommender.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
 	case learner.ProfileOf(j) == nil:
@@ -138,7 +140,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// checkKernel refuses kernels between items that learn/komd does not have.
+// checkKernel refuses kernels that learn/komd does not support between items.
 func checkKernel(k job.Kernel, in *section.Place) error {
 	public := append([]job.KernelName{job.Linear, job.Polynomial, job.DotProduct, job.Tanimoto, job.RBF}, job.BooleanKernels()...)
 	switch {
@@ -153,12 +155,12 @@ func checkKernel(k job.Kernel, in *section.Place) error {
 	case k.Name == job.Polynomial && k.Degree > job.MaxItemDegree:
 		return in.Refuse("kernel", "degree of a kernel between items is %d; write 1 to %d", k.Degree, job.MaxItemDegree)
 	case len(k.Coefficients) > job.MaxItemDegree+1:
-		return in.Refuse("kernel", "a kernel between items has powers up to %d; there are %d coefficients", job.MaxItemDegree, len(k.Coefficients))
+		return in.Refuse("kernel", "a kernel between items allows powers up to %d, but the kernel has %d coefficients", job.MaxItemDegree, len(k.Coefficients))
 	}
 	return nil
 }
 
-// Defaults of mode paper. The paper tries rounds with 1 % to 50 % of all people; it gives no
+// Defaults of mode paper. The paper tries rounds with 1 % to 50 % of all people. It gives no
 // numbers for requests.
 const (
 	defaultRounds        = 100
@@ -191,7 +193,7 @@ func (k *Keys) finishPaper(in *section.Place) error {
 	}
 	switch {
 	case k.Once && k.Participation > 0 && k.Rounds > k.Groups():
-		return in.Refuse("rounds", "rounds is %d; with once: true and participation %g everybody has been in a round after %d", k.Rounds, k.Participation, k.Groups())
+		return in.Refuse("rounds", "rounds is %d; with once: true and participation %g at most %d rounds are possible", k.Rounds, k.Participation, k.Groups())
 	case k.Rounds > maxRounds:
 		return in.Refuse("rounds", "rounds is %d; write 1 to %d", k.Rounds, maxRounds)
 	case k.Participation <= 0 || k.Participation > 1:
@@ -200,5 +202,5 @@ func (k *Keys) finishPaper(in *section.Place) error {
 	return in.Share("omitted", "the liked items", k.Omitted)
 }
 
-// Groups counts the rounds in which everybody takes part once.
+// Groups returns the number of rounds after which every person has taken part once.
 func (k *Keys) Groups() int { return int(1/k.Participation + 1e-9) }

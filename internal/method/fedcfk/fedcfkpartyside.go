@@ -14,21 +14,21 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Party holds a party's state of a job: its own list, and the messages that it has received.
+// Party holds a party's state of a job: its own list and the received values.
 type Party struct {
 	Device
 	public
-	likes       []int64 // the first sum, as the coordinator says
+	likes       []int64 // the first sum that the coordinator announced
 	recommended []method.Recommendation
 }
 
-// newParty returns the party of one person's ratings.
+// newParty returns the party of one person, from a table of that person's ratings.
 func newParty(c method.Instance, _ string, t method.Table) (*Party, error) {
 	if t.Ratings == nil {
-		return nil, errors.New("fedcfk: a recommender needs ratings, and this is a table of rows; give lines of user, item and rating")
+		return nil, errors.New("fedcfk: the table has rows, and a recommender needs ratings; give lines of user, item and rating")
 	}
 	if n := len(t.Ratings.Users); n != 1 {
-		return nil, fmt.Errorf("%s has ratings of %d people; a party brings the ratings of one person", t.Ratings.Name, n)
+		return nil, fmt.Errorf("%s has ratings of %d people; a party must bring the ratings of one person", t.Ratings.Name, n)
 	}
 	devices := devicesOf(c)
 	within, err := t.Ratings.Within(devices.Keys().Items)
@@ -51,8 +51,8 @@ func newParty(c method.Instance, _ string, t method.Table) (*Party, error) {
 // Party returns the party of a person who likes the given items, ascending.
 func (c Devices) Party(liked []int) *Party { return &Party{Device: Device{Devices: c, Liked: liked}} }
 
-// Split returns each person's liked items for training and for evaluation: ascending places in the
-// list of items.
+// Split returns each person's liked items for training and for evaluation, as ascending indices
+// into the list of items.
 func Split(j *job.Job, all *dataset.Ratings) (train, test [][]int, err error) {
 	liked := all
 	if j.Data.Like != 0 {
@@ -82,7 +82,7 @@ func (p *Party) addLikes(s method.Setup) (*method.Run, error) {
 	})
 }
 
-// NoteFirst records the members of the first sum.
+// NoteFirst records the first sum and the clients whose vectors are in it.
 func (p *Party) NoteFirst(s sums.Summation, survivors []string) { p.first = heard{s, survivors} }
 
 func (p *Party) addPairs(s method.Setup) (*method.Run, error) {
@@ -98,7 +98,7 @@ func (p *Party) addPairs(s method.Setup) (*method.Run, error) {
 }
 
 // Agreed returns the party's vector of the second sum, derived from the announced result of the
-// first.
+// first sum.
 func (p *Party) Agreed(announced []byte) (secagg.Vector, error) {
 	_, kept, err := p.pairing(p.public, announced)
 	return p.Pairs(kept), err

@@ -10,28 +10,28 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ItemKernel is the kernel between items in the form that is broadcast to all devices. Every device
-// receives the same kernel, so no device has to request rows. It is the whole model.
+// ItemKernel is the kernel between items, which the coordinator broadcasts to all devices. Every
+// device receives the whole kernel, so no device has to request rows. It is the whole model.
 type ItemKernel struct {
-	Catalogue int      // items there are
-	Kept      []int    // items that take part, ascending
-	Values    []uint16 // pairs i <= j of kept items, row after row, in steps of 2^-16
+	Catalogue int      // number of items in the catalogue
+	Kept      []int    // items in the kernel, ascending
+	Values    []uint16 // kernel values of pairs i <= j of kept items, by row, in steps of 2^-16
 }
 
 // One represents a kernel value of 1.
 const One = math.MaxUint16
 
-// SpecOf converts the kernel of a job for package learn/komd.
+// SpecOf converts a job's kernel to the form of package learn/komd.
 func SpecOf(k job.Kernel) komd.Spec {
 	return komd.Spec{Name: komd.Name(k.Name), Degree: k.Degree, Clause: k.Clause, Coef0: k.Coef0, Gamma: k.Gamma, Coefficients: k.Coefficients}
 }
 
-// ItemKernel computes the kernel from both sums. popularity has the popularity of all items, or the
-// sums of their squared ratings, over the given number of people. pairs has the pairs i < j of kept
-// items, row after row. People missing from the second sum make its counts too small by at most
-// their number. The diagonal is never too small, as if each missing person were several people who
-// like one item each. So the result is a kernel, up to rounding; the solver refuses any other
-// matrix.
+// ItemKernel computes the kernel from both sums over the given number of people. The slice
+// popularity has the likes of all items, or the sums of their squared ratings. The slice pairs has
+// the pairs i < j of kept items, row by row. People missing from the second sum make its counts too
+// small by at most their number. The diagonal is never too small, as if each missing person were
+// several people who like one item each. So the result is a kernel, up to rounding; the solver
+// refuses any other matrix.
 func (c Devices) ItemKernel(kept []int, popularity, pairs []int64, people int) (*ItemKernel, error) {
 	counts := komd.Counts{Users: people, Most: c.Keys().Ratings, C: linalg.New[float64](len(kept), len(kept))}
 	at := 0
@@ -63,8 +63,8 @@ func Quantised(values []float64) []uint16 {
 	return out
 }
 
-// Model returns the model with which a device computes: a kernel over the whole catalogue, with
-// zeros for items that do not take part.
+// Model returns the model from which a device recommends. Its kernel covers the whole catalogue,
+// with zeros for items that are not kept.
 func (k *ItemKernel) Model() *komd.Model {
 	full := linalg.New[float64](k.Catalogue, k.Catalogue)
 	at := 0
@@ -78,7 +78,7 @@ func (k *ItemKernel) Model() *komd.Model {
 	return komd.New(full)
 }
 
-// Encode returns the canonical encoding, which is broadcast.
+// Encode returns the canonical encoding, which the coordinator broadcasts.
 func (k *ItemKernel) Encode() []byte {
 	var w wire.Writer
 	w.Grow(kernelBytes(len(k.Kept)))
@@ -94,14 +94,14 @@ func (k *ItemKernel) Encode() []byte {
 	return w.Bytes()
 }
 
-// kernelBytes is the largest size of an encoded kernel between the given number of items.
+// kernelBytes returns the largest size of an encoded kernel between the given number of items.
 func kernelBytes(items int) int { return 64 + 4*items + 2*Entries(items) }
 
 // DecodeItemKernel decodes the output of Encode.
 func DecodeItemKernel(b []byte) (*ItemKernel, error) {
 	r := wire.NewReader(b)
 	if magic := r.String(64); r.Err() == nil && magic != "mercer/v1/item-kernel" {
-		r.Fail(fmt.Errorf("a kernel of %q", magic))
+		r.Fail(fmt.Errorf("the kernel begins with %q, which is another format", magic))
 	}
 	k := &ItemKernel{Catalogue: int(r.Uint32())}
 	if r.Err() == nil && (k.Catalogue < 1 || k.Catalogue > MaxItems) {
@@ -117,7 +117,7 @@ func DecodeItemKernel(b []byte) (*ItemKernel, error) {
 		k.Kept[at], last = i, i
 	}
 	if n := Entries(len(k.Kept)); r.Err() == nil && r.Len() != 2*n {
-		r.Fail(fmt.Errorf("%d bytes for %d pairs of items", r.Len(), n))
+		r.Fail(fmt.Errorf("%d bytes follow for %d pairs of items; each pair takes two bytes", r.Len(), n))
 	}
 	if r.Err() == nil {
 		k.Values = make([]uint16, Entries(len(k.Kept)))

@@ -77,8 +77,8 @@ func TestSecondSumThatDoesNotFollow(t *testing.T) {
 		counts []int64
 		want   string
 	}{
-		"items":  {good[1:], "counts of 11 items, the catalogue has 12"},
-		"counts": {[]int64{12, 18, 0, 9, 10, 11, 12, 13, 14, 15, 16, 17}, "item 1 is liked by 18 of 17 people"},
+		"items":  {good[1:], "the first sum counts 11 items, but the catalogue has 12"},
+		"counts": {[]int64{12, 18, 0, 9, 10, 11, 12, 13, 14, 15, 16, 17}, "item 1 has 18 likes from 17 people, which is impossible"},
 	} {
 		_, err := plan[1].Session.After(p.Public(), encodeCounts(tt.counts))
 		var blame *protocol.BlameError
@@ -166,7 +166,7 @@ func TestTooFewAfterTheFirstSum(t *testing.T) {
 	srv.first = counted{heard: p.first, likes: make([]int64, 12)}
 	srv.EndedFirst(method.End{Stayed: filmsJob(t).Parties()[3:]})
 	_, err := srv.AnnouncePairs()
-	if want := "15 of 18 parties are left after the first sum, and 16 are needed; missing: a, b, c"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "only 15 of 18 parties are left after the first sum; at least 16 are required; missing: a, b, c"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
@@ -197,7 +197,7 @@ func TestSecondSumThatTheCoordinatorAnnounces(t *testing.T) {
 		}
 	}
 	srv.first.likes[1] = 18
-	if _, err := srv.AnnouncePairs(); err == nil || !strings.Contains(err.Error(), "item 1 is liked by 18 of 17 people") {
+	if _, err := srv.AnnouncePairs(); err == nil || !strings.Contains(err.Error(), "item 1 has 18 likes from 17 people, which is impossible") {
 		t.Errorf("%v", err)
 	}
 }
@@ -221,8 +221,8 @@ func TestListsOfParties(t *testing.T) {
 	two := &dataset.Ratings{Name: "r.csv", Users: []string{"1", "2"}, Items: []string{"tea"}, List: []dataset.Rating{{Value: 1}}}
 	other := &dataset.Ratings{Name: "r.csv", Users: []string{"1"}, Items: []string{"grog"}, List: []dataset.Rating{{Value: 1}}}
 	for want, table := range map[string]method.Table{
-		"fedcfk: a recommender needs ratings, and this is a table of rows; give lines of user, item and rating":  {},
-		"r.csv has ratings of 2 people; a party brings the ratings of one person":                                {Ratings: two},
+		"fedcfk: the table has rows, and a recommender needs ratings; give lines of user, item and rating":       {},
+		"r.csv has ratings of 2 people; a party must bring the ratings of one person":                            {Ratings: two},
 		fmt.Sprintf("dataset: r.csv: user %q rates item %q, which is not among the 12 given items", "1", "grog"): {Ratings: other},
 	} {
 		if _, err := newParty(methodtest.Instance(j), "a", table); err == nil || err.Error() != want {

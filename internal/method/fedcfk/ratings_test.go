@@ -74,11 +74,11 @@ func TestCountsOfRatingsThatCannotBe(t *testing.T) {
 		counts []int64
 		want   string
 	}{
-		"no squares":         {[]int64{3, 1}, "counts of 1 items, the catalogue has 2"},
-		"too many people":    {[]int64{4, 1, 4, 1}, "item 0 is liked by 4 of 3 people"},
-		"squares too small":  {[]int64{3, 1, 2, 1}, "the squares of 3 ratings of item 0 add up to 2"},
-		"squares too large":  {[]int64{3, 1, 75, 26}, "the squares of 1 ratings of item 1 add up to 26"},
-		"squares of nothing": {[]int64{0, 1, 1, 1}, "the squares of 0 ratings of item 0 add up to 1"},
+		"no squares":         {[]int64{3, 1}, "the first sum counts 1 items, but the catalogue has 2"},
+		"too many people":    {[]int64{4, 1, 4, 1}, "item 0 has 4 likes from 3 people, which is impossible"},
+		"squares too small":  {[]int64{3, 1, 2, 1}, "3 squared ratings of item 0 cannot add up to 2"},
+		"squares too large":  {[]int64{3, 1, 75, 26}, "1 squared ratings of item 1 cannot add up to 26"},
+		"squares of nothing": {[]int64{0, 1, 1, 1}, "0 squared ratings of item 0 cannot add up to 1"},
 	} {
 		if err := c.possible(people, tt.counts); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", name, err, tt.want)
@@ -91,7 +91,7 @@ func TestRatingsThatAreNoWholeNumbers(t *testing.T) {
 		value float64
 		want  string
 	}{
-		"a half":    {3.5, "fedcfk: u.data: user ann rates item tea with 3.5; with ratings: 5 in the job a rating is a whole number from 1 to 5"},
+		"a half":    {3.5, "fedcfk: u.data: user ann rates item tea with 3.5; the job has ratings: 5, so a rating must be a whole number from 1 to 5"},
 		"nothing":   {0, "user ann rates item tea with 0;"},
 		"above":     {6, "user ann rates item tea with 6;"},
 		"below":     {-1, "user ann rates item tea with -1;"},

@@ -18,48 +18,47 @@ type Details struct {
 	Devices *Figures `json:"crowd"`
 }
 
-// Figures describes how a job went.
+// Figures holds counts and sizes of a FedCFK job.
 type Figures struct {
-	Source      string                  `json:"source"` // of the ratings
+	Source      string                  `json:"source"` // source of the ratings
 	People      int                     `json:"people"`
-	Ratings     int                     `json:"training_ratings"` // of all people; training_rows counts those in the second sum
-	Items       int                     `json:"items"`            // of the catalogue
-	Cut         int64                   `json:"cut"`              // likes that an item needs in the first sum
+	Ratings     int                     `json:"training_ratings"` // ratings of all people; training_rows counts those in the second sum
+	Items       int                     `json:"items"`            // items in the catalogue
+	Cut         int64                   `json:"cut"`              // likes that an item needs in the first sum to be kept
 	Kept        int                     `json:"items_kept"`
-	Judged      int                     `json:"people_judged"` // who hold an item out that somebody has in training
-	Broadcast   int                     `json:"kernel_bytes"`  // that every device gets
+	Judged      int                     `json:"people_judged"` // people with a held-out item that is in some training list
+	Broadcast   int                     `json:"kernel_bytes"`  // size of the kernel that every device receives
 	Sums        []sums.Figures          `json:"sums"`
-	Recommended []method.Recommendation `json:"recommended"` // to one person, as that device sees it
-	// Recommendations is the path of a table of every device's recommendations. Only a
-	// process that plays all devices can write one.
+	Recommended []method.Recommendation `json:"recommended"` // recommendations that one device shows
+	// Recommendations is the path of a table of every device's recommendations. Only a process that
+	// runs all devices can write it.
 	Recommendations string        `json:"recommendations"`
-	Paper           *PaperFigures `json:"paper,omitempty"` // of mode paper
+	Paper           *PaperFigures `json:"paper,omitempty"` // set in mode paper
 }
 
-// PaperFigures describes how a job in mode paper went, and how much the server could learn by
-// the published attacks. The process that plays all members measures the attacks, since it has
-// the lists.
+// PaperFigures holds counts of a job in mode paper, and what the server could learn by the
+// published attacks. The process that runs all members measures the attacks, because it has the
+// lists.
 type PaperFigures struct {
 	Rounds int `json:"rounds"`
-	Added  int `json:"lists_added"` // over all rounds
-	// KernelErrors has, after each round, the mean squared difference of the estimate's values
-	// from the values of the kernel of everybody's lists (figure 1 of the paper).
+	Added  int `json:"lists_added"` // lists added over all rounds
+	// KernelErrors lists, for each round, the mean squared error of the estimated kernel. The true
+	// kernel is that of all people's lists (figure 1 of the paper).
 	KernelErrors []float64 `json:"kernel_errors"`
 	Requested    uint64    `json:"rows_requested"`
 	Indefinite   int       `json:"people_without_convex_weights"`
-	// ListsRead counts lists that could be read from the row of an item that only one person liked
-	// in a round, and ListsNamed those that only one person can have.
+	// ListsRead counts lists that the server could read from the row of an item that only one
+	// person liked in a round. ListsNamed counts those of them that only one person can have.
 	ListsRead  int `json:"lists_read"`
 	ListsNamed int `json:"lists_named"`
-	// Solved counts people whose lists follow from sums of several rounds.
+	// Solved counts people whose lists follow from the sums of several rounds together.
 	Solved int `json:"lists_by_differences"`
-	// Of the items that the server guesses from requests, how many are liked; and
-	// of the liked ones, how many it guesses.
+	// GuessPrecision and GuessRecall measure how well the server guesses liked items from requests.
 	GuessPrecision float64 `json:"decoys_precision"`
 	GuessRecall    float64 `json:"decoys_recall"`
 }
 
-// present describes a result.
+// present returns the presentation of a result.
 func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 	d, err := method.DetailsOf[Details](r)
 	if err != nil || d == nil || d.Devices == nil {
@@ -72,7 +71,7 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 	return p, nil
 }
 
-// text returns the part of a result's text beside its scores.
+// text returns the text of a result except its scores.
 func (f *Figures) text(r *method.Result) []method.Block {
 	var list []method.Block
 	linef := func(format string, args ...any) {
@@ -105,12 +104,12 @@ func (f *Figures) text(r *method.Result) []method.Block {
 	return list
 }
 
-// curves has figure 1 of the paper.
+// curves returns the errors of the estimated kernel by round, as in figure 1 of the paper.
 func (f *Figures) curves() []report.Curve {
 	if f.Paper == nil || len(f.Paper.KernelErrors) == 0 {
 		return nil
 	}
-	const most = 20 // steps
+	const most = 20 // greatest number of points on the curve
 	list := f.Paper.KernelErrors
 	c := report.Curve{Title: "Mean squared difference of the estimate from the kernel of all lists", X: "round", Lines: []report.Line{{Name: "estimate"}}}
 	steps := min(most, len(list))
@@ -122,8 +121,7 @@ func (f *Figures) curves() []report.Curve {
 	return []report.Curve{c}
 }
 
-// counted describes the ratings that a result counts: parties keep their held-out ratings to
-// themselves.
+// counted describes the ratings that a result counts. Parties do not reveal their held-out ratings.
 func (f *Figures) counted(r *method.Result) string {
 	counted := humanize.Count(r.Training, "rating") + " counted"
 	if r.HeldOut == 0 {
@@ -140,7 +138,7 @@ func (f *Figures) scope() string {
 	return fmt.Sprintf("%d people, %d items, %d of them with enough likes (%d)", f.People, f.Items, f.Kept, f.Cut)
 }
 
-// summary is the head of the page.
+// summary returns the head of the report page.
 func (f *Figures) summary(j *job.Job, r *method.Result) []report.Row {
 	rows := []report.Row{
 		{Label: "Data", Value: f.Source},
@@ -162,13 +160,13 @@ func (f *Figures) summary(j *job.Job, r *method.Result) []report.Row {
 	return rows
 }
 
-// facts hold the inputs of a job's statement of leakage.
+// facts holds the inputs of a job's statement of leakage.
 type facts struct {
-	people        int      // who began the first sum
-	first, second []string // whose lists are in each sum
-	likes         []int64  // of each item, in the first
+	people        int      // people who began the first sum
+	first, second []string // people whose lists are in each sum
+	likes         []int64  // likes of each item in the first sum
 	kept          []int
-	pairs         []int64 // in the second
+	pairs         []int64 // counts of pairs in the second sum
 }
 
 // absent lists the people whose lists are in the first sum only.
@@ -180,11 +178,11 @@ func (f facts) absent() []string {
 	return slices.DeleteFunc(slices.Clone(f.first), func(name string) bool { return in[name] })
 }
 
-// maxAbsent bounds the names in a statement.
+// maxAbsent is the greatest number of absent people that a statement names.
 const maxAbsent = 20
 
-// absence names the people who are in the first sum only, and describes what the sums reveal
-// about them.
+// absence names the people who are only in the first sum, and describes what the sums reveal about
+// them.
 func (f facts) absence() string {
 	absent := f.absent()
 	if len(absent) == 0 {
@@ -198,7 +196,7 @@ func (f facts) absence() string {
 		len(f.first), len(f.second), names, len(f.kept), len(f.second))
 }
 
-// leakage describes in plain words what each role learns, computed for this job.
+// leakage describes in plain words what each role learns in this job.
 func (c Devices) leakage(f facts) map[string][]string {
 	k := c.Keys()
 	corrupted := sums.Share(k.Corrupted, f.people)
@@ -231,8 +229,8 @@ func (c Devices) leakage(f facts) map[string][]string {
 	return lines
 }
 
-// tellRatings changes the statement for sums of ratings: it adds squares to the counts of likes, and
-// has products in place of the numbers of people who like two items.
+// tellRatings changes the statement of leakage for a job with ratings. It adds squared ratings to
+// the counts of likes, and replaces counts of pairs by products of ratings.
 func (c Devices) tellRatings(lines map[string][]string, f facts) {
 	server := lines["server"]
 	server[0] += " It also learns the sum of the squared ratings of each item. If only one person likes an item, this reveals the person's rating; if few do, often each rating, but not whose. No limit applies to this: a party takes part only if its policy allows it (ratings: true)."

@@ -1,7 +1,7 @@
-// Package fit is the method of jobs of kind Fit: parties with different rows fit, once, how all of
-// them prepare their rows under a data dictionary, and learn nothing else. Later jobs of the
-// dictionary name this job. So no two fits are released whose difference belongs to a few people.
-// See package rows.
+// Package fit is the method of jobs of kind Fit. Parties with different rows fit once the
+// preparation of their rows under a data dictionary, and learn nothing else. Later jobs of the
+// dictionary name this job. So the parties never release two fits whose difference belongs to a few
+// people. See package rows.
 package fit
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/rows"
 )
 
-// Protocol returns the fit of a dictionary.
+// Protocol returns the method that fits a dictionary.
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[party, server, none]{
@@ -39,10 +39,10 @@ var itself = method.New(method.Binding[party, server, none]{
 
 var errContinues = errors.New("fit: a job of kind fit cannot continue another job")
 
-// none is the type of the public values: there are none.
+// none is the type of the public values, of which this method has none.
 type none = struct{}
 
-// keys has no settings.
+// keys is the protocol's section in a job file. It has no settings.
 type keys struct{}
 
 var _ job.Settings = (*keys)(nil)
@@ -55,7 +55,7 @@ func (keys) Section() *section.Section {
 // Demands implements [job.Settings].
 func (keys) Demands() job.Demands { return job.Demands{Mode: job.Hardened} }
 
-// party is a party with rows.
+// party is a party that holds rows.
 type party struct{ *rows.Party }
 
 func newParty(c method.Instance, self string, t method.Table) (*party, error) {
@@ -67,7 +67,7 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	return &party{p}, c.Limits.CheckRows(c.Job.Protocol.Name(), p.Split.Set.X.Rows())
 }
 
-// server is the coordinator, which takes no part in the fit.
+// server is the coordinator, which does not take part in the fit.
 type server struct {
 	rows.Witness
 	of method.Instance

@@ -1,5 +1,6 @@
-// Package flake is protocol okra with one dense matrix as its encoder. It exists for comparison.
-// Encoder haar of okra has the same distribution of its matrix at less cost.
+// Package flake binds protocol FLAKE: protocol okra with one dense random matrix as its encoder. It
+// exists for comparison. Okra's encoder haar draws its matrix from the same distribution at less
+// cost.
 package flake
 
 import (
@@ -11,12 +12,12 @@ import (
 	okramachines "github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// Protocol returns the binding of FLAKE. Parties and coordinator are okra's.
+// Protocol returns the binding of FLAKE, with okra's parties and coordinator.
 func Protocol() *method.Protocol { return itself }
 
 var itself = okra.Bind(okra.Variant{Name: "flake", Keys: func() job.Settings { return new(Keys) }, Labels: true})
 
-// Keys are the settings of a job.
+// Keys holds the protocol's settings in a job.
 type Keys struct {
 	job.Moded
 	Wire okra.Wire
@@ -24,7 +25,7 @@ type Keys struct {
 
 var _ job.Settings = (*Keys)(nil)
 
-// Section declares the keys.
+// Section declares the protocol's keys in a job file.
 func (k *Keys) Section() *section.Section {
 	return &section.Section{
 		Doc:    "As protocol okra, with the encoder of FLAKE: one dense matrix, whose cost is cubic in the columns. For comparison: encoder haar of okra gives as much for less.",

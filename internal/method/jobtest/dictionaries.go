@@ -8,14 +8,14 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// Dictionaries are the data dictionaries that all operators of a test have approved.
+// Dictionaries holds the data dictionaries that all operators of a test have approved.
 type Dictionaries struct {
 	mu     sync.Mutex
 	byHash map[string]*job.Dictionary
 }
 
-// Approve returns a job that names a dictionary of its own columns, and approves that dictionary.
-// It returns a job without columns unchanged.
+// Approve makes and approves a dictionary of the job's own columns, and returns the job with that
+// dictionary. It returns a job without columns unchanged.
 func (d *Dictionaries) Approve(j *job.Job) *job.Job {
 	if j.Data.Schema == nil || j.Data.Dictionary != nil {
 		return j
@@ -53,7 +53,7 @@ func (d *Dictionaries) Find(_, hash string) (*job.Dictionary, error) {
 	return nil, job.ErrUnapproved
 }
 
-// Approved reports whether a dictionary is approved, for any table.
+// Approved reports whether a dictionary is approved; the table does not matter.
 func (d *Dictionaries) Approved(hash, _ string) (bool, error) {
 	_, err := d.Find("", hash)
 	return err == nil, nil

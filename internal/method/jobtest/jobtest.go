@@ -1,4 +1,4 @@
-// Package jobtest reads job files in tests, with all methods of the program.
+// Package jobtest reads job files in tests and knows all methods of the program.
 package jobtest
 
 import (
@@ -41,7 +41,7 @@ func find[K job.Kind](t testing.TB, kinds []K, name string) job.Named {
 	return job.Named{}
 }
 
-// With returns a job with other settings, as [job.Reader.With] reads it.
+// With returns a copy of a job with changed settings, see [job.Reader.With].
 func With(t testing.TB, j *job.Job, settings map[string]string) *job.Job {
 	t.Helper()
 	j, err := all.Reader().With(j, settings)

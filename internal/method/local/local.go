@@ -1,6 +1,6 @@
-// Package local declares what a method can do in a process that owns the data of all members: play
-// all members, or compare the job's result with results from the rows in one place. No daemon links
-// it or any package below it.
+// Package local declares the functions of a method in a process that owns the data of all members.
+// Such a process can play all members, or compare the job's result with results on pooled rows. No
+// daemon links it or any package below it.
 package local
 
 import (
@@ -16,52 +16,52 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// LocalSupport is the support of one protocol for a process that owns all data. Unsupported
+// LocalSupport holds the functions of one protocol for a process that owns all data. Unsupported
 // functions are nil.
 type LocalSupport struct {
 	Name string // the protocol's word in job files
-	// Play plays every member of a job in this process, because there are too many for a process
-	// each, or because no coordinator runs the protocol.
+	// Play runs every member of a job in this process. It is for protocols with too many members
+	// for one process each, and for protocols without a coordinator.
 	Play func(context.Context, Play) (*method.Result, error)
-	// Compare adds to the result of a finished job the results from the same rows in one place. It
-	// makes all comparisons that the job requests; no other code makes any. Training in progress
-	// when ctx ends stops soon, with an error that wraps ctx's error. Package baseline has the
-	// parts that several protocols need.
+	// Compare adds comparisons on the pooled rows to the result of a finished job. It makes all
+	// comparisons that the job requests; no other code makes any. When ctx ends, training in
+	// progress stops soon with an error that wraps ctx's error. Package pool has the parts that
+	// several protocols need.
 	Compare func(context.Context, Comparison) error
-	// Files lists the paths of the files in Play.Dir that a result's Details name, by their kind. A
-	// program that moves a file changes its path here.
+	// Files returns pointers to the file paths in a result's Details, by the kind of file. The
+	// files are in Play.Dir. A program that moves a file changes its path through the pointer.
 	Files func(*method.Result) map[string]*string
 	// Warnings returns warnings about a job before it runs.
 	Warnings func(*job.Job) []string
 }
 
-// Comparison is a finished job with the rows of all parties, in the order of Job.Parties. Between
-// parties with columns, each table has the party's own columns of the rows that all have, in the
-// order of the job, held-out rows last.
+// Comparison holds a finished job and the rows of all parties, in the order of Job.Parties. In a
+// job by columns, each table has the party's own columns of the rows that all parties have. These
+// rows are in the order of the job, held-out rows last.
 type Comparison struct {
 	Job     *job.Job
 	Splits  []method.Split
 	Outcome *method.Outcome
-	Result  *method.Result // its Details may be as they were read back; see method.DetailsOf
+	Result  *method.Result // its Details may be undecoded JSON; see method.DetailsOf
 }
 
-// Play holds the inputs of a job to play.
+// Play holds the inputs of a job whose members one process plays.
 type Play struct {
 	Job      *job.Job
 	Rows     func(source string) (*dataset.Set, error)     // reads a table that the job names
 	Ratings  func(source string) (*dataset.Ratings, error) // reads ratings that the job names
-	Dir      string                                        // for the files that the result names
-	Seed     func(label string) [32]byte                   // of every member, by a label
+	Dir      string                                        // folder of the files that the result names
+	Seed     func(label string) [32]byte                   // returns a member's seed by its label
 	Progress func(protocol.Progress)
 }
 
-// Step is one stage of a played job.
+// Step is one named stage of a job that this process plays.
 type Step struct {
 	Name string
 	Do   func(context.Context) error
 }
 
-// Run runs the steps in order. It adds to the result the time of each step, and of the job since it
+// Run runs the steps in order. It adds to the result the duration of each step and the time since
 // began.
 func Run(ctx context.Context, began time.Time, r *method.Result, steps []Step) error {
 	for _, s := range steps {
@@ -75,7 +75,7 @@ func Run(ctx context.Context, began time.Time, r *method.Result, steps []Step) e
 	return nil
 }
 
-// SaveModel writes a model of the result to a file.
+// SaveModel writes a model to a file and adds the file to the result.
 func SaveModel(r *method.Result, owner, path string, model []byte) error {
 	hash := sha256.Sum256(model)
 	r.Models = append(r.Models, method.ModelFile{Party: owner, Path: path, SHA256: hex.EncodeToString(hash[:])})
@@ -83,7 +83,8 @@ func SaveModel(r *method.Result, owner, path string, model []byte) error {
 	return disk.Replace(path, model)
 }
 
-// Of finds the support for a job's protocol; without any, all functions are nil.
+// Of returns the entry of a job's protocol from list. If list has no such entry, all functions are
+// nil.
 func Of(list []LocalSupport, j *job.Job) LocalSupport {
 	for _, o := range list {
 		if o.Name == j.Protocol.Name() {

@@ -1,5 +1,5 @@
-// Package methodtest runs a job of a method between members in one process, on a deterministic
-// network, without coordinator, daemon or disk. Only tests import it.
+// Package methodtest runs all members of a job in one process, on a deterministic network, without
+// daemons or disk. Only tests import it.
 package methodtest
 
 import (
@@ -25,15 +25,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// Coordinator is the coordinator's name.
+// Coordinator is the coordinator's name in all tests.
 const Coordinator = "hub"
 
-// Instance returns a job's instance, with its own parties.
+// Instance returns the instance of a job with the parties that the job names.
 func Instance(j *job.Job) method.Instance {
 	return method.Instance{Job: j, ID: job.ID{1}, Coordinator: Coordinator, Parties: j.Parties()}
 }
 
-// Federation is the members of a job, or of a query, with its plan.
+// Federation holds the plan and all members of a job or of a query.
 type Federation struct {
 	method.Instance
 	Plan    []method.Step
@@ -43,9 +43,9 @@ type Federation struct {
 	Sent map[string][]protocol.Message
 	// Received holds the messages to each party, by party and step.
 	Received map[string]map[string][]protocol.Message
-	// Observe, if set, sees every message of a step as it is sent, in order.
+	// Observe, if set, is called with every message of a step, in the order of sending.
 	Observe func(step string, m protocol.Message)
-	// Announced, if set, sees the coordinator's announcement with the proposal of a step.
+	// Announced, if set, is called with the coordinator's announcement of each step.
 	Announced func(step string, body []byte)
 }
 
@@ -68,7 +68,7 @@ func New(t testing.TB, m *method.Protocol, c method.Instance, tables map[string]
 	return f
 }
 
-// Read reads a valid job file of a method.
+// Read parses a valid job file of a method.
 func Read(t testing.TB, m job.Protocol, text string) *job.Job {
 	t.Helper()
 	j, err := (&job.Reader{Protocols: []job.Protocol{m}, Learners: learner.Table()}).Parse("job.yaml", []byte(text))
@@ -78,20 +78,20 @@ func Read(t testing.TB, m job.Protocol, text string) *job.Job {
 	return j
 }
 
-// Typed is a federation whose members' types the test knows.
+// Typed is a federation with typed access to the states of its members.
 type Typed[S, P any] struct {
 	*Federation
 	Server  S
 	Parties map[string]P
 }
 
-// Join prepares every member of a job.
+// Join prepares every member of a job, like New, with typed states.
 func Join[S, P any](t testing.TB, m *method.Protocol, j *job.Job, tables map[string]method.Table) *Typed[S, P] {
 	t.Helper()
 	return StatesOf[S, P](New(t, m, Instance(j), tables))
 }
 
-// StatesOf returns a federation with the states of its members.
+// StatesOf returns the federation with the typed states of its members.
 func StatesOf[S, P any](f *Federation) *Typed[S, P] {
 	known := &Typed[S, P]{f, f.Server.State.(S), make(map[string]P)}
 	for name, p := range f.Parties {
@@ -100,8 +100,8 @@ func StatesOf[S, P any](f *Federation) *Typed[S, P] {
 	return known
 }
 
-// JudgedBy checks that only the holder keeps scores of held-out rows, with their ids and labels and
-// all metrics that it has sent to the coordinator.
+// JudgedBy checks that only the party holder keeps scores of held-out rows. It must keep their ids,
+// their labels and all metrics that it has sent to the coordinator.
 func (f *Federation) JudgedBy(t testing.TB, holder string, label map[string]string) {
 	t.Helper()
 	var own *method.Judged
@@ -147,7 +147,7 @@ func (f *Federation) Result(t testing.TB) *method.Result {
 	return r
 }
 
-// Until runs all steps up to a named one, and returns the federation.
+// Until runs all steps up to the step last, inclusive, and returns the federation.
 func (f *Federation) Until(t testing.TB, last string) *Federation {
 	t.Helper()
 	for i := range f.Index(t, last) + 1 {
@@ -172,7 +172,7 @@ func (f *Federation) Step(t testing.TB, i int) {
 	}
 }
 
-// Index returns the place of a named step in the plan.
+// Index returns the index of a named step in the plan.
 func (f *Federation) Index(t testing.TB, name string) int {
 	t.Helper()
 	for i, s := range f.Plan {
@@ -194,7 +194,7 @@ func (f *Federation) Releases(t testing.TB, party, step string) []method.Release
 	return list
 }
 
-// Try runs the i-th step. It calls ended after the end of a session, before the members use the
+// Try runs the i-th step. It calls ended after a session has ended and before the members use its
 // result.
 func (f *Federation) Try(ctx context.Context, i int, ended func()) error {
 	step := f.Plan[i]
@@ -249,7 +249,7 @@ func (f *Federation) tell(step string, m protocol.Message) {
 	f.Received[m.Receiver][step] = append(f.Received[m.Receiver][step], m)
 }
 
-// session returns the session of a step as a member derives it.
+// session returns the session that a member derives for a step.
 func (f *Federation) session(i int, known method.Public, announced []byte) (*protocol.Session, error) {
 	s, err := f.Plan[i].Session.After(known, announced)
 	if err != nil {
@@ -258,7 +258,8 @@ func (f *Federation) session(i int, known method.Public, announced []byte) (*pro
 	return protocol.NewSession(s.Descriptor(f.ID, i, [sha256.Size]byte{}, 0))
 }
 
-// machines builds every member's machine. All members must derive the same session.
+// machines builds every member's machine. It returns an error if a member derives another session
+// than the coordinator.
 func (f *Federation) machines(i int, s *protocol.Session, announced []byte) (runs []*method.Run, nodes []sim.Node, err error) {
 	for _, member := range s.Members {
 		known, build := f.Server.Public, f.Server.Build
@@ -270,7 +271,7 @@ func (f *Federation) machines(i int, s *protocol.Session, announced []byte) (run
 			return nil, nil, fmt.Errorf("%s: %w", member.Name, err)
 		}
 		if own.ID() != s.ID() {
-			return nil, nil, fmt.Errorf("%s comes to another session than the coordinator: other parameters: %v", member.Name, !bytes.Equal(own.Params, s.Params))
+			return nil, nil, fmt.Errorf("%s derives another session than the coordinator; their parameters differ: %v", member.Name, !bytes.Equal(own.Params, s.Params))
 		}
 		setup := Setup(s, member.Name)
 		setup.Announced = announced
@@ -284,7 +285,8 @@ func (f *Federation) machines(i int, s *protocol.Session, announced []byte) (run
 	return runs, nodes, nil
 }
 
-// Setup returns the inputs of a member's machine. Its seed and its identity follow from its name.
+// Setup returns the inputs of a member's machine. The member's seed and identity follow from its
+// name.
 func Setup(s *protocol.Session, member string) method.Setup {
 	return method.Setup{
 		Setup: protocol.Setup{Session: s, Self: member, Seed: sha256.Sum256([]byte("seed of " + member))},
@@ -293,14 +295,14 @@ func Setup(s *protocol.Session, member string) method.Setup {
 	}
 }
 
-// Identity is a member's identity key.
+// Identity returns a member's identity key, which follows from its name.
 func Identity(member string) ed25519.PrivateKey {
 	seed := sha256.Sum256([]byte(member))
 	return ed25519.NewKeyFromSeed(seed[:])
 }
 
-// LooksLikeNoise checks that the server receives only the messages of secure aggregation, and that
-// half of the bits of vectors are set.
+// LooksLikeNoise checks that the server receives only messages of secure aggregation, and that
+// about half of the bits of the masked vectors are set.
 func (f *Federation) LooksLikeNoise(t testing.TB, step string) {
 	t.Helper()
 	kinds := []string{"AdvertiseKeys", "Holders", "ShareKeys", "MaskedInput", "ConsistencyCheck", "Unmask"}
@@ -319,17 +321,16 @@ func (f *Federation) LooksLikeNoise(t testing.TB, step string) {
 			total += 64
 		}
 	}
-	// Six standard deviations of a fair coin.
+	// The test allows six standard deviations of fair coin tosses.
 	if d := float64(2*set - total); total == 0 || d*d > 36*float64(total) {
 		t.Errorf("%s: %d of %d bits of masked vectors are set", step, set, total)
 	}
 }
 
-// None is the state of a binding without state.
+// None is the state of a member in a binding without state.
 type None struct{}
 
-// Bare is a binding that sets every required function and does nothing; tests set the parts that
-// they need.
+// Bare returns a binding whose required functions do nothing. Tests set the parts that they need.
 func Bare(name string) method.Binding[None, None, None] {
 	return method.Binding[None, None, None]{
 		Name: name, Keys: func() job.Settings { return nil },
@@ -339,17 +340,17 @@ func Bare(name string) method.Binding[None, None, None] {
 		Public:    func(*None) None { return None{} }, PublicServer: func(*None) None { return None{} },
 		Facts: method.NoFacts[None], Minimums: func(method.Limits, *job.Job) error { return nil },
 		Result: func(*None) (*method.Result, error) {
-			return nil, errors.New("methodtest: a bare binding has no result")
+			return nil, errors.New("methodtest: a bare binding has no result; set the binding's Result")
 		},
 		Ended: method.IgnoresEnds[None],
 	}
 }
 
-// PatientColumns names the columns of a table of patients.
+// PatientColumns is the header of the CSV table that Patients returns.
 const PatientColumns = "patient,age,krea,postcode,bmi,hiv,smoker,label"
 
-// Patients writes a table of n made-up patients of a party, followed by further lines. The first
-// patients are the same for any n.
+// Patients returns a CSV table of n made-up patients of a party, followed by further lines. The
+// first patients are the same for any n.
 func Patients(party string, n int, more ...string) string {
 	r := rand.New(rand.NewPCG(uint64(len(party)), uint64(party[0])))
 	lines := []string{PatientColumns}
@@ -360,13 +361,13 @@ func Patients(party string, n int, more ...string) string {
 	return strings.Join(append(lines, more...), "\n") + "\n"
 }
 
-// Three returns tables of three hospitals, by party. East has further lines.
+// Three returns tables of n patients for three hospitals, by party. Party east has further lines.
 func Three(n int, east ...string) map[string]string {
 	return map[string]string{"north": Patients("north", n), "south": Patients("south", n), "east": Patients("east", n, east...)}
 }
 
-// Hospital reads a party's table as its catalogue does for a job; id names the column of ids, ""
-// for none.
+// Hospital reads a party's table the way that the party's catalogue reads it for a job. id names
+// the column of ids; "" for none.
 func Hospital(t testing.TB, j *job.Job, party, text, id string) method.Table {
 	t.Helper()
 	records, err := dataset.OpenCSV(party, strings.NewReader(text), dataset.CSVForm{})
@@ -389,8 +390,8 @@ func Hospital(t testing.TB, j *job.Job, party, text, id string) method.Table {
 	return method.Table{Set: own.Pick(set), Key: sha256.Sum256([]byte(party)), Label: j.Data.Label}
 }
 
-// Hospitals prepares every member of a job over tables of patients, by party. Each number is a job
-// of its own. Parties keep the default limits.
+// Hospitals prepares every member of a job over tables of patients, by party. Each number gives a
+// separate job. Parties have the default limits.
 func Hospitals(t testing.TB, m *method.Protocol, text string, number byte, tables map[string]string) *Federation {
 	t.Helper()
 	j := Read(t, m, text)

@@ -15,7 +15,8 @@ import (
 // counted reports whether the job counts held-out decisions in bins.
 func counted(j *job.Job) bool { return job.As[*Keys](j.Protocol).Histogram }
 
-// histogram counts the party's held-out rows by class and bin, rounded.
+// histogram returns the rounded numbers of the party's held-out rows in each bin, first of one
+// class, then of the other.
 func (p *party) histogram(rows linalg.Rows, labels []string) ([]int64, error) {
 	counts, err := moments.CountDecisions(p.features, p.fitted.solution, rows, classRidge(job.As[*Keys](p.Job.Protocol).Classes).codes(labels))
 	if err != nil {
@@ -25,14 +26,14 @@ func (p *party) histogram(rows linalg.Rows, labels []string) ([]int64, error) {
 	return append(moments.RoundCounts(counts[0], n), moments.RoundCounts(counts[1], n)...), nil
 }
 
-// bins are the sums of all parties' histograms.
+// bins holds the sum of all parties' histograms.
 type bins struct {
-	classes [2]string // ascending; the second is the positive one
+	classes [2]string // class names, ascending; the second class is positive
 	counts  [2][]float64
 }
 
-// binsOf reads a sum. If the job lists the classes in the other order, it reverses the bins and
-// their borders.
+// binsOf converts the sum of the histograms to bins. If the job lists the classes in descending
+// order, it reverses the bins.
 func binsOf(classes []string, sum []int64) bins {
 	b := bins{classes: [2]string(classes)}
 	for c := range b.counts {
@@ -49,21 +50,22 @@ func binsOf(classes []string, sum []int64) bins {
 	return b
 }
 
-// check refuses bins that do not hold all held-out rows, within the parties' rounding.
+// check refuses bins whose total differs from the number of held-out rows by more than the parties'
+// rounding.
 func (b bins) check(heldOut int64, parties int) error {
 	rows, want := rowsOf(b.counts[0])+rowsOf(b.counts[1]), float64(heldOut)
 	if math.Abs(rows-want) > moments.RoundedOff(parties, want)+0.5 {
-		return fmt.Errorf("moments: a histogram of %.0f held-out rows, of which there are %d: a party does not count the rows that it declares", rows, heldOut)
+		return fmt.Errorf("moments: the histogram counts %.0f held-out rows, but the parties declare %d; some party does not count the rows that it declares", rows, heldOut)
 	}
 	return nil
 }
 
-// widest is the largest error of a reported area. With few rows the parties' rounding moves the
-// figures by more: the area may be 1, and no row wrong, although some are.
+// widest is the largest permitted error of a reported area under the curve. With few rows the
+// parties' rounding changes the area by more, and can hide all wrong decisions.
 const widest = 0.1
 
-// assess adds the figures of the bins to the metrics and returns the curves; nil if there are too
-// few rows.
+// assess adds the metrics of the bins to m and returns the curves. It returns nil if the rows are
+// too few.
 func (s *server) assess(m learner.Metrics) (*learner.Assessment, error) {
 	b := binsOf(job.As[*Keys](s.Job.Protocol).Classes, s.histogram)
 	if err := b.check(s.heldOut, len(s.Parties)); err != nil {
@@ -87,7 +89,7 @@ func (s *server) assess(m learner.Metrics) (*learner.Assessment, error) {
 	}, nil
 }
 
-// confusion counts the rows of both halves of the bins; each half holds the rows predicted as one
+// confusion returns the confusion matrix. Each half of the bins holds the rows predicted as one
 // class.
 func (b bins) confusion() *metrics.ConfusionMatrix {
 	var times []int
@@ -98,9 +100,9 @@ func (b bins) confusion() *metrics.ConfusionMatrix {
 	return metrics.Count(b.classes[:], []int{0, 0, 1, 1}, []int{0, 1, 0, 1}, times)
 }
 
-// rounding returns the largest change of the area by the parties' rounding of the number of each
-// class's rows up to each bin, and of all of them. A positive row counted above too many bins, and
-// in too many rows, moves the area by (2 - area) of a row, a negative one by (1 + area).
+// rounding returns the largest change of the area under the curve that the parties' rounding can
+// cause. Parties round the cumulative number of each class's rows at each bin. A misplaced and
+// overcounted positive row changes the area by (2 - area) of a row, a negative row by (1 + area).
 func (b bins) rounding(area float64, parties int) float64 {
 	negative, positive := rowsOf(b.counts[0]), rowsOf(b.counts[1])
 	off := moments.RoundedOff(parties, negative+positive)

@@ -405,7 +405,7 @@ func TestHistogramOfOtherRows(t *testing.T) {
 		}
 	}
 	for _, n := range []int64{0, 50, 87, 113, 200} {
-		if err := b.check(n, 3); err == nil || !strings.Contains(err.Error(), "a histogram of 100 held-out rows") {
+		if err := b.check(n, 3); err == nil || !strings.Contains(err.Error(), "the histogram counts 100 held-out rows") {
 			t.Errorf("of %d rows: %v", n, err)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package moments binds sums of products of random features to learners: the coordinator learns
-// from these sums over all parties' rows and sees only the sums. See protocol/secagg.
+// Package moments binds sums of products of random features to learners. The coordinator learns
+// from the sums over all parties' rows and sees only these sums. See protocol/secagg.
 package moments
 
 import (
@@ -24,8 +24,8 @@ func Protocol() *method.Protocol { return itself }
 var itself = method.New(method.Binding[party, server, public]{
 	Name: "moments", Keys: func() job.Settings { return new(Keys) },
 	Traits: job.Traits{
-		Grid:        job.ByItself,                // a cell is chosen by the sums of all training rows
-		Comparisons: []job.Comparison{job.Curve}, // other numbers of directions
+		Grid:        job.ByItself,                // the sums of all training rows choose a grid cell
+		Comparisons: []job.Comparison{job.Curve}, // compares other numbers of directions
 		Labels:      checkLabels,
 	},
 	Steps: steps, NewParty: newParty, NewServer: newServer,
@@ -44,12 +44,13 @@ var itself = method.New(method.Binding[party, server, public]{
 	Present: present,
 })
 
-// step is a step of this binding.
+// step is a step of the moments plan.
 type step = method.StepOf[party, server, public]
 
-// steps plans a job: the parties agree on columns and a scaling, declare their numbers of training
-// rows, and add up the moments of these rows. The coordinator selects and solves by the sums and
-// sends all parties the one solution. The parties add up its errors on held-out rows.
+// steps returns the plan of a job. The parties agree on columns and a scaling, declare their
+// numbers of training rows, and add up the moments of these rows. The coordinator selects and
+// solves from the sums and sends all parties the solution. The parties add up its errors on
+// held-out rows.
 func steps(c method.Instance) ([]step, error) {
 	before, err := rows.Steps(c)
 	if err != nil {
@@ -79,7 +80,7 @@ func steps(c method.Instance) ([]step, error) {
 		adds, step{Name: "learn", Compute: (*server).solve}, broadcasts, errs, step{Name: "evaluate", Compute: (*server).evaluate}), nil
 }
 
-// fittedBytes is the length of the message with the solution.
+// fittedBytes returns the length in bytes of the message that holds the solution.
 func fittedBytes(j *job.Job, features int) int {
 	l := objectiveOf(j)
 	return 4 + 8*(l.outputs()*(features+1)+l.extra(features))
@@ -87,14 +88,15 @@ func fittedBytes(j *job.Job, features int) int {
 
 // public holds the values that the steps so far have made public.
 type public struct {
-	rows     int64    // of training, of all parties; 0 before they are counted
-	columns  int      // of each table, as it is prepared
-	counted  [32]byte // SHA-256 of each party's number of these; zero before
-	solution [32]byte // SHA-256 of the broadcast solution; zero before
+	rows     int64    // training rows of all parties; 0 before the count
+	columns  int      // columns of each prepared table
+	counted  [32]byte // SHA-256 of the parties' declared counts; zero before the count
+	solution [32]byte // SHA-256 of the broadcast solution; zero before the broadcast
 }
 
-// sumGroups describes a party's entries in the sums: the upper triangle of its A, its B, its number
-// of training rows, and for a regression the sums of the numbers and of their squares.
+// sumGroups describes the groups of entries that each party adds to the sums. They are the upper
+// triangle of the features' products, the products of features and targets, and the number of
+// training rows. A regression also has the sums of the targets and of their squares.
 func sumGroups(j *job.Job, features int) []secagg.Group {
 	l := objectiveOf(j)
 	groups := []secagg.Group{
@@ -108,9 +110,9 @@ func sumGroups(j *job.Job, features int) []secagg.Group {
 	return groups
 }
 
-// errorGroups describes a party's entries in the errors: its number of held-out rows, the figures
-// that evaluate the solution, its membership figure and 1 if it has one. If the job counts
-// decisions in bins, they include the rows of both classes by bin.
+// errorGroups describes the groups of entries that each party adds to the sums of errors. They are
+// its number of held-out rows, its error sums, and its membership figure with a 1 if it has such a
+// figure. If the job counts decisions in bins, they include the rows of both classes by bin.
 func errorGroups(j *job.Job) []secagg.Group {
 	groups := []secagg.Group{
 		{Entries: 1, Bound: moments.MaxRows},
@@ -123,10 +125,10 @@ func errorGroups(j *job.Job) []secagg.Group {
 	return groups
 }
 
-// membershipOne is the whole number that represents a membership figure of 1.
+// membershipOne is the integer that represents a membership figure of 1 in secure sums.
 const membershipOne = 1 << 20
 
-// sumVector reads a party's sums without a copy.
+// sumVector presents a party's moments as a vector for secure aggregation, without a copy.
 type sumVector struct{ *moments.Sums }
 
 func (v sumVector) Read(group, first int, dst []int64) {

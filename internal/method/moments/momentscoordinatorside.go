@@ -21,21 +21,21 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// server is the coordinator: it has the sums and the results computed from them.
+// server is the coordinator, which holds the sums and the results computed from them.
 type server struct {
 	method.Instance
 	rows.Witness
 	counted    headcount
-	session    protocol.SessionID // of the sums; the directions follow from it
+	session    protocol.SessionID // ID of the sums' session, from which the directions follow
 	sums       *moments.Sums
-	scores     []float64 // of the job's values, by the sums; nil where there is one
+	scores     []float64 // score of each of the job's values; nil if the job has one value
 	fitted     *fitted
-	body       []byte // the encoded solution, as it is sent
+	body       []byte // the encoded solution, as sent to the parties
 	heldOut    int64
-	figures    []int64 // by which the solution is judged
-	histogram  []int64 // of decisions, by class and bin; nil where the job has none
-	membership float64 // mean of the parties' figures
-	measured   int     // parties that had one
+	figures    []int64 // sums of errors that evaluate the solution
+	histogram  []int64 // counts of decisions by class and bin; nil if the job counts none
+	membership float64 // mean of the parties' membership figures
+	measured   int     // number of parties with a membership figure
 	results    *results
 }
 
@@ -51,10 +51,10 @@ func (s *server) public() public {
 	return k
 }
 
-// tell sends the solution.
+// tell builds the machine that sends the solution to the parties.
 func (s *server) tell(setup method.Setup) (*method.Run, error) { return sums.Sender(setup, s.body) }
 
-// listener builds the machine that receives the declared numbers.
+// listener builds the machine that receives the parties' declared numbers of rows.
 func (s *server) listener(setup method.Setup) (*method.Run, error) {
 	return sums.Listener(setup, func(statements [][]byte) error {
 		var err error
@@ -63,7 +63,7 @@ func (s *server) listener(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// outcome returns the classes only: decisions stay with the parties.
+// outcome returns only the classes, because decisions stay with the parties.
 func (s *server) outcome() *method.Outcome {
 	return &method.Outcome{Classes: job.As[*Keys](s.Job.Protocol).Classes}
 }
@@ -72,7 +72,7 @@ func (s *server) outcome() *method.Outcome {
 func (s *server) adder(setup method.Setup) (*method.Run, error) {
 	return sums.Server(setup, secagg.Limits{}, func(sum [][]int64) error {
 		if n := s.counted.total(); sum[2][0] != n {
-			return fmt.Errorf("moments: sums over %d training rows, of which the parties have declared %d: one of them does not add what it declares", sum[2][0], n)
+			return fmt.Errorf("moments: the sums are over %d training rows, but the parties have declared %d; some party does not add the rows that it declares", sum[2][0], n)
 		}
 		var err error
 		s.session = setup.Session.ID()
@@ -84,15 +84,15 @@ func (s *server) adder(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// features is the number of random features.
+// features returns the number of random features.
 func (s *server) features() int { return s.public().features(s.Job) }
 
-// solve selects one of the job's values by the sums and computes its solution.
+// solve selects one of the job's hyperparameter values by the sums and computes its solution.
 func (s *server) solve(ctx context.Context, _ method.Reporter) error {
 	l, values := objectiveOf(s.Job), regularisers(s.Job)
 	for _, v := range values {
 		if len(values) == 1 {
-			break // nothing to choose
+			break // one value needs no choice
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -127,10 +127,10 @@ func (s *server) errors(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// evaluate computes metrics from the figures of the solution on the held-out rows.
+// evaluate computes metrics from the solution's sums of errors on the held-out rows.
 func (s *server) evaluate(context.Context, method.Reporter) error {
 	if s.heldOut == 0 {
-		return fault.BadInput(errors.New("moments: no party holds a row out to measure errors on; give a larger test: {fraction: ...}"))
+		return fault.BadInput(errors.New("moments: no party has held-out rows to measure errors on; give a larger test: {fraction: ...}"))
 	}
 	v, err := objectiveOf(s.Job).evaluate(s.sums, s.fitted, s.heldOut, s.figures)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *server) evaluate(context.Context, method.Reporter) error {
 	return err
 }
 
-// cells lists the candidates among which the training rows selected.
+// cells lists the grid of values with the scores on the training rows.
 func (s *server) cells() []learner.Cell {
 	cells := []learner.Cell{}
 	for k, score := range s.scores {
@@ -178,7 +178,7 @@ func (s *server) sumsResult() *Figures {
 	return r
 }
 
-// tellsShares reports whether the job's figures include shares of held-out rows.
+// tellsShares reports whether the job's metrics include shares of held-out rows, such as accuracy.
 func (s *server) tellsShares() bool {
 	switch l := objectiveOf(s.Job).(type) {
 	case classRidge:
@@ -189,7 +189,7 @@ func (s *server) tellsShares() bool {
 	return false
 }
 
-// randomModel returns the model of a moments job: the solution, and the origin of the features.
+// randomModel returns the model of a job: the solution, and the seed of the random features.
 func randomModel(j *job.Job, t *fitted, sums protocol.SessionID) model.RandomSpec {
 	r := model.RandomSpec{Kernel: j.Kernel.Spec(), Seed: sums, Solution: t.solution, Scaled: j.Data.Scale != job.None}
 	r.Output = learner.OutputOf(j, job.As[*Keys](j.Protocol).Classes)
@@ -197,8 +197,8 @@ func randomModel(j *job.Job, t *fitted, sums protocol.SessionID) model.RandomSpe
 	return r
 }
 
-// writeModel writes a model without preparation and scaling, which the parties keep, and without
-// the width of their rows.
+// writeModel writes the model without preparation, scaling and width of the rows, which only the
+// parties keep.
 func (s *server) writeModel(out io.Writer) error {
 	r := randomModel(s.Job, s.fitted, s.session)
 	r.Scaled = r.Scaled || s.Job.Data.Prepares()
@@ -209,10 +209,10 @@ func (s *server) writeModel(out io.Writer) error {
 	return model.EncodeRandom(out, m)
 }
 
-// keep returns the model with the party's scaling.
+// keep returns the model and the party's scaling, as state for later queries.
 func (p *party) keep(method.Closing) (method.RetainedState, error) {
 	if p.fitted == nil {
-		return method.RetainedState{}, errors.New("moments: the job has sent this party no solution")
+		return method.RetainedState{}, errors.New("moments: this party has not received the job's solution")
 	}
 	r := randomModel(p.Job, p.fitted, p.session)
 	r.Width, r.Columns = p.Width(), p.Split.Set.Columns
@@ -232,7 +232,7 @@ func openParty(k method.RetainedState, _ *job.Reader) (method.Erasable, error) {
 	return local(bytes.Clone(k.Body)), nil
 }
 
-// local is a model stored at a party.
+// local is the encoded model that a party stores. It answers queries without other members.
 type local []byte
 
 var _ method.Local = (*local)(nil)

@@ -13,35 +13,36 @@ import (
 	"github.com/mercer-fl/mercer/learn/moments"
 )
 
-// Keys are the settings of a job.
+// Keys holds the protocol's settings in a job.
 type Keys struct {
 	job.Moded
-	// Directions is the number of random features, cosines and sines of half as many directions; 0:
-	// [DefaultFeatures] of the declared training rows.
+	// Directions is the number of random features, which are cosines and sines of half as many
+	// directions. 0 means [DefaultFeatures] of the declared training rows.
 	Directions int
-	Classes    []string   // ridge-classifier: all classes, in the order of the decisions
-	Targets    [2]float64 // ridge and gp: the least and the greatest that a label may be
-	// Deviations makes the job compute a Gaussian process's deviations and keep them with the
-	// model. Every party then receives the sums of products of features, which they need.
+	Classes    []string   // all classes of a ridge classifier, in the order of the decisions
+	Targets    [2]float64 // least and greatest permitted label of learners ridge and gp
+	// Deviations makes a Gaussian process predict deviations too. Every party then receives the
+	// sums of products of features, from which deviations are computed.
 	Deviations bool
-	// Histogram makes the job count held-out decisions between two classes in bins, for the curves
-	// and the area under the ROC curve. Without it the server learns one count about these rows.
+	// Histogram makes the job count held-out decisions between two classes in bins. The bins give
+	// the ROC curve and the area under it. Without bins the server learns one count about these
+	// rows.
 	Histogram bool
 }
 
 var _ job.Settings = (*Keys)(nil)
 
-// MaxDirections limits the directions of a job, and so the numbers in a party's sums: twice the
-// square of the directions.
+// MaxDirections is the greatest number of directions of a job. It also limits the numbers in a
+// party's sums, which grow with the square of the directions.
 const MaxDirections = 4096
 
-// maxTold limits the message that every party receives: 64 MiB of float64.
+// maxTold is the greatest number of weights that every party receives. As float64 they take 64 MiB.
 const maxTold = 1 << 23
 
-// maxClasses limits the classes in a job.
+// maxClasses is the greatest number of classes in a job.
 const maxClasses = 256
 
-// Section declares the keys.
+// Section declares the protocol's keys in a job file.
 func (k *Keys) Section() *section.Section {
 	return &section.Section{Doc: "The coordinator learns from sums of products of random features over all parties' rows. It sees the sums only.",
 		Fields: []section.Field{
@@ -65,7 +66,7 @@ func (k *Keys) finish(in *section.Place) error {
 	case in.Given("directions") && (k.Directions < 2 || k.Directions > MaxDirections || k.Directions%2 != 0):
 		return in.Refuse("directions", "directions is %d; write an even number from 2 to %d, or leave it out for the default", k.Directions, MaxDirections)
 	case in.Given("classes") && len(k.Classes) < 2:
-		return in.Refuse("classes", "classes has %d; give two or more", len(k.Classes))
+		return in.Refuse("classes", "classes has %d entries; give two or more", len(k.Classes))
 	}
 	if one, other, found := fuzzymatch.Clash(k.Classes); found {
 		one, other = fuzzymatch.Quote(one, other)
@@ -79,7 +80,7 @@ func (k *Keys) Demands() job.Demands {
 	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"directions": k.Directions}, Counts: k.Histogram, Describes: k.Classes != nil || k.Targets != [2]float64{}}
 }
 
-// check checks the settings that this version supports with sums of products.
+// check refuses learners, kernels and data that sums of products do not support in this version.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	if !in.Given("compare") {
 		j.Compare = []job.Comparison{}
@@ -92,15 +93,15 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case len(j.Kernels()) > 1 || j.Kernel.Name != job.RBF && j.Kernel.Name != job.Laplacian || j.Kernel.GammaUnit != "":
 		return in.Refuse("kernel", "protocol moments needs one kernel, rbf or laplacian, with a plain gamma")
 	case k.Directions > 0 && components > k.Directions:
-		return in.Refuse("learner", "%d components of %d directions; ask for at most as many", components, k.Directions)
+		return in.Refuse("learner", "the learner has %d components, but the protocol only %d directions; write at most as many components as directions", components, k.Directions)
 	case j.Kernel.Amplitude != 0:
 		return in.Refuse("kernel", "protocol moments has random features, which have no amplitude in this version; remove amplitude")
 	case components*k.mostDirections() > maxTold:
-		return in.Refuse("learner", "%d components of %d directions are more than %d weights; give fewer", components, k.mostDirections(), maxTold)
+		return in.Refuse("learner", "%d components of %d directions need more than %d weights; write fewer components or directions", components, k.mostDirections(), maxTold)
 	case j.Data.Folds > 0:
 		return in.Refuse("data", "protocol moments chooses by the sums of all training rows, not by folds; use test: {fraction: 0.25}")
 	case j.Data.Test.Split() != "" && len(j.Parties()) == 2:
-		return in.Refuse("data", "with one of two parties held out, the sums would be the other party's own; name three parties or more, or use protocol okra")
+		return in.Refuse("data", "if one of two parties is held out, the sums are over the other party's rows alone; name three parties or more, or use protocol okra")
 	case j.Compares(job.Pooled) || j.Compares(job.Alone):
 		return in.Refuse("compare", "protocol moments is compared with other numbers of directions only in this version; use compare: [curve], or remove it")
 	case j.Compares(job.Curve) && !j.Task().Classes:
@@ -109,7 +110,8 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// mostDirections is the number of random features, or its upper limit.
+// mostDirections returns the number of random features, or its upper limit if the job does not set
+// it.
 func (k *Keys) mostDirections() int {
 	if k.Directions > 0 {
 		return k.Directions
@@ -117,7 +119,8 @@ func (k *Keys) mostDirections() int {
 	return MaxDirections
 }
 
-// checkHistogram refuses histograms of other decisions, or of a single party's rows.
+// checkHistogram refuses a histogram unless it counts decisions between two classes over several
+// parties' rows.
 func (k *Keys) checkHistogram(j *job.Job, in *section.Place) error {
 	switch {
 	case !k.Histogram:
@@ -125,12 +128,12 @@ func (k *Keys) checkHistogram(j *job.Job, in *section.Place) error {
 	case len(k.Classes) != 2:
 		return in.Refuse("protocol", "histogram counts decisions between two classes, and this job has %d; remove histogram", len(k.Classes))
 	case j.Data.Test.Party != "" || j.Data.Test.Parties != "":
-		return in.Refuse("protocol", "with all rows of a party held out the histogram would be of its rows alone; remove histogram, or use test: {fraction: 0.25}")
+		return in.Refuse("protocol", "if all rows of a party are held out, the histogram counts this party's rows alone; remove histogram, or use test: {fraction: 0.25}")
 	}
 	return nil
 }
 
-// checkLearner checks the job's description of all parties' labels, which the learner needs.
+// checkLearner checks that the job describes all parties' labels as its learner requires.
 func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	l, task := j.Learner.Name(), j.Task()
 	regresses, classifies := task.Numbers, task.Classes
@@ -143,9 +146,9 @@ func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	}
 	switch {
 	case j.Data.Dictionary != nil && (regresses && k.Targets != j.Data.Range || classifies && !slices.Equal(k.Classes, j.Data.Order)):
-		return in.Refuse("protocol", "the dictionary says which classes a label has, or the range of its numbers, and protocol says something else; write it there, and remove classes and targets from protocol")
+		return in.Refuse("protocol", "protocol contradicts the dictionary, which gives a label's classes or range; correct the dictionary if necessary, and remove classes and targets from protocol")
 	case classifies && j.Data.Order != nil && !slices.Equal(k.Classes, j.Data.Order):
-		return in.Refuse("protocol", "protocol and label list classes unlike each other; list them once, or in one order")
+		return in.Refuse("protocol", "protocol and label list different classes or another order; list the classes once, or equally in both")
 	case !able:
 		return in.Refuse("learner", "protocol moments runs learner %s, not %s", learner.Able(" or ", learner.On[learner.SumsLearner]), l)
 	case classifies && k.Classes == nil:
@@ -166,8 +169,8 @@ func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	return k.checkHistogram(j, in)
 }
 
-// described advises how to describe the labels: by a key of the protocol or, with a dictionary, in
-// the dictionary.
+// described returns advice on how to describe the labels. Without a dictionary a key of the
+// protocol describes them; otherwise the dictionary does.
 func described(j *job.Job, key, inDictionary string) string {
 	if j.Data.Dictionary != nil {
 		return "the dictionary's label has none; a dictionary with " + inDictionary + " says it"
@@ -201,7 +204,7 @@ func checkListed(classes []string, set *dataset.Set) error {
 	return nil
 }
 
-// checkNumbers refuses labels that are not numbers of the job's range.
+// checkNumbers refuses labels that are not numbers within the job's range.
 func checkNumbers(within moments.Range, set *dataset.Set) error {
 	values, err := dataset.Targets(set.Labels)
 	if err != nil {
@@ -215,7 +218,7 @@ func checkNumbers(within moments.Range, set *dataset.Set) error {
 	return nil
 }
 
-// within returns the range of numeric labels.
+// within returns the permitted range of numeric labels.
 func (k *Keys) within() moments.Range {
 	return moments.Range{Least: k.Targets[0], Greatest: k.Targets[1]}
 }

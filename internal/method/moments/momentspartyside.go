@@ -20,11 +20,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// party is a party with rows.
+// party is a party that holds rows.
 type party struct {
 	*rows.Party
 	counted  headcount
-	session  protocol.SessionID // of the sums
+	session  protocol.SessionID // ID of the session that adds up the sums
 	features feature.Map
 	own      *moments.Sums
 	fitted   *fitted
@@ -58,24 +58,24 @@ func (p *party) hear(setup method.Setup) (*method.Run, error) {
 	return sums.Receiver(setup, func(body []byte) error { return p.takeSolution(body, setup.Session) })
 }
 
-// release states that the training rows enter sums or, at a party whose rows are all held out, that
-// all rows enter the figures. The party declares their number earlier.
+// release states that the party's training rows enter the sums. At a party whose rows are all held
+// out, all rows enter the sums of errors. The party declares the number of rows earlier.
 func (p *party) release() ([]method.Release, error) {
 	r := p.Release(method.ReleaseSums)
 	r.Split, r.Classes = p.Job.Data.Test.Chosen(), p.Job.Task().Classes
 	if p.Job.Protocol.Demands().Counts {
 		r.Edition = r.Edition.Counting()
 	}
-	r.Among = p.Split.Rows(p.Tested()) // the figures are sums over a tested party's rows alone
+	r.Among = p.Split.Rows(p.Tested()) // sums of errors are over a tested party's rows alone
 	if !p.Tested() {
 		r.Numbers, r.Cells = p.told(len(r.Among))
 	}
 	return []method.Release{r}, nil
 }
 
-// told counts the numbers in the job's sums, and the cells of the rows in them; before all parties
-// have declared their rows, it uses the party's own rows. By default there is at most one number
-// for mostTold cells.
+// told returns how many numbers the job's sums have and how many table cells enter them. Before all
+// parties have declared their rows, it uses the party's own rows. By default there is at most one
+// number for mostTold cells.
 func (p *party) told(own int) (numbers, cells int64) {
 	rows := p.counted.total()
 	switch {
@@ -89,11 +89,11 @@ func (p *party) told(own int) (numbers, cells int64) {
 	return numbersIn(int64(k.features(p.Job)), objectiveOf(p.Job).width()), rows * int64(p.Width())
 }
 
-// numbersIn counts the numbers in sums of m features: the products of each pair, and width sums of
-// each feature.
+// numbersIn returns how many numbers are in the sums of m features. Each pair has a product, and
+// each feature has width more sums.
 func numbersIn(m int64, width int) int64 { return m*(m+1)/2 + m*int64(width) }
 
-// trained returns the numbers of the parties that have training rows.
+// trained returns the row counts of the parties that train, without the party that is held out.
 func (p *party) trained(rows []int64) []int64 {
 	at := slices.Index(p.Parties, p.Job.Data.Test.Party)
 	if at < 0 {
@@ -102,8 +102,8 @@ func (p *party) trained(rows []int64) []int64 {
 	return slices.Delete(slices.Clone(rows), at, at+1)
 }
 
-// rowsThat returns the rows that are held out, or that are not, as they enter sums, with their
-// labels; nil labels if the job has none.
+// rowsThat returns the held-out rows or the training rows, in the form that enters sums, and their
+// labels. The labels are nil if the job has none.
 func (p *party) rowsThat(held bool) (linalg.Rows, []string, error) {
 	index := p.Split.Rows(held)
 	var labels []string
@@ -144,8 +144,8 @@ func (p *party) summand(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// directions returns the public directions. They follow from the name of the session that adds up
-// the sums, which nobody knows before job and roster are fixed.
+// directions returns the random features, which all members know. Their seed is the ID of the
+// session that adds up the sums, which no member can know before job and roster are fixed.
 func directions(j *job.Job, sums protocol.SessionID, features, columns int) (feature.Map, error) {
 	return moments.Features(j.Kernel.Spec(), sums, features, columns)
 }
@@ -185,12 +185,12 @@ func (p *party) errors(setup method.Setup) (*method.Run, error) {
 	return sums.Client(setup, vector, func() { p.own = nil })
 }
 
-// membershipSample limits the training rows, and the held-out rows, with which a party measures the
-// attack.
+// membershipSample is the greatest number of training rows, and of held-out rows, on which a party
+// measures the membership attack.
 const membershipSample = 1024
 
-// membership measures how well the party's own sums separate its own training rows from its
-// held-out rows. It returns the figure and 1, or zeros if the party lacks either kind of row.
+// membership measures how well the party's own sums separate its training rows from its held-out
+// rows. It returns the area under the curve and 1, or zeros if the party lacks either kind of row.
 func (p *party) membership(held linalg.Rows) ([]int64, error) {
 	few := func(rows linalg.Rows) linalg.Rows {
 		n, _ := rows.Shape()
@@ -210,17 +210,16 @@ func (p *party) membership(held linalg.Rows) ([]int64, error) {
 	return []int64{int64(math.RoundToEven(auc * membershipOne)), 1}, nil
 }
 
-// mostTold limits the default number of features: there are at least this many cells of training
-// rows for each number in the sums. With as many numbers as cells, the sums would reveal the rows.
+// mostTold is the least number of training cells for each number in the sums by default. With as
+// many numbers as cells, the sums would reveal the rows.
 const mostTold = 4
 
-// DefaultFeatures returns the default number of random features: the largest even number with at
-// least rowsPerFeature training rows for each feature, and with at most a quarter as many numbers
-// in the sums as these rows have cells. width is the number of sums of each feature besides its
-// products.
+// DefaultFeatures returns the default number of random features. It is the largest even number with
+// at least rowsPerFeature training rows for each feature and mostTold training cells for each
+// number in the sums. width is the number of sums of each feature besides its products.
 func DefaultFeatures(rows int64, columns, width int) int {
 	m := min(rows/rowsPerFeature/2*2, MaxDirections)
-	if rows < 1<<40 { // else products of counts would overflow, and are large enough
+	if rows < 1<<40 { // with more rows the products would overflow, and cells suffice
 		for cells := rows * int64(columns) / mostTold; m > 0 && numbersIn(m, width) > cells; {
 			m -= 2
 		}
@@ -228,7 +227,7 @@ func DefaultFeatures(rows int64, columns, width int) int {
 	return int(m)
 }
 
-// features returns the number of random features: the job's, or the default for the declared rows.
+// features returns the job's number of random features, or the default for the declared rows.
 func (k public) features(j *job.Job) int {
 	if job.As[*Keys](j.Protocol).Directions > 0 {
 		return job.As[*Keys](j.Protocol).Directions
@@ -236,8 +235,9 @@ func (k public) features(j *job.Job) int {
 	return DefaultFeatures(k.rows, k.columns, objectiveOf(j).width())
 }
 
-// declarer declares a party's numbers of training rows and of columns to all members. A sum mostly
-// over one party's rows protects nobody there from the others.
+// declarer builds the machine that declares a party's numbers of training rows and of columns to
+// all members. Each party checks the shares, because a sum mostly over one party's rows does not
+// protect that party from the others.
 func (p *party) declarer(setup method.Setup) (*method.Run, error) {
 	var own wire.Writer
 	own.Uint64(uint64(len(p.Split.Rows(false))))
@@ -245,14 +245,14 @@ func (p *party) declarer(setup method.Setup) (*method.Run, error) {
 	return sums.AllGatherer(setup, own.Bytes(), p.takeCounts)
 }
 
-// headcount holds the numbers of training rows that all parties have declared.
+// headcount holds the parties' declared numbers of training rows and of columns.
 type headcount struct {
-	list    []int64 // in the order of the cast; nil before
-	columns int     // of all tables, as they are prepared
+	list    []int64 // training rows by party, in the job's order; nil before the count
+	columns int     // columns of each prepared table
 	digest  [sha256.Size]byte
 }
 
-// total returns the number of all training rows.
+// total returns the number of training rows of all parties.
 func (c headcount) total() int64 {
 	sum := int64(0)
 	for _, n := range c.list {
@@ -261,27 +261,27 @@ func (c headcount) total() int64 {
 	return sum
 }
 
-// public returns the counts as public values.
+// public returns the public values that follow from the counts.
 func (c headcount) public() public {
 	return public{rows: c.total(), columns: c.columns, counted: c.digest}
 }
 
-// readCounts reads the parties' declarations.
+// readCounts decodes and checks the parties' declarations of rows and columns.
 func readCounts(j *job.Job, parties []string, statements [][]byte) (headcount, error) {
 	var c headcount
 	digest, err := sums.Statements(parties, statements, func(b []byte) error {
 		r := wire.NewReader(b)
 		n := r.Uint64()
 		if r.Err() == nil && n > moments.MaxRows {
-			r.Fail(fmt.Errorf("%d training rows; at most %d can be summed up at one place", n, moments.MaxRows))
+			r.Fail(fmt.Errorf("the party declares %d training rows; at most %d are allowed", n, moments.MaxRows))
 		}
 		columns := int(r.Uint32())
 		switch {
 		case r.Err() != nil:
 		case columns < 1 || columns > job.MaxFeatures:
-			r.Fail(fmt.Errorf("%d columns", columns))
+			r.Fail(fmt.Errorf("the party declares %d columns; 1 to %d are allowed", columns, job.MaxFeatures))
 		case c.list != nil && columns != c.columns:
-			r.Fail(fmt.Errorf("%d columns, and %s declares %d", columns, parties[0], c.columns))
+			r.Fail(fmt.Errorf("the party declares %d columns, but %s declares %d; all tables must have equally many", columns, parties[0], c.columns))
 		}
 		c.list, c.columns = append(c.list, int64(n)), columns
 		return r.Close("moments: number of rows")
@@ -291,13 +291,13 @@ func readCounts(j *job.Job, parties []string, statements [][]byte) (headcount, e
 	}
 	c.digest = digest
 	if rows := c.total(); c.public().features(j) < 2 {
-		return headcount{}, fault.Public(fault.BadInputf("moments: %d training rows of %d columns are too few for two random features, of %d rows each and without telling more than a quarter as many numbers as there are cells; with so few rows write directions in the job, which then shows who is among the rows", rows, c.columns, rowsPerFeature))
+		return headcount{}, fault.Public(fault.BadInputf("moments: %d training rows of %d columns are too few for two random features; each feature requires %d rows, and the sums may have at most a quarter as many numbers as the rows have cells; to learn from so few rows, write directions in the job, but the sums then reveal who is among the rows", rows, c.columns, rowsPerFeature))
 	}
 	return c, nil
 }
 
-// takeCounts checks and stores the declared numbers of training rows. Nothing proves that they
-// count real rows; the party's own limits and its operator's bound are the protection.
+// takeCounts checks and stores the declared numbers of training rows. A party cannot verify that
+// they count real rows; its own limits and its operator's bound protect it.
 func (p *party) takeCounts(statements [][]byte) error {
 	all, err := readCounts(p.Job, p.Parties, statements)
 	if err != nil {
@@ -308,7 +308,7 @@ func (p *party) takeCounts(statements [][]byte) error {
 	}
 	most, m := p.Limits.Directions, all.public().features(p.Job)
 	if job.As[*Keys](p.Job.Protocol).Directions == 0 && most > 0 && m > most {
-		return fault.Forbiddenf("the parties have %d training rows, which need sums of %d features, but this party allows at most %d (max_directions in its policy)", all.total(), m, most)
+		return fault.Forbiddenf("for the parties' %d training rows the sums have %d features; this party allows at most %d (max_directions in its policy)", all.total(), m, most)
 	}
 	p.counted = all
 	return nil

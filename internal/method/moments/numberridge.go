@@ -11,10 +11,10 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// numberRidge is a ridge regression of numbers in a known range.
+// numberRidge is the objective of a ridge regression on numbers in a known range.
 type numberRidge struct{ within moments.Range }
 
-// numbers reads labels, which the job has checked at its start.
+// numbers parses labels as numbers. The job has checked them at its start.
 func (n numberRidge) numbers(labels []string) (moments.Numbers, error) {
 	values, err := dataset.Targets(labels)
 	return moments.Numbers{Values: values, Range: n.within}, err
@@ -38,7 +38,7 @@ func (n numberRidge) solve(s *moments.Sums, alpha float64) (*fitted, error) {
 	return &fitted{solution: one}, err
 }
 
-// figures counts the sums of the numbers, of their squares and of squared errors.
+// figures returns 3, for the sums of the numbers, of their squares and of the squared errors.
 func (n numberRidge) figures() int { return 3 }
 
 func (n numberRidge) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {
@@ -58,7 +58,7 @@ func (n numberRidge) errors(m feature.Map, t *fitted, rows linalg.Rows, labels [
 	return moments.MeasureNumbers(m, t.solution, rows, y)
 }
 
-// evaluate returns rmse and r2; it omits r2 if the truth is constant.
+// evaluate computes rmse and r2. It omits r2 if all true numbers are equal.
 func (n numberRidge) evaluate(_ *moments.Sums, _ *fitted, rows int64, figures []int64) (*results, error) {
 	e := moments.NumberErrors{Rows: rows, Truth: figures[0], Power: figures[1], Squared: figures[2]}
 	v := &results{metrics: learner.Metrics{"rmse": e.RMSE(n.within)}}
@@ -70,8 +70,9 @@ func (n numberRidge) evaluate(_ *moments.Sums, _ *fitted, rows int64, figures []
 
 func (n numberRidge) describe(*fitted, *model.RandomSpec) {}
 
-// process is a Gaussian process: a ridge regression with the noise that maximises the likelihood of
-// the numbers. With deviations the parties also receive the sums of products of features.
+// process is the objective of a Gaussian process: a ridge regression whose noise maximises the
+// likelihood of the numbers. With deviations, the parties also receive the sums of products of
+// features.
 type process struct {
 	numberRidge
 	deviations bool
@@ -81,7 +82,8 @@ func (p process) criterion() criterion {
 	return criterion{name: "log_marginal_likelihood", of: moments.LogMarginalLikelihood, greater: true}
 }
 
-// extra counts, with deviations, the unit of the numbers and the products of features.
+// extra returns the number of extra values in a solution. With deviations these are the unit of the
+// numbers and the products of features.
 func (p process) extra(features int) int {
 	if !p.deviations {
 		return 0
@@ -97,7 +99,7 @@ func (p process) solve(s *moments.Sums, noise float64) (*fitted, error) {
 	return t, err
 }
 
-// triangleOf returns the upper triangle of a matrix, row after row.
+// triangleOf returns the upper triangle of a matrix, row by row.
 func triangleOf(m linalg.Matrix[float64]) []float64 {
 	list := make([]float64, 0, moments.Triangle(m.Rows))
 	for i := range m.Rows {
@@ -106,7 +108,8 @@ func triangleOf(m linalg.Matrix[float64]) []float64 {
 	return list
 }
 
-// figures counts, with deviations, also their sum and the rows within 1.96 of them.
+// figures returns the number of error sums. With deviations, two more are the sum of the deviations
+// and the number of rows within 1.96 deviations.
 func (p process) figures() int {
 	if !p.deviations {
 		return p.numberRidge.figures()
@@ -150,7 +153,8 @@ func (p process) evaluate(s *moments.Sums, t *fitted, rows int64, figures []int6
 	return v, err
 }
 
-// describe writes a process without deviations as the ridge regression that it is.
+// describe adds the noise and the products of features to the model. Without deviations it marks
+// the model as a ridge regression.
 func (p process) describe(t *fitted, r *model.RandomSpec) {
 	if !p.deviations {
 		r.Output.Kind = model.Ridge
@@ -160,7 +164,7 @@ func (p process) describe(t *fitted, r *model.RandomSpec) {
 	r.Outer = moments.Symmetric(r.Solution.Weights.Cols, t.extra[1:])
 }
 
-// classRidge is one ridge regression for each of these classes.
+// classRidge is the objective of a classifier with one ridge regression for each listed class.
 type classRidge []string
 
 func (c classRidge) codes(labels []string) []int {
@@ -184,7 +188,7 @@ func (c classRidge) criterion() criterion {
 	return criterion{name: crossValidation, of: moments.ClassScore}
 }
 
-// crossValidation is the name of scores by generalised cross-validation.
+// crossValidation is the score name of generalised cross-validation.
 const crossValidation = "gcv"
 
 func (c classRidge) solve(s *moments.Sums, alpha float64) (*fitted, error) {
@@ -192,7 +196,7 @@ func (c classRidge) solve(s *moments.Sums, alpha float64) (*fitted, error) {
 	return &fitted{solution: one}, err
 }
 
-// figures counts the correctly classified rows.
+// figures returns 1, for the number of correctly classified rows.
 func (c classRidge) figures() int { return 1 }
 
 func (c classRidge) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {

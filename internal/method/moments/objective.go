@@ -13,40 +13,41 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// objective turns sums into the results of a learner.
+// objective computes a learner's solution and metrics from sums over rows.
 type objective interface {
-	// targets returns the values that enter the sums with rows that have these labels, width of
-	// them for each row, and totals that have sums of their own.
+	// targets converts labels to the values that enter the sums. Each row has width() values, and
+	// totals() values have sums of their own.
 	targets(labels []string, rows int) (moments.Targets, error)
 	width() int
 	totals() int
-	// criterion returns the rule that selects among the job's values; its name is "" if there is
-	// one value only.
+	// criterion returns the rule that selects among the job's hyperparameter values. Its name is ""
+	// if the learner has only one value.
 	criterion() criterion
-	// solve computes the message for the parties from the sums and one of the values: a solution
-	// with a number of outputs, and extra numbers.
+	// solve fits the learner to the sums with one hyperparameter value. The parties receive the
+	// solution, which has outputs() outputs and extra() more numbers.
 	solve(s *moments.Sums, value float64) (*fitted, error)
 	outputs() int
 	extra(features int) int
-	// measure sums up errors over held-out rows, rounded, in figures() numbers of at most
+	// measure returns figures() rounded sums of errors over held-out rows, each at most
 	// moments.SquaredBound.
 	measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error)
 	figures() int
-	// evaluate computes metrics from the figures of all parties over the given number of rows.
+	// evaluate computes metrics from the sums of errors of all parties over the given number of
+	// rows.
 	evaluate(s *moments.Sums, t *fitted, rows int64, figures []int64) (*results, error)
-	// describe fills in the parts of a model other than its output and the solution.
+	// describe sets all fields of a model except its output and solution.
 	describe(t *fitted, r *model.RandomSpec)
 }
 
-// criterion selects one of a job's values by the sums over training rows alone, because the scores
+// criterion selects one of a job's hyperparameter values by sums over training rows alone. Scores
 // of many solutions on held-out rows would reveal much about these rows.
 type criterion struct {
 	name    string
 	of      func(s *moments.Sums, value float64) (float64, error)
-	greater bool // the greatest is best, not the least
+	greater bool // the greatest score is best; otherwise the least
 }
 
-// best returns the index of the best score, the first of several.
+// best returns the index of the best score, the first one if several are equal.
 func (j criterion) best(scores []float64) int {
 	best := 0
 	for k, v := range scores {
@@ -57,9 +58,9 @@ func (j criterion) best(scores []float64) int {
 	return best
 }
 
-// fitted holds the one solution that the parties receive.
+// fitted holds the solution that the parties receive.
 type fitted struct {
-	choice   int // which of the values in the job's list it is for
+	choice   int // index of the selected value in the job's list
 	solution moments.Solution
 	extra    []float64
 }
@@ -67,8 +68,8 @@ type fitted struct {
 // results holds the results on the held-out rows.
 type results struct {
 	metrics learner.Metrics
-	values  []float64 // eigenvalues
-	// assessment holds the figures of a histogram; nil without one.
+	values  []float64 // eigenvalues of a kernel PCA
+	// assessment holds the metrics and curves of the histogram; nil without a histogram.
 	assessment *learner.Assessment
 }
 
@@ -86,7 +87,7 @@ func objectiveOf(j *job.Job) objective {
 	return classRidge(k.Classes)
 }
 
-// regularisers returns a job's values in the order of its grid.
+// regularisers returns the job's values of the regulariser, in the order of its grid.
 func regularisers(j *job.Job) []float64 {
 	var list []float64
 	for _, one := range j.Learners() {
@@ -117,7 +118,7 @@ func decodeFitted(j *job.Job, features int, b []byte) (*fitted, error) {
 		r.Float64s(dst)
 		for _, v := range dst {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				r.Fail(fmt.Errorf("a number is %v", v))
+				r.Fail(fmt.Errorf("the solution has the number %v; all numbers must be finite", v))
 			}
 		}
 	}
@@ -128,7 +129,7 @@ func decodeFitted(j *job.Job, features int, b []byte) (*fitted, error) {
 	return t, nil
 }
 
-// components is the number of components of a kernel PCA.
+// components is the objective of a kernel PCA; its value is the number of components.
 type components int
 
 func (c components) targets(_ []string, rows int) (moments.Targets, error) {
@@ -147,7 +148,7 @@ func (c components) solve(s *moments.Sums, _ float64) (*fitted, error) {
 	return &fitted{solution: one}, err
 }
 
-// figures counts the squared scores.
+// figures returns 1, for the sum of the squared scores.
 func (c components) figures() int { return 1 }
 
 func (c components) measure(m feature.Map, t *fitted, rows linalg.Rows, _ []string) ([]int64, error) {

@@ -302,7 +302,7 @@ func TestModelsOfMoments(t *testing.T) {
 			t.Fatal(err)
 		}
 		answers = append(answers, a)
-		if _, err := predict(retained, set.SelectColumns([]int{0, 1})); err == nil || !strings.Contains(err.Error(), "2 features, the model was trained on 64") {
+		if _, err := predict(retained, set.SelectColumns([]int{0, 1})); err == nil || !strings.Contains(err.Error(), "2 features; the model was trained on 64") {
 			t.Errorf("narrow rows: %v", err)
 		}
 	}

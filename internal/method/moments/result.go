@@ -16,40 +16,41 @@ import (
 // Details holds the part of a result that only this method has.
 type Details struct {
 	Sums *Figures `json:"sums"`
-	// Curve shows the results and the exposure with other numbers of random features,
-	// computed by a launching process that owns the data.
+	// Curve holds the accuracy and the exposure for other numbers of random features. A launching
+	// process that owns the data computes it.
 	Curve []Point `json:"curve,omitempty"`
 }
 
 // Figures describes how much the sums reveal about single rows.
 type Figures struct {
 	Features       int     `json:"features"`
-	RowsPerFeature float64 `json:"rows_per_feature"` // of training
-	// Membership is the area under the curve of the leverage attack, the mean of the parties'
-	// measurements on their own sums; null where no party holds rows out.
+	RowsPerFeature float64 `json:"rows_per_feature"` // training rows for each feature
+	// Membership is the area under the curve of the leverage attack. It is the mean of the parties'
+	// measurements on their own sums, and null if no party has held-out rows.
 	Membership *float64 `json:"membership_auc"`
-	// Joint is the area under the curve of the attack that tests all candidates together and
-	// knows a tenth of the members, on the sums of all parties. A launching process that owns
-	// up to 2,000 rows measures it; otherwise it is null.
+	// Joint is the area under the curve of an attack on the sums of all parties. The attack tests
+	// all candidates together and knows a tenth of the members. A launching process that owns up to
+	// 2,000 rows measures it; otherwise it is null.
 	Joint *float64 `json:"joint_membership_auc"`
-	// Within bounds the error of a share of held-out rows (accuracy, coverage_95), which arises because
-	// parties count in fives. It is 0 if the result has no such share.
+	// Within is the greatest rounding error of a share of held-out rows (accuracy, coverage_95).
+	// The error arises because parties round counts to fives. Within is 0 if the result has no such
+	// share.
 	Within float64 `json:"shares_of_held_out_rows_within,omitempty"`
-	// TooFew reports that decisions were counted in bins but are too few for figures.
+	// TooFew reports that decisions were counted in bins but are too few for metrics.
 	TooFew bool `json:"too_few_for_figures,omitempty"`
 }
 
-// Point describes the sums with one number of random features: their accuracy and their exposure.
+// Point holds the accuracy and the exposure of the sums for one number of random features.
 type Point struct {
-	RowsPerFeature int     `json:"rows_per_feature"` // of training, at least
+	RowsPerFeature int     `json:"rows_per_feature"` // least number of training rows for each feature
 	Features       int     `json:"features"`
-	Draws          int     `json:"draws"` // of directions, over which the figures are means
+	Draws          int     `json:"draws"` // number of random draws over which the values are means
 	Accuracy       float64 `json:"accuracy"`
 	Deviation      float64 `json:"accuracy_deviation"` // standard deviation over the draws
-	Membership     float64 `json:"membership_auc"`     // of the leverage attack on the sums over all rows
+	Membership     float64 `json:"membership_auc"`     // area under the curve of the leverage attack on the sums over all rows
 }
 
-// present shows how much the sums reveal.
+// present returns the presentation of a result, including how much the sums reveal.
 func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 	d, err := method.DetailsOf[Details](r)
 	if err != nil || d == nil || d.Sums == nil {
@@ -73,7 +74,7 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 	return p, nil
 }
 
-// histogramText states the error bound of a histogram's figures; "" without a histogram.
+// histogramText states the error bound of metrics from a histogram; "" without a histogram.
 func histogramText(f *Figures, r *method.Result) string {
 	switch a := r.Figures; {
 	case a != nil:
@@ -96,7 +97,7 @@ func (f *Figures) text() string {
 	return text + "; a stronger attack, which tests all candidates together, was not measured"
 }
 
-// curveTable has a row for each number of random features.
+// curveTable returns the curve as a table with a row for each number of random features.
 func curveTable(curve []Point) method.Block {
 	t := method.Block{Header: []string{"rows per feature", "features", "draws", "accuracy", "+-", "membership auc"}}
 	for _, p := range curve {
@@ -108,7 +109,7 @@ func curveTable(curve []Point) method.Block {
 	return t
 }
 
-// curveLines returns the same curve for the report page.
+// curveLines returns the curve as a plot for the report page.
 func curveLines(curve []Point) report.Curve {
 	c := report.Curve{
 		Title: "Accuracy and membership leakage by number of random features", X: "rows for each feature",
@@ -128,7 +129,7 @@ func curveLines(curve []Point) report.Curve {
 // fewer, the sums reveal whether a row is among them.
 const rowsPerFeature = 20
 
-// leakage describes in plain words what each role learns, computed for this job.
+// leakage describes in plain words what each role learns in this job.
 func (s *server) leakage() map[string][]string {
 	m, n := s.features(), s.sums.Rows
 	lines := map[string][]string{
@@ -175,7 +176,7 @@ func histogramLeakage(parties []string) map[string]string {
 	return lines
 }
 
-// tested adds the leakage of a job that holds out all rows of one party.
+// tested adds to lines the leakage of a job that holds out all rows of the named party.
 func (s *server) tested(name string, lines map[string][]string) {
 	lines["server"] = append(lines["server"], fmt.Sprintf("The figures are over the rows of %s alone. Together with a job that holds out another party, or none, the sums reveal one party's sums by their difference. Each party's ledger blocks every such split until the party's operator approves it.", name))
 	training := s.Job.Data.Training(s.Parties)
@@ -184,7 +185,7 @@ func (s *server) tested(name string, lines map[string][]string) {
 	}
 }
 
-// declaredRows lists the parties' numbers of training rows.
+// declaredRows lists in words the parties' declared numbers of training rows.
 func (s *server) declaredRows() string {
 	var list []string
 	for i, n := range s.counted.list {
@@ -242,8 +243,8 @@ func (s *server) partyLearns() string {
 	return "Every party learns the one solution and the public directions, which suffice to predict. One solution gives too few equations to recover the sums. Like any model it predicts its training rows better than others."
 }
 
-// ratio compares the number of training rows with the number of features: the fewer rows, the
-// more the sums reveal about single rows.
+// ratio compares in words the number of training rows with the number of features. With fewer rows
+// the sums reveal more about single rows.
 func (s *server) ratio() string {
 	m, n := s.features(), s.sums.Rows
 	per := float64(n) / float64(m)
@@ -254,15 +255,17 @@ func (s *server) ratio() string {
 		per, n, m, n/rowsPerFeature/2*2, rowsPerFeature)
 }
 
-// JointUnmeasured warns of the attack that tests all candidates together, if it was not measured.
+// JointUnmeasured is the warning of a result for which the attack on all candidates together was
+// not measured.
 const JointUnmeasured = "A stronger attack, which tests all candidates together and finds more than the leverage, was not measured. Anyone who knows nearly all candidates' rows knows whose rows the sums include."
 
-// JointMeasured reports the result of the attack that tests all candidates together.
+// JointMeasured states in words the result of the attack that tests all candidates together.
 func JointMeasured(auc float64) string {
 	return fmt.Sprintf("Measured on the sums of all parties: an attacker who tests all candidates together, and knows a tenth of the training rows and the held-out rows, separates training rows from held-out rows with an area under the curve of %.3f. Anyone who knows nearly all candidates' rows knows whose rows the sums include.", auc)
 }
 
-// measuredMembership reports the parties' measurements on their own sums.
+// measuredMembership states in words the parties' measurements of the leverage attack on their own
+// sums.
 func (s *server) measuredMembership() string {
 	if s.measured == 0 {
 		return "No party holds out rows, so the membership attack was not measured."

@@ -1,5 +1,5 @@
-// Package pooled gives no protection: one process that owns the rows computes everything in one
-// place. It exists in simulate only.
+// Package pooled learns on pooled rows without any protection: one process that owns the rows
+// computes everything. It runs in simulate only.
 package pooled
 
 import (
@@ -8,18 +8,18 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 )
 
-// Method computes on the rows in one place.
+// Method is the protocol pooled, which learns on pooled rows in one process.
 type Method struct{}
 
 var _ job.Protocol = (*Method)(nil)
 
-// Name returns the word in job files.
+// Name returns the protocol's name in job files.
 func (Method) Name() string { return "pooled" }
 
-// New returns keys to read into.
+// New returns an empty section of settings for the reader of job files.
 func (Method) New() section.Values { return new(Keys) }
 
-// Traits implements [job.Protocol]. The process knows all groups.
+// Traits implements [job.Protocol]. Grouped is set because the process knows all groups.
 func (Method) Traits() job.Traits {
 	return job.Traits{Unshared: true, Grouped: true, Undeployable: undeployable}
 }
@@ -28,12 +28,12 @@ func undeployable(*job.Job) string {
 	return "protocol pooled has no privacy and runs in simulate only; use okra"
 }
 
-// Keys holds no setting: the method has none.
+// Keys is the protocol's section in a job file. It has no settings.
 type Keys struct{}
 
 var _ job.Settings = (*Keys)(nil)
 
-// Section declares no key.
+// Section declares a section without keys.
 func (*Keys) Section() *section.Section {
 	return &section.Section{Doc: "One process computes on all rows without any protection, in simulate. One source is enough, without a partition."}
 }
@@ -49,9 +49,9 @@ func (*Keys) check(j *job.Job, in *section.Place) error {
 	}
 	switch {
 	case len(j.Compare) > 0 && !shared:
-		return in.Refuse("compare", "one table without parties is compared with nothing; remove compare, or add partition: {parties: [north, south]} to data")
+		return in.Refuse("compare", "compare needs parties, and one table without a partition has none; remove compare, or add partition: {parties: [north, south]} to data")
 	case len(j.Compare) > 0 && j.Data.Test.None:
-		return in.Refuse("compare", "comparisons are of figures on held-out rows, and test: none holds none out; remove compare or test")
+		return in.Refuse("compare", "compare needs metrics on held-out rows, and test: none holds out no rows; remove compare or test")
 	}
 	return learner.OnRows(j, in)
 }

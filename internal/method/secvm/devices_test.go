@@ -277,9 +277,9 @@ func TestPartiesThatDoNotBegin(t *testing.T) {
 func TestLimitsOfDevices(t *testing.T) {
 	for want, protocol := range map[string]string{
 		"cohort is 4, a device asks for 100 or more":            "cohort: 4",
-		"dropped is 0.3, this device allows 0.2 at most":        "cohort: 100, dropped: 0.3",
-		"corrupted is 0.01, this device asks for 0.05 or more":  "cohort: 100, corrupted: 0.01",
-		"adversary is semi-honest, this device asks for active": "cohort: 100, adversary: semi-honest",
+		"dropped is 0.3; this device allows at most 0.2":        "cohort: 100, dropped: 0.3",
+		"corrupted is 0.01; this device requires at least 0.05": "cohort: 100, corrupted: 0.01",
+		"adversary is semi-honest; this device requires active": "cohort: 100, adversary: semi-honest",
 	} {
 		j := read(t, strings.Replace(enrolledJob, "cohort: 4, aggregation: secagg, dropped: 0.1", "aggregation: secagg, "+protocol, 1))
 		if err := method.DefaultLimits().CheckJob(j); err == nil || err.Error() != want {

@@ -22,8 +22,8 @@ type Summation struct {
 	Params  secagg.Params
 }
 
-// NewSummation describes a secure sum over the listed clients. s holds the purpose and everything
-// else that distinguishes it from other sums of the job.
+// NewSummation returns a secure sum over the listed clients. Session s holds the purpose and all
+// other fields that distinguish the sum from other sums of the job.
 func NewSummation(id job.ID, step int, roster [sha256.Size]byte, s method.Session, server string, clients []string, spec secagg.Spec) (Summation, error) {
 	params, err := secagg.NewParams(spec, len(clients))
 	if err != nil {
@@ -36,7 +36,7 @@ func NewSummation(id job.ID, step int, roster [sha256.Size]byte, s method.Sessio
 // People returns the number of clients that began the sum.
 func (s Summation) People() int { return len(s.Session.Members) - 1 }
 
-// Figures describes the sum before it has run.
+// Figures returns the sum's settings and sizes before it has run.
 func (s Summation) Figures() Figures {
 	degree, layout := s.Params.Degree(), s.Params.Layout()
 	return Figures{
@@ -45,7 +45,8 @@ func (s Summation) Figures() Figures {
 	}
 }
 
-// Ended describes the sum after it has run; added is the number of clients whose vectors are in it.
+// Ended returns the sum's figures after it has run. added is the number of clients whose vectors
+// are in the sum.
 func (s Summation) Ended(added int, e method.End) Figures {
 	f := s.Figures()
 	f.Added, f.Vanished, f.ToServer, f.FromServer = added, f.Clients-len(e.Stayed), e.Sent, e.Received
@@ -75,15 +76,16 @@ func HashKeys(names []string, keys []ed25519.PublicKey) [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// Share returns a share of the clients as a number, tolerant of decimal rounding.
+// Share converts a share of the clients to a number of clients. It rounds down, but tolerates the
+// error of a decimal share.
 func Share(part float64, clients int) int {
 	return int(math.Floor((part + 1e-14) * float64(clients)))
 }
 
-// SemiHonestServer warns about every sum that trusts its server.
+// SemiHonestServer is the warning for every sum that trusts its server.
 const SemiHonestServer = "adversary: semi-honest trusts the server to send the same to every device. A server that does not can read a single device's vector. Use adversary: active."
 
-// Count counts how often a sum holds a value.
+// Count returns how many entries of a sum equal value.
 func Count(sum []int64, value int64) int {
 	n := 0
 	for _, v := range sum {
@@ -94,21 +96,22 @@ func Count(sum []int64, value int64) int {
 	return n
 }
 
-// Figures describes how a secure sum of many devices went.
+// Figures holds the settings, sizes and participation of a secure sum of many devices.
 type Figures struct {
 	Purpose    string `json:"purpose"`
 	Clients    int    `json:"clients"`
-	Holders    int    `json:"holders"`   // of shares of each client's secrets
-	Threshold  int    `json:"threshold"` // of them that can put a secret together
+	Holders    int    `json:"holders"`   // clients that hold shares of each client's secrets
+	Threshold  int    `json:"threshold"` // least number of holders that can reconstruct a secret
 	Added      int    `json:"added"`     // clients in the sum
 	Vanished   int    `json:"vanished"`
 	Entries    int    `json:"entries"`
 	Vector     int    `json:"vector_bytes"`
-	ToServer   uint64 `json:"to_server_bytes"` // of all clients
+	ToServer   uint64 `json:"to_server_bytes"` // bytes from all clients together
 	FromServer uint64 `json:"from_server_bytes"`
 }
 
-// Table shows the sums. Of many rounds it shows the first and the last; the result has all.
+// Table returns a table of the sums. If there are many rounds, it has only the first and the last;
+// the result has all.
 func Table(sums []Figures) method.Block {
 	if len(sums) > 2 {
 		sums = []Figures{sums[0], sums[len(sums)-1]}
@@ -125,10 +128,11 @@ func Table(sums []Figures) method.Block {
 	return t
 }
 
-// late counts clients that drop out after their vectors have arrived; these are in the sum.
+// late returns the number of clients that dropped out after the server had received their vectors,
+// which are in the sum.
 func late(s Figures) int { return s.Added + s.Vanished - s.Clients }
 
-// Describe counts a sum's clients.
+// Describe states in words how many clients added their vectors and how many dropped out.
 func Describe(s Figures) string {
 	return fmt.Sprintf("%d of %d clients added; %d vanished, %d of them after their vectors had come; %d holders, threshold %d",
 		s.Added, s.Clients, s.Vanished, late(s), s.Holders, s.Threshold)

@@ -1,5 +1,5 @@
-// Package sums is the common part of methods with a secure sum: settings, sessions that add up
-// vectors, and sessions that send results computed from the sums; see protocol/secagg.
+// Package sums is the common part of methods with a secure sum. It has settings, sessions that add
+// up vectors, and sessions that send results computed from the sums. See protocol/secagg.
 package sums
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Keys are the settings of a secure sum.
+// Keys holds the settings of a secure sum in a job.
 type Keys struct {
 	Adversary Adversary
-	Corrupted float64 // share of the clients that may work with the server
-	Dropped   float64 // share of the clients that may vanish
+	Corrupted float64 // share of the clients that may collude with the server
+	Dropped   float64 // share of the clients that may drop out
 }
 
 // Adversary names the behaviour of the server that the clients must withstand.
@@ -27,14 +27,14 @@ const (
 	SemiHonest Adversary = "semi-honest"
 )
 
-// The defaults come from the design's table.
+// Defaults of the shares of corrupted and dropped-out clients.
 const (
 	defaultCorrupted = 0.05
 	defaultDropped   = 0.10
 )
 
-// SumKeys declares the keys. A job without a sum writes none of them; when describes, for the
-// documentation, the jobs that have one.
+// SumKeys declares the keys of a secure sum. A job without a sum has none of them. when describes,
+// for the documentation, the jobs that have a sum.
 func (k *Keys) SumKeys(has func() bool, when string) []section.Field {
 	return []section.Field{
 		{Key: "adversary", Value: section.Choice[Adversary]{Noun: "adversary", Dst: &k.Adversary, Known: []Adversary{Active, SemiHonest}}, Else: "active" + when,
@@ -46,7 +46,7 @@ func (k *Keys) SumKeys(has func() bool, when string) []section.Field {
 	}
 }
 
-// FinishSum fills in the defaults of a job with a sum, and checks the shares.
+// FinishSum sets the defaults of a job with a secure sum and checks the shares.
 func (k *Keys) FinishSum(in *section.Place) error {
 	if k.Adversary == "" {
 		k.Adversary = Active
@@ -59,26 +59,27 @@ func (k *Keys) FinishSum(in *section.Place) error {
 	return in.Share("dropped", "the clients", k.Dropped)
 }
 
-// CheckLimits refuses settings below an operator's limits. who names the member in errors: "party".
+// CheckLimits refuses settings that an operator's limits do not permit. who names the member in
+// errors, such as "party".
 func (k *Keys) CheckLimits(f method.Limits, who string) error {
 	switch {
 	case f.Active && k.Adversary != Active:
-		return fmt.Errorf("adversary is %s, this %s asks for %s", k.Adversary, who, Active)
+		return fmt.Errorf("adversary is %s; this %s requires %s", k.Adversary, who, Active)
 	case k.Corrupted < f.Corrupted:
-		return fmt.Errorf("corrupted is %g, this %s asks for %g or more", k.Corrupted, who, f.Corrupted)
+		return fmt.Errorf("corrupted is %g; this %s requires at least %g", k.Corrupted, who, f.Corrupted)
 	case f.Dropped > 0 && k.Dropped > f.Dropped:
-		return fmt.Errorf("dropped is %g, this %s allows %g at most", k.Dropped, who, f.Dropped)
+		return fmt.Errorf("dropped is %g; this %s allows at most %g", k.Dropped, who, f.Dropped)
 	}
 	return nil
 }
 
-// Sum returns the settings, for methods that embed them.
+// Sum returns k. A method that embeds Keys inherits it, so that [Of] finds the settings.
 func (k *Keys) Sum() *Keys { return k }
 
-// Spec describes a sum with these settings.
+// Spec returns the specification of a secure sum with these settings.
 func (k *Keys) Spec(minimum int, epoch string, groups ...secagg.Group) secagg.Spec {
 	return secagg.Spec{Adversary: secagg.Adversary(k.Adversary), Corrupted: k.Corrupted, Dropped: k.Dropped, Minimum: minimum, Epoch: epoch, Groups: groups}
 }
 
-// Of returns the settings of a job with a sum.
+// Of returns the secure-sum settings of a job whose method embeds Keys.
 func Of(j *job.Job) *Keys { return j.Protocol.Values.(interface{ Sum() *Keys }).Sum() }

@@ -259,7 +259,7 @@ func TestSubmitRefuses(t *testing.T) {
 	for want, parties := range map[string][]string{
 		`party "west" is not in the roster`: {"north", "west"},
 		`party "hub" is not in the roster`:  {"north", "hub"},
-		"a job of 1 parties":                {"north"},
+		"the job has 1 parties":             {"north"},
 	} {
 		j := parse(t, "")
 		j.Data.Partition.Parties = parties

@@ -166,7 +166,7 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 	}{
 		{"passive worker", "south", w.fresh["south"].Set, newSource, fault.CodeBadInput, "only north, which has the labels and the model's coefficients, can predict new rows of this job"},
 		{"no ids", "north", &nameless, newSource, fault.CodeBadInput, "has no ids"},
-		{"fewer columns", "north", rows.SelectColumns(span(0, 9)), newSource, fault.CodeBadInput, "has 9 features, the model was trained on 10"},
+		{"fewer columns", "north", rows.SelectColumns(span(0, 9)), newSource, fault.CodeBadInput, "has 9 features; the model was trained on 10"},
 		{"unknown rows", "north", &strange, newSource, fault.CodeBadInput, "no id is common to north"},
 		{"table of the job", "north", rows, "", fault.CodeBadInput, "no id is common to north"},
 	} {

@@ -120,7 +120,7 @@ func TestDevicesThatDoNotBegin(t *testing.T) {
 		code       fault.Code
 	}{
 		"a stranger":    {filmsText, "has not enrolled this device", keyOf(30), fault.CodeOf(fault.BadInputf("x"))},
-		"a loose job":   {loose, "threshold is 3, this party asks for 10 or more", keyOf(0), fault.CodePolicy},
+		"a loose job":   {loose, "threshold is 3; this party requires at least 10", keyOf(0), fault.CodePolicy},
 		"a semi-honest": {strings.Replace(filmsText, "{name: fedcfk,", "{name: fedcfk, corrupted: 0.01,", 1), "corrupted is 0.01", keyOf(0), fault.CodePolicy},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -68,8 +68,8 @@ func TestMethodsWithoutBoundsAreRefused(t *testing.T) {
 	unbounded.Protocol = job.Named{Kind: bare.Protocol.Kind, Values: &boundless{bare.Protocol.Values}}
 	unfloored.Protocol = job.Named{Kind: floorless{bare.Protocol.Kind}, Values: bare.Protocol.Values}
 	for want, j := range map[string]*job.Job{
-		"protocol gram states no limits, and a protocol without limits is refused":               &unbounded,
-		"protocol gram does not apply this party's limits, so that none of its jobs is accepted": &unfloored,
+		"protocol gram states no limits, and a protocol without limits is refused":          &unbounded,
+		"protocol gram does not apply this party's limits; this party accepts no job of it": &unfloored,
 	} {
 		if got := opened().Refusals(j, 3); !slices.Contains(got, want) {
 			t.Errorf("refused because %q, want %q", got, want)

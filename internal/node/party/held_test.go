@@ -170,7 +170,7 @@ func TestAttackAnUnapprovedDictionaryIsRefusedUnread(t *testing.T) {
 	j := elsewhere.Approve(jobtest.Parse(t, text))
 	s := newFixture(t, usual())
 	s.propose(s.proposal(j, job.ID{1}, 0))
-	s.refuses(fault.CodePolicy, "this home has not approved it")
+	s.refuses(fault.CodePolicy, "this home has not approved the dictionary")
 
 	s = newFixture(t, usual())
 	s.dictionaries.Approve(jobtest.Parse(t, text))

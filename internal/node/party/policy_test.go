@@ -155,14 +155,14 @@ spec:
 		want   string
 	}{
 		{func(*fedcfk.Keys) {}, ""},
-		{func(p *fedcfk.Keys) { p.Adversary = sums.SemiHonest }, "adversary is semi-honest, this party asks for active"},
-		{func(p *fedcfk.Keys) { p.Corrupted = 0 }, "corrupted is 0, this party asks for 0.05 or more"},
-		{func(p *fedcfk.Keys) { p.Dropped = 0.3 }, "dropped is 0.3, this party allows 0.2 at most"},
-		{func(p *fedcfk.Keys) { p.Threshold = 9 }, "threshold is 9, this party asks for 10 or more"},
-		{func(p *fedcfk.Keys) { p.Margin = fedcfk.MarginNone }, "margin is none, this party asks for corrupted"},
+		{func(p *fedcfk.Keys) { p.Adversary = sums.SemiHonest }, "adversary is semi-honest; this party requires active"},
+		{func(p *fedcfk.Keys) { p.Corrupted = 0 }, "corrupted is 0; this party requires at least 0.05"},
+		{func(p *fedcfk.Keys) { p.Dropped = 0.3 }, "dropped is 0.3; this party allows at most 0.2"},
+		{func(p *fedcfk.Keys) { p.Threshold = 9 }, "threshold is 9; this party requires at least 10"},
+		{func(p *fedcfk.Keys) { p.Margin = fedcfk.MarginNone }, "margin is none; this party requires corrupted"},
 		{func(p *fedcfk.Keys) {
 			p.Adversary, p.Margin, p.Threshold, p.Corrupted, p.Dropped = sums.SemiHonest, fedcfk.MarginNone, 1, 0, 0.5
-		}, "threshold is 1, this party asks for 10 or more"},
+		}, "threshold is 1; this party requires at least 10"},
 	} {
 		j := jobtest.Parse(t, file)
 		tt.weaken(job.As[*fedcfk.Keys](j.Protocol))

@@ -1,4 +1,4 @@
-// Package sectiontest checks a declaration of keys against the reader's behaviour.
+// Package sectiontest tests that a declaration of keys agrees with what the reader does.
 package sectiontest
 
 import (
@@ -11,10 +11,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Declared fails where a key has no sentence, or where nothing is said of a file
-// without it. It reads text, a map with the keys that the section needs, and
-// fails where another key has not its default then, or where the canonical form
-// is not read as the same values.
+// Declared fails the test if a key has no description, or has no stated default. It reads text, a
+// map with only the required keys. It fails if another key then lacks its default, or if the
+// canonical form gives other values.
 func Declared(t *testing.T, fresh func() section.Values, text string) {
 	t.Helper()
 	given, read := parse(t, text), fresh()
@@ -68,7 +67,7 @@ func has(n *yaml.Node, key string) bool {
 	return false
 }
 
-// write returns the canonical text of a value; "{}" for a value that is left out.
+// write returns the canonical text of a value; "{}" for a value that the file omits.
 func write(t *testing.T, v section.Value) string {
 	t.Helper()
 	n := v.Encode()

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// Names returns names of clients.
+// Names returns n names of clients.
 func Names(n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -20,7 +20,8 @@ func Names(n int) []string {
 	return names
 }
 
-// Ratings reads ml-100k. Without it, it skips the test, unless the set is required.
+// Ratings reads the data set ml-100k. If the set is missing, it skips the test, unless the set is
+// required.
 func Ratings(t testing.TB) *dataset.Ratings {
 	t.Helper()
 	file, err := os.ReadFile(filepath.Join(folder(t), "ml-100k", "u.data"))
@@ -37,7 +38,7 @@ func Ratings(t testing.TB) *dataset.Ratings {
 	return r
 }
 
-// folder returns the folder of data sets, by default shared/data beside the module.
+// folder returns the folder of data sets. The default is shared/data beside the module.
 func folder(t testing.TB) string {
 	t.Helper()
 	if dir := os.Getenv("MERCER_DATA"); dir != "" {

@@ -1,13 +1,13 @@
 package local
 
-// Differences solves for single people. Each exact sum over a known group is an equation for the
-// lists of its members, and a person is exposed if some combination of the equations leaves that
-// person's list alone. Two groups that differ by one person are the shortest combination (So et
-// al., arXiv 2106.03328). It computes modulo a prime; except for rare coincidences, its findings
-// hold for rational numbers.
+// Differences finds people whose lists follow from several sums. Each exact sum over a known group
+// is a linear equation for the lists of its members. A person is exposed if some combination of the
+// equations leaves only that person's list. Two groups that differ by one person are the shortest
+// combination (So et al., arXiv 2106.03328). It computes modulo a prime; except for rare
+// coincidences, its findings hold for rational numbers.
 type Differences struct {
 	people int
-	rows   map[int][]uint64 // by the column of their first entry, which is 1
+	rows   map[int][]uint64 // echelon rows, by the column of their first entry, which is 1
 }
 
 // NewDifferences returns an empty system for the given number of people.
@@ -15,10 +15,10 @@ func NewDifferences(people int) *Differences {
 	return &Differences{people, make(map[int][]uint64)}
 }
 
-// prime is small enough that products of two residues fit a word.
+// prime is the modulus. The product of two residues fits a word.
 const prime = 1<<31 - 1
 
-// Add adds the equation of a sum over the given people.
+// Add adds the equation of one sum over the people in group.
 func (d *Differences) Add(group []int) {
 	row := make([]uint64, d.people)
 	for _, person := range group {
@@ -38,7 +38,7 @@ func (d *Differences) Add(group []int) {
 	}
 }
 
-// Solved lists the people whose lists follow, ascending.
+// Solved lists, in ascending order, the people whose lists follow from the equations.
 func (d *Differences) Solved() []int {
 	reduced := make(map[int][]uint64, len(d.rows))
 	var solved []int
@@ -62,7 +62,7 @@ func (d *Differences) Solved() []int {
 	return solved
 }
 
-// subtract subtracts factor times other from row, starting at a column.
+// subtract subtracts factor times other from row, from column from on.
 func subtract(row, other []uint64, factor uint64, from int) {
 	for i := from; i < len(row); i++ {
 		row[i] = (row[i] + (prime-factor)*other[i]) % prime
@@ -75,7 +75,7 @@ func multiply(row []uint64, factor uint64) {
 	}
 }
 
-// inverse returns x^(prime-2), the inverse of x.
+// inverse returns the inverse of x modulo prime, which is x^(prime-2).
 func inverse(x uint64) uint64 {
 	out := uint64(1)
 	for e := prime - 2; e > 0; e >>= 1 {

@@ -10,7 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/learn/komd"
 )
 
-// compare checks the sums against plain ones, and learns from all lists in one place.
+// compare checks the secure sums against directly computed sums, and learns from all lists in one
+// place.
 func (r *recommending) compare(context.Context) error {
 	exact := r.exactPopularity() && r.exactPairs(r.second, r.kernel.Kept, 1)
 	r.result.Exact = &exact
@@ -46,8 +47,8 @@ func (p *people) pooled() (*komd.Model, error) {
 	return komd.New(k), nil
 }
 
-// plain counts, directly in the lists of the named people, how many like both item i and item j, at
-// i*items + j. With ratings it adds up their products.
+// plain counts, directly from the lists of the named people, how many like both item i and item j.
+// The count is at index i*items + j. With ratings it adds up products of ratings.
 func (p *people) plain(names []string) []int64 {
 	counts := make([]int64, p.setting.Items*p.setting.Items)
 	for _, name := range names {
@@ -81,8 +82,8 @@ func (r *recommending) exactPopularity() bool {
 	return true
 }
 
-// exactPairs compares a sum of pairs of the given items, which are at least apart places from each
-// other: 0 includes pairs of an item with itself, 1 does not.
+// exactPairs reports whether a secure sum of pairs of the given items equals the directly computed
+// sum. With apart 0 the pairs include an item with itself; with apart 1 they do not.
 func (p *people) exactPairs(s *clients.Sum, items []int, apart int) bool {
 	plain, at := p.plain(s.Added), 0
 	for k, i := range items {

@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/sums"
 )
 
-// warnings names the published attacks on FedCFK's mode paper.
+// warnings returns a job's warnings about the published attacks on FedCFK's mode paper.
 func warnings(k *fedcfk.Keys) []string {
 	list := []string{
 		"mode paper of fedcfk is for reproduction only: it exposes people's lists; mode hardened does not",
@@ -22,8 +22,7 @@ func warnings(k *fedcfk.Keys) []string {
 		"decoy intersection: the rows that a device requests repeatedly belong to items that its owner likes")
 }
 
-// leakage describes in plain words what each role learns about the given number of people,
-// computed for this job.
+// leakage describes in plain words what each role learns in a job in mode paper.
 func leakage(c fedcfk.Devices, people int, r fedcfk.PaperFigures) map[string][]string {
 	lines := map[string][]string{
 		"server": {
@@ -46,7 +45,7 @@ func leakage(c fedcfk.Devices, people int, r fedcfk.PaperFigures) map[string][]s
 	return lines
 }
 
-// differencing describes what the sums of several rounds reveal together.
+// differencing describes in words what the sums of several rounds reveal together.
 func differencing(c fedcfk.Devices, r fedcfk.PaperFigures) string {
 	if c.Keys().Once {
 		return "Differencing: nobody is in two rounds, so sums and differences of rounds reveal no more than single rounds."
@@ -54,7 +53,7 @@ func differencing(c fedcfk.Devices, r fedcfk.PaperFigures) string {
 	return fmt.Sprintf("Differencing: by adding and subtracting the sums of several rounds the server isolates %d people's lists. With as many rounds as people it isolates nearly all of them.", r.Solved)
 }
 
-// merged describes how good the estimate is for a device.
+// merged describes in words the quality of the kernel estimate that devices use.
 func merged(c fedcfk.Devices, r fedcfk.PaperFigures) string {
 	if c.Keys().Once {
 		return "The estimate is the kernel over all people who have been in a round."

@@ -2,15 +2,14 @@ package local
 
 import "github.com/mercer-fl/mercer/internal/method/fedcfk"
 
-// Intersection attacks the requests as the server of mode paper can: it counts how often each
-// device requests each item. Decoys are drawn anew each time, but the items that a person likes are
-// requested repeatedly.
+// Intersection is an attack of the server on requests in mode paper. It counts how often each
+// device requests each item. Each request has new decoys, but the items that a person likes recur.
 type Intersection struct {
 	decoys  int
 	omitted float64
 	items   int
 	rounds  int
-	asked   [][]uint16 // by device and item
+	asked   [][]uint16 // number of requests by device and item
 }
 
 // NewIntersection returns an attack on the given number of devices.
@@ -22,7 +21,7 @@ func NewIntersection(c fedcfk.Devices, devices int) *Intersection {
 // Begin starts the counts of another round.
 func (n *Intersection) Begin() { n.rounds++ }
 
-// Count counts a device's request.
+// Count adds one request of a device to the counts.
 func (n *Intersection) Count(device int, items []int) {
 	if n.asked[device] == nil {
 		n.asked[device] = make([]uint16, n.items)
@@ -32,9 +31,9 @@ func (n *Intersection) Count(device int, items []int) {
 	}
 }
 
-// Guess returns the items that the server guesses to be liked by the device's owner: those whose
-// frequency is nearer to the frequency of liked items than to that of others. The size of requests
-// reveals how many items are liked.
+// Guess returns the items that the server guesses the device's owner to like. Their request
+// frequency is nearer to the frequency of liked items than to the frequency of decoys. The size of
+// requests reveals how many items are liked.
 func (n *Intersection) Guess(device int) []int {
 	total := 0
 	for _, times := range n.asked[device] {

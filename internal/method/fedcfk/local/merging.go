@@ -17,14 +17,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// merging is a running job of mode paper, together with the attacks that its server could run.
+// merging holds the state of a job in mode paper and of the attacks that its server could run.
 type merging struct {
 	*people
 	devices   []*PaperDevice
 	catalogue []int // all items
 	estimate  *Estimate
 	offer     *Offer
-	truth     *Offer // of everybody's lists
+	truth     *Offer // kernel of all people's lists
 	exact     bool
 
 	readings     Readings
@@ -32,7 +32,8 @@ type merging struct {
 	intersection *Intersection
 }
 
-// rounds runs all rounds: in each, some of the people add their lists, and all request rows.
+// rounds runs all rounds of the job. In each round some people add their lists, and all people
+// request rows.
 func (m *merging) rounds(ctx context.Context) (err error) {
 	if m.truth, err = m.pooled().Offer(m.Job.Kernel); err != nil {
 		return err
@@ -45,7 +46,7 @@ func (m *merging) rounds(ctx context.Context) (err error) {
 	return nil
 }
 
-// pooled returns the estimate from one round in which everybody takes part.
+// pooled returns the estimate from one round in which all people take part.
 func (m *merging) pooled() *Estimate {
 	e, plain := NewEstimate(m.setting.Items), m.plain(m.Names)
 	var pairs []int64
@@ -56,7 +57,7 @@ func (m *merging) pooled() *Estimate {
 	return e
 }
 
-// some draws the people who take part in a round.
+// some draws the names of the people who take part in a round.
 func (m *merging) some(round int) []string {
 	keys := m.setting.Keys()
 	if keys.Once {
@@ -67,13 +68,13 @@ func (m *merging) some(round int) []string {
 	return m.named(order[:max(2, sums.Share(keys.Participation, len(order)))])
 }
 
-// order draws an order of all people for a round.
+// order draws a random order of all people for a round.
 func (m *merging) order(round int) []int {
 	seed := sha256.Sum256(fmt.Appendf(nil, "mercer/v1/round/%d/%d", m.Job.Seed, round))
 	return prg.New(seed, "simulate/round").Perm(len(m.Names))
 }
 
-// named returns the names of chosen people in the order of all.
+// named returns the names of the chosen people, in the order of all people.
 func (m *merging) named(chosen []int) []string {
 	slices.Sort(chosen)
 	names := make([]string, len(chosen))
@@ -108,7 +109,7 @@ func (m *merging) round(ctx context.Context, number int, names []string) error {
 	return nil
 }
 
-// attack adds a sum to the server's two attacks.
+// attack passes a round's sum to the server's two attacks on sums.
 func (m *merging) attack(sum *clients.Sum) {
 	group := make([]int, len(sum.Added))
 	for i, name := range sum.Added {
@@ -118,7 +119,7 @@ func (m *merging) attack(sum *clients.Sum) {
 	m.readings.Add(SoleLists(m.setting.Items, sum.Sums[0]), sum.Added)
 }
 
-// ask lets every device request rows, while the server counts.
+// ask makes every device request rows. The server counts the requests for its attack.
 func (m *merging) ask(round int) {
 	requests := make([][]int, len(m.devices))
 	linalg.For(len(requests), 4, func(lo, hi int) {
@@ -134,7 +135,7 @@ func (m *merging) ask(round int) {
 	}
 }
 
-// learn writes the estimate in the form of a kernel.
+// learn writes the estimated kernel as the model.
 func (m *merging) learn(context.Context) error {
 	kernel := m.offer.ItemKernel()
 	if err := m.save(kernel.Encode()); err != nil {
@@ -151,7 +152,7 @@ func (m *merging) learn(context.Context) error {
 	return nil
 }
 
-// evaluate lets every device recommend from its stored rows.
+// evaluate makes every device recommend from its stored rows.
 func (m *merging) evaluate(context.Context) error {
 	var saddles atomic.Int64
 	err := m.recommend(func(user int) ([]float64, error) {
@@ -165,7 +166,7 @@ func (m *merging) evaluate(context.Context) error {
 	return err
 }
 
-// compare checks the sums against plain ones, and the server's guesses against the lists.
+// compare records whether the sums are exact, and compares the server's guesses with the lists.
 func (m *merging) compare(context.Context) error {
 	m.result.Exact = &m.exact
 	m.judge(m.figures.Paper)

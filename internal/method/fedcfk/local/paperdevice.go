@@ -9,17 +9,17 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// PaperDevice is a device of FedCFK's mode paper. It takes part in many rounds, and hides its
-// requests for rows of the kernel among requests for others (section 3.2 of the paper).
+// PaperDevice is a device in FedCFK's mode paper. It takes part in many rounds, and hides the rows
+// that it needs among requests for other rows (section 3.2 of the paper).
 type PaperDevice struct {
 	fedcfk.Device
 	random *prg.Stream
-	held   []heldRow // of each liked item
+	held   []heldRow // newest row of each liked item
 }
 
-// heldRow is the newest row that a device has of an item.
+// heldRow is the newest kernel row of an item at a device.
 type heldRow struct {
-	round  int // 0 for none
+	round  int // round of the row; 0 for no row
 	values []uint16
 }
 
@@ -28,8 +28,8 @@ func NewPaperDevice(c fedcfk.Devices, liked []int, random *prg.Stream) *PaperDev
 	return &PaperDevice{fedcfk.Device{Devices: c, Liked: liked}, random, make([]heldRow, len(liked))}
 }
 
-// Request draws the items whose rows the device requests, ascending: most of the items that the
-// person likes, and others at random.
+// Request draws, in ascending order, the items whose rows the device requests. They are most of the
+// liked items and random others.
 func (a *PaperDevice) Request() []int {
 	var list, others []int
 	for _, i := range a.Liked {
@@ -50,7 +50,7 @@ func (a *PaperDevice) Request() []int {
 	return list
 }
 
-// Keep stores the answer to a request after a round, counted from 1.
+// Keep stores the rows of the requested items. Rounds count from 1.
 func (a *PaperDevice) Keep(round int, items []int, rows [][]uint16) {
 	for at, i := range items {
 		if place, likes := slices.BinarySearch(a.Liked, i); likes {
@@ -59,9 +59,9 @@ func (a *PaperDevice) Keep(round int, items []int, rows [][]uint16) {
 	}
 }
 
-// Rank returns a score for every item of the catalogue, and reports whether the quadratic form that
-// it minimises was convex; otherwise the weights come from [komd.Descend]. A device without any row
-// uses the mean of each item's row, and so recommends items that go with everything.
+// Rank returns a score for every item of the catalogue, and reports whether the minimised quadratic
+// form was convex. If it was not, the weights come from [komd.Descend]. A device without any row
+// uses the mean of each item's row, and so recommends items that are similar to all others.
 func (a *PaperDevice) Rank(mean []float64, lambda float64) (scores []float64, convex bool, err error) {
 	s := a.stripe(mean)
 	if len(s.Liked) == 0 {
@@ -70,8 +70,8 @@ func (a *PaperDevice) Rank(mean []float64, lambda float64) (scores []float64, co
 	return s.Scores(lambda)
 }
 
-// stripe assembles the stored rows. Rows of different rounds may have different values for a pair
-// of liked items; the newer row counts.
+// stripe assembles the stored rows into the form that komd solves. If rows of different rounds have
+// different values for a pair of liked items, the newer row counts.
 func (a *PaperDevice) stripe(mean []float64) komd.Stripe {
 	s := komd.Stripe{Mean: mean}
 	var held []heldRow

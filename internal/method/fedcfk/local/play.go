@@ -1,10 +1,10 @@
-// Package local plays a job of FedCFK in one process: for too many people to give each a process,
-// and for mode paper, which runs only here:
+// Package local runs all members of a FedCFK job in one process. It serves jobs with too many
+// people for one process each, and mode paper, which runs only here:
 //
 //	popularity -> triangle -> learn -> evaluate (each device by itself) -> compare
 //	in mode paper:  rounds (each with requests for rows) -> learn -> evaluate -> compare
 //
-// It holds the published attacks on mode paper. No daemon links it.
+// It has the published attacks on mode paper. No daemon links it.
 package local
 
 import (
@@ -42,12 +42,12 @@ func Support() local.LocalSupport {
 	return local.LocalSupport{Name: fedcfk.Protocol().Name(), Play: play, Warnings: mayWarn, Files: files}
 }
 
-// files lists the table of everybody's recommendations.
+// files returns the path of the table of all people's recommendations.
 func files(r *method.Result) map[string]*string {
 	return map[string]*string{"recommendations": &r.Details.(*fedcfk.Details).Devices.Recommendations}
 }
 
-// mayWarn warns that mode paper is open to published attacks.
+// mayWarn returns warnings of the published attacks if the job is in mode paper.
 func mayWarn(j *job.Job) []string {
 	if j.Protocol.Mode() == job.Paper {
 		return warnings(job.As[*fedcfk.Keys](j.Protocol))
@@ -55,15 +55,15 @@ func mayWarn(j *job.Job) []string {
 	return nil
 }
 
-// play plays every member. Each person's device takes part in both sums with its own keys, masks
-// and shares, and then recommends to itself. Comparisons, and whether the sums are exact, are
-// computed from data that no server would have.
+// play runs every member of a job. Each person's device takes part in both sums with its own keys,
+// masks and shares, and then recommends to its person. play also checks the sums and makes
+// comparisons, from data that no server would have.
 func play(ctx context.Context, c local.Play) (*method.Result, error) {
 	ratings, err := c.Ratings(c.Job.Data.Source)
 	if err != nil {
 		return nil, err
 	}
-	if os.Getenv("GOGC") == "" { // every client's masks and keys are small objects: let half as much garbage gather
+	if os.Getenv("GOGC") == "" { // clients make much garbage of masks and keys, so collect it more often
 		defer debug.SetGCPercent(debug.SetGCPercent(50))
 	}
 	first := time.Now()
@@ -97,20 +97,20 @@ func newMerging(p *people) *merging {
 	return m
 }
 
-// people holds everybody, with their lists and devices.
+// people holds the lists and devices of all people.
 type people struct {
 	local.Play
 	*clients.Clients
-	ratings     *dataset.Ratings // with all ratings of all people
+	ratings     *dataset.Ratings // all ratings of all people
 	setting     fedcfk.Devices
 	result      *method.Result
-	figures     *fedcfk.Figures // in the result
+	figures     *fedcfk.Figures // the result's figures
 	devices     []fedcfk.Device
 	train, test [][]int
-	rated       [][]int64 // the ratings in train; nil for each person of a job without ratings
+	rated       [][]int64 // ratings of the items in train; each nil in a job without ratings
 }
 
-// gather splits the ratings and gives everybody a device and an identity.
+// gather splits the ratings and makes a device and an identity for each person.
 func gather(c local.Play, ratings *dataset.Ratings) (*people, error) {
 	p := &people{Play: c, ratings: ratings}
 	var err error
@@ -139,8 +139,8 @@ func gather(c local.Play, ratings *dataset.Ratings) (*people, error) {
 	return p, nil
 }
 
-// recommending is a running job: it holds the members of a federation and runs their plan up to the
-// broadcast of the kernel.
+// recommending holds the members of a job in progress and runs their plan up to the broadcast of
+// the kernel.
 type recommending struct {
 	*people
 	plan          []method.Step
@@ -161,7 +161,7 @@ func newRecommending(p *people) (*recommending, error) {
 	return r, err
 }
 
-// popularity runs the first sum. The clients need nothing but its public result to continue.
+// popularity runs the first sum. To continue, clients need only its public result.
 func (r *recommending) popularity(ctx context.Context) (err error) {
 	opened, err := r.open(popularity, r.server.Public(), nil)
 	if err != nil {
@@ -181,7 +181,7 @@ func (r *recommending) popularity(ctx context.Context) (err error) {
 	return nil
 }
 
-// triangle runs the second sum, to which every remaining device agrees.
+// triangle runs the second sum, after every remaining device has derived the same session.
 func (r *recommending) triangle(ctx context.Context) (err error) {
 	announced, err := r.server.AnnouncePairs()
 	if err != nil {
@@ -202,8 +202,8 @@ func (r *recommending) triangle(ctx context.Context) (err error) {
 	return nil
 }
 
-// leave names the clients that drop out of the second sum: those that dropped out of the first, and
-// more.
+// leave returns the clients that drop out of the second sum. They include all that dropped out of
+// the first.
 func (r *recommending) leave(s sums.Summation) map[string]string {
 	leavers := r.Leavers(s.Session.Purpose, r.first.Stayed)
 	for _, name := range r.first.Added {
@@ -214,13 +214,13 @@ func (r *recommending) leave(s sums.Summation) map[string]string {
 	return leavers
 }
 
-// The places of the sums in the plan.
+// Indices of the two sums in the plan.
 const (
 	popularity = iota
 	triangle
 )
 
-// add runs a sum and hands the result to the server.
+// add runs a sum and passes the result to the server.
 func (r *recommending) add(ctx context.Context, opened *protocol.Session, lists []secagg.Vector, leaving func(sums.Summation) map[string]string,
 	count func(sums.Summation, []string, [][]int64) error) (*clients.Sum, error) {
 	params, err := secagg.DecodeParams(opened.Params)
@@ -235,7 +235,7 @@ func (r *recommending) add(ctx context.Context, opened *protocol.Session, lists 
 	return sum, count(s, sum.Added, sum.Sums)
 }
 
-// open returns a sum's session as a member derives it from its own knowledge.
+// open returns the session of a sum that a member derives from its own public values.
 func (r *recommending) open(at int, public method.Public, announced []byte) (*protocol.Session, error) {
 	next, err := r.plan[at].Session.After(public, announced)
 	if err != nil {
@@ -245,7 +245,7 @@ func (r *recommending) open(at int, public method.Public, announced []byte) (*pr
 }
 
 // agree returns the vectors that the remaining devices add to the second sum. Each device must
-// derive the server's session by itself. No device requests the others' lists.
+// derive the server's session by itself.
 func (r *recommending) agree(of protocol.SessionID, announced []byte) ([]secagg.Vector, error) {
 	there := r.first.Stayed
 	lists, errs := make([]secagg.Vector, len(r.parties)), make([]error, len(there))
@@ -268,7 +268,7 @@ func (r *recommending) agree(of protocol.SessionID, announced []byte) ([]secagg.
 	return lists, errors.Join(errs...)
 }
 
-// learn computes the kernel in the form that is broadcast.
+// learn computes the kernel that the server broadcasts.
 func (r *recommending) learn(ctx context.Context) error {
 	if err := r.server.Learn(ctx, nil); err != nil {
 		return err
@@ -300,13 +300,13 @@ func (r *recommending) learn(ctx context.Context) error {
 	return nil
 }
 
-// save writes the kernel between items to the job's folder.
+// save writes the encoded kernel between items to the job's folder.
 func (p *people) save(kernel []byte) error {
 	return local.SaveModel(p.result, clients.Server, filepath.Join(p.Dir, "items.kernel"), kernel)
 }
 
-// evaluate lets every device recommend, also those that dropped out: they receive the broadcast
-// when they return.
+// evaluate makes every device recommend, even devices that dropped out, because these receive the
+// broadcast when they return.
 func (r *recommending) evaluate(context.Context) error {
 	m := r.kernel.Model()
 	return r.recommend(func(user int) ([]float64, error) {
@@ -314,11 +314,11 @@ func (r *recommending) evaluate(context.Context) error {
 	})
 }
 
-// shown limits the recommendations in a result.
+// shown is the number of recommendations in a result.
 const shown = 5
 
-// recommend lets every device recommend, evaluates the recommendations, and writes all of them to
-// one file. No server has them; this process does, because it plays all devices.
+// recommend makes every device recommend, evaluates the recommendations, and writes all of them to
+// one file. Only a process that runs all devices has all recommendations; no server has them.
 func (p *people) recommend(score func(user int) ([]float64, error)) (err error) {
 	lists := make([][]method.Recommendation, len(p.train))
 	keeping := func(user int) ([]float64, error) {
@@ -338,7 +338,7 @@ func (p *people) recommend(score func(user int) ([]float64, error)) (err error) 
 	errs := make([]error, len(lists))
 	linalg.For(len(lists), 4, func(lo, hi int) {
 		for user := lo; user < hi; user++ {
-			if lists[user] == nil { // nothing of this person is held out
+			if lists[user] == nil { // this person has no held-out item
 				_, errs[user] = keeping(user)
 			}
 		}

@@ -7,12 +7,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 )
 
-// SoleLists returns the lists that an exact sum of pairs i <= j of the given number of items
-// exposes: the row of an item that only one person likes is that person's list. Each list appears
-// once.
+// SoleLists returns the lists that an exact sum of pairs i <= j exposes. The row of an item that
+// only one person likes is that person's list. Each list appears once.
 func SoleLists(items int, pairs []int64) [][]int {
 	at := func(i, j int) int64 { return pairs[fedcfk.RowOf(min(i, j), items)+max(i, j)-min(i, j)] }
-	public := make([]bool, items) // items of one person alone, whose list is there already
+	public := make([]bool, items) // items that one person alone likes and whose list is already found
 	var lists [][]int
 	for i := range items {
 		if public[i] || at(i, i) != 1 {
@@ -30,13 +29,13 @@ func SoleLists(items int, pairs []int64) [][]int {
 	return lists
 }
 
-// Readings holds the lists that a server has read over the rounds, each with the people it may
-// belong to: those in every round in which it appeared.
+// Readings holds the lists that a server has read over the rounds. For each list it holds the
+// possible owners, who took part in every round in which the list appeared.
 type Readings struct {
 	among map[string][]string
 }
 
-// Add adds the lists that a round over some people exposed.
+// Add adds the lists that a round exposed; people took part in the round.
 func (r *Readings) Add(lists [][]int, people []string) {
 	if r.among == nil {
 		r.among = make(map[string][]string)
@@ -52,7 +51,8 @@ func (r *Readings) Add(lists [][]int, people []string) {
 	}
 }
 
-// Count returns how many lists were read, and how many of them can be attributed to one person.
+// Count returns how many lists the server has read, and how many of them have only one possible
+// owner.
 func (r *Readings) Count() (lists, named int) {
 	for _, people := range r.among {
 		if len(people) == 1 {

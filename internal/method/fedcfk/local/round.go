@@ -12,12 +12,12 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// PurposePaper begins the purpose of every round of FedCFK's mode paper, followed by the server's
-// number of the round. So a client's ledger lets it add the same list repeatedly.
+// PurposePaper is the prefix of the purpose of every round in FedCFK's mode paper; the round's
+// number follows. Each round thus has a separate claim, so a client may add its list repeatedly.
 const PurposePaper = "fedcfk/paper"
 
-// Round describes a round of mode paper over the listed clients: for all pairs of the catalogue,
-// how many of them like both items.
+// Round returns the secure sum of one round in mode paper. It counts, for all pairs of items in the
+// catalogue, how many of the listed clients like both items.
 func Round(c fedcfk.Devices, roster [sha256.Size]byte, number int, clients []string) (sums.Summation, error) {
 	if err := c.CheckCatalogue(); err != nil {
 		return sums.Summation{}, err
@@ -26,22 +26,21 @@ func Round(c fedcfk.Devices, roster [sha256.Size]byte, number int, clients []str
 	return sums.NewSummation(c.ID, number, roster, s, c.Coordinator, clients, c.Spec(len(clients), fedcfk.Entries(c.Items)))
 }
 
-// Estimate holds the server's estimate from its rounds in mode paper: for every pair of items, and
-// for every item, the largest count of any round (section 3.1 of the paper) or the sum of all
-// rounds. The largest of several sums is not a sum, so the matrix computed from it need not be a
-// kernel.
+// Estimate holds the server's estimate of the counts of pairs of items in mode paper. Each count is
+// the largest of any round (section 3.1 of the paper) or the sum of all rounds. The largest of
+// several sums is not a sum, so the matrix computed from it need not be a kernel.
 type Estimate struct {
 	items  int
-	people int     // most in a round, or in all rounds
-	counts []int64 // pairs i <= j, row after row
+	people int     // number of people in the largest round, or in all rounds together
+	counts []int64 // counts of pairs i <= j, row by row
 }
 
-// NewEstimate returns the estimate over a catalogue before any round.
+// NewEstimate returns the estimate for a catalogue before the first round.
 func NewEstimate(items int) *Estimate {
 	return &Estimate{items: items, counts: make([]int64, fedcfk.Entries(items))}
 }
 
-// Merge merges the sum of a round over the given number of people.
+// Merge replaces each count by the count of a round if that is larger.
 func (e *Estimate) Merge(pairs []int64, people int) {
 	e.people = max(e.people, people)
 	for at, n := range pairs {
@@ -49,7 +48,7 @@ func (e *Estimate) Merge(pairs []int64, people int) {
 	}
 }
 
-// Add adds the sum of a round over people who were in no other.
+// Add adds the counts of a round over people who took part in no other round.
 func (e *Estimate) Add(pairs []int64, people int) {
 	e.people += people
 	for at, n := range pairs {
@@ -57,7 +56,7 @@ func (e *Estimate) Add(pairs []int64, people int) {
 	}
 }
 
-// matrix converts the estimate for package learn/komd.
+// matrix converts the estimate to the form of package learn/komd.
 func (e *Estimate) matrix() komd.Counts {
 	c := linalg.New[float64](e.items, e.items)
 	at := 0
@@ -84,13 +83,13 @@ func (e *Estimate) Offer(k job.Kernel) (*Offer, error) {
 	return o, nil
 }
 
-// Offer is the estimate of mode paper after some round.
+// Offer holds the kernel values that the server releases after a round in mode paper.
 type Offer struct {
-	Mean []float64 // of each item's row; everybody gets it
+	Mean []float64 // mean of each item's row; every device receives it
 	rows [][]uint16
 }
 
-// Rows answers a request.
+// Rows returns the kernel rows of the requested items.
 func (o *Offer) Rows(items []int) [][]uint16 {
 	rows := make([][]uint16, len(items))
 	for at, i := range items {
@@ -99,7 +98,7 @@ func (o *Offer) Rows(items []int) [][]uint16 {
 	return rows
 }
 
-// Error returns the mean squared difference of the kernel's values from another offer's (figure 1
+// Error returns the mean squared difference between the kernel values of o and of truth (figure 1
 // of the paper).
 func (o *Offer) Error(truth *Offer) float64 {
 	sum := 0.0
@@ -112,7 +111,7 @@ func (o *Offer) Error(truth *Offer) float64 {
 	return sum / float64(len(o.rows)*len(o.rows))
 }
 
-// ItemKernel returns the whole offer in the form of a model.
+// ItemKernel returns the whole offer as a model.
 func (o *Offer) ItemKernel() *fedcfk.ItemKernel {
 	k := &fedcfk.ItemKernel{Catalogue: len(o.rows)}
 	for i, row := range o.rows {

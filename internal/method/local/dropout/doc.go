@@ -1,6 +1,6 @@
 // Package dropout runs one session between a server and many clients in this process. Every client
 // has its own machine, keys and ledger, and some clients drop out. It replaces the network between
-// devices; the machines cannot detect the difference.
+// devices. The machines cannot detect the difference.
 //
 // Clients take turns in batches, in the descriptor's order. The clients of a batch compute at the
 // same time, on all cores. Their messages are delivered to the server one by one, in order, while

@@ -17,24 +17,24 @@ type Client struct {
 	Name      string
 	Machine   protocol.Machine
 	InputHash [sha256.Size]byte
-	Ledger    *memory.Ledger // lives longer than the session
-	// LeavesBefore is the kind of the first message that the client does not send, because it has
-	// dropped out; "" for a client that stays.
+	Ledger    *memory.Ledger // client's ledger, which outlives the session
+	// LeavesBefore is the kind of the message before which the client drops out; "" for a client
+	// that stays.
 	LeavesBefore string
 }
 
-// Config is a session with all its members.
+// Config holds a session and the machines of all its members.
 type Config struct {
 	Session  *protocol.Session
 	Server   protocol.Machine
 	Clients  []Client
-	Progress func(protocol.Progress) // of the server; may be nil
+	Progress func(protocol.Progress) // receives the server's progress; may be nil
 }
 
-// Result describes how a session went. The server's machine holds its typed result.
+// Result reports which clients completed a session. The typed result is in the server's machine.
 type Result struct {
-	Stayed   []string  // clients that went through to the end, in order
-	Failures []Failure // clients that gave up, in order
+	Stayed   []string  // clients that completed the session, in order
+	Failures []Failure // clients whose machines failed, in order
 	Traffic  Traffic
 }
 
@@ -48,11 +48,11 @@ type Failure struct {
 type Traffic struct{ ToServer, FromServer uint64 }
 
 // batch is the number of clients that compute before the server receives their messages. It limits
-// memory: each may have 4 MiB to send, and two batches exist at a time.
+// memory: each client may have 4 MiB to send, and two batches exist at a time.
 const batch = 16
 
-// Run runs the session to its end. A client that fails counts as dropped out. A server that fails,
-// or refuses a client's message, is an error.
+// Run runs the session to its end. A client that fails counts as dropped out. Run returns an error
+// if the server fails or refuses a client's message.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	r, err := newRun(c)
 	if err != nil {
@@ -67,7 +67,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 			continue
 		}
 		if r.armed == "" {
-			return nil, errors.New("dropout: nobody has anything left to do, and the session has not ended")
+			return nil, errors.New("dropout: the session has not ended, but no member can continue and no timer is armed")
 		}
 		timer := r.armed
 		r.armed = ""
@@ -81,26 +81,26 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	return r.result(), nil
 }
 
-// run is a running session.
+// run holds the state of a session in progress.
 type run struct {
 	Config
 	server string
 	seats  []*seat
 	byName map[string]*seat
-	armed  protocol.Timer // the server's last
-	end    *protocol.End  // the server's
+	armed  protocol.Timer // the last timer that the server has armed; "" for none
+	end    *protocol.End  // the server's end of the session; nil before it
 	Traffic
 }
 
 func newRun(c Config) (*run, error) {
 	servers := c.Session.With(protocol.RoleServer)
 	if len(servers) != 1 {
-		return nil, fmt.Errorf("dropout: a session with %d servers; it must have one", len(servers))
+		return nil, fmt.Errorf("dropout: the session has %d servers; it must have exactly one", len(servers))
 	}
 	r := &run{Config: c, server: servers[0], byName: make(map[string]*seat, len(c.Clients))}
 	for _, client := range c.Clients {
 		if c.Session.RoleOf(client.Name) != protocol.RoleParty || r.byName[client.Name] != nil || client.Ledger == nil {
-			return nil, fmt.Errorf("dropout: %q is no client of the session, is there twice, or has no ledger", client.Name)
+			return nil, fmt.Errorf("dropout: client %q is not in the session, is listed twice, or has no ledger", client.Name)
 		}
 		s := &seat{Client: client, session: c.Session.ID(), server: r.server}
 		s.inbox = []protocol.Event{protocol.Start{InputHash: client.InputHash}}
@@ -109,8 +109,9 @@ func newRun(c Config) (*run, error) {
 	return r, r.serve(context.Background(), protocol.Start{})
 }
 
-// round gives every client one turn. While the server receives one batch, the next one computes.
-// The server's messages wait for the next round, so the result does not depend on speed.
+// round gives every client one turn. While the server receives the messages of one batch, the next
+// batch computes. The server's messages wait for the next round, so the result does not depend on
+// speed.
 func (r *run) round(ctx context.Context) (moved bool, err error) {
 	for _, s := range r.seats {
 		s.settle()
@@ -131,13 +132,13 @@ func (r *run) round(ctx context.Context) (moved bool, err error) {
 	return moved, nil
 }
 
-// batch returns the clients from lo on that take their turn together.
+// batch returns the batch of clients that begins at index lo.
 func (r *run) batch(lo int) []*seat {
 	lo = min(lo, len(r.seats))
 	return r.seats[lo:min(lo+batch, len(r.seats))]
 }
 
-// compute lets a batch take its turn and reports whether any client had work.
+// compute gives each client of a batch one turn and then reports whether any client had work.
 func (r *run) compute(lo int) <-chan bool {
 	done := make(chan bool, 1)
 	go func() {
@@ -151,7 +152,8 @@ func (r *run) compute(lo int) <-chan bool {
 	return done
 }
 
-// deliver hands a client's messages to the server until the server has no room.
+// deliver passes a client's messages to the server until the server postpones one. It reports
+// whether the server took any.
 func (r *run) deliver(ctx context.Context, s *seat) (taken bool, err error) {
 	for len(s.outbox) > 0 && r.end == nil {
 		m := s.outbox[0]
@@ -163,13 +165,13 @@ func (r *run) deliver(ctx context.Context, s *seat) (taken bool, err error) {
 			return taken, err
 		}
 		r.ToServer += uint64(len(m.Body))
-		s.outbox[0].Body = nil // or the rest of the list would hold on to it
+		s.outbox[0].Body = nil // frees the body, which the rest of the slice would keep in memory
 		taken, s.outbox = true, s.outbox[1:]
 	}
 	return taken, nil
 }
 
-// serve lets the server process an event and all its follow-up actions.
+// serve makes the server process an event and all events that follow from it.
 func (r *run) serve(ctx context.Context, e protocol.Event) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -190,7 +192,7 @@ func (r *run) obey(e protocol.Effects) error {
 	for _, m := range e.Send {
 		s := r.byName[m.Receiver]
 		if s == nil {
-			return fmt.Errorf("dropout: the server writes to %q, who is no client", m.Receiver)
+			return fmt.Errorf("dropout: the server sent a message to %q; a server may send messages only to clients", m.Receiver)
 		}
 		r.FromServer += uint64(len(m.Body))
 		s.arrived = append(s.arrived, m)
@@ -218,21 +220,21 @@ func (r *run) result() *Result {
 	return out
 }
 
-// seat holds a client's place in a session. While its batch computes, only its own client uses it,
-// except for arrived.
+// seat holds a client's queues and state in a session. While its batch computes, only its own
+// client uses it, except for arrived.
 type seat struct {
 	Client
 	session protocol.SessionID
 	server  string
-	arrived []protocol.Message // for the next round; the server's side alone touches it
+	arrived []protocol.Message // messages for the next round; only the server's side uses this field
 	inbox   []protocol.Event
-	outbox  []protocol.Message // of one step; nothing more happens until it is empty
-	gone    bool               // left or failed
-	ended   bool               // went through to the end
+	outbox  []protocol.Message // messages of one step; the client waits until the server has taken all
+	gone    bool               // the client has dropped out or failed
+	ended   bool               // the client has completed the session
 	err     error
 }
 
-// settle moves arrived messages to the inbox, unless the client has dropped out.
+// settle moves arrived messages to the inbox, or discards them if the client has dropped out.
 func (s *seat) settle() {
 	for _, m := range s.arrived {
 		if !s.gone {
@@ -242,13 +244,14 @@ func (s *seat) settle() {
 	s.arrived = nil
 }
 
-// work processes one event, if there is one and everything before it has been sent.
+// work processes the client's next event, if any, once the outbox is empty. It reports whether it
+// processed one.
 func (s *seat) work() bool {
 	if s.gone || s.ended || len(s.outbox) > 0 || len(s.inbox) == 0 {
 		return false
 	}
 	event := s.inbox[0]
-	s.inbox[0] = nil // or the rest of the list would hold on to it
+	s.inbox[0] = nil // frees the event, which the rest of the slice would keep in memory
 	s.inbox = s.inbox[1:]
 	effects, err := s.Machine.Step(event)
 	if err == nil {
@@ -261,7 +264,7 @@ func (s *seat) work() bool {
 	return true
 }
 
-// obey carries out the effects of a step, in the contract's order.
+// obey carries out the effects of a client's step in the order that protocol.Effects specifies.
 func (s *seat) obey(e protocol.Effects) error {
 	for _, name := range e.Claim {
 		if err := s.Ledger.Claim(s.Name, name, s.session); err != nil {
@@ -278,7 +281,7 @@ func (s *seat) obey(e protocol.Effects) error {
 		}
 		s.outbox = append(s.outbox, m)
 	}
-	if e.Resume { // before anything that has come meanwhile
+	if e.Resume { // the resumed event precedes messages that arrived meanwhile
 		s.inbox = append([]protocol.Event{protocol.Resumed{}}, s.inbox...)
 	}
 	if e.End != nil {
@@ -288,5 +291,5 @@ func (s *seat) obey(e protocol.Effects) error {
 	return nil
 }
 
-// leave discards the client's queues.
+// leave marks the client as dropped out and discards its queues.
 func (s *seat) leave() { s.gone, s.inbox, s.outbox = true, nil, nil }

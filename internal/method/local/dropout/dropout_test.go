@@ -195,7 +195,7 @@ func TestRunRefuses(t *testing.T) {
 	server, c := toy(t, 4)
 	server.patient = false
 	c.Clients[0].LeavesBefore = "Piece"
-	if _, err := Run(t.Context(), c); err == nil || !strings.Contains(err.Error(), "nobody has anything left to do") {
+	if _, err := Run(t.Context(), c); err == nil || !strings.Contains(err.Error(), "no member can continue and no timer") {
 		t.Errorf("a session that cannot end: %v", err)
 	}
 	_, c = toy(t, 4)

@@ -1,5 +1,5 @@
-// Package pool is the common part of comparisons with learning in one place: the rows of all
-// parties, as the protocol would prepare them, and learners fitted to them.
+// Package pool is the common part of comparisons with learning on pooled rows. It prepares the rows
+// of all parties as the protocol would, and fits learners to them.
 package pool
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Fit trains on the training rows of some parties and decides the held-out rows of others. The job
-// has no folds.
+// Fit trains on the training rows of the parties train and decides the held-out rows of the parties
+// test. The job has no folds.
 func Fit(ctx context.Context, j *job.Job, train, test []method.Split) (*learner.Fitted, error) {
 	p, err := Prepare(j, train, test)
 	if err != nil {
@@ -35,21 +35,23 @@ func Fit(ctx context.Context, j *job.Job, train, test []method.Split) (*learner.
 	return w.Fitted, err
 }
 
-// Rows is a learning problem on raw rows, which are not copied.
+// Rows is a learning problem on pooled raw rows. It refers to the parties' rows without a copy.
 type Rows struct {
-	X       linalg.Rows // training rows, then held-out rows; scaled
+	X       linalg.Rows // scaled training rows, followed by scaled held-out rows
 	Labels  []string
 	Test    []bool
-	Scaling scale.Scaling // empty: none
-	Columns []string      // their names, or nil
-	Groups  []string      // of rows that belong together, or nil
-	// Prepared made the rows of tables with a schema; nil without one.
+	Scaling scale.Scaling // empty if rows are not scaled
+	Columns []string      // names of the columns, or nil
+	Groups  []string      // group of each row, or nil
+	// Prepared is the preparation that made the rows from tables with a schema; nil without a
+	// schema.
 	Prepared *prepare.Preparation
 
-	raw linalg.Rows // not scaled
+	raw linalg.Rows // the rows before scaling
 }
 
-// Prepare collects the rows and scales them as the training parties would among themselves.
+// Prepare collects the rows and scales them by the scaling that the training parties would agree
+// on.
 func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
 	n := Count(train, false)
 	x, err := dataset.Append(append(Tables(train, false), Tables(test, true)...)...)
@@ -78,13 +80,13 @@ func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
 	return p, err
 }
 
-// Problem returns the input of the learners: a Gram matrix.
+// Problem returns a learning problem on the Gram matrix of the rows.
 func (p *Rows) Problem() learner.Problem {
 	return learner.Problem{Gram: kernel.LinearGram(p.X), Labels: p.Labels, Test: p.Test, Groups: p.Groups}
 }
 
-// Tables returns the training or the held-out rows of several parties, without their labels; other
-// parts of their tables need not agree.
+// Tables returns the training or the held-out rows of several parties, without their labels. Other
+// parts of the tables may differ.
 func Tables(splits []method.Split, held bool) []*dataset.Set {
 	sets := make([]*dataset.Set, len(splits))
 	for k, s := range splits {
@@ -93,7 +95,7 @@ func Tables(splits []method.Split, held bool) []*dataset.Set {
 	return sets
 }
 
-// Labels returns the labels of the rows that Tables returns; nil if there are none.
+// Labels returns the labels of the rows that Tables returns, or nil if the rows have none.
 func Labels(splits []method.Split, held bool) []string {
 	var labels []string
 	for _, s := range splits {
@@ -106,9 +108,9 @@ func Labels(splits []method.Split, held bool) []string {
 	return labels
 }
 
-// Groups returns the groups of the rows that Tables returns; nil if there are none. A group belongs
-// to one party: nobody detects that two parties have rows of the same patient. If all parties put
-// their own groups into the job's folds, the rows of a fold are the group.
+// Groups returns the groups of the rows that Tables returns, or nil if the rows have none. A group
+// belongs to one party, because no member detects that two parties have rows of the same patient.
+// If all parties deal their groups into the job's folds, each fold is one group.
 func Groups(j *job.Job, splits []method.Split, held bool) []string {
 	dealt := rows.GroupsFolds(j) && !j.Unshared()
 	var groups []string
@@ -139,7 +141,7 @@ func Count(splits []method.Split, held bool) int {
 	return n
 }
 
-// Beside joins all parties' columns into one table.
+// Beside joins the columns of all parties into one table.
 func Beside(splits []method.Split) (method.Split, error) {
 	sets := make([]*dataset.Set, len(splits))
 	for i, s := range splits {
@@ -149,7 +151,7 @@ func Beside(splits []method.Split) (method.Split, error) {
 	return method.Split{Set: set, Test: splits[0].Test, Prepared: beside(splits)}, err
 }
 
-// beside joins the parties' preparations; nil if there are none.
+// beside joins the parties' preparations. It returns nil if some party has none.
 func beside(splits []method.Split) *prepare.Preparation {
 	var all []*prepare.Preparation
 	for _, s := range splits {
@@ -161,20 +163,21 @@ func beside(splits []method.Split) *prepare.Preparation {
 	return prepare.Beside(all)
 }
 
-// ErrNoLabels reports that a party without labels cannot learn alone.
+// ErrNoLabels is the reason why a party without labels cannot learn alone.
 var ErrNoLabels = fault.BadInput(errors.New("it has no labels to learn from"))
 
 const (
-	// smallRows is the number of rows up to which every learner gets a Gram matrix, in float64:
-	// 128 MiB.
+	// smallRows is the greatest number of rows for which every learner gets a Gram matrix. At 8
+	// bytes a number it takes 128 MiB.
 	smallRows = 1 << 12
-	// filledNumbers bounds the numbers of sparse rows that a scaling fills: 2 GiB.
+	// filledNumbers is the greatest size of sparse rows that become dense by scaling. At 8 bytes a
+	// number they take 2 GiB.
 	filledNumbers = 1 << 28
 )
 
-// Input returns the input of a job's learner. A job among parties is compared on their Gram matrix.
-// If one process has the rows, a learner that reads matrix rows gets them computed on demand, and a
-// learner that needs the whole matrix gets one of limited size.
+// Input returns the input of a job's learner. For a job among parties, and for few rows, this is
+// the Gram matrix. Otherwise a learner that reads matrix rows gets them computed on demand. A
+// learner that needs the whole matrix gets it up to a limited size.
 func (p *Rows) Input(j *job.Job) (learner.Problem, error) {
 	n, _ := p.X.Shape()
 	_, rowwise := j.Learner.Values.(learner.Rowwise)
@@ -184,14 +187,14 @@ func (p *Rows) Input(j *job.Job) (learner.Problem, error) {
 		x, err := p.held()
 		return learner.Problem{X: x, Labels: p.Labels, Test: p.Test}, err
 	case n > learner.MaxRows:
-		return learner.Problem{}, fault.BadInputf("%d rows, and an exact matrix, which learner %s needs whole, can have %d (2 GiB); bring fewer, or use %s",
+		return learner.Problem{}, fault.BadInputf("the table has %d rows; learner %s needs the whole Gram matrix, which can have at most %d rows (2 GiB); bring fewer rows, or use %s",
 			n, j.Learner.Name(), learner.MaxRows, learner.Able(" or ", learner.On[learner.Rowwise]))
 	}
 	return p.Problem(), nil
 }
 
-// held returns the rows in a form that is fast to read: sparse rows stay sparse, others become a
-// float64 matrix.
+// held returns the scaled rows in a form that is fast to read. Sparse rows stay sparse if the
+// scaling keeps zeros; all others become a float64 matrix.
 func (p *Rows) held() (linalg.Rows, error) {
 	n, f := p.X.Shape()
 	sparse, is := p.raw.(linalg.SparseRows)

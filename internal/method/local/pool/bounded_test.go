@@ -99,7 +99,7 @@ func TestInput(t *testing.T) {
 func TestInputRefuses(t *testing.T) {
 	many := parse(t, "pooled", "ridge", "none")
 	_, err := prepared(t, many, learner.MaxRows+1, 40, false).Input(many)
-	const want = "16385 rows, and an exact matrix, which learner ridge needs whole, can have 16384 (2 GiB); bring fewer, or use svc, nu-svc, svr or one-class"
+	const want = "the table has 16385 rows; learner ridge needs the whole Gram matrix, which can have at most 16384 rows (2 GiB); bring fewer rows, or use svc, nu-svc, svr or one-class"
 	if err == nil || err.Error() != want || fault.CodeOf(err) != fault.CodeBadInput {
 		t.Errorf("\n got %v\nwant %s", err, want)
 	}

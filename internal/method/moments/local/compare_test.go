@@ -93,7 +93,7 @@ func TestCompareWhatCannotBe(t *testing.T) {
 	for _, s := range c.Splits {
 		clear(s.Test)
 	}
-	if err := compare(t.Context(), c); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "rows that are held out") {
+	if err := compare(t.Context(), c); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "the curve needs held-out rows") {
 		t.Errorf("a curve without held-out rows: %v", err)
 	}
 	for _, details := range []any{nil, json.RawMessage(`{}`), 3} {

@@ -24,8 +24,8 @@ type summed struct {
 	seed        uint64
 }
 
-// draws returns the number of draws of the directions whose mean is a point. Fewer features vary
-// more and cost less, so they get more draws.
+// draws returns the number of random draws over which a point of the curve is the mean. Fewer
+// features vary more and cost less, so they get more draws.
 func draws(features int) int { return max(1, min(32, 2048/features)) }
 
 // curve returns points with 20, 10, 4, 2 and 1 rows for each feature. The training rows select the
@@ -65,7 +65,8 @@ func (s *summed) measure(ctx context.Context, p *sums.Point) error {
 	return nil
 }
 
-// one returns the accuracy and the membership figure of one draw of the directions.
+// one returns the accuracy and the area under the membership attack's curve for one draw of the
+// directions.
 func (s *summed) one(features, draw int) (accuracy, membership float64, err error) {
 	_, width := s.train.Shape()
 	m, err := moments.Features(s.kernel, s.drawn(features, draw), features, width)
@@ -88,7 +89,7 @@ func (s *summed) one(features, draw int) (accuracy, membership float64, err erro
 	return float64(correct) / float64(len(s.heldCodes)), membership, err
 }
 
-// drawn returns the seed of a draw.
+// drawn returns the seed of one draw of the directions.
 func (s *summed) drawn(features, draw int) [sha256.Size]byte {
 	var seed wire.Writer
 	seed.String("mercer/v1/curve")
@@ -98,7 +99,7 @@ func (s *summed) drawn(features, draw int) [sha256.Size]byte {
 	return sha256.Sum256(seed.Bytes())
 }
 
-// best returns the solution with the regulariser that cross-validates best.
+// best returns the solution whose regulariser has the best cross-validation score.
 func (s *summed) best(of *moments.Sums) (moments.Solution, error) {
 	least, alpha := math.Inf(1), s.alphas[0]
 	for _, a := range s.alphas {

@@ -1,5 +1,5 @@
-// Package local compares a job by sums with other numbers of random features, and runs an attack on
-// the sums that needs all rows in one place. No daemon links it.
+// Package local compares a job of protocol moments with other numbers of random features. It also
+// runs an attack on the sums that needs all parties' rows. No daemon links it.
 package local
 
 import (
@@ -27,8 +27,8 @@ func Support() local.LocalSupport {
 	return local.LocalSupport{Name: sums.Protocol().Name(), Compare: compare}
 }
 
-// compare learns from the sums over all rows. The parties' sums equal these number for number, so
-// no protocol has to run.
+// compare adds the curve and the attack to the result of a job. It computes the sums over all rows
+// directly. The protocol gives exactly the same sums, so it need not run.
 func compare(ctx context.Context, c local.Comparison) error {
 	d, err := detailsOf(c.Result)
 	drawn, tried := c.Job.Compares(job.Curve), isTried(c.Result)
@@ -45,7 +45,7 @@ func compare(ctx context.Context, c local.Comparison) error {
 	return err
 }
 
-// inSums returns the rows of all parties as they enter sums.
+// inSums returns the rows of all parties in the form that enters the sums.
 func inSums(j *job.Job, parties []method.Split) (*pool.Rows, error) {
 	p, err := pool.Prepare(j, parties, parties)
 	if err != nil {
@@ -57,14 +57,14 @@ func inSums(j *job.Job, parties []method.Split) (*pool.Rows, error) {
 	return p, err
 }
 
-// isTried reports whether the attack runs on the rows of a job.
+// isTried reports whether a job's rows are few enough, and some held out, for the attack to run.
 func isTried(r *method.Result) bool { return r.HeldOut > 0 && r.Training+r.HeldOut <= jointRows }
 
-// detailsOf reads a result's details and prepares them for additions.
+// detailsOf decodes a result's details and stores them back, so that the caller can add to them.
 func detailsOf(r *method.Result) (*sums.Details, error) {
 	d, err := method.DetailsOf[sums.Details](r)
 	if err == nil && (d == nil || d.Sums == nil) {
-		err = errors.New("moments: a result without figures of sums")
+		err = errors.New("moments: the result has no description of its sums; it is not of protocol moments")
 	}
 	if err == nil {
 		r.Details = d
@@ -72,7 +72,7 @@ func detailsOf(r *method.Result) (*sums.Details, error) {
 	return d, err
 }
 
-// curve returns the results and the exposure with other numbers of random features.
+// curve returns the accuracy and the exposure for other numbers of random features.
 func curve(ctx context.Context, j *job.Job, p *pool.Rows) ([]sums.Point, error) {
 	classes := job.As[*sums.Keys](j.Protocol).Classes
 	s := summed{classes: len(classes), kernel: j.Kernel.Spec(), seed: j.Seed}
@@ -90,23 +90,23 @@ func curve(ctx context.Context, j *job.Job, p *pool.Rows) ([]sums.Point, error) 
 		}
 	}
 	if len(held) == 0 {
-		return nil, fault.BadInput(errors.New("moments: a curve needs rows that are held out; give test: {fraction: 0.25}"))
+		return nil, fault.BadInput(errors.New("moments: the job holds out no rows, and the curve needs held-out rows; give test: {fraction: 0.25}"))
 	}
 	s.train, s.held = linalg.Pick(p.X, train), linalg.Pick(p.X, held)
 	return s.curve(ctx)
 }
 
-// jointRows limits the rows for the attack that tests all candidates together; it takes the cube of
-// their number.
+// jointRows is the greatest number of rows for the attack on all candidates together. Its running
+// time grows with the cube of the rows.
 const jointRows = 2000
 
-// knownMembers is the distance between the training rows that the attacker knows.
+// knownMembers is the stride of known training rows: the attacker knows each tenth row.
 const knownMembers = 10
 
 // joint attacks the sums of all training rows. The attacker has these sums, and knows a tenth of
-// the training rows and all held-out rows; it separates training rows from held-out rows by testing
-// all candidates together. The directions are drawn anew: they are public in a job, and any draw
-// serves.
+// the training rows. It separates the other training rows from held-out rows by a test of all
+// candidates together. joint draws new directions, because directions are public in a job and any
+// draw is equally good.
 func joint(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) error {
 	_, width := p.X.Shape()
 	var seed wire.Writer
@@ -142,8 +142,8 @@ func joint(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) error {
 	return nil
 }
 
-// attacked lists the training rows and the candidates. The first public candidates are known
-// members.
+// attacked lists the training rows and the candidates of the attack. The first public candidates
+// are the members that the attacker knows.
 func attacked(test []bool) (training, candidates []int, public int) {
 	for i, held := range test {
 		if !held {

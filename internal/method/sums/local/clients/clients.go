@@ -1,5 +1,5 @@
-// Package clients plays the devices in secure sums, for methods that play all members of a job in
-// one process.
+// Package clients runs the devices of secure sums, for methods that run all members of a job in one
+// process.
 package clients
 
 import (
@@ -21,15 +21,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Server is the name of the server of the devices.
+// Server is the member name of the server.
 const Server = "server"
 
-// Clients are the devices of secure sums: names, identities and ledgers, for all sessions of a job.
+// Clients holds the names, identities and ledgers of the devices for all secure sums of a job.
 type Clients struct {
 	ID       job.ID
-	Roster   [sha256.Size]byte // of the clients' keys
+	Roster   [sha256.Size]byte // hash of the clients' keys
 	Names    []string
-	Place    map[string]int // of a name
+	Place    map[string]int // index of a client by name
 	Ledgers  []memory.Ledger
 	seed     func(label string) [32]byte
 	progress func(protocol.Progress)
@@ -37,7 +37,7 @@ type Clients struct {
 	keys     []ed25519.PrivateKey
 }
 
-// New returns the given number of clients of a job.
+// New makes n clients of a job. Function seed returns a secret seed for each label.
 func New(j *job.Job, n int, seed func(label string) [32]byte, progress func(protocol.Progress)) *Clients {
 	c := &Clients{
 		job: j, seed: seed, progress: progress, Names: make([]string, n), Place: make(map[string]int, n),
@@ -68,24 +68,24 @@ func (c *Clients) Sign(client int) func(message []byte) []byte {
 	return func(m []byte) []byte { return ed25519.Sign(c.keys[client], m) }
 }
 
-// Sum is a finished secure sum without its machines, which take hundreds of megabytes for many
-// devices.
+// Sum is a finished secure sum. It does not keep the machines, which take hundreds of megabytes for
+// many devices.
 type Sum struct {
 	sums.Summation
 	*dropout.Result
 	Sums  [][]int64
-	Added []string            // the clients in the sum, as the server knows
-	Heard map[string][]string // the clients in the sum, as each client has heard it
+	Added []string            // the clients in the sum, according to the server
+	Heard map[string][]string // the clients in the sum, according to each client
 }
 
-// End describes how the sum ended for its clients.
+// End returns which clients completed the sum, and its traffic.
 func (s *Sum) End() method.End {
 	return method.End{Session: s.Session.ID(), Stayed: s.Stayed, Sent: s.Traffic.ToServer, Received: s.Traffic.FromServer}
 }
 
-// Sum runs one secure sum among the clients of a session. leavers maps each client that drops out
-// to the first message that it does not send. vector returns a client's vector by the client's
-// place among the devices.
+// Sum runs one secure sum among the clients of a session. Map leavers gives, for each client that
+// drops out, the first message that it does not send. Function vector returns a client's vector by
+// the client's index among the devices.
 func (c *Clients) Sum(ctx context.Context, s sums.Summation, leavers map[string]string, vector func(client int) secagg.Vector) (*Sum, error) {
 	names := s.Session.With(protocol.RoleParty)
 	public := c.Public(names)
@@ -103,7 +103,7 @@ func (c *Clients) Sum(ctx context.Context, s sums.Summation, leavers map[string]
 	}
 	if len(went.Failures) > 0 {
 		f := went.Failures[0]
-		return nil, fmt.Errorf("sums: %s and %d other clients gave up: %w", f.Client, len(went.Failures)-1, f.Err)
+		return nil, fmt.Errorf("sums: %s and %d other clients failed: %w", f.Client, len(went.Failures)-1, f.Err)
 	}
 	out := &Sum{Summation: s, Result: went, Sums: server.Sums(), Added: server.Survivors(), Heard: make(map[string][]string, len(names))}
 	for i, name := range names {
@@ -124,7 +124,7 @@ func (c *Clients) machines(s sums.Summation, names []string, public []ed25519.Pu
 	return machines, errors.Join(errs...)
 }
 
-// seats returns the clients in the form that package dropout runs.
+// seats converts the clients to the form that package dropout runs.
 func (c *Clients) seats(names []string, machines []*secagg.Client, leavers map[string]string) []dropout.Client {
 	list := make([]dropout.Client, len(names))
 	for i, name := range names {
@@ -141,16 +141,17 @@ func (c *Clients) Setup(s sums.Summation, name string) protocol.Setup {
 	return protocol.Setup{Session: s.Session, Self: name, Seed: c.seed("session/" + s.Session.ID().Hex() + "/" + name)}
 }
 
-// Leaving draws which of a session's clients drop out.
+// Leaving calls Leavers for the clients of a sum's session.
 func (c *Clients) Leaving(s sums.Summation) map[string]string {
 	return c.Leavers(s.Session.Purpose, s.Session.With(protocol.RoleParty))
 }
 
-// FirstKind is the first message of a client; a client that drops out before it never took part.
+// FirstKind is the kind of a client's first message. A client that drops out before this message
+// never took part.
 const FirstKind = "AdvertiseKeys"
 
-// Leavers draws which clients drop out, and before which of their messages: equally many before
-// each.
+// Leavers draws which clients drop out, and maps each to the message before which it does. About
+// equally many drop out before each kind of message.
 func (c *Clients) Leavers(purpose string, names []string) map[string]string {
 	kinds := []string{FirstKind, "Holders", "ShareKeys", "MaskedInput", "ConsistencyCheck", "Unmask"}
 	if sums.Of(c.job).Adversary == sums.SemiHonest {
@@ -165,7 +166,7 @@ func (c *Clients) Leavers(purpose string, names []string) map[string]string {
 	return leavers
 }
 
-// Figures describes the sum.
+// Figures returns the settings, sizes and participation of the sum.
 func (s *Sum) Figures() sums.Figures {
 	f := s.Summation.Figures()
 	f.Added, f.Vanished, f.ToServer, f.FromServer = len(s.Added), f.Clients-len(s.Stayed), s.Traffic.ToServer, s.Traffic.FromServer
