@@ -253,7 +253,7 @@ func decodeWelcome(body []byte) (b welcome, err error) {
 type confirm struct {
 	announce
 	kept int    // number of the party's rows in earlier sessions
-	sent Digest // of these
+	sent Digest // hash of the data sent in earlier sessions
 }
 
 func (p *Party) confirm(a announce) confirm {

@@ -78,9 +78,9 @@ func (e *MismatchError) Is(target error) bool { return target == protocol.ErrInp
 // silent returns an error for the members that did not send a message in time. The first is the
 // blamed party, which callers look up; the text names the others.
 func silent(names []string, what string) error {
-	err := fmt.Errorf("okra: %s did not arrive in time", what)
+	err := fmt.Errorf("okra: %s did not come in time", what)
 	if others := names[1:]; len(others) > 0 {
-		err = fmt.Errorf("%w; also missing from %s", err, list(others))
+		err = fmt.Errorf("%w, nor from %s", err, list(others))
 	}
 	return protocol.Blame(names[0], protocol.KindSilent, err)
 }

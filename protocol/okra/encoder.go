@@ -60,9 +60,9 @@ type preparer interface {
 }
 
 // pieceTime is the target time of a piece on one core, in nanoseconds. It is half the 100 ms of a
-// step, so that a step on a busy machine stays near them. Encoders estimate it from costs measured
-// on one core of a 2020s server. The estimates depend on shapes alone, so a replay takes the same
-// steps.
+// step, so that a busy machine still takes only about 100 ms. Encoders estimate it from costs
+// measured on one core of a 2020s server. The estimates depend on shapes alone, so a replay takes
+// the same steps.
 const pieceTime = 50e6
 
 // encode encodes the rows of src into dst, piece by piece.

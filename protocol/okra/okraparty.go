@@ -32,7 +32,7 @@ type Party struct {
 	core
 	params         Params
 	input          Input
-	rows, features int               // of input
+	rows, features int               // size of input
 	hash           [sha256.Size]byte // hash of input; computed in the constructor, because it takes longer than a step
 	epoch          Seed
 	upload         *upload // nil until the epoch's seed is known
@@ -40,7 +40,7 @@ type Party struct {
 	labels         int     // number of label chunks sent
 	total          int
 
-	prepare     Prepare // a newcomer's rows
+	prepare     Prepare // prepares a newcomer's rows; nil if they are ready
 	preparation []byte
 	before      *EpochState // state after the previous session; nil in a first session and for a newcomer
 	late        bool        // the party is a newcomer in a continued session
@@ -354,7 +354,7 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	case t == TimerSeed || t == TimerReceipt || t == TimerConsent && p.continues():
 		return protocol.Effects{}, nil
 	}
-	return protocol.Effects{}, fmt.Errorf("okra: timer %q expired, but a party has no such timer", t)
+	return protocol.Effects{}, fmt.Errorf("okra: a party has no timer %q", t)
 }
 
 // unheard returns the parties that have not yet consented, in the descriptor's order.

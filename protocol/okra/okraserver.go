@@ -297,7 +297,7 @@ func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
 	case t == TimerAnnounce || t == TimerRows:
 		return protocol.Effects{}, nil
 	}
-	return protocol.Effects{}, fmt.Errorf("okra: timer %q expired, but a server has no such timer", t)
+	return protocol.Effects{}, fmt.Errorf("okra: a server has no timer %q", t)
 }
 
 // Gram returns the linear Gram matrix of all rows, n x n, in the order of

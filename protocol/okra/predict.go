@@ -162,7 +162,7 @@ func (p *PredictParty) takeDecisions(m protocol.Message) error {
 
 func (p *PredictParty) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerDecisions {
-		return protocol.Effects{}, fmt.Errorf("okra: timer %q expired, but an owner of rows has no such timer", t)
+		return protocol.Effects{}, fmt.Errorf("okra: an owner of rows has no timer %q", t)
 	}
 	if !p.upload.done() {
 		return protocol.Effects{}, nil

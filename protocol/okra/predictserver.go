@@ -172,5 +172,5 @@ func (s *PredictServer) expire(t protocol.Timer) (protocol.Effects, error) {
 	case t == TimerAnnounce || t == TimerRows:
 		return protocol.Effects{}, nil
 	}
-	return protocol.Effects{}, fmt.Errorf("okra: timer %q expired, but a server has no such timer", t)
+	return protocol.Effects{}, fmt.Errorf("okra: a server has no timer %q", t)
 }
