@@ -78,15 +78,15 @@ func lies() []lie {
 		{"a cohort without its receiver", roundCohort, ofSet(func(s set, receiver int) { remove(s, receiver) }), "a cohort without the client"},
 		{"a cohort of those that the server likes", roundCohort, ofSet(shrink(26)), "a cohort of 26 clients, fewer than the 27"},
 		{"a set beyond the clients", roundCohort, func(_ *testing.T, _ *cohort, m protocol.Message) []byte { return append(m.Body[:4:4], 0xff) }, "too many"},
-		{"other holders", roundHolderKeys, ofMembers(func(l []member) []member { return l[1:] }), "keys of other clients than the named holders"},
+		{"other holders", roundHolderKeys, ofMembers(func(l []member) []member { return l[1:] }), "the server sent keys of clients that are not the holders this client named"},
 		{"one key for all", roundHolderKeys, ofMembers(func(l []member) []member {
 			for i := range l {
 				l[i].keys = l[0].keys
 			}
 			return l
-		}), "the client has not signed its keys"},
+		}), "the signature of the client's keys is not valid"},
 		{"sharers without the receiver", roundShares, ofDeliveries(func(d *deliveries, receiver int) { remove(d.sharers, receiver) }), "or leaves out its receiver"},
-		{"few sharers", roundShares, ofDeliveries(func(d *deliveries, receiver int) { shrink(26)(d.sharers, receiver) }), "26 clients that share, fewer than the agreed minimum of 27"},
+		{"few sharers", roundShares, ofDeliveries(func(d *deliveries, receiver int) { shrink(26)(d.sharers, receiver) }), "26 clients have shared; the agreed minimum is 27"},
 		{"shares of one who has not shared", roundShares, ofDeliveries(func(d *deliveries, _ int) { remove(d.sharers, d.list[0].owner.client) }), "which has not shared"},
 		{"other keys than before", roundShares, ofDeliveries(func(d *deliveries, _ int) {
 			for i := range d.list {
@@ -94,7 +94,7 @@ func lies() []lie {
 			}
 		}), "server"},
 		{"survivors without the receiver", roundSurvivors, ofSet(func(s set, receiver int) { remove(s, receiver) }), "or leaves out its receiver"},
-		{"few survivors", roundSurvivors, ofSet(shrink(26)), "a sum of 26 vectors, fewer than the agreed minimum of 27"},
+		{"few survivors", roundSurvivors, ofSet(shrink(26)), "the sum has 26 vectors; the agreed minimum is 27"},
 		{"a signature of other sets", roundSignatures, ofSignatures(func(l []signature) []signature {
 			l[3].value[7] ^= 1
 			return l

@@ -154,7 +154,7 @@ func TestPitfall17TheOwnShareCountsOnce(t *testing.T) {
 	if err := tell(0, 1, 2); err != nil {
 		t.Errorf("exactly the threshold: %v", err)
 	}
-	if err := tell(0, 3); err == nil || !strings.Contains(err.Error(), "2 of this client's holders are left, fewer than the threshold of 3") {
+	if err := tell(0, 3); err == nil || !strings.Contains(err.Error(), "2 of this client's holders are left; the threshold is 3") {
 		t.Errorf("one fewer: %v", err)
 	}
 }
