@@ -26,8 +26,8 @@ type Spec struct {
 	Adversary Adversary // "" means Active
 	Corrupted float64   // fraction of the clients that may work with the server
 	Dropped   float64   // fraction of the clients that may vanish
-	Sigma     float64   // 0 means 40
-	Eta       float64   // 0 means 20
+	Sigma     float64   // security in bits; see [Cohort]; 0 means 40
+	Eta       float64   // robustness in bits; see [Cohort]; 0 means 20
 	// Minimum is the least number of vectors in a sum that clients unmask, at least 2. NewParams
 	// raises it to the number that remains after the agreed dropouts. Otherwise a server could
 	// choose a smaller sum with mostly corrupted clients.

@@ -178,7 +178,7 @@ func TestPitfall17TheThresholdCountsHolders(t *testing.T) {
 		remove(told, h)
 	}
 	m := protocol.Message{Header: c.session.Header("server", c.names[0], roundSurvivors, kindSurvivors), Body: encodeSets(told)}
-	if _, err := client.Step(protocol.Received{Message: m}); err == nil || !strings.Contains(err.Error(), "holders are left, fewer than the threshold") {
+	if _, err := client.Step(protocol.Received{Message: m}); err == nil || !strings.Contains(err.Error(), "holders are left; the threshold is 16") {
 		t.Errorf("%d of 100 are left, but too few holders: %v", told.count(), err)
 	}
 	told.add(holders[len(holders)-1])
