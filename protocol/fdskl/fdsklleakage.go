@@ -9,7 +9,7 @@ import (
 type Facts struct {
 	Mode       Mode
 	Workers    int
-	Active     int // of them
+	Active     int // number of active workers, which Workers includes
 	Rows       int
 	Directions int
 	Exposure   Exposure // zero unless a process with all columns has measured it

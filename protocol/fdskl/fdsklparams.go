@@ -18,7 +18,7 @@ const (
 // Mode names the method by which phases are hidden from the workers that add them up.
 type Mode string
 
-// The modes.
+// The modes of a session.
 const (
 	Hardened Mode = "hardened" // masks agreed on by each pair of workers, which cancel in the sum
 	Paper    Mode = "paper"    // each worker's own masks, whose sum goes up a second tree and is subtracted

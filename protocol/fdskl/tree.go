@@ -8,7 +8,7 @@ import (
 // Topology is the shape of the tree along which sums go up.
 type Topology string
 
-// The topologies.
+// The topologies of a session.
 const (
 	Binary Topology = "binary" // each worker adds up the sums of at most two others; log2 q hops for q workers
 	Star   Topology = "star"   // the active worker adds up the words of all others
