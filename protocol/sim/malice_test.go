@@ -75,11 +75,11 @@ func TestContract(t *testing.T) {
 		{"header twice in two steps", "its header was used before", sending(number(s, 0))},
 		{"foreign session", "it is of session", changed(func(m *protocol.Message) { m.Session[0]++ })},
 		{"foreign protocol", "it is of session", changed(func(m *protocol.Message) { m.Protocol = "x" })},
-		{"another sender", `its sender is not "sender"`, changed(func(m *protocol.Message) { m.Sender = "receiver" })},
-		{"to itself", "its receiver is not another member", changed(func(m *protocol.Message) { m.Receiver = "sender" })},
-		{"to a stranger", "its receiver is not another member", changed(func(m *protocol.Message) { m.Receiver = "x" })},
+		{"another sender", `the header's sender is not "sender", the node that sends the message`, changed(func(m *protocol.Message) { m.Sender = "receiver" })},
+		{"to itself", "the header's receiver is not another member of the session", changed(func(m *protocol.Message) { m.Receiver = "sender" })},
+		{"to a stranger", "the header's receiver is not another member of the session", changed(func(m *protocol.Message) { m.Receiver = "x" })},
 		{"no kind", "its kind has 0 bytes", changed(func(m *protocol.Message) { m.Kind = "" })},
-		{"no chunks", "it is chunk 0 of 0", changed(func(m *protocol.Message) { m.Chunks = 0 })},
+		{"no chunks", "the header's chunk is 0 of 0; it must be below the number of chunks", changed(func(m *protocol.Message) { m.Chunks = 0 })},
 		{"panic", "panic: oops", func() stepper {
 			return func(protocol.Event) (protocol.Effects, error) { panic("oops") }
 		}},
@@ -118,7 +118,7 @@ func TestReplayMustRepeat(t *testing.T) {
 		{"header", "has other bytes", func(b uint32) (protocol.Effects, error) {
 			return protocol.Effects{Send: []protocol.Message{number(s, b)}}, nil
 		}},
-		{"number of messages", "it sends 1 messages; the first time it sent 0", func(b uint32) (protocol.Effects, error) {
+		{"number of messages", "the replayed step sends 1 messages; the first time it sent 0", func(b uint32) (protocol.Effects, error) {
 			return protocol.Effects{Send: []protocol.Message{number(s, 0)}[:b]}, nil
 		}},
 		{"timer", "timers", func(b uint32) (protocol.Effects, error) {
