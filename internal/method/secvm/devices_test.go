@@ -257,7 +257,7 @@ func TestPartiesThatDoNotBegin(t *testing.T) {
 		"a small cohort":           {"", "", "this device demands 100", good, 0},
 		"too many bins":            {"bins: 12", "bins: 65537", "at most 65536", good, 4},
 		"two hashes":               {"bins: 12", "bins: 12, hashes: 2", "bins can be intersected", good, 4},
-		"a large ball":             {"lambda: 100", "lambda: 0.00001", "large ones switch chosen people", good, 4},
+		"a large ball":             {"lambda: 100", "lambda: 0.00001", "large weights switch chosen people", good, 4},
 		"ratings":                  {"", "", "these are ratings", method.Table{Ratings: &dataset.Ratings{}}, 4},
 		"two rows":                 {"", "", "has 2 rows", two, 4},
 		"no label":                 {"", "", "has no labels", bare, 4},
@@ -335,7 +335,7 @@ func TestTooFewTrainersEndAJob(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	sum[1][0] = 9
-	if err := e.server.close(sum); err == nil || !strings.Contains(err.Error(), "a device has added something else") {
+	if err := e.server.close(sum); err == nil || !strings.Contains(err.Error(), "a device has sent a false summand") {
 		t.Errorf("%v", err)
 	}
 }
