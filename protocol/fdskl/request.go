@@ -114,8 +114,8 @@ func (q Request) encodeTo(w *wire.Writer) {
 
 func readSpan(r *wire.Reader) Span { return Span{int(r.Uint32()), int(r.Uint32())} }
 
-// maxSpans returns the largest number of spans in a request, so that each request fits in a message
-// and the requests to all workers fit in a step.
+// maxSpans returns the largest number of spans in a request. With this limit a request fits in a
+// message, and the requests to all workers fit in a step.
 func maxSpans(workers int) int {
 	each := min(protocol.MaxStepBytes/max(1, workers-1), protocol.MaxChunkBytes)
 	return (each - signedBytes) / spanBytes

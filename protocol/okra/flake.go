@@ -18,7 +18,7 @@ import (
 // factor is uniformly random, like encoder haar.
 type flake struct {
 	f, width int
-	normal   bool // Gaussian entries
+	normal   bool // the entries of N are Gaussian, as in mode hardened
 	stream   func() *prg.Stream
 
 	attempt int                    // number of matrices N that were refused so far
@@ -137,8 +137,8 @@ func (e *flake) fill(s *prg.Stream, row []float64) {
 	}
 }
 
-// factor computes rows lo to hi-1 of the symmetric factor s (3 I - s^2 X^T X) / 2, up to the
-// diagonal, and copies them to its columns.
+// factor computes rows lo to hi-1 of the symmetric factor s (3 I - s^2 X^T X) / 2. It computes them
+// up to the diagonal and copies them to the columns.
 func (e *flake) factor(lo, hi int, s float64) {
 	if lo == 0 {
 		e.off = 0

@@ -6,14 +6,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
-// A random frame is the factor Q of Householder's QR decomposition of a
-// Gaussian matrix, r x c, its columns times the signs of R's diagonal: a
-// uniformly (Haar) distributed r x c matrix with orthonormal columns. The
-// decomposition itself need not be computed: its reflections are the reflections of
-// independent Gaussian vectors of lengths r, r-1, ... (Stewart, SIAM J. Numer.
-// Anal. 17(3), 1980). So Q = H_0 H_1 ... H_{c-1} D [I; 0], where H_j acts on
-// coordinates j to r-1 and D is diagonal with signs, needs no memory: the
-// vectors are drawn when they are applied.
+// A random frame is a uniformly (Haar) distributed r x c matrix with orthonormal columns. It is the
+// factor Q of Householder's QR decomposition of an r x c Gaussian matrix, with its columns times
+// the signs of R's diagonal. The decomposition itself need not be computed: its reflections are the
+// reflections of independent Gaussian vectors of lengths r, r-1, ... (Stewart, SIAM J. Numer. Anal.
+// 17(3), 1980). So Q = H_0 H_1 ... H_{c-1} D [I; 0], where H_j acts on coordinates j to r-1 and D
+// is diagonal with signs, needs no memory: the vectors are drawn when they are applied.
 
 // reflection is H = I - beta v v^T. It maps the Gaussian vector g from which it was made to a
 // multiple of the first unit vector: -sign |g| e_1.

@@ -367,8 +367,9 @@ func (p *Party) unheard() (names []string) {
 	return names
 }
 
-// Round 1, Seed (the paper's 3.2.2): the leader draws the epoch's seed and sends it, with its
-// number of features, to every other party and never to the server. The runner seals it end to end.
+// Round 1, Seed (section 3.2.2 of the paper): the leader draws the epoch's seed and sends it to
+// every other party, with its number of features. It never sends the seed to the server. The runner
+// seals it end to end.
 const (
 	roundSeed = 1
 	kindSeed  = "Seed"

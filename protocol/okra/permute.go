@@ -93,8 +93,8 @@ func (r *route) shipment(source, target, n int) *shipment {
 	return &r.shipments[source/r.block*n+target/r.block]
 }
 
-// apply permutes x. It works on copies of blocks, so that x and room are read and written in an
-// order that the processor can predict.
+// apply permutes x in place. It works on copies of blocks, so that x and room are read and written
+// in an order that the processor can predict.
 func (r *route) apply(x, room []float64) {
 	n, next := len(r.starts)-1, r.from
 	linalg.Scratch(r.block, func(copied []float64) {

@@ -32,7 +32,7 @@ func (c *Client) receiveShares(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Finish(protocol.Effects{}, err)
 	}
 	c.sharers, c.held, c.masks, c.awaits = d.sharers, held, masks, roundSurvivors
-	c.keys = nil // no longer needed
+	c.keys = nil // the other clients' keys are no longer needed
 	return protocol.Effects{Sync: true, Claim: []string{c.claim()}, Arm: []protocol.Timer{TimerServer}, Resume: true}, nil
 }
 

@@ -190,9 +190,9 @@ func drawn(seed [32]byte, others []int, k int) []int {
 	return list
 }
 
-// ring places all clients on a ring, in an order that depends on the session, and returns the k/2
-// neighbours of self on each side (Harary's graph). A server that draws many sessions can choose
-// the order, so the ring resists semi-honest servers only.
+// ring returns the k/2 neighbours of self on each side of a ring of all clients (Harary's graph).
+// The order of the ring depends on the session. A server that draws many sessions can choose the
+// order, so the ring resists semi-honest servers only.
 func ring(id protocol.SessionID, self int, cohort []int, k int) []int {
 	order := slices.Clone(cohort)
 	slices.SortFunc(order, func(a, b int) int {

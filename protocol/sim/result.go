@@ -46,14 +46,14 @@ type Outcome struct {
 type Edge struct {
 	From, To string
 	Messages int
-	Bytes    int64 // of bodies
+	Bytes    int64 // bytes in the bodies of messages
 	waiting  int   // number of undelivered messages
 }
 
 // Flight is an amount of undelivered messages: their number and size.
 type Flight struct {
 	Messages int
-	Bytes    int64 // of bodies
+	Bytes    int64 // bytes in the bodies of messages
 }
 
 // Refusal is an event that a machine refused, with the error.
