@@ -130,8 +130,8 @@ func (c Cohort) leastCohort(d Degree) int {
 	})
 }
 
-// resists returns the sigma that a cohort with all corrupted clients reaches. With probability
-// 2^-sigma, a client has enough corrupted holders to reveal both its secrets.
+// resists returns the sigma that a cohort with all corrupted clients reaches. With probability at
+// most 2^-sigma, some client has enough corrupted holders to reveal both its secrets.
 func (c Cohort) resists(d Degree, cohort int) float64 {
 	drawn := min(d.Holders, cohort-1)
 	h, p := hypergeometric{cohort, min(c.share(c.Corrupted), cohort), drawn}, 0.0
