@@ -9,28 +9,28 @@ import (
 )
 
 // Schedule decides which phases an active worker requests. The next request may depend on the
-// phases learned from the last one. It must depend on its own past only, so that a replay makes the
-// same requests.
+// phases learned from the last one. Requests must depend on nothing else, so that a replay makes
+// the same requests.
 type Schedule interface {
-	// Next returns the next request, or false if nothing more is needed. It is called once the last
-	// request is answered, in a step of its own.
+	// Next returns the next request, or false if the schedule needs no more phases. It is called
+	// after the last request is answered, in a separate step.
 	Next() (Request, bool)
-	// Answer receives the phases of some consecutive rows of the last request: the sums of all
-	// workers' words, little-endian, row after row, a word for each direction. The machine reuses
-	// words after the call.
+	// Answer receives the phases of some consecutive rows of the last request. words holds the sums
+	// of all workers' words, little-endian, row after row, with a word for each direction. The
+	// machine reuses words after the call.
 	Answer(rows []int, words []byte)
 }
 
-// Active is a worker with labels: it requests phases and learns from them.
+// Active is a worker that has labels. It requests phases and learns from them.
 type Active struct {
 	worker
 	schedule Schedule
-	mine     *requests // of queues
+	mine     *requests // this worker's own requests, an element of queues
 	turns    turns
 }
 
-// NewActive returns the machine of an active worker. A schedule serves one machine; with several
-// active workers it is a [Partner].
+// NewActive returns the machine of an active worker. A schedule serves one machine. With several
+// active workers it must be a [Partner].
 func NewActive(s protocol.Setup, in Input, id Identity, schedule Schedule) (*Active, error) {
 	return newActive(s, in, id, schedule, protocol.MaxChunkBytes)
 }
@@ -41,10 +41,10 @@ func newActive(s protocol.Setup, in Input, id Identity, schedule Schedule, chunk
 		return nil, err
 	}
 	if id.Sign == nil || schedule == nil {
-		return nil, errors.New("fdskl: an active worker has something to sign with and a schedule of requests")
+		return nil, errors.New("fdskl: the active worker's signing function or schedule is missing; set Identity.Sign and give a schedule")
 	}
 	if _, ok := schedule.(Partner); len(w.queues) > 1 && !ok {
-		return nil, errors.New("fdskl: several active workers exchange parts of the model; give a schedule that is a Partner")
+		return nil, errors.New("fdskl: the schedule is not a Partner, but several active workers must exchange parts of the model; implement Partner")
 	}
 	a := &Active{worker: w, schedule: schedule}
 	a.mine = &a.queues[slices.Index(a.leaders(), s.Self)]
@@ -70,12 +70,13 @@ func (a *Active) receive(m protocol.Message) (protocol.Effects, error) {
 	return e, err
 }
 
-// ready reports whether there is a chunk to send or to use, or a decision to make.
+// ready reports whether the worker can send or use a chunk, or take its next action.
 func (a *Active) ready() bool {
 	return a.sends() || a.complete() || a.decides() != nil
 }
 
-// decides returns the next action once the last request is answered; nil if there is none.
+// decides returns the worker's next action after its last request is answered, or nil if it must
+// wait.
 func (a *Active) decides() func() protocol.Effects {
 	t := &a.turns
 	switch {
@@ -97,7 +98,7 @@ func (a *Active) decides() func() protocol.Effects {
 	return nil
 }
 
-// complete reports whether the next chunk has arrived in every tree.
+// complete reports whether every tree has delivered the next chunk of this worker's own request.
 func (a *Active) complete() bool {
 	t := a.mine.task
 	if t == nil || t.answered() {
@@ -140,17 +141,17 @@ func (a *Active) iterate() protocol.Effects {
 	return e
 }
 
-// close announces that this worker makes no more requests.
+// close announces to all workers that this worker makes no more requests.
 func (a *Active) close() protocol.Effects {
 	a.mine.finished = true
 	return a.endIfFinished(protocol.Effects{Sync: true, Send: a.toOthers(a.mine, roundFinish, nil)})
 }
 
-// request asks all other workers for phases.
+// request sends a signed request for phases to all other workers.
 func (a *Active) request(q Request) protocol.Effects {
 	l := a.mine
 	if err := a.check(q); err != nil {
-		return finish(fmt.Errorf("fdskl: the schedule makes an invalid request: %w", err))
+		return finish(fmt.Errorf("fdskl: the schedule's request is not valid: %w", err))
 	}
 	q.Rows = slices.Clone(q.Rows)
 	l.marks.set(q)
@@ -164,13 +165,13 @@ func (a *Active) request(q Request) protocol.Effects {
 
 func (a *Active) check(q Request) error {
 	if most := maxSpans(len(a.names)); len(q.Rows) > most {
-		return fmt.Errorf("fdskl: %d spans of rows, at most %d fit a request; ask for some rows after the others", len(q.Rows), most)
+		return fmt.Errorf("fdskl: the request has %d spans of rows; at most %d fit in a message; split it into several requests", len(q.Rows), most)
 	}
 	return a.mine.marks.check(q, a.mine.owned, a.most())
 }
 
-// use passes the next chunk's phases to the schedule: the sum of all words minus, in mode paper,
-// the sum of all masks.
+// use passes the next chunk's phases to the schedule. They are the sum of all workers' words; in
+// mode paper, the sum of all masks is subtracted.
 func (a *Active) use() protocol.Effects {
 	t, r := a.mine.task, a.params.ring()
 	chunk := t.upstream[0].next
@@ -190,7 +191,7 @@ func (a *Active) use() protocol.Effects {
 	return e
 }
 
-// awaits returns what the worker waits for: also a part of f or a turn.
+// awaits returns the message that the worker waits for, which may also be a part of f or the turn.
 func (a *Active) awaits() await {
 	if w, some := a.awaitsPeer(); some {
 		return w

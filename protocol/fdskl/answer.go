@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// answer processes a message to a worker that answers another worker's requests.
+// answer processes a message that concerns an active worker's requests, or a key.
 func (w *worker) answer(m protocol.Message) (protocol.Effects, error) {
 	if m.Round == roundKeys {
 		return w.receiveKey(m)
@@ -32,7 +32,8 @@ func (w *worker) answer(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{}, m.Unexpected()
 }
 
-// late accepts a parent's grant of room that arrives after its last request.
+// late accepts a parent's flow-control credit that arrives after the last request is finished, and
+// refuses all other messages.
 func (l *requests) late(m protocol.Message) error {
 	if tree := int(m.Round) - int(roundPhases); m.Kind == kindRoom && len(m.Body) == 0 && l.trees[tree][l.self] == l.place(m.Sender) {
 		return nil
@@ -40,7 +41,7 @@ func (l *requests) late(m protocol.Message) error {
 	return m.Unexpected()
 }
 
-// Round 6, Finish: the active worker makes no more requests.
+// Round 6, Finish: an active worker announces that it makes no more requests.
 func (w *worker) receiveFinish(l *requests, counter uint32, m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case m.Sender != l.names[0] || counter != l.counter || !l.idle():
@@ -48,13 +49,14 @@ func (w *worker) receiveFinish(l *requests, counter uint32, m protocol.Message) 
 	case !w.met() || !l.witnessed:
 		return protocol.Effects{}, protocol.ErrLater
 	case len(m.Body) > 0:
-		return protocol.Effects{}, m.Malformed(fmt.Errorf("%d bytes where none belong", len(m.Body)))
+		return protocol.Effects{}, m.Malformed(fmt.Errorf("the message has %d bytes; it must be empty", len(m.Body)))
 	}
 	l.finished = true
 	return w.endIfFinished(protocol.Effects{}), nil
 }
 
-// endIfFinished ends the session once no active worker makes requests any more.
+// endIfFinished adds the end of the session to e if all active workers have finished their
+// requests.
 func (w *worker) endIfFinished(e protocol.Effects) protocol.Effects {
 	for i := range w.queues {
 		if !w.queues[i].finished {

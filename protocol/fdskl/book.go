@@ -2,17 +2,18 @@ package fdskl
 
 import "github.com/mercer-fl/mercer/protocol"
 
-// Book makes requests for a [Schedule] that needs rows in all directions up to a given one: it
-// records for each row in how many directions it is known, and requests the others, each once.
+// Book makes requests for a [Schedule] that needs rows in all directions up to a given direction.
+// It records in how many directions each row's phases are known, and requests the missing
+// directions, each once.
 type Book struct {
-	most    int   // directions of a request
-	known   []int // directions, from the first on, of each row
+	most    int   // largest number of directions in a request
+	known   []int // for each row, the number of directions whose phases are known, from the first on
 	waiting []Request
 	last    Request
 }
 
-// NewBook returns an empty book for a session with the given number of aligned rows and of bits in
-// a phase.
+// NewBook returns an empty book for a session with the given number of aligned rows. bits is the
+// size of a phase's word.
 func NewBook(rows, bits int) *Book {
 	return &Book{most: protocol.MaxChunkBytes / ring(bits).bytes(), known: make([]int, rows)}
 }
@@ -21,7 +22,7 @@ func NewBook(rows, bits int) *Book {
 // in the same number of directions share a request.
 func (b *Book) Want(rows []int, end int) {
 	groups := make(map[int][]int)
-	var firsts []int // keys, in the order in which they are met
+	var firsts []int // keys of groups, in the order in which they occur
 	for _, r := range rows {
 		first := b.known[r]
 		if first >= end {
@@ -41,7 +42,7 @@ func (b *Book) Want(rows []int, end int) {
 	}
 }
 
-// Next returns the next request, or false: the results of a schedule's Next.
+// Next returns the next request, or false if no request is waiting, as [Schedule] requires.
 func (b *Book) Next() (Request, bool) {
 	if len(b.waiting) == 0 {
 		return Request{}, false
@@ -50,5 +51,5 @@ func (b *Book) Next() (Request, bool) {
 	return b.last, true
 }
 
-// Directions returns the directions of the last request that Next returned.
+// Directions returns the directions of the request that Next returned last.
 func (b *Book) Directions() Span { return b.last.Directions }

@@ -1,6 +1,6 @@
-// Package fdskl lets workers that hold different columns of the same rows train a kernel machine by
-// random features. One of them, the active worker, has the labels; the others are passive. There
-// may be several active workers, each with the labels of some rows.
+// Package fdskl lets workers train a kernel machine by random features, where each worker holds
+// different columns of the same rows. One of them, the active worker, has the labels; the others
+// are passive. There may be several active workers, each with the labels of some rows.
 //
 // Source: Gu, Dang, Li, Huang, "Federated Doubly Stochastic Kernel Learning for Vertically
 // Partitioned Data", KDD 2020, arXiv 2008.06197: Algorithms 1 to 3. This package is Algorithm 3,

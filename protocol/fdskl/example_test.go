@@ -49,5 +49,5 @@ func Example() {
 // of another worker, though no subtree of two leaves is common to both.
 func ExampleSafeTrees() {
 	fmt.Println(fdskl.SafeTrees(fdskl.Tree{fdskl.Root, 0, 0, 2}, fdskl.Tree{fdskl.Root, 0, 0, fdskl.Absent}))
-	// Output: fdskl: worker 0 learns 1 combinations of others' phases from these two trees; choose others
+	// Output: fdskl: worker 0 would learn 1 combinations of other workers' phases from these two trees; choose other trees
 }

@@ -11,14 +11,14 @@ import (
 // Exposure measures how well the active worker's phases reveal the kernel of the others' columns.
 // The active worker should not have this kernel: every function of distances follows from it.
 type Exposure struct {
-	Pairs       int     // of rows that were looked at
-	Correlation float64 // of estimates and truth; NaN if all values are equal
-	Deviation   float64 // root of the mean squared error of a kernel value
+	Pairs       int     // number of pairs of rows that were measured
+	Correlation float64 // correlation of estimated and true kernel values; NaN if all values are equal
+	Deviation   float64 // root of the mean squared error of the estimated kernel values
 }
 
-// Expose measures the leak on pairs of rows for which the truth is known: kernel returns the value
-// for two rows over the columns of all workers except the active one. own is the active worker's
-// part.
+// Expose measures the leak on pairs of rows whose true kernel values are known. kernel returns the
+// value for two rows over the columns of all workers except the active worker. own is the source of
+// the active worker's part.
 func (t *Table) Expose(own Source, pairs [][2]int, kernel func(i, j int) float64) Exposure {
 	estimates, truth := make([]float64, len(pairs)), make([]float64, len(pairs))
 	rest := make(map[int][]byte)
@@ -33,7 +33,7 @@ func (t *Table) Expose(own Source, pairs [][2]int, kernel func(i, j int) float64
 	return Exposure{len(pairs), correlation(estimates, truth), deviation(estimates, truth)}
 }
 
-// rest returns the sum of all others' words for a row.
+// rest returns the sum of all other workers' words for a row.
 func (t *Table) rest(own Source, row int) []byte {
 	words := bytes.Clone(t.Row(row))
 	part := make([]byte, len(words))
@@ -42,9 +42,9 @@ func (t *Table) rest(own Source, row int) []byte {
 	return words
 }
 
-// similarity returns the mean over directions of cos(theta_i - theta_j), where theta are the phases
-// of the others. It is an unbiased estimate of their kernel's value with a deviation of at most (2
-// M)^-1/2, whichever worker drew the directions. Mode paper's offset of a direction cancels.
+// similarity returns the mean over directions of the cosine of the difference of two rows' phases.
+// It is an unbiased estimate of the kernel value over the other workers' columns, with a deviation
+// of at most (2 M)^-1/2 for M directions. Mode paper's offset of a direction cancels.
 func similarity(r ring, a, b []byte) float64 {
 	difference := bytes.Clone(a)
 	r.sub(difference, b)
@@ -74,19 +74,19 @@ func deviation(a, b []float64) float64 {
 	return math.Sqrt(sum / float64(len(a)))
 }
 
-// Table is the schedule of training mode cached, for one active worker: it requests all rows in all
-// directions, once, and holds the only copy of the words.
+// Table is the schedule of training mode cached, for a single active worker. It requests all rows
+// in all directions once, and holds the only copy of the words.
 type Table struct {
 	params Params
 	words  []byte
-	asked  int // directions
+	asked  int // number of directions requested so far
 }
 
-// NewTable returns an empty table for a session's rows and directions; it takes
-// Rows x Directions x Bits/8 bytes.
+// NewTable returns an empty table for a session's rows and directions. The full table takes Rows x
+// Directions x Bits/8 bytes.
 func NewTable(p Params) *Table { return &Table{params: p} }
 
-// Next requests all rows, in as many directions as a message can hold.
+// Next returns a request for all rows in the next directions, as many as fit in a message.
 func (t *Table) Next() (Request, bool) {
 	s := t.params.spec
 	if t.words == nil {
@@ -97,7 +97,7 @@ func (t *Table) Next() (Request, bool) {
 	return Request{Rows: []Span{{0, s.Rows}}, Directions: Span{first, t.asked - first}}, first < s.Directions
 }
 
-// Answer stores the words.
+// Answer stores the words of some rows in the table.
 func (t *Table) Answer(rows []int, words []byte) {
 	width := len(words) / len(rows)
 	at := t.asked*t.params.ring().bytes() - width
@@ -106,12 +106,12 @@ func (t *Table) Answer(rows []int, words []byte) {
 	}
 }
 
-// stride returns the size of a row in bytes.
+// stride returns the size of a table row in bytes.
 func (t *Table) stride() int { return t.params.spec.Directions * t.params.ring().bytes() }
 
-// Words returns all words, little-endian, row after row, without a copy. They are complete once the
-// machine has ended without error.
+// Words returns all words, little-endian, row after row, without copying them. They are complete
+// once the machine has ended without error.
 func (t *Table) Words() []byte { return t.words }
 
-// Row returns the words of row i.
+// Row returns the words of row i in all directions.
 func (t *Table) Row(i int) []byte { return t.words[i*t.stride() : (i+1)*t.stride()] }

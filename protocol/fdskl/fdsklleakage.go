@@ -5,19 +5,18 @@ import (
 	"math"
 )
 
-// Facts hold the numbers that the leakage of a job depends on.
+// Facts holds the properties of a job on which its leakage depends.
 type Facts struct {
 	Mode       Mode
 	Workers    int
-	Active     int // of them
+	Active     int // number of active workers, which Workers includes
 	Rows       int
 	Directions int
-	Exposure   Exposure // zero unless a process that has all columns has measured it
+	Exposure   Exposure // zero unless a process with all columns has measured it
 }
 
-// Leakage describes in plain words what each role learns in this job beyond its own
-// data and the result. The keys are "active", "passive", "coalition" and
-// "broker".
+// Leakage returns sentences that describe what each role learns in this job beyond its own data and
+// the result. The keys are "active", "passive", "coalition" and "broker".
 func Leakage(f Facts) map[string][]string {
 	return map[string][]string{
 		"active":    activeLeakage(f),
@@ -29,7 +28,8 @@ func Leakage(f Facts) map[string][]string {
 	}
 }
 
-// knownRows holds the measured results of the attack with known rows (TestKnownRowsGiveTheOthers).
+// knownRows holds the percentages of entries that the attack with known rows recovers
+// (TestKnownRowsGiveTheOthers).
 const knownRows = "94.0, 99.1 and 98.9"
 
 func activeLeakage(f Facts) []string {

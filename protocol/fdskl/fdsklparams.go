@@ -15,16 +15,16 @@ const (
 	Version uint16 = 1
 )
 
-// Mode names how phases are hidden from the workers that add them up.
+// Mode names the method by which phases are hidden from the workers that add them up.
 type Mode string
 
-// The modes.
+// The modes of a session.
 const (
 	Hardened Mode = "hardened" // masks agreed on by each pair of workers, which cancel in the sum
-	Paper    Mode = "paper"    // own masks, taken off again through a second tree
+	Paper    Mode = "paper"    // each worker's own masks, whose sum goes up a second tree and is subtracted
 )
 
-// Limits on a session.
+// Limits on the size of a session.
 const (
 	MaxWorkers    = 64
 	MaxRows       = 1 << 28
@@ -35,15 +35,16 @@ const (
 type Spec struct {
 	Mode     Mode     // "" means Hardened
 	Topology Topology // "" means Binary
-	// Bits is the size of a phase's word, 8, 16 or 32: a turn has 2^Bits steps. 0
-	// means 16.
+	// Bits is the size of a phase's word: 8, 16 or 32, where 0 means 16. A full turn has 2^Bits
+	// steps.
 	Bits int
 	// Rows is the number of aligned rows, numbered 0 to Rows-1. Directions is the number of random
 	// directions that may be requested for each row.
 	Rows, Directions int
-	// Alignment commits to the rows and their order. It is equal at all workers.
+	// Alignment is a commitment to the rows and their order. All workers must have the same.
 	Alignment [sha256.Size]byte
-	// Asynchronous lets several active workers work at once instead of in turns.
+	// Asynchronous lets several active workers make iterations at the same time instead of in
+	// turns.
 	Asynchronous bool
 }
 
@@ -67,13 +68,13 @@ func NewParams(s Spec) (Params, error) {
 func (s Spec) validate() error {
 	switch {
 	case s.Mode != Hardened && s.Mode != Paper:
-		return fmt.Errorf("fdskl: mode %q; choose hardened or paper", string(s.Mode))
+		return fmt.Errorf("fdskl: mode is %q; choose hardened or paper", string(s.Mode))
 	case s.Bits != 8 && s.Bits != 16 && s.Bits != 32:
-		return fmt.Errorf("fdskl: phases of %d bits; choose 8, 16 or 32", s.Bits)
+		return fmt.Errorf("fdskl: phases have %d bits; choose 8, 16 or 32", s.Bits)
 	case s.Rows < 1 || s.Rows > MaxRows:
-		return fmt.Errorf("fdskl: %d aligned rows; 1 to %d are possible", s.Rows, MaxRows)
+		return fmt.Errorf("fdskl: the session has %d aligned rows; 1 to %d are allowed", s.Rows, MaxRows)
 	case s.Directions < 1 || s.Directions > MaxDirections:
-		return fmt.Errorf("fdskl: %d directions; 1 to %d are possible", s.Directions, MaxDirections)
+		return fmt.Errorf("fdskl: the session has %d directions; 1 to %d are allowed", s.Directions, MaxDirections)
 	}
 	return s.Topology.validate()
 }
@@ -83,7 +84,7 @@ func (p Params) Spec() Spec { return p.spec }
 
 func (p Params) ring() ring { return ring(p.spec.Bits) }
 
-// Encode returns the canonical encoding, for Descriptor.Params.
+// Encode returns the canonical encoding of the parameters, for [protocol.Descriptor].Params.
 func (p Params) Encode() []byte {
 	var w wire.Writer
 	w.String("mercer/v1/fdskl")
@@ -97,12 +98,12 @@ func (p Params) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeParams decodes and validates the output of Encode.
+// DecodeParams decodes and validates the output of [Params.Encode].
 func DecodeParams(b []byte) (Params, error) {
 	const longest = 32
 	r := wire.NewReader(b)
 	if s := r.String(longest); r.Err() == nil && s != "mercer/v1/fdskl" {
-		r.Fail(errors.New("not the parameters of fdskl"))
+		r.Fail(errors.New("the parameters are not for fdskl"))
 	}
 	s := Spec{Mode: Mode(r.String(longest)), Topology: Topology(r.String(longest)), Bits: int(r.Uint8()), Rows: int(r.Uint32()), Directions: int(r.Uint32())}
 	r.Fixed(s.Alignment[:])
@@ -116,17 +117,18 @@ func DecodeParams(b []byte) (Params, error) {
 	return Params{s}, nil
 }
 
-// ValidateSession refuses a session that this protocol cannot run. It needs at least one leader,
-// which is an active worker, at least two workers, and no other members.
+// ValidateSession returns the session's parameters, or an error if this protocol cannot run the
+// session. A session needs at least one leader, which is an active worker, at least two workers,
+// and no other members.
 func ValidateSession(s *protocol.Session) (Params, error) {
 	active, passive := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
 	switch {
 	case s.Protocol != Name || s.Version != Version:
-		return Params{}, fmt.Errorf("fdskl: session of %s version %d, this is %s version %d", s.Protocol, s.Version, Name, Version)
+		return Params{}, fmt.Errorf("fdskl: the session is for %s version %d; this program runs %s version %d", s.Protocol, s.Version, Name, Version)
 	case active == 0 || active+passive < 2 || active+passive != len(s.Members):
-		return Params{}, fmt.Errorf("fdskl: a session needs a leader, at least two workers and nobody else; this one has %d leaders, %d parties and %d others", active, passive, len(s.Members)-active-passive)
+		return Params{}, fmt.Errorf("fdskl: the session has %d leaders, %d parties and %d other members; it needs at least one leader, at least two workers and no other members", active, passive, len(s.Members)-active-passive)
 	case len(s.Members) > MaxWorkers:
-		return Params{}, fmt.Errorf("fdskl: %d workers, at most %d can take part", len(s.Members), MaxWorkers)
+		return Params{}, fmt.Errorf("fdskl: the session has %d workers; at most %d are allowed", len(s.Members), MaxWorkers)
 	}
 	p, err := DecodeParams(s.Params)
 	if err != nil {
@@ -138,7 +140,7 @@ func ValidateSession(s *protocol.Session) (Params, error) {
 	return p, nil
 }
 
-// trees returns the trees for a request's words.
+// trees returns the trees along which the words of a request go up: one, or two in mode paper.
 func (p Params) trees(workers int) []Tree {
 	trees := []Tree{p.spec.Topology.Tree(workers)}
 	if p.spec.Mode == Paper {

@@ -51,7 +51,7 @@ func TestDifferentRowsUnderOneCounter(t *testing.T) {
 				return []protocol.Message{m}
 			}
 			_, r := f.run(t, func() Schedule { return &once{request: usual} }, twoFaced)
-			blamed(t, r.Outcome("shop3").End.Err, "bank", protocol.KindEquivocation, "request 1 to shop3 and that to shop2 differ, and bank has signed both")
+			blamed(t, r.Outcome("shop3").End.Err, "bank", protocol.KindEquivocation, "request 1 to shop3 differs from the request to shop2, although bank has signed both")
 
 			got := make(map[string][]byte) // without the comparison of witnesses
 			f.run(t, func() Schedule { return &once{request: usual} }, func(m protocol.Message) []protocol.Message {
@@ -170,10 +170,10 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}{
 		{"the counter again, other rows", f.signed(Request{Rows: Spans(7), Directions: Span{0, 1}}, 1, 1), protocol.KindUnexpected, "is not awaited"},
 		{"a counter left out", f.signed(second, 3, 1), protocol.KindUnexpected, "is not awaited"},
-		{"rows that nobody aligned", f.signed(Request{Rows: Spans(10), Directions: Span{0, 1}}, 2, 1), protocol.KindInconsistent, "of 10 that are aligned"},
+		{"rows that nobody aligned", f.signed(Request{Rows: Spans(10), Directions: Span{0, 1}}, 2, 1), protocol.KindInconsistent, "of 10 aligned rows"},
 		{"phases that were answered", f.signed(Request{Rows: Spans(0, 2), Directions: Span{1, 1}}, 2, 1), protocol.KindInconsistent, "each is answered once"},
-		{"directions that nobody agreed to", f.signed(Request{Rows: Spans(0), Directions: Span{3, 2}}, 2, 1), protocol.KindInconsistent, "where 0 to 3 were agreed"},
-		{"unsigned", unsigned, protocol.KindInconsistent, "has not signed"},
+		{"directions that nobody agreed to", f.signed(Request{Rows: Spans(0), Directions: Span{3, 2}}, 2, 1), protocol.KindInconsistent, "this active worker may request directions 0 to 3"},
+		{"unsigned", unsigned, protocol.KindInconsistent, "does not have a valid signature"},
 		{"cut", protocol.Message{Header: unsigned.Header, Body: unsigned.Body[:9]}, protocol.KindMalformed, "too early"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

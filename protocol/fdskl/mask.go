@@ -8,11 +8,11 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// keyBytes is the size of a public key.
+// keyBytes is the size of an X25519 public key.
 const keyBytes = 32
 
-// mask is a keystream that is added to words or subtracted: AES-128 in counter mode. Each chunk of
-// a request has its own part of the counter's range.
+// mask is a keystream of AES-128 in counter mode that is added to words or subtracted from them.
+// Each chunk of a request has its own part of the counter's range.
 type mask struct {
 	block    cipher.Block
 	subtract bool
@@ -21,17 +21,17 @@ type mask struct {
 func newMask(key [32]byte, subtract bool) mask {
 	block, err := aes.NewCipher(key[:16])
 	if err != nil {
-		panic("fdskl: " + err.Error()) // 16 bytes are a key
+		panic("fdskl: " + err.Error()) // cannot happen: the key has 16 bytes
 	}
 	return mask{block, subtract}
 }
 
 const (
-	stripBytes = 64 << 10 // what one core does at a time
-	tileBytes  = 8 << 10  // stays in the first-level cache
+	stripBytes = 64 << 10 // bytes that one core processes at a time
+	tileBytes  = 8 << 10  // bytes of keystream that stay in the first-level cache
 )
 
-// apply adds masks to the words of one chunk, on all cores.
+// apply adds or subtracts masks on the words of one chunk, on all cores.
 func (r ring) apply(masks []mask, chunk int, words []byte) {
 	linalg.For(len(words), stripBytes, func(lo, hi int) {
 		var t tile
@@ -41,10 +41,10 @@ func (r ring) apply(masks []mask, chunk int, words []byte) {
 	})
 }
 
-// tile is a buffer for a piece of keystream.
+// tile is a buffer for tileBytes bytes of keystream, with the zeros that are encrypted into it.
 type tile struct{ zeros, key [tileBytes]byte }
 
-// strip masks the words that begin at byte first of the chunk.
+// strip applies the mask to words, which begin at byte first of the chunk.
 func (m mask) strip(r ring, t *tile, chunk, first int, words []byte) {
 	var counter [aes.BlockSize]byte
 	binary.BigEndian.PutUint64(counter[:], uint64(chunk))
@@ -62,14 +62,14 @@ func (m mask) strip(r ring, t *tile, chunk, first int, words []byte) {
 	}
 }
 
-// ring is Z modulo 2^bits, bits being 8, 16 or 32. Words are packed
-// little-endian into bytes; eight bytes are worked on at a time, with the top
-// bit of each word kept apart so that no carry leaves it.
+// ring is the ring of integers modulo 2^bits, where its value is bits: 8, 16 or 32. Words are
+// packed into bytes, little-endian. Eight bytes are processed at a time; the top bit of each word
+// is handled separately, so that no carry leaves the word.
 type ring int
 
 func (r ring) bytes() int { return int(r) / 8 }
 
-// tops has the highest bit of every word set.
+// tops returns a mask of 64 bits in which the highest bit of every word is set.
 func (r ring) tops() uint64 {
 	switch r {
 	case 8:
@@ -81,7 +81,7 @@ func (r ring) tops() uint64 {
 	}
 }
 
-// add adds the words of src to the words of dst. src is at least as long.
+// add adds the words of src to the words of dst. src must be at least as long as dst.
 func (r ring) add(dst, src []byte) {
 	h, order := r.tops(), binary.LittleEndian
 	for len(dst) >= 8 && len(src) >= 8 {
@@ -107,7 +107,7 @@ func (r ring) sub(dst, src []byte) {
 	}
 }
 
-// word returns word i.
+// word returns word i of b.
 func (r ring) word(b []byte, i int) uint32 {
 	switch r {
 	case 8:
@@ -119,7 +119,7 @@ func (r ring) word(b []byte, i int) uint32 {
 	}
 }
 
-// put sets word i to the lowest bits of v.
+// put sets word i of b to the lowest bits of v.
 func (r ring) put(b []byte, i int, v uint32) {
 	switch r {
 	case 8:

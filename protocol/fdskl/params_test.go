@@ -19,9 +19,9 @@ func TestParams(t *testing.T) {
 		t.Errorf("decoded %+v, %v", back, err)
 	}
 	for want, s := range map[string]Spec{
-		`mode "secret"`:       {Mode: "secret", Rows: 1, Directions: 1},
-		`topology "ring"`:     {Topology: "ring", Rows: 1, Directions: 1},
-		"phases of 12":        {Bits: 12, Rows: 1, Directions: 1},
+		`mode is "secret"`:    {Mode: "secret", Rows: 1, Directions: 1},
+		`topology is "ring"`:  {Topology: "ring", Rows: 1, Directions: 1},
+		"phases have 12":      {Bits: 12, Rows: 1, Directions: 1},
 		"0 aligned rows":      {Directions: 1},
 		"-1 directions":       {Rows: 1, Directions: -1},
 		"268435457 aligned":   {Rows: MaxRows + 1, Directions: 1},

@@ -7,28 +7,29 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Edge is the traffic from one worker to another in a session, bodies only.
+// Edge holds the traffic from one worker to another in a session. Only the bodies of messages
+// count.
 type Edge struct {
 	From, To string
 	Messages int
 	Bytes    int64
 }
 
-// RequestBytes returns the bytes of a request's words on each edge of each tree: rows x
-// directions x Bits/8. Mode paper has two trees.
+// RequestBytes returns the number of bytes that a request sends along each edge of each tree: rows
+// x directions x Bits/8. Mode paper has two trees.
 func (p Params) RequestBytes(q Request) int64 {
 	return int64(q.count()) * int64(q.Directions.Count) * int64(p.ring().bytes())
 }
 
-// HeldBytes returns the most memory that a worker needs for the sums of one active worker: a window
-// of chunks for each tree, whatever the number of its senders. As much from each child may wait in
-// its queue.
+// HeldBytes returns the largest number of bytes that a worker needs for the sums of one active
+// worker. It is a window of chunks for each tree, whatever the number of children. As much from
+// each child may wait in the worker's queue.
 func (p Params) HeldBytes(workers int) int64 {
 	return int64(len(p.trees(workers))) * window * protocol.MaxChunkBytes
 }
 
-// Plan returns the traffic of a session with these requests of one active worker: one edge for each
-// pair of workers with traffic, in the order of the members.
+// Plan returns the traffic of a session in which a single active worker makes the given requests.
+// It has an edge for each pair of workers with traffic, in the order of the members.
 func Plan(s *protocol.Session, requests ...Request) ([]Edge, error) {
 	return plan(s, protocol.MaxChunkBytes, requests)
 }
@@ -39,7 +40,7 @@ func plan(s *protocol.Session, chunk int, requests []Request) ([]Edge, error) {
 		return nil, err
 	}
 	if n := len(s.With(protocol.RoleLeader)); n > 1 {
-		return nil, fmt.Errorf("fdskl: a plan of %d active workers; what each asks for depends on the others", n)
+		return nil, fmt.Errorf("fdskl: the session has %d active workers; only the traffic of a single active worker can be planned", n)
 	}
 	names := order(s, 0)
 	t := newTraffic(len(names))
@@ -64,7 +65,7 @@ func plan(s *protocol.Session, chunk int, requests []Request) ([]Edge, error) {
 	return list, nil
 }
 
-// traffic counts the bytes that each of q workers sends to each other.
+// traffic counts the messages and bytes that each of q workers sends to every other worker.
 type traffic struct {
 	q     int
 	pairs []Edge
@@ -99,7 +100,8 @@ func (t *traffic) request(spans int) {
 	}
 }
 
-// goUp counts the words that go up a tree, and the empty messages that grant room for them.
+// goUp counts the words that go up a tree, and the empty messages that grant flow-control credit
+// for them.
 func (t *traffic) goUp(tree Tree, l layout, bytes int64) {
 	for w := 1; w < t.q; w++ {
 		t.add(w, tree[w], l.chunks(), bytes)

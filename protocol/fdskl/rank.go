@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// SafeTrees reports whether masked phases may go up t1 while their masks go up t2. The phases o and
-// the masks r of all workers are unknowns; each message that worker w receives is a sum of some of
-// them. No worker may be able to combine its knowledge so that masks cancel and phases remain,
-// except its own phases and, at the root, the sum of all.
+// SafeTrees returns an error unless masked phases may safely go up tree t1 while their masks go up
+// tree t2. The phases o and the masks r of all workers are unknowns; each message that worker w
+// receives is a sum of some of them. No worker may be able to combine its knowledge so that masks
+// cancel and phases remain, except its own phases and, at the root, the sum of all.
 //
 // Definition 2 of the paper, that no subtree of more than one leaf belongs to both trees, is not
 // enough: with four workers it allows trees in which one worker reads another one's phase.
@@ -25,14 +25,14 @@ func SafeTrees(t1, t2 Tree) error {
 	}
 	for w := range q {
 		if n := leaked(t1, t2, w); n > 0 {
-			return fmt.Errorf("fdskl: worker %d learns %d combinations of others' phases from these two trees; choose others", w, n)
+			return fmt.Errorf("fdskl: worker %d would learn %d combinations of other workers' phases from these two trees; choose other trees", w, n)
 		}
 	}
 	return nil
 }
 
-// leaked counts the independent combinations of phases that worker w learns
-// beyond those it may know.
+// leaked returns the number of independent combinations of phases that worker w learns but must not
+// know.
 func leaked(t1, t2 Tree, w int) int {
 	view, allowed := viewOf(t1, t2, w), [][]int{indicator(len(t1), w)}
 	if w == 0 {
@@ -41,7 +41,8 @@ func leaked(t1, t2 Tree, w int) int {
 	return exposed(view, allowed)
 }
 
-// observation holds one received message: the coefficients of all phases and of all masks in it.
+// observation describes one received message by the coefficients of all phases and of all masks in
+// it.
 type observation struct{ phases, masks []int }
 
 // viewOf returns the knowledge of worker w: its own phase and mask, and the messages of its
@@ -69,17 +70,17 @@ func indicator(n int, places ...int) []int {
 	return v
 }
 
-// exposed counts the independent combinations of phases, beyond the allowed
-// ones, that remain when combinations of a view cancel every mask.
+// exposed returns the number of independent combinations of phases that a view reveals beyond the
+// allowed combinations. A combination is revealed if all masks cancel in it.
 func exposed(view []observation, allowed [][]int) int {
 	return max(exposedModulo(view, allowed, 2), exposedModulo(view, allowed, largePrime))
 }
 
 const largePrime = 1<<31 - 1
 
-// exposedModulo computes [exposed] modulo a prime, from ranks. Let A hold the coefficients of
-// phases and B the coefficients of masks. The exposed combinations are a space of dimension rank [A
-// B] - rank B; the allowed combinations join the view as known.
+// exposedModulo computes the result of exposed modulo a prime, from the ranks of matrices. Let A
+// hold the coefficients of phases and B the coefficients of masks. The exposed combinations are a
+// space of dimension rank [A B] - rank B; the allowed combinations join the view as known.
 func exposedModulo(view []observation, allowed [][]int, p int64) int {
 	var masks, both [][]int
 	for _, o := range view {
@@ -92,7 +93,7 @@ func exposedModulo(view []observation, allowed [][]int, p int64) int {
 	return rank(both, p) - rank(masks, p) - rank(allowed, p)
 }
 
-// rank returns the rank modulo a prime below 2^31, by elimination.
+// rank returns the rank of a matrix modulo a prime p below 2^31, by Gaussian elimination.
 func rank(rows [][]int, p int64) int {
 	m := make([][]int64, len(rows))
 	for i, row := range rows {
@@ -110,7 +111,8 @@ func rank(rows [][]int, p int64) int {
 	return r
 }
 
-// pivot moves a row that is not zero in column c to the front.
+// pivot moves the first row that is not zero in column c to the front. It returns false if no row
+// qualifies.
 func pivot(m [][]int64, c int) bool {
 	for i := range m {
 		if m[i][c] != 0 {
@@ -121,7 +123,7 @@ func pivot(m [][]int64, c int) bool {
 	return false
 }
 
-// eliminate clears column c below the first row.
+// eliminate makes column c zero in all rows below the first.
 func eliminate(m [][]int64, c int, p int64) {
 	for _, row := range m[1:] {
 		a, b := row[c], m[0][c]

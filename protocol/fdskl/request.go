@@ -9,22 +9,22 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Span is a range of Count numbers from First on.
+// Span is a range of Count consecutive numbers that begins at First.
 type Span struct{ First, Count int }
 
 func (s Span) end() int { return s.First + s.Count }
 
-// Request asks for the phases of some rows in some directions: a phase block. Rows ascend, and
-// adjacent spans are merged. The directions of a row are requested in ascending order, each once.
+// Request asks for the phases of some rows in some directions. Rows must ascend, and adjacent spans
+// must be merged. The directions of a row are requested in ascending order, each once.
 type Request struct {
 	Rows       []Span
 	Directions Span
-	// shares requests the other active workers' parts of f at these rows too: the request begins an
-	// iteration, and there are several active workers.
+	// shares also requests the other active workers' parts of f at these rows. It is set if the
+	// request begins an iteration and there are several active workers.
 	shares bool
 }
 
-// Spans converts ascending numbers to spans.
+// Spans converts ascending row numbers to the fewest spans that cover them.
 func Spans(rows ...int) []Span {
 	var list []Span
 	for _, r := range rows {
@@ -46,7 +46,7 @@ func (q Request) count() int {
 	return n
 }
 
-// rows lists the request's rows from the lo-th on, up to but excluding the hi-th.
+// rows returns the rows of the request at places lo to hi-1, counted from 0.
 func (q Request) rows(lo, hi int) []int {
 	list := make([]int, 0, hi-lo)
 	at := 0
@@ -61,39 +61,40 @@ func (q Request) rows(lo, hi int) []int {
 	return list
 }
 
-// marks hold for each row the first direction that may be requested next.
+// marks holds for each row the first direction that may still be requested.
 type marks []uint32
 
-// check refuses invalid requests.
+// check returns an error if the request q is not allowed after the earlier requests. owned is the
+// active worker's range of directions, and most the largest number of directions in a request.
 func (m marks) check(q Request, owned Span, most int) error {
 	if q.Directions.First < owned.First || q.Directions.Count < 1 || q.Directions.end() > owned.end() {
-		return fmt.Errorf("fdskl: directions %d to %d, where %d to %d were agreed", q.Directions.First, q.Directions.end()-1, owned.First, owned.end()-1)
+		return fmt.Errorf("fdskl: the request is for directions %d to %d; this active worker may request directions %d to %d", q.Directions.First, q.Directions.end()-1, owned.First, owned.end()-1)
 	}
 	if q.Directions.Count > most {
-		return fmt.Errorf("fdskl: %d directions at once, at most %d fit a message; ask for some after the others", q.Directions.Count, most)
+		return fmt.Errorf("fdskl: the request is for %d directions; at most %d fit in a message; split it into several requests", q.Directions.Count, most)
 	}
 	if q.shares && q.count() > maxShared {
-		return fmt.Errorf("fdskl: parts of f at %d rows at once, at most %d fit a message; ask for fewer rows", q.count(), maxShared)
+		return fmt.Errorf("fdskl: the request is for parts of f at %d rows; at most %d fit in a message; ask for fewer rows", q.count(), maxShared)
 	}
 	if len(q.Rows) == 0 {
-		return fmt.Errorf("fdskl: a request without rows")
+		return fmt.Errorf("fdskl: the request has no rows")
 	}
 	last := -1
 	for _, s := range q.Rows {
 		if s.Count < 1 || s.First <= last || s.end() > len(m) {
-			return fmt.Errorf("fdskl: rows %d to %d behind row %d, of %d that are aligned; rows ascend, and spans that meet are one", s.First, s.end()-1, last, len(m))
+			return fmt.Errorf("fdskl: the request has rows %d to %d after row %d, of %d aligned rows; rows must ascend and exist, and adjacent spans must be merged", s.First, s.end()-1, last, len(m))
 		}
 		last = s.end()
 		for r := s.First; r < last; r++ {
 			if int(m[r]) > q.Directions.First {
-				return fmt.Errorf("fdskl: row %d in direction %d, after directions up to %d have been answered; each is answered once, in order", r, q.Directions.First, m[r]-1)
+				return fmt.Errorf("fdskl: the request is for row %d from direction %d on, but directions up to %d have been answered; each is answered once, in order", r, q.Directions.First, m[r]-1)
 			}
 		}
 	}
 	return nil
 }
 
-// set records that a request is answered.
+// set records for each row of a request that its directions have been answered.
 func (m marks) set(q Request) {
 	for _, s := range q.Rows {
 		for r := s.First; r < s.end(); r++ {
@@ -113,8 +114,8 @@ func (q Request) encodeTo(w *wire.Writer) {
 
 func readSpan(r *wire.Reader) Span { return Span{int(r.Uint32()), int(r.Uint32())} }
 
-// maxSpans limits the spans so that one step's requests, one to each worker, fit into a step, and
-// each into a message.
+// maxSpans returns the largest number of spans in a request. With this limit a request fits in a
+// message, and the requests to all workers fit in a step.
 func maxSpans(workers int) int {
 	each := min(protocol.MaxStepBytes/max(1, workers-1), protocol.MaxChunkBytes)
 	return (each - signedBytes) / spanBytes
@@ -122,13 +123,13 @@ func maxSpans(workers int) int {
 
 const (
 	spanBytes   = 8
-	signedBytes = 4 + spanBytes + 1 + ed25519.SignatureSize // of a request beside its spans of rows
+	signedBytes = 4 + spanBytes + 1 + ed25519.SignatureSize // bytes of a signed request without its spans of rows
 )
 
-// signedRequest is a request in wire format.
+// signedRequest is a request with the active worker's signature, as it is sent.
 type signedRequest struct {
 	request   Request
-	signature [ed25519.SignatureSize]byte // of the hash
+	signature [ed25519.SignatureSize]byte // signature of the request's hash
 }
 
 func (s signedRequest) encode() []byte {
@@ -152,9 +153,9 @@ func decodeRequest(b []byte, workers int) (signedRequest, error) {
 	return s, r.Close("fdskl: request")
 }
 
-// hash returns the permanent name of a request: the session, the active worker and its counter, the
-// rows in order, the directions, and the trees. Masks are derived from it, so workers that received
-// different requests mask with numbers that do not cancel.
+// hash returns a hash of the session, the request's sequence number, the request itself, and the
+// trees. Masks are derived from this hash, so workers that received different requests use masks
+// that do not cancel.
 func (q Request) hash(id protocol.SessionID, sequence uint32, trees []Tree) [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/fdskl/request")

@@ -9,30 +9,32 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Partner is the schedule of one of several active workers, each of which has the coefficients of
-// its own directions (the paper's Lambda^l): f is the sum of all active workers' parts.
+// Partner is the schedule of an active worker that is one of several. Each has the coefficients of
+// its own directions (the paper's Lambda^l); the model's function f is the sum of all active
+// workers' parts.
 type Partner interface {
 	Schedule
-	// Share returns this worker's part of f at the rows of another one's request (Algorithm 2), or
-	// the request that must be answered before Share is called again. A returned part belongs to
-	// one iteration of the other worker.
+	// Share returns this worker's part of f at the rows of another active worker's request
+	// (Algorithm 2). If it needs more phases first, it returns a request, and is called again after
+	// the answer. A returned part belongs to one iteration of the other worker.
 	Share(rows []int) (values []float64, missing Request, complete bool)
-	// Shares receives the sum of all others' parts at the rows of the last request that Next
-	// returned, once it is answered; this completes the iteration.
+	// Shares receives the sum of all other workers' parts of f, at the rows of the last request
+	// that Next returned. It is called after that request is answered, and completes the iteration.
 	Shares(sum []float64)
 }
 
-// maxShared limits the rows of one request for parts of f.
+// maxShared is the largest number of rows in a request for parts of f.
 const maxShared = protocol.MaxChunkBytes / 8
 
-// owedShares are parts of f that another active worker waits for.
+// owedShares describes parts of f that another active worker has requested and this worker has not
+// yet sent.
 type owedShares struct {
 	requests *requests
 	sequence uint32
 	request  Request
 }
 
-// gathered reports whether all others' parts of f have arrived.
+// gathered reports whether the parts of f from all other active workers have arrived.
 func (a *Active) gathered() bool {
 	for i, part := range a.turns.parts {
 		if part == nil && i != a.mine.index {
@@ -42,9 +44,9 @@ func (a *Active) gathered() bool {
 	return true
 }
 
-// Round 7, Shares: parts of f, from one active worker to another (line 6 of Algorithm 1). They go
-// directly to the requesting worker and not through a tree, so it sees each part and not only their
-// sum.
+// Round 7, Shares: an active worker sends its parts of f to another active worker (line 6 of
+// Algorithm 1). They go directly to the requesting worker and not through a tree, so it sees each
+// part and not only their sum.
 func (a *Active) receiveShares(m protocol.Message) error {
 	l, counter := a.requestsOf(m)
 	from := slices.Index(a.leaders(), m.Sender)
@@ -65,14 +67,14 @@ func encodeShares(values []float64) []byte {
 	return w.Bytes()
 }
 
-// decodeShares reads n finite numbers.
+// decodeShares decodes the parts of f at n rows, which must be finite.
 func decodeShares(b []byte, n int) ([]float64, error) {
 	r := wire.NewReader(b)
 	values := make([]float64, n)
 	r.Float64s(values)
 	for i, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			r.Fail(fmt.Errorf("%v at row %d", v, i))
+			r.Fail(fmt.Errorf("the part of f is %v at row %d of the request; it must be finite", v, i))
 		}
 	}
 	return values, r.Close("fdskl: parts of f")
@@ -80,7 +82,7 @@ func decodeShares(b []byte, n int) ([]float64, error) {
 
 func (a *Active) leaders() []string { return a.setup.Session.With(protocol.RoleLeader) }
 
-// owe records that another active worker waits for this one's part.
+// owe records that another active worker waits for this worker's part of f.
 func (a *Active) owe(l *requests, sequence uint32) {
 	if q := l.task.request; q.shares {
 		l.owed = true
@@ -88,7 +90,7 @@ func (a *Active) owe(l *requests, sequence uint32) {
 	}
 }
 
-// pay sends the first owed part, or requests the phases for it.
+// pay sends the first owed part of f, or requests the phases that this worker needs to compute it.
 func (a *Active) pay() protocol.Effects {
 	o := a.turns.owed[0]
 	values, missing, complete := a.schedule.(Partner).Share(o.request.rows(0, o.request.count()))
@@ -101,8 +103,8 @@ func (a *Active) pay() protocol.Effects {
 	return protocol.Effects{Sync: true, Send: []protocol.Message{m}}
 }
 
-// conclude passes the sum of the others' parts, in the session's order, to the schedule, and passes
-// the turn on.
+// conclude ends an iteration: it passes the sum of the other workers' parts of f to the schedule,
+// and the turn to the next active worker.
 func (a *Active) conclude() protocol.Effects {
 	sum := make([]float64, len(a.turns.parts[a.mine.index]))
 	for i, part := range a.turns.parts {

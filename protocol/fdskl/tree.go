@@ -8,11 +8,11 @@ import (
 // Topology is the shape of the tree along which sums go up.
 type Topology string
 
-// The topologies.
+// The topologies of a session.
 const (
-	Binary Topology = "binary" // each worker adds up the sums of two others; log2 q hops
-	Star   Topology = "star"   // the active worker adds up all
-	Chain  Topology = "chain"  // each worker adds its own to what one other sends
+	Binary Topology = "binary" // each worker adds up the sums of at most two others; log2 q hops for q workers
+	Star   Topology = "star"   // the active worker adds up the words of all others
+	Chain  Topology = "chain"  // each worker adds its own words to the sum that one other worker sends
 )
 
 func (t Topology) validate() error {
@@ -20,20 +20,22 @@ func (t Topology) validate() error {
 	case Binary, Star, Chain:
 		return nil
 	}
-	return fmt.Errorf("fdskl: topology %q; choose binary, star or chain", string(t))
+	return fmt.Errorf("fdskl: topology is %q; choose binary, star or chain", string(t))
 }
 
-// Tree holds the receiver of each worker's sum: Tree[w] is the parent of worker w, [Root] at the
-// root, [Absent] if w takes no part. The active worker is number 0 and the root.
+// Tree holds for each worker w its parent Tree[w], which receives the worker's sum. Tree[w] is
+// [Root] for the root, and [Absent] if w takes no part. The active worker has number 0 and is the
+// root.
 type Tree []int
 
-// Parents that are not workers.
+// Values of a [Tree] that are not workers.
 const (
 	Root   = -1
 	Absent = -2
 )
 
-// Tree returns the tree of q workers. Binary is a heap: w sends to (w-1)/2.
+// Tree returns the tree of this topology for q workers. Binary is a heap, in which w sends to
+// (w-1)/2.
 func (t Topology) Tree(q int) Tree {
 	tree := make(Tree, q)
 	for w := range tree {
@@ -50,10 +52,10 @@ func (t Topology) Tree(q int) Tree {
 	return tree
 }
 
-// maskTree returns the tree T2 of mode paper for masks alone: a path from worker 1, which is a
-// child of the root in every topology, through all others to the root. Every set of masks that a
-// worker receives here includes worker 1's masks, and no set of masked phases that it receives
-// elsewhere includes worker 1's.
+// maskTree returns the second tree of mode paper, along which only masks go up. It is a path from
+// worker 1, which is a child of the root in every topology, through all other workers to the root.
+// Every set of masks that a worker receives here includes worker 1's masks, and no set of masked
+// phases that it receives elsewhere includes worker 1's.
 func maskTree(q int) Tree {
 	tree := make(Tree, q)
 	for w := range tree {
@@ -63,7 +65,7 @@ func maskTree(q int) Tree {
 	return tree
 }
 
-// children returns the workers that send to worker w, in order.
+// children returns the workers that send to worker w, in ascending order.
 func (t Tree) children(w int) []int {
 	var list []int
 	for c, parent := range t {
@@ -74,7 +76,7 @@ func (t Tree) children(w int) []int {
 	return list
 }
 
-// below returns worker w and all workers whose sums reach it.
+// below returns worker w and all workers whose sums reach worker w.
 func (t Tree) below(w int) []int {
 	list := []int{w}
 	for i := 0; i < len(list); i++ {
@@ -83,10 +85,10 @@ func (t Tree) below(w int) []int {
 	return list
 }
 
-// validate refuses anything but a tree over q workers with root 0.
+// validate returns an error unless t is a tree of q workers whose root is worker 0.
 func (t Tree) validate(q int) error {
 	if len(t) != q || q == 0 || t[0] != Root {
-		return fmt.Errorf("fdskl: a tree over %d of %d workers, whose root must be worker 0", len(t), q)
+		return fmt.Errorf("fdskl: the tree has %d entries for %d workers; it must have one for each, and worker 0 as its root", len(t), q)
 	}
 	reached := t.below(0)
 	for w, parent := range t {

@@ -25,7 +25,7 @@ func TestSafeTrees(t *testing.T) {
 // to the root, leaving out the third.
 func TestTotallyDifferentIsNotEnough(t *testing.T) {
 	t1, star := Tree{Root, 0, 0, 2}, Tree{Root, 0, 0, Absent}
-	if err := SafeTrees(t1, star); err == nil || !strings.Contains(err.Error(), "worker 0 learns 1 combination") {
+	if err := SafeTrees(t1, star); err == nil || !strings.Contains(err.Error(), "worker 0 would learn 1 combination") {
 		t.Errorf("trees that leak: %v", err)
 	}
 	if err := SafeTrees(t1, Tree{Root, 0, 1, Absent}); err != nil {

@@ -11,29 +11,29 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// turns holds the place of an active worker among several.
+// turns holds the state by which several active workers coordinate their iterations.
 //
 // In turns (the default) one of them makes an iteration, then the next, so that results equal those
 // of one worker and do not depend on timing. Asynchronously all work at once, with parts of f that
 // may be some iterations old; steps should then be shorter, gamma over the number of active
 // workers.
 type turns struct {
-	mine      bool         // the next iteration may begin
-	made      uint32       // turns passed so far, by anybody
-	done      []retirement // of each active worker; nil while it needs more iterations
-	told      bool         // that all are done has been passed on
-	iterating uint32       // the counter of the request of the iteration, 0 for none
-	parts     [][]float64  // of f, from each active worker
-	owed      []owedShares // to others
+	mine      bool         // this worker may begin its next iteration
+	made      uint32       // number of turns passed so far, by all workers
+	done      []retirement // for each active worker its signed retirement; nil while it needs more iterations
+	told      bool         // this worker has passed on that all workers are done
+	iterating uint32       // counter of the current iteration's request; 0 outside an iteration
+	parts     [][]float64  // parts of f, one from each active worker
+	owed      []owedShares // parts of f that this worker owes to others
 }
 
 func (a *Active) alone() bool { return len(a.queues) == 1 }
 
-// retirement is an active worker's signature that it needs no more iterations. Others forward it
-// and cannot forge it.
+// retirement is an active worker's signature that it needs no more iterations. Other workers
+// forward the signature and cannot forge it.
 type retirement []byte
 
-// retirementHash returns the hash that the active worker with this index signs.
+// retirementHash returns the hash that the active worker with the given index signs to retire.
 func retirementHash(id protocol.SessionID, index int) [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/fdskl/done")
@@ -42,15 +42,16 @@ func retirementHash(id protocol.SessionID, index int) [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// signRetirement records that this worker needs no more iterations.
+// signRetirement signs and records that this worker needs no more iterations.
 func (a *Active) signRetirement() {
 	hash := retirementHash(a.setup.Session.ID(), a.mine.index)
 	a.turns.done[a.mine.index] = a.identity.Sign(hash[:])
 }
 
-var errNotRetired = errors.New("another active worker is said to be done and has not signed it")
+var errNotRetired = errors.New("the message says that this active worker is done, without its valid signature")
 
-// signed refuses a list with a newly retired worker that has not signed.
+// signed returns an error if the list names a newly retired worker without that worker's valid
+// signature.
 func (a *Active) signed(done []retirement) error {
 	for i, r := range done {
 		hash := retirementHash(a.setup.Session.ID(), i)
@@ -61,17 +62,17 @@ func (a *Active) signed(done []retirement) error {
 	return nil
 }
 
-// retired reports whether the active worker with this index needs no more iterations.
+// retired reports whether the active worker with the given index needs no more iterations.
 func (t *turns) retired(index int) bool { return t.done[index] != nil }
 
-// allDone reports whether no worker begins iterations any more.
+// allDone reports whether all active workers have retired.
 func (a *Active) allDone() bool {
 	return !slices.ContainsFunc(a.turns.done, func(r retirement) bool { return r == nil })
 }
 
-// Round 8, Turn: in turns, the right to make the next iteration goes round, with the list of the
-// workers that have signed that they need no more. Asynchronously, a worker that needs no more
-// sends it once to all.
+// Round 8, Turn: an active worker passes the right to make the next iteration to the next active
+// worker, with the signed retirements so far. In asynchronous mode, a worker that needs no more
+// iterations sends the message once to all.
 func (a *Active) passTurn() protocol.Effects {
 	a.turns.mine = false
 	a.turns.made++
@@ -79,14 +80,15 @@ func (a *Active) passTurn() protocol.Effects {
 	return protocol.Effects{Sync: true, Send: []protocol.Message{a.turn(next)}}
 }
 
-// turn returns the message to another active worker.
+// turn returns the Turn message to the active worker with index to.
 func (a *Active) turn(to int) protocol.Message {
 	m := a.setup.Message(a.leaders()[to], roundTurn, kindOf(roundTurn), encodeDone(a.turns.done))
 	m.Sequence = a.turns.made
 	return m
 }
 
-// encodeDone lists which active workers need no more iterations.
+// encodeDone encodes the list of retirements: for each active worker a flag, followed by its
+// signature if it has retired.
 func encodeDone(done []retirement) []byte {
 	var w wire.Writer
 	for _, d := range done {
@@ -108,7 +110,7 @@ func decodeDone(b []byte, n int) ([]retirement, error) {
 	return done, r.Close("fdskl: turn")
 }
 
-// retire announces that this worker needs no more iterations.
+// retire signs and announces that this worker needs no more iterations.
 func (a *Active) retire() protocol.Effects {
 	a.signRetirement()
 	if !a.params.spec.Asynchronous {
@@ -146,18 +148,19 @@ func (a *Active) receiveTurn(m protocol.Message) (protocol.Effects, error) {
 	return a.takeTurn(m, from, done)
 }
 
-// takeTurn uses the right to make an iteration, or passes it on if this worker needs no more.
+// takeTurn accepts the right to make the next iteration. If all workers are done, it passes this
+// news on once.
 func (a *Active) takeTurn(m protocol.Message, from int, done []retirement) (protocol.Effects, error) {
 	n := len(a.queues)
 	if (from+1)%n != a.mine.index || a.turns.mine || int(m.Sequence)%n != a.mine.index || m.Sequence <= a.turns.made {
 		return protocol.Effects{}, m.Unexpected()
 	}
-	for i := range done { // no retired worker begins again
+	for i := range done { // a retired worker must not begin again
 		if a.turns.retired(i) && done[i] == nil {
 			return protocol.Effects{}, m.Unexpected()
 		}
 	}
-	for i := range done { // verified signatures stay, for the next worker to verify
+	for i := range done { // verified signatures are kept, because the next worker must verify them too
 		if !a.turns.retired(i) {
 			a.turns.done[i] = done[i]
 		}

@@ -12,12 +12,12 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Rounds 4 and 5, Phases and Masks (lines 2 to 7 of Algorithm 3): sums of words
-// go up a tree, chunk by chunk. In mode hardened a worker adds its phases under
-// masks that cancel when all are added up. In mode paper it adds its phases under
-// a mask of its own in the first tree, and that mask by itself in the second.
+// Rounds 4 and 5, Phases and Masks (lines 2 to 7 of Algorithm 3): sums of words go up a tree, chunk
+// by chunk. In mode hardened a worker adds its phases under masks that cancel in the total sum. In
+// mode paper it adds its phases under its own mask in the first tree, and that mask alone in the
+// second tree.
 
-// newTask prepares to answer a request.
+// newTask returns the state in which a worker answers the given request.
 func (w *worker) newTask(l *requests, q Request, signed witness) *task {
 	r := w.params.ring()
 	t := &task{request: q, signed: signed, layout: newLayout(q, r, w.chunk)}
@@ -34,9 +34,9 @@ func (w *worker) newTask(l *requests, q Request, signed witness) *task {
 	return t
 }
 
-// directionPhases returns worker self's share of mode paper's b, one for each direction of the
-// request: a randomly drawn passive worker (the paper's l', line 6 of Algorithm 3) adds b, and the
-// share of all others is zero. Both draws depend on the direction only, since an offset that
+// directionPhases returns what worker self adds to mode paper's phase offset b, one word for each
+// direction of the request. A randomly drawn passive worker (the paper's l', line 6 of Algorithm 3)
+// adds b, and all others add zero. Both draws depend only on the direction, because an offset that
 // differed from row to row would make the feature worthless.
 func directionPhases(s protocol.Setup, self, workers int, d Span, r ring) []byte {
 	id := s.Session.ID()
@@ -62,16 +62,17 @@ func newUpstreamSum(t Tree, self int, chunks int) upstreamSum {
 	return p
 }
 
-// ownMask returns mode paper's b^l, private to the worker and fresh for each (row, direction,
-// request). One mask for each direction, as in the paper, would reveal the difference of two rows'
-// phases to anyone who receives both.
+// ownMask returns the worker's own mask of mode paper (the paper's b^l). It is secret and fresh for
+// each row, direction and request. One mask for each direction, as in the paper, would reveal the
+// difference of two rows' phases to anyone who receives both.
 func ownMask(s protocol.Setup, request [sha256.Size]byte) mask {
 	id := s.Session.ID()
 	return newMask(prg.Derive(s.Seed, "fdskl/own", id[:], request[:]), false)
 }
 
-// pairMasks returns the masks that worker self shares with the others for one request: r_l = sum
-// over m > l of PRG_lm - sum over m < l of PRG_lm, so that the masks of all workers cancel.
+// pairMasks returns the masks that worker self shares with each other worker for one request. Of
+// each pair, the worker with the lower number adds the mask and the other subtracts it, so that the
+// masks of all workers cancel.
 func pairMasks(id protocol.SessionID, self int, shared [][32]byte, request [sha256.Size]byte) []mask {
 	var list []mask
 	for other, secret := range shared {
@@ -82,7 +83,7 @@ func pairMasks(id protocol.SessionID, self int, shared [][32]byte, request [sha2
 	return list
 }
 
-// answered reports whether all chunks have been sent.
+// answered reports whether all chunks have been sent up every tree, or used by the active worker.
 func (t *task) answered() bool {
 	for i := range t.upstream {
 		if !t.upstream[i].done() {
@@ -92,7 +93,7 @@ func (t *task) answered() bool {
 	return true
 }
 
-// words returns the worker's own part of a chunk's phases.
+// words returns the worker's own, unmasked part of a chunk's phases.
 func (w *worker) words(t *task, chunk int) []byte {
 	rows := t.request.rows(t.layout.span(chunk))
 	words := make([]byte, t.layout.size(chunk))
@@ -103,8 +104,8 @@ func (w *worker) words(t *task, chunk int) []byte {
 	return words
 }
 
-// receiveWords processes a child's sum of one chunk. The request may have reached the child before
-// this worker.
+// receiveWords adds a child's sum of one chunk. It postpones the message if the request has reached
+// the child before this worker.
 func (w *worker) receiveWords(l *requests, counter uint32, m protocol.Message) error {
 	tree, _ := w.goesUp(m.Round)
 	child := l.place(m.Sender)
@@ -117,7 +118,8 @@ func (w *worker) receiveWords(l *requests, counter uint32, m protocol.Message) e
 	return l.task.upstream[tree].take(m, child, l.task.layout.size(int(m.Chunk)), w.params.ring())
 }
 
-// receiveRoom processes a parent's grant of room. It ignores a grant for an earlier request.
+// receiveRoom processes a parent's grant of flow-control credit. It ignores a grant for an earlier
+// request.
 func (w *worker) receiveRoom(l *requests, counter uint32, m protocol.Message) error {
 	tree, _ := w.goesUp(m.Round)
 	switch {
@@ -131,13 +133,14 @@ func (w *worker) receiveRoom(l *requests, counter uint32, m protocol.Message) er
 	return l.task.upstream[tree].receiveRoom(m)
 }
 
-// sends reports whether a chunk can go up a tree of another worker.
+// sends reports whether this worker can send a chunk to its parent in a tree of another active
+// worker.
 func (w *worker) sends() bool {
 	l, _ := w.nextUp()
 	return l != nil
 }
 
-// nextUp returns the first active worker and tree in which a chunk can go up.
+// nextUp returns the requests and the tree in which the next chunk can go up; nil if there is none.
 func (w *worker) nextUp() (*requests, int) {
 	for i := range w.queues {
 		l := &w.queues[i]
@@ -150,7 +153,7 @@ func (w *worker) nextUp() (*requests, int) {
 	return nil, 0
 }
 
-// sendNext sends that chunk to the parent, and room to the children.
+// sendNext sends the next chunk to the parent, and flow-control credit to the children.
 func (w *worker) sendNext() protocol.Effects {
 	l, tree := w.nextUp()
 	t, r := l.task, w.params.ring()
@@ -168,7 +171,8 @@ func (w *worker) sendNext() protocol.Effects {
 	return protocol.Effects{Send: append([]protocol.Message{m}, w.grantRoom(l, tree)...), Progress: l.task.progress()}
 }
 
-// grantRoom grants more room to the children of a tree.
+// grantRoom returns the messages that grant more flow-control credit to the worker's children in a
+// tree.
 func (w *worker) grantRoom(l *requests, tree int) []protocol.Message {
 	p := &l.task.upstream[tree]
 	if !p.grants() {
@@ -183,13 +187,13 @@ func (w *worker) grantRoom(l *requests, tree int) []protocol.Message {
 	return list
 }
 
-// progress counts chunks.
+// progress returns how many chunks of the request have gone up, and of how many.
 func (t *task) progress() protocol.Progress {
 	return protocol.Progress{Stage: "phases", Done: int64(t.upstream[0].next), Total: int64(t.upstream[0].chunks)}
 }
 
-// awaitsOthers returns what the worker waits for: the missing inputs for a request or, if none is
-// missing, the next request.
+// awaitsOthers returns the message that the worker waits for: a missing input for a request or, if
+// all have arrived, the next request.
 func (w *worker) awaitsOthers() await {
 	if a, some := w.awaitsPeer(); some {
 		return a
@@ -202,7 +206,8 @@ func (w *worker) awaitsOthers() await {
 	return await{}
 }
 
-// awaitsPeer returns a missing key, a child's words, a parent's room or a witness.
+// awaitsPeer returns the missing message that this worker waits for: a key, a child's words, a
+// parent's flow-control credit or a witness.
 func (w *worker) awaitsPeer() (await, bool) {
 	for i, here := range w.agreed {
 		if w.key != nil && !here {
@@ -238,7 +243,7 @@ func (l *requests) awaitsPeer() (await, bool) {
 // layout divides a request's words, row after row, into chunks of whole rows.
 type layout struct {
 	rows, rowBytes int
-	perChunk       int // rows
+	perChunk       int // number of rows in a chunk
 }
 
 func newLayout(q Request, r ring, chunkBytes int) layout {
@@ -248,43 +253,43 @@ func newLayout(q Request, r ring, chunkBytes int) layout {
 
 func (l layout) chunks() int { return (l.rows-1)/l.perChunk + 1 }
 
-// span returns the rows of a chunk, counted within the request; it excludes hi.
+// span returns the range of rows in a chunk, lo to hi-1, counted within the request.
 func (l layout) span(chunk int) (lo, hi int) {
 	return chunk * l.perChunk, min((chunk+1)*l.perChunk, l.rows)
 }
 
-// size returns the size of a chunk, in bytes.
+// size returns the size of a chunk in bytes.
 func (l layout) size(chunk int) int {
 	lo, hi := l.span(chunk)
 	return (hi - lo) * l.rowBytes
 }
 
-// requests holds one active worker's requests as this worker knows them.
+// requests holds what this worker knows about the requests of one active worker.
 type requests struct {
 	index     int
-	names     []string // of the workers, this active one first: the numbers in its trees
+	names     []string // names of the workers, this active worker first; the index is the worker's number in the trees
 	self      int
 	trees     []Tree
 	owned     Span // the directions that this active worker may request
 	marks     marks
-	counter   uint32 // of the last request, from 1
-	task      *task  // nil before the first
-	witnessed bool   // the last request was shown by the worker before this one
-	owed      bool   // this worker, who is active too, owes it a part of f
+	counter   uint32 // number of the last request, counted from 1; 0 before the first
+	task      *task  // nil before the first request
+	witnessed bool   // the previous worker has shown this worker the last request
+	owed      bool   // this worker, which is active too, owes that worker a part of f
 	finished  bool
 }
 
-// task is the request in progress, or the last one.
+// task is the state of the request in progress or, between requests, of the last request.
 type task struct {
 	request  Request
 	signed   witness
 	layout   layout
 	upstream []upstreamSum // one for each tree
 	masks    []mask
-	phases   []byte // mode paper: this worker's share of the directions' own
+	phases   []byte // in mode paper, this worker's part of the directions' offsets
 }
 
-// order lists the workers, the active one with the given index first.
+// order returns the names of the workers. The active worker with the given index is the first.
 func order(s *protocol.Session, index int) []string {
 	first := s.With(protocol.RoleLeader)[index]
 	names := []string{first}
@@ -304,18 +309,20 @@ func (l *requests) own() bool { return l.self == 0 }
 // idle reports whether the last request is complete.
 func (l *requests) idle() bool { return l.task == nil || l.task.answered() }
 
-// requestsOf returns the active worker's requests that a message is about, and the counter.
+// requestsOf returns the active worker's requests to which a message belongs, and the counter of
+// the request.
 func (w *worker) requestsOf(m protocol.Message) (*requests, uint32) {
 	n := uint32(len(w.queues))
 	return &w.queues[m.Sequence%n], m.Sequence / n
 }
 
-// sequence numbers an active worker's requests among the requests of all.
+// sequence returns the sequence number of an active worker's request, which is unique among the
+// requests of all active workers.
 func (w *worker) sequence(l *requests, counter uint32) uint32 {
 	return counter*uint32(len(w.queues)) + uint32(l.index)
 }
 
-// witness is the request that one passive worker shows the next.
+// witness is the hash and signature of a request, which one worker shows to the next.
 type witness struct {
 	hash      [sha256.Size]byte
 	signature [ed25519.SignatureSize]byte
@@ -332,16 +339,17 @@ func decodeWitness(b []byte) (v witness, err error) {
 	return v, r.Close("fdskl: witness")
 }
 
-var errUnsigned = errors.New("a request that the active worker has not signed")
+var errUnsigned = errors.New("the request does not have a valid signature of the active worker")
 
-// verifies reports whether the active worker has signed a request.
+// verifies reports whether the active worker's signature of a request is valid.
 func (w *worker) verifies(l *requests, v witness) bool {
 	return ed25519.Verify(w.identity.Keys[l.index], v.hash[:], v.signature[:])
 }
 
-// Round 3, Witness: each worker that answers shows the next its request. A worker with another
-// request then holds two requests of one counter with the active worker's signature. The phases are
-// safe without this, since their masks then do not cancel; the witness shows who spoiled them.
+// Round 3, Witness: each worker that answers a request shows it to the next worker. A worker with
+// another request then holds two requests of one counter with the active worker's signature. The
+// phases are safe without this, since their masks then do not cancel; the witness shows who spoiled
+// them.
 func (w *worker) receiveWitness(l *requests, counter uint32, m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case l.self == 1 || l.place(m.Sender) != l.self-1:
@@ -361,7 +369,7 @@ func (w *worker) receiveWitness(l *requests, counter uint32, m protocol.Message)
 	l.witnessed = true
 	if v.hash != l.task.signed.hash {
 		return finish(protocol.Blame(l.names[0], protocol.KindEquivocation,
-			fmt.Errorf("fdskl: request %d to %s and that to %s differ, and %s has signed both", counter, w.setup.Self, m.Sender, l.names[0]))), nil
+			fmt.Errorf("fdskl: request %d to %s differs from the request to %s, although %s has signed both", counter, w.setup.Self, m.Sender, l.names[0]))), nil
 	}
 	return protocol.Effects{}, nil
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // window is the number of chunks that a worker may be ahead of its parent. So a worker holds at
-// most this number for each tree, whatever the number of its senders. Parents grant room by half a
-// window at a time.
+// most this number of chunks for each tree, whatever the number of its children. Parents grant
+// flow-control credit for half a window at a time.
 //
 // A parent that only postponed early chunks would leave them in a queue that all senders share. A
 // fast child could fill this queue with chunks that must wait for a slow child's chunks, and the
@@ -20,21 +20,21 @@ const (
 	grant  = window / 2
 )
 
-// upstreamSum adds up, at one worker in one tree for one request, the children's chunks, which
-// arrive in any order, and releases them one by one.
+// upstreamSum adds up the chunks of a worker's children in one tree for one request. Chunks may
+// arrive in any order and are released one by one.
 type upstreamSum struct {
 	round    uint16
-	parent   int // Root at the root
+	parent   int // the worker that receives the sum; Root at the root
 	children []int
 	chunks   int
-	next     int // the chunk that goes up, or is used, next
-	room     int // chunks below may go up
+	next     int // index of the next chunk to send up or to use
+	room     int // flow-control credit: chunks with an index below this may go up
 	slots    [window]slot
 }
 
-// slot is the sum of one chunk from some of the children.
+// slot holds the sum of one chunk over the children from which it has arrived.
 type slot struct {
-	from  uint64 // the children, by place in upstreamSum.children
+	from  uint64 // bit set of these children, by place in upstreamSum.children
 	words []byte
 }
 
@@ -51,13 +51,13 @@ func (p *upstreamSum) missing() (child int, some bool) {
 	return 0, false
 }
 
-// ready reports whether the next chunk is complete and may be sent.
+// ready reports whether the next chunk is complete and may be sent or used.
 func (p *upstreamSum) ready() bool {
 	_, some := p.missing()
 	return !some && p.next < min(p.chunks, p.room)
 }
 
-// take adds a child's words to their chunk. It keeps m's body.
+// take adds a child's words to the sum of their chunk. It may keep the message's body.
 func (p *upstreamSum) take(m protocol.Message, child, size int, r ring) error {
 	i, chunk := slices.Index(p.children, child), int(m.Chunk)
 	if i < 0 || int(m.Chunks) != p.chunks || chunk < p.next || chunk >= p.next+window {
@@ -68,7 +68,7 @@ func (p *upstreamSum) take(m protocol.Message, child, size int, r ring) error {
 	case s.from&(1<<i) != 0:
 		return m.Unexpected()
 	case len(m.Body) != size:
-		return m.Malformed(fmt.Errorf("%d bytes of words, %d belong there", len(m.Body), size))
+		return m.Malformed(fmt.Errorf("the chunk has %d bytes of words; it must have %d", len(m.Body), size))
 	case s.words == nil:
 		s.words = m.Body
 	default:
@@ -78,7 +78,8 @@ func (p *upstreamSum) take(m protocol.Message, child, size int, r ring) error {
 	return nil
 }
 
-// release returns the children's sum of the next chunk; nil for a leaf.
+// release returns the children's sum of the next chunk, or nil for a leaf, and moves on by one
+// chunk.
 func (p *upstreamSum) release() []byte {
 	s := &p.slots[p.next%window]
 	words := s.words
@@ -87,10 +88,11 @@ func (p *upstreamSum) release() []byte {
 	return words
 }
 
-// grants reports whether the children now receive a grant of room.
+// grants reports whether it is now time to grant the children more flow-control credit.
 func (p *upstreamSum) grants() bool { return p.next%grant == 0 && p.next+grant < p.chunks }
 
-// receiveRoom processes the parent's message that it has used all chunks below m.Chunk.
+// receiveRoom processes the parent's flow-control credit, which says that it has used all chunks
+// below m.Chunk.
 func (p *upstreamSum) receiveRoom(m protocol.Message) error {
 	used := int(m.Chunk)
 	if int(m.Chunks) != p.chunks || used%grant != 0 || used > p.next {
@@ -100,11 +102,12 @@ func (p *upstreamSum) receiveRoom(m protocol.Message) error {
 	return nil
 }
 
-// Passive is a worker with columns and no labels. It answers requests for phases and learns only
-// which rows are used when.
+// Passive is a worker that has columns but no labels. It answers requests for phases and learns
+// only which rows are used when.
 type Passive struct{ worker }
 
-// NewPassive returns the machine of a passive worker.
+// NewPassive returns the machine of a passive worker, or an error if its input does not match the
+// session.
 func NewPassive(s protocol.Setup, in Input, id Identity) (*Passive, error) {
 	return newPassive(s, in, id, protocol.MaxChunkBytes)
 }

@@ -14,46 +14,47 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Source returns a worker's own part of phases: for direction w_j and row x_i, of which it holds
-// some columns, the word floor(w_j.x_i / 2 pi 2^Bits + 1/2) modulo 2^Bits.
+// Source computes a worker's own part of phases, from the columns that it holds. For direction w_j
+// and row x_i, the part is the word floor(w_j.x_i / 2 pi 2^Bits + 1/2) modulo 2^Bits.
 type Source interface {
-	// Block fills dst with the words of count directions from first on for each of the rows:
-	// little-endian, row after row.
+	// Block fills dst with the words of the given rows in count directions, from direction first
+	// on. Words are little-endian, row after row.
 	Block(dst []byte, rows []int, first, count int)
 }
 
 // Input is a worker's private input to a session.
 type Input struct {
 	Source Source
-	// Hash is the SHA-256 of the data from which Source computes: the columns in the agreed order
-	// of rows, and the key of the directions.
+	// Hash is the SHA-256 of the data from which Source computes. These are the columns, in the
+	// agreed order of rows, and the key of the directions.
 	Hash [sha256.Size]byte
-	// Rows is the number of Source's rows, Alignment the worker's own commitment to their order.
+	// Rows is the number of rows of Source. Alignment is the worker's own commitment to their
+	// order.
 	Rows      int
 	Alignment [sha256.Size]byte
 }
 
-// Identity holds the keys with which workers sign and verify an active worker's requests.
+// Identity holds the keys with which active workers sign requests and all workers verify them.
 type Identity struct {
-	Sign func(message []byte) []byte // Ed25519 under an active worker's own key; nil at passive ones
-	Keys []ed25519.PublicKey         // of the active workers, from the roster, in the session's order
+	Sign func(message []byte) []byte // signs with Ed25519 under an active worker's own key; nil for a passive worker
+	Keys []ed25519.PublicKey         // public keys of the active workers, from the roster, in the session's order
 }
 
-// worker is the common state of active and passive workers.
+// worker holds the state that active and passive workers have in common.
 type worker struct {
 	setup    protocol.Setup
 	life     protocol.Life
 	params   Params
 	input    Input
 	identity Identity
-	names    []string // of the workers, in the session's order
+	names    []string // names of the workers, in the session's order
 	self     int
-	chunk    int // bytes of a message
+	chunk    int // largest number of bytes in a message with words
 	queues   []requests
 
 	key    *ecdh.PrivateKey // nil in mode paper
-	shared [][32]byte       // secrets agreed with the others
-	agreed []bool           // with whom; with itself once started
+	shared [][32]byte       // the secret agreed with each other worker
+	agreed []bool           // the workers with which a secret is agreed; its own entry is set at the start
 }
 
 func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chunk int) (worker, error) {
@@ -66,11 +67,11 @@ func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chun
 	}
 	switch {
 	case in.Source == nil || in.Hash == ([sha256.Size]byte{}):
-		return worker{}, errors.New("fdskl: a worker brings phases and the hash of what they are computed from")
+		return worker{}, errors.New("fdskl: the worker's input is incomplete; set Source and the Hash of the data from which it computes")
 	case in.Rows != p.spec.Rows:
-		return worker{}, fmt.Errorf("fdskl: %s holds %d rows where %d were agreed; align them anew: %w", s.Self, in.Rows, p.spec.Rows, protocol.ErrInput)
+		return worker{}, fmt.Errorf("fdskl: %s holds %d rows, but %d were agreed; align the rows again: %w", s.Self, in.Rows, p.spec.Rows, protocol.ErrInput)
 	case in.Alignment != p.spec.Alignment:
-		return worker{}, fmt.Errorf("fdskl: %s holds its rows in another order than was agreed; align them anew: %w", s.Self, protocol.ErrInput)
+		return worker{}, fmt.Errorf("fdskl: %s holds its rows in another order than agreed; align the rows again: %w", s.Self, protocol.ErrInput)
 	}
 	if err := id.validate(len(s.Session.With(protocol.RoleLeader))); err != nil {
 		return worker{}, err
@@ -87,8 +88,8 @@ func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chun
 	return w, err
 }
 
-// newRequests returns the requests of the active worker with the given index. The active workers
-// divide the directions among themselves.
+// newRequests returns the initial state for the requests of the active worker with the given index.
+// The active workers divide the directions among themselves.
 func newRequests(s protocol.Setup, p Params, index int) requests {
 	active := s.Session.With(protocol.RoleLeader)
 	l := requests{index: index, names: order(s.Session, index), marks: make(marks, p.spec.Rows), witnessed: true}
@@ -98,7 +99,7 @@ func newRequests(s protocol.Setup, p Params, index int) requests {
 	return l
 }
 
-// sessionKey returns a worker's X25519 key, which exists only for the session.
+// sessionKey returns a worker's private X25519 key, which exists only for the session.
 func sessionKey(s protocol.Setup) (*ecdh.PrivateKey, error) {
 	id := s.Session.ID()
 	seed := prg.Derive(s.Seed, "fdskl/key", id[:])
@@ -111,7 +112,7 @@ func sessionKey(s protocol.Setup) (*ecdh.PrivateKey, error) {
 
 func (id Identity) validate(active int) error {
 	if len(id.Keys) != active {
-		return fmt.Errorf("fdskl: %d identity keys of %d active workers", len(id.Keys), active)
+		return fmt.Errorf("fdskl: there are %d identity keys for %d active workers; give one for each", len(id.Keys), active)
 	}
 	for _, key := range id.Keys {
 		if len(key) != ed25519.PublicKeySize {
@@ -123,28 +124,28 @@ func (id Identity) validate(active int) error {
 
 func (w *worker) index(name string) int { return slices.Index(w.names, name) }
 
-// InputHash returns the hash for the start event.
+// InputHash returns the hash of the input that the start event must hold.
 func (w *worker) InputHash() [sha256.Size]byte { return w.input.Hash }
 
-// machine is the part in which active and passive workers differ.
+// machine holds the methods in which active and passive workers differ.
 type machine interface {
 	receive(protocol.Message) (protocol.Effects, error)
 	resume() protocol.Effects
-	ready() bool // there is something to resume
+	ready() bool // reports whether resume has work to do
 	awaits() await
 }
 
-// await names the worker that is waited for, and the timer.
+// await describes what a worker waits for: the sender, the message and the timer.
 type await struct {
 	timer protocol.Timer
 	from  string
 	what  string
 }
 
-// The timers of a session. Their durations are configured.
+// The timers of a session, whose durations are configured.
 const (
-	// TimerPhases limits a worker's wait for the next key, chunk of words, witness or grant of
-	// room.
+	// TimerPhases limits a worker's wait for the next key, chunk of words, witness or flow-control
+	// credit.
 	TimerPhases protocol.Timer = "fdskl/phases"
 	// TimerRequest limits a passive worker's wait for the active worker's next message. It must
 	// outlast the slowest other worker's part of the last request, and the active worker's
@@ -152,7 +153,7 @@ const (
 	TimerRequest protocol.Timer = "fdskl/request"
 )
 
-// step passes an event to its role.
+// step processes an event by the methods that both roles share and those of m.
 func (w *worker) step(m machine, e protocol.Event) (protocol.Effects, error) {
 	effects, err := w.life.Step(w.setup, e, protocol.Handlers{
 		Start: w.start,
@@ -164,7 +165,7 @@ func (w *worker) step(m machine, e protocol.Event) (protocol.Effects, error) {
 		},
 		Resume: func() (protocol.Effects, error) {
 			if !m.ready() {
-				return protocol.Effects{}, errors.New("fdskl: there is nothing to resume")
+				return protocol.Effects{}, errors.New("fdskl: the worker was resumed, but it has nothing to do")
 			}
 			return m.resume(), nil
 		},
@@ -183,7 +184,7 @@ func (w *worker) step(m machine, e protocol.Event) (protocol.Effects, error) {
 	return effects, nil
 }
 
-// expire ends the session if the timer belongs to the awaited message.
+// expire ends the session if the expired timer belongs to the message that the worker waits for.
 func (w *worker) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerPhases && t != TimerRequest {
 		return protocol.Effects{}, fmt.Errorf("fdskl: a worker has no timer %q", t)
@@ -195,11 +196,11 @@ func (w *worker) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
 	return finish(protocol.Blame(a.from, protocol.KindSilent, fmt.Errorf("fdskl: %s from %s did not come in time", a.what, a.from))), nil
 }
 
-// start advertises the worker's key. The phases of these rows in these directions are computed in
-// one training session only, however it ends.
+// start sends the worker's key to all others. It claims the input in the ledger, so that these
+// phases are computed in one training session only, even if the session fails.
 func (w *worker) start(start protocol.Start) (protocol.Effects, error) {
 	if start.InputHash != w.input.Hash {
-		return protocol.Effects{}, errors.New("fdskl: the rows or directions differ from those the session was started with; restore them or start a new job")
+		return protocol.Effects{}, errors.New("fdskl: the rows or directions have changed since the session started; restore them, or start a new job")
 	}
 	w.agreed[w.self] = true
 	e := protocol.Effects{Sync: true}
@@ -212,19 +213,20 @@ func (w *worker) start(start protocol.Start) (protocol.Effects, error) {
 	return e, nil
 }
 
-// finish ends the session.
+// finish returns the effects that end the session with err.
 func finish(err error) protocol.Effects {
 	return protocol.Effects{Sync: true, End: &protocol.End{Err: err}}
 }
 
-// message returns a message to another worker about one of an active worker's requests.
+// message returns a message to another worker that belongs to the current request of an active
+// worker.
 func (w *worker) message(l *requests, to string, round uint16, body []byte) protocol.Message {
 	m := w.setup.Message(to, round, kindOf(round), body)
 	m.Sequence = w.sequence(l, l.counter)
 	return m
 }
 
-// toOthers returns a message with this body for each of the others.
+// toOthers returns one message with the given body for each other worker.
 func (w *worker) toOthers(l *requests, round uint16, body []byte) []protocol.Message {
 	var list []protocol.Message
 	for _, to := range l.names {
@@ -249,7 +251,7 @@ func (w *worker) receiveRequest(l *requests, counter uint32, m protocol.Message)
 		return protocol.Effects{}, m.Malformed(err)
 	}
 	if s.request.shares && l.owed {
-		return protocol.Effects{}, m.Unexpected() // it has not finished its last iteration
+		return protocol.Effects{}, m.Unexpected() // the active worker has not finished its last iteration
 	}
 	if err := l.marks.check(s.request, l.owned, w.most()); err != nil {
 		return protocol.Effects{}, m.Inconsistent("%w", err)
@@ -267,13 +269,15 @@ func (w *worker) receiveRequest(l *requests, counter uint32, m protocol.Message)
 	return e, nil
 }
 
-// most returns the largest number of directions in one request.
+// most returns the largest number of directions that one request may have.
 func (w *worker) most() int { return w.chunk / w.params.ring().bytes() }
 
-// Round 1, Keys (hardened): every worker sends its X25519 key of this session directly to every
-// other worker. The active worker cannot forward them, because it could replace them with its own.
+// Round 1, Keys (mode hardened): every worker sends its X25519 key of this session directly to
+// every other worker. The active worker cannot forward them, because it could replace them with its
+// own.
 
-// met reports whether the worker has started and all others' keys have arrived.
+// met reports whether this worker has started and, in mode hardened, all other workers' keys have
+// arrived.
 func (w *worker) met() bool {
 	return w.agreed[w.self] && (w.key == nil || !slices.Contains(w.agreed, false))
 }
@@ -294,7 +298,7 @@ func (w *worker) receiveKey(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, m.Unexpected()
 	}
 	if len(m.Body) != keyBytes {
-		return protocol.Effects{}, m.Malformed(fmt.Errorf("a key of %d bytes", len(m.Body)))
+		return protocol.Effects{}, m.Malformed(fmt.Errorf("the key has %d bytes; it must have 32", len(m.Body)))
 	}
 	secret, err := agree(w.key, m.Body)
 	if err != nil {
@@ -304,8 +308,8 @@ func (w *worker) receiveKey(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{}, nil
 }
 
-// agree computes the Diffie-Hellman secret. It refuses a key of low order, whose secret would be
-// public.
+// agree returns the Diffie-Hellman secret of this worker's key and another worker's. It refuses a
+// key of low order, whose secret would be public.
 func agree(own *ecdh.PrivateKey, other []byte) ([32]byte, error) {
 	public, err := ecdh.X25519().NewPublicKey(other)
 	if err != nil {
@@ -318,9 +322,9 @@ func agree(own *ecdh.PrivateKey, other []byte) ([32]byte, error) {
 	return [32]byte(secret), nil
 }
 
-// The rounds. All but the first and the last occur once for each request. The sequence number of
-// their messages is the request's: (active worker, counter) as counter x active workers + active
-// worker.
+// The rounds of a session. All but the first and the last occur once for each request. Their
+// messages have the request's sequence number: counter times the number of active workers, plus the
+// index of the active worker.
 const (
 	roundKeys uint16 = 1 + iota
 	roundRequest
@@ -332,7 +336,8 @@ const (
 	roundTurn
 )
 
-// kindRoom is the other kind of messages in roundPhases and roundMasks, from parent to child.
+// kindRoom is the kind of the messages by which a parent grants flow-control credit to a child, in
+// roundPhases and roundMasks.
 const kindRoom = "Room"
 
 func kindOf(round uint16) string {
@@ -357,14 +362,15 @@ func kindOf(round uint16) string {
 	return ""
 }
 
-// goesUp reports whether a round's words go up a tree in this mode, and which.
+// goesUp reports whether the words of a round go up a tree in this mode, and the number of that
+// tree.
 func (w *worker) goesUp(round uint16) (tree int, some bool) {
 	tree = int(round) - int(roundPhases)
 	return tree, tree == 0 || tree == 1 && w.params.spec.Mode == Paper
 }
 
-// verify refuses kinds that do not belong to their round, and parts of messages that are sent
-// whole.
+// verify refuses a message whose kind does not belong to its round, and a chunk of a message that
+// must be sent whole.
 func (w *worker) verify(m protocol.Message) error {
 	_, up := w.goesUp(m.Round)
 	switch {

@@ -10,20 +10,20 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Round 2, Announce: each party sends the server the number and the width of its rows, with a tag
-// that is equal for all parties with the same seed and number of features. When all announcements
-// agree, the server grants the upload to every party. Without the grant, rows would wait in queues
-// until the slowest party has announced.
+// Round 2, Announce: each party sends the server the number and the width of its rows, with a tag.
+// Parties with the same seed, settings and number of features send equal tags. When all
+// announcements agree, the server grants the upload to every party. Without the grant, rows would
+// wait in queues until the slowest party has announced.
 const (
 	roundAnnounce = 2
 	kindAnnounce  = "Announce"
-	kindGrant     = "Grant" // has no body
+	kindGrant     = "Grant" // the message has no body
 	// maxRows limits the rows that one party may announce.
 	maxRows = 1 << 26
 )
 
-// Tag binds parameters, f and k to the epoch's seed and to the training session: HMAC-SHA256 under
-// the seed. The server only compares tags; they reveal nothing else to it.
+// Tag is an HMAC-SHA256, under the epoch's seed, of the parameters, f, k and the training session's
+// identity. The server only compares tags; they reveal nothing else to it.
 type Tag [sha256.Size]byte
 
 func newTag(p Params, epoch Seed, f int, session protocol.SessionID) (t Tag) {
@@ -41,8 +41,8 @@ func newTag(p Params, epoch Seed, f int, session protocol.SessionID) (t Tag) {
 type announce struct {
 	tag      Tag
 	rows     int
-	width    int // f+k
-	wire     int // bytes of a number
+	width    int // f+k, the encoded width
+	wire     int // bytes of an encoded number: 4 or 8
 	grid     bool
 	labelled bool
 }
@@ -80,21 +80,21 @@ func decodeAnnounce(body []byte) (announce, error) {
 	return a, r.Close("okra: announcement")
 }
 
-// checkShape limits the announced shape of rows.
+// checkShape refuses an announced table that is too large or has numbers of an unknown size.
 func checkShape(rows, width, word int) error {
 	switch {
 	case rows < 1 || rows > maxRows:
-		return fmt.Errorf("%d rows; 1 to %d are possible", rows, maxRows)
+		return fmt.Errorf("the table has %d rows; 1 to %d are allowed", rows, maxRows)
 	case width < 1 || width > 2*MaxFeatures:
-		return fmt.Errorf("encoded width %d; 1 to %d are possible", width, 2*MaxFeatures)
+		return fmt.Errorf("the encoded width is %d; 1 to %d are allowed", width, 2*MaxFeatures)
 	case word != 4 && word != 8:
-		return fmt.Errorf("numbers of %d bytes", word)
+		return fmt.Errorf("numbers have %d bytes; 4 or 8 are allowed", word)
 	}
 	return nil
 }
 
-// compare finds the parties whose announcements do not match the leader's. The server may know the
-// tags, so the comparison in constant time is only a precaution.
+// compare returns an error that names the parties whose announcements differ from the leader's. The
+// server may know the tags, so the comparison in constant time is only a precaution.
 func compare(leader *source, sources []*source) error {
 	var odd, unlabelled []string
 	for _, s := range sources {
@@ -107,7 +107,7 @@ func compare(leader *source, sources []*source) error {
 	}
 	switch {
 	case odd != nil:
-		return &MismatchError{Parties: odd, Detail: fmt.Sprintf("%s encoding parameters differ from the leader's (%s): other features, seed or settings", possessive(odd), leader.name)}
+		return &MismatchError{Parties: odd, Detail: fmt.Sprintf("%s encoding parameters differ from those of the leader (%s): features, seed or settings are not the same", possessive(odd), leader.name)}
 	case unlabelled != nil:
 		return &MismatchError{Parties: unlabelled, Detail: fmt.Sprintf("%s and the leader (%s) do not agree on whether rows have labels", list(unlabelled), leader.name)}
 	}

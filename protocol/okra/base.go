@@ -10,12 +10,12 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Digest is the hash of all data that a party has sent in the sessions of an epoch: the hash of the
-// sessions before, followed by labels and encoded rows as sent. It reveals nothing that the server
-// does not hold.
+// Digest is a hash of all data that a party has sent in the sessions of an epoch. Each session
+// hashes the previous digest, the labels and the encoded rows as sent. It reveals nothing that the
+// server does not hold.
 type Digest [sha256.Size]byte
 
-// segment returns the hashed header of one session: rows of one width follow.
+// segment returns the header that is hashed before one session's labels and rows.
 func (d Digest) segment(rows, width int) []byte {
 	var w wire.Writer
 	w.String("mercer/v1/okra/sent")
@@ -30,19 +30,19 @@ type Part struct {
 	Party string
 	Rows  int
 	Sent  Digest
-	Grid  bool // the party said that its values lie on a grid
-	first int  // row at which its rows begin
+	Grid  bool // the party has stated that its values lie on a grid
+	first int  // index of the party's first row in the matrix
 }
 
-// Base holds the part of a session that a server keeps so that a later session may continue it: the
+// Base holds what a server keeps of a session so that a later session may continue it. It has the
 // encoded rows, their labels and their Gram matrix. Anyone who has it and the epoch's seed can read
 // every row.
 type Base struct {
-	Origin  protocol.SessionID // with which the epoch began
-	Session protocol.SessionID // the last one
+	Origin  protocol.SessionID // the session with which the epoch began
+	Session protocol.SessionID // the last session of the epoch
 	Tag     Tag
 	Width   int
-	Parts   []Part // in the order of their rows
+	Parts   []Part // one for each party, in the order of the rows
 
 	labelled bool
 	rows     store
@@ -51,7 +51,7 @@ type Base struct {
 	gram     linalg.Matrix[float64]
 }
 
-// Base returns the server's part of the session for a later one, once the session has ended without
+// Base returns the data from which a later session can continue, once the session has ended without
 // error. It shares memory with the server.
 func (s *Server) Base() *Base {
 	b := &Base{
@@ -67,7 +67,7 @@ func (s *Server) Base() *Base {
 	return b
 }
 
-// keep returns the part of one party.
+// keep returns the description of one party's rows in the new base.
 func (s *Server) keep(from *source) Part {
 	part := Part{Party: from.name, Rows: from.kept + from.announce.rows, Grid: from.announce.grid, first: from.first}
 	if s.base != nil {
@@ -98,7 +98,7 @@ func (s *Server) digest(before Digest, from *source) Digest {
 	return Digest(h.Sum(nil))
 }
 
-// part returns the kept rows of a party; none for an unknown party.
+// part returns the description of a party's kept rows. For an unknown party it describes 0 rows.
 func (b *Base) part(party string) Part {
 	for _, p := range b.Parts {
 		if p.Party == party {
@@ -108,7 +108,7 @@ func (b *Base) part(party string) Part {
 	return Part{Party: party}
 }
 
-// bytes returns the memory use of the base.
+// bytes returns an upper bound on the memory that the base takes.
 func (b *Base) bytes() (n int64) {
 	if b == nil {
 		return 0
@@ -119,22 +119,22 @@ func (b *Base) bytes() (n int64) {
 	return 8*n*n + 8*n*int64(b.Width)
 }
 
-// Find returns the part of a party; false if nothing of it is kept.
+// Find returns the description of a party's kept rows, or false if the base has none of its rows.
 func (b *Base) Find(party string) (Part, bool) {
 	p := b.part(party)
 	return p, p.Rows > 0
 }
 
-// Emptied returns the base without rows, so that the parties send all of them again under the
-// epoch's seed. A session that continues it costs as much as a first one, and gives the same bits
-// as the sessions before.
+// Emptied returns a copy of the base without rows, so that the parties send all rows again under
+// the epoch's seed. A session that continues it costs as much as a first one, and gives the same
+// bits as the sessions before.
 func (b *Base) Emptied() *Base {
 	empty := *b
 	empty.Parts, empty.rows, empty.labels, empty.test, empty.gram = nil, nil, nil, nil, linalg.Matrix[float64]{}
 	return &empty
 }
 
-// NewContinuingServer returns the machine of a server that continues from a base: parties of the
+// NewContinuingServer returns the machine of a server that continues from a base. Parties of the
 // base confirm the rows that they have sent, and send only new rows. Rows of parties that are not
 // members of this session are ignored. It refuses a session whose parent is not the base's.
 func NewContinuingServer(s protocol.Setup, p Params, b *Base, l Limits) (*Server, error) {
@@ -143,7 +143,7 @@ func NewContinuingServer(s protocol.Setup, p Params, b *Base, l Limits) (*Server
 	case err != nil:
 		return nil, err
 	case s.Session.Parent != b.Session:
-		return nil, errors.New("okra: the session continues another one than the server has kept")
+		return nil, errors.New("okra: the session's parent is not the session that the server has kept; name the kept session as the parent")
 	}
 	server.base = b
 	for _, from := range server.sources {
@@ -161,7 +161,7 @@ func (s *Server) receiveConfirm(m protocol.Message, from *source) (protocol.Effe
 		return protocol.Effects{}, m.Malformed(err)
 	}
 	if c.wire != s.params.wordBytes() {
-		return protocol.Effects{}, m.Inconsistent("numbers of %d bytes, although the session's have %d", c.wire, s.params.wordBytes())
+		return protocol.Effects{}, m.Inconsistent("numbers have %d bytes; the session's have %d", c.wire, s.params.wordBytes())
 	}
 	if err := s.confirms(from, c); err != nil {
 		return protocol.Finish(protocol.Effects{}, err)
@@ -171,7 +171,7 @@ func (s *Server) receiveConfirm(m protocol.Message, from *source) (protocol.Effe
 		return protocol.Effects{Arm: []protocol.Timer{TimerAnnounce}}, nil
 	}
 	if s.rowless() {
-		return protocol.Finish(protocol.Effects{}, &MismatchError{Parties: s.parties(), Detail: "no rows are left and none are new"})
+		return protocol.Finish(protocol.Effects{}, &MismatchError{Parties: s.parties(), Detail: "the session has no rows: no kept rows are left and no party brings new ones"})
 	}
 	return s.open()
 }
@@ -184,7 +184,7 @@ func decodeConfirm(body []byte) (confirm, error) {
 	if r.Err() == nil {
 		err := checkShape(max(1, c.rows), c.width, c.wire)
 		if err == nil && c.kept > maxRows {
-			err = fmt.Errorf("%d kept rows; at most %d are possible", c.kept, maxRows)
+			err = fmt.Errorf("the party confirms %d kept rows; at most %d are allowed", c.kept, maxRows)
 		}
 		if err != nil {
 			r.Fail(err)
@@ -193,26 +193,27 @@ func decodeConfirm(body []byte) (confirm, error) {
 	return c, r.Close("okra: confirmation")
 }
 
-// confirms compares a confirmation with the rows that the server has kept.
+// confirms returns an error if a party's confirmation does not match the rows that the server has
+// kept.
 func (s *Server) confirms(from *source, c confirm) error {
 	kept := s.base.part(from.name)
 	detail := ""
 	switch {
 	case c.width != s.base.Width || c.tag != s.base.Tag:
-		detail = "encoding parameters differ from the earlier session's: other features, seed or settings"
+		detail = "encoding parameters differ from the earlier session's: features, seed or settings are not the same"
 	case c.kept != kept.Rows:
-		detail = fmt.Sprintf("confirmation is of %d rows, and %d are kept; continue with the parties as they were, or start a new session", c.kept, kept.Rows)
+		detail = fmt.Sprintf("confirmation covers %d rows, but the server has kept %d; continue with the same parties, or start a new session", c.kept, kept.Rows)
 	case c.sent != kept.Sent:
-		detail = "confirmation is of other rows than the kept ones; start a new session"
+		detail = "confirmation does not match the rows that the server has kept; start a new session"
 	case c.labelled != s.base.labelled:
-		detail = "new rows have labels and the kept ones have none, or the other way round"
+		detail = "new rows and kept rows do not agree on labels: either all rows have labels or none"
 	default:
 		return nil
 	}
 	return &MismatchError{Parties: []string{from.name}, Detail: possessive([]string{from.name}) + " " + detail}
 }
 
-// rowless reports whether there are no rows at all.
+// rowless reports whether the session has neither kept nor new rows.
 func (s *Server) rowless() bool {
 	return s.waiting(func(from *source) bool { return from.kept+from.announce.rows > 0 }) == nil
 }

@@ -8,13 +8,12 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// block is the paper's encoder (section 3.2.3): Gamma = O_1 (+) ... (+) O_j, a
-// direct sum of small random frames, after a random permutation of the
-// features. Differences to the authors' program, none of which weakens it:
-// sizes are even where theirs leave 2.5 % of all features to the last block,
-// the k extra dimensions are spread at random over the blocks, frames are Haar
-// distributed, all integers come from the epoch's seed where theirs come from
-// seeds 0 and 42, and the coordinates are permuted on the way out too.
+// block is the paper's encoder (section 3.2.3): it permutes the features at random and multiplies
+// consecutive blocks of them by small random frames O_1 to O_j. Differences to the authors'
+// program, none of which weakens it: sizes are even where theirs leave 2.5 % of all features to the
+// last block, the k extra dimensions are spread at random over the blocks, frames are Haar
+// distributed, all integers come from the epoch's seed where theirs come from seeds 0 and 42, and
+// the coordinates are permuted on the way out too.
 //
 // The coordinates of a frame leave in ascending order: a Haar distributed O_i
 // and P O_i, for a permutation P that does not depend on it, have the same law.
@@ -26,14 +25,14 @@ import (
 type block struct {
 	f, width int
 	frames   []frame
-	in       []uint32 // feature that stands at place i before the frames; any behind a frame's own
-	out      []uint32 // coordinate to which place i after the frames goes
-	back     []uint32 // the way back from there
+	in       []uint32 // the feature at place i before the frames; places after a frame's features hold any index
+	out      []uint32 // the output coordinate of place i
+	back     []uint32 // the inverse of out
 	stream   func() *prg.Stream
 }
 
-// frame is O_i, rows x cols: from the features at the places from at on to the
-// coordinates there.
+// frame is the shape of one frame O_i, rows x cols, and the place of its first feature and first
+// coordinate.
 type frame struct{ at, cols, rows int }
 
 func newBlock(stream func() *prg.Stream, width, f, k int) *block {
@@ -59,8 +58,8 @@ func newBlock(stream func() *prg.Stream, width, f, k int) *block {
 	return b
 }
 
-// blockSizes splits f into round(f/width) sizes within 3 of the mean: equal ones first, then random
-// transfers of one.
+// blockSizes splits f features into round(f/width) blocks of random sizes within 3 of the mean. It
+// starts from equal sizes and moves single features at random.
 func blockSizes(s *prg.Stream, width, f int) []int {
 	n := max(1, int(math.Round(float64(f)/float64(width))))
 	sizes := make([]int, n)
@@ -83,26 +82,26 @@ func blockSizes(s *prg.Stream, width, f int) []int {
 
 func (b *block) Width() int { return b.width }
 
-// panel is about four times the number of rows whose encoding costs as much as drawing and making
-// the frames.
+// panel returns about four times the number of rows whose encoding costs as much as making the
+// frames.
 func (b *block) panel() int { return 512 }
 
-// pieces are ranges of frames. The first piece also moves the features to their places, the last
-// one the coordinates. Drawing and making an entry of a frame takes about 7 ns, encoding it .06 ns
-// for each row.
+// pieces returns the number of pieces; each piece applies a range of frames to all rows. The first
+// piece also permutes the features, and the last piece the coordinates. Making an entry of a frame
+// takes about 7 ns, and applying it to a row .06 ns.
 func (b *block) pieces(rows int) int {
 	entries := float64(b.width) * float64(b.f) / float64(len(b.frames))
 	return min(len(b.frames), 1+int(entries*(7+.06*float64(rows))/pieceTime))
 }
 
-// Encode draws each frame once for all rows.
+// Encode encodes all rows; it draws each frame once.
 func (b *block) Encode(dst, src linalg.Matrix[float64]) { encode(b, dst, src) }
 
-// distant is a number of values, 16 MiB, after which a value is no longer in the cache when it is
-// read again, because another core has as many.
+// distant is the number of values (16 MiB) above which a matrix does not stay in the cache that two
+// cores share.
 const distant = 1 << 21
 
-// piece reflects whole columns of dst, in which each frame finds its features next to each other.
+// piece applies a range of frames to columns of dst, where the features of each frame are adjacent.
 // If each frame picked them from the rows by itself, long rows would go through the cache once for
 // every frame.
 func (b *block) piece(dst, src linalg.Matrix[float64], i int) {
@@ -116,7 +115,7 @@ func (b *block) piece(dst, src linalg.Matrix[float64], i int) {
 		eachRow(dst, func(r, next int) { pick(dst.Row(r), src.Row(r), b.in, src.Row(next)) })
 	}
 	linalg.For(end-first, max(1, (end-first)/64), func(lo, hi int) {
-		d := drawer{stream: b.stream()} // not for each frame: keys are derived for it
+		d := drawer{stream: b.stream()} // made once for all frames, because each new stream derives a key
 		for i := first + lo; i < first+hi; i++ {
 			d.turn(dst, i, b.frames[i])
 		}
@@ -126,8 +125,8 @@ func (b *block) piece(dst, src linalg.Matrix[float64], i int) {
 	}
 }
 
-// eachRow processes all rows, eight or more one after the other on a core. do also receives the
-// next row.
+// eachRow calls do for every row of m, on all cores. Each core takes at least eight consecutive
+// rows, and do also receives the next one.
 func eachRow(m linalg.Matrix[float64], do func(r, next int)) {
 	linalg.For(m.Rows, max(8, 1<<16/m.Cols), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
@@ -136,7 +135,7 @@ func eachRow(m linalg.Matrix[float64], do func(r, next int)) {
 	})
 }
 
-// turn multiplies the coordinates of frame i by the frame.
+// turn draws frame i and multiplies its coordinates of every row of dst by the frame.
 func (d *drawer) turn(dst linalg.Matrix[float64], i int, f frame) {
 	linalg.Scratch(f.cols*f.rows, func(room []float64) {
 		d.draw(i, f, room)
@@ -152,7 +151,7 @@ type drawer struct {
 	betas   []float64
 }
 
-// draw draws the reflections of frame i, with their vectors in room.
+// draw draws the reflections of frame i and stores their vectors in room.
 func (d *drawer) draw(i int, f frame, room []float64) {
 	d.signs, d.vectors, d.betas = d.signs[:0], d.vectors[:0], d.betas[:0]
 	for j := range f.cols {

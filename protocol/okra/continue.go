@@ -11,43 +11,44 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// A continued session names the session before as its parent and continues under the same seed.
-// Rounds 3 and 4 are those of a first session. In round 1, parties of the epoch consent to
-// newcomers, and the leader sends each newcomer the seed after the last consent. In round 2, every
-// party confirms the rows that it has sent before and announces the rows to come.
+// A continued session names the previous session as its parent and uses the same seed. Rounds 3 and
+// 4 are those of a first session. In round 1, parties of the epoch consent to newcomers, and the
+// leader sends each newcomer the seed after the last consent. In round 2, every party confirms the
+// rows that it has sent before and announces the rows to come.
 const (
 	kindConsent = "Consent"
 	kindWelcome = "Welcome"
 	kindConfirm = "Confirm"
 )
 
-// EpochState holds the part of a session that a party keeps to take part in one that continues it. It
-// is secret: it holds the epoch's seed.
+// EpochState holds what a party keeps of a session so that it can take part in a later session of
+// the epoch. It is secret: it holds the epoch's seed.
 type EpochState struct {
-	Origin   protocol.SessionID // with which the epoch began
-	Session  protocol.SessionID // the last one
+	Origin   protocol.SessionID // the session with which the epoch began
+	Session  protocol.SessionID // the last session of the epoch
 	Seed     Seed
 	Holders  []string // the members that have the seed, including former parties
 	Features int
-	Rows     int    // that the server keeps of this party
-	Sent     Digest // of these rows and their labels
+	Rows     int    // number of this party's rows that the server keeps
+	Sent     Digest // hash of these rows and their labels
 	Labels   bool   // rows of the epoch have labels
 	// Preparation describes how rows are prepared before they are encoded. The leader sends it to
 	// newcomers with the seed. Its format is the caller's.
 	Preparation []byte
 }
 
-// MaxPreparation limits a [Standing]'s preparation, so that one message holds it and the seed.
+// MaxPreparation limits the bytes of [EpochState].Preparation, so that one message can hold it and
+// the seed.
 const MaxPreparation = 384 << 10
 
-// Emptied returns the standing of a party whose rows the server has deleted; see [Base.Emptied].
+// Emptied returns the state of a party whose rows the server has deleted; see [Base.Emptied].
 func (s EpochState) Emptied() EpochState {
 	s.Rows, s.Sent = 0, Digest{}
 	return s
 }
 
-// EpochState returns the party's part of the session for a later one, once the session has ended
-// without error. The input of a first session must have Kept set.
+// EpochState returns what the party needs to continue in a later session, once the session has
+// ended without error. The input of a first session must have Kept set.
 func (p *Party) EpochState() EpochState {
 	s := EpochState{
 		Origin: p.origin, Session: p.setup.Session.ID(), Seed: p.epoch, Holders: p.holders,
@@ -80,7 +81,8 @@ func (p *Party) labelled() bool {
 	return p.input.Labels != nil
 }
 
-// segment returns the hashed header of the sent data; nil without data.
+// segment returns the header that is hashed before the sent data, or nil if this session's data are
+// not hashed.
 func (p *Party) segment() []byte {
 	if p.rows == 0 || !p.input.Kept && !p.continues() {
 		return nil
@@ -93,19 +95,19 @@ func (p *Party) segment() []byte {
 	return before.segment(p.rows, p.upload.layout.width)
 }
 
-// note adds sent data to its hash.
+// note adds sent data to the hash of everything that the party sends.
 func (p *Party) note(sent []byte) {
 	if p.digest != nil {
 		p.digest.Write(sent)
 	}
 }
 
-// NewContinuingParty returns the machine of a party that took part in the session before. in has
-// its new rows; without rows, the party confirms the old ones and sends nothing. The leader must be
-// such a party.
+// NewContinuingParty returns the machine of a party that took part in the previous session. in
+// holds its new rows; without new rows, the party confirms its old rows and sends nothing. The
+// leader must be such a party.
 func NewContinuingParty(s protocol.Setup, p Params, before EpochState, in Input) (*Party, error) {
 	if s.Session.Parent != before.Session {
-		return nil, errors.New("okra: the session continues another one than this party has kept")
+		return nil, errors.New("okra: the session's parent is not the session that this party has kept; name the kept session as the parent")
 	}
 	party := &Party{}
 	if rows, _ := in.shape(); rows > 0 {
@@ -114,7 +116,7 @@ func NewContinuingParty(s protocol.Setup, p Params, before EpochState, in Input)
 			return nil, err
 		}
 		if party.features != before.Features {
-			return nil, fmt.Errorf("okra: new rows have %d features, the earlier ones %d; bring the same columns", party.features, before.Features)
+			return nil, fmt.Errorf("okra: the new rows have %d features and the earlier rows %d; bring the same columns", party.features, before.Features)
 		}
 	} else {
 		d, err := newCore(s, p, protocol.RoleParty, protocol.RoleLeader)
@@ -122,33 +124,33 @@ func NewContinuingParty(s protocol.Setup, p Params, before EpochState, in Input)
 			return nil, err
 		}
 		if n := len(s.Session.With(protocol.RoleLeader)); n != 1 {
-			return nil, fmt.Errorf("okra: a training session has one leader, not %d", n)
+			return nil, fmt.Errorf("okra: the session has %d leaders; a training session has exactly one", n)
 		}
 		party = &Party{core: d, params: p, input: in, hash: in.Hash(), features: before.Features}
 	}
 	if len(before.Preparation) > MaxPreparation {
-		return nil, fmt.Errorf("okra: how rows are prepared takes %d bytes, and at most %d go to a newcomer; start a new session", len(before.Preparation), MaxPreparation)
+		return nil, fmt.Errorf("okra: the preparation of rows has %d bytes; at most %d can be sent to a newcomer; start a new session", len(before.Preparation), MaxPreparation)
 	}
 	party.before, party.origin, party.preparation = &before, before.Origin, before.Preparation
 	party.holders = union(before.Holders, party.parties())
 	return party, nil
 }
 
-// Prepare prepares the rows with the epoch's preparation, a [Standing]'s, and reports whether they
-// lie on a grid. It is a pure function. An error marked as bad input is about the newcomer's own
-// rows; any other error is about the preparation.
+// Prepare prepares the newcomer's rows with the epoch's preparation, and reports whether they lie
+// on a grid. The preparation is [EpochState].Preparation. It is a pure function. An error marked as
+// bad input is about the newcomer's own rows; any other error is about the preparation.
 type Prepare func(preparation []byte) (rows linalg.Rows, grid bool, err error)
 
-// NewLateParty returns the machine of a party that joins an epoch: it receives the seed from the
-// leader after every party that has it has consented. prepare is called when the preparation
+// NewLateParty returns the machine of a party that joins an epoch late. The leader sends it the
+// seed after every party with the seed has consented. prepare is called when the preparation
 // arrives. Before that, the rows of in must only have their final number and serve to detect
-// changed rows. With a nil prepare, they are ready and there is no preparation.
+// changed rows. If prepare is nil, the rows of in are encoded as they are.
 func NewLateParty(s protocol.Setup, p Params, in Input, prepare Prepare) (*Party, error) {
 	if s.Session.Parent == (protocol.SessionID{}) {
-		return nil, errors.New("okra: a newcomer's session names the session that it continues as its parent")
+		return nil, errors.New("okra: the session has no parent; a newcomer's session must name the session that it continues")
 	}
 	if s.Session.RoleOf(s.Self) == protocol.RoleLeader {
-		return nil, errors.New("okra: a newcomer cannot lead, because the leader has the epoch's seed; put another party first")
+		return nil, errors.New("okra: the newcomer is the session's leader, but the leader must have the epoch's seed; put another party first")
 	}
 	party, err := newParty(s, p, in)
 	if err == nil && prepare == nil {
@@ -192,12 +194,13 @@ func (p *Party) welcome() (protocol.Effects, error) {
 	return p.begin(p.before.Seed, sends)
 }
 
-// mismatch reports that the leader's rows have another width.
+// mismatch returns the error of a party whose rows have another number of features than the
+// leader's.
 func (p *Party) mismatch(leader string, features int) error {
 	return &MismatchError{
 		Parties: []string{p.setup.Self},
 		Detail:  fmt.Sprintf("%s (the leader) has rows of %d features, %s has rows of %d; agree on the columns", leader, features, p.setup.Self, p.features),
-		public:  fmt.Sprintf("%s and %s (the leader) have different numbers of features, which %s's log tells; agree on the columns", p.setup.Self, leader, p.setup.Self),
+		public:  fmt.Sprintf("%s and %s (the leader) have different numbers of features; see %s's log for the numbers, and agree on the columns", p.setup.Self, leader, p.setup.Self),
 	}
 }
 
@@ -241,7 +244,7 @@ func decodeWelcome(body []byte) (b welcome, err error) {
 	b.holders = r.Strings(protocol.MaxMembers, protocol.MaxNameBytes)
 	b.preparation = r.Bytes32(MaxPreparation)
 	if r.Err() == nil && (b.features < 1 || b.features > MaxFeatures) {
-		r.Fail(fmt.Errorf("%d features; 1 to %d are possible", b.features, MaxFeatures))
+		r.Fail(fmt.Errorf("the leader's rows have %d features; 1 to %d are allowed", b.features, MaxFeatures))
 	}
 	return b, r.Close("okra: welcome")
 }
@@ -249,8 +252,8 @@ func decodeWelcome(body []byte) (b welcome, err error) {
 // confirm is an announcement in a continued session. It may announce no rows.
 type confirm struct {
 	announce
-	kept int    // rows of earlier sessions
-	sent Digest // of these
+	kept int    // number of the party's rows in earlier sessions
+	sent Digest // hash of the data sent in earlier sessions
 }
 
 func (p *Party) confirm(a announce) confirm {

@@ -246,10 +246,10 @@ func TestConfirmationsThatDiffer(t *testing.T) {
 		change func(*EpochState)
 		want   string
 	}{
-		"other rows":  {func(s *EpochState) { s.Sent[0] ^= 1 }, "okra: east's confirmation is of other rows than the kept ones; start a new session"},
-		"more rows":   {func(s *EpochState) { s.Rows++ }, "okra: east's confirmation is of 3 rows, and 2 are kept; continue with the parties as they were, or start a new session"},
-		"a seed more": {func(s *EpochState) { s.Origin[0] ^= 1 }, "okra: east's encoding parameters differ from the earlier session's: other features, seed or settings"},
-		"no labels":   {func(s *EpochState) { s.Labels = false }, "okra: east's new rows have labels and the kept ones have none, or the other way round"},
+		"other rows":  {func(s *EpochState) { s.Sent[0] ^= 1 }, "okra: east's confirmation does not match the rows that the server has kept; start a new session"},
+		"more rows":   {func(s *EpochState) { s.Rows++ }, "okra: east's confirmation covers 3 rows, but the server has kept 2; continue with the same parties, or start a new session"},
+		"a seed more": {func(s *EpochState) { s.Origin[0] ^= 1 }, "okra: east's encoding parameters differ from the earlier session's: features, seed or settings are not the same"},
+		"no labels":   {func(s *EpochState) { s.Labels = false }, "okra: east's new rows and kept rows do not agree on labels: either all rows have labels or none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			first, in := small(t)
@@ -279,7 +279,7 @@ func TestLeaderWithAnotherSeed(t *testing.T) {
 		return []protocol.Message{m}
 	}
 	o := run(t, cfg)
-	o.wantEnd(t, "hub", "okra: south's encoding parameters differ from the earlier session's: other features, seed or settings")
+	o.wantEnd(t, "hub", "okra: south's encoding parameters differ from the earlier session's: features, seed or settings are not the same")
 	for _, m := range o.sent {
 		if m.Kind == kindRows || m.Kind == kindLabels {
 			t.Errorf("%v travels", m.Header)

@@ -8,13 +8,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// core is the common state of all machines of this package.
+// core holds the state that all machines of this package have in common.
 type core struct {
 	setup protocol.Setup
 	life  protocol.Life
 }
 
-// newCore checks the conditions of every constructor.
+// newCore checks the session and its members for every constructor.
 func newCore(s protocol.Setup, p Params, roles ...protocol.Role) (core, error) {
 	if err := s.Check(Name, Version, roles...); err != nil {
 		return core{}, err
@@ -23,9 +23,9 @@ func newCore(s protocol.Setup, p Params, roles ...protocol.Role) (core, error) {
 	case !bytes.Equal(d.Params, p.Encode()):
 		return core{}, errors.New("okra: the parameters differ from the session's descriptor")
 	case len(d.With(protocol.RoleServer)) != 1:
-		return core{}, fmt.Errorf("okra: a session has one server, not %d", len(d.With(protocol.RoleServer)))
+		return core{}, fmt.Errorf("okra: the session has %d servers; exactly one is required", len(d.With(protocol.RoleServer)))
 	case len(d.With(protocol.RoleServer, protocol.RoleLeader, protocol.RoleParty)) != len(d.Members):
-		return core{}, errors.New("okra: a member is neither server nor leader nor party")
+		return core{}, errors.New("okra: a member's role is not server, leader or party")
 	}
 	return core{setup: s}, nil
 }
@@ -37,28 +37,28 @@ func (d *core) parties() []string {
 	return d.setup.Session.With(protocol.RoleLeader, protocol.RoleParty)
 }
 
-// once refuses numbered messages, since no kind here is sent twice.
+// once refuses a message with a sequence number, because a member sends each kind only once.
 func once(m protocol.Message) error {
 	if m.Sequence != 0 {
-		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("sequence %d of %s, which is sent once", m.Sequence, m.Kind))
+		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("sequence number is %d; a message %s is sent once, with sequence number 0", m.Sequence, m.Kind))
 	}
 	return nil
 }
 
-// whole refuses parts of messages that are sent whole.
+// whole refuses a chunk of a message that must be sent as a whole.
 func whole(m protocol.Message) error {
 	if m.Chunk != 0 || m.Chunks != 1 {
-		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of %d of %s, which travels whole", m.Chunk, m.Chunks, m.Kind))
+		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of %d arrived; a message %s must be sent whole", m.Chunk, m.Chunks, m.Kind))
 	}
 	return nil
 }
 
-// MismatchError reports that members bring features, settings or seeds that do not match. No member
+// MismatchError reports that the features, settings or seeds of members do not match. No member
 // need have misbehaved; the operators have to agree. It matches [protocol.ErrInput].
 type MismatchError struct {
-	Parties []string // whose data or settings differ from the leader's
+	Parties []string // the members whose data or settings differ from the leader's
 	Detail  string
-	public  string // Detail for the server, without the number of features
+	public  string // the text for the server: Detail without the number of features
 }
 
 func (e *MismatchError) Error() string { return "okra: " + e.Detail }
@@ -75,8 +75,8 @@ func (e *MismatchError) Public() string {
 // Is reports whether target is [protocol.ErrInput].
 func (e *MismatchError) Is(target error) bool { return target == protocol.ErrInput }
 
-// silent blames the members that did not send a message in time: the first as the blamed party,
-// because callers look it up, and the others in the text.
+// silent returns an error for the members that did not send a message in time. The first is the
+// blamed party, which callers look up; the text names the others.
 func silent(names []string, what string) error {
 	err := fmt.Errorf("okra: %s did not come in time", what)
 	if others := names[1:]; len(others) > 0 {

@@ -11,7 +11,7 @@
 //
 //	1 Seed      leader -> parties   the epoch's seed, sealed end to end; never to the server
 //	2 Announce  party  -> server    rows and width to come; a tag that is equal for equal settings
-//	  Grant     server -> parties   all announcements go together: rows may come
+//	  Grant     server -> parties   all announcements agree: parties may send rows
 //	3 Rows      party  -> server    encoded rows, labels, held-out flags; in chunks
 //	4 Receipt   server -> parties   the total number of rows; all end
 //
@@ -33,9 +33,9 @@
 //
 // A later session continues under the same seed: parties join late, bring more rows, or withdraw.
 // Its descriptor names the session before as its parent. The server starts from its [Base], parties
-// from their [Standing].
+// from their [EpochState].
 //
-//	1 Consent  party  -> leader    who has the seed agrees that the newcomers get it
+//	1 Consent  party  -> leader    a party with the seed agrees that newcomers get it
 //	  Welcome  leader -> newcomers the epoch's seed, after the last consent
 //	2 Confirm  party  -> server    the number and the hash of the rows sent before; rows to come
 //	  Grant    server -> parties   to those that bring rows
@@ -46,7 +46,7 @@
 // session's parties, and a product does not depend on the other rows. So the Gram matrix, the
 // encoded rows and the labels equal, bit for bit, the results of a session in which all parties
 // send all their rows under the same seed. Rows of former members are ignored. [Base.Emptied] and
-// [Standing.Emptied] lead to such a session, for comparison.
+// [EpochState.Emptied] lead to such a session, for comparison.
 //
 // A party that leaves keeps the seed, and its rows were multiplied with everybody's. A newcomer
 // holds the seed like the others: together with the server it reads all rows, including kept ones.

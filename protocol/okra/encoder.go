@@ -30,41 +30,42 @@ func (Seed) String() string { return "okra.Seed(secret)" }
 // GoString keeps the seed out of logs.
 func (Seed) GoString() string { return "okra.Seed(secret)" }
 
-// Encoder is a linear isometry from f features to Width() = f+k coordinates: inner products of
+// Encoder is a linear isometry from f features to Width() = f+k coordinates. Inner products of
 // encoded rows equal the rows' inner products (Theorem 3.1 of the paper). It is a function of
-// parameters, seed, f and k, and safe for concurrent use; encoder flake only after its first
+// parameters, seed, f and k. It is safe for concurrent use; encoder flake only after its first
 // encoding.
 //
-// Frames must be equal for all parties: for isometries A, B with A^T B = I, |A-B|^2 = 0. So "each
-// party's own frames" in the paper must mean one shared seed.
+// All parties must have the same isometry: if A^T B = I holds for two isometries, then A = B. So
+// "each party's own frames" in the paper must mean one shared seed.
 type Encoder interface {
-	// Width returns f+k.
+	// Width returns f+k, the number of coordinates of an encoded row.
 	Width() int
 	// Encode sets row i of dst, n x (f+k), to the encoding of row i of src, n x f, on all cores.
 	// They must not overlap. Rows are encoded together for speed only: a row's encoding does not
 	// depend on the others.
 	Encode(dst, src linalg.Matrix[float64])
-	// panel returns how many rows are encoded together in a session: enough to make the cost of
-	// common draws small.
+	// panel returns how many rows a session encodes together. They are enough to make the cost of
+	// common random draws small for each row.
 	panel() int
-	// pieces returns the number of pieces of about pieceTime in the encoding of n rows. Piece
-	// computes one of them; all of them, in order, make up Encode.
+	// pieces returns the number of pieces, each of about pieceTime, that the encoding of n rows
+	// takes. piece computes one piece; all pieces in order give the result of Encode.
 	pieces(rows int) int
 	piece(dst, src linalg.Matrix[float64], i int)
 }
 
-// preparer is an Encoder with a long computation before the first rows.
+// preparer is an Encoder that needs a long computation before it encodes the first rows.
 type preparer interface {
-	// prepare computes a piece of it, and reports whether it was the last.
+	// prepare computes a piece of this computation and reports whether the piece was the last.
 	prepare() bool
 }
 
-// pieceTime is the time of a piece on one core, in nanoseconds: half a step, so that a busy machine
-// stays near the 100 ms of a step. Encoders estimate it from costs measured on one core of a 2020s
-// server. The estimates depend on shapes alone, so a replay takes the same steps.
+// pieceTime is the target time of a piece on one core, in nanoseconds. It is half the 100 ms of a
+// step, so that a busy machine still takes only about 100 ms. Encoders estimate it from costs
+// measured on one core of a 2020s server. The estimates depend on shapes alone, so a replay takes
+// the same steps.
 const pieceTime = 50e6
 
-// encode computes all pieces.
+// encode encodes the rows of src into dst, piece by piece.
 func encode(e Encoder, dst, src linalg.Matrix[float64]) {
 	if src.Rows == 0 {
 		return
@@ -104,8 +105,8 @@ func NewEncoder(p Params, epoch Seed, f, k int) (Encoder, error) {
 	return newHadamard(p.stream(epoch, f, k)(), p.spec.Rounds, f, k), nil
 }
 
-// isWide reports whether rows are encoded interleaved: rows that do not fit the cache and can be cut
-// into parts, as rows of all widths that Padding returns can.
+// isWide reports whether rows are encoded eight at a time, interleaved. This applies to rows that
+// do not fit the cache and can be cut into parts. Padding makes all wide rows divisible.
 func isWide(width, window int) bool {
 	return width > direct && width <= widest && width%part == 0 && window%part == 0
 }
@@ -127,7 +128,8 @@ func newHadamard(s *prg.Stream, rounds, f, k int) *hadamard {
 	return h
 }
 
-// stream returns a function that makes this encoder's stream; each worker makes its own and seeks.
+// stream returns a function that makes the encoder's random stream. Each worker makes its own
+// stream and seeks in it.
 func (p Params) stream(epoch Seed, f, k int) func() *prg.Stream {
 	var w wire.Writer
 	w.Uint32(uint32(f))
@@ -138,20 +140,21 @@ func (p Params) stream(epoch Seed, f, k int) func() *prg.Stream {
 func (p Params) fits(f, k int) error {
 	switch {
 	case p == Params{}:
-		return fmt.Errorf("okra: parameters that NewParams did not make")
+		return fmt.Errorf("okra: the parameters are empty; make them with NewParams")
 	case f < 1 || k < 0 || f > MaxFeatures || k > MaxFeatures:
-		return fmt.Errorf("okra: %d features and %d extra dimensions; at most %d of each", f, k, MaxFeatures)
+		return fmt.Errorf("okra: rows have %d features and %d extra dimensions; at most %d of each are allowed", f, k, MaxFeatures)
 	case p.spec.Encoder == Haar && f+k > MaxHaarWidth:
-		return fmt.Errorf("okra: encoder haar costs (f+k)^2 for each row and takes at most %d coordinates, not %d; use encoder: hadamard", MaxHaarWidth, f+k)
+		return fmt.Errorf("okra: encoder haar, whose cost is quadratic in the width, takes at most %d coordinates, not %d; use encoder: hadamard", MaxHaarWidth, f+k)
 	case p.spec.Encoder == Flake && f > MaxFlakeFeatures:
-		return fmt.Errorf("okra: encoder flake multiplies matrices as wide as the rows, at a cost cubic in the features, and takes at most %d of them, not %d; use protocol okra", MaxFlakeFeatures, f)
+		return fmt.Errorf("okra: encoder flake, whose cost is cubic in the number of features, takes at most %d features, not %d; use protocol okra", MaxFlakeFeatures, f)
 	}
 	return nil
 }
 
-// Padding returns k for f features, f >= 1: the encoded width f+k is the smallest (8+i) 2^e, i =
-// 0..7, with k at least 64 and at least 2 % of f. It hides f for parties with fewer rows than
-// features, but only within the bucket.
+// Padding returns k, the number of coordinates that an encoder adds to f features, f >= 1. The
+// encoded width f+k is the smallest number of the form (8+i) 2^e, i = 0..7, for which k is at least
+// 64 and at least 2 % of f. While rows are fewer than features, the server learns only that f is
+// one of the numbers with the same width.
 func Padding(f int) int {
 	least := f + max(64, (f+49)/50)
 	step := 1 << max(0, bits.Len(uint(least-1))-4)

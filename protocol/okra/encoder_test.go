@@ -176,12 +176,12 @@ func TestNewEncoderRefuses(t *testing.T) {
 		f, k int
 		want string
 	}{
-		{Params{}, 10, 64, "okra: parameters that NewParams did not make"},
-		{good, 0, 64, "okra: 0 features and 64 extra dimensions; at most 4194304 of each"},
-		{good, 1, -1, "okra: 1 features and -1 extra dimensions; at most 4194304 of each"},
-		{good, MaxFeatures + 1, 64, "okra: 4194305 features and 64 extra dimensions; at most 4194304 of each"},
-		{mustParams(t, Spec{Encoder: Haar}), 8192, 1, "okra: encoder haar costs (f+k)^2 for each row and takes at most 8192 coordinates, not 8193; use encoder: hadamard"},
-		{mustParams(t, Spec{Encoder: Flake}), 8193, 64, "okra: encoder flake multiplies matrices as wide as the rows, at a cost cubic in the features, and takes at most 8192 of them, not 8193; use protocol okra"},
+		{Params{}, 10, 64, "okra: the parameters are empty; make them with NewParams"},
+		{good, 0, 64, "okra: rows have 0 features and 64 extra dimensions; at most 4194304 of each are allowed"},
+		{good, 1, -1, "okra: rows have 1 features and -1 extra dimensions; at most 4194304 of each are allowed"},
+		{good, MaxFeatures + 1, 64, "okra: rows have 4194305 features and 64 extra dimensions; at most 4194304 of each are allowed"},
+		{mustParams(t, Spec{Encoder: Haar}), 8192, 1, "okra: encoder haar, whose cost is quadratic in the width, takes at most 8192 coordinates, not 8193; use encoder: hadamard"},
+		{mustParams(t, Spec{Encoder: Flake}), 8193, 64, "okra: encoder flake, whose cost is cubic in the number of features, takes at most 8192 features, not 8193; use protocol okra"},
 	} {
 		if _, err := NewEncoder(c.p, Seed{}, c.f, c.k); err == nil || err.Error() != c.want {
 			t.Errorf("f = %d, k = %d: %v, want %s", c.f, c.k, err, c.want)

@@ -18,7 +18,7 @@ func TestDifferentWidthsEndTheOddParty(t *testing.T) {
 	if !errors.As(w.end("south"), &mismatch) {
 		t.Fatalf("%T, want a MismatchError", w.end("south"))
 	}
-	const public = "okra: south and north (the leader) have different numbers of features, which south's log tells; agree on the columns"
+	const public = "okra: south and north (the leader) have different numbers of features; see south's log for the numbers, and agree on the columns"
 	if !errors.Is(mismatch, protocol.ErrInput) || mismatch.Public() != public {
 		t.Errorf("the server is told %q, want %q", mismatch.Public(), public)
 	}
@@ -38,17 +38,17 @@ func TestServerComparesAnnouncements(t *testing.T) {
 		want  string
 	}{
 		{"tag", map[string]bool{"south": true}, func(a *announce) { a.tag[31] ^= 1 },
-			"okra: south's encoding parameters differ from the leader's (north): other features, seed or settings"},
+			"okra: south's encoding parameters differ from those of the leader (north): features, seed or settings are not the same"},
 		{"tags", map[string]bool{"south": true, "east": true}, func(a *announce) { a.tag[0] ^= 1 },
-			"okra: south and east's encoding parameters differ from the leader's (north): other features, seed or settings"},
+			"okra: south and east's encoding parameters differ from those of the leader (north): features, seed or settings are not the same"},
 		{"width", map[string]bool{"east": true}, func(a *announce) { a.width += 8 },
-			"okra: east's encoding parameters differ from the leader's (north): other features, seed or settings"},
+			"okra: east's encoding parameters differ from those of the leader (north): features, seed or settings are not the same"},
 		{"labels", map[string]bool{"east": true}, func(a *announce) { a.labelled = false },
 			"okra: east and the leader (north) do not agree on whether rows have labels"},
 		{"rows", map[string]bool{"east": true}, func(a *announce) { a.rows = 1 << 21 },
-			"okra: 2097158 rows are announced, this server takes 1048576; bring fewer"},
+			"okra: the parties announce 2097158 rows, but this server takes at most 1048576; bring fewer"},
 		{"bytes", map[string]bool{"east": true}, func(a *announce) { a.rows = 1 << 19 },
-			"okra: 524294 rows of 72 encoded numbers need 2048.2 GiB with their Gram matrix, this server takes 8.0; bring fewer"},
+			"okra: 524294 rows of 72 encoded numbers need 2048.2 GiB with their Gram matrix, but this server allows 8.0 GiB; bring fewer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := training(t, Spec{}, share(randomRows("compare", 8, 5), 3, 3, 2)...)

@@ -7,34 +7,34 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// flake is the encoder of FLAKE (Hannemann et al.), the protocol before OKRA. Its paper
-// multiplies rows by L (N N^T)^{1/2} for a secret (f+k) x f matrix N with the left inverse L.
-// With N = U S V^T that is V U^T, the transpose of N's polar factor, so FLAKE is OKRA with one
-// dense block. The polar factor is made here without any decomposition, by products of matrices:
-// about 35 f^2 (f+k) multiply-adds before the first row, and f (f+k) for each row.
+// flake is the encoder of FLAKE (Hannemann et al.), the protocol that preceded OKRA. Its paper
+// multiplies rows by L (N N^T)^{1/2} for a secret (f+k) x f matrix N with the left inverse L. With
+// N = U S V^T that is V U^T, the transpose of N's polar factor, so FLAKE is OKRA with one dense
+// block. The polar factor is made here without any decomposition, by products of matrices: about 35
+// f^2 (f+k) multiply-adds before the first row, and f (f+k) for each row.
 //
 // The paper draws entries uniformly from [0, 1). Their mean is a publicly known direction, so the
 // sum of an encoded row reveals the sum of its features. Mode hardened draws Gaussians, whose polar
 // factor is uniformly random, like encoder haar.
 type flake struct {
 	f, width int
-	normal   bool // Gaussian entries
+	normal   bool // the entries of N are Gaussian, as in mode hardened
 	stream   func() *prg.Stream
 
-	attempt int                    // matrices refused so far
-	left    []func()               // pieces of the preparation, the next first
-	mask    linalg.Matrix[float64] // f x width: N transposed, in the end its polar factor transposed
-	step    linalg.Matrix[float64] // f x f: the factor of an iteration
-	off     float64                // distance from orthonormal before the last iteration
+	attempt int                    // number of matrices N that were refused so far
+	left    []func()               // the remaining pieces of the preparation, in order
+	mask    linalg.Matrix[float64] // f x width: first N transposed, after the iterations the transpose of N's polar factor
+	step    linalg.Matrix[float64] // f x f: the factor by which an iteration multiplies the mask
+	off     float64                // how far the mask was from orthonormal before the last iteration
 	ready   bool
 }
 
 const (
-	// pieceWork is the number of multiply-adds of a piece.
+	// pieceWork is the number of multiply-adds that a piece may take.
 	pieceWork = 4e8
 	// pieceDraws is the number of entries that a piece draws, at 12 ns each.
 	pieceDraws = 4 << 20
-	// nearly is the distance from orthonormal that one more iteration removes.
+	// nearly is the largest distance from orthonormal that a single iteration removes.
 	nearly = 1e-7
 )
 
@@ -65,7 +65,8 @@ func (e *flake) prepare() bool {
 	return true
 }
 
-// begin lists the pieces: drawing, and for each iteration the factor and the product.
+// begin lists the pieces of the preparation: drawing the matrix, and for each iteration the factor
+// and the product.
 func (e *flake) begin() {
 	e.mask, e.step = linalg.New[float64](e.f, e.width), linalg.New[float64](e.f, e.f)
 	least, most := e.bounds()
@@ -77,7 +78,7 @@ func (e *flake) begin() {
 	}
 }
 
-// list adds pieces that process n items, each at a time.
+// list adds pieces that process n items; a piece processes at most each items.
 func (e *flake) list(n, each int, do func(lo, hi int)) {
 	each = max(1, each)
 	for lo := 0; lo < n; lo += each {
@@ -85,9 +86,9 @@ func (e *flake) list(n, each int, do func(lo, hi int)) {
 	}
 }
 
-// bounds returns bounds on the singular values of nearly every possible N: a quarter of the least
-// likely value, and the greatest (Davidson and Szarek, Handbook of the Geometry of Banach Spaces 1,
-// 2001; a square matrix has a least one of about 1/sqrt(f)).
+// bounds returns a lower and an upper bound that the singular values of nearly every N respect. The
+// lower bound is a quarter of the expected smallest singular value (Davidson and Szarek, Handbook
+// of the Geometry of Banach Spaces 1, 2001), which is about 1/sqrt(f) for a square matrix.
 func (e *flake) bounds() (least, most float64) {
 	f, w := math.Sqrt(float64(e.f)), math.Sqrt(float64(e.width))
 	least, most = max(w-f, .5/w)/4, w+f+10
@@ -98,9 +99,10 @@ func (e *flake) bounds() (least, most float64) {
 	return least * deviation, most*deviation + f*w/2
 }
 
-// scalesFrom returns the scales s of the iterations X <- s X (3 I - s^2 X^T X) / 2 which bring
-// singular values between l and 1 to 1. Each is the best for the interval that the one before
-// leaves (Chen and Chow, 2014); without them small values would grow by half only.
+// scalesFrom returns the scale s of each iteration X <- s X (3 I - s^2 X^T X) / 2. The iterations
+// bring singular values between l and 1 to 1. Each scale is the best for the interval that the
+// previous iteration leaves (Chen and Chow, 2014). Without scales, small singular values would only
+// grow by half in each iteration.
 func scalesFrom(l float64) (scales []float64) {
 	for l < 1-1e-9 {
 		s := math.Sqrt(3 / (1 + l + l*l))
@@ -110,7 +112,7 @@ func scalesFrom(l float64) (scales []float64) {
 	return append(scales, 1)
 }
 
-// draw fills rows of the mask with entries of N.
+// draw fills rows first to end-1 of the mask with random entries of N, times scale.
 func (e *flake) draw(first, end int, scale float64) {
 	linalg.For(end-first, 4, func(lo, hi int) {
 		s := e.stream()
@@ -135,8 +137,8 @@ func (e *flake) fill(s *prg.Stream, row []float64) {
 	}
 }
 
-// factor sets rows lo to hi-1 of s (3 I - s^2 X^T X) / 2, and the columns of these numbers, up to
-// the diagonal.
+// factor computes rows lo to hi-1 of the symmetric factor s (3 I - s^2 X^T X) / 2. It computes them
+// up to the diagonal and copies them to the columns.
 func (e *flake) factor(lo, hi int, s float64) {
 	if lo == 0 {
 		e.off = 0
@@ -165,15 +167,16 @@ func (e *flake) iterate(lo, hi int) {
 	})
 }
 
-// pieces are ranges of coordinates. Turning the mask costs as much as 16 rows.
+// pieces returns the number of pieces; each piece computes a range of coordinates of all rows.
+// Transposing the mask costs as much as encoding 16 rows.
 func (e *flake) pieces(rows int) int { return (e.width-1)/e.coordinates(rows) + 1 }
 
-// coordinates returns the number of coordinates of a piece.
+// coordinates returns how many coordinates a piece computes.
 func (e *flake) coordinates(rows int) int {
 	return max(1, int(pieceWork/(float64(rows+16)*float64(e.f))))
 }
 
-// Encode computes the mask first if necessary.
+// Encode encodes all rows. It first computes the mask if that has not been done.
 func (e *flake) Encode(dst, src linalg.Matrix[float64]) {
 	for !e.ready && !e.prepare() {
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Round 4, Receipt: the server multiplies the encoded rows (Theorem 3.1 of the paper), sends every
-// party the total number of rows, and ends. A party ends only then, so that no state is destroyed
-// before the server has everything.
+// Round 4, Receipt: the server computes the Gram matrix of the encoded rows, sends every party the
+// total number of rows, and ends. A party ends only when it has the receipt, so that it destroys no
+// state before the server has all rows.
 const (
 	roundReceipt = 4
 	kindReceipt  = "Receipt"
@@ -24,13 +24,13 @@ func decodeReceipt(body []byte) (uint64, error) {
 	return rows, r.Close("okra: receipt")
 }
 
-// The shape of the server's work: tiles of the Gram matrix, panels of rows times panels of rows,
-// and each tile in slices of coordinates, so that a step stays near 100 ms for every width. Slices
-// are added in order.
+// The server computes the Gram matrix tile by tile. A tile has the products of two panels of rows
+// and is summed over slices of coordinates, in order, so that a step stays near 100 ms for every
+// width.
 const (
 	panelRows  = 512
 	sliceWidth = 2048
-	stepWork   = panelRows * panelRows * sliceWidth // multiply-adds
+	stepWork   = panelRows * panelRows * sliceWidth // multiply-adds of one step
 )
 
 // assembly is a linear Gram matrix under construction.
@@ -38,15 +38,16 @@ type assembly struct {
 	rows  store
 	width int
 	gram  linalg.Matrix[float64]
-	tiles []tile // not yet complete
+	tiles []tile // the tiles not yet complete
 	total int
 	// products counts the computed inner products, one for each pair of rows.
 	products int64
-	lo       int // first coordinate that the first tile lacks
+	lo       int // first coordinate that the first tile does not yet include
 	part     []float64
 }
 
-// assemble begins the Gram matrix: it copies the kept products, and plans the products of new rows.
+// assemble returns a new Gram matrix with the kept products copied and the products of new rows
+// planned.
 func (s *Server) assemble() *assembly {
 	spans := []stretch{{0, s.total, true}}
 	if s.base != nil {
@@ -65,8 +66,8 @@ type stretch struct {
 	fresh  bool
 }
 
-// newAssembly plans the products of new rows with all rows. The choice of tiles does not change a
-// bit of the result: each product is a sum over the coordinates in one order.
+// newAssembly plans the products of new rows with all rows. The choice of tiles does not change the
+// result, because each product is summed over the coordinates in the same order.
 func newAssembly(s store, spans []stretch, width int) *assembly {
 	var panels []stretch
 	for _, p := range spans {
@@ -88,7 +89,8 @@ func newAssembly(s store, spans []stretch, width int) *assembly {
 	return a
 }
 
-// pairs counts the pairs of rows of a tile, which is symmetric on the diagonal.
+// pairs returns the number of pairs of rows in a tile. A tile on the diagonal is symmetric, and
+// each of its pairs counts once.
 func (t tile) pairs() int64 {
 	rows, cols := int64(t.iEnd-t.i), int64(t.jEnd-t.j)
 	if t.i == t.j {
@@ -97,7 +99,7 @@ func (t tile) pairs() int64 {
 	return rows * cols
 }
 
-// stretches returns the ranges of kept and of new rows, in order.
+// stretches returns the ranges of kept rows and of new rows, in the order of the matrix.
 func (s *Server) stretches() (spans []stretch) {
 	for _, from := range s.sources {
 		for _, run := range []stretch{{from.first, from.fresh(), false}, {from.fresh(), from.end(), true}} {
@@ -109,7 +111,7 @@ func (s *Server) stretches() (spans []stretch) {
 	return spans
 }
 
-// keepGram copies the products of kept rows.
+// keepGram copies the inner products of kept rows from the base to gram.
 func (s *Server) keepGram(gram linalg.Matrix[float64]) {
 	for _, down := range s.sources {
 		for _, across := range s.sources {
@@ -121,7 +123,7 @@ func (s *Server) keepGram(gram linalg.Matrix[float64]) {
 	}
 }
 
-// step computes slices until about stepWork is done.
+// step adds slices to the tiles until about stepWork multiply-adds are done.
 func (a *assembly) step() {
 	for work := 0; len(a.tiles) > 0 && work < stepWork; {
 		t := a.tiles[0]
@@ -137,7 +139,7 @@ func (a *assembly) step() {
 
 func (a *assembly) done() bool { return len(a.tiles) == 0 }
 
-// slice adds the coordinates from a.lo to hi-1 to tile t.
+// slice adds the products over the coordinates a.lo to hi-1 to tile t.
 func (a *assembly) slice(t tile, hi int) {
 	dst := columns(a.gram.Panel(t.i, t.iEnd), t.j, t.jEnd)
 	if a.lo == 0 {
@@ -154,7 +156,7 @@ func (a *assembly) slice(t tile, hi int) {
 	}
 }
 
-// mirror copies t to the other side of the diagonal.
+// mirror copies the complete tile t to its transposed place across the diagonal.
 func (a *assembly) mirror(t tile) {
 	if t.i == t.j {
 		return
@@ -172,14 +174,14 @@ func (a *assembly) progress() protocol.Progress {
 
 // store holds encoded rows in the wire's precision and multiplies them in float64.
 type store interface {
-	// put copies the numbers of a chunk's body to s, moved down by first rows. It refuses numbers
-	// that no encoder produces, and then writes nothing.
+	// put stores the numbers of a chunk's body at the rows first+s.row on and the columns of s. If
+	// a number is too large for any encoder, put returns an error and stores nothing.
 	put(s span, first int, body []byte) error
-	// rows returns all rows.
+	// rows returns all stored rows.
 	rows() linalg.Rows
-	// take copies rows lo to hi-1 of another store of the same shape to the rows from at on.
+	// take copies rows lo to hi-1 of another store with the same width to the rows from at on.
 	take(at int, from store, lo, hi int)
-	// write appends rows lo to hi-1 to w in wire format.
+	// write appends rows lo to hi-1, in wire format, to w.
 	write(w *wire.Writer, lo, hi int)
 	// gram sets dst to the inner products of rows i to iEnd-1 with rows j to
 	// jEnd-1 over the coordinates from lo to hi-1.
@@ -196,10 +198,10 @@ func newStore(rows, width, word int) store {
 	return &table[float32]{m: linalg.New[float32](rows, width), read: (*wire.Reader).Float32s, append: (*wire.Writer).Float32s, multiply: linalg.MulTransBWide, square: linalg.SyrkWide}
 }
 
-// table is a store of numbers T.
+// table is a store that holds its numbers in type T.
 type table[T linalg.Float] struct {
 	m        linalg.Matrix[T]
-	scratch  []T // of the chunk that put reads, reused
+	scratch  []T // buffer for the chunk that put reads; reused
 	read     func(*wire.Reader, []T)
 	append   func(*wire.Writer, []T)
 	multiply func(dst linalg.Matrix[float64], a, b linalg.Matrix[T])
@@ -215,8 +217,8 @@ func (t *table[T]) put(s span, first int, body []byte) error {
 		return err
 	}
 	for i, v := range numbers {
-		if !(math.Abs(float64(v)) <= maxEncoded) { // false for NaN
-			return fmt.Errorf("okra: rows: row %d, coordinate %d: %v", s.row+i/s.cols, s.col+i%s.cols, v)
+		if !(math.Abs(float64(v)) <= maxEncoded) { // the comparison is false for NaN
+			return fmt.Errorf("okra: rows: row %d, coordinate %d is %v; encoded numbers are finite and at most 1e19", s.row+i/s.cols, s.col+i%s.cols, v)
 		}
 	}
 	for i := range s.rows {

@@ -7,10 +7,12 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// hadamard is Mercer's default encoder: rounds of [permute, change signs, FWHT of the first
-// 2^floor(log2 width) coordinates, change signs, FWHT of as many last ones], and a last permutation
-// with signs. The two windows overlap, so no width needs padding to a power of two; a width that is
-// one has a single window. About 2 rounds (f+k) log2(f+k) additions a row.
+// hadamard is Mercer's default encoder: rounds of permutations, sign changes and fast
+// Walsh-Hadamard transforms (FWHT). Each round permutes the coordinates and changes signs,
+// transforms the first 2^floor(log2 width) coordinates, changes signs, and transforms as many last
+// coordinates. After the rounds come another permutation and signs. The two windows overlap, so no
+// width needs padding to a power of two; a width that is a power of two has a single window. A row
+// takes about 2 rounds (f+k) log2(f+k) additions.
 //
 // The package comment explains the signs between the windows.
 //
@@ -18,17 +20,18 @@ import (
 // Gram matrix is known, but none is excluded: the encoder is heuristic.
 type hadamard struct {
 	width, window int
-	layers        []layer  // rounds + 1
-	between       [][]int8 // for each round: signs of the last window
+	layers        []layer  // one for each round, and the last permutation with signs
+	between       [][]int8 // for each round, the signs that the last window is multiplied by
 }
 
-// windowOf returns the largest power of two in the width.
+// windowOf returns the largest power of two that is at most width.
 func windowOf(width int) int { return 1 << (bits.Len(uint(width)) - 1) }
 
 func (h *hadamard) Width() int { return h.width }
 
-// panel is one piece, since no draws are shared. A layer and the transforms before it take 0.2 ns
-// for each coordinate and doubling of the width, three times that on a busy machine.
+// panel returns the number of rows that take about pieceTime; rows share no random draws. A layer
+// and the transforms before it take 0.2 ns for each coordinate and doubling of the width, and three
+// times as long on a busy machine.
 func (h *hadamard) panel() int {
 	return max(1, int(pieceTime/(.6*float64(len(h.layers)*h.width*bits.Len(uint(h.width))))))
 }

@@ -5,12 +5,12 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// hbh is a round of encoder hadamard, then uniformly random rotations of each 32 adjacent
-// coordinates, and another round. The rotations put 16 secret numbers for each coordinate between
-// the rounds, whose transform is public. About 4 log2(f+k) additions and 32 multiply-adds for each
-// coordinate of a row, and 16 (f+k) Gaussians for each panel.
+// hbh is an encoder of three stages: a round of encoder hadamard, random rotations of each 32
+// adjacent coordinates, and another round. The rounds use a public transform; the rotations between
+// them add 16 secret numbers for each coordinate. A row takes about 4 log2(f+k) additions and 32
+// multiply-adds for each coordinate, and a panel takes 16 (f+k) Gaussians.
 //
-// Like hadamard it is heuristic.
+// Like encoder hadamard, hbh has no proof of security.
 type hbh struct {
 	width       int
 	first, last *hadamard
@@ -27,18 +27,18 @@ func newHBH(stream func() *prg.Stream, f, k int) *hbh {
 
 func (h *hbh) Width() int { return h.width }
 
-// panel is about four times the number of rows whose rotation costs as much as drawing the
+// panel returns about four times the number of rows whose rotation costs as much as drawing the
 // rotations.
 func (h *hbh) panel() int { return 512 }
 
-// rotations returns the number of rotations.
+// rotations returns the number of rotations that cover all coordinates.
 func (h *hbh) rotations() int { return (h.width + rotated - 1) / rotated }
 
-// transforms returns the number of pieces of a round.
+// transforms returns the number of pieces that a round of transforms takes.
 func (h *hbh) transforms(rows int) int { return (rows + h.first.panel() - 1) / h.first.panel() }
 
-// between returns the number of pieces of the rotations. Drawing and making an entry takes about 7
-// ns, rotating a row .06 for each entry.
+// between returns the number of pieces that the rotations take. Making an entry of a rotation takes
+// about 7 ns, and applying it to a row .06 ns.
 func (h *hbh) between(rows int) int {
 	entries := float64(h.width) * rotated
 	return min(h.rotations(), 1+int(entries*(7+.06*float64(rows))/pieceTime))
@@ -61,14 +61,14 @@ func (h *hbh) piece(dst, src linalg.Matrix[float64], i int) {
 	}
 }
 
-// transform computes a round on some rows.
+// transform applies a round to the i-th panel of rows.
 func (h *hbh) transform(round *hadamard, dst, src linalg.Matrix[float64], i int) {
 	lo := i * round.panel()
 	hi := min(src.Rows, lo+round.panel())
 	round.piece(dst.Panel(lo, hi), src.Panel(lo, hi), 0)
 }
 
-// rotate applies some of the rotations to all rows.
+// rotate applies the rotations first to end-1 to all rows.
 func (h *hbh) rotate(dst linalg.Matrix[float64], first, end int) {
 	linalg.For(end-first, max(1, (end-first)/64), func(lo, hi int) {
 		d := drawer{stream: h.stream()}

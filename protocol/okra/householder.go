@@ -6,30 +6,27 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
-// A random frame is the factor Q of Householder's QR decomposition of a
-// Gaussian matrix, r x c, its columns times the signs of R's diagonal: a
-// uniformly (Haar) distributed r x c matrix with orthonormal columns. The
-// decomposition itself need not be computed: its reflections are the reflections of
-// independent Gaussian vectors of lengths r, r-1, ... (Stewart, SIAM J. Numer.
-// Anal. 17(3), 1980). So Q = H_0 H_1 ... H_{c-1} D [I; 0], where H_j acts on
-// coordinates j to r-1 and D is diagonal with signs, needs no memory: the
-// vectors are drawn when they are applied.
+// A random frame is a uniformly (Haar) distributed r x c matrix with orthonormal columns. It is the
+// factor Q of Householder's QR decomposition of an r x c Gaussian matrix, with its columns times
+// the signs of R's diagonal. The decomposition itself need not be computed: its reflections are the
+// reflections of independent Gaussian vectors of lengths r, r-1, ... (Stewart, SIAM J. Numer. Anal.
+// 17(3), 1980). So Q = H_0 H_1 ... H_{c-1} D [I; 0], where H_j acts on coordinates j to r-1 and D
+// is diagonal with signs, needs no memory: the vectors are drawn when they are applied.
 
-// reflection is H = I - beta v v^T, which maps the Gaussian vector from which it was drawn to -sign
-// |.| e_1.
+// reflection is H = I - beta v v^T. It maps the Gaussian vector g from which it was made to a
+// multiple of the first unit vector: -sign |g| e_1.
 type reflection struct {
 	v    []float64
 	beta float64
-	sign float64 // the entry of D
+	sign float64 // the reflection's entry in the diagonal matrix D
 }
 
-// vectorPlace returns the place of a reflection's vector in the stream: 2^20 blocks of 16 bytes for
-// each vector, far more than the longest needs, and 2^20 vectors for each frame. The place of the
-// first frame is reserved for the integers of encoder block.
+// vectorPlace returns the block of the stream at which a reflection's vector begins. A vector has
+// 2^20 blocks of 16 bytes, far more than the longest needs, and a frame has 2^20 vectors. The place
+// of the first frame is reserved for the integers of encoder block.
 func vectorPlace(frame, j int) uint64 { return uint64(frame+1)<<40 | uint64(j)<<20 }
 
-// drawReflection fills v with the j-th vector of a frame and makes it a
-// reflection.
+// drawReflection draws the j-th Gaussian vector of a frame into v and turns it into a reflection.
 func drawReflection(s *prg.Stream, frame, j int, v []float64) reflection {
 	s.Seek(vectorPlace(frame, j))
 	s.Normals(v)
@@ -39,13 +36,13 @@ func drawReflection(s *prg.Stream, frame, j int, v []float64) reflection {
 		r.sign = 1
 	}
 	if norm > 0 { // a vector of zeros has no direction to reflect
-		r.beta = 1 / (norm * (norm + math.Abs(v[0]))) // 2 / |v|^2 of what v is now made
+		r.beta = 1 / (norm * (norm + math.Abs(v[0]))) // equals 2 / |v|^2 once v[0] has its final value
 	}
 	v[0] -= r.sign * norm
 	return r
 }
 
-// dot returns <x, y>.
+// dot returns the inner product of x and y.
 func dot(x, y []float64) float64 {
 	y = y[:len(x)]
 	var a, b, c, d float64
@@ -62,7 +59,7 @@ func dot(x, y []float64) float64 {
 	return a + b + (c + d)
 }
 
-// axpy adds a y to x.
+// axpy adds a times y to x.
 func axpy(x []float64, a float64, y []float64) {
 	y = y[:len(x)]
 	for i := range x {

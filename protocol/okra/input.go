@@ -11,32 +11,33 @@ import (
 )
 
 const (
-	// MaxValue limits the entries of rows, so that neither encoded values nor their inner products
-	// overflow, on any wire.
+	// MaxValue limits the absolute values in rows, so that neither encoded values nor their inner
+	// products overflow.
 	MaxValue = 1e15
-	// maxEncoded limits the numbers that a server accepts: more than sqrt(MaxFeatures) MaxValue.
+	// maxEncoded is the largest encoded number that a server accepts. It exceeds sqrt(MaxFeatures)
+	// MaxValue, which no encoding of valid rows exceeds.
 	maxEncoded = 1e19
-	// maxLabelBytes limits a label.
+	// maxLabelBytes limits the length of a label.
 	maxLabelBytes = labelled.MaxBytes
 )
 
-// Input is a party's contribution. Others know rows by their positions only, so no field may hold
-// the id of a patient.
+// Input holds a party's rows and their labels. Other members refer to rows by position only, so no
+// field may hold the id of a patient.
 type Input struct {
-	Rows   linalg.Rows // n x f, already scaled; [0, 1] is best
-	Labels []string    // n of 1 to 64 bytes, or nil: none
-	Test   []bool      // n, true for held-out rows; nil: none is
+	Rows   linalg.Rows // n x f, already scaled, preferably to [0, 1]
+	Labels []string    // n labels of 1 to 64 bytes, or nil if the rows have none
+	Test   []bool      // n flags, true for held-out rows; nil if no row is held out
 	Grid   bool        // the values lie on a grid: integers, counts, one-hot, pixels
 	// Kept allows a later session to continue this one: the party records the hash of the data that
-	// it sends. See [Party.Standing].
+	// it sends. See [Party.EpochState].
 	Kept bool
 }
 
 // shape returns the number of rows and of features.
 func (in Input) shape() (rows, features int) { return labelled.Shape(in.Rows) }
 
-// Hash returns the SHA-256 of the canonical encoding of in, for
-// protocol.Start.
+// Hash returns the SHA-256 of the input's canonical encoding, which [protocol.Start] takes as
+// InputHash.
 func (in Input) Hash() [sha256.Size]byte {
 	h := sha256.New()
 	var w wire.Writer
@@ -62,9 +63,9 @@ func (in Input) validate() error {
 	n, f := in.shape()
 	switch {
 	case n < 1 || n > maxRows:
-		return fmt.Errorf("okra: %d rows; a party brings 1 to %d", n, maxRows)
+		return fmt.Errorf("okra: the input has %d rows; 1 to %d are allowed", n, maxRows)
 	case f < 1 || f > MaxFeatures:
-		return fmt.Errorf("okra: rows of %d features; 1 to %d are possible", f, MaxFeatures)
+		return fmt.Errorf("okra: the rows have %d features; 1 to %d are allowed", f, MaxFeatures)
 	}
 	if err := labelled.Check("okra: ", in.Rows, in.Labels, in.Test); err != nil {
 		return err
@@ -74,7 +75,7 @@ func (in Input) validate() error {
 
 func validateRows(rows linalg.Rows) error { return labelled.CheckNumbers("okra: ", rows, MaxValue) }
 
-// label returns row i's label; "" if it has none.
+// label returns row i's label, or "" if the rows have no labels.
 func (in Input) label(i int) string {
 	if in.Labels == nil {
 		return ""
@@ -85,6 +86,6 @@ func (in Input) label(i int) string {
 // test reports whether row i is held out.
 func (in Input) test(i int) bool { return in.Test != nil && in.Test[i] }
 
-// errEdited refuses a Start with other data than the constructor received: the difference of two
-// encodings under one seed reveals the edit in clear.
-var errEdited = errors.New("okra: the rows are not those the session started with; restore them, or start a new session")
+// errEdited reports that the rows at Start differ from the rows at the session's first start. The
+// difference of two encodings under one seed would reveal the change in clear.
+var errEdited = errors.New("okra: the rows have changed since the session started; restore them, or start a new session")

@@ -16,7 +16,7 @@ const (
 
 func labelChunks(rows int) int { return (rows + labelsPerChunk - 1) / labelsPerChunk }
 
-// labelRange returns the rows of a chunk.
+// labelRange returns the range of rows, lo to hi-1, whose labels a chunk holds.
 func labelRange(rows, chunk int) (lo, hi int) {
 	lo = chunk * labelsPerChunk
 	return lo, min(lo+labelsPerChunk, rows)
@@ -33,8 +33,8 @@ func encodeLabels(in Input, chunk int) []byte {
 	return w.Bytes()
 }
 
-// decodeLabels decodes n labels and test flags. An empty label means no label, and then no row may
-// have one.
+// decodeLabels decodes n labels and held-out flags. An empty label means that the row has none;
+// labelled says whether all rows or none must have labels.
 func decodeLabels(body []byte, n int, labelled bool) (labels []string, test []bool, err error) {
 	r := wire.NewReader(body)
 	for i := range n {
@@ -51,4 +51,4 @@ func decodeLabels(body []byte, n int, labelled bool) (labels []string, test []bo
 	return labels, test, r.Close("okra: labels")
 }
 
-var errLabelled = errors.New("a label is missing, or there is one although none was announced")
+var errLabelled = errors.New("the row's label does not match the announcement; either all rows have labels or none")

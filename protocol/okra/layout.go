@@ -6,18 +6,18 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// layout divides rows of numbers into chunks: as many whole rows as fit into a chunk or, if a row
-// does not fit, a row in as few equal parts as possible. Both ends compute the layout from the
-// announcement. So a chunk contains only numbers, and its number gives its place.
+// layout divides rows of numbers into chunks. A chunk holds as many whole rows as fit; if a row
+// does not fit, it is cut into as few equal chunks as possible. Both ends compute the layout from
+// the announcement, so a chunk needs no header: its index gives its place.
 type layout struct{ rows, width, word int }
 
-// span is a chunk's part of the matrix.
+// span is the block of the matrix that a chunk holds: its first row and column, and their numbers.
 type span struct{ row, rows, col, cols int }
 
-// perChunk returns the number of whole rows in a chunk.
+// perChunk returns the number of whole rows that fit in a chunk; 0 if a row does not fit.
 func (l layout) perChunk() int { return protocol.MaxChunkBytes / (l.word * l.width) }
 
-// parts returns the number of chunks for a row; 1 if rows are whole.
+// parts returns the number of chunks that a row takes; 1 if a whole row fits.
 func (l layout) parts() int {
 	words := protocol.MaxChunkBytes / l.word
 	return (l.width + words - 1) / words
@@ -43,7 +43,7 @@ func (l layout) span(chunk int) span {
 	return span{chunk / parts, 1, col, min(cols, l.width-col)}
 }
 
-// bytes returns the size of a chunk's body.
+// bytes returns the number of bytes in a chunk's body.
 func (l layout) bytes(s span) int { return s.rows * s.cols * l.word }
 
 // tally records which chunks have arrived.
@@ -54,13 +54,14 @@ type tally struct {
 
 func newTally(chunks int) tally { return tally{make([]bool, chunks), chunks} }
 
-// check refuses a chunk with another total, or one that has arrived before.
+// check refuses a chunk that states another number of chunks than announced, or that has arrived
+// before.
 func (t *tally) check(m protocol.Message) error {
 	switch {
 	case int64(m.Chunks) != int64(len(t.seen)) || m.Chunk >= m.Chunks:
-		return m.Inconsistent("chunk %d of %d of %s; %d chunks were announced", m.Chunk, m.Chunks, m.Kind, len(t.seen))
+		return m.Inconsistent("chunk %d of %d of %s does not match the announcement of %d chunks", m.Chunk, m.Chunks, m.Kind, len(t.seen))
 	case t.seen[m.Chunk]:
-		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of %s came before", m.Chunk, m.Kind))
+		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of %s has already arrived; each chunk is sent once", m.Chunk, m.Kind))
 	}
 	return nil
 }

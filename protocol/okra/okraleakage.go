@@ -2,7 +2,7 @@ package okra
 
 import "fmt"
 
-// Facts hold the numbers that the leakage of a job depends on.
+// Facts holds the properties of a job on which its leakage depends.
 type Facts struct {
 	Parties   int
 	TotalRows int
@@ -10,19 +10,17 @@ type Facts struct {
 	// number. This is so only while rows are fewer than features.
 	Features int
 	Grid     bool   // all features that vary hold values on a grid; see Input
-	Mixed    bool   // some do and some do not
+	Mixed    bool   // some features hold values on a grid and others do not
 	Encoder  string // Hadamard, Haar, HBH, Flake or Block
-	Mode     string // of encoder flake: Hardened or Paper
+	Mode     string // mode of encoder flake: Hardened or Paper
 	Labels   bool   // the rows have labels
 }
 
-// latticeTried is the largest number of features on which the lattice attack
-// has been carried out.
+// latticeTried is the largest number of features for which the lattice attack has been carried out.
 const latticeTried = 100
 
-// Leakage describes in plain words what each role learns in this job beyond its own
-// data and the result. The keys are "server", "party", "coalition" and
-// "broker".
+// Leakage returns sentences that describe what each role learns in this job beyond its own data and
+// the result. The keys are "server", "party", "coalition" and "broker".
 func Leakage(f Facts) map[string][]string {
 	return map[string][]string{
 		"server":    serverLeakage(f),
@@ -89,7 +87,8 @@ func kinLeakage(f Facts) string {
 // few reports whether rows do not outnumber the features.
 func (f Facts) few() bool { return f.Features == 0 || f.TotalRows <= f.Features }
 
-// compare returns "1200 <= 36608", without the number of features if it is secret.
+// compare compares the numbers of rows and features in words, such as "1200 <= 36608". It leaves
+// out the number of features if that is secret.
 func (f Facts) compare() string {
 	if f.Features == 0 {
 		return fmt.Sprintf("there are %d rows", f.TotalRows)
@@ -131,7 +130,8 @@ func encoderLeakage(f Facts) []string {
 	return []string{"Encoder " + f.Encoder + " is not known to add anything to this, but that is heuristic: only encoder haar has a proof."}
 }
 
-// flakeLeakage describes the attack on the paper's distribution of the matrix.
+// flakeLeakage describes what encoder flake reveals: in mode paper the sums of the rows, in mode
+// hardened nothing.
 func flakeLeakage(f Facts) string {
 	if f.Mode == Paper {
 		return "Encoder flake in mode paper draws its matrix from numbers between 0 and 1, whose mean is a direction that everybody knows: the sum of an encoded row gives the server the sum of the row's features, which the Gram matrix does not give. Mode hardened draws from a normal distribution and adds nothing."

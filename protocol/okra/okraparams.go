@@ -15,12 +15,12 @@ const (
 	Version uint16 = 2
 )
 
-// The values of [Spec].
+// The values that the text fields of [Spec] may have.
 const (
-	Hadamard = "hadamard" // rounds of permutation, signs and Walsh-Hadamard
+	Hadamard = "hadamard" // rounds of permutation, sign changes and Walsh-Hadamard transforms
 	Haar     = "haar"     // a uniformly random isometry
-	HBH      = "hbh"      // a round of hadamard, random rotations of 32 coordinates, another round
-	Flake    = "flake"    // the encoder of FLAKE, a single dense frame
+	HBH      = "hbh"      // a round of hadamard, random rotations of 32 coordinates each, another round
+	Flake    = "flake"    // the encoder of FLAKE: a single dense random frame
 	Block    = "block"    // the paper's direct sum of small frames
 
 	Float32 = "float32"
@@ -78,15 +78,15 @@ func (s Spec) validate() error {
 	}
 	switch {
 	case s.Encoder != Hadamard && s.Rounds != 0:
-		return fmt.Errorf("okra: rounds belongs to encoder hadamard; encoder %s has none", s.Encoder)
+		return fmt.Errorf("okra: rounds is set, but encoder %s has no rounds; leave rounds out or use encoder hadamard", s.Encoder)
 	case s.Encoder != Block && s.BlockWidth != 0:
-		return fmt.Errorf("okra: block_width belongs to encoder block; encoder %s has none", s.Encoder)
+		return fmt.Errorf("okra: block_width is set, but encoder %s has no blocks; leave block_width out or use encoder block", s.Encoder)
 	case s.Encoder == Hadamard && s.Rounds == 1:
 		return errors.New("okra: one round of encoder hadamard hides nothing, because the transform is public and undoes itself; use at least 2 rounds")
 	case s.Encoder == Hadamard && (s.Rounds < 2 || s.Rounds > maxRounds):
-		return fmt.Errorf("okra: %d rounds; encoder hadamard takes 2 to %d", s.Rounds, maxRounds)
+		return fmt.Errorf("okra: rounds is %d; encoder hadamard takes 2 to %d rounds", s.Rounds, maxRounds)
 	case s.Encoder == Block && (s.BlockWidth < minBlock || s.BlockWidth > maxBlockWidth):
-		return fmt.Errorf("okra: block_width %d; encoder block takes %d to %d", s.BlockWidth, minBlock, maxBlockWidth)
+		return fmt.Errorf("okra: block_width is %d; encoder block takes %d to %d features", s.BlockWidth, minBlock, maxBlockWidth)
 	}
 	return nil
 }
@@ -94,15 +94,15 @@ func (s Spec) validate() error {
 func (s Spec) validateNames() error {
 	switch {
 	case s.Wire != Float32 && s.Wire != Float64:
-		return fmt.Errorf("okra: wire %q; choose float32 or float64", s.Wire)
+		return fmt.Errorf("okra: wire is %q; choose float32 or float64", s.Wire)
 	case s.Mode != Hardened && s.Mode != Paper:
-		return fmt.Errorf("okra: mode %q; choose hardened or paper", s.Mode)
+		return fmt.Errorf("okra: mode is %q; choose hardened or paper", s.Mode)
 	case !slices.Contains([]string{Hadamard, Haar, HBH, Flake, Block}, s.Encoder):
-		return fmt.Errorf("okra: encoder %q; choose hadamard, haar, hbh, flake or block", s.Encoder)
+		return fmt.Errorf("okra: encoder is %q; choose hadamard, haar, hbh, flake or block", s.Encoder)
 	case s.Encoder == Block && s.Mode != Paper:
-		return errors.New("okra: encoder block hands the server the Gram matrix of every block of features, so that about 110 known rows decode all others; to reproduce the paper all the same, write mode: paper")
+		return errors.New("okra: encoder block is not secure, because the server learns every block's Gram matrix and about 110 known rows decode all others; to reproduce the paper, set mode: paper")
 	case s.Encoder != Block && s.Encoder != Flake && s.Mode == Paper:
-		return fmt.Errorf("okra: encoder %s is not the paper's; leave out mode: paper, or the encoder", s.Encoder)
+		return fmt.Errorf("okra: mode is paper, but encoder %s is not the paper's; leave out the mode or the encoder", s.Encoder)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (s Spec) validateNames() error {
 // Spec returns the settings with every default filled in.
 func (p Params) Spec() Spec { return p.spec }
 
-// Encode returns the canonical encoding, for Descriptor.Params.
+// Encode returns the canonical encoding of the parameters, for [protocol.Descriptor].Params.
 func (p Params) Encode() []byte {
 	var w wire.Writer
 	w.String("mercer/v1/okra")
@@ -127,7 +127,7 @@ func DecodeParams(b []byte) (Params, error) {
 	const longest = 32
 	r := wire.NewReader(b)
 	if s := r.String(longest); r.Err() == nil && s != "mercer/v1/okra" {
-		r.Fail(errors.New("not the parameters of okra"))
+		r.Fail(errors.New("the parameters are not for okra"))
 	}
 	s := Spec{Encoder: r.String(longest), Wire: r.String(longest), Mode: r.String(longest),
 		Rounds: int(r.Uint16()), BlockWidth: int(r.Uint16())}
@@ -136,7 +136,7 @@ func DecodeParams(b []byte) (Params, error) {
 	}
 	p, err := NewParams(s)
 	if err == nil && !bytes.Equal(p.Encode(), b) {
-		err = errors.New("okra: parameters: a default is left out; encode what NewParams returns")
+		err = errors.New("okra: the parameters are not in canonical form; encode the Params that NewParams returns")
 	}
 	if err != nil {
 		return Params{}, err
@@ -144,7 +144,7 @@ func DecodeParams(b []byte) (Params, error) {
 	return p, nil
 }
 
-// wordBytes returns the size of one encoded number on the wire.
+// wordBytes returns the number of bytes of one encoded number in a message.
 func (p Params) wordBytes() int {
 	if p.spec.Wire == Float64 {
 		return 8

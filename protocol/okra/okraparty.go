@@ -15,15 +15,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// The timers of a session. Their durations are configured. Each limits the time between two
-// messages, not a round: a waiting member rearms it with every message that it accepts, so that a
-// slow upload continues while it makes progress.
+// The timers of a session, whose durations are configured. Each limits the time between two
+// messages, not a round. A waiting member rearms its timer with every message that it accepts, so
+// that a slow upload continues while it makes progress.
 const (
-	TimerSeed     protocol.Timer = "okra/seed"     // a party waits for the leader
+	TimerSeed     protocol.Timer = "okra/seed"     // a party waits for the seed from the leader
 	TimerAnnounce protocol.Timer = "okra/announce" // the server waits for announcements
 	TimerRows     protocol.Timer = "okra/rows"     // the server waits for rows
 	TimerConsent  protocol.Timer = "okra/consent"  // the leader waits for the consent to newcomers
-	TimerReceipt  protocol.Timer = "okra/receipt"  // a party has announced, or sent all, and waits for the server
+	TimerReceipt  protocol.Timer = "okra/receipt"  // a party waits for the server's grant or receipt
 )
 
 // Party is the leader or another party with rows. It learns nothing about the others' rows except
@@ -32,22 +32,22 @@ type Party struct {
 	core
 	params         Params
 	input          Input
-	rows, features int               // of input
-	hash           [sha256.Size]byte // of input; taken in the constructor, since it is no work for a step
+	rows, features int               // size of input
+	hash           [sha256.Size]byte // hash of input; computed in the constructor, because it takes longer than a step
 	epoch          Seed
 	upload         *upload // nil until the epoch's seed is known
-	granted        bool    // the server takes rows
-	labels         int     // chunks of labels sent
+	granted        bool    // the server has allowed the upload of rows
+	labels         int     // number of label chunks sent
 	total          int
 
-	prepare     Prepare // a newcomer's rows
+	prepare     Prepare // prepares a newcomer's rows; nil if they are ready
 	preparation []byte
-	before      *EpochState // after the sessions before; nil where this is the first, or for a newcomer
-	late        bool        // a newcomer in a continued session
+	before      *EpochState // state after the previous session; nil in a first session and for a newcomer
+	late        bool        // the party is a newcomer in a continued session
 	origin      protocol.SessionID
-	holders     []string        // of the epoch's seed
-	asked       map[string]bool // who must still consent, at the leader
-	digest      hash.Hash       // of the sent data, if a later session may continue
+	holders     []string        // the members that have the epoch's seed
+	asked       map[string]bool // at the leader, the parties that must still consent
+	digest      hash.Hash       // hash of the sent data; nil if no later session may continue
 }
 
 // NewParty returns the machine of the leader or of another party. It refuses an input that cannot
@@ -63,7 +63,7 @@ func NewParty(s protocol.Setup, p Params, in Input) (*Party, error) {
 	return party, nil
 }
 
-// fits refuses rows that are too wide or too narrow for the encoder.
+// fits returns an error if the encoder does not support the rows' number of features.
 func (p *Party) fits() error { return p.params.fits(p.features, Padding(p.features)) }
 
 func newParty(s protocol.Setup, p Params, in Input) (*Party, error) {
@@ -72,7 +72,7 @@ func newParty(s protocol.Setup, p Params, in Input) (*Party, error) {
 		return nil, err
 	}
 	if n := len(s.Session.With(protocol.RoleLeader)); n != 1 {
-		return nil, fmt.Errorf("okra: a training session has one leader, not %d", n)
+		return nil, fmt.Errorf("okra: the session has %d leaders; a training session has exactly one", n)
 	}
 	if err := in.validate(); err != nil {
 		return nil, err
@@ -84,8 +84,8 @@ func newParty(s protocol.Setup, p Params, in Input) (*Party, error) {
 // TotalRows returns the number of all parties' rows, once the session has ended without error.
 func (p *Party) TotalRows() int { return p.total }
 
-// EpochSeed returns the secret of the epoch, for a job that keeps predictions open. All other jobs
-// must let the seed be destroyed with the machine.
+// EpochSeed returns the secret of the epoch, for a job that allows later predictions. All other
+// jobs must not read the seed, so that it is destroyed with the machine.
 func (p *Party) EpochSeed() Seed { return p.epoch }
 
 // Padding returns k: the encoded width minus the number of features.
@@ -93,7 +93,7 @@ func (p *Party) Padding() int { return Padding(p.features) }
 
 func (p *Party) leader() string { return p.setup.Session.With(protocol.RoleLeader)[0] }
 
-// InputHash returns the hash of the rows and labels, for protocol.Start.
+// InputHash returns the hash of the rows and labels, which [protocol.Start] requires.
 func (p *Party) InputHash() [sha256.Size]byte { return p.hash }
 
 // Step implements [protocol.Machine].
@@ -120,8 +120,8 @@ func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
 	return effects, err
 }
 
-// reopen begins a continued session at a party that has the seed. If there are newcomers, the
-// leader waits for the consent of every other member.
+// reopen starts a continued session for a party that already has the seed. If there are newcomers,
+// the leader waits for the consent of every other member.
 func (p *Party) reopen() (protocol.Effects, error) {
 	newcomers := p.newcomers()
 	if len(newcomers) == 0 {
@@ -149,7 +149,8 @@ func epochSeed(s protocol.Setup) Seed {
 	return prg.Derive(s.Seed, "okra/epoch", id[:])
 }
 
-// begin initialises the encoder and announces the rows, after the messages in sends.
+// begin prepares the encoder and sends the messages in sends, followed by the announcement of the
+// rows.
 func (p *Party) begin(seed Seed, sends []protocol.Message) (protocol.Effects, error) {
 	f := p.features
 	p.epoch, p.granted = seed, p.rows == 0
@@ -211,7 +212,8 @@ func (p *Party) receiveSeed(m protocol.Message) (protocol.Effects, error) {
 	return p.begin(b.seed, nil)
 }
 
-// receiveConsent stores the consent of a party; it can be made only with the seed.
+// receiveConsent records the consent of a party. Only a holder of the epoch's seed can make a valid
+// consent.
 func (p *Party) receiveConsent(m protocol.Message) (protocol.Effects, error) {
 	if err := whole(m); err != nil {
 		return protocol.Effects{}, err
@@ -221,7 +223,7 @@ func (p *Party) receiveConsent(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, m.Malformed(err)
 	}
 	if want := newTag(p.params, p.before.Seed, p.features, p.setup.Session.ID()); !hmac.Equal(c.tag[:], want[:]) {
-		return protocol.Effects{}, m.Inconsistent("a consent that is not made with the seed of this epoch")
+		return protocol.Effects{}, m.Inconsistent("the consent does not match the seed of this epoch")
 	}
 	delete(p.asked, m.Sender)
 	if len(p.asked) > 0 {
@@ -254,7 +256,7 @@ func (p *Party) receiveWelcome(m protocol.Message) (protocol.Effects, error) {
 func (p *Party) arrive(preparation []byte) error {
 	if p.prepare == nil {
 		if len(preparation) > 0 {
-			return errors.New("rows are to be prepared, although the job has no preparation")
+			return errors.New("the leader sent a preparation of rows, but this party's job has none")
 		}
 		return nil
 	}
@@ -264,10 +266,10 @@ func (p *Party) arrive(preparation []byte) error {
 	}
 	n, f := rows.Shape()
 	if n != p.rows {
-		return fmt.Errorf("%d rows are prepared, of %d", n, p.rows)
+		return fmt.Errorf("the preparation returned %d rows for %d rows of input", n, p.rows)
 	}
-	if validateRows(rows) != nil { // whose words quote a number
-		return errors.New("it makes numbers of the rows that cannot be encoded")
+	if validateRows(rows) != nil { // its error text is not used because it quotes a number of the data
+		return errors.New("the preparation turns the rows into numbers that cannot be encoded")
 	}
 	p.input.Rows, p.input.Grid, p.features, p.preparation = rows, grid, f, preparation
 	return p.fits()
@@ -279,7 +281,7 @@ func (p *Party) receiveGrant(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, err
 	}
 	if len(m.Body) > 0 {
-		return protocol.Effects{}, m.Malformed(fmt.Errorf("okra: grant: %d bytes too many", len(m.Body)))
+		return protocol.Effects{}, m.Malformed(fmt.Errorf("okra: grant: the message has %d bytes; it must be empty", len(m.Body)))
 	}
 	p.granted = true
 	return protocol.Effects{Resume: true}, nil
@@ -292,7 +294,7 @@ func (p *Party) sent() bool {
 // resume sends the labels first and then rows, one step's work at a time.
 func (p *Party) resume() (protocol.Effects, error) {
 	if !p.granted || p.sent() {
-		return protocol.Effects{}, errors.New("okra: resumed with nothing left to send")
+		return protocol.Effects{}, errors.New("okra: the party was resumed, but it has nothing to send")
 	}
 	e := protocol.Effects{Send: p.nextLabels()}
 	if e.Send == nil {
@@ -309,7 +311,7 @@ func (p *Party) resume() (protocol.Effects, error) {
 	return e, nil
 }
 
-// nextLabels returns the next chunks of labels; nil after the last.
+// nextLabels returns the next messages with labels, or nil if all labels are sent.
 func (p *Party) nextLabels() (sends []protocol.Message) {
 	chunks := labelChunks(p.rows)
 	for range protocol.MaxStepBytes / protocol.MaxChunkBytes {
@@ -333,7 +335,7 @@ func (p *Party) receiveReceipt(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, m.Malformed(err)
 	}
 	if rows < uint64(p.held()) || rows > maxRows*protocol.MaxMembers {
-		return protocol.Effects{}, m.Inconsistent("a receipt for %d rows, although %d were sent", rows, p.held())
+		return protocol.Effects{}, m.Inconsistent("the receipt counts %d rows, but this party alone has sent %d", rows, p.held())
 	}
 	p.total = int(rows)
 	return protocol.Finish(protocol.Effects{}, nil)
@@ -346,7 +348,7 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	case t == TimerSeed && p.upload == nil && p.setup.Self != p.leader():
 		return protocol.Finish(protocol.Effects{}, silent([]string{p.leader()}, "the epoch's seed"))
 	case t == TimerReceipt && p.upload != nil && !p.granted:
-		return protocol.Finish(protocol.Effects{}, silent([]string{p.server()}, "the word to send rows"))
+		return protocol.Finish(protocol.Effects{}, silent([]string{p.server()}, "the grant to send rows"))
 	case t == TimerReceipt && p.sent():
 		return protocol.Finish(protocol.Effects{}, silent([]string{p.server()}, "a receipt"))
 	case t == TimerSeed || t == TimerReceipt || t == TimerConsent && p.continues():
@@ -355,7 +357,7 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	return protocol.Effects{}, fmt.Errorf("okra: a party has no timer %q", t)
 }
 
-// unheard returns the members that have not consented, in the descriptor's order.
+// unheard returns the parties that have not yet consented, in the descriptor's order.
 func (p *Party) unheard() (names []string) {
 	for _, name := range p.parties() {
 		if p.asked[name] {
@@ -365,22 +367,24 @@ func (p *Party) unheard() (names []string) {
 	return names
 }
 
-// Round 1, Seed (the paper's 3.2.2): the leader draws the epoch's seed and sends it, with its
-// number of features, to every other party and never to the server. The runner seals it end to end.
+// Round 1, Seed (section 3.2.2 of the paper): the leader draws the epoch's seed and sends it to
+// every other party, with its number of features. It never sends the seed to the server. The runner
+// seals it end to end.
 const (
 	roundSeed = 1
 	kindSeed  = "Seed"
 )
 
-// claim returns the permanent ledger name of an epoch: a party encodes under a seed in one training
-// session only, even if a leader sends the seed again.
+// claim returns the name under which the party's ledger records the use of a seed forever. So a
+// party encodes under a seed in one training session only, even if a leader sends the seed again.
 func (s Seed) claim() string {
 	h := sha256.Sum256(append([]byte("mercer/v1/okra/claim"), s[:]...))
 	return "okra/epoch/" + hex.EncodeToString(h[:16])
 }
 
-// continued returns the permanent ledger name of a session's continuation: a party continues it in
-// one session only. Two continuations could show the server changed rows.
+// continued returns the name under which the party's ledger records the continuation of a session
+// forever. So a party continues a session only once; two continuations could reveal changed rows to
+// the server.
 func (s Seed) continued(parent protocol.SessionID) string {
 	h := sha256.New()
 	h.Write([]byte("mercer/v1/okra/continued"))
@@ -407,7 +411,7 @@ func decodeSeed(body []byte) (seedBody, error) {
 	r.Fixed(b.seed[:])
 	b.features = int(r.Uint32())
 	if r.Err() == nil && (b.features < 1 || b.features > MaxFeatures) {
-		r.Fail(fmt.Errorf("%d features; 1 to %d are possible", b.features, MaxFeatures))
+		r.Fail(fmt.Errorf("the leader's rows have %d features; 1 to %d are allowed", b.features, MaxFeatures))
 	}
 	return b, r.Close("okra: seed")
 }

@@ -11,8 +11,8 @@ import (
 
 // Limits bound the server's memory for one session. Zero means the default.
 type Limits struct {
-	Rows  int   // of all parties; default 1,048,576
-	Bytes int64 // of encoded rows and Gram matrix; default 8 GiB
+	Rows  int   // rows of all parties; default 1,048,576
+	Bytes int64 // bytes of encoded rows and Gram matrix; default 8 GiB
 }
 
 func (l Limits) orDefault() Limits {
@@ -25,19 +25,20 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// LimitError refuses more rows than the server holds.
+// LimitError reports that the announced rows exceed the server's limits.
 type LimitError struct{ problem string }
 
 func (e *LimitError) Error() string { return "okra: " + e.problem }
 
-// check refuses n rows of the given layout, with extra more bytes.
+// check refuses rows that exceed the limits. Each row has width numbers of word bytes; extra is the
+// number of further bytes that the session needs.
 func (l Limits) check(rows, width, word int, extra int64) error {
 	if rows > l.Rows {
-		return &LimitError{fmt.Sprintf("%d rows are announced, this server takes %d; bring fewer", rows, l.Rows)}
+		return &LimitError{fmt.Sprintf("the parties announce %d rows, but this server takes at most %d; bring fewer", rows, l.Rows)}
 	}
 	if need := int64(rows)*int64(width)*int64(word) + extra; need > l.Bytes {
 		const gib = 1 << 30
-		return &LimitError{fmt.Sprintf("%d rows of %d encoded numbers need %.1f GiB with their Gram matrix, this server takes %.1f; bring fewer", rows, width, float64(need)/gib, float64(l.Bytes)/gib)}
+		return &LimitError{fmt.Sprintf("%d rows of %d encoded numbers need %.1f GiB with their Gram matrix, but this server allows %.1f GiB; bring fewer", rows, width, float64(need)/gib, float64(l.Bytes)/gib)}
 	}
 	return nil
 }
@@ -50,42 +51,42 @@ type Server struct {
 	limits  Limits
 	sources []*source // in the descriptor's order
 	total   int
-	base    *Base // of a continued session
+	base    *Base // in a continued session, the kept data
 	store   store // nil until all announcements agree
 	labels  []string
 	test    []bool
 	gram    *assembly // nil until all rows are in
 }
 
-// source is the server's knowledge of a party.
+// source holds what the server knows about one party.
 type source struct {
 	name     string
 	announce *announce
-	kept     int // rows of earlier sessions
-	first    int // row of the matrix at which its rows begin
+	kept     int // number of the party's rows that the server kept from earlier sessions
+	first    int // row of the Gram matrix at which the party's rows begin
 	bytes    int64
-	layout   layout // of the rows to come
+	layout   layout // layout of the new rows
 	rows     tally
 	labels   tally
 }
 
-// end returns the index after its last row.
+// end returns the index after the party's last row.
 func (s *source) end() int { return s.first + s.kept + s.announce.rows }
 
-// fresh returns the index of its first new row.
+// fresh returns the index of the party's first new row.
 func (s *source) fresh() int { return s.first + s.kept }
 
 func (s *source) complete() bool { return s.rows.missing == 0 && s.labels.missing == 0 }
 
-// NewServer returns the machine of the server. It refuses a session of another protocol, or whose
-// descriptor has other parameters than p.
+// NewServer returns the machine of the server. It refuses a session of another protocol, or with
+// other parameters than p.
 func NewServer(s protocol.Setup, p Params, l Limits) (*Server, error) {
 	d, err := newCore(s, p, protocol.RoleServer)
 	if err != nil {
 		return nil, err
 	}
 	if n := len(s.Session.With(protocol.RoleLeader)); n != 1 {
-		return nil, fmt.Errorf("okra: a training session has one leader, not %d", n)
+		return nil, fmt.Errorf("okra: the session has %d leaders; a training session has exactly one", n)
 	}
 	server := &Server{core: d, params: p, limits: l.orDefault()}
 	for _, name := range d.parties() {
@@ -122,7 +123,7 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{}, m.Unexpected()
 }
 
-// source returns the state of a party; nil for other members.
+// source returns the state of a party, or nil if the member is not a party.
 func (s *Server) source(name string) *source {
 	for _, from := range s.sources {
 		if from.name == name {
@@ -141,7 +142,7 @@ func (s *Server) receiveAnnounce(m protocol.Message, from *source) (protocol.Eff
 		return protocol.Effects{}, m.Malformed(err)
 	}
 	if a.wire != s.params.wordBytes() {
-		return protocol.Effects{}, m.Inconsistent("numbers of %d bytes, although the session's have %d", a.wire, s.params.wordBytes())
+		return protocol.Effects{}, m.Inconsistent("numbers have %d bytes; the session's have %d", a.wire, s.params.wordBytes())
 	}
 	from.announce = &a
 	if s.waiting(func(from *source) bool { return from.announce == nil }) != nil {
@@ -164,7 +165,8 @@ func (s *Server) waiting(missing func(*source) bool) (names []string) {
 	return names
 }
 
-// open allocates the rows once all announcements have arrived and agree.
+// open allocates the memory for all rows and grants the upload, once all announcements have arrived
+// and agree.
 func (s *Server) open() (protocol.Effects, error) {
 	total := 0
 	for _, from := range s.sources {
@@ -184,7 +186,7 @@ func (s *Server) open() (protocol.Effects, error) {
 		s.restore(from)
 	}
 	e := protocol.Effects{Arm: []protocol.Timer{TimerRows}}
-	if s.waiting(func(from *source) bool { return !from.complete() }) == nil { // nothing is new
+	if s.waiting(func(from *source) bool { return !from.complete() }) == nil { // no party brings new rows
 		s.gram, e.Arm, e.Resume = s.assemble(), nil, true
 	}
 	for _, from := range s.sources {
@@ -195,7 +197,7 @@ func (s *Server) open() (protocol.Effects, error) {
 	return e, nil
 }
 
-// restore copies a party's kept rows to their place.
+// restore copies a party's kept rows, labels and flags to their places in this session.
 func (s *Server) restore(from *source) {
 	if from.kept == 0 {
 		return
@@ -206,8 +208,8 @@ func (s *Server) restore(from *source) {
 	copy(s.test[from.first:], s.base.test[lo:lo+from.kept])
 }
 
-// receiveChunk passes a chunk to take. It refuses chunks before the grant, or from a party that has
-// announced no rows.
+// receiveChunk passes a chunk to take and starts the Gram matrix once all rows are complete. It
+// refuses a chunk before the grant, or from a party that has announced no rows.
 func (s *Server) receiveChunk(m protocol.Message, from *source, take func(protocol.Message, *source) error) (protocol.Effects, error) {
 	if s.store == nil || from.announce.rows == 0 {
 		return protocol.Effects{}, m.Unexpected()
@@ -224,7 +226,7 @@ func (s *Server) receiveChunk(m protocol.Message, from *source, take func(protoc
 	return e, nil
 }
 
-// received counts chunks of rows.
+// received returns how many chunks of rows have arrived, and of how many.
 func (s *Server) received() protocol.Progress {
 	p := protocol.Progress{Stage: "receive"}
 	for _, from := range s.sources {
@@ -262,11 +264,10 @@ func (s *Server) takeLabels(m protocol.Message, from *source) error {
 	return nil
 }
 
-// resume computes one step's work of the Gram matrix; with the last, it sends the receipts and
-// ends.
+// resume computes one step of the Gram matrix. After the last step it sends the receipts and ends.
 func (s *Server) resume() (protocol.Effects, error) {
 	if s.gram == nil {
-		return protocol.Effects{}, errors.New("okra: resumed before all rows have come")
+		return protocol.Effects{}, errors.New("okra: the server was resumed before all rows arrived")
 	}
 	s.gram.step()
 	e := protocol.Effects{Progress: s.gram.progress(), Resume: !s.gram.done()}
@@ -322,7 +323,7 @@ type Range struct {
 	Lo, Hi int
 }
 
-// Owner returns the ranges of the parties' rows, in the descriptor's order.
+// Owner returns the range of each party's rows, in the descriptor's order.
 func (s *Server) Owner() []Range {
 	var ranges []Range
 	for _, from := range s.sources {
@@ -331,14 +332,14 @@ func (s *Server) Owner() []Range {
 	return ranges
 }
 
-// Rows returns the encodings of the given rows, such as a model's support vectors, len(index) x
-// Width(), without a copy.
+// Rows returns the encodings of the rows in index, such as a model's support vectors, without
+// copying them. The result is len(index) x Width().
 func (s *Server) Rows(index []int) linalg.Rows { return linalg.Pick(s.store.rows(), index) }
 
-// Costs count the costs of a session.
+// Costs counts the data received and the products computed in a session.
 type Costs struct {
-	Bytes    []int64 // of rows and labels that each party sent, in the order of Owner
-	Products int64   // of two rows, each pair once
+	Bytes    []int64 // bytes of rows and labels that each party sent, in the order of Owner
+	Products int64   // inner products of two rows; each pair counts once
 }
 
 // Costs returns the costs of the session.
@@ -350,7 +351,7 @@ func (s *Server) Costs() Costs {
 	return c
 }
 
-// Width returns f+k.
+// Width returns f+k, the number of coordinates of an encoded row.
 func (s *Server) Width() int { return s.sources[0].announce.width }
 
 // Tag returns the tag that identifies prediction sessions under the same seed.

@@ -7,8 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// layer is a permutation with signs: coordinate i of the result is coordinate
-// order[i] of the row, times signs[i].
+// layer is a permutation with signs: coordinate i of the result is signs[i] times the coordinate
+// that the permutation moves there.
 type layer struct {
 	order permutation
 	signs []int8
@@ -20,10 +20,10 @@ func newLayer(s *prg.Stream, width int) layer {
 	return l
 }
 
-// permutation moves the coordinates of x. room is scratch space of the same length.
+// permutation permutes the coordinates of x in place. room is scratch space of the same length.
 type permutation interface{ apply(x, room []float64) }
 
-// order is a permutation by its definition: the source of each coordinate.
+// order is a permutation as a list: order[i] is the source of coordinate i.
 type order []uint32
 
 func (o order) apply(x, room []float64) {
@@ -31,19 +31,20 @@ func (o order) apply(x, room []float64) {
 	collect(x[:len(o)], room, o)
 }
 
-// route is an order for rows that do not fit the cache. There, picking values one by one would move
-// eight times the memory, a line for each. It goes by blocks of the row: first it sorts each
-// block's values by their target blocks, then each block moves the values that it received to their
-// places. All reads and writes out of order are within one block.
+// route is a permutation for rows that do not fit the cache, where picking single values would move
+// a cache line for each. It first sorts each block's values by their target blocks, and then moves
+// the values of each target block to their places. All reads and writes out of order are within one
+// block.
 type route struct {
-	block     int        // values of a block, at most 2^16
-	shipments []shipment // by source block, then by target block
-	from      []uint16   // places in the source blocks, in this order
-	to        []uint16   // places in the target blocks, in the order of the room
-	starts    []int      // of each target block in the room
+	block     int        // number of values in a block, at most 2^16
+	shipments []shipment // sorted by source block, then by target block
+	from      []uint16   // places of values in their source blocks, in the order of shipments
+	to        []uint16   // places of values in their target blocks, in the order of the scratch space
+	starts    []int      // start of each target block in the scratch space
 }
 
-// shipment is the values that one block sends to another: their places in the room.
+// shipment is the range of the scratch space that holds the values of one source block for one
+// target block.
 type shipment struct{ at, end int }
 
 const (
@@ -51,7 +52,7 @@ const (
 	maxBlock = 1 << 16
 )
 
-// permutationOf returns the fastest implementation of o.
+// permutationOf returns the fastest implementation of the permutation o for its length.
 func permutationOf(o order) permutation {
 	if len(o) <= direct {
 		return o
@@ -74,7 +75,7 @@ func newRoute(o order, block int) *route {
 		}
 	}
 	r.starts[n] = at
-	sources := make([]uint16, len(o)) // by place in the room
+	sources := make([]uint16, len(o)) // places in the source blocks, in the order of the scratch space
 	for i, from := range o {
 		s := r.shipment(int(from), i, n)
 		sources[s.end], r.to[s.end] = uint16(int(from)%block), uint16(i%block)
@@ -87,13 +88,13 @@ func newRoute(o order, block int) *route {
 	return r
 }
 
-// shipment returns the shipment of a coordinate's source and target.
+// shipment returns the shipment that moves a coordinate from place source to place target.
 func (r *route) shipment(source, target, n int) *shipment {
 	return &r.shipments[source/r.block*n+target/r.block]
 }
 
-// apply works on copies of the blocks, so that their lines are read and written in an order that
-// the processor can predict.
+// apply permutes x in place. It works on copies of blocks, so that x and room are read and written
+// in an order that the processor can predict.
 func (r *route) apply(x, room []float64) {
 	n, next := len(r.starts)-1, r.from
 	linalg.Scratch(r.block, func(copied []float64) {
@@ -112,7 +113,7 @@ func (r *route) apply(x, room []float64) {
 	})
 }
 
-// collect sets out to the values of a block at those places.
+// collect sets each out[i] to block[places[i]].
 func collect[I uint16 | uint32](out, block []float64, places []I) {
 	places = places[:len(out)]
 	for ; len(out) >= 4; out, places = out[4:], places[4:] {
@@ -124,7 +125,7 @@ func collect[I uint16 | uint32](out, block []float64, places []I) {
 	}
 }
 
-// deliver sets the values of a block at those places to in.
+// deliver sets each block[places[i]] to in[i].
 func deliver[I uint16 | uint32](block, in []float64, places []I) {
 	in = in[:len(places)]
 	for ; len(places) >= 4; in, places = in[4:], places[4:] {

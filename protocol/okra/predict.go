@@ -11,9 +11,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// A prediction is a session of two: the owner of new rows encodes them under the seed of a training
-// session, the descriptor's Parent, and the server replies with the model's decisions. Rounds 2 and
-// 3 are the training's rounds; round 4 carries the decisions.
+// A prediction is a session of two members. The owner of new rows encodes them under the seed of a
+// training session, the descriptor's Parent, and the server replies with the model's decisions.
+// Rounds 2 and 3 are the training's rounds; round 4 carries the decisions.
 const (
 	roundDecisions = 4
 	kindDecisions  = "Decisions"
@@ -24,17 +24,17 @@ const (
 // maxDecisions limits the numbers that a model returns for one row.
 const maxDecisions = (protocol.MaxChunkBytes - 4) / 8
 
-// newPredictCore checks the conditions of both constructors.
+// newPredictCore checks the session and its members for both constructors of a prediction.
 func newPredictCore(s protocol.Setup, p Params, roles ...protocol.Role) (core, error) {
 	d, err := newCore(s, p, roles...)
 	if err != nil {
 		return core{}, err
 	}
 	if n := len(d.parties()); n != 1 {
-		return core{}, fmt.Errorf("okra: a prediction has one owner of rows, not %d", n)
+		return core{}, fmt.Errorf("okra: the session has %d owners of rows; a prediction has exactly one", n)
 	}
 	if s.Session.Parent == (protocol.SessionID{}) {
-		return core{}, errors.New("okra: a prediction's descriptor names the training session as its parent")
+		return core{}, errors.New("okra: the session has no parent; a prediction's descriptor must name the training session")
 	}
 	return d, nil
 }
@@ -45,10 +45,10 @@ type PredictParty struct {
 	params         Params
 	epoch          Seed
 	rows, features int
-	hash           [sha256.Size]byte // of rows, as in Party
+	hash           [sha256.Size]byte // hash of rows, as in Party
 	upload         *upload
-	answers        tally       // empty until the first chunk gives the width of decisions
-	parts          [][]float64 // the chunks that have come; memory grows only with them
+	answers        tally       // empty until the first chunk gives the number of decisions for each row
+	parts          [][]float64 // the chunks that have arrived; memory grows only with them
 	cols           int
 	decisions      linalg.Matrix[float64]
 }
@@ -76,7 +76,7 @@ func NewPredictParty(s protocol.Setup, p Params, epoch Seed, rows linalg.Rows) (
 // Decisions returns the decisions on each row, n x c, once the session has ended without error.
 func (p *PredictParty) Decisions() linalg.Matrix[float64] { return p.decisions }
 
-// InputHash returns the hash of the rows, for protocol.Start.
+// InputHash returns the hash of the rows, which [protocol.Start] requires.
 func (p *PredictParty) InputHash() [sha256.Size]byte { return p.hash }
 
 // Step implements [protocol.Machine].
@@ -98,7 +98,7 @@ func (p *PredictParty) start(e protocol.Start) (protocol.Effects, error) {
 
 func (p *PredictParty) resume() (protocol.Effects, error) {
 	if p.upload.done() {
-		return protocol.Effects{}, errors.New("okra: resumed with nothing left to send")
+		return protocol.Effects{}, errors.New("okra: the owner of rows was resumed, but it has nothing to send")
 	}
 	e := protocol.Effects{}
 	first, bodies := p.upload.batch()
@@ -130,8 +130,8 @@ func (p *PredictParty) receive(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Finish(protocol.Effects{}, nil)
 }
 
-// takeDecisions stores a chunk's decisions. The first chunk to arrive fixes the number for each
-// row.
+// takeDecisions stores the decisions of a chunk. The first chunk to arrive fixes the number of
+// decisions for each row.
 func (p *PredictParty) takeDecisions(m protocol.Message) error {
 	cols, numbers, err := decodeDecisions(m.Body)
 	if err != nil {
@@ -140,7 +140,7 @@ func (p *PredictParty) takeDecisions(m protocol.Message) error {
 	l := decisionLayout{p.rows, cols}
 	first := p.answers.seen == nil
 	if !first && cols != p.cols {
-		return m.Inconsistent("%d decisions for each row, %d before", cols, p.cols)
+		return m.Inconsistent("the chunk has %d decisions for each row, but earlier chunks have %d", cols, p.cols)
 	}
 	answers := p.answers
 	if first {
@@ -150,7 +150,7 @@ func (p *PredictParty) takeDecisions(m protocol.Message) error {
 		return err
 	}
 	if lo, hi := l.span(int(m.Chunk)); len(numbers) != (hi-lo)*cols {
-		return m.Inconsistent("%d decisions in chunk %d, %d belong there", len(numbers), m.Chunk, (hi-lo)*cols)
+		return m.Inconsistent("there are %d decisions in chunk %d; it must have %d", len(numbers), m.Chunk, (hi-lo)*cols)
 	}
 	if first {
 		p.cols, p.parts = cols, make([][]float64, l.chunks())
@@ -192,13 +192,13 @@ func encodeDecisions(m linalg.Matrix[float64]) []byte {
 	return w.Bytes()
 }
 
-// decodeDecisions returns the number of decisions for each row and all numbers, which must be
+// decodeDecisions returns the number of decisions for each row, and all decisions. They must be
 // finite.
 func decodeDecisions(body []byte) (cols int, numbers []float64, err error) {
 	r := wire.NewReader(body)
 	cols = int(r.Uint32())
 	if r.Err() == nil && (cols < 1 || cols > maxDecisions) {
-		r.Fail(fmt.Errorf("%d decisions for each row; 1 to %d are possible", cols, maxDecisions))
+		r.Fail(fmt.Errorf("the message has %d decisions for each row; 1 to %d are allowed", cols, maxDecisions))
 	}
 	if r.Err() == nil {
 		numbers = make([]float64, min(r.Len()/8, maxDecisions))
@@ -206,7 +206,7 @@ func decodeDecisions(body []byte) (cols int, numbers []float64, err error) {
 	}
 	for i, v := range numbers {
 		if r.Err() == nil && !finite(v) {
-			r.Fail(fmt.Errorf("decision %d is %v", i, v))
+			r.Fail(fmt.Errorf("decision %d is %v; decisions must be finite", i, v))
 		}
 	}
 	return cols, numbers, r.Close("okra: decisions")

@@ -80,7 +80,7 @@ func TestPredictionNeedsTheTrainingSeed(t *testing.T) {
 		t.Error("the server answers")
 		return linalg.Matrix[float64]{}, nil
 	}
-	const want = "okra: south's encoding parameters differ from the model's: other features, seed or settings"
+	const want = "okra: south's encoding parameters differ from the model's: features, seed or settings are not the same"
 	for name, q := range map[string]query{
 		"seed":     {epoch: other, rows: randomRows("new", 2, 64)},
 		"width":    {epoch: seed, rows: randomRows("new", 2, 65)},
@@ -113,14 +113,14 @@ func TestAnswersThatCannotBe(t *testing.T) {
 		}
 	}
 	for want, answer := range map[string]Answer{
-		"okra: answering rows 0 to 511: out of memory": func(linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
+		"okra: the decisions on rows 0 to 511 failed: out of memory": func(linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
 			return linalg.Matrix[float64]{}, errors.New("out of memory")
 		},
-		"okra: answering rows 0 to 511: the model gave 511 x 1 decisions":   sized(511, 1, 0),
-		"okra: answering rows 0 to 511: the model gave 512 x 0 decisions":   sized(512, 0, 0),
-		"okra: answering rows 0 to 511: the model decides NaN about row 0":  sized(512, 1, math.NaN()),
-		"okra: answering rows 0 to 511: the model decides +Inf about row 0": sized(512, 1, math.Inf(1)),
-		"okra: answering rows 512 to 599: the model gave 88 x 2 decisions": func(e linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
+		"okra: the decisions on rows 0 to 511 failed: the model returned 511 x 1 decisions, another number than required":       sized(511, 1, 0),
+		"okra: the decisions on rows 0 to 511 failed: the model returned 512 x 0 decisions, another number than required":       sized(512, 0, 0),
+		"okra: the decisions on rows 0 to 511 failed: the model returned the decision NaN for row 0; decisions must be finite":  sized(512, 1, math.NaN()),
+		"okra: the decisions on rows 0 to 511 failed: the model returned the decision +Inf for row 0; decisions must be finite": sized(512, 1, math.Inf(1)),
+		"okra: the decisions on rows 512 to 599 failed: the model returned 88 x 2 decisions, another number than required": func(e linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
 			calls++
 			return linalg.New[float64](e.Rows, calls), nil
 		},
@@ -140,22 +140,22 @@ func TestBadMessagesOfPredictions(t *testing.T) {
 		}
 	}
 	forgeries := []forgery{
-		{"announces labels", kindAnnounce, changeAnnounce(func(a *announce) { a.labelled = true }), protocol.KindInconsistent, "a prediction announces numbers of 8 bytes and nothing else"},
-		{"announces a grid", kindAnnounce, changeAnnounce(func(a *announce) { a.grid = true }), protocol.KindInconsistent, "and nothing else"},
-		{"other wire", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 4 }), protocol.KindInconsistent, "and nothing else"},
+		{"announces labels", kindAnnounce, changeAnnounce(func(a *announce) { a.labelled = true }), protocol.KindInconsistent, "it must announce numbers of 8 bytes, without grid or labels"},
+		{"announces a grid", kindAnnounce, changeAnnounce(func(a *announce) { a.grid = true }), protocol.KindInconsistent, "it must announce numbers of 8 bytes, without grid or labels"},
+		{"other wire", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 4 }), protocol.KindInconsistent, "it must announce numbers of 8 bytes, without grid or labels"},
 		{"announcement truncated", kindAnnounce, truncate, protocol.KindMalformed, "okra: announcement: the bytes end too early"},
-		{"announcement in parts", kindAnnounce, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
+		{"announcement in parts", kindAnnounce, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "must be sent whole"},
 		{"rows truncated", kindRows, truncate, protocol.KindMalformed, "okra: rows: the bytes end too early"},
-		{"not a number", kindRows, number(math.NaN()), protocol.KindMalformed, "coordinate 1: NaN"},
+		{"not a number", kindRows, number(math.NaN()), protocol.KindMalformed, "coordinate 1 is NaN"},
 		{"a chunk too many", kindRows, func(m *protocol.Message) { m.Chunk, m.Chunks = 1, 2 }, protocol.KindInconsistent, "chunk 1 of 2 of Rows"},
 		{"labels", kindRows, func(m *protocol.Message) { m.Kind = kindLabels }, protocol.KindUnexpected, "Labels of round 3 is not awaited"},
 		{"no decisions", kindDecisions, decisions(0), protocol.KindMalformed, "0 decisions for each row"},
 		{"too many decisions", kindDecisions, decisions(1 << 20), protocol.KindMalformed, "1048576 decisions for each row"},
-		{"decisions missing", kindDecisions, decisions(3, 1, 2, 3), protocol.KindInconsistent, "3 decisions in chunk 0, 6 belong there"},
-		{"decisions over", kindDecisions, decisions(3, 1, 2, 3, 4, 5, 6, 7), protocol.KindInconsistent, "7 decisions in chunk 0, 6 belong there"},
+		{"decisions missing", kindDecisions, decisions(3, 1, 2, 3), protocol.KindInconsistent, "there are 3 decisions in chunk 0; it must have 6"},
+		{"decisions over", kindDecisions, decisions(3, 1, 2, 3, 4, 5, 6, 7), protocol.KindInconsistent, "there are 7 decisions in chunk 0; it must have 6"},
 		{"half a decision", kindDecisions, truncate, protocol.KindMalformed, "okra: decisions: 7 bytes too many"},
-		{"not a decision", kindDecisions, decisions(3, 1, 2, math.NaN(), 4, 5, 6), protocol.KindMalformed, "decision 2 is NaN"},
-		{"decisions in more chunks", kindDecisions, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindInconsistent, "chunk 0 of 2 of Decisions; 1 chunks were announced"},
+		{"not a decision", kindDecisions, decisions(3, 1, 2, math.NaN(), 4, 5, 6), protocol.KindMalformed, "decision 2 is NaN; decisions must be finite"},
+		{"decisions in more chunks", kindDecisions, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindInconsistent, "chunk 0 of 2 of Decisions does not match the announcement of 1 chunks"},
 	}
 	trained := train(t, Spec{Wire: Float64}, share(randomRows("train", 6, 9), 3, 3)...)
 	checkRefusals(t, trained.prediction(t, query{spec: Spec{Wire: Float64}, epoch: trained.party("north").EpochSeed(),
@@ -188,7 +188,7 @@ func TestDecisionsAgreeOnTheirWidth(t *testing.T) {
 		}
 		r := run(t, cfg)
 		for _, refusal := range r.Refusals {
-			if !strings.Contains(refusal.Err.Error(), "99 decisions for each row, 100 before") {
+			if !strings.Contains(refusal.Err.Error(), "the chunk has 99 decisions for each row, but earlier chunks have 100") {
 				t.Error(refusal.Err)
 			}
 		}
@@ -281,18 +281,18 @@ func TestPredictionConstructorsRefuse(t *testing.T) {
 		rows    linalg.Matrix[float64]
 		want    string
 	}{
-		{several, "south", rows, "okra: a prediction has one owner of rows, not 3"},
-		{predictSession(t, p, protocol.SessionID{}), "south", rows, "okra: a prediction's descriptor names the training session as its parent"},
+		{several, "south", rows, "okra: the session has 3 owners of rows; a prediction has exactly one"},
+		{predictSession(t, p, protocol.SessionID{}), "south", rows, "okra: the session has no parent; a prediction's descriptor must name the training session"},
 		{good, "hub", rows, `okra: "hub" is not a party in this session`},
-		{good, "south", linalg.New[float64](0, 9), "okra: 0 rows; a party brings 1 to 67108864"},
+		{good, "south", linalg.New[float64](0, 9), "okra: the input has 0 rows; 1 to 67108864 are allowed"},
 	} {
 		if _, err := NewPredictParty(protocol.Setup{Session: c.session, Self: c.self}, p, Seed{}, c.rows); err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)
 		}
 	}
 	for session, want := range map[*protocol.Session]string{
-		several: "okra: a prediction has one owner of rows, not 3",
-		predictSession(t, p, protocol.SessionID{}): "okra: a prediction's descriptor names the training session as its parent",
+		several: "okra: the session has 3 owners of rows; a prediction has exactly one",
+		predictSession(t, p, protocol.SessionID{}): "okra: the session has no parent; a prediction's descriptor must name the training session",
 	} {
 		if _, err := NewPredictServer(protocol.Setup{Session: session, Self: "hub"}, p, Tag{}, 80, nil, Limits{}); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
@@ -310,5 +310,5 @@ func TestPredictionConstructorsRefuse(t *testing.T) {
 func TestPredictionLimits(t *testing.T) {
 	trained := train(t, Spec{}, share(randomRows("train", 6, 9), 3, 3)...)
 	q := query{epoch: trained.party("north").EpochSeed(), rows: randomRows("new", 5, 9), limits: Limits{Rows: 4}}
-	run(t, trained.prediction(t, q)).wantEnd(t, "hub", "okra: 5 rows are announced, this server takes 4; bring fewer")
+	run(t, trained.prediction(t, q)).wantEnd(t, "hub", "okra: the parties announce 5 rows, but this server takes at most 4; bring fewer")
 }

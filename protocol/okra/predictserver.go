@@ -10,10 +10,11 @@ import (
 )
 
 // Answer computes a model's decisions, n x c, on encoded rows, n x (f+k). It is a pure function
-// that treats every row by itself; c is the same for all calls.
+// that handles each row independently; c is the same for all calls.
 type Answer func(encoded linalg.Matrix[float64]) (linalg.Matrix[float64], error)
 
-// PredictServer returns a model's decisions on encoded rows.
+// PredictServer is the server of a prediction: it sends a model's decisions on the rows that it
+// receives encoded.
 type PredictServer struct {
 	core
 	params    Params
@@ -22,15 +23,15 @@ type PredictServer struct {
 	answer    Answer
 	limits    Limits
 	layout    layout
-	store     store // nil until the announcement has come
+	store     store // nil until the announcement has arrived
 	rows      tally
-	done      int // rows answered
+	done      int // number of rows with decisions
 	decisions linalg.Matrix[float64]
-	sent      int // chunks
+	sent      int // number of chunks sent
 }
 
-// NewPredictServer returns the machine of the server. tag and width are the training session's: it
-// refuses rows encoded under another seed.
+// NewPredictServer returns the machine of the server of a prediction. tag and width come from the
+// training session, so that the server refuses rows encoded under another seed.
 func NewPredictServer(s protocol.Setup, p Params, tag Tag, width int, answer Answer, l Limits) (*PredictServer, error) {
 	d, err := newPredictCore(s, p, protocol.RoleServer)
 	if err != nil {
@@ -75,10 +76,10 @@ func (s *PredictServer) receiveAnnounce(m protocol.Message) (protocol.Effects, e
 		return protocol.Effects{}, m.Malformed(err)
 	}
 	if a.wire != s.params.wordBytes() || a.grid || a.labelled {
-		return protocol.Effects{}, m.Inconsistent("a prediction announces numbers of %d bytes and nothing else", s.params.wordBytes())
+		return protocol.Effects{}, m.Inconsistent("the announcement is not a prediction's; it must announce numbers of %d bytes, without grid or labels", s.params.wordBytes())
 	}
 	if a.width != s.width || !hmac.Equal(a.tag[:], s.tag[:]) {
-		return protocol.Finish(protocol.Effects{}, &MismatchError{Parties: []string{m.Sender}, Detail: fmt.Sprintf("%s's encoding parameters differ from the model's: other features, seed or settings", m.Sender)})
+		return protocol.Finish(protocol.Effects{}, &MismatchError{Parties: []string{m.Sender}, Detail: fmt.Sprintf("%s's encoding parameters differ from the model's: features, seed or settings are not the same", m.Sender)})
 	}
 	if err := s.limits.check(a.rows, a.width, a.wire, 0); err != nil {
 		return protocol.Finish(protocol.Effects{}, err)
@@ -103,11 +104,12 @@ func (s *PredictServer) receiveRows(m protocol.Message) (protocol.Effects, error
 	return protocol.Effects{Resume: true}, nil
 }
 
-// resume decides a panel of rows, or sends decisions once all are computed; it ends with the last.
+// resume computes the decisions on a panel of rows or, once all are computed, sends decisions. It
+// ends after the last.
 func (s *PredictServer) resume() (protocol.Effects, error) {
 	switch {
 	case s.store == nil || s.rows.missing > 0:
-		return protocol.Effects{}, errors.New("okra: resumed before all rows have come")
+		return protocol.Effects{}, errors.New("okra: the server was resumed before all rows arrived")
 	case s.done < s.layout.rows:
 		return s.answerPanel()
 	}
@@ -124,8 +126,8 @@ func (s *PredictServer) resume() (protocol.Effects, error) {
 	return protocol.Finish(e, nil)
 }
 
-// answerPanel decides at most 512 rows, fewer if they are wide, so that a step stays short whatever
-// the model.
+// answerPanel computes the decisions on the next rows. It takes at most 512 rows, fewer if they are
+// wide, so that a step stays short for every model.
 func (s *PredictServer) answerPanel() (protocol.Effects, error) {
 	end := min(s.done+min(panelRows, max(8, 1<<19/s.width)), s.layout.rows)
 	encoded := linalg.New[float64](end-s.done, s.width)
@@ -135,7 +137,7 @@ func (s *PredictServer) answerPanel() (protocol.Effects, error) {
 		err = s.keep(answers, end)
 	}
 	if err != nil {
-		return protocol.Finish(protocol.Effects{}, fmt.Errorf("okra: answering rows %d to %d: %w", s.done, end-1, err))
+		return protocol.Finish(protocol.Effects{}, fmt.Errorf("okra: the decisions on rows %d to %d failed: %w", s.done, end-1, err))
 	}
 	return protocol.Effects{Resume: true,
 		Progress: protocol.Progress{Stage: "answer", Done: int64(s.done), Total: int64(s.layout.rows)}}, nil
@@ -147,12 +149,12 @@ func (s *PredictServer) keep(answers linalg.Matrix[float64], end int) error {
 		s.decisions = linalg.New[float64](s.layout.rows, answers.Cols)
 	}
 	if answers.Rows != end-s.done || answers.Cols != s.decisions.Cols || answers.Cols == 0 {
-		return fmt.Errorf("the model gave %d x %d decisions", answers.Rows, answers.Cols)
+		return fmt.Errorf("the model returned %d x %d decisions, another number than required", answers.Rows, answers.Cols)
 	}
 	for i := range answers.Rows {
 		for _, v := range answers.Row(i) {
 			if !finite(v) {
-				return fmt.Errorf("the model decides %v about row %d", v, s.done+i)
+				return fmt.Errorf("the model returned the decision %v for row %d; decisions must be finite", v, s.done+i)
 			}
 		}
 		copy(s.decisions.Row(s.done+i), answers.Row(i))

@@ -62,7 +62,7 @@ var general = []forgery{
 	{"from oneself", "", func(m *protocol.Message) { m.Sender = m.Receiver }, protocol.KindUnexpected, "is not awaited"},
 	{"other round", "", func(m *protocol.Message) { m.Round++ }, protocol.KindUnexpected, "is not awaited"},
 	{"other kind", "", func(m *protocol.Message) { m.Kind = "Gossip" }, protocol.KindUnexpected, "Gossip of round"},
-	{"numbered", "", func(m *protocol.Message) { m.Sequence = 1 }, protocol.KindUnexpected, "which is sent once"},
+	{"numbered", "", func(m *protocol.Message) { m.Sequence = 1 }, protocol.KindUnexpected, "is sent once, with sequence number 0"},
 }
 
 var specific = []forgery{
@@ -72,44 +72,44 @@ var specific = []forgery{
 	{"seed of too many features", kindSeed, body(seedBody{features: MaxFeatures + 1}.encode()), protocol.KindMalformed, "4194305 features"},
 	{"seed from a party", kindSeed, func(m *protocol.Message) { m.Sender = "east" }, protocol.KindUnexpected, "not awaited from east"},
 	{"seed from the server", kindSeed, func(m *protocol.Message) { m.Sender = "hub" }, protocol.KindUnexpected, "not awaited from hub"},
-	{"seed in parts", kindSeed, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
+	{"seed in parts", kindSeed, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "must be sent whole"},
 
 	{"announcement truncated", kindAnnounce, truncate, protocol.KindMalformed, "okra: announcement: the bytes end too early"},
 	{"announcement extended", kindAnnounce, extend, protocol.KindMalformed, "1 bytes too many"},
 	{"announcement empty", kindAnnounce, body(nil), protocol.KindMalformed, "the bytes end too early"},
 	{"no rows", kindAnnounce, changeAnnounce(func(a *announce) { a.rows = 0 }), protocol.KindMalformed, "0 rows"},
 	{"too many rows", kindAnnounce, changeAnnounce(func(a *announce) { a.rows = maxRows + 1 }), protocol.KindMalformed, "67108865 rows"},
-	{"no width", kindAnnounce, changeAnnounce(func(a *announce) { a.width = 0 }), protocol.KindMalformed, "encoded width 0"},
-	{"too wide", kindAnnounce, changeAnnounce(func(a *announce) { a.width = math.MaxUint32 }), protocol.KindMalformed, "encoded width 4294967295"},
-	{"odd numbers", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 2 }), protocol.KindMalformed, "numbers of 2 bytes"},
-	{"other wire", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 4 }), protocol.KindInconsistent, "numbers of 4 bytes, although the session's have 8"},
+	{"no width", kindAnnounce, changeAnnounce(func(a *announce) { a.width = 0 }), protocol.KindMalformed, "the encoded width is 0"},
+	{"too wide", kindAnnounce, changeAnnounce(func(a *announce) { a.width = math.MaxUint32 }), protocol.KindMalformed, "the encoded width is 4294967295"},
+	{"odd numbers", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 2 }), protocol.KindMalformed, "numbers have 2 bytes; 4 or 8 are allowed"},
+	{"other wire", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 4 }), protocol.KindInconsistent, "numbers have 4 bytes; the session's have 8"},
 	{"a flag of 2", kindAnnounce, func(m *protocol.Message) { m.Body = slices.Clone(m.Body); m.Body[len(m.Body)-1] = 2 }, protocol.KindMalformed, "2, want 0 or 1"},
-	{"announcement in parts", kindAnnounce, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
+	{"announcement in parts", kindAnnounce, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "must be sent whole"},
 
 	{"rows truncated", kindRows, truncate, protocol.KindMalformed, "okra: rows: the bytes end too early"},
 	{"rows extended", kindRows, extend, protocol.KindMalformed, "1 bytes too many"},
 	{"a row too many", kindRows, func(m *protocol.Message) { m.Body = make([]byte, len(m.Body)+8*72) }, protocol.KindMalformed, "576 bytes too many"},
-	{"not a number", kindRows, number(math.NaN()), protocol.KindMalformed, "okra: rows: row 0, coordinate 1: NaN"},
-	{"infinite", kindRows, number(math.Inf(-1)), protocol.KindMalformed, "coordinate 1: -Inf"},
-	{"huge", kindRows, number(1.01 * maxEncoded), protocol.KindMalformed, "coordinate 1: 1.01e+19"},
-	{"a chunk too many", kindRows, func(m *protocol.Message) { m.Chunk, m.Chunks = 1, 2 }, protocol.KindInconsistent, "chunk 1 of 2 of Rows; 1 chunks were announced"},
+	{"not a number", kindRows, number(math.NaN()), protocol.KindMalformed, "okra: rows: row 0, coordinate 1 is NaN; encoded numbers are finite and at most 1e19"},
+	{"infinite", kindRows, number(math.Inf(-1)), protocol.KindMalformed, "coordinate 1 is -Inf"},
+	{"huge", kindRows, number(1.01 * maxEncoded), protocol.KindMalformed, "coordinate 1 is 1.01e+19"},
+	{"a chunk too many", kindRows, func(m *protocol.Message) { m.Chunk, m.Chunks = 1, 2 }, protocol.KindInconsistent, "chunk 1 of 2 of Rows does not match the announcement of 1 chunks"},
 	{"a chunk beyond", kindRows, func(m *protocol.Message) { m.Chunk = 1 }, protocol.KindInconsistent, "chunk 1 of 1 of Rows"},
 	{"rows from the server", kindRows, func(m *protocol.Message) { m.Sender = "hub" }, protocol.KindUnexpected, "not awaited from hub"},
 
 	{"labels truncated", kindLabels, truncate, protocol.KindMalformed, "okra: labels: the bytes end too early"},
 	{"labels extended", kindLabels, extend, protocol.KindMalformed, "1 bytes too many"},
-	{"labels missing", kindLabels, body(make([]byte, 9)), protocol.KindMalformed, "row 0 of the chunk: a label is missing"},
+	{"labels missing", kindLabels, body(make([]byte, 9)), protocol.KindMalformed, "row 0 of the chunk: the row's label does not match the announcement"},
 	{"label too long", kindLabels, body(append([]byte{65, 0}, make([]byte, 100)...)), protocol.KindMalformed, "a name of 65 bytes, at most 64 are allowed"},
-	{"labels in more chunks", kindLabels, func(m *protocol.Message) { m.Chunks = 3 }, protocol.KindInconsistent, "chunk 0 of 3 of Labels; 1 chunks were announced"},
+	{"labels in more chunks", kindLabels, func(m *protocol.Message) { m.Chunks = 3 }, protocol.KindInconsistent, "chunk 0 of 3 of Labels does not match the announcement of 1 chunks"},
 
 	{"receipt truncated", kindReceipt, truncate, protocol.KindMalformed, "okra: receipt: the bytes end too early"},
-	{"receipt for fewer rows", kindReceipt, body(encodeReceipt(1)), protocol.KindInconsistent, "a receipt for 1 rows, although 2 were sent"},
-	{"receipt beyond belief", kindReceipt, body(encodeReceipt(math.MaxInt)), protocol.KindInconsistent, "a receipt for 9223372036854775807 rows"},
+	{"receipt for fewer rows", kindReceipt, body(encodeReceipt(1)), protocol.KindInconsistent, "the receipt counts 1 rows, but this party alone has sent 2"},
+	{"receipt beyond belief", kindReceipt, body(encodeReceipt(math.MaxInt)), protocol.KindInconsistent, "the receipt counts 9223372036854775807 rows"},
 	{"grant from a party", kindGrant, func(m *protocol.Message) { m.Sender = "north" }, protocol.KindUnexpected, "not awaited from north"},
-	{"grant in parts", kindGrant, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
-	{"grant with a body", kindGrant, func(m *protocol.Message) { m.Body = []byte{1} }, protocol.KindMalformed, "grant: 1 bytes too many"},
+	{"grant in parts", kindGrant, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "must be sent whole"},
+	{"grant with a body", kindGrant, func(m *protocol.Message) { m.Body = []byte{1} }, protocol.KindMalformed, "grant: the message has 1 bytes; it must be empty"},
 	{"receipt from a party", kindReceipt, func(m *protocol.Message) { m.Sender = "north" }, protocol.KindUnexpected, "not awaited from north"},
-	{"receipt in parts", kindReceipt, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
+	{"receipt in parts", kindReceipt, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "must be sent whole"},
 }
 
 // Before each good message come all bad ones made from it. Each is refused and
@@ -210,7 +210,7 @@ func TestEventsOutOfPlace(t *testing.T) {
 		check(protocol.Received{}, "okra: the session has not started")
 		check(protocol.Expired{Timer: TimerRows}, "okra: the session has not started")
 		if n.Name != "hub" {
-			check(protocol.Start{InputHash: [32]byte{1}}, "okra: the rows are not those the session started with; restore them, or start a new session")
+			check(protocol.Start{InputHash: [32]byte{1}}, "okra: the rows have changed since the session started; restore them, or start a new session")
 		}
 		if _, err := m.Step(protocol.Start{InputHash: n.InputHash}); err != nil {
 			t.Fatal(err)
@@ -222,9 +222,9 @@ func TestEventsOutOfPlace(t *testing.T) {
 		}
 		switch n.Name {
 		case "hub":
-			check(protocol.Resumed{}, "okra: resumed before all rows have come")
+			check(protocol.Resumed{}, "okra: the server was resumed before all rows arrived")
 		case "south": // has no seed yet
-			check(protocol.Resumed{}, "okra: resumed with nothing left to send")
+			check(protocol.Resumed{}, "okra: the party was resumed, but it has nothing to send")
 		}
 	}
 	for _, o := range train(t, Spec{}, share(randomRows("place", 4, 5), 2, 2)...).Nodes {
@@ -261,12 +261,12 @@ func TestConstructorsRefuse(t *testing.T) {
 		{"other protocol", with(func(d *protocol.Descriptor) { d.Protocol = "scale" }, hub, north), "north", false, "okra: the session is of scale version 2, this is okra version 2"},
 		{"other version", with(func(d *protocol.Descriptor) { d.Version = 1 }, hub, north), "hub", true, "okra: the session is of okra version 1, this is okra version 2"},
 		{"other parameters", other, "hub", true, "okra: the parameters differ from the session's descriptor"},
-		{"no server", newSession(t, p, north, south), "north", false, "okra: a session has one server, not 0"},
-		{"two servers", newSession(t, p, hub, protocol.Member{Name: "hub2", Role: protocol.RoleServer}, north), "hub", true, "okra: a session has one server, not 2"},
-		{"no leader", with(keep, hub, south), "south", false, "okra: a training session has one leader, not 0"},
-		{"no leader, server", with(keep, hub, south), "hub", true, "okra: a training session has one leader, not 0"},
-		{"two leaders", with(keep, hub, north, protocol.Member{Name: "west", Role: protocol.RoleLeader}), "north", false, "okra: a training session has one leader, not 2"},
-		{"unknown role", with(keep, hub, north, protocol.Member{Name: "eve", Role: "witness"}), "north", false, "okra: a member is neither server nor leader nor party"},
+		{"no server", newSession(t, p, north, south), "north", false, "okra: the session has 0 servers; exactly one is required"},
+		{"two servers", newSession(t, p, hub, protocol.Member{Name: "hub2", Role: protocol.RoleServer}, north), "hub", true, "okra: the session has 2 servers; exactly one is required"},
+		{"no leader", with(keep, hub, south), "south", false, "okra: the session has 0 leaders; a training session has exactly one"},
+		{"no leader, server", with(keep, hub, south), "hub", true, "okra: the session has 0 leaders; a training session has exactly one"},
+		{"two leaders", with(keep, hub, north, protocol.Member{Name: "west", Role: protocol.RoleLeader}), "north", false, "okra: the session has 2 leaders; a training session has exactly one"},
+		{"unknown role", with(keep, hub, north, protocol.Member{Name: "eve", Role: "witness"}), "north", false, "okra: a member's role is not server, leader or party"},
 		{"server as party", all, "hub", false, `okra: "hub" is not a party in this session`},
 		{"party as server", all, "north", true, `okra: "north" is not a server in this session`},
 		{"stranger", all, "west", false, `okra: "west" is not a party in this session`},
@@ -295,8 +295,8 @@ func TestBadInputs(t *testing.T) {
 		in   Input
 		want string
 	}{
-		{Input{}, "okra: 0 rows; a party brings 1 to 67108864"},
-		{Input{Rows: linalg.New[float64](2, 0)}, "okra: rows of 0 features; 1 to 4194304 are possible"},
+		{Input{}, "okra: the input has 0 rows; 1 to 67108864 are allowed"},
+		{Input{Rows: linalg.New[float64](2, 0)}, "okra: the rows have 0 features; 1 to 4194304 are allowed"},
 		{Input{Rows: good, Labels: []string{"a"}}, "okra: 1 labels for 2 rows"},
 		{Input{Rows: good, Labels: []string{"a", ""}}, `okra: row 1: label ""; a label has 1 to 64 bytes`},
 		{Input{Rows: good, Labels: []string{strings.Repeat("a", 65), "b"}}, `okra: row 0: label "` + strings.Repeat("a", 65) + `"; a label has 1 to 64 bytes`},

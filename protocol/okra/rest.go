@@ -12,8 +12,9 @@ import (
 
 const baseMagic = "mercer/v1/okra/base"
 
-// Write passes the canonical encoding to the function to, part by part, until it returns an error.
-// The encoding has the lower triangle of the Gram matrix. to must not keep the parts.
+// Write encodes the base canonically and passes the encoding, part by part, to the function to. It
+// stops when to returns an error. The encoding has the lower triangle of the Gram matrix. The
+// function must not keep the parts.
 func (b *Base) Write(to func(part []byte) error) error {
 	var w wire.Writer
 	w.String(baseMagic)
@@ -50,10 +51,10 @@ func (b *Base) wide() bool {
 	return wide
 }
 
-// DecodeBase decodes the output of Write.
+// DecodeBase decodes a base from the output of [Base.Write].
 func DecodeBase(encoded []byte) (*Base, error) {
 	r := wire.NewReader(encoded)
-	r.Magic(len(baseMagic), baseMagic, "%q begins no rows of a session of okra")
+	r.Magic(len(baseMagic), baseMagic, "the data begins with %q, so it is not a server's kept rows of okra")
 	b := &Base{}
 	r.Fixed(b.Origin[:])
 	r.Fixed(b.Session[:])
@@ -66,7 +67,7 @@ func DecodeBase(encoded []byte) (*Base, error) {
 	b.labelled = r.Bool()
 	total := b.readParts(r)
 	if r.Err() == nil && (b.Width < 1 || b.Width > 2*MaxFeatures || int64(total)*int64(b.Width)*int64(word) > int64(r.Len())) {
-		r.Fail(fmt.Errorf("%d rows of %d numbers in %d bytes", total, b.Width, r.Len()))
+		r.Fail(fmt.Errorf("the header states %d rows of %d numbers, which do not fit in the remaining %d bytes", total, b.Width, r.Len()))
 	}
 	if r.Err() == nil {
 		b.readRows(r, total, word)
@@ -74,14 +75,14 @@ func DecodeBase(encoded []byte) (*Base, error) {
 	return b, r.Close("okra: kept rows")
 }
 
-// readParts reads the parts and returns the number of all rows.
+// readParts reads the descriptions of the parties' rows and returns the number of all rows.
 func (b *Base) readParts(r *wire.Reader) (total int) {
 	for range r.Count(protocol.MaxMembers, 38) {
 		p := Part{Party: r.String(protocol.MaxNameBytes), Rows: int(r.Uint32())}
 		r.Fixed(p.Sent[:])
 		p.Grid, p.first = r.Bool(), total
 		if r.Err() == nil && (p.Rows > maxRows || b.part(p.Party).Rows > 0) {
-			r.Fail(fmt.Errorf("%d rows of %q, or twice", p.Rows, p.Party))
+			r.Fail(fmt.Errorf("the header lists %d rows of %q; the number is too large or the party occurs twice", p.Rows, p.Party))
 		}
 		if r.Err() != nil {
 			return 0
@@ -91,8 +92,8 @@ func (b *Base) readParts(r *wire.Reader) (total int) {
 	return total
 }
 
-// readRows reads labels, rows and products. The caller has checked that the bytes of the rows are
-// present.
+// readRows reads the labels, the rows and the Gram matrix. The caller has checked that the bytes of
+// the rows are present.
 func (b *Base) readRows(r *wire.Reader, total, word int) {
 	for range total {
 		l := r.String(maxLabelBytes)
@@ -101,7 +102,7 @@ func (b *Base) readRows(r *wire.Reader, total, word int) {
 		}
 	}
 	if need := int64(total) * (int64(total) + 1) / 2 * 8; r.Err() == nil && need+int64(total)*int64(b.Width)*int64(word) != int64(r.Len()) {
-		r.Fail(errors.New("the products of the rows are cut short"))
+		r.Fail(errors.New("the length of the data does not match its number of rows"))
 	}
 	if r.Err() != nil {
 		return
@@ -117,7 +118,7 @@ func (b *Base) readRows(r *wire.Reader, total, word int) {
 		r.Float64s(b.gram.Row(i)[:i+1])
 		for j, v := range b.gram.Row(i)[:i+1] {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				r.Fail(fmt.Errorf("the product of rows %d and %d is %v", i, j, v))
+				r.Fail(fmt.Errorf("the product of rows %d and %d is %v; products must be finite", i, j, v))
 				return
 			}
 			b.gram.Row(j)[i] = v
@@ -125,7 +126,7 @@ func (b *Base) readRows(r *wire.Reader, total, word int) {
 	}
 }
 
-// Encode returns the canonical encoding, which is secret.
+// Encode returns the canonical encoding of the state. The encoding is secret.
 func (s EpochState) Encode() []byte {
 	var w wire.Writer
 	w.String("mercer/v1/okra/standing")
@@ -141,11 +142,11 @@ func (s EpochState) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeStanding decodes the output of Encode.
+// DecodeStanding decodes a state from the output of [EpochState.Encode].
 func DecodeStanding(b []byte) (s EpochState, err error) {
 	const magic = "mercer/v1/okra/standing"
 	r := wire.NewReader(b)
-	r.Magic(len(magic), magic, "%q begins nothing that a party keeps of a session of okra")
+	r.Magic(len(magic), magic, "the data begins with %q, so it is not a party's kept state of okra")
 	r.Fixed(s.Origin[:])
 	r.Fixed(s.Session[:])
 	r.Fixed(s.Seed[:])
@@ -156,7 +157,7 @@ func DecodeStanding(b []byte) (s EpochState, err error) {
 	s.Labels = r.Bool()
 	s.Preparation = r.Bytes32(MaxPreparation)
 	if r.Err() == nil && (s.Features < 1 || s.Features > MaxFeatures || s.Rows > maxRows) {
-		r.Fail(fmt.Errorf("%d rows of %d features", s.Rows, s.Features))
+		r.Fail(fmt.Errorf("the state has %d rows of %d features, a number outside the allowed range", s.Rows, s.Features))
 	}
 	return s, r.Close("okra: standing")
 }

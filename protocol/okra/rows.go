@@ -6,31 +6,32 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Round 3, Rows (the paper's 3.2.3): each party encodes its rows panel by
-// panel and sends them to the server in chunks.
+// Round 3, Rows (section 3.2.3 of the paper): each party encodes its rows panel by panel and sends
+// them to the server in chunks.
 const (
 	roundRows = 3
 	kindRows  = "Rows"
 )
 
-// RowsKind is the kind of the messages that release rows.
+// RowsKind is the kind of the messages that carry encoded rows.
 const RowsKind = kindRows
 
-// panelBytes limits the memory of a panel, unless a single row is larger.
+// panelBytes limits the memory of the rows that are encoded together. A single row may be larger.
 const panelBytes = 64 << 20
 
-// upload encodes rows and divides them into the bodies of chunks. It holds one panel at a time.
+// upload encodes rows and divides them into the bodies of chunks. It holds one panel of rows at a
+// time.
 type upload struct {
 	encoder Encoder
 	rows    linalg.Rows
 	layout  layout
 	plain   linalg.Matrix[float64] // the panel's rows before they are encoded; reused
-	panel   linalg.Matrix[float64] // encoded rows, reused; none after the last
-	first   int                    // row of the data at which panel begins
-	end     int                    // first row of the data not yet encoded
+	panel   linalg.Matrix[float64] // the panel's encoded rows; reused
+	first   int                    // index of the panel's first row
+	end     int                    // index of the first row not yet encoded
 	ready   bool                   // the encoder is prepared
-	piece   int                    // of the panel that begins at end, the next to do
-	next    int                    // first chunk not yet sent
+	piece   int                    // next piece to encode of the panel that begins at row end
+	next    int                    // index of the first chunk not yet sent
 }
 
 func newUpload(e Encoder, rows linalg.Rows, word int) *upload {
@@ -54,9 +55,9 @@ func (u *upload) rowsAtOnce() int {
 
 func (u *upload) done() bool { return u.next == u.layout.chunks() }
 
-// batch does one step's work: a piece of the next panel if there is nothing to send, and then the
-// bodies of the next chunks, from chunk first on. It returns at most MaxStepBytes, nothing before
-// the panel is whole, and nothing beyond the panel.
+// batch does one step's work and returns the bodies of the next chunks, from chunk first on. If no
+// encoded rows are left to send, it encodes a piece of the next panel. It returns at most
+// MaxStepBytes, and no bodies before the panel is complete.
 func (u *upload) batch() (first int, bodies [][]byte) {
 	first = u.next
 	if u.layout.span(u.next).row >= u.end && !u.encode() {
@@ -75,8 +76,8 @@ func (u *upload) batch() (first int, bodies [][]byte) {
 	return first, bodies
 }
 
-// encode computes the next piece, of the encoder's preparation or of the next panel, and reports
-// whether that panel is whole.
+// encode computes the next piece of the encoder's preparation or of the next panel. It reports
+// whether that panel is complete.
 func (u *upload) encode() bool {
 	if p, is := u.encoder.(preparer); is && !u.ready {
 		u.ready = p.prepare()
@@ -95,7 +96,7 @@ func (u *upload) encode() bool {
 	return true
 }
 
-// body returns the numbers of s, row by row.
+// body returns the body of the chunk with span s: its encoded numbers, row by row.
 func (u *upload) body(s span) []byte {
 	var w wire.Writer
 	w.Grow(u.layout.bytes(s))

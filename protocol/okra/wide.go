@@ -7,11 +7,11 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// wide is encoder hadamard for rows that do not fit the cache. It computes the same map on eight
-// rows interleaved, whose coordinates are cache lines. Memory is fast if the processor can predict the
-// next read, and if whole lines are written past the cache, in any order. So this encoder reads
-// along memory and permutes coordinates as it writes them: a round reads and writes the rows three
-// times.
+// wide is encoder hadamard for rows that do not fit the cache. It encodes eight rows at a time,
+// interleaved so that a coordinate of all eight fills a cache line. Memory is fast if the processor
+// can predict the next read, and if whole lines are written past the cache, in any order. So this
+// encoder reads memory in order and permutes coordinates as it writes them. A round reads and
+// writes the rows three times.
 //
 //   - Each part of 4096 coordinates gets the lower twelve levels of the first
 //     window's transform, in the second-level cache.
@@ -21,21 +21,22 @@ import (
 //     are sent to their next places, with the signs that they get there.
 type wide struct {
 	width         int
-	parts, window int        // parts of the row and of a window
-	places        [][]uint32 // for each layer: where a coordinate goes, and its sign there
-	between       [][]int8   // for each round: signs of the last window, strip by strip
+	parts, window int        // number of parts in the row and in a window
+	places        [][]uint32 // for each layer, the target and the sign of every coordinate
+	between       [][]int8   // for each round, the signs of the last window, strip by strip
 	scale         float64
 }
 
 const (
 	part = 1 << 12
-	// partStep is the distance in memory from the beginning of one part to the next: one strip more
-	// than their values, so that equal places of all parts do not share a set of the cache. The
-	// extra strip holds no values; it lets each strip prefetch the one after it.
+	// partStep is the distance in memory from the beginning of one part to the next. It is one
+	// strip longer than a part's values, so that equal places of all parts do not share a set of
+	// the cache. The extra strip holds no values; it lets each strip prefetch the next one.
 	partStep = linalg.Interleaved*part + linalg.Strip
-	// entering is the number of coordinates that are transposed at a time.
+	// entering is the number of coordinates that enter interleaves at a time.
 	entering = part / 8
-	// widest limits the time of eight rows, and their memory: 151 MB.
+	// widest is the largest width that is encoded interleaved. It limits the time and the memory of
+	// eight rows, at most 151 MB.
 	widest = 9 << 17
 )
 
@@ -54,7 +55,8 @@ func newWide(s *prg.Stream, rounds, width, window int) *wide {
 	return w
 }
 
-// placesOf returns the target of each coordinate, among rows stored in parts.
+// placesOf returns for each coordinate its target in memory, where rows are stored in parts, and
+// its sign there.
 func placesOf(o order, signs []int8) []uint32 {
 	places := make([]uint32, len(o))
 	for i, from := range o {
@@ -67,7 +69,7 @@ func placesOf(o order, signs []int8) []uint32 {
 	return places
 }
 
-// byStrips sorts the signs of a window into the order of coordinates in the strips.
+// byStrips returns the signs of a window in the order in which its strips hold the coordinates.
 func byStrips(signs []int8) []int8 {
 	const rows = linalg.Strip / linalg.Interleaved
 	sorted := make([]int8, 0, len(signs))
@@ -81,7 +83,7 @@ func byStrips(signs []int8) []int8 {
 
 func (w *wide) Width() int { return w.width }
 
-// panel is eight rows for each of two cores; with more, a step would take too long.
+// panel returns 16 rows: eight for each of two cores. With more rows, a step would take too long.
 func (w *wide) panel() int { return 2 * linalg.Interleaved }
 
 func (w *wide) pieces(rows int) int { return (rows-1)/w.panel() + 1 }
@@ -119,7 +121,7 @@ func (w *wide) rows(dst, src linalg.Matrix[float64]) {
 	})
 }
 
-// values returns the values of part p.
+// values returns the eight rows' values of part p.
 func values(x []float64, p int) []float64 { return x[p*partStep:][:linalg.Interleaved*part] }
 
 // enter writes the values of the rows, followed by zeros, to their first places.
@@ -135,13 +137,13 @@ func (w *wide) enter(to, hot []float64, src linalg.Matrix[float64]) {
 	}
 }
 
-// across computes the upper levels of both windows for the coordinates from the given one on in
-// each part.
+// across computes the upper levels of both windows' transforms for one strip of each part. from is
+// the strip's first coordinate in the part.
 func (w *wide) across(r int, x, strips []float64, from int) {
 	rows, near := linalg.Strips{Values: x, Distance: partStep}, linalg.Strips{Values: strips, Distance: linalg.Strip}
 	ahead := linalg.NewAhead(w.parts, linalg.Strips{Values: x[linalg.Strip:], Distance: partStep})
 	linalg.FWHTCollect(strips[:linalg.Strip*w.window], rows, ahead)
-	alone := w.parts - w.window // parts at either end that one window has
+	alone := w.parts - w.window // number of parts at either end that only one window covers
 	if alone == 0 {
 		linalg.CopyStrips(w.parts, rows, near)
 		return
@@ -153,8 +155,8 @@ func (w *wide) across(r int, x, strips []float64, from int) {
 	linalg.FWHTSpread(rows.From(alone), strips, ahead)
 }
 
-// turn changes signs of the last window's strips, and completes the first window's transform of its
-// strips with the scale.
+// turn multiplies the last window's strips by their signs, and by the scale those strips that the
+// first window has transformed.
 func (w *wide) turn(strips []float64, signs []int8) {
 	const rows = linalg.Strip / linalg.Interleaved
 	both := 2*w.window - w.parts
@@ -162,8 +164,8 @@ func (w *wide) turn(strips []float64, signs []int8) {
 	linalg.SignRows(strips[linalg.Strip*both:], signs[rows*both:rows*w.window], 1)
 }
 
-// leave computes part p's share of the last window, if it has a second one, and sends it on, scaled
-// as the part's last transform scales.
+// leave completes the last window's transform in part p, if that window is not the only one. It
+// then writes the coordinates, scaled, to their next places.
 func (w *wide) leave(r int, to, x []float64, p int) {
 	send := linalg.Scatter
 	if alone := w.parts - w.window; alone > 0 && p >= alone {

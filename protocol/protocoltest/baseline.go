@@ -11,14 +11,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// baseline is the undisturbed run, with which the other runs are compared.
+// baseline holds the result of the undisturbed run, with which all other runs are compared.
 type baseline struct {
 	*sim.Result
-	messages []protocol.Message // the accepted ones, in the order of sending
-	senders  map[line]bool      // the lines of all messages
+	messages []protocol.Message // the accepted messages, in the order of sending
+	senders  map[line]bool      // the senders, receivers, rounds and kinds of all messages
 }
 
-// line identifies a kind of message: a header without its numbers.
+// line holds the part of a header that is equal for all messages of a sender to a receiver with one
+// round and kind.
 type line struct {
 	sender, receiver string
 	round            uint16
@@ -27,7 +28,7 @@ type line struct {
 
 func lineOf(h protocol.Header) line { return line{h.Sender, h.Receiver, h.Round, h.Kind} }
 
-// baseline runs the case undisturbed and checks its results.
+// baseline runs the case without disturbance and checks its results.
 func (c *Case) baseline() (*baseline, error) {
 	b := &baseline{senders: make(map[line]bool)}
 	log := newProbe()
@@ -41,14 +42,14 @@ func (c *Case) baseline() (*baseline, error) {
 	}
 	if len(r.Refusals) > 0 {
 		first := r.Refusals[0]
-		return nil, found(r, fmt.Errorf("%s refuses %s in an undisturbed run: %w", first.Node, describe(first.Event), first.Err))
+		return nil, found(r, fmt.Errorf("node %s refuses %s in an undisturbed run: %w", first.Node, describe(first.Event), first.Err))
 	}
 	b.Result = r
 	b.messages = slices.DeleteFunc(b.messages, func(m protocol.Message) bool { return !log.accepted[m.Header] })
 	return b, c.succeeded(r)
 }
 
-// describe returns a short text for e.
+// describe returns a short text that names the event e.
 func describe(e protocol.Event) string {
 	if r, ok := e.(protocol.Received); ok {
 		return r.Message.Header.String()
@@ -56,7 +57,7 @@ func describe(e protocol.Event) string {
 	return fmt.Sprintf("%T", e)
 }
 
-// succeeded reports whether every machine ended with the right result.
+// succeeded returns nil if every machine ended without an error and with the right result.
 func (c *Case) succeeded(r *sim.Result) error {
 	if err := r.Err(); err != nil {
 		return found(r, err)
@@ -64,22 +65,21 @@ func (c *Case) succeeded(r *sim.Result) error {
 	return c.correct(r)
 }
 
-// correct reports whether every machine that ended without an error has the
-// right result.
+// correct returns nil if every machine that ended without an error has the right result.
 func (c *Case) correct(r *sim.Result) error {
 	for _, o := range r.Nodes {
 		if o.End == nil || o.End.Err != nil {
 			continue
 		}
 		if err := c.Check(o.Name, machine(o.Machine)); err != nil {
-			return found(r, fmt.Errorf("%s ends without an error, but with a wrong result: %w", o.Name, err))
+			return found(r, fmt.Errorf("node %s ends without an error, but with a wrong result: %w", o.Name, err))
 		}
 	}
 	return nil
 }
 
-// unchanged reports whether r has the results of the baseline and the same bytes in every
-// message.
+// unchanged returns nil if r has the right results and sent the same messages as the baseline, byte
+// for byte.
 func (c *Case) unchanged(b *baseline, r *sim.Result) error {
 	if err := r.Err(); err != nil {
 		return found(r, err)
@@ -90,8 +90,8 @@ func (c *Case) unchanged(b *baseline, r *sim.Result) error {
 	return c.correct(r)
 }
 
-// odd names the first message of r, in alphabetical order, that differs from the
-// undisturbed run.
+// odd describes the first message of r, in alphabetical order, that differs from the undisturbed
+// run. It returns "" if there is none.
 func (b *baseline) odd(r *sim.Result) string {
 	var odd []string
 	for h, digest := range r.Sent {
@@ -112,8 +112,8 @@ func (b *baseline) odd(r *sim.Result) string {
 	return ""
 }
 
-// sample returns at most n of the indices below total: all of them if there are no more,
-// else always the same.
+// sample returns all indices below total if there are at most n. Otherwise it returns n of them,
+// always the same.
 func sample(total, n int) []int {
 	all := rand.New(rand.NewPCG(uint64(total), 1)).Perm(total)
 	all = all[:min(n, total)]
@@ -121,13 +121,13 @@ func sample(total, n int) []int {
 	return all
 }
 
-// probe observes the machines of one run.
+// probe records which messages the machines of one run accept, and how long their steps take.
 type probe struct {
 	accepted map[protocol.Header]bool
 	took     map[step]time.Duration
 }
 
-// step is one call of Step, counted from 0 for each node.
+// step identifies one call of a node's Step by its index, counted from 0.
 type step struct {
 	node  string
 	index int
@@ -137,7 +137,7 @@ func newProbe() *probe {
 	return &probe{accepted: make(map[protocol.Header]bool), took: make(map[step]time.Duration)}
 }
 
-// watch returns nodes whose machines report to p.
+// watch returns copies of the nodes whose machines report their steps to p.
 func (p *probe) watch(nodes []sim.Node) []sim.Node {
 	watched := make([]sim.Node, len(nodes))
 	for i, n := range nodes {
@@ -171,7 +171,7 @@ func (w *watchedMachine) Step(e protocol.Event) (protocol.Effects, error) {
 	return eff, err
 }
 
-// machine returns the machine below the probe.
+// machine returns the protocol's own machine, without the wrapper by which a probe watches it.
 func machine(m protocol.Machine) protocol.Machine {
 	if w, ok := m.(*watchedMachine); ok {
 		return w.Machine

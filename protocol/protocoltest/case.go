@@ -9,41 +9,43 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// Protocol is the protocol that Run tests.
+// Protocol describes the protocol that [Run] tests.
 type Protocol struct {
 	Name string
-	// New builds the case; it is called once for each property.
+	// New returns the case to test. It is called once for each property.
 	New func(testing.TB) Case
 }
 
-// Case is one session that the suite runs many times.
+// Case describes one session, which the suite runs many times.
 type Case struct {
 	Session *protocol.Session
-	// Nodes are all members, in any order. Given Timers, property silent removes one node
+	// Nodes lists all members, in any order. If nodes have Timers, property silent removes one node
 	// and expects the others to notice.
 	Nodes []sim.Node
-	// Check returns an error if the result of a machine that ended without an error
-	// is wrong, given the name of its node.
+	// Check returns an error if the result of a node's machine is wrong. It is called for machines
+	// that ended without an error.
 	Check func(name string, m protocol.Machine) error
-	// InFlight bounds the bytes of all undelivered bodies while one node is slow and the
-	// network's window is Window messages from each sender to each receiver.
+	// InFlight is the largest allowed number of bytes in undelivered bodies while one node is slow.
+	// The network's window is then [Window] messages from each sender to each receiver.
 	InFlight int64
-	// Trusts reports whether the body of a message with this header is an unverifiable
-	// statement of its sender, so that a lie in it may change results. Nil trusts none.
+	// Trusts reports whether a message with this header contains a statement that its
+	// receiver cannot verify, so that a lie in it may change results. Nil means that there are no
+	// such messages.
 	Trusts func(protocol.Header) bool
-	// Runs bounds the runs for one property; 0 means 200. If all cases of a property need
-	// more, the suite takes a fixed sample.
+	// Runs is the largest number of runs for one property; 0 means 200. If a property needs more
+	// runs, the suite takes a fixed sample of them.
 	Runs int
 
 	pace pace
 }
 
-// Window is the window of property slow.
+// Window is the network's window, in messages from each sender to each receiver, in the runs of
+// property slow.
 const Window = 4
 
 const defaultRuns = 200
 
-// property is a requirement on every protocol. It returns the first violation, so that the
+// property is a requirement on every protocol. holds returns the first violation, so that the
 // suite's own tests can check that it finds one.
 type property struct {
 	name  string
@@ -65,10 +67,11 @@ func properties() []property {
 	}
 }
 
-// errNothing reports that a case has nothing that a property could test.
-var errNothing = errors.New("protocoltest: nothing to test")
+// errNothing reports that a property does not apply to a case, for example because no node has
+// timers.
+var errNothing = errors.New("protocoltest: the case has nothing that this property can test")
 
-// Run tests every property of p as a subtest.
+// Run tests whether protocol p has every property of the suite, each in a subtest.
 func Run(t *testing.T, p Protocol) {
 	t.Run(p.Name, func(t *testing.T) {
 		for _, prop := range properties() {
@@ -86,10 +89,10 @@ func Run(t *testing.T, p Protocol) {
 	})
 }
 
-// test fills in the defaults of c and tests one property.
+// test fills in the defaults of the case and tests one property.
 func (c *Case) test(p property) error {
 	if c.Check == nil || c.InFlight <= 0 {
-		return errors.New("protocoltest: a case needs Check and InFlight")
+		return errors.New("protocoltest: Check or InFlight is missing; a case needs both")
 	}
 	if c.Runs == 0 {
 		c.Runs = defaultRuns
@@ -103,7 +106,7 @@ func (c *Case) test(p property) error {
 	return p.holds(c)
 }
 
-// run runs the case once.
+// run runs the case once with the given schedule and interception.
 func (c *Case) run(s sim.Schedule, intercept func(protocol.Message) []protocol.Message) (*sim.Result, error) {
 	return c.runNodes(c.Nodes, s, intercept)
 }
@@ -116,7 +119,7 @@ func (c *Case) runNodes(nodes []sim.Node, s sim.Schedule, intercept func(protoco
 	return r, nil
 }
 
-// found adds the end of r's transcript to err.
+// found returns err with the last part of r's transcript.
 func found(r *sim.Result, err error) error {
 	if r == nil {
 		return err
@@ -134,7 +137,8 @@ func plain(c *Case) error {
 	return err
 }
 
-// schedules disturbs the network in every way at once.
+// schedules tests that delays, losses, duplicates, reordering and crashes together change neither
+// results nor messages.
 func schedules(c *Case) error {
 	b, err := c.baseline()
 	if err != nil {
@@ -152,8 +156,8 @@ func schedules(c *Case) error {
 	return nil
 }
 
-// weather returns a schedule that depends on the seed in more than its random numbers:
-// short and long delays, small and no windows.
+// weather returns the schedule for a seed. Probabilities, delays and windows of the schedule also
+// vary with the seed.
 func weather(seed uint64) sim.Schedule {
 	level := float64(seed%4) / 4
 	return sim.Schedule{
@@ -162,7 +166,8 @@ func weather(seed uint64) sim.Schedule {
 	}
 }
 
-// crashes loses every machine once after each of its events.
+// crashes tests that a crash of any machine after any of its events changes neither results nor
+// messages.
 func crashes(c *Case) error {
 	b, err := c.baseline()
 	if err != nil {
@@ -186,7 +191,7 @@ func crashes(c *Case) error {
 	return nil
 }
 
-// slow delays each node in turn by more than a whole run takes.
+// slow tests that undelivered messages stay below InFlight if one node is slower than a whole run.
 func slow(c *Case) error {
 	b, err := c.baseline()
 	if err != nil {
@@ -198,10 +203,10 @@ func slow(c *Case) error {
 			err = c.unchanged(b, r)
 		}
 		if err == nil && r.Peak.Bytes > c.InFlight {
-			err = found(r, fmt.Errorf("%d bytes in %d messages are undelivered; at most %d bytes are allowed", r.Peak.Bytes, r.Peak.Messages, c.InFlight))
+			err = found(r, fmt.Errorf("the run has %d bytes in %d messages undelivered at one time; at most %d bytes are allowed", r.Peak.Bytes, r.Peak.Messages, c.InFlight))
 		}
 		if err != nil {
-			return fmt.Errorf("%s is slow: %w", n.Name, err)
+			return fmt.Errorf("with node %s slow: %w", n.Name, err)
 		}
 	}
 	return nil

@@ -1,6 +1,5 @@
-// Package protocoltest is the property suite that every protocol passes. A
-// protocol supplies one [Case], small enough for some thousand runs, and [Run]
-// tries to break it:
+// Package protocoltest is a suite of property tests that every protocol must pass. A protocol
+// supplies one [Case], small enough for some thousand runs, and [Run] tests these properties:
 //
 //	plain      every machine ends with the right result, within all limits
 //	schedules  any order, delay, loss and duplicates: same results, same bytes

@@ -9,8 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// forgery is a message that its receiver must refuse with one of some kinds of
-// blame, delivered just before the genuine message.
+// forgery is a message with a forged header. It is delivered just before the genuine message, and
+// its receiver must refuse it with one of the listed kinds of blame.
 type forgery struct {
 	what    string
 	genuine protocol.Header
@@ -18,10 +18,10 @@ type forgery struct {
 	kinds   []protocol.Kind
 }
 
-// stranger is a name that no member of a test has.
+// stranger is a name that is not a member's name in any test.
 const stranger = "a stranger"
 
-// forged sends forged messages, which must have no effect.
+// forged tests that messages with forged headers are refused, blamed correctly and have no effect.
 func forged(c *Case) error {
 	b, err := c.baseline()
 	if err != nil {
@@ -33,13 +33,13 @@ func forged(c *Case) error {
 	}
 	for _, i := range sample(len(all), c.Runs) {
 		if err := c.offer(b, all[i]); err != nil {
-			return fmt.Errorf("forged %s of %v: %w", all[i].what, all[i].genuine, err)
+			return fmt.Errorf("the forged %s of message %v: %w", all[i].what, all[i].genuine, err)
 		}
 	}
 	return nil
 }
 
-// forgeries returns all forgeries of m that a receiver can detect by the header.
+// forgeries returns all forgeries of m that a receiver can detect from the header.
 func forgeries(c *Case, b *baseline, m protocol.Message) []forgery {
 	var all []forgery
 	add := func(what string, change func(*protocol.Header), kinds ...protocol.Kind) {
@@ -56,14 +56,14 @@ func forgeries(c *Case, b *baseline, m protocol.Message) []forgery {
 	for _, member := range c.Session.Members {
 		h := m.Header
 		h.Sender = member.Name
-		if !b.senders[lineOf(h)] { // a role that never sends this
+		if !b.senders[lineOf(h)] { // this member never sends such a message
 			add("sender ("+member.Name+")", func(h *protocol.Header) { h.Sender = member.Name }, protocol.KindUnexpected, protocol.KindForeign)
 		}
 	}
 	return all
 }
 
-// offer runs the case with one forgery.
+// offer runs the case with one forgery and checks that it is refused and changes nothing.
 func (c *Case) offer(b *baseline, f forgery) error {
 	r, err := c.run(sim.Schedule{}, before(f.genuine, f.forged))
 	if err != nil {
@@ -71,7 +71,7 @@ func (c *Case) offer(b *baseline, f forgery) error {
 	}
 	refusal := refusalOf(r, f.forged.Header)
 	if refusal == nil {
-		return found(r, errors.New("it is not refused"))
+		return found(r, errors.New("the receiver does not refuse the message"))
 	}
 	if err := blames(refusal, f.forged.Sender, f.kinds); err != nil {
 		return found(r, err)
@@ -79,7 +79,8 @@ func (c *Case) offer(b *baseline, f forgery) error {
 	return c.unchanged(b, r)
 }
 
-// before delivers extra just before the message with header genuine.
+// before returns an interception that delivers the message extra just before the message with
+// header genuine.
 func before(genuine protocol.Header, extra protocol.Message) func(protocol.Message) []protocol.Message {
 	return func(m protocol.Message) []protocol.Message {
 		if m.Header == genuine {
@@ -89,7 +90,8 @@ func before(genuine protocol.Header, extra protocol.Message) func(protocol.Messa
 	}
 }
 
-// refusalOf returns the reason for the refusal of the message with header h, or nil.
+// refusalOf returns the error with which the message with header h was refused, or nil if it was
+// not.
 func refusalOf(r *sim.Result, h protocol.Header) error {
 	for _, x := range r.Refusals {
 		if e, ok := x.Event.(protocol.Received); ok && e.Message.Header == h {
@@ -104,11 +106,11 @@ func blames(err error, party string, kinds []protocol.Kind) error {
 	var blame *protocol.BlameError
 	switch {
 	case !errors.As(err, &blame):
-		return fmt.Errorf("it is refused without blame: %w", err)
+		return fmt.Errorf("the message is refused without blame: %w", err)
 	case blame.Party != party:
-		return fmt.Errorf("%s is blamed instead of %s: %w", blame.Party, party, err)
+		return fmt.Errorf("party %s is blamed instead of %s: %w", blame.Party, party, err)
 	case !slices.Contains(kinds, blame.Kind):
-		return fmt.Errorf("it is blamed as %q instead of %q: %w", blame.Kind, kinds, err)
+		return fmt.Errorf("the message is blamed as %q instead of %q: %w", blame.Kind, kinds, err)
 	}
 	return nil
 }

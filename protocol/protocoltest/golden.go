@@ -33,8 +33,8 @@ func Golden(t testing.TB, name, got string) {
 	}
 }
 
-// firstDifference returns the number of the first line in which the texts
-// differ, with both lines, or 0.
+// firstDifference returns the number of the first line in which two texts differ, with both lines.
+// The number is 0 if the texts are equal.
 func firstDifference(want, got string) (int, string, string) {
 	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
 	for i := range max(len(a), len(b)) {

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// hostile lets one member send altered messages instead of its own.
+// hostile tests that altered messages of one member never lead to a wrong result or a panic.
 func hostile(c *Case) error {
 	b, err := c.baseline()
 	if err != nil {
@@ -24,14 +24,15 @@ func hostile(c *Case) error {
 			continue
 		}
 		if err := c.replace(b, genuine.Header, bent); err != nil {
-			return fmt.Errorf("%s (case %d) in %v: %w", how.what, i, genuine.Header, err)
+			return fmt.Errorf("the alteration %q (case %d) of message %v: %w", how.what, i, genuine.Header, err)
 		}
 	}
 	return nil
 }
 
-// replace delivers an altered message in place of the genuine one. If the altered one is
-// refused, it delivers the genuine one after it; then nothing else may change.
+// replace runs the case with an altered message in place of the genuine message. If the receiver
+// refuses the altered message, a second run delivers both; then the results and all other messages
+// must stay the same.
 func (c *Case) replace(b *baseline, genuine protocol.Header, bent protocol.Message) error {
 	r, err := c.run(sim.Schedule{}, func(m protocol.Message) []protocol.Message {
 		if m.Header == genuine {
@@ -61,12 +62,12 @@ func (c *Case) recovers(b *baseline, genuine protocol.Header, bent protocol.Mess
 		return err
 	}
 	if err := c.unchanged(b, r); err != nil {
-		return fmt.Errorf("after a refusal: %w", err)
+		return fmt.Errorf("the run after a refused message: %w", err)
 	}
 	return nil
 }
 
-// bend is a way to alter a message.
+// bend is a way to alter a message, and its name.
 type bend struct {
 	what string
 	bend func(protocol.Message, *rand.Rand) protocol.Message

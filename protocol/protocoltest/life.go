@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// input starts each machine that has an input with the hash of another input.
+// input tests that each machine with an input refuses to start with the hash of another input.
 func input(c *Case) error {
 	tested := false
 	for i, n := range c.Nodes {
@@ -25,7 +25,7 @@ func input(c *Case) error {
 			return err
 		}
 		if o := r.Outcome(n.Name); o.Events > 0 {
-			return found(r, fmt.Errorf("%s starts with the hash of another input than it was built with", n.Name))
+			return found(r, fmt.Errorf("node %s starts with a hash that is not the hash of its input", n.Name))
 		}
 	}
 	if !tested {
@@ -34,8 +34,8 @@ func input(c *Case) error {
 	return nil
 }
 
-// pace holds the time limit of a step, and the number of measurements before a step counts
-// as slow.
+// pace holds the time limit for a step. A step counts as slow only if it exceeds the limit in each
+// of tries measurements.
 type pace struct {
 	limit time.Duration
 	tries int
@@ -43,8 +43,8 @@ type pace struct {
 
 func defaultPace() pace { return pace{limit: time.Second, tries: 3} }
 
-// steps measures every step. On a busy machine any step may take a second once, so a step
-// is slow only if it is slow each time.
+// steps tests that no step exceeds the time limit. On a busy machine any step may take a second
+// once, so a step is slow only if it is slow each time.
 func steps(c *Case) error {
 	var fastest map[step]time.Duration
 	for range c.pace.tries {
@@ -66,13 +66,13 @@ func steps(c *Case) error {
 	}
 	for s, took := range fastest {
 		if took > c.pace.limit {
-			return fmt.Errorf("step %d of %s takes %v; at most %v is allowed; split the work with Resume", s.index, s.node, took, c.pace.limit)
+			return fmt.Errorf("step %d of node %s takes %v; at most %v is allowed; split the work with Resume", s.index, s.node, took, c.pace.limit)
 		}
 	}
 	return nil
 }
 
-// ended offers all kinds of events to machines that have ended.
+// ended tests that machines that have ended refuse all kinds of events.
 func ended(c *Case) error {
 	b, err := c.baseline()
 	if err != nil {
@@ -81,17 +81,18 @@ func ended(c *Case) error {
 	for i, o := range b.Nodes {
 		for _, e := range b.events(c.Nodes[i]) {
 			if err := refuses(o.Machine, e); err != nil {
-				return found(b.Result, fmt.Errorf("%s has ended and is offered %T: %w", o.Name, e, err))
+				return found(b.Result, fmt.Errorf("node %s has ended, but it does not refuse %T correctly: %w", o.Name, e, err))
 			}
 		}
 	}
 	if err := c.correct(b.Result); err != nil {
-		return fmt.Errorf("after events following the end: %w", err)
+		return fmt.Errorf("after events that followed the end: %w", err)
 	}
 	return nil
 }
 
-// events returns one of each event that n has received or could have received.
+// events returns every message that n has received, and one event of each other kind that n could
+// receive.
 func (b *baseline) events(n sim.Node) []protocol.Event {
 	events := []protocol.Event{protocol.Start{InputHash: n.InputHash}, protocol.Resumed{}}
 	for _, m := range b.messages {
@@ -106,19 +107,19 @@ func (b *baseline) events(n sim.Node) []protocol.Event {
 	return events
 }
 
-// refuses returns an error unless m refuses e.
+// refuses returns an error unless machine m refuses event e without effects.
 func refuses(m protocol.Machine, e protocol.Event) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("it panics: %v", p)
+			err = fmt.Errorf("the machine panics: %v", p)
 		}
 	}()
 	eff, refusal := m.Step(e)
 	switch {
 	case refusal == nil:
-		return errors.New("it accepts")
+		return errors.New("the machine accepts the event")
 	case len(eff.Send) > 0 || eff.End != nil:
-		return errors.New("it refuses, but has effects")
+		return errors.New("the machine refuses the event, but returns effects")
 	}
 	return nil
 }

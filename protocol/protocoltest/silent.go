@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// silent removes each node after each of its events, and fires timers too early.
+// silent tests that nodes end by timer and blame correctly if a node vanishes or timers fire early.
 func silent(c *Case) error {
 	timers := false
 	for _, n := range c.Nodes {
@@ -27,7 +27,7 @@ func silent(c *Case) error {
 	return hurry(c)
 }
 
-// vanish removes each node at each moment before its end.
+// vanish tests runs in which one node vanishes, for each node and each moment before its end.
 func vanish(c *Case, b *baseline) error {
 	var all []sim.Crash
 	for _, o := range b.Nodes {
@@ -45,14 +45,14 @@ func vanish(c *Case, b *baseline) error {
 			err = c.correct(r)
 		}
 		if err != nil {
-			return fmt.Errorf("%s vanishes after %d events: %w", gone, all[i].Event, err)
+			return fmt.Errorf("node %s vanishes after %d events: %w", gone, all[i].Event, err)
 		}
 	}
 	return nil
 }
 
-// noticed reports whether all nodes with a timer ended, and whether a node that did not
-// succeed blamed the right one: the removed node, or a node that failed because of it.
+// noticed returns an error if a node with timers did not end after a node was removed, or blamed a
+// wrong node. A node may blame the removed node, or a node that failed because of it.
 func noticed(c *Case, r *sim.Result, gone string) error {
 	failed, named := false, false
 	for i, o := range r.Nodes {
@@ -60,40 +60,40 @@ func noticed(c *Case, r *sim.Result, gone string) error {
 		case o.Name == gone || o.End != nil && o.End.Err == nil:
 			continue
 		case o.End == nil && len(c.Nodes[i].Timers) > 0:
-			return found(r, fmt.Errorf("%s waits forever", o.Name))
+			return found(r, fmt.Errorf("node %s waits forever", o.Name))
 		case o.End == nil:
 			continue
 		}
 		failed = true
 		party, err := silentParty(o.End.Err)
 		if err != nil {
-			return found(r, fmt.Errorf("%s: %w", o.Name, err))
+			return found(r, fmt.Errorf("node %s: %w", o.Name, err))
 		}
 		if p := r.Outcome(party); party == o.Name || p == nil || p.End != nil && p.End.Err == nil {
-			return found(r, fmt.Errorf("%s blames %s, who did its part", o.Name, party))
+			return found(r, fmt.Errorf("node %s blames %s, which did its part", o.Name, party))
 		}
 		named = named || party == gone
 	}
 	if failed && !named {
-		return found(r, fmt.Errorf("nobody blames %s", gone))
+		return found(r, fmt.Errorf("no node blames the vanished node %s", gone))
 	}
 	return nil
 }
 
-// silentParty returns the name that err blames for silence.
+// silentParty returns the name of the party that err blames for silence.
 func silentParty(err error) (string, error) {
 	var blame *protocol.BlameError
 	if !errors.As(err, &blame) {
-		return "", fmt.Errorf("it ends without blame: %w", err)
+		return "", fmt.Errorf("the machine ends without blame: %w", err)
 	}
 	if blame.Kind != protocol.KindSilent {
-		return "", fmt.Errorf("it blames as %q instead of %q: %w", blame.Kind, protocol.KindSilent, err)
+		return "", fmt.Errorf("the machine blames as %q instead of %q: %w", blame.Kind, protocol.KindSilent, err)
 	}
 	return blame.Party, nil
 }
 
-// hurry fires timers at any moment. A machine that fails must report a silent peer; a
-// machine that succeeds must have the right result.
+// hurry tests runs in which timers fire at random moments. A machine that fails must report a
+// silent peer; a machine that succeeds must have the right result.
 func hurry(c *Case) error {
 	for seed := range uint64(min(c.Runs, 50)) {
 		r, err := c.run(sim.Schedule{Seed: seed, Hasty: 0.1, Reorder: 1, MaxDelay: 5}, nil)
@@ -101,14 +101,14 @@ func hurry(c *Case) error {
 			err = c.correct(r)
 		}
 		if err != nil {
-			return fmt.Errorf("timers fire early, seed %d: %w", seed, err)
+			return fmt.Errorf("with early timers, seed %d: %w", seed, err)
 		}
 		for _, o := range r.Nodes {
 			if o.End == nil || o.End.Err == nil {
 				continue
 			}
 			if _, err := silentParty(o.End.Err); err != nil {
-				return found(r, fmt.Errorf("timers fire early, seed %d: %s: %w", seed, o.Name, err))
+				return found(r, fmt.Errorf("with early timers, seed %d: node %s: %w", seed, o.Name, err))
 			}
 		}
 	}

@@ -8,17 +8,17 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// AESCTR is the default [Masker]: AES-128 in counter mode under the first 16 bytes of a
-// mask's key, read as little-endian words. The counter starts at 0, because a key serves
-// one mask in one session. It uses all cores.
+// AESCTR is the default [Masker]. It uses AES-128 in counter mode under the first 16 bytes of a
+// mask's key, and reads the keystream as little-endian words. The counter starts at 0, because a
+// key serves one mask in one session. It uses all cores.
 type AESCTR struct{}
 
-// tileWords is the number of words that are processed at a time: their keystream and sums
-// fit the first-level cache.
+// tileWords is the number of words that are processed at a time. Their keystream and sums fit in
+// the first-level cache.
 const tileWords = 1024
 
-// A strip is one core's work. Each mask's counter is set up once for a strip, so a strip
-// has many tiles, unless the vector is too short for all cores.
+// A strip is the range of words that one core processes. Each mask's counter is set up once for a
+// strip, so a strip has many tiles, unless the vector is too short for all cores.
 const (
 	maxStripTiles = 16
 	leastStrips   = 16
@@ -29,7 +29,8 @@ func stripWords(words int) int {
 	return tileWords * max(1, min(tiles, maxStripTiles))
 }
 
-// tile is room for a piece of keystream.
+// tile is the buffer for the keystream of tileWords words, with the zeros that are encrypted into
+// it.
 type tile struct{ zeros, key [8 * tileWords]byte }
 
 // Add implements [Masker].
@@ -44,7 +45,7 @@ func (AESCTR) Add(dst []uint64, first int, masks []Mask) {
 func blockOf(m Mask) cipher.Block {
 	block, err := aes.NewCipher(m.Key[:16])
 	if err != nil {
-		panic("secagg: " + err.Error()) // 16 bytes are a key
+		panic("secagg: " + err.Error()) // cannot happen: the key has 16 bytes
 	}
 	return block
 }
@@ -69,7 +70,7 @@ func addStrip(dst []uint64, first int, masks []Mask, blocks []cipher.Block) {
 	}
 }
 
-// streamFrom returns the keystream from an even word on.
+// streamFrom returns the keystream that begins at the given word, which must be even.
 func streamFrom(b cipher.Block, word int) cipher.Stream {
 	var counter [aes.BlockSize]byte
 	binary.BigEndian.PutUint64(counter[8:], uint64(word)/2)

@@ -15,32 +15,32 @@ import (
 type Client struct {
 	core
 	vector   Vector
-	hash     [sha256.Size]byte // of vector
+	hash     [sha256.Size]byte // hash of vector
 	identity Identity
-	self     int // among the clients
+	self     int // this client's number among the clients
 	secrets  *secrets
 	own      keys
 
-	awaits    uint16 // the server's next message
-	cohort    set    // U1
-	holders   []int  // clients that hold shares of this client's secrets
+	awaits    uint16 // the round of the server's next message
+	cohort    set    // U1: the clients that take part
+	holders   []int  // the clients that hold shares of this client's secrets
 	keys      map[int]keys
-	sharers   set // U2
+	sharers   set // U2: the clients that have shared their secrets
 	held      []holding
-	masks     []Mask // until all of the vector is sent
-	sent      int    // chunks of the masked vector
-	survivors set    // U3
+	masks     []Mask // nil once all of the vector is sent
+	sent      int    // number of chunks of the masked vector sent
+	survivors set    // U3: the clients whose vectors are in the sum
 }
 
-// holding is the shares that a client keeps for another client. Lists of holdings are in
-// the order of the clients.
+// holding holds the two shares that a client keeps for another client, their owner. Lists of
+// holdings are in the order of the owners.
 type holding struct {
 	owner      int
 	mask, self shamir.Share
 }
 
-// NewClient returns the machine of a client. A vector with an entry beyond the agreed bound
-// is a [*RangeError].
+// NewClient returns the machine of a client. If an entry of the vector exceeds the agreed bound, it
+// returns a [*RangeError].
 func NewClient(s protocol.Setup, p Params, v Vector, id Identity) (*Client, error) {
 	d, err := newCore(s, p, protocol.RoleParty)
 	if err != nil {
@@ -61,8 +61,7 @@ func NewClient(s protocol.Setup, p Params, v Vector, id Identity) (*Client, erro
 	return c, err
 }
 
-// Hash returns the SHA-256 of the packed vector, which is the input hash of the start
-// event.
+// Hash returns the SHA-256 of the packed vector. The start event must hold this input hash.
 func Hash(p Params, v Vector) ([sha256.Size]byte, error) {
 	if list, is := v.(Ints); is {
 		if err := list.check(p.layout.Groups); err != nil {
@@ -81,7 +80,7 @@ func Hash(p Params, v Vector) ([sha256.Size]byte, error) {
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
-// bytesOf returns the encoding of words.
+// bytesOf returns words encoded as bytes in wire format.
 func bytesOf(words []uint64) []byte {
 	var w wire.Writer
 	w.Grow(8 * len(words))
@@ -94,8 +93,9 @@ func bytesOf(words []uint64) []byte {
 // InputHash returns the hash that the start event must hold.
 func (c *Client) InputHash() [sha256.Size]byte { return c.hash }
 
-// Survivors returns the clients in the sum, as the server reported them and, against active
-// servers, as a threshold of this client's holders signed it; nil before that.
+// Survivors returns the names of the clients in the sum, as the server reported them, or nil before
+// that report. Against active servers, a threshold of this client's holders must also sign the list
+// before the client unmasks.
 func (c *Client) Survivors() []string {
 	var names []string
 	for _, i := range c.survivors.list() {
@@ -116,7 +116,7 @@ func (c *Client) Step(e protocol.Event) (protocol.Effects, error) {
 // start advertises the client's keys.
 func (c *Client) start(e protocol.Start) (protocol.Effects, error) {
 	if e.InputHash != c.hash {
-		return protocol.Effects{}, errors.New("secagg: the vector differs from the one with which this session was started")
+		return protocol.Effects{}, errors.New("secagg: the vector has changed since the session started; restore it, or start a new session")
 	}
 	c.own = c.secrets.public(c.setup.Session.ID(), c.self, c.identity.Sign)
 	c.keys[c.self] = c.own
@@ -125,7 +125,8 @@ func (c *Client) start(e protocol.Start) (protocol.Effects, error) {
 	return c.answer(roundAdvertise, w.Bytes()), nil
 }
 
-// answer sends a message to the server and waits for its next.
+// answer returns the effects that send a message to the server and start the wait for its next
+// message.
 func (c *Client) answer(round uint16, body []byte) protocol.Effects {
 	return protocol.Effects{
 		Sync: true,
@@ -156,7 +157,7 @@ func (c *Client) receive(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{}, m.Unexpected()
 }
 
-// sending reports whether a part of the masked vector is still to be sent.
+// sending reports whether the client still has to send a part of its masked vector.
 func (c *Client) sending() bool { return c.masks != nil }
 
 func (c *Client) expire(t protocol.Timer) (protocol.Effects, error) {
@@ -164,16 +165,16 @@ func (c *Client) expire(t protocol.Timer) (protocol.Effects, error) {
 		return protocol.Effects{}, fmt.Errorf("secagg: a client has no timer %q", t)
 	}
 	if c.sending() {
-		return protocol.Finish(protocol.Effects{}, silent(c.server(), "room for the next piece of "+kindMasked))
+		return protocol.Finish(protocol.Effects{}, silent(c.server(), "flow-control credit for the next piece of "+kindMasked))
 	}
 	return protocol.Finish(protocol.Effects{}, silent(c.server(), kindOf(c.awaits)))
 }
 
-// checkKeys verifies the keys of another client, which must never change in a session.
+// checkKeys verifies the keys of another client. They must not change during a session.
 func (c *Client) checkKeys(m member) error {
 	if old, known := c.keys[m.client]; known {
 		if old != m.keys {
-			return inconsistent(c.server(), "other keys of %s than before", c.name(m.client))
+			return inconsistent(c.server(), "the server sent keys of %s that differ from those it sent before", c.name(m.client))
 		}
 		return nil
 	}
@@ -183,13 +184,14 @@ func (c *Client) checkKeys(m member) error {
 	return nil
 }
 
-// verifySignature verifies a client's signature of the sets of clients.
+// verifySignature reports whether a client has signed the statement about the sets of clients.
 func (c *Client) verifySignature(s signature, statement []byte) bool {
 	return ed25519.Verify(c.identity.Keys[s.client], statement, s.value[:])
 }
 
-// receiveSurvivors takes the list of the vectors in the sum. Against active servers it
-// signs the list; against semi-honest ones it unmasks at once.
+// receiveSurvivors checks and stores the set of clients whose vectors are in the sum. Against
+// active servers the client then signs the sets; against semi-honest servers it releases its shares
+// at once.
 func (c *Client) receiveSurvivors(m protocol.Message) (protocol.Effects, error) {
 	survivors, err := decodeSet(m.Body, c.params.clients)
 	if err != nil {
@@ -197,11 +199,11 @@ func (c *Client) receiveSurvivors(m protocol.Message) (protocol.Effects, error) 
 	}
 	switch n := survivors.count(); {
 	case !survivors.within(c.sharers) || !survivors.has(c.self):
-		return protocol.Effects{}, inconsistent(m.Sender, "the list of vectors includes clients that have not shared, or leaves out its receiver")
+		return protocol.Effects{}, inconsistent(m.Sender, "the list of survivors includes clients that have not shared, or leaves out the client that receives it")
 	case n < c.params.spec.Minimum:
-		return protocol.Effects{}, inconsistent(m.Sender, "a sum of %d vectors, fewer than the agreed minimum of %d", n, c.params.spec.Minimum)
+		return protocol.Effects{}, inconsistent(m.Sender, "the sum has %d vectors; the agreed minimum is %d", n, c.params.spec.Minimum)
 	case survivors.of(c.holders) < c.params.degree.Threshold:
-		return protocol.Effects{}, inconsistent(m.Sender, "%d of this client's holders are left, fewer than the threshold of %d", survivors.of(c.holders), c.params.degree.Threshold)
+		return protocol.Effects{}, inconsistent(m.Sender, "%d of this client's holders are left; the threshold is %d", survivors.of(c.holders), c.params.degree.Threshold)
 	}
 	c.survivors = survivors
 	if c.params.spec.Adversary == SemiHonest {
@@ -215,8 +217,8 @@ func (c *Client) statement() []byte {
 	return statement(c.setup.Session.ID(), c.cohort, c.sharers, c.survivors)
 }
 
-// receiveSignatures unmasks once a threshold of this client's holders have signed the same
-// sets: different sets cannot reach a threshold too.
+// receiveSignatures releases the client's shares once a threshold of its holders have signed the
+// same sets. Different sets cannot reach a threshold too.
 func (c *Client) receiveSignatures(m protocol.Message) (protocol.Effects, error) {
 	list, err := decodeSignatures(m.Body, c.params.clients)
 	if err != nil {
@@ -227,15 +229,15 @@ func (c *Client) receiveSignatures(m protocol.Message) (protocol.Effects, error)
 		holders.add(h)
 	}
 	if agreeing := len(list); agreeing < c.params.degree.Threshold {
-		return protocol.Effects{}, inconsistent(m.Sender, "%d of this client's holders agree on who is in the sum, fewer than the threshold of %d", agreeing, c.params.degree.Threshold)
+		return protocol.Effects{}, inconsistent(m.Sender, "%d of this client's holders have signed the sets of clients; the threshold is %d", agreeing, c.params.degree.Threshold)
 	}
 	told := c.statement()
 	err = each(len(list), func(i int) error {
 		switch s := list[i]; {
 		case !holders.has(s.client) || !c.survivors.has(s.client):
-			return inconsistent(m.Sender, "a signature of %s, which is no holder with a vector in the sum", c.name(s.client))
+			return inconsistent(m.Sender, "the server sent a signature of %s, which is not a holder of this client's shares with a vector in the sum", c.name(s.client))
 		case !c.verifySignature(s, told):
-			return inconsistent(m.Sender, "%s has signed other sets of clients, or nothing", c.name(s.client))
+			return inconsistent(m.Sender, "the signature of %s is not valid for the sets of clients that this client received", c.name(s.client))
 		}
 		return nil
 	})
@@ -245,8 +247,8 @@ func (c *Client) receiveSignatures(m protocol.Message) (protocol.Effects, error)
 	return c.unmask()
 }
 
-// unmask releases one share for each client whose shares this one holds, and ends: the
-// client releases nothing more in this session.
+// unmask releases one share for each client whose shares this client holds, and ends. The client
+// releases nothing more in this session.
 func (c *Client) unmask() (protocol.Effects, error) {
 	releases := make([]release, len(c.held))
 	for i, h := range c.held {

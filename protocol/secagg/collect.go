@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// takeKeys handles round AdvertiseKeys.
+// takeKeys checks and stores the keys that a client sends in round AdvertiseKeys.
 func (s *Server) takeKeys(m protocol.Message, from int) error {
 	r := wire.NewReader(m.Body)
 	k := readKeys(r)
@@ -28,8 +28,8 @@ func (s *Server) takeKeys(m protocol.Message, from int) error {
 	return nil
 }
 
-// usable refuses keys that would make every receiving client give up: of low order, or
-// equal to another client's.
+// usable refuses keys that every receiving client would refuse: keys of low order, and keys equal
+// to another client's.
 func (s *Server) usable(k keys) error {
 	probe, err := privateKey([32]byte{1})
 	if err != nil {
@@ -40,13 +40,14 @@ func (s *Server) usable(k keys) error {
 			return err
 		}
 		if s.seen[key] {
-			return errors.New("a key that another client has advertised")
+			return errors.New("the client has advertised a key that another client has advertised before")
 		}
 	}
 	return nil
 }
 
-// takeHolders takes the list of holders that a client names, and answers with their keys.
+// takeHolders checks and stores the list of holders that a client names, and answers with their
+// keys.
 func (s *Server) takeHolders(m protocol.Message, from int) error {
 	p := s.peers[from]
 	if p.holders != nil {
@@ -61,12 +62,12 @@ func (s *Server) takeHolders(m protocol.Message, from int) error {
 		want = s.cohort.count()
 	}
 	if len(list) != want || s.cohort.of(list) != len(list) {
-		return inconsistent(m.Sender, "%d holders, %d of them in the cohort; the client must name %d", len(list), s.cohort.of(list), want)
+		return inconsistent(m.Sender, "the client names %d holders, %d of them in the cohort; it must name %d from the cohort", len(list), s.cohort.of(list), want)
 	}
 	members := make([]member, len(list))
 	for i, h := range list {
 		if s.peers[h].held == maxHeld(s.params.clients) {
-			return inconsistent(m.Sender, "%s is named by more clients than it can hold shares of", s.name(h))
+			return inconsistent(m.Sender, "the client names %s, which already holds shares of as many clients as it can", s.name(h))
 		}
 		members[i] = member{h, s.peers[h].keys}
 	}
@@ -80,7 +81,7 @@ func (s *Server) takeHolders(m protocol.Message, from int) error {
 	return nil
 }
 
-// takeShares handles round ShareKeys.
+// takeShares stores the encrypted shares that a client sends in round ShareKeys.
 func (s *Server) takeShares(m protocol.Message, from int) error {
 	p := s.peers[from]
 	if p.holders == nil {
@@ -95,7 +96,7 @@ func (s *Server) takeShares(m protocol.Message, from int) error {
 	return nil
 }
 
-// deal lists the owners of the shares that each client holds.
+// deal determines for each client the owners of the shares that it holds.
 func (s *Server) deal() {
 	s.owners = make([][]int, s.params.clients)
 	for _, owner := range s.sharers.list() {
@@ -105,7 +106,7 @@ func (s *Server) deal() {
 	}
 }
 
-// deliveries returns the shares that are meant for a client.
+// deliveries returns the message with the shares that a client will hold.
 func (s *Server) deliveries(client int) deliveries {
 	d := deliveries{sharers: s.sharers}
 	for _, owner := range s.owners[client] {
@@ -116,14 +117,14 @@ func (s *Server) deliveries(client int) deliveries {
 	return d
 }
 
-// takeMasked handles round MaskedInput: one piece of a vector. A vector is added when all
-// of its pieces have arrived, so that a client that vanishes midway does not change the
-// sum. Room for partial vectors is limited, and other clients wait for it; expire drops the
-// clients that occupy it and send nothing.
+// takeMasked stores one piece of a masked vector. It adds the vector to the sum when all pieces
+// have arrived, so that a client that vanishes midway does not change the sum. The memory for
+// partial vectors is limited, and other clients wait for it. expire drops the clients that occupy
+// it and send nothing.
 func (s *Server) takeMasked(m protocol.Message, from int) error {
 	lo, hi := s.params.layout.chunk(int(m.Chunk))
 	if len(m.Body) != 8*(hi-lo) {
-		return inconsistent(m.Sender, "a piece of %d bytes, it has %d", len(m.Body), 8*(hi-lo))
+		return inconsistent(m.Sender, "a piece of the vector has %d bytes; it must have %d", len(m.Body), 8*(hi-lo))
 	}
 	p := s.peers[from]
 	if p.upload == nil {
@@ -163,15 +164,14 @@ func (s *Server) newUpload() *upload {
 	return u
 }
 
-// free releases the room of a vector.
+// free keeps the memory of a client's incomplete vector for another client's.
 func (s *Server) free(p *peer) {
 	s.spare = append(s.spare, p.upload.words)
 	p.upload = nil
 	s.uploads--
 }
 
-// giveUp drops the clients whose vectors are incomplete, to make room for the vectors of
-// others.
+// giveUp drops the clients whose vectors are incomplete, so that others can use the memory.
 func (s *Server) giveUp() {
 	for _, p := range s.peers {
 		if p.upload != nil {
@@ -182,7 +182,7 @@ func (s *Server) giveUp() {
 	}
 }
 
-// dropUploads discards incomplete vectors.
+// dropUploads discards all incomplete vectors and the spare memory for vectors.
 func (s *Server) dropUploads() {
 	for _, p := range s.peers {
 		if p.upload != nil {
@@ -192,18 +192,19 @@ func (s *Server) dropUploads() {
 	s.spare = nil
 }
 
-// takeSignature handles round ConsistencyCheck.
+// takeSignature checks and stores a client's signature of the sets of clients, in round
+// ConsistencyCheck.
 func (s *Server) takeSignature(m protocol.Message, from int) error {
 	told := statement(s.setup.Session.ID(), s.cohort, s.sharers, s.survivors)
 	if len(m.Body) != ed25519.SignatureSize || !ed25519.Verify(s.identities[from], told, m.Body) {
-		return inconsistent(m.Sender, "no signature of the sets of clients that the server sent it")
+		return inconsistent(m.Sender, "the client's signature is not valid for the sets of clients that the server sent")
 	}
 	s.peers[from].signature = signature{from, [ed25519.SignatureSize]byte(m.Body)}
 	s.agreed.add(from)
 	return nil
 }
 
-// signatures returns the signatures of a client's holders.
+// signatures returns the signatures that a client's holders made of the sets of clients.
 func (s *Server) signatures(client int) []signature {
 	var list []signature
 	for _, h := range s.peers[client].holders {
@@ -214,8 +215,8 @@ func (s *Server) signatures(client int) []signature {
 	return list
 }
 
-// takeReleases handles round Unmask. A client that returns no share of an owner reports
-// that the owner's shares did not decrypt.
+// takeReleases stores the shares that a client releases in round Unmask. A client that releases no
+// share of an owner reports that the owner's shares did not decrypt.
 func (s *Server) takeReleases(m protocol.Message, from int) error {
 	list, err := decodeReleases(m.Body, s.params.clients)
 	if err != nil {
@@ -223,7 +224,7 @@ func (s *Server) takeReleases(m protocol.Message, from int) error {
 	}
 	for _, r := range list {
 		if _, holds := slices.BinarySearch(s.owners[from], r.owner); !holds {
-			return inconsistent(m.Sender, "shares of other clients than it holds")
+			return inconsistent(m.Sender, "the client released a share of a client whose shares it does not hold")
 		}
 	}
 	s.peers[from].releases = list

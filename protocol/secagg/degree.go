@@ -6,30 +6,31 @@ import (
 	"sort"
 )
 
-// Adversary names the attacker model that the clients must withstand.
+// Adversary names the attacker model against which a session protects the clients.
 type Adversary string
 
-// The models. In both, corrupted clients work with the server.
+// The attacker models. In both, corrupted clients work with the server.
 const (
 	SemiHonest Adversary = "semi-honest" // the server follows the protocol, but tries to learn from its messages
-	Active     Adversary = "active"      // the server may send different clients different messages
+	Active     Adversary = "active"      // the server may lie, for example send different lists to different clients
 )
 
-// Cohort describes the clients of a session: their number, and the shares that may be
+// Cohort describes the clients of a session: their number, and the fractions of them that may be
 // corrupted or vanish.
 type Cohort struct {
 	Clients   int
-	Corrupted float64 // gamma: share of the clients that work with the server
-	Dropped   float64 // delta: share of the clients that may vanish
+	Corrupted float64 // gamma: fraction of the clients that may work with the server
+	Dropped   float64 // delta: fraction of the clients that may vanish
 	Adversary Adversary
 	Sigma     float64 // the attack succeeds with probability below 2^-Sigma; 0 means 40
 	Eta       float64 // an honest run fails with probability below 2^-Eta; 0 means 20
 }
 
-// Degree is the number of holders of a client's shares, and the threshold.
+// Degree tells how many holders have shares of a client's secrets, and how many of them can
+// reconstruct a secret.
 type Degree struct {
-	Holders   int // k: how many others hold shares of a client's secrets
-	Threshold int // t: how many of them can reconstruct a secret
+	Holders   int // k: number of other clients that hold shares of a client's secrets
+	Threshold int // t: number of holders that can reconstruct a secret
 	Complete  bool
 }
 
@@ -43,29 +44,29 @@ func (c Cohort) orDefault() Cohort {
 	return c
 }
 
-// maxCohort is the number of clients at which the search for a degree ends.
+// maxCohort is the largest number of clients for which a degree is computed.
 const maxCohort = 10_000_000
 
 func (c Cohort) validate() error {
 	switch {
 	case c.Clients < 2 || c.Clients > maxCohort:
-		return fmt.Errorf("secagg: %d clients, there must be from 2 to %d", c.Clients, maxCohort)
+		return fmt.Errorf("secagg: the session has %d clients; 2 to %d are allowed", c.Clients, maxCohort)
 	case c.Adversary != SemiHonest && c.Adversary != Active:
-		return fmt.Errorf("secagg: there is no adversary %q; write %s or %s", c.Adversary, Active, SemiHonest)
+		return fmt.Errorf("secagg: the adversary is %q; write %s or %s", c.Adversary, Active, SemiHonest)
 	case !(c.Corrupted >= 0 && c.Corrupted < 1) || !(c.Dropped >= 0 && c.Dropped < 1):
-		return fmt.Errorf("secagg: %v of the clients corrupted and %v dropped; both are shares from 0 to below 1", c.Corrupted, c.Dropped)
+		return fmt.Errorf("secagg: the fraction of corrupted clients is %v and that of dropped clients %v; both must be at least 0 and below 1", c.Corrupted, c.Dropped)
 	case c.Adversary == SemiHonest && c.Corrupted+c.Dropped > .9 || c.Adversary == Active && c.Corrupted+2*c.Dropped > .9:
-		return fmt.Errorf("secagg: too many clients corrupted (%v) and dropped (%v): nothing can be promised", c.Corrupted, c.Dropped)
+		return fmt.Errorf("secagg: the fractions of corrupted clients (%v) and dropped clients (%v) are too large for any guarantee; lower them", c.Corrupted, c.Dropped)
 	case !(c.Sigma > 0 && c.Sigma <= 128) || !(c.Eta > 0 && c.Eta <= 128):
-		return fmt.Errorf("secagg: sigma is %v and eta %v; both are above 0 and at most 128", c.Sigma, c.Eta)
+		return fmt.Errorf("secagg: sigma is %v and eta is %v; both must be above 0 and at most 128", c.Sigma, c.Eta)
 	}
 	return nil
 }
 
-// Degree returns the least number of holders with which all but a share of 2^-Sigma of the
-// graphs resist the corrupted clients, and all but 2^-Eta survive the dropped ones (Bell et
-// al. 2020, section 3.5, with exact tail bounds of the hypergeometric distribution). If no
-// sparse graph suffices, every client shares with all clients.
+// Degree returns the least number of holders for which a random graph is secure and robust. It
+// resists the corrupted clients except with probability 2^-Sigma, and survives the dropped clients
+// except with probability 2^-Eta (Bell et al. 2020, section 3.5, with exact tail bounds of the
+// hypergeometric distribution). If no sparse graph suffices, every client shares with all clients.
 func (c Cohort) Degree() (Degree, error) {
 	c = c.orDefault()
 	if err := c.validate(); err != nil {
@@ -79,28 +80,29 @@ func (c Cohort) Degree() (Degree, error) {
 	return c.complete()
 }
 
-// share returns the number of clients in a share, with a tolerance for rounded decimals.
+// share returns how many clients the fraction part of all clients is, with a tolerance for rounded
+// decimals.
 func (c Cohort) share(part float64) int { return int(math.Floor((part + 1e-14) * float64(c.Clients))) }
 
 func (c Cohort) survivors() int { return c.Clients - c.share(c.Dropped) }
 
-// threshold returns the least safe threshold with k holders, and whether one exists that
-// survives the dropped clients.
+// threshold returns the least threshold that is safe with k holders. It also reports whether that
+// threshold survives the dropped clients.
 func (c Cohort) threshold(k int) (int, bool) {
 	n, p := float64(c.Clients), math.Exp2(-c.Sigma-1)
 	if !c.connected(k, p) {
 		return 0, false
 	}
 	safe := hypergeometric{c.Clients, c.share(c.Corrupted), k}.aboveAtMost(p / n)
-	if c.Adversary == Active { // two different lists cannot both reach a threshold of holders
+	if c.Adversary == Active { // so that two different lists cannot both reach a threshold of holders
 		safe = int(math.Ceil((float64(safe+k) - 1.25) / 2))
 	}
 	live := hypergeometric{c.Clients, c.survivors(), k}.reachedBut(math.Exp2(-c.Eta) / n)
 	return max(safe+1, 2), safe < live
 }
 
-// connected reports whether the honest survivors are connected with probability 1-p: to
-// disconnect a ring, two disjoint runs of k/2 clients must be corrupted or dropped.
+// connected reports whether the graph of the honest survivors is connected with probability at
+// least 1-p. To disconnect a ring, two disjoint runs of k/2 clients must be corrupted or dropped.
 func (c Cohort) connected(k int, p float64) bool {
 	bad := c.share(c.Corrupted) + c.share(c.Dropped)
 	if k > bad {
@@ -111,13 +113,14 @@ func (c Cohort) connected(k int, p float64) bool {
 	return log < math.Log(p)
 }
 
-// lostSigma bounds the bits of sigma that a server may gain by choosing the participants.
+// lostSigma is the largest number of bits of sigma that a server may gain by choosing the
+// participants.
 const lostSigma = 8
 
-// leastCohort returns the least number of clients with which a session may start. The
-// degree assumes that corrupted holders are spread over all clients; an active server could
-// leave out as many honest clients as the agreed dropouts allow, and so raise the share of
-// the corrupted ones. The threshold of a complete graph assumes the worst case anyway.
+// leastCohort returns the least number of clients with which a session may start. The degree
+// assumes that corrupted clients are spread over all clients. An active server could leave out as
+// many honest clients as may vanish, and so raise the fraction of corrupted clients. The threshold
+// of a complete graph assumes the worst case anyway.
 func (c Cohort) leastCohort(d Degree) int {
 	if c.Adversary != Active || d.Complete {
 		return c.survivors()
@@ -127,8 +130,8 @@ func (c Cohort) leastCohort(d Degree) int {
 	})
 }
 
-// resists returns the sigma with which no client of a cohort that contains all corrupted
-// clients has enough of them among its holders to reconstruct both its secrets.
+// resists returns the sigma that a cohort with all corrupted clients reaches. With probability at
+// most 2^-sigma, some client has enough corrupted holders to reveal both its secrets.
 func (c Cohort) resists(d Degree, cohort int) float64 {
 	drawn := min(d.Holders, cohort-1)
 	h, p := hypergeometric{cohort, min(c.share(c.Corrupted), cohort), drawn}, 0.0
@@ -138,23 +141,23 @@ func (c Cohort) resists(d Degree, cohort int) float64 {
 	return -math.Log2(p * float64(cohort))
 }
 
-// complete returns the degree of a complete graph, in which each client also holds a share
-// of its own secret. The threshold is the highest that survives the dropped clients.
+// complete returns the degree of a complete graph, in which each client also holds shares of its
+// own secrets. The threshold is the highest that survives the dropped clients.
 func (c Cohort) complete() (Degree, error) {
 	t, corrupted := c.survivors(), c.share(c.Corrupted)
 	if t < 2 || t <= corrupted || c.Adversary == Active && 2*t <= c.Clients+corrupted {
-		return Degree{}, fmt.Errorf("secagg: %d clients are too few for %v corrupted and %v dropped", c.Clients, c.Corrupted, c.Dropped)
+		return Degree{}, fmt.Errorf("secagg: %d clients are too few if the fraction %v of them may be corrupted and %v may vanish; use more clients or lower fractions", c.Clients, c.Corrupted, c.Dropped)
 	}
 	return Degree{Holders: c.Clients - 1, Threshold: t, Complete: true}, nil
 }
 
-// hypergeometric is the distribution of the number of marked items among those drawn.
+// hypergeometric is the distribution of the number of marked items among drawn items.
 type hypergeometric struct{ total, marked, drawn int }
 
 func (h hypergeometric) least() int { return max(0, h.drawn-(h.total-h.marked)) }
 func (h hypergeometric) most() int  { return min(h.drawn, h.marked) }
 
-// mode returns the most probable number.
+// mode returns the most probable number of marked items.
 func (h hypergeometric) mode() int {
 	m := int((float64(h.drawn) + 1) * (float64(h.marked) + 1) / (float64(h.total) + 2))
 	return min(max(m, h.least()), h.most())
@@ -169,7 +172,7 @@ func (h hypergeometric) ratio(x int) float64 {
 	return float64(h.marked-x) * float64(h.drawn-x) / (float64(x+1) * float64(h.total-h.marked-h.drawn+x+1))
 }
 
-// negligible bounds the omitted part of a tail, as a share of the tail's bound.
+// negligible limits the part of a tail that is left out, as a fraction of the tail's bound.
 const negligible = 1e-12
 
 // aboveAtMost returns the least x with P(X > x) <= p, for p below the
@@ -186,7 +189,7 @@ func (h hypergeometric) reachedBut(p float64) int {
 	return h.mode() - crossing(lower, p)
 }
 
-// walk lists the probabilities from the mode outwards, until they are negligible.
+// walk returns the probabilities from the mode outwards, until they are negligible.
 func (h hypergeometric) walk(p float64, steps int, ratio func(i int) float64) []float64 {
 	values := []float64{h.at(h.mode())}
 	for i := range steps {
@@ -199,8 +202,8 @@ func (h hypergeometric) walk(p float64, steps int, ratio func(i int) float64) []
 	return values
 }
 
-// crossing returns the index at which the sum of a tail, the smallest values
-// first, exceeds p.
+// crossing returns the index at which the sum of a tail exceeds p. It adds the smallest values
+// first.
 func crossing(tail []float64, p float64) int {
 	sum := 0.0
 	for i := len(tail) - 1; i > 0; i-- {
@@ -211,7 +214,7 @@ func crossing(tail []float64, p float64) int {
 	return 0
 }
 
-// logChoose is log binom(n, k) for 0 <= k <= n.
+// logChoose returns the logarithm of the binomial coefficient "n choose k", for 0 <= k <= n.
 func logChoose(n, k int) float64 {
 	a, _ := math.Lgamma(float64(n + 1))
 	b, _ := math.Lgamma(float64(k + 1))

@@ -1,7 +1,7 @@
-// Package secagg adds vectors of integers without revealing any of them: it is
-// secure aggregation by pairwise masks (Bonawitz et al., CCS 2017) on a sparse
-// graph (Bell et al., CCS 2020, "SecAgg+"). Clients may vanish at any point; the
-// sum is over the clients whose masked vector arrived.
+// Package secagg adds vectors of integers without revealing any single vector. It is secure
+// aggregation by pairwise masks (Bonawitz et al., CCS 2017) on a sparse graph (Bell et al., CCS
+// 2020, "SecAgg+"). Clients may vanish at any point; the sum includes the clients whose masked
+// vectors arrived.
 //
 //	p, err := secagg.NewParams(secagg.Spec{
 //		Corrupted: .05, Dropped: .1, Minimum: 100, Epoch: "2026-11",

@@ -101,7 +101,7 @@ func TestHoldersAreBounded(t *testing.T) {
 	holders := c.params.holders(c.session.ID(), 4, s.all, [32]byte{1})
 	s.peers[holders[2]].held = maxHeld(30)
 	m := protocol.Message{Header: c.session.Header(c.names[4], "server", roundHolders, kindHolders), Body: encodeClients(holders)}
-	if _, err := s.Step(protocol.Received{Message: m}); err == nil || !strings.Contains(err.Error(), "more clients than it can hold") {
+	if _, err := s.Step(protocol.Received{Message: m}); err == nil || !strings.Contains(err.Error(), "already holds shares of as many clients as it can") {
 		t.Errorf("a holder beyond its room: %v", err)
 	}
 	if s.peers[4].holders != nil || s.peers[holders[0]].held != 0 {

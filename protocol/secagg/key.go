@@ -15,16 +15,17 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Identity holds the keys by which clients know each other, independently of the server.
+// Identity holds the signing keys by which clients recognize each other without trusting the
+// server.
 type Identity struct {
-	Sign func(message []byte) []byte // Ed25519 under the client's own key
-	Keys []ed25519.PublicKey         // of all clients, in the descriptor's order
+	Sign func(message []byte) []byte // signs with Ed25519 under the client's own key
+	Keys []ed25519.PublicKey         // public keys of all clients, in the descriptor's order
 }
 
-// checkIdentities refuses keys that cannot verify the clients' signatures.
+// checkIdentities returns an error unless there is one Ed25519 public key for each client.
 func checkIdentities(list []ed25519.PublicKey, clients int) error {
 	if len(list) != clients {
-		return fmt.Errorf("secagg: %d identity keys for %d clients", len(list), clients)
+		return fmt.Errorf("secagg: there are %d identity keys for %d clients; give one for each client", len(list), clients)
 	}
 	for i, key := range list {
 		if len(key) != ed25519.PublicKeySize {
@@ -34,11 +35,11 @@ func checkIdentities(list []ed25519.PublicKey, clients int) error {
 	return nil
 }
 
-// keyBytes is the size of a public key.
+// keyBytes is the size of an X25519 public key.
 const keyBytes = 32
 
-// keys are a client's advertised keys: one for receiving shares, and one for agreeing on
-// masks.
+// keys holds the two public keys that a client advertises: one to receive shares, and one to agree
+// on masks. The client signs both.
 type keys struct {
 	encryption, mask [keyBytes]byte
 	signature        [ed25519.SignatureSize]byte
@@ -59,7 +60,7 @@ func readKeys(r *wire.Reader) (k keys) {
 	return k
 }
 
-// statement returns the bytes that a client signs for its keys.
+// statement returns the bytes that a client signs to advertise its keys.
 func (k keys) statement(id protocol.SessionID, client int) []byte {
 	var w wire.Writer
 	w.String("mercer/v1/secagg/keys")
@@ -72,21 +73,21 @@ func (k keys) statement(id protocol.SessionID, client int) []byte {
 
 func (k keys) verify(id protocol.SessionID, client int, signer ed25519.PublicKey) error {
 	if k.encryption == k.mask {
-		return errors.New("the client has advertised one key for two purposes")
+		return errors.New("the client has advertised the same key for encryption and for masks; the keys must differ")
 	}
 	if !ed25519.Verify(signer, k.statement(id, client), k.signature[:]) {
-		return errors.New("the client has not signed its keys")
+		return errors.New("the signature of the client's keys is not valid")
 	}
 	return nil
 }
 
-// secrets are a client's own secrets, all derived from its session seed and the session's
-// name: a secret of one session is of no use in another.
+// secrets holds a client's own secrets. All are derived from its session seed and the session's
+// identity, so that a secret of one session is of no use in another.
 type secrets struct {
 	encryption, mask *ecdh.PrivateKey
-	maskSeed         [shamir.Size]byte // gives the key of the pairwise masks; shared among the holders
+	maskSeed         [shamir.Size]byte // seed of the private mask key; shared among the holders
 	self             [shamir.Size]byte // seed of the self mask; shared among the holders
-	shares           [32]byte          // seed of the polynomials
+	shares           [32]byte          // seed of the polynomials for secret sharing
 }
 
 func newSecrets(seed [32]byte, id protocol.SessionID) (*secrets, error) {
@@ -111,15 +112,15 @@ func privateKey(seed [32]byte) (*ecdh.PrivateKey, error) {
 	return k, nil
 }
 
-// public signs the public keys.
+// public returns the client's public keys with its signature.
 func (s *secrets) public(id protocol.SessionID, client int, sign func([]byte) []byte) keys {
 	k := keys{encryption: [keyBytes]byte(s.encryption.PublicKey().Bytes()), mask: [keyBytes]byte(s.mask.PublicKey().Bytes())}
 	copy(k.signature[:], sign(k.statement(id, client)))
 	return k
 }
 
-// agree performs the Diffie-Hellman exchange. A key of low order, which would give a
-// publicly known secret, is an error.
+// agree returns the Diffie-Hellman secret of the client's own key and another client's. A key of
+// low order, which would give a publicly known secret, is an error.
 func agree(own *ecdh.PrivateKey, other [keyBytes]byte) ([32]byte, error) {
 	public, err := ecdh.X25519().NewPublicKey(other[:])
 	if err != nil {
@@ -134,8 +135,8 @@ func agree(own *ecdh.PrivateKey, other [keyBytes]byte) ([32]byte, error) {
 
 func number(i int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(i)) }
 
-// pairMask returns the mask that two clients agree on. The client with the higher number
-// adds it and the other subtracts it.
+// pairMask returns the mask that two clients agree on. The client with the higher number adds the
+// mask, and the other client subtracts it.
 func pairMask(id protocol.SessionID, own *ecdh.PrivateKey, self, other int, key [keyBytes]byte) (Mask, error) {
 	secret, err := agree(own, key)
 	if err != nil {
@@ -145,13 +146,13 @@ func pairMask(id protocol.SessionID, own *ecdh.PrivateKey, self, other int, key 
 	return Mask{prg.Derive(secret, "secagg/pair", id[:], number(lo), number(hi)), self < other}, nil
 }
 
-// selfMask returns a client's self mask, which others can reconstruct from shares only.
+// selfMask returns a client's self mask, which others can only reconstruct from shares of its seed.
 func selfMask(id protocol.SessionID, seed [shamir.Size]byte) Mask {
 	return Mask{Key: prg.Derive(seed, "secagg/single", id[:])}
 }
 
-// sealingKey encrypts the one message that a client sends to one holder of its shares. Each
-// direction has its own key, so that a nonce is never used twice.
+// sealingKey returns the key for the single message of shares that client from sends to holder to.
+// Each direction has its own key, so that a nonce is never used twice.
 func sealingKey(id protocol.SessionID, own *ecdh.PrivateKey, from, to int, key [keyBytes]byte) ([32]byte, error) {
 	secret, err := agree(own, key)
 	if err != nil {
@@ -160,7 +161,7 @@ func sealingKey(id protocol.SessionID, own *ecdh.PrivateKey, from, to int, key [
 	return prg.Derive(secret, "secagg/share", id[:], number(from), number(to)), nil
 }
 
-// sealer returns the cipher under that key.
+// sealer returns the AES-GCM cipher for a message of shares, under the key from sealingKey.
 func sealer(id protocol.SessionID, own *ecdh.PrivateKey, from, to int, key [keyBytes]byte) (cipher.AEAD, error) {
 	derived, err := sealingKey(id, own, from, to, key)
 	if err != nil {

@@ -40,7 +40,7 @@ func TestPitfall04KeysAreSigned(t *testing.T) {
 			})
 			nobodyReleases(t, l)
 			for _, name := range c.names {
-				blames(t, r, name, "the client has not signed its keys")
+				blames(t, r, name, "the signature of the client's keys is not valid")
 			}
 		})
 	}

@@ -17,37 +17,37 @@ type Group struct {
 	Signed  bool  // entries may be below 0
 }
 
-// Layout packs the entries of a vector into words of 64 bits that are added modulo 2^64.
-// Each entry has a lane wide enough for the sum over the largest cohort, so that lanes
-// never carry. A signed entry is sent as x + Bound, and the receiver subtracts Bound once
+// Layout packs the entries of a vector into words of 64 bits, which are added modulo 2^64. Each
+// entry has a lane of bits that is wide enough for the sum over the largest cohort, so that no sum
+// overflows its lane. A signed entry is sent as x + Bound, and the receiver subtracts Bound once
 // for each client in the sum.
 //
 //	bits of a lane = bits of (cohort * span),  span = Bound, or 2 Bound if signed
 type Layout struct {
-	Cohort int // the largest number of clients in a sum
+	Cohort int // largest number of clients in a sum
 	Groups []Group
 	lanes  []lane
 	words  int
 }
 
-// lane is the place of one group's entries in words.
+// lane describes where one group's entries are in the words, and how wide they are.
 type lane struct {
 	bits    int
 	perWord int
-	first   int // word at which the group begins
+	first   int // index of the group's first word
 }
 
-// Bounds on a descriptor's layout.
+// Limits on the layout in a descriptor.
 const (
 	MaxEntries = 1 << 33
 	maxGroups  = 1 << 16
 )
 
-// NewLayout lays groups out for sums of up to cohort clients. An entry whose sum may exceed
-// an int64 is an error, because it would wrap without notice.
+// NewLayout returns a layout of the groups for sums of up to cohort clients. It returns an error if
+// the sum of an entry may exceed an int64, because the sum would wrap without notice.
 func NewLayout(cohort int, groups []Group) (*Layout, error) {
 	if cohort < 1 || len(groups) == 0 || len(groups) > maxGroups {
-		return nil, fmt.Errorf("secagg: a layout cannot have %d groups of entries for %d clients", len(groups), cohort)
+		return nil, fmt.Errorf("secagg: the layout has %d groups of entries for %d clients, a number outside the allowed range", len(groups), cohort)
 	}
 	l := &Layout{Cohort: cohort, Groups: slices.Clone(groups)}
 	for i, g := range groups {
@@ -60,11 +60,11 @@ func NewLayout(cohort int, groups []Group) (*Layout, error) {
 
 func (l *Layout) add(g Group) error {
 	if g.Entries < 1 || g.Entries > MaxEntries || g.Bound < 1 {
-		return fmt.Errorf("%d entries bounded by %d; both must be at least 1", g.Entries, g.Bound)
+		return fmt.Errorf("the group has %d entries with bound %d; both must be at least 1, and the number of entries at most 2^33", g.Entries, g.Bound)
 	}
 	over, top := bits.Mul64(g.span(), uint64(l.Cohort))
 	if over != 0 || top >= 1<<63 && !g.Signed {
-		return fmt.Errorf("%d clients with entries up to %d have sums beyond 63 bits; use a coarser scale or fewer clients", l.Cohort, g.Bound)
+		return fmt.Errorf("the sum over %d clients of entries up to %d may exceed 63 bits; use a coarser scale or fewer clients", l.Cohort, g.Bound)
 	}
 	width := bits.Len64(top)
 	at := lane{bits: width, perWord: 64 / width, first: l.words}
@@ -84,10 +84,10 @@ func (g Group) span() uint64 {
 	return uint64(g.Bound)
 }
 
-// Words returns the length of a packed vector: 8 bytes each on the wire.
+// Words returns the number of words in a packed vector. Each takes 8 bytes in a message.
 func (l *Layout) Words() int { return l.words }
 
-// Entries returns the length of a vector.
+// Entries returns the number of entries in a vector.
 func (l *Layout) Entries() int {
 	n := 0
 	for _, g := range l.Groups {
@@ -96,15 +96,15 @@ func (l *Layout) Entries() int {
 	return n
 }
 
-// Vector is one client's entries. It is read in pieces, so that a long vector never has to
-// exist in memory. Read must be a pure function.
+// Vector gives the entries of one client. It is read in pieces, so that a long vector need not be
+// in memory as a whole. Read must be a pure function.
 type Vector interface {
-	// Read sets dst to the entries of a group from first on.
+	// Read fills dst with the entries of a group, from entry first on.
 	Read(group, first int, dst []int64)
 }
 
-// Ints is a vector in memory, of one group. [NewClient] and [Hash] refuse a list of another
-// length than the group's.
+// Ints is a vector of a single group that is held in memory. [NewClient] and [Hash] refuse it if
+// its length is not the group's number of entries.
 type Ints []int64
 
 // Read implements [Vector].
@@ -112,15 +112,15 @@ func (v Ints) Read(_, first int, dst []int64) { copy(dst, v[first:]) }
 
 func (v Ints) check(groups []Group) error {
 	if len(groups) != 1 {
-		return fmt.Errorf("secagg: Ints holds one group, and %d are agreed; implement Vector", len(groups))
+		return fmt.Errorf("secagg: the vector is Ints, which has one group, but %d groups are agreed; implement Vector", len(groups))
 	}
 	if n := groups[0].Entries; len(v) != n {
-		return fmt.Errorf("secagg: the list has %d integers, and %d are agreed", len(v), n)
+		return fmt.Errorf("secagg: the vector has %d entries, but %d are agreed", len(v), n)
 	}
 	return nil
 }
 
-// RangeError reports an entry beyond the agreed bound. Nothing has been sent.
+// RangeError reports an entry that exceeds the agreed bound. The client has sent nothing.
 type RangeError struct {
 	Group, Entry int
 	Value, Bound int64
@@ -130,10 +130,10 @@ func (e *RangeError) Error() string {
 	return fmt.Sprintf("secagg: entry %d of group %d is %d, beyond the agreed bound of %d: the sum could wrap without notice", e.Entry, e.Group, e.Value, e.Bound)
 }
 
-// packWords is the number of words that are packed at a time, from up to 32 entries each.
+// packWords is the number of words that are packed at a time.
 const packWords = 4096
 
-// pack sets dst to the packed words from first on.
+// pack fills dst with the packed words of v, from word first on.
 func (l *Layout) pack(v Vector, first int, dst []uint64) error {
 	for len(dst) > 0 {
 		g := l.groupOf(first)
@@ -146,7 +146,7 @@ func (l *Layout) pack(v Vector, first int, dst []uint64) error {
 	return nil
 }
 
-// groupOf returns the group that a word belongs to.
+// groupOf returns the index of the group whose entries a word holds.
 func (l *Layout) groupOf(word int) int {
 	g, begins := slices.BinarySearchFunc(l.lanes, word, func(at lane, word int) int { return cmp.Compare(at.first, word) })
 	if begins {
@@ -155,7 +155,7 @@ func (l *Layout) groupOf(word int) int {
 	return g - 1
 }
 
-// end returns the word after a group's last.
+// end returns the index after the last word of a group.
 func (l *Layout) end(g int) int {
 	if g+1 < len(l.lanes) {
 		return l.lanes[g+1].first
@@ -163,7 +163,7 @@ func (l *Layout) end(g int) int {
 	return l.words
 }
 
-// packGroup packs words of one group, counted from its first.
+// packGroup fills dst with packed words of one group. word counts from the group's first word.
 func (l *Layout) packGroup(v Vector, g, word int, dst []uint64) error {
 	at, group := l.lanes[g], l.Groups[g]
 	entry := word * at.perWord
@@ -183,7 +183,7 @@ func (l *Layout) packGroup(v Vector, g, word int, dst []uint64) error {
 	return nil
 }
 
-// encode returns an entry as it is sent, and whether it is within the bound.
+// encode returns the value that is sent for an entry, and whether the entry is within the bound.
 func (g Group) encode(x int64) (uint64, bool) {
 	if x > g.Bound || x < -g.Bound || x < 0 && !g.Signed {
 		return 0, false
@@ -194,8 +194,7 @@ func (g Group) encode(x int64) (uint64, bool) {
 	return uint64(x), true
 }
 
-// Sums unpacks the sum of the vectors of n clients. It gives one slice for each
-// group.
+// Sums unpacks the sum of the vectors of n clients. It returns one slice of sums for each group.
 func (l *Layout) Sums(words []uint64, n int) [][]int64 {
 	sums := make([][]int64, len(l.Groups))
 	for g, group := range l.Groups {

@@ -171,9 +171,9 @@ func TestIntsAreOneGroupOfTheAgreedLength(t *testing.T) {
 		want   string
 	}{
 		"as agreed":     {[]Group{{Entries: 2, Bound: 5}}, Ints{4, 5}, ""},
-		"too short":     {[]Group{{Entries: 2, Bound: 5}}, Ints{4}, "the list has 1 integers, and 2 are agreed"},
-		"too long":      {[]Group{{Entries: 2, Bound: 5}}, Ints{4, 5, 1}, "the list has 3 integers, and 2 are agreed"},
-		"two groups":    {[]Group{{Entries: 1, Bound: 5}, {Entries: 1, Bound: 5}}, Ints{4, 5}, "2 are agreed; implement Vector"},
+		"too short":     {[]Group{{Entries: 2, Bound: 5}}, Ints{4}, "the vector has 1 entries, but 2 are agreed"},
+		"too long":      {[]Group{{Entries: 2, Bound: 5}}, Ints{4, 5, 1}, "the vector has 3 entries, but 2 are agreed"},
+		"two groups":    {[]Group{{Entries: 1, Bound: 5}, {Entries: 1, Bound: 5}}, Ints{4, 5}, "2 groups are agreed; implement Vector"},
 		"out of bounds": {[]Group{{Entries: 2, Bound: 5}}, Ints{4, 6}, "6"},
 	} {
 		t.Run(name, func(t *testing.T) {

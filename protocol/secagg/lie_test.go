@@ -75,34 +75,34 @@ func shrink(to int) func(set, int) {
 
 func lies() []lie {
 	return []lie{
-		{"a cohort without its receiver", roundCohort, ofSet(func(s set, receiver int) { remove(s, receiver) }), "a cohort without the client"},
-		{"a cohort of those that the server likes", roundCohort, ofSet(shrink(26)), "a cohort of 26 clients, fewer than the 27"},
+		{"a cohort without its receiver", roundCohort, ofSet(func(s set, receiver int) { remove(s, receiver) }), "the cohort leaves out the client"},
+		{"a cohort of those that the server likes", roundCohort, ofSet(shrink(26)), "the cohort has 26 clients; the agreed parameters require at least 27"},
 		{"a set beyond the clients", roundCohort, func(_ *testing.T, _ *cohort, m protocol.Message) []byte { return append(m.Body[:4:4], 0xff) }, "too many"},
-		{"other holders", roundHolderKeys, ofMembers(func(l []member) []member { return l[1:] }), "keys of other clients than the named holders"},
+		{"other holders", roundHolderKeys, ofMembers(func(l []member) []member { return l[1:] }), "the server sent keys of clients that are not the holders this client named"},
 		{"one key for all", roundHolderKeys, ofMembers(func(l []member) []member {
 			for i := range l {
 				l[i].keys = l[0].keys
 			}
 			return l
-		}), "the client has not signed its keys"},
-		{"sharers without the receiver", roundShares, ofDeliveries(func(d *deliveries, receiver int) { remove(d.sharers, receiver) }), "or leaves out its receiver"},
-		{"few sharers", roundShares, ofDeliveries(func(d *deliveries, receiver int) { shrink(26)(d.sharers, receiver) }), "26 clients that share, fewer than the agreed minimum of 27"},
-		{"shares of one who has not shared", roundShares, ofDeliveries(func(d *deliveries, _ int) { remove(d.sharers, d.list[0].owner.client) }), "which has not shared"},
+		}), "the signature of the client's keys is not valid"},
+		{"sharers without the receiver", roundShares, ofDeliveries(func(d *deliveries, receiver int) { remove(d.sharers, receiver) }), "or leaves out the client that receives it"},
+		{"few sharers", roundShares, ofDeliveries(func(d *deliveries, receiver int) { shrink(26)(d.sharers, receiver) }), "26 clients have shared; the agreed minimum is 27"},
+		{"shares of one who has not shared", roundShares, ofDeliveries(func(d *deliveries, _ int) { remove(d.sharers, d.list[0].owner.client) }), "which is not on the list of clients that have shared"},
 		{"other keys than before", roundShares, ofDeliveries(func(d *deliveries, _ int) {
 			for i := range d.list {
 				d.list[i].owner.keys.mask[0] ^= 1
 			}
 		}), "server"},
-		{"survivors without the receiver", roundSurvivors, ofSet(func(s set, receiver int) { remove(s, receiver) }), "or leaves out its receiver"},
-		{"few survivors", roundSurvivors, ofSet(shrink(26)), "a sum of 26 vectors, fewer than the agreed minimum of 27"},
+		{"survivors without the receiver", roundSurvivors, ofSet(func(s set, receiver int) { remove(s, receiver) }), "or leaves out the client that receives it"},
+		{"few survivors", roundSurvivors, ofSet(shrink(26)), "the sum has 26 vectors; the agreed minimum is 27"},
 		{"a signature of other sets", roundSignatures, ofSignatures(func(l []signature) []signature {
 			l[3].value[7] ^= 1
 			return l
-		}), "has signed other sets of clients"},
+		}), "is not valid for the sets of clients that this client received"},
 		{"a signature for another client", roundSignatures, ofSignatures(func(l []signature) []signature {
 			l[0].value = l[1].value
 			return l
-		}), "has signed other sets of clients"},
+		}), "is not valid for the sets of clients that this client received"},
 		{"signatures of another session", roundSignatures, func(t *testing.T, c *cohort, m protocol.Message) []byte {
 			all := everybody(len(c.names))
 			told := statement(c.again(t, 1).session.ID(), all, all, all)
@@ -112,13 +112,13 @@ func lies() []lie {
 				}
 				return l
 			})(t, c, m)
-		}, "has signed other sets of clients"},
+		}, "is not valid for the sets of clients that this client received"},
 		{"a stranger's signature", roundSignatures, ofSignatures(func(l []signature) []signature {
 			l = append(l, signature{slices.Min(outside(l)), l[0].value})
 			slices.SortFunc(l, func(a, b signature) int { return a.client - b.client })
 			return l
-		}), "which is no holder"},
-		{"few signatures", roundSignatures, ofSignatures(func(l []signature) []signature { return l[:4] }), "fewer than the threshold"},
+		}), "which is not a holder of this client's shares"},
+		{"few signatures", roundSignatures, ofSignatures(func(l []signature) []signature { return l[:4] }), "have signed the sets of clients; the threshold is"},
 		{"one signature many times", roundSignatures, ofSignatures(func(l []signature) []signature { return slices.Repeat(l[:1], 20) }), "after client"},
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// receiveShares takes the others' shares and the set of clients that have shared, and
-// starts to send the masked vector. From then on the client has contributed for this epoch
-// and purpose, even if the session fails.
+// receiveShares stores the shares of other clients and the set of clients that have shared. It then
+// starts to send the masked vector. From then on the client has contributed for this epoch and
+// purpose, even if the session fails.
 func (c *Client) receiveShares(m protocol.Message) (protocol.Effects, error) {
 	d, err := decodeDeliveries(m.Body, c.params.clients)
 	if err != nil {
@@ -32,16 +32,15 @@ func (c *Client) receiveShares(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Finish(protocol.Effects{}, err)
 	}
 	c.sharers, c.held, c.masks, c.awaits = d.sharers, held, masks, roundSurvivors
-	c.keys = nil // no longer needed
+	c.keys = nil // the other clients' keys are no longer needed
 	return protocol.Effects{Sync: true, Claim: []string{c.claim()}, Arm: []protocol.Timer{TimerServer}, Resume: true}, nil
 }
 
-// openAll returns the holdings of the owners whose shares decrypt. Shares that do not
-// decrypt are dropped: if they were fatal, any client could abort all others. The server
-// notices, because it gets no share of that owner back. The client must not prove a
-// failure, for example by revealing that message's key: a server that had replaced the
-// message would use the key to decrypt the original that it kept, and would have a share of
-// both secrets.
+// openAll decrypts the shares of all owners and returns those that decrypt. It drops the others: if
+// they were fatal, any client could abort all others. The server notices, because it gets no share
+// of that owner back. The client must not prove a failure, for example by revealing the key of that
+// message. A server that had replaced the message could use the key to decrypt the original, and
+// would have a share of both secrets.
 func (c *Client) openAll(list []delivery) []holding {
 	opened := make([]*holding, len(list))
 	linalg.For(len(list), 1, func(lo, hi int) {
@@ -60,36 +59,36 @@ func (c *Client) openAll(list []delivery) []holding {
 	return held
 }
 
-// checkSharers refuses a set of sharers that leaves this client fewer than a threshold of
-// its holders.
+// checkSharers refuses a set of sharers that contradicts the agreement, or that leaves this client
+// fewer holders than the threshold.
 func (c *Client) checkSharers(d deliveries) error {
 	switch n := d.sharers.count(); {
 	case !d.sharers.within(c.cohort) || !d.sharers.has(c.self):
-		return inconsistent(c.server(), "the list of clients that share includes some outside the cohort, or leaves out its receiver")
+		return inconsistent(c.server(), "the list of clients that have shared includes clients outside the cohort, or leaves out the client that receives it")
 	case n < c.params.spec.Minimum:
-		return inconsistent(c.server(), "%d clients that share, fewer than the agreed minimum of %d", n, c.params.spec.Minimum)
+		return inconsistent(c.server(), "%d clients have shared; the agreed minimum is %d", n, c.params.spec.Minimum)
 	case d.sharers.of(c.holders) < c.params.degree.Threshold:
-		return inconsistent(c.server(), "%d of this client's holders are left, fewer than the threshold of %d", d.sharers.of(c.holders), c.params.degree.Threshold)
+		return inconsistent(c.server(), "%d of this client's holders are left; the threshold is %d", d.sharers.of(c.holders), c.params.degree.Threshold)
 	}
 	for _, item := range d.list {
 		if !d.sharers.has(item.owner.client) {
-			return inconsistent(c.server(), "shares of %s, which has not shared", c.name(item.owner.client))
+			return inconsistent(c.server(), "the server sent shares of %s, which is not on the list of clients that have shared", c.name(item.owner.client))
 		}
 	}
 	return nil
 }
 
-// claim returns the name that the client's ledger holds once for ever.
+// claim returns the name under which the client's ledger records forever that it sends this vector.
 func (c *Client) claim() string { return Claim(c.params.spec.Epoch, c.setup.Session.Purpose) }
 
-// Claim returns the name under which a client's ledger notes that it has sent a vector for
-// an epoch and purpose. No other session gets a vector for them.
+// Claim returns the name under which a client's ledger records that it has sent a vector for an
+// epoch and purpose. The client sends no vector for them in any other session.
 func Claim(epoch, purpose string) string {
 	return fmt.Sprintf("secagg/masked-input/%q/%q", epoch, purpose)
 }
 
-// allMasks agrees on a mask with every neighbour that has shared (holders of this client's
-// shares, and owners of the shares that it holds), and adds the self mask.
+// allMasks returns the masks of this client: one for each neighbour that has shared, and the self
+// mask. Neighbours are the holders of its shares, and the owners of the shares that it holds.
 func (c *Client) allMasks(sharers set, owners []member) ([]Mask, error) {
 	neighbours := newSet(c.params.clients)
 	for _, h := range c.holders {
@@ -110,13 +109,13 @@ func (c *Client) allMasks(sharers set, owners []member) ([]Mask, error) {
 	})
 }
 
-// stepKeystream bounds the keystream that one step expands, in bytes.
+// stepKeystream limits the bytes of keystream that one step expands.
 const stepKeystream = 256 << 20
 
 // resume sends the next pieces of the masked vector.
 func (c *Client) resume() (protocol.Effects, error) {
 	if !c.sending() {
-		return protocol.Effects{}, fmt.Errorf("secagg: the client has nothing to resume")
+		return protocol.Effects{}, fmt.Errorf("secagg: the client was resumed, but it has nothing to send")
 	}
 	layout := c.params.layout
 	pieces := max(1, min(protocol.MaxStepBytes, stepKeystream/len(c.masks))/protocol.MaxChunkBytes)

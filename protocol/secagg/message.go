@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// The rounds, in their order.
+// The rounds of a session, in their order.
 const (
 	roundAdvertise uint16 = iota
 	roundCohort
@@ -39,7 +39,7 @@ const (
 	kindUnmask      = "Unmask"
 )
 
-// InputKind is the kind of the message that carries a client's masked vector.
+// InputKind is the kind of the messages that carry a client's masked vector.
 const InputKind = kindMasked
 
 func kindOf(round uint16) string {
@@ -49,13 +49,13 @@ func kindOf(round uint16) string {
 	}[round]
 }
 
-// chunkWords is the number of words of a masked vector that travel in one message.
+// chunkWords is the number of words of a masked vector that one message carries.
 const chunkWords = protocol.MaxChunkBytes / 8
 
-// chunks returns the number of messages that a vector takes.
+// chunks returns the number of messages in which a vector is sent.
 func (l *Layout) chunks() int { return (l.words + chunkWords - 1) / chunkWords }
 
-// chunk returns the first word of a chunk and the one after its last.
+// chunk returns the range of words, lo to hi-1, that a chunk holds.
 func (l *Layout) chunk(i int) (lo, hi int) {
 	return i * chunkWords, min((i+1)*chunkWords, l.words)
 }
@@ -63,7 +63,8 @@ func (l *Layout) chunk(i int) (lo, hi int) {
 // sealedBytes is the size of encrypted shares: two shares and a tag.
 const sealedBytes = 2*shamir.Size + 16
 
-// writeEach writes one item for each of an ascending list of clients.
+// writeEach writes a list of items, in ascending order of their clients: for each the client's
+// number and the rest.
 func writeEach[T any](w *wire.Writer, list []T, client func(T) int, rest func(T)) {
 	w.Uint32(uint32(len(list)))
 	for _, item := range list {
@@ -72,15 +73,15 @@ func writeEach[T any](w *wire.Writer, list []T, client func(T) int, rest func(T)
 	}
 }
 
-// readEach reads the output of writeEach for at most n clients: for each the client's
-// number and size bytes, which rest reads. Errors are left in r.
+// readEach reads the output of writeEach for at most n clients. For each client, rest reads size
+// bytes after the client's number. Errors are kept in r.
 func readEach[T any](r *wire.Reader, n, size int, rest func(client int) T) []T {
 	list := make([]T, r.Count(n, 4+size))
 	last := -1
 	for i := range list {
 		client := int(r.Uint32())
 		if r.Err() == nil && (client <= last || client >= n) {
-			r.Fail(fmt.Errorf("client %d after client %d, of %d", client, last, n))
+			r.Fail(fmt.Errorf("the list has client %d after client %d; numbers must ascend and be below %d", client, last, n))
 		}
 		last, list[i] = client, rest(client)
 	}
@@ -113,7 +114,7 @@ func decodeSet(b []byte, n int) (set, error) {
 	return s, r.Close("secagg: set of clients")
 }
 
-// member is a client with the keys that it advertised.
+// member is a client's number together with the keys that the client advertised.
 type member struct {
 	client int
 	keys   keys
@@ -131,11 +132,11 @@ func decodeMembers(b []byte, n int) ([]member, error) {
 	return list, r.Close("secagg: keys of clients")
 }
 
-// sealed is the encrypted shares of one client for another.
+// sealed holds the encrypted shares of one client for one holder.
 type sealed [sealedBytes]byte
 
-// encodeShares writes one sealed message for each holder, in the order of the
-// holders that the client has named.
+// encodeShares writes the sealed shares for each holder, in the order in which the client named the
+// holders.
 func encodeShares(list []sealed) []byte {
 	var w wire.Writer
 	for _, s := range list {
@@ -153,21 +154,22 @@ func decodeShares(b []byte, holders int) ([]sealed, error) {
 	return list, r.Close("secagg: shares")
 }
 
-// delivery holds one owner's number, keys and encrypted shares, for a holder.
+// delivery holds the number, the keys and the encrypted shares of one owner, for one holder.
 type delivery struct {
 	owner  member
 	sealed sealed
 }
 
-// maxHeld bounds the number of clients whose shares one client can hold: the shares come in
-// one message.
+// maxHeld returns the largest number of clients whose shares one client can hold. All these shares
+// must fit in one message.
 func maxHeld(clients int) int {
 	return (protocol.MaxChunkBytes - len(newSet(clients).bits) - 4) / (4 + keysBytes + sealedBytes)
 }
 
-// deliveries is the server's message to a client before the client masks its vector.
+// deliveries is the server's message of round Shares: the clients that have shared, and the shares
+// for one holder.
 type deliveries struct {
-	sharers set // U2
+	sharers set // U2: the clients that have shared
 	list    []delivery
 }
 
@@ -192,7 +194,7 @@ func decodeDeliveries(b []byte, n int) (deliveries, error) {
 	return d, r.Close("secagg: shares for a holder")
 }
 
-// signature is a client's signature of the sets of clients.
+// signature is a client's signature of the cohort, the sharers and the survivors.
 type signature struct {
 	client int
 	value  [ed25519.SignatureSize]byte
@@ -214,9 +216,8 @@ func decodeSignatures(b []byte, n int) ([]signature, error) {
 	return list, r.Close("secagg: signatures")
 }
 
-// release is one share that a client releases: of the self mask of an owner whose vector is
-// in the sum, or of the mask key of an owner whose vector is not. The survivors determine
-// which.
+// release is one share that a client releases. It belongs to the owner's self mask if the owner's
+// vector is in the sum, and to the owner's mask key otherwise.
 type release struct {
 	owner int
 	share shamir.Share
@@ -238,8 +239,8 @@ func decodeReleases(b []byte, n int) ([]release, error) {
 	return list, r.Close("secagg: released shares")
 }
 
-// statement returns the bytes that clients sign in the consistency round: the same cohort,
-// the same sharers and the same survivors.
+// statement returns the bytes that a client signs in the consistency round to confirm the cohort,
+// the sharers and the survivors that it received.
 func statement(id protocol.SessionID, cohort, sharers, survivors set) []byte {
 	var w wire.Writer
 	w.String("mercer/v1/secagg/consistency")

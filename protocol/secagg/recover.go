@@ -8,17 +8,17 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// recovery removes the masks from the sum, in steps: it first reconstructs the secrets,
-// then expands their masks.
+// recovery is the state of the removal of masks from the sum. The server first reconstructs the
+// secrets, then expands and removes their masks, in steps.
 type recovery struct {
 	owners []int // clients whose secrets are needed
 	solved int
 	masks  []Mask
-	off    int // masks removed
+	off    int // number of masks removed
 }
 
-// newRecovery lists the clients whose secrets are needed: the self masks of those in the
-// sum, and the mask keys of those that shared and vanished.
+// newRecovery lists the clients whose secrets the server must reconstruct. For clients in the sum
+// this is the self mask, for clients that vanished after sharing the mask key.
 func (s *Server) newRecovery() *recovery {
 	r := &recovery{}
 	for _, owner := range s.sharers.list() {
@@ -29,7 +29,7 @@ func (s *Server) newRecovery() *recovery {
 	return r
 }
 
-// partners lists the clients in the sum that share a mask with a client.
+// partners returns the clients in the sum that share a pairwise mask with the given client.
 func (s *Server) partners(client int) []int {
 	partners := newSet(s.params.clients)
 	for _, list := range [][]int{s.peers[client].holders, s.owners[client]} {
@@ -42,15 +42,15 @@ func (s *Server) partners(client int) []int {
 	return partners.list()
 }
 
-// stepProducts bounds the work of reconstructing secrets in one step, a tenth of a second,
-// counted in products of a share with a number. Agreeing on a mask again takes as long as
-// agreementProducts of them.
+// stepProducts limits the work of one step of reconstruction to about a tenth of a second, counted
+// in products of a share with a number. Agreeing on a mask again takes as long as agreementProducts
+// products.
 const (
 	stepProducts      = 1 << 20
 	agreementProducts = 1000
 )
 
-// stepSecrets returns the number of secrets that one step reconstructs.
+// stepSecrets returns how many secrets the server reconstructs in one step.
 func (p Params) stepSecrets() int {
 	k, t := p.degree.Holders, p.degree.Threshold
 	return max(1, stepProducts/(k*t+k*agreementProducts))
@@ -90,7 +90,8 @@ func (s *Server) solve(owners []int) error {
 	return nil
 }
 
-// masksOf returns the masks that correct a client's part of the sum.
+// masksOf returns the masks that the server must add to the sum to cancel a client's remaining
+// masks.
 func (s *Server) masksOf(owner int) ([]Mask, error) {
 	secret, err := s.combine(owner)
 	if err != nil {
@@ -105,10 +106,10 @@ func (s *Server) masksOf(owner int) ([]Mask, error) {
 		return nil, err
 	}
 	if [keyBytes]byte(key.PublicKey().Bytes()) != s.peers[owner].keys.mask {
-		return nil, fmt.Errorf("secagg: the shares of %s give another key than it has advertised: %w", s.name(owner), shamir.ErrInconsistent)
+		return nil, fmt.Errorf("secagg: the released shares of %s give a mask key that the client has not advertised: %w", s.name(owner), shamir.ErrInconsistent)
 	}
 	var masks []Mask
-	for _, other := range s.partners(owner) { // the mask that the client would have added
+	for _, other := range s.partners(owner) { // the mask that the vanished client would have applied
 		mask, err := pairMask(id, key, owner, other, s.peers[other].keys.mask)
 		if err != nil {
 			return nil, err
@@ -118,8 +119,8 @@ func (s *Server) masksOf(owner int) ([]Mask, error) {
 	return masks, nil
 }
 
-// combine reconstructs a secret from the shares that the holders of a client have released.
-// All holders have seen the same survivors, so all shares are of the same secret.
+// combine reconstructs a secret of a client from the shares that its holders have released. All
+// holders have seen the same survivors, so all shares are of the same secret.
 func (s *Server) combine(owner int) ([shamir.Size]byte, error) {
 	var points []uint16
 	var shares []shamir.Share
@@ -138,33 +139,33 @@ func (s *Server) combine(owner int) ([shamir.Size]byte, error) {
 	}
 	switch t := s.params.degree.Threshold; {
 	case len(shares) < t && complaints > 0:
-		return [shamir.Size]byte{}, inconsistent(s.name(owner), "%d of its holders say that its shares do not open; %d shares came, and %d are needed", complaints, len(shares), t)
+		return [shamir.Size]byte{}, inconsistent(s.name(owner), "%d of the client's holders report that its shares do not decrypt; %d shares arrived, but %d are needed", complaints, len(shares), t)
 	case len(shares) < t:
-		return [shamir.Size]byte{}, silent(s.name(missing), fmt.Sprintf("%s of %d of the holders of %s came, and %d are needed; this holder's", kindUnmask, len(shares), s.name(owner), t))
+		return [shamir.Size]byte{}, silent(s.name(missing), fmt.Sprintf("%s messages of %d holders of %s arrived, but %d are needed; this holder's message", kindUnmask, len(shares), s.name(owner), t))
 	}
 	return shamir.Combine(s.params.degree.Threshold, points, shares)
 }
 
-// Mask is a long vector of words, expanded from a key that serves one mask in one session.
+// Mask is a long vector of words that is expanded from a key. A key serves one mask in one session.
 type Mask struct {
 	Key      [32]byte
-	Subtract bool // subtracted, not added
+	Subtract bool // the mask is subtracted instead of added
 }
 
 // negated returns the mask that cancels m.
 func (m Mask) negated() Mask { return Mask{m.Key, !m.Subtract} }
 
-// A Masker expands masks from their keys and adds them up. Clients and server use masks
-// through it alone, so that a caller can replace it by a faster, a slower or a counting
-// one. All members of a session need the same masks, word for word; the masks of [Version]
-// are [AESCTR]'s. It must be safe for concurrent use.
+// A Masker expands masks from their keys and adds them to a vector. Clients and server use masks
+// only through it, so that a caller can replace it, for example to count calls. All members of a
+// session need the same masks, word for word; the masks of [Version] are those of [AESCTR]. It must
+// be safe for concurrent use.
 type Masker interface {
-	// Add adds to dst, modulo 2^64, the words of all masks from the even word first on; it
-	// subtracts those of masks with Subtract.
+	// Add adds the words of all masks, from word first on, to dst modulo 2^64. It subtracts masks
+	// with Subtract set. first is even.
 	Add(dst []uint64, first int, masks []Mask)
 }
 
-// WithMasker returns p with another Masker. The Masker is not part of the agreed and
+// WithMasker returns a copy of p that uses another Masker. The Masker is not part of the agreed and
 // encoded parameters.
 func (p Params) WithMasker(m Masker) Params {
 	p.masker = m

@@ -11,18 +11,18 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Rehearsal runs one client of a session against prepared messages of the others, and parts
-// of the server's work. It measures a session of very many clients without running them.
-// All its keys are known, so it protects nothing.
+// Rehearsal measures a session of very many clients without running them. It runs one client
+// against prepared messages of the others, and parts of the server's work. All its keys are known,
+// so it protects nothing.
 type Rehearsal struct {
 	params   Params
 	vector   Vector
 	session  *protocol.Session
-	identity Identity // one for all
+	identity Identity // the same identity for all clients
 	script   []protocol.Message
 }
 
-// NewRehearsal prepares a session in which nobody vanishes, for a client with the vector v.
+// NewRehearsal prepares a session in which all clients stay, for a client with the vector v.
 func NewRehearsal(p Params, v Vector) (*Rehearsal, error) {
 	members := []protocol.Member{{Name: "server", Role: protocol.RoleServer}}
 	for i := range p.clients {
@@ -44,7 +44,7 @@ func (r *Rehearsal) setup(client int) protocol.Setup {
 	return protocol.Setup{Session: r.session, Self: r.session.Members[1+client].Name, Seed: sha256.Sum256(number(client))}
 }
 
-// write prepares the messages that the client will receive.
+// write prepares the messages that the rehearsed client will receive.
 func (r *Rehearsal) write() error {
 	all := newSet(r.params.clients)
 	for i := range r.params.clients {
@@ -79,7 +79,8 @@ func (r *Rehearsal) add(round uint16, body []byte) {
 	r.script = append(r.script, protocol.Message{Header: r.session.Header("server", r.setup(0).Self, round, kindOf(round)), Body: body})
 }
 
-// owners returns the clients whose shares the client holds: as many as hold its own.
+// owners returns the clients whose shares the rehearsed client holds. Their number equals the
+// number of its holders.
 func (r *Rehearsal) owners(all set) []int {
 	if r.mutual() {
 		return r.params.holders(r.session.ID(), 0, all, [32]byte{})
@@ -122,8 +123,8 @@ func (r *Rehearsal) deliver(owners []int) ([]delivery, error) {
 	return list, nil
 }
 
-// Client does all work of one client in a session. It returns the number of body bytes that
-// the client sends and receives.
+// Client does all work of one client in a session. It returns the numbers of body bytes that the
+// client sends and receives.
 func (r *Rehearsal) Client() (sent, received int, err error) {
 	c, err := NewClient(r.setup(0), r.params, r.vector, r.identity)
 	if err != nil {
@@ -149,14 +150,14 @@ func (r *Rehearsal) Client() (sent, received int, err error) {
 		ended = e.End != nil
 	}
 	if !ended {
-		return 0, 0, fmt.Errorf("secagg: the rehearsal stopped before the end")
+		return 0, 0, fmt.Errorf("secagg: the rehearsed client did not end after the last prepared message")
 	}
 	return sent, received, nil
 }
 
-// Unmasking prepares the server's work for some clients: to reconstruct their secrets and
-// remove their masks from the sum. For vanished clients these are the masks of all their
-// partners in the sum, which are all other clients.
+// Unmasking returns a function that does the server's unmasking work for some clients: it
+// reconstructs their secrets and removes their masks from the sum. For vanished clients, these are
+// the pairwise masks with all their partners in the sum.
 func (r *Rehearsal) Unmasking(clients int, vanished bool) (func() error, error) {
 	s, err := NewServer(protocol.Setup{Session: r.session, Self: "server"}, r.params, r.identity.Keys, Limits{Words: r.params.layout.Words()})
 	if err != nil {
@@ -185,8 +186,8 @@ func (r *Rehearsal) Unmasking(clients int, vanished bool) (func() error, error) 
 	}, nil
 }
 
-// release gives the server a client's released shares, and the client its partners among
-// the others.
+// release stores a client's holders, partners and released shares in the server, as a real session
+// would.
 func (r *Rehearsal) release(s *Server, owner int, others []int) error {
 	secrets, err := newSecrets(r.setup(owner).Seed, r.session.ID())
 	if err != nil {
@@ -198,7 +199,7 @@ func (r *Rehearsal) release(s *Server, owner int, others []int) error {
 		s.owners[owner] = others[max(0, len(others)-k):]
 	}
 	for _, other := range others {
-		s.peers[other].keys = peer.keys // any keys will do
+		s.peers[other].keys = peer.keys // any valid keys do for a measurement
 	}
 	secret := secrets.maskSeed
 	if s.survivors.has(owner) {
@@ -215,8 +216,8 @@ func (r *Rehearsal) release(s *Server, owner int, others []int) error {
 	return nil
 }
 
-// mutual reports whether the holders of a client's shares are the owners of the shares that
-// it holds.
+// mutual reports whether each client holds the shares of exactly the clients that hold its own
+// shares.
 func (r *Rehearsal) mutual() bool {
 	return r.params.degree.Complete || r.params.spec.Adversary == SemiHonest
 }

@@ -24,15 +24,15 @@ const (
 // Spec holds the settings of a session that are agreed before it starts.
 type Spec struct {
 	Adversary Adversary // "" means Active
-	Corrupted float64   // share of the clients that may work with the server
-	Dropped   float64   // share of the clients that may vanish
-	Sigma     float64   // 0 means 40
-	Eta       float64   // 0 means 20
-	// Minimum is the least number of vectors in a sum that a client agrees to unmask; at
-	// least 2. NewParams raises it to the number that remains after the agreed dropouts: a
-	// server content with fewer would choose the clients that it has corrupted.
+	Corrupted float64   // fraction of the clients that may work with the server
+	Dropped   float64   // fraction of the clients that may vanish
+	Sigma     float64   // security in bits; see [Cohort]; 0 means 40
+	Eta       float64   // robustness in bits; see [Cohort]; 0 means 20
+	// Minimum is the least number of vectors in a sum that clients unmask, at least 2. NewParams
+	// raises it to the number that remains after the agreed dropouts. Otherwise a server could
+	// choose a smaller sum with mostly corrupted clients.
 	Minimum int
-	// Epoch names the period in which a client sends one vector for each purpose, even if
+	// Epoch names the period in which a client sends at most one vector for each purpose, even if
 	// the session fails.
 	Epoch  string
 	Groups []Group
@@ -44,7 +44,7 @@ type Params struct {
 	clients int
 	layout  *Layout
 	degree  Degree
-	cohort  int // the least number of clients at the start
+	cohort  int // least number of clients at the start
 	masker  Masker
 }
 
@@ -55,7 +55,7 @@ func NewParams(s Spec, clients int) (Params, error) {
 		s.Adversary = Active
 	}
 	if clients > maxClients {
-		return Params{}, fmt.Errorf("secagg: %d clients; a session has at most %d", clients, maxClients)
+		return Params{}, fmt.Errorf("secagg: the session has %d clients; at most %d are allowed", clients, maxClients)
 	}
 	cohort := Cohort{clients, s.Corrupted, s.Dropped, s.Adversary, s.Sigma, s.Eta}.orDefault()
 	s.Sigma, s.Eta = cohort.Sigma, cohort.Eta
@@ -65,11 +65,11 @@ func NewParams(s Spec, clients int) (Params, error) {
 	}
 	switch {
 	case s.Minimum < 2 || s.Minimum > clients:
-		return Params{}, fmt.Errorf("secagg: a minimum cohort of %d among %d clients; use 2 to the number of clients", s.Minimum, clients)
+		return Params{}, fmt.Errorf("secagg: the minimum cohort is %d of %d clients; use at least 2 and at most the number of clients", s.Minimum, clients)
 	case s.Epoch == "" || len(s.Epoch) > maxEpochBytes:
-		return Params{}, fmt.Errorf("secagg: the epoch's name has %d bytes; name the period in which a client contributes once, with 1 to %d bytes", len(s.Epoch), maxEpochBytes)
+		return Params{}, fmt.Errorf("secagg: the epoch's name has %d bytes; name the period in which a client contributes once in 1 to %d bytes", len(s.Epoch), maxEpochBytes)
 	case degree.Holders > maxHeld(clients):
-		return Params{}, fmt.Errorf("secagg: with %d clients each needs %d holders, and their keys do not fit a message; allow for fewer corrupted or dropped clients", clients, degree.Holders)
+		return Params{}, fmt.Errorf("secagg: with %d clients, each client needs %d holders, whose keys do not fit in a message; allow for fewer corrupted or dropped clients", clients, degree.Holders)
 	}
 	s.Minimum = max(s.Minimum, cohort.survivors())
 	layout, err := NewLayout(clients, s.Groups)
@@ -80,22 +80,22 @@ func NewParams(s Spec, clients int) (Params, error) {
 	return Params{s, clients, layout, degree, max(s.Minimum, cohort.leastCohort(degree)), AESCTR{}}, nil
 }
 
-// maxClients is the number of clients that a session can name besides its server.
+// maxClients is the largest number of clients that a session can have besides its server.
 const maxClients = protocol.MaxMembers - 1
 
 // Spec returns the settings with every default filled in.
 func (p Params) Spec() Spec { return p.spec }
 
-// Layout returns how vectors are packed.
+// Layout returns the layout in which vectors are packed.
 func (p Params) Layout() *Layout { return p.layout }
 
-// Degree returns the number of holders of a client's shares, and the threshold.
+// Degree returns the number of holders of each client's shares, and the threshold.
 func (p Params) Degree() Degree { return p.degree }
 
-// Cohort returns the least number of clients with which a session starts.
+// Cohort returns the least number of clients with which a session may start.
 func (p Params) Cohort() int { return p.cohort }
 
-// Encode returns the canonical encoding, which goes into Descriptor.Params.
+// Encode returns the canonical encoding of the parameters, for [protocol.Descriptor].Params.
 func (p Params) Encode() []byte {
 	var w wire.Writer
 	w.String("mercer/v1/secagg")
@@ -109,19 +109,19 @@ func (p Params) Encode() []byte {
 	return w.Bytes()
 }
 
-// maxEpochBytes bounds an epoch's name.
+// maxEpochBytes limits the length of an epoch's name.
 const maxEpochBytes = 128
 
-// DecodeParams decodes the bytes that Encode returns, and refuses all others.
+// DecodeParams decodes the output of [Params.Encode], and refuses all other bytes.
 func DecodeParams(b []byte) (Params, error) {
 	r := wire.NewReader(b)
 	if magic := r.String(32); r.Err() == nil && magic != "mercer/v1/secagg" {
-		r.Fail(fmt.Errorf("parameters with the magic %q", magic))
+		r.Fail(fmt.Errorf("the parameters begin with %q, so they are not for secagg", magic))
 	}
 	s := Spec{Adversary: Adversary(r.String(32))}
 	for _, v := range []*float64{&s.Corrupted, &s.Dropped, &s.Sigma, &s.Eta} {
 		if *v = r.Float64(); math.IsNaN(*v) {
-			r.Fail(fmt.Errorf("a parameter is not a number"))
+			r.Fail(fmt.Errorf("a fraction, sigma or eta in the parameters is not a number (NaN)"))
 		}
 	}
 	s.Minimum, s.Epoch = int(r.Uint32()), r.String(maxEpochBytes)
@@ -135,19 +135,19 @@ func DecodeParams(b []byte) (Params, error) {
 		return Params{}, err
 	}
 	if !bytes.Equal(p.Encode(), b) {
-		return Params{}, errors.New("secagg: the parameters leave out a default, or hold a minimum that is too low; encode them again")
+		return Params{}, errors.New("secagg: the parameters are not in canonical form: a default is missing or the minimum is too low; encode the Params that NewParams returns")
 	}
 	return p, nil
 }
 
-// readLayout reads what encodeTo wrote; errors are left in r.
+// readLayout reads a layout from the output of encodeTo. Errors are kept in r.
 func readLayout(r *wire.Reader) *Layout {
 	cohort := int(r.Uint32())
 	groups := make([]Group, r.Count(maxGroups, 17))
 	for i := range groups {
 		entries, bound := r.Uint64(), r.Uint64()
 		if entries > MaxEntries || bound >= 1<<63 {
-			r.Fail(fmt.Errorf("a group of %d entries bounded by %d", entries, bound))
+			r.Fail(fmt.Errorf("a group has %d entries with bound %d, a number outside the allowed range", entries, bound))
 			return nil
 		}
 		groups[i] = Group{int(entries), int64(bound), r.Bool()}
@@ -162,9 +162,8 @@ func readLayout(r *wire.Reader) *Layout {
 	return l
 }
 
-// holders returns the holders of a client's shares, in ascending order, among the clients
-// that have advertised keys. In a complete graph these are all of them and the client
-// itself.
+// holders returns the holders of a client's shares, in ascending order. In a complete graph, they
+// are all clients of the cohort, including the client itself.
 func (p Params) holders(id protocol.SessionID, self int, cohort set, seed [32]byte) []int {
 	others := slices.DeleteFunc(cohort.list(), func(i int) bool { return i == self })
 	switch {
@@ -178,9 +177,9 @@ func (p Params) holders(id protocol.SessionID, self int, cohort set, seed [32]by
 	return drawn(seed, others, p.degree.Holders)
 }
 
-// drawn picks k others with the client's own randomness, after the server has fixed the
-// cohort: a server that could choose or predict a client's holders would choose corrupted
-// ones.
+// drawn draws k of the other clients with the client's own randomness, after the server has fixed
+// the cohort. A server that could choose or predict a client's holders would choose corrupted
+// clients.
 func drawn(seed [32]byte, others []int, k int) []int {
 	order := prg.New(seed, "secagg/holders").Perm(len(others))
 	list := make([]int, k)
@@ -191,9 +190,9 @@ func drawn(seed [32]byte, others []int, k int) []int {
 	return list
 }
 
-// ring puts all clients on a ring, in an order that depends on the session, and returns the
-// k/2 neighbours on each side (Harary's graph). A server that draws many sessions can
-// choose the order, so the ring resists semi-honest servers only.
+// ring returns the k/2 neighbours of self on each side of a ring of all clients (Harary's graph).
+// The order of the ring depends on the session. A server that draws many sessions can choose the
+// order, so the ring resists semi-honest servers only.
 func ring(id protocol.SessionID, self int, cohort []int, k int) []int {
 	order := slices.Clone(cohort)
 	slices.SortFunc(order, func(a, b int) int {
@@ -209,7 +208,7 @@ func ring(id protocol.SessionID, self int, cohort []int, k int) []int {
 	return list
 }
 
-// place returns a client's place on the ring.
+// place returns the hash by which clients are ordered on the ring.
 func place(id protocol.SessionID, client int) [sha256.Size]byte {
 	return sha256.Sum256(binary.LittleEndian.AppendUint32(id[:len(id):len(id)], uint32(client)))
 }

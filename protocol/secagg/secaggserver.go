@@ -9,10 +9,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Limits bound what a server holds for one session. Zero means the default.
+// Limits bounds the memory that a server uses for one session. Zero means the default.
 type Limits struct {
-	Words   int // of a vector; default 2^27, 1 GiB
-	Uploads int // incomplete vectors at a time; default 8
+	Words   int // words of a vector; default 2^27, which take 1 GiB
+	Uploads int // number of incomplete vectors at a time; default 8
 }
 
 func (l Limits) orDefault() Limits {
@@ -32,45 +32,45 @@ type Server struct {
 	core
 	limits     Limits
 	identities []ed25519.PublicKey
-	round      uint16 // the clients' message that is being collected
+	round      uint16 // the clients' round whose messages are being collected
 	peers      []*peer
-	pending    []func() protocol.Message // to be sent; encoded when sent
+	pending    []func() protocol.Message // messages to send; each is encoded when it is sent
 
-	all, cohort, sharers, survivors, agreed, released set // everybody, U1, U2, U3, U4, U5
+	all, cohort, sharers, survivors, agreed, released set // all clients, and the sets U1 to U5 of clients that have sent keys, shares, vectors, signatures, releases
 
-	seen    map[[keyBytes]byte]bool // public keys
-	stalled int                     // clients given up in the middle of their vectors
+	seen    map[[keyBytes]byte]bool // all public keys that clients have advertised
+	stalled int                     // number of clients dropped in the middle of their vectors
 
-	owners   [][]int // owners of the shares that each client holds, among those that have shared
+	owners   [][]int // for each client, the owners of the shares that it holds
 	sum      []uint64
 	uploads  int
-	spare    [][]uint64 // room of vectors that are added
-	recovery *recovery  // nil until all shares are in
+	spare    [][]uint64 // memory of vectors that are already added, for reuse
+	recovery *recovery  // nil until all released shares have arrived
 	result   [][]int64
 }
 
-// peer is the server's knowledge of a client.
+// peer holds what the server knows about one client.
 type peer struct {
 	keys      keys
-	holders   []int // nil until named
-	held      int   // number of clients that have named it as their holder
+	holders   []int // nil until the client has named them
+	held      int   // number of clients that have named this client as a holder
 	shares    []sealed
-	upload    *upload // nil when none is incomplete
-	stalled   bool    // given up: its vector stopped before the end
+	upload    *upload // nil if the client has no incomplete vector
+	stalled   bool    // dropped, because its vector stopped before the end
 	signature signature
-	releases  []release // in the order of the owners, for those whose shares have decrypted
+	releases  []release // one for each owner whose shares have decrypted, in the order of the owners
 }
 
-// upload is an incomplete masked vector.
+// upload is a masked vector of which some pieces have not yet arrived.
 type upload struct {
 	words   []uint64
 	have    []bool
 	missing int
 }
 
-// NewServer returns the machine of the server. It verifies signatures with the clients'
-// identity keys, in the descriptor's order. It returns an error for another number of keys,
-// a session of another protocol or with other parameters, and vectors above the limits.
+// NewServer returns the machine of the server. It verifies signatures with the clients' identity
+// keys, in the descriptor's order. It returns an error if the number of keys is wrong, if the
+// session has another protocol or other parameters, or if a vector exceeds the limits.
 func NewServer(s protocol.Setup, p Params, identities []ed25519.PublicKey, l Limits) (*Server, error) {
 	d, err := newCore(s, p, protocol.RoleServer)
 	if err != nil {
@@ -78,7 +78,7 @@ func NewServer(s protocol.Setup, p Params, identities []ed25519.PublicKey, l Lim
 	}
 	l = l.orDefault()
 	if n := p.layout.Words(); n > l.Words {
-		return nil, fmt.Errorf("secagg: a vector has %d words, and this server takes %d; raise Limits.Words", n, l.Words)
+		return nil, fmt.Errorf("secagg: a vector has %d words, but this server allows %d; raise Limits.Words", n, l.Words)
 	}
 	n := p.clients
 	if err := checkIdentities(identities, n); err != nil {
@@ -98,14 +98,14 @@ func NewServer(s protocol.Setup, p Params, identities []ed25519.PublicKey, l Lim
 // Step implements [protocol.Machine].
 func (s *Server) Step(e protocol.Event) (protocol.Effects, error) {
 	effects, err := s.life.Step(s.setup, e, protocol.Handlers{Start: s.start, Receive: s.receive, Resume: s.resume, Expire: s.expire})
-	if effects.End != nil { // honest members no longer need the clients' shares and secrets
+	if effects.End != nil { // the clients' shares and secrets are no longer needed
 		s.peers, s.recovery, s.sum, s.spare, s.pending = nil, nil, nil, nil, nil
 	}
 	return effects, err
 }
 
-// Sums returns the sums of the survivors' entries, group by group, after the session has
-// ended well.
+// Sums returns the sums of the survivors' entries, group by group, once the session has ended
+// without error.
 func (s *Server) Sums() [][]int64 { return s.result }
 
 // Survivors returns the clients whose vectors are in the sum.
@@ -117,8 +117,8 @@ func (s *Server) Survivors() []string {
 	return names
 }
 
-// Stayed returns the clients whose released shares the server has received: they have
-// completed the session.
+// Stayed returns the clients that have completed the session: the server has received their
+// released shares.
 func (s *Server) Stayed() []string {
 	var names []string
 	for _, i := range s.released.list() {
@@ -139,10 +139,10 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 	from, known := s.clientOf(m.Sender)
 	round := m.Round
 	if round == roundHolders {
-		round = roundShare // one collection: a client that names no holders cannot share either
+		round = roundShare // holders and shares are one collection, because a client that names no holders cannot share either
 	}
 	switch {
-	case !known || round%2 == 1 || round > s.round: // odd rounds are the server's own
+	case !known || round%2 == 1 || round > s.round: // messages of odd rounds come only from the server
 		return protocol.Effects{}, m.Unexpected()
 	case round < s.round || s.recovery != nil || s.peers[from].stalled:
 		return s.unmoved(), nil // the client counts as dropped: its late messages are not used
@@ -178,7 +178,8 @@ func (s *Server) take(m protocol.Message, from int) error {
 	return m.Unexpected()
 }
 
-// collection is the state of one of the server's rounds.
+// collection describes the messages that the server collects in one round: from which clients, and
+// from which they have arrived.
 type collection struct {
 	what     string
 	timer    protocol.Timer
@@ -209,7 +210,7 @@ func (s *Server) progress() protocol.Progress {
 	return protocol.Progress{Stage: c.what, Done: int64(c.heard.count()), Total: int64(c.expected.count())}
 }
 
-// awaited returns the number of clients whose message is missing.
+// awaited returns the number of clients whose messages the server still waits for.
 func (s *Server) awaited() int {
 	n := s.expected().count() - s.heard().count()
 	if s.round == roundMasked {
@@ -218,8 +219,8 @@ func (s *Server) awaited() int {
 	return n
 }
 
-// expire continues without the silent clients. If all room for vectors is taken, others may
-// be waiting for it: then only the clients that occupy it are dropped.
+// expire continues the session without the silent clients. If the memory for incomplete vectors is
+// full, other clients may be waiting for it; then only the clients that occupy it are dropped.
 func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
 	switch {
 	case t == TimerMasked && s.round == roundMasked && s.uploads == s.limits.Uploads:
@@ -236,13 +237,13 @@ func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
 	return protocol.Effects{}, fmt.Errorf("secagg: a server has no timer %q", t)
 }
 
-// unmoved returns the effects of a step that changes nothing: they resume work that an
-// earlier step left.
+// unmoved returns the effects of a step that changes nothing. They only resume work that an earlier
+// step has left.
 func (s *Server) unmoved() protocol.Effects {
 	return protocol.Effects{Resume: len(s.pending) > 0 || s.recovery != nil}
 }
 
-// advance closes the round's collection and opens the next.
+// advance ends the collection of the current round and starts the next round.
 func (s *Server) advance() (protocol.Effects, error) {
 	c := s.collection()
 	if err := s.enough(c); err != nil {
@@ -273,7 +274,8 @@ func (s *Server) advance() (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Resume: true, Arm: []protocol.Timer{s.timer()}}, nil
 }
 
-// enough refuses to continue with fewer clients than agreed, or than reconstruction needs.
+// enough returns an error if fewer clients have answered than were agreed, or than reconstruction
+// needs.
 func (s *Server) enough(c collection) error {
 	need := max(s.params.spec.Minimum, s.params.degree.Threshold)
 	switch {
@@ -285,21 +287,21 @@ func (s *Server) enough(c collection) error {
 	if n := c.heard.count(); n < need {
 		for _, i := range c.expected.list() {
 			if !c.heard.has(i) {
-				return silent(s.name(i), fmt.Sprintf("%s of %d clients came, and %d are needed; this client's", c.what, n, need))
+				return silent(s.name(i), fmt.Sprintf("%s of %d clients arrived, but %d are needed; this client's message", c.what, n, need))
 			}
 		}
 	}
 	return nil
 }
 
-// tell queues a message for each of the clients.
+// tell queues one message for each of the clients.
 func (s *Server) tell(clients set, round uint16, body func(client int) []byte) {
 	for _, i := range clients.list() {
 		s.pending = append(s.pending, func() protocol.Message { return s.message(s.name(i), round, body(i)) })
 	}
 }
 
-// resume sends what is queued, and then takes the masks off.
+// resume sends queued messages or, if there are none, removes masks from the sum.
 func (s *Server) resume() (protocol.Effects, error) {
 	switch {
 	case len(s.pending) > 0:
@@ -307,10 +309,10 @@ func (s *Server) resume() (protocol.Effects, error) {
 	case s.recovery != nil:
 		return s.unmask()
 	}
-	return protocol.Effects{}, errors.New("secagg: the server has nothing to resume")
+	return protocol.Effects{}, errors.New("secagg: the server was resumed, but it has nothing to do")
 }
 
-// flush sends as many queued messages as one step may.
+// flush sends as many queued messages as one step allows.
 func (s *Server) flush() protocol.Effects {
 	var e protocol.Effects
 	for bytes := 0; len(s.pending) > 0 && bytes <= protocol.MaxStepBytes-protocol.MaxChunkBytes; s.pending = s.pending[1:] {
@@ -327,13 +329,13 @@ func (s *Server) flush() protocol.Effects {
 const (
 	TimerServer      protocol.Timer = "secagg/server"      // a client waits for the server
 	TimerAdvertise   protocol.Timer = "secagg/advertise"   // the server waits for keys
-	TimerShare       protocol.Timer = "secagg/share"       // for shares
-	TimerMasked      protocol.Timer = "secagg/masked"      // for vectors
-	TimerConsistency protocol.Timer = "secagg/consistency" // for signatures
-	TimerUnmask      protocol.Timer = "secagg/unmask"      // for released shares
+	TimerShare       protocol.Timer = "secagg/share"       // the server waits for shares
+	TimerMasked      protocol.Timer = "secagg/masked"      // the server waits for vectors
+	TimerConsistency protocol.Timer = "secagg/consistency" // the server waits for signatures
+	TimerUnmask      protocol.Timer = "secagg/unmask"      // the server waits for released shares
 )
 
-// core is the state that both machines share.
+// core holds the state that the client's and the server's machines have in common.
 type core struct {
 	setup  protocol.Setup
 	life   protocol.Life
@@ -341,7 +343,7 @@ type core struct {
 	at     int // the server's place among the members
 }
 
-// newCore does the checks that both constructors share.
+// newCore checks the session and its members for both constructors.
 func newCore(s protocol.Setup, p Params, role protocol.Role) (core, error) {
 	if err := s.Check(Name, Version, role); err != nil {
 		return core{}, err
@@ -351,9 +353,9 @@ func newCore(s protocol.Setup, p Params, role protocol.Role) (core, error) {
 	case p.layout == nil || !bytes.Equal(d.Params, p.Encode()):
 		return core{}, errors.New("secagg: the parameters differ from the session's descriptor")
 	case len(d.With(protocol.RoleServer)) != 1 || len(d.With(protocol.RoleParty)) != len(d.Members)-1:
-		return core{}, errors.New("secagg: a session has one server, and all other members are clients")
+		return core{}, errors.New("secagg: the session's members do not have the required roles; one must be the server and all others parties")
 	case len(d.Members)-1 != p.clients:
-		return core{}, fmt.Errorf("secagg: the parameters are for %d clients, the session has %d", p.clients, len(d.Members)-1)
+		return core{}, fmt.Errorf("secagg: the parameters are for %d clients, but the session has %d", p.clients, len(d.Members)-1)
 	}
 	return core{setup: s, params: p, at: d.Index(d.With(protocol.RoleServer)[0])}, nil
 }
@@ -370,7 +372,7 @@ func (d *core) name(client int) string {
 	return d.setup.Session.Members[client].Name
 }
 
-// clientOf returns the number of the client with the given name, and whether there is one.
+// clientOf returns the number of the client with the given name, and whether that client exists.
 func (d *core) clientOf(name string) (int, bool) {
 	i := d.setup.Session.Index(name)
 	if i > d.at {
@@ -379,8 +381,8 @@ func (d *core) clientOf(name string) (int, bool) {
 	return i, i >= 0 && i != d.at
 }
 
-// belongs refuses numbered messages, kinds of another round, and pieces of messages that
-// must be whole.
+// belongs refuses messages with a sequence number, with a kind that does not match the round, or
+// with a wrong number of pieces.
 func (d *core) belongs(m protocol.Message) error {
 	pieces := 1
 	if m.Round == roundMasked {
@@ -397,7 +399,7 @@ func inconsistent(party, format string, args ...any) error {
 }
 
 func silent(party, what string) error {
-	return protocol.Blame(party, protocol.KindSilent, fmt.Errorf("secagg: %s did not come in time", what))
+	return protocol.Blame(party, protocol.KindSilent, fmt.Errorf("secagg: %s did not arrive in time", what))
 }
 
 func (d *core) message(to string, round uint16, body []byte) protocol.Message {

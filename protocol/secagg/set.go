@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// set is a set of clients by their place among the clients of the descriptor.
+// set is a set of clients. A client is identified by its place among the descriptor's clients.
 type set struct {
 	n    int
 	bits []byte
@@ -48,7 +48,7 @@ func (s set) list() []int {
 	return list
 }
 
-// of counts how many of the listed clients are in s.
+// of returns how many of the listed clients are in s.
 func (s set) of(list []int) int {
 	n := 0
 	for _, i := range list {
@@ -63,12 +63,12 @@ func (s set) hash() [sha256.Size]byte { return sha256.Sum256(s.bits) }
 
 func (s set) encode(w *wire.Writer) { w.Fixed(s.bits) }
 
-// readSet reads a set of up to n clients; errors are left in r.
+// readSet reads a set of up to n clients. Errors are kept in r.
 func readSet(r *wire.Reader, n int) set {
 	s := newSet(n)
 	r.Fixed(s.bits)
 	if spare := n % 8; r.Err() == nil && spare > 0 && s.bits[len(s.bits)-1]>>spare != 0 {
-		r.Fail(fmt.Errorf("a set names clients beyond the %d of the session", n))
+		r.Fail(fmt.Errorf("the set names clients beyond the session's %d clients", n))
 	}
 	return s
 }

@@ -10,34 +10,34 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// receiveCohort takes the cohort and draws the holders from it.
+// receiveCohort checks and stores the cohort, and draws this client's holders from it.
 func (c *Client) receiveCohort(m protocol.Message) (protocol.Effects, error) {
 	cohort, err := decodeSet(m.Body, c.params.clients)
 	if err != nil {
 		return protocol.Effects{}, m.Malformed(err)
 	}
 	if !cohort.has(c.self) {
-		return protocol.Effects{}, inconsistent(m.Sender, "a cohort without the client it was sent to")
+		return protocol.Effects{}, inconsistent(m.Sender, "the cohort leaves out the client that receives it")
 	}
 	if n := cohort.count(); n < c.params.cohort {
-		return protocol.Effects{}, inconsistent(m.Sender, "a cohort of %d clients, fewer than the %d that follow from the agreed parameters", n, c.params.cohort)
+		return protocol.Effects{}, inconsistent(m.Sender, "the cohort has %d clients; the agreed parameters require at least %d", n, c.params.cohort)
 	}
 	holders := c.params.holders(c.setup.Session.ID(), c.self, cohort, c.setup.Seed)
 	if len(holders) < c.params.degree.Threshold {
-		return protocol.Effects{}, inconsistent(m.Sender, "a cohort with %d holders for shares, fewer than the threshold of %d", len(holders), c.params.degree.Threshold)
+		return protocol.Effects{}, inconsistent(m.Sender, "the cohort gives this client %d holders; the threshold is %d", len(holders), c.params.degree.Threshold)
 	}
 	c.cohort, c.holders, c.awaits = cohort, holders, roundHolderKeys
 	return c.answer(roundHolders, encodeClients(holders)), nil
 }
 
-// receiveHolderKeys takes the holders' keys and shares the secrets among them.
+// receiveHolderKeys checks the holders' keys and shares this client's secrets among the holders.
 func (c *Client) receiveHolderKeys(m protocol.Message) (protocol.Effects, error) {
 	list, err := decodeMembers(m.Body, c.params.clients)
 	if err != nil {
 		return protocol.Effects{}, m.Malformed(err)
 	}
 	if !slices.EqualFunc(list, c.holders, func(m member, holder int) bool { return m.client == holder }) {
-		return protocol.Effects{}, inconsistent(m.Sender, "keys of other clients than the named holders")
+		return protocol.Effects{}, inconsistent(m.Sender, "the server sent keys of clients that are not the holders this client named")
 	}
 	shares, err := c.share(list)
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *Client) receiveHolderKeys(m protocol.Message) (protocol.Effects, error)
 	return c.answer(roundShare, encodeShares(shares)), nil
 }
 
-// admit takes the keys of all listed clients, or of none.
+// admit checks the keys of all listed clients, and stores either all of them or none.
 func (c *Client) admit(list []member) error {
 	if err := each(len(list), func(i int) error { return c.checkKeys(list[i]) }); err != nil {
 		return err
@@ -73,8 +73,8 @@ func (c *Client) admit(list []member) error {
 	return nil
 }
 
-// each calls f for all numbers below n, on all cores, and returns the error of the lowest
-// number with one.
+// each calls f for all numbers below n, on all cores. If calls fail, it returns the error of the
+// lowest number.
 func each(n int, f func(i int) error) error {
 	errs := make([]error, n)
 	linalg.Each(n, 1, func(i int) {
@@ -88,8 +88,8 @@ func each(n int, f func(i int) error) error {
 	return nil
 }
 
-// share splits both secrets among the holders. A holder's point is its place in
-// the list, from 1.
+// share splits both secrets of this client into one encrypted pair of shares for each holder. A
+// holder's point is its place in the list, counted from 1.
 func (c *Client) share(holders []member) ([]sealed, error) {
 	points := pointsOf(len(holders))
 	t := c.params.degree.Threshold
@@ -116,15 +116,15 @@ func pointsOf(holders int) []uint16 {
 	return points
 }
 
-// seal encrypts both shares for one holder. The associated data name session,
-// sender and receiver, and so does the key.
+// seal encrypts both shares for one holder. Key and associated data depend on the session, the
+// sender and the receiver.
 func (c *Client) seal(to member, mask, self shamir.Share) (sealed, error) {
 	aead, err := sealer(c.setup.Session.ID(), c.secrets.encryption, c.self, to.client, to.keys.encryption)
 	if err != nil {
 		return sealed{}, err
 	}
 	plain := slices.Concat(mask[:], self[:])
-	nonce := make([]byte, aead.NonceSize()) // the key encrypts this one message
+	nonce := make([]byte, aead.NonceSize()) // a zero nonce is safe, because the key encrypts only this message
 	return sealed(aead.Seal(nil, nonce, plain, shareData(c.setup.Session.ID(), c.self, to.client))), nil
 }
 
@@ -137,7 +137,7 @@ func shareData(id protocol.SessionID, from, to int) []byte {
 	return w.Bytes()
 }
 
-// open decrypts the shares of another client.
+// open decrypts the shares that another client has sent to this client.
 func (c *Client) open(d delivery) (holding, error) {
 	from := d.owner
 	aead, err := sealer(c.setup.Session.ID(), c.secrets.encryption, from.client, c.self, from.keys.encryption)

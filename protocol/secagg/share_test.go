@@ -58,7 +58,7 @@ func TestPitfall14TheKeyMustBeTheOneAdvertised(t *testing.T) {
 		t.Fatal("nothing was changed")
 	}
 	o := r.Outcome("server")
-	if o.End == nil || !errors.Is(o.End.Err, shamir.ErrInconsistent) || !strings.Contains(o.End.Err.Error(), "another key than it has advertised") {
+	if o.End == nil || !errors.Is(o.End.Err, shamir.ErrInconsistent) || !strings.Contains(o.End.Err.Error(), "a mask key that the client has not advertised") {
 		t.Errorf("the server ended with %+v", o.End)
 	}
 	if o.Machine.(*Server).Sums() != nil {

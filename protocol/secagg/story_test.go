@@ -154,7 +154,7 @@ func TestPitfall17TheOwnShareCountsOnce(t *testing.T) {
 	if err := tell(0, 1, 2); err != nil {
 		t.Errorf("exactly the threshold: %v", err)
 	}
-	if err := tell(0, 3); err == nil || !strings.Contains(err.Error(), "2 of this client's holders are left, fewer than the threshold of 3") {
+	if err := tell(0, 3); err == nil || !strings.Contains(err.Error(), "2 of this client's holders are left; the threshold is 3") {
 		t.Errorf("one fewer: %v", err)
 	}
 }
@@ -178,7 +178,7 @@ func TestPitfall17TheThresholdCountsHolders(t *testing.T) {
 		remove(told, h)
 	}
 	m := protocol.Message{Header: c.session.Header("server", c.names[0], roundSurvivors, kindSurvivors), Body: encodeSets(told)}
-	if _, err := client.Step(protocol.Received{Message: m}); err == nil || !strings.Contains(err.Error(), "holders are left, fewer than the threshold") {
+	if _, err := client.Step(protocol.Received{Message: m}); err == nil || !strings.Contains(err.Error(), "holders are left; the threshold is 16") {
 		t.Errorf("%d of 100 are left, but too few holders: %v", told.count(), err)
 	}
 	told.add(holders[len(holders)-1])

@@ -66,7 +66,7 @@ func TestPitfall09TheMinimumIsTheClients(t *testing.T) {
 		})
 	})
 	nobodyReleases(t, l)
-	blames(t, r, c.names[20], "a sum of 34 vectors, fewer than the agreed minimum of 38")
+	blames(t, r, c.names[20], "the sum has 34 vectors; the agreed minimum is 38")
 }
 
 // The limits of secure aggregation, as in the package comment: an entry to which only one

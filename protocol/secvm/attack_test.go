@@ -346,12 +346,12 @@ func TestAttackGreedyModel(t *testing.T) {
 		t.Errorf("a modest model: %v", err)
 	}
 	for want, change := range map[string]func(*secvm.Spec){
-		"bins":         func(s *secvm.Spec) { s.Bins = 1 << 18 },
-		"hashes":       func(s *secvm.Spec) { s.Hashes = 2 },
-		"weights":      func(s *secvm.Spec) { s.MaxWeight = 1e6 },
-		"by no ball":   func(s *secvm.Spec) { s.Radius = 0 },
-		"norm":         func(s *secvm.Spec) { s.Radius = 1e3 },
-		"participants": func(s *secvm.Spec) { s.Cohort = 5 },
+		"bins":                    func(s *secvm.Spec) { s.Bins = 1 << 18 },
+		"hashes":                  func(s *secvm.Spec) { s.Hashes = 2 },
+		"weights":                 func(s *secvm.Spec) { s.MaxWeight = 1e6 },
+		"does not limit the norm": func(s *secvm.Spec) { s.Radius = 0 },
+		"norm":                    func(s *secvm.Spec) { s.Radius = 1e3 },
+		"participants":            func(s *secvm.Spec) { s.Cohort = 5 },
 	} {
 		p := params(t, func(s *secvm.Spec) { ok(s); change(s) })
 		if err := l.Check(p); err == nil || !strings.Contains(err.Error(), want) {

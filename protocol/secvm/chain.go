@@ -11,26 +11,26 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// maxChain bounds the number of links that a device reads: the iterations of a model.
+// maxChain is the largest number of links that a device reads. It limits the windows of a model.
 const maxChain = 1 << 14
 
-// maxChainBytes bounds a chain's encoding.
+// maxChainBytes is the largest number of bytes in a chain's encoding.
 const maxChainBytes = maxChain*(linkSize+ed25519.SignatureSize) + 4
 
-// KeySize is the size of a window's key as RFC 9458, section 3.1, writes it: its id, an
-// X25519 key and two suites.
+// KeySize is the size in bytes of a window's key, encoded as in RFC 9458, section 3.1. It has an
+// id, an X25519 key and two suites.
 const KeySize = 45
 
-// Link is one window in the history of a model. The gateway publishes it for all devices
-// alike. Each link names the link before it. Two witnesses countersign the history link by
-// link: see [Statement].
+// Link describes one window in the history of a model. The gateway publishes the same link for all
+// devices. Each link names the link before it. Two witnesses countersign the history link by link:
+// see [Statement].
 type Link struct {
 	Configuration [sha256.Size]byte
 	Iteration     uint32
-	Opens         int64         // start of the window in milliseconds since 1970
-	Key           [KeySize]byte // of Oblivious HTTP, for the packages of this window only
+	Opens         int64         // start of the window, in milliseconds since 1970
+	Key           [KeySize]byte // key of Oblivious HTTP, for the packages of this window only
 	Weights       [sha256.Size]byte
-	Previous      [sha256.Size]byte // hash of the link before; zero in the first link
+	Previous      [sha256.Size]byte // hash of the previous link; zero in the first link
 }
 
 const linkSize = 3*sha256.Size + 4 + 8 + KeySize
@@ -46,21 +46,21 @@ func (l Link) encode() []byte {
 	return w.Bytes()
 }
 
-// Hash identifies the link and, through it, all links before it.
+// Hash returns a hash that identifies the link and, through it, all links before it.
 func (l Link) Hash() [sha256.Size]byte {
 	return sha256.Sum256(append([]byte("mercer/v2/secvm/link\x00"), l.encode()...))
 }
 
-// Chain is a model's history so far, each link signed by the gateway.
+// Chain is a model's history so far. The gateway has signed each link.
 type Chain []SignedLink
 
-// SignedLink is a link with its signature.
+// SignedLink is a link with the gateway's signature of it.
 type SignedLink struct {
 	Link
 	Signature [ed25519.SignatureSize]byte
 }
 
-// Signer signs with the gateway's announcement key.
+// Signer signs a message, usually with the gateway's announcement key.
 type Signer func(message []byte) []byte
 
 // Extend returns the chain with l added as its last link; it sets l.Previous. A window that
@@ -76,36 +76,36 @@ func (c Chain) Extend(l Link, sign Signer) Chain {
 	return append(c[:len(c):len(c)], s)
 }
 
-// message returns the signed bytes: a prefix and the link's hash.
+// message returns the bytes that the gateway signs: the link's hash.
 func (l Link) message() []byte {
 	h := l.Hash()
 	return h[:]
 }
 
-// Values returns a copy of the weights.
+// Values returns a copy of the weights as numbers.
 func (w Weights) Values() []float64 { return slices.Clone(w.w) }
 
-// HashWeights returns the SHA-256 of weights as they are published.
+// HashWeights returns the SHA-256 of weights, encoded as they are published.
 func HashWeights(w []float64) [sha256.Size]byte { return sha256.Sum256(EncodeWeights(w)) }
 
-// EncodeWeights writes weights: eight bytes each, little-endian.
+// EncodeWeights encodes weights as they are published: eight bytes each, little-endian.
 func EncodeWeights(w []float64) []byte {
 	var out wire.Writer
 	out.Float64s(w)
 	return out.Bytes()
 }
 
-// DecodeWeights reads weights of this model and checks them.
+// DecodeWeights decodes published weights and checks that this model allows them.
 func (p Params) DecodeWeights(b []byte) (Weights, error) {
 	if len(b) != 8*p.Features() {
-		return Weights{}, fmt.Errorf("secvm: the weights have %d bytes; this model has %d", len(b), 8*p.Features())
+		return Weights{}, fmt.Errorf("secvm: the weights have %d bytes; this model's weights have %d", len(b), 8*p.Features())
 	}
 	w := make([]float64, p.Features())
 	wire.NewReader(b).Float64s(w)
 	return p.Weights(w)
 }
 
-// Encode returns the chain's bytes.
+// Encode returns the chain as bytes, which [DecodeChain] decodes.
 func (c Chain) Encode() []byte {
 	var w wire.Writer
 	w.Uint32(uint32(len(c)))
@@ -116,8 +116,7 @@ func (c Chain) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeChain decodes the bytes that Encode returns. It verifies no signature: see
-// [Follower].
+// DecodeChain decodes the output of [Chain.Encode]. It verifies no signature; [Follower] does.
 func DecodeChain(b []byte) (Chain, error) {
 	r := wire.NewReader(b)
 	c := make(Chain, r.Count(maxChain, linkSize+ed25519.SignatureSize))
@@ -137,8 +136,8 @@ func DecodeChain(b []byte) (Chain, error) {
 	return c, nil
 }
 
-// Follower is the history of a model as a device or a witness has verified it. The zero
-// Head and Seen stand for an empty history.
+// Follower records how much of a model's history a device or a witness has verified. Zero values of
+// Head and Seen mean an empty history.
 type Follower struct {
 	Key           ed25519.PublicKey
 	Configuration [sha256.Size]byte
@@ -146,15 +145,15 @@ type Follower struct {
 	Seen          int               // number of links accepted
 }
 
-// Errors of [Follower.Follow] and [Follower.Advance].
+// Errors that [Follower.Follow] and [Follower.Advance] return.
 var (
-	ErrForked = errors.New("secvm: the gateway's history contradicts the history that it has shown before or shows to others; do not take part, and warn other devices")
-	ErrStale  = errors.New("secvm: the gateway's history has nothing new")
+	ErrForked = errors.New("secvm: the gateway's history contradicts a history that it has shown before or to others; do not take part, and warn other devices")
+	ErrStale  = errors.New("secvm: the gateway's history has no new link")
 )
 
-// Follow verifies a whole history and the weights of its last link, and returns that link.
-// On an error the follower does not change. A device takes part in a window once: a history
-// without a new link is [ErrStale].
+// Follow verifies a whole history and the weights of its last link, and returns that link. On an
+// error the follower does not change. A device takes part in a window once, so Follow returns
+// [ErrStale] for a history without a new link.
 func (f *Follower) Follow(c Chain, weights []float64) (Link, error) {
 	if err := f.verify(c); err != nil {
 		return Link{}, err
@@ -170,7 +169,7 @@ func (f *Follower) Follow(c Chain, weights []float64) (Link, error) {
 	return last, nil
 }
 
-// Advance is Follow without weights, for a witness.
+// Advance verifies a whole history without the weights, for a witness, and returns its last link.
 func (f *Follower) Advance(c Chain) (Link, error) {
 	if err := f.verify(c); err != nil {
 		return Link{}, err
@@ -193,19 +192,20 @@ func (f *Follower) verify(c Chain) error {
 	var previous [sha256.Size]byte
 	for i, l := range c {
 		if l.Previous != previous || l.Configuration != f.Configuration || !follows(c, i) {
-			return fmt.Errorf("secvm: link %d of the gateway's history does not follow from the one before", i)
+			return fmt.Errorf("secvm: link %d of the gateway's history does not follow from the previous link", i)
 		}
 		if previous = l.Hash(); i == f.Seen-1 && previous != f.Head {
 			return ErrForked
 		}
 		if i >= f.Seen && !ed25519.Verify(f.Key, l.message(), l.Signature[:]) {
-			return fmt.Errorf("secvm: link %d of the gateway's history is not signed by it", i)
+			return fmt.Errorf("secvm: link %d of the gateway's history does not have the gateway's valid signature", i)
 		}
 	}
 	return nil
 }
 
-// follows reports whether link i's iteration and time come after the one before.
+// follows reports whether the iteration and the time of link i may follow those of the previous
+// link.
 func follows(c Chain, i int) bool {
 	if i == 0 {
 		return c[0].Iteration == 0
@@ -215,13 +215,14 @@ func follows(c Chain, i int) bool {
 	return b.Opens > a.Opens && (again || b.Iteration == a.Iteration+1)
 }
 
-// Challenge returns the challenge of the tokens for the packages of one iteration: the same
-// for all devices, and known one window early (security rule 22).
+// Challenge returns the context of the challenge for the package tokens of one iteration. It is the
+// same for all devices, and known one window early (security rule 22).
 func Challenge(configuration [sha256.Size]byte, iteration uint32) [sha256.Size]byte {
 	return challenge("mercer/v1/secvm/challenge\x00", configuration, iteration)
 }
 
-// PresenceChallenge returns the challenge of the token that a device shows the relay.
+// PresenceChallenge returns the context of the challenge for the token that a device shows the
+// relay.
 func PresenceChallenge(configuration [sha256.Size]byte, iteration uint32) [sha256.Size]byte {
 	return challenge("mercer/v1/secvm/presence\x00", configuration, iteration)
 }

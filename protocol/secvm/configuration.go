@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/privacypass"
 )
 
-// Bounds of a configuration's parts, in bytes.
+// Limits on the sizes of a configuration's parts, in bytes.
 const (
 	maxClass    = 1 << 10
 	maxIssuer   = 256
@@ -25,41 +25,41 @@ const (
 // with the weights in a [Chain].
 type Configuration struct {
 	Params  Params
-	Classes [2]string // of label -1 and of +1
+	Classes [2]string // names of the classes with label -1 and +1
 	Testers float64   // probability that a device draws role Test
-	// Iterations is the number of steps. One more window, with this number, tests the
-	// model.
+	// Iterations is the number of training steps. One more window, whose iteration has this number,
+	// tests the model.
 	Iterations int
-	// Window is the time in which devices send. Grace is the time after its end in
-	// which packages sent before the end are still taken. Pause is the least time
-	// between publishing new weights and opening the next window.
-	Window, Grace, Pause uint32   // milliseconds
-	Issuer               string   // name, as in the tokens' challenges
-	TokenType            uint16   // RFC 9578
-	TokenKeys            [][]byte // the issuer's public key for each iteration; last, that of the testing window
+	// Window is the time in which devices send packages. Grace is the time after its end in which
+	// the gateway still accepts packages that were sent before. Pause is the least time between
+	// publishing new weights and opening the next window.
+	Window, Grace, Pause uint32   // in milliseconds
+	Issuer               string   // name of the issuer, as in the tokens' challenges
+	TokenType            uint16   // type of the tokens, as in RFC 9578
+	TokenKeys            [][]byte // the issuer's public key for each iteration; the last key is for the testing window
 	Signer               ed25519.PublicKey
 }
 
-// check refuses a configuration that no gateway publishes.
+// check returns an error for settings that a gateway must not publish.
 func (c *Configuration) check() error {
 	switch {
 	case !(c.Testers >= 0 && c.Testers <= 1):
-		return fmt.Errorf("secvm: testers is %g; use a share of the devices from 0 to 1", c.Testers)
+		return fmt.Errorf("secvm: testers is %g; use a fraction of the devices from 0 to 1", c.Testers)
 	case c.Iterations < 1 || c.Iterations >= maxChain/2:
-		return fmt.Errorf("secvm: %d iterations; use 1 to %d", c.Iterations, maxChain/2-1)
+		return fmt.Errorf("secvm: the model has %d iterations; use 1 to %d", c.Iterations, maxChain/2-1)
 	case len(c.TokenKeys) != c.Iterations+1:
-		return fmt.Errorf("secvm: %d token keys for %d windows; give one key for each window", len(c.TokenKeys), c.Iterations+1)
+		return fmt.Errorf("secvm: there are %d token keys for %d windows; give one key for each window", len(c.TokenKeys), c.Iterations+1)
 	case c.Window == 0:
-		return errors.New("secvm: the window has no length; use at least 1 ms")
+		return errors.New("secvm: the window's length is 0; use at least 1 ms")
 	case len(c.Signer) != ed25519.PublicKeySize:
-		return errors.New("secvm: the gateway's announcement key is no Ed25519 key")
+		return errors.New("secvm: the gateway's announcement key is not an Ed25519 public key")
 	case c.Issuer == "":
-		return errors.New("secvm: the issuer has no name")
+		return errors.New("secvm: the issuer's name is empty; set it")
 	}
 	return nil
 }
 
-// encode returns the bytes that the gateway signs, without the signature's prefix.
+// encode returns the configuration's bytes, whose hash the gateway signs.
 func (c *Configuration) encode() []byte {
 	var w wire.Writer
 	w.Bytes32(c.Params.Encode())
@@ -80,16 +80,16 @@ func (c *Configuration) encode() []byte {
 	return w.Bytes()
 }
 
-// messageOf returns the signed bytes: a prefix and the configuration's hash.
+// messageOf returns the bytes that the gateway signs: the hash of an encoded configuration.
 func messageOf(encoded []byte) []byte {
 	h := sha256.Sum256(append([]byte("mercer/v2/secvm/configuration\x00"), encoded...))
 	return h[:]
 }
 
-// Hash identifies the configuration. Devices compare it.
+// Hash returns a hash that identifies the configuration. Devices compare it.
 func (c *Configuration) Hash() [sha256.Size]byte { return [sha256.Size]byte(messageOf(c.encode())) }
 
-// Sign checks the configuration and returns its bytes with the signature.
+// Sign checks the configuration and returns its bytes, followed by the signature.
 func (c *Configuration) Sign(sign Signer) ([]byte, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -98,8 +98,8 @@ func (c *Configuration) Sign(sign Signer) ([]byte, error) {
 	return slices.Concat(b, sign(messageOf(b))), nil
 }
 
-// DecodeConfiguration decodes the bytes that Sign returns, and verifies the signature by
-// the key in them. The caller must check that this key is the gateway's.
+// DecodeConfiguration decodes the output of [Configuration.Sign], and verifies the signature with
+// the key in the configuration. The caller must check that this key is the gateway's.
 func DecodeConfiguration(b []byte) (*Configuration, error) {
 	r := wire.NewReader(b)
 	params := r.Bytes32(maxParams)
@@ -126,7 +126,7 @@ func DecodeConfiguration(b []byte) (*Configuration, error) {
 		err = c.check()
 	}
 	if err == nil && !ed25519.Verify(c.Signer, messageOf(b[:signed]), signature) {
-		err = errors.New("secvm: the configuration is not signed by the key in it")
+		err = errors.New("secvm: the configuration's signature is not valid for the key in it")
 	}
 	if err != nil {
 		return nil, err
@@ -134,14 +134,14 @@ func DecodeConfiguration(b []byte) (*Configuration, error) {
 	return c, nil
 }
 
-// PackageToken returns the challenge of the tokens for the packages of one iteration. It is
-// the same for all devices.
+// PackageToken returns the challenge for the tokens of one iteration's packages. It is the same for
+// all devices.
 func (c *Configuration) PackageToken(iteration uint32) privacypass.Challenge {
 	return c.token(Challenge(c.Hash(), iteration))
 }
 
-// PresenceToken returns the challenge of the token that a device shows the relay. The
-// gateway accepts no such token.
+// PresenceToken returns the challenge for the token that a device shows the relay. The gateway does
+// not accept these tokens.
 func (c *Configuration) PresenceToken(iteration uint32) privacypass.Challenge {
 	return c.token(PresenceChallenge(c.Hash(), iteration))
 }

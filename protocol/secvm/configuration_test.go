@@ -52,12 +52,12 @@ func TestConfiguration(t *testing.T) {
 func TestConfigurationRefuses(t *testing.T) {
 	_, sign := signer()
 	for want, change := range map[string]func(*secvm.Configuration){
-		"share of":       func(c *secvm.Configuration) { c.Testers = 2 },
-		"iterations":     func(c *secvm.Configuration) { c.Iterations = 0 },
-		"token keys":     func(c *secvm.Configuration) { c.TokenKeys = c.TokenKeys[:1] },
-		"no length":      func(c *secvm.Configuration) { c.Window = 0 },
-		"no Ed25519 key": func(c *secvm.Configuration) { c.Signer = nil },
-		"no name":        func(c *secvm.Configuration) { c.Issuer = "" },
+		"fraction of":               func(c *secvm.Configuration) { c.Testers = 2 },
+		"iterations":                func(c *secvm.Configuration) { c.Iterations = 0 },
+		"token keys":                func(c *secvm.Configuration) { c.TokenKeys = c.TokenKeys[:1] },
+		"length is 0":               func(c *secvm.Configuration) { c.Window = 0 },
+		"not an Ed25519 public key": func(c *secvm.Configuration) { c.Signer = nil },
+		"name is empty":             func(c *secvm.Configuration) { c.Issuer = "" },
 	} {
 		c := published(t)
 		change(c)

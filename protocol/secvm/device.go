@@ -11,17 +11,17 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
-// Role is the use of a device's record in all windows of a model: training or testing.
+// Role says whether a device's record trains or tests a model, in all its windows.
 type Role uint8
 
-// The roles.
+// The roles of a device.
 const (
 	Train Role = iota
 	Test
 )
 
-// Cast draws a role: Test with the given probability. A device draws once for each model
-// and keeps the role secret; the server learns it only from the device's packages.
+// Cast draws a role, which is Test with probability chance. A device draws once for each model and
+// keeps the role secret; the server learns it only from the device's packages.
 func Cast(chance float64, r Random) Role {
 	const sides = 1 << 30
 	if pick(r, sides) < int(chance*sides) {
@@ -30,33 +30,33 @@ func Cast(chance float64, r Random) Role {
 	return Train
 }
 
-// Record is one device's features and label.
+// Record holds the features and the label of one device.
 type Record struct {
 	Vector Vector
 	Label  int8 // -1 or +1
 }
 
-// Limits are a device's conditions for taking part in a model.
+// Limits holds the conditions under which a device takes part in a model.
 type Limits struct {
-	Bins      int     // at most
-	Hashes    int     // at most
-	MaxWeight float64 // at most
-	Radius    float64 // at most: weights within a ball can switch only few people off
-	Cohort    int     // at least
-	Models    int     // at most at a time; checked by the caller, which knows the other models
-	// Paper has the device take part in jobs of mode paper too. In those only MaxWeight
-	// bounds the weights, no witness countersigns them or states who takes part, and the
-	// gateway may issue the tokens itself.
+	Bins      int     // largest number of bins
+	Hashes    int     // largest number of hashes
+	MaxWeight float64 // largest absolute value of a weight
+	Radius    float64 // largest norm of the weights; weights within a ball can switch only few people off
+	Cohort    int     // least number of participants for a step
+	Models    int     // largest number of models at a time; the caller checks it, because it knows the other models
+	// Paper lets the device also take part in jobs of mode paper. In these jobs only MaxWeight
+	// bounds the weights, and no witness countersigns them or states who takes part. The gateway
+	// may issue the tokens itself.
 	Paper bool
 }
 
-// DefaultLimits returns limits for records of tens to hundreds of features. Unless there
-// are many more features, a bin of 2^16 belongs to a single feature.
+// DefaultLimits returns limits that suit records of tens to hundreds of features. With 2^16 bins,
+// most bins belong to a single feature unless there are many more features.
 func DefaultLimits() Limits {
 	return Limits{Bins: 1 << 16, Hashes: 1, MaxWeight: 1e3, Radius: 100, Cohort: 100, Models: 4}
 }
 
-// OrDefaults returns the limits with zeros replaced by those of [DefaultLimits].
+// OrDefaults returns the limits with every zero replaced by the value of [DefaultLimits].
 func (l Limits) OrDefaults() Limits {
 	d := DefaultLimits()
 	return Limits{
@@ -73,22 +73,22 @@ func (s Spec) unit() string {
 	return "bins"
 }
 
-// Check refuses a model that exceeds the limits.
+// Check returns an error if a model exceeds the limits.
 func (l Limits) Check(p Params) error {
 	s := p.spec
 	switch {
 	case s.Bins > l.Bins:
-		return fmt.Errorf("secvm: model %s has %d %[3]s, and this device takes part in at most %[4]d: more %[3]s can single out people", s.Name, s.Bins, s.unit(), l.Bins)
+		return fmt.Errorf("secvm: model %s has %d %[3]s; this device allows at most %[4]d, because more %[3]s can single out people", s.Name, s.Bins, s.unit(), l.Bins)
 	case s.Hashes > l.Hashes:
-		return fmt.Errorf("secvm: model %s has %d hashes, and this device takes part in at most %d: bins can be intersected", s.Name, s.Hashes, l.Hashes)
+		return fmt.Errorf("secvm: model %s has %d hashes; this device allows at most %d, because bins of several hashes can be intersected", s.Name, s.Hashes, l.Hashes)
 	case s.MaxWeight > l.MaxWeight:
-		return fmt.Errorf("secvm: model %s allows weights of %g, and this device at most %g: large ones switch chosen people on and off", s.Name, s.MaxWeight, l.MaxWeight)
+		return fmt.Errorf("secvm: model %s allows weights up to %g; this device allows at most %g, because large weights switch chosen people on and off", s.Name, s.MaxWeight, l.MaxWeight)
 	case s.Radius == 0 && !l.Paper:
-		return fmt.Errorf("secvm: model %s bounds the norm of its weights by no ball (mode paper); this device takes part in hardened jobs only", s.Name)
+		return fmt.Errorf("secvm: model %s does not limit the norm of its weights (mode paper); this device takes part in hardened jobs only", s.Name)
 	case s.Radius > l.Radius:
-		return fmt.Errorf("secvm: model %s allows weights of norm %g, and this device at most %g: large ones switch chosen people on and off", s.Name, s.Radius, l.Radius)
+		return fmt.Errorf("secvm: model %s allows weights of norm %g; this device allows at most %g, because large weights switch chosen people on and off", s.Name, s.Radius, l.Radius)
 	case s.Cohort < l.Cohort:
-		return fmt.Errorf("secvm: model %s takes a step with %d participants, and this device demands %d", s.Name, s.Cohort, l.Cohort)
+		return fmt.Errorf("secvm: model %s takes a step with %d participants; this device requires at least %d", s.Name, s.Cohort, l.Cohort)
 	}
 	return nil
 }
@@ -100,25 +100,25 @@ type Device struct {
 	role   Role
 }
 
-// NewDevice checks a record. A record of more than [Params.Room] units is an error: see
-// [Vector.Sample].
+// NewDevice returns the device of a record, or an error if the record does not suit the model. A
+// record may have at most [Params.Room] units; [Vector.Sample] reduces a larger one.
 func NewDevice(p Params, r Record, role Role) (*Device, error) {
 	if r.Label != 1 && r.Label != -1 {
-		return nil, fmt.Errorf("secvm: label %d; use -1 or 1", r.Label)
+		return nil, fmt.Errorf("secvm: the record's label is %d; use -1 or 1", r.Label)
 	}
 	for i, e := range r.Vector {
 		if e.Bin < 0 || e.Bin >= p.spec.Bins || e.Count < 1 || (i > 0 && e.Bin <= r.Vector[i-1].Bin) {
-			return nil, fmt.Errorf("secvm: the record has bin %d with count %d; use bins from 0 to below %d, in rising order, with counts of 1 or more", e.Bin, e.Count, p.spec.Bins)
+			return nil, fmt.Errorf("secvm: the record has bin %d with count %d; bins must be below %d and in ascending order, with counts of at least 1", e.Bin, e.Count, p.spec.Bins)
 		}
 	}
 	if n := r.Vector.Units(); n > p.Room() {
-		return nil, fmt.Errorf("secvm: the record has %d units, and %d packages have room for %d; sample the record once", n, p.spec.Packages, p.Room())
+		return nil, fmt.Errorf("secvm: the record has %d units, but %d packages can carry only %d; sample the record once", n, p.spec.Packages, p.Room())
 	}
 	return &Device{p, r, role}, nil
 }
 
-// Answer returns the device's packages of one window: those of [Device.AnswerAsPublished],
-// filled up with cover packages to a constant number, in random order.
+// Answer returns the packages that the device sends in one window, in random order. It adds cover
+// packages to those of [Device.AnswerAsPublished], so that their number is constant.
 func (d *Device) Answer(iteration uint32, weights Weights, r Random) ([]Package, error) {
 	said, err := d.AnswerAsPublished(iteration, weights)
 	if err != nil {
@@ -141,7 +141,7 @@ func (d *Device) Answer(iteration uint32, weights Weights, r Random) ([]Package,
 // packages learns its side of the margin.
 func (d *Device) AnswerAsPublished(iteration uint32, weights Weights) ([]Package, error) {
 	if len(weights.w) != d.params.Features() {
-		return nil, fmt.Errorf("secvm: the weights have %d features, the device's model %d", len(weights.w), d.params.Features())
+		return nil, fmt.Errorf("secvm: the weights have %d features, but the device's model has %d", len(weights.w), d.params.Features())
 	}
 	score := d.record.Vector.Score(weights.w)
 	var said []Package
@@ -164,7 +164,8 @@ func (d *Device) address(p Package, iteration uint32) Package {
 	return p
 }
 
-// Predict returns the label of a score: 0 is +1, as in the published client.
+// Predict returns the label that a score predicts. A score of 0 predicts +1, as in the published
+// client.
 func Predict(score float64) int8 {
 	if score < 0 {
 		return -1
@@ -180,7 +181,8 @@ func (d *Device) participation() Package {
 	return p
 }
 
-// subgradient returns y x, unit by unit: eq. 8 of the paper.
+// subgradient returns the packages of the record's subgradient, label times features (eq. 8 of the
+// paper). Each carries one unit; the first is for the bias.
 func (d *Device) subgradient() []Package {
 	list := []Package{{Kind: Training, Index: uint32(d.params.spec.Bins), Value: d.record.Label}}
 	for _, e := range d.record.Vector {
@@ -191,23 +193,24 @@ func (d *Device) subgradient() []Package {
 	return list
 }
 
-// Weights are checked weights. They do not change.
+// Weights holds weights that are checked against a model. They do not change.
 type Weights struct{ w []float64 }
 
-// rounding is the tolerance for weights that were projected onto the ball.
+// rounding is the relative tolerance for the norm of weights that were projected onto the ball.
 const rounding = 1e-9
 
-// Weights checks w and takes it over. A device answers to checked weights only.
+// Weights checks w against the model and returns it as Weights, without a copy. A device answers
+// only to checked weights.
 func (p Params) Weights(w []float64) (Weights, error) {
 	if len(w) != p.Features() {
-		return Weights{}, fmt.Errorf("secvm: %d weights; this model has %d", len(w), p.Features())
+		return Weights{}, fmt.Errorf("secvm: there are %d weights; this model has %d", len(w), p.Features())
 	}
 	for _, v := range w {
 		if math.IsNaN(v) {
-			return Weights{}, errors.New("secvm: a weight is not a number")
+			return Weights{}, errors.New("secvm: a weight is not a number (NaN); weights must be finite")
 		}
 		if math.Abs(v) > p.spec.MaxWeight {
-			return Weights{}, fmt.Errorf("secvm: a weight of %g, where the model promised at most %g", v, p.spec.MaxWeight)
+			return Weights{}, fmt.Errorf("secvm: a weight is %g; the model promised at most %g", v, p.spec.MaxWeight)
 		}
 	}
 	square := 0.
@@ -220,23 +223,22 @@ func (p Params) Weights(w []float64) (Weights, error) {
 	return Weights{w}, nil
 }
 
-// Seeds are a device's secrets for one model. A simulated device and a real one draw the
-// same role and the same sample from equal seeds; the labels of their streams are those of
-// the simulation.
+// Seeds holds a device's secret seeds for one model. A simulated device and a real device draw the
+// same role and the same sample from equal seeds. So both use the stream labels of the simulation.
 type Seeds struct{ Role, Own [32]byte }
 
-// Cast draws the device's role.
+// Cast draws the device's role, which is [Test] with probability testers.
 func (s Seeds) Cast(testers float64) Role { return Cast(testers, prg.New(s.Role, "simulate/role")) }
 
 // Random returns the source of the device's other random numbers. Every call starts the
 // same stream again.
 func (s Seeds) Random() Random { return prg.New(s.Own, "simulate/device") }
 
-// Kind is the type of a package.
+// Kind is the kind of a package: what it reports.
 type Kind uint8
 
-// The kinds of the paper's client, and Cover, an empty package that fills up a device's
-// number of packages.
+// The kinds of packages. Cover is an empty package that keeps a device's number of packages
+// constant; the others are those of the paper's client.
 const (
 	Participation Kind = iota + 1
 	Training
@@ -244,24 +246,24 @@ const (
 	Cover
 )
 
-// PackageSize is the number of bytes of every package.
+// PackageSize is the number of bytes in every package.
 const PackageSize = 24
 
-// Package is one anonymous message of a device. It has no value that two packages of one
-// device share and packages of other devices do not.
+// Package is one anonymous message of a device. It contains no value by which packages of one
+// device could be recognized as such.
 type Package struct {
-	Tag       uint64 // of the model
-	Iteration uint32 // of the weights that it answers
+	Tag       uint64 // tag of the model
+	Iteration uint32 // iteration of the weights that the package answers
 	Kind      Kind
-	Index     uint32 // Training: the feature
+	Index     uint32 // Training: index of the feature
 	Value     int8   // Training: the unit's sign. Participation: the label, or 0. Testing: the true label
 	Guess     int8   // Testing: the label that the weights predict
 }
 
-// Encode returns the package's bytes. Their number is constant.
+// Encode returns the package as [PackageSize] bytes.
 func (p Package) Encode() []byte { return p.Append(make([]byte, 0, PackageSize)) }
 
-// Append appends the package's bytes to b.
+// Append appends the encoded package to b and returns the result.
 func (p Package) Append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint64(b, p.Tag)
 	b = binary.LittleEndian.AppendUint32(b, p.Iteration)
@@ -269,10 +271,10 @@ func (p Package) Append(b []byte) []byte {
 	return append(b, byte(p.Kind), byte(p.Value), byte(p.Guess), 0, 0, 0, 0, 0)
 }
 
-// DecodePackage reads what Encode writes.
+// DecodePackage decodes a package from the output of [Package.Encode].
 func DecodePackage(b []byte) (Package, error) {
 	if len(b) != PackageSize || b[19]|b[20]|b[21]|b[22]|b[23] != 0 {
-		return Package{}, fmt.Errorf("secvm: a malformed package; it needs %d bytes, the last of them zero", PackageSize)
+		return Package{}, fmt.Errorf("secvm: the package is malformed; it must have %d bytes, of which the last are zero", PackageSize)
 	}
 	return Package{
 		Tag: binary.LittleEndian.Uint64(b), Iteration: binary.LittleEndian.Uint32(b[8:]), Index: binary.LittleEndian.Uint32(b[12:]),
@@ -280,7 +282,8 @@ func DecodePackage(b []byte) (Package, error) {
 	}, nil
 }
 
-// Check refuses packages that no device sends. It ignores tag and iteration.
+// Check returns an error for a package that no honest device sends. It ignores the tag and the
+// iteration.
 func (p Package) Check(params Params) error {
 	sign := func(v int8) bool { return v == 1 || v == -1 }
 	ok := false
@@ -295,20 +298,20 @@ func (p Package) Check(params Params) error {
 		ok = p.Value == 0 && p.Guess == 0 && p.Index < uint32(params.Features())
 	}
 	if !ok {
-		return fmt.Errorf("secvm: no device sends a package of kind %d with index %d, value %d and guess %d", p.Kind, p.Index, p.Value, p.Guess)
+		return fmt.Errorf("secvm: the package of kind %d has index %d, value %d and guess %d, which no honest device sends", p.Kind, p.Index, p.Value, p.Guess)
 	}
 	return nil
 }
 
-// The paths of requests and the servers that answer them. Everything except packages is
-// public and is requested without anonymity.
+// The paths of the requests that devices and servers make. All data except packages are public and
+// are requested without anonymity.
 const (
-	ConfigurationPath = "/configuration" // GET of the gateway: the signed configuration
-	AnnouncementPath  = "/announcement"  // GET of the relay, which gets it from the gateway: history and weights
-	HistoryPath       = "/history"       // POST by the gateway to a witness
-	StatementPath     = "/statement"     // GET of a witness: a [Statement]
-	PresencePath      = "/presence"      // POST to the relay: a token
-	PackagePath       = "/package"       // POST to the gateway, sealed through the relay: a token and a package
+	ConfigurationPath = "/configuration" // GET from the gateway: the signed configuration
+	AnnouncementPath  = "/announcement"  // GET from the relay, which gets it from the gateway: history and weights
+	HistoryPath       = "/history"       // POST from the gateway to a witness: a [History]
+	StatementPath     = "/statement"     // GET from a witness: a signed [Statement]
+	PresencePath      = "/presence"      // POST to the relay: a presence token
+	PackagePath       = "/package"       // POST to the gateway, sealed and through the relay: a token and a package
 	RequestSize       = 512              // bytes of a package's request before it is sealed
 )
 
@@ -318,7 +321,7 @@ type Announcement struct {
 	Weights []byte // as [EncodeWeights] writes them
 }
 
-// Encode returns the announcement's bytes.
+// Encode returns the announcement as bytes, which [DecodeAnnouncement] decodes.
 func (a Announcement) Encode() []byte {
 	var w wire.Writer
 	w.Bytes32(a.Chain.Encode())
@@ -326,11 +329,11 @@ func (a Announcement) Encode() []byte {
 	return w.Bytes()
 }
 
-// AnnouncementLimit bounds an announcement of a model in bytes.
+// AnnouncementLimit returns the largest number of bytes in an announcement of a model.
 func AnnouncementLimit(p Params) int { return maxChainBytes + 8*p.Features() + 8 }
 
-// DecodeAnnouncement decodes the bytes that Encode returns. It verifies no signature: see
-// [Follower].
+// DecodeAnnouncement decodes the output of [Announcement.Encode]. It verifies no signature;
+// [Follower] does.
 func DecodeAnnouncement(p Params, b []byte) (Announcement, error) {
 	r := wire.NewReader(b)
 	chain := r.Bytes32(maxChainBytes)
@@ -342,26 +345,26 @@ func DecodeAnnouncement(p Params, b []byte) (Announcement, error) {
 	return a, err
 }
 
-// Spent is a package with its token.
+// Spent is a package together with the token that pays for it.
 type Spent struct {
 	Token []byte
 	Package
 }
 
-// Encode returns the content of a request.
+// Encode returns the content of the request that carries the package: the token and the package.
 func (s Spent) Encode() []byte { return s.Append(append([]byte(nil), s.Token...)) }
 
-// ErrTokenless is returned for a package without a token.
+// ErrTokenless is the error of [DecodeSpent] for a package without a token.
 var ErrTokenless = errors.New("secvm: the package has no token")
 
-// DecodeSpent decodes a content whose token has the given number of bytes. The token shares
-// b.
+// DecodeSpent decodes the output of [Spent.Encode], with a token of the given number of bytes. The
+// result's token shares the memory of b.
 func DecodeSpent(b []byte, token int) (Spent, error) {
 	switch {
 	case len(b) == PackageSize:
 		return Spent{}, ErrTokenless
 	case len(b) != token+PackageSize:
-		return Spent{}, fmt.Errorf("secvm: the content has %d bytes; token and package together have %d", len(b), token+PackageSize)
+		return Spent{}, fmt.Errorf("secvm: the content has %d bytes; a token and a package together have %d", len(b), token+PackageSize)
 	}
 	p, err := DecodePackage(b[token:])
 	return Spent{b[:token], p}, err

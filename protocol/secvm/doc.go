@@ -1,7 +1,6 @@
-// Package secvm implements the devices' and the gateway's parts of SecVM. SecVM trains
-// a linear support vector machine, and the gateway does not learn whose data it uses
-// (Hartmann, "Privacy-preserving classification with secret vector machines",
-// CIKM 2020, arXiv 1907.03373).
+// Package secvm implements the parts of the devices and the gateway in SecVM. SecVM trains a linear
+// support vector machine, and the gateway does not learn whose data it uses (Hartmann,
+// "Privacy-preserving classification with secret vector machines", CIKM 2020, arXiv 1907.03373).
 //
 // Every device holds one record: features hashed into bins, and a label of -1 or
 // +1. In each window the gateway publishes weights; a device whose record lies

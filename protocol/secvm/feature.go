@@ -8,22 +8,22 @@ import (
 	"strconv"
 )
 
-// Bin returns the bin of a name under hash number k, which counts from 0: bytes 4 to 7 of
-// SHA-256(name || decimal k), little-endian, modulo bins, as in the published client.
+// Bin returns the bin of a name under hash number k, counted from 0. As in the published client, it
+// is bytes 4 to 7 of SHA-256(name || decimal k), little-endian, modulo bins.
 func Bin(name string, k, bins int) int {
 	sum := sha256.Sum256([]byte(name + strconv.Itoa(k)))
 	return int(binary.LittleEndian.Uint32(sum[4:]) % uint32(bins))
 }
 
-// Entry is a bin and its count in a record.
+// Entry holds a bin and how often a record has it.
 type Entry struct{ Bin, Count int }
 
-// Vector is a record of hashed features, or of columns: entries by rising bin, counts from
-// 1.
+// Vector holds the features of a record as entries for bins or columns. Bins ascend, and counts are
+// at least 1.
 type Vector []Entry
 
-// Vector hashes names into bins. The counts of names in one bin add up. Without hashing,
-// names that are no columns are ignored; see [Params.CheckNames].
+// Vector hashes names into bins. The counts of names in one bin add up. Without hashing, it ignores
+// names that are not columns; see [Params.CheckNames].
 func (p Params) Vector(names []string) Vector {
 	bins := make([]int, 0, len(names)*max(1, p.spec.Hashes))
 	for _, name := range names {
@@ -44,18 +44,18 @@ func (p Params) column(name string) (bin int, is bool) {
 	return n - 1, is
 }
 
-// CheckNames refuses names of features that a model without hashing has no column for. A model
-// with hashing has a bin for every name.
+// CheckNames returns an error if a model without hashing has no column for one of the names. A
+// model with hashing has a bin for every name.
 func (p Params) CheckNames(names []string) error {
 	for _, name := range names {
 		if _, is := p.column(name); !is && p.spec.Columns {
-			return fmt.Errorf("secvm: feature %q is no column of model %s, which does not hash names; name features by their columns' numbers, 1 to %d", name, p.spec.Name, p.spec.Bins)
+			return fmt.Errorf("secvm: feature %q is not a column of model %s, which does not hash names; name features by their columns' numbers, 1 to %d", name, p.spec.Name, p.spec.Bins)
 		}
 	}
 	return nil
 }
 
-// count turns bins, in any order, into entries.
+// count sorts bins and returns one entry for each different bin.
 func count(bins []int) Vector {
 	slices.Sort(bins)
 	var v Vector
@@ -69,7 +69,7 @@ func count(bins []int) Vector {
 	return v
 }
 
-// Units returns the sum of all counts: the number of packages for the record.
+// Units returns the sum of all counts. It is the number of packages that carry the features.
 func (v Vector) Units() int {
 	n := 0
 	for _, e := range v {
@@ -78,9 +78,9 @@ func (v Vector) Units() int {
 	return n
 }
 
-// Sample returns a vector of at most units, drawn uniformly without replacement from v's
-// units. A device must draw once and keep the result: a new sample in every window would
-// reveal the whole record after many windows.
+// Sample returns a vector of at most the given number of units, drawn from v's units uniformly and
+// without replacement. A device must draw once and keep the result. New samples in every window
+// would reveal the whole record after many windows.
 func (v Vector) Sample(units int, r Random) Vector {
 	if v.Units() <= units {
 		return slices.Clone(v)
@@ -98,9 +98,9 @@ func (v Vector) Sample(units int, r Random) Vector {
 	return count(all[:units])
 }
 
-// Random gives unpredictable numbers.
+// Random is a source of unpredictable numbers.
 type Random interface {
-	Uint64n(n uint64) uint64 // uniform in 0 to n-1
+	Uint64n(n uint64) uint64 // returns a number that is uniform in 0 to n-1
 }
 
 func pick(r Random, n int) int { return int(r.Uint64n(uint64(n))) }

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// Bounds on the models in which devices take part, whatever their [Limits].
+// Limits on every model, whatever the [Limits] of a device.
 const (
 	maxBins     = 1 << 20
 	maxHashes   = 8
@@ -22,28 +22,29 @@ const (
 // Spec describes a model to be trained.
 type Spec struct {
 	Name   string
-	Bins   int // of the hashed features
-	Hashes int // bins for one name; 0: 1. With more, an attacker can intersect bins
-	// Columns turns hashing off: every column of a public list has its own bin, and a
-	// device names its features by the columns' numbers, from 1. Hashes must be 0.
+	Bins   int // number of bins into which names of features are hashed
+	Hashes int // number of bins for one name; 0 means 1. With more, an attacker can intersect bins
+	// Columns turns hashing off. Then every column of a public list has its own bin, and a device
+	// names its features by the columns' numbers, from 1. Hashes must be 0.
 	Columns  bool
-	Packages int // that every device sends in each window
-	Cohort   int // fewest participants for a step; with fewer the window is repeated
-	// Classes has participants reveal their label, so that the classes can be weighted.
+	Packages int // number of packages that every device sends in each window
+	Cohort   int // least number of participants for a step; with fewer, the window is repeated
+	// Classes makes participants reveal their labels, so that the classes can have different
+	// weights.
 	Classes bool
-	// MaxWeight bounds each weight that the gateway may publish, the bias included, and
-	// Radius bounds their Euclidean norm. 0 means 1e3 for MaxWeight, and no bound for
-	// Radius, as published.
+	// MaxWeight is the largest absolute value of each weight that the gateway may publish,
+	// including the bias; 0 means 1e3. Radius is the largest Euclidean norm of the weights; 0 means
+	// no limit, as in the paper.
 	MaxWeight, Radius float64
 }
 
-// Params is a checked spec. It does not change.
+// Params is a checked [Spec] with its defaults filled in. It does not change.
 type Params struct {
 	spec Spec
 	tag  uint64
 }
 
-// NewParams checks a spec.
+// NewParams fills in the defaults of a spec and returns an error if a setting is not allowed.
 func NewParams(s Spec) (Params, error) {
 	if s.Hashes == 0 && !s.Columns {
 		s.Hashes = 1
@@ -53,21 +54,21 @@ func NewParams(s Spec) (Params, error) {
 	}
 	switch {
 	case s.Name == "" || len(s.Name) > maxName:
-		return Params{}, fmt.Errorf("secvm: a model's name has 1 to %d bytes", maxName)
+		return Params{}, fmt.Errorf("secvm: the model's name is empty or too long; use 1 to %d bytes", maxName)
 	case s.Bins < 1 || s.Bins > maxBins:
-		return Params{}, fmt.Errorf("secvm: %d bins; use 1 to %d", s.Bins, maxBins)
+		return Params{}, fmt.Errorf("secvm: the model has %d bins; use 1 to %d", s.Bins, maxBins)
 	case s.Columns && s.Hashes != 0:
-		return Params{}, fmt.Errorf("secvm: %d hashes, but columns are not hashed; leave out hashes or columns", s.Hashes)
+		return Params{}, fmt.Errorf("secvm: the model has %d hashes, but columns are not hashed; leave out hashes or columns", s.Hashes)
 	case !s.Columns && (s.Hashes < 1 || s.Hashes > maxHashes):
-		return Params{}, fmt.Errorf("secvm: %d hashes; use 1 to %d", s.Hashes, maxHashes)
+		return Params{}, fmt.Errorf("secvm: the model has %d hashes; use 1 to %d", s.Hashes, maxHashes)
 	case s.Packages < 3 || s.Packages > maxPackages:
-		return Params{}, fmt.Errorf("secvm: %d packages for each device; use 3 (that it takes part, its bias, one feature) to %d", s.Packages, maxPackages)
+		return Params{}, fmt.Errorf("secvm: each device sends %d packages; use 3 (for participation, bias and one feature) to %d", s.Packages, maxPackages)
 	case s.Cohort < 2 || s.Cohort > maxCohort:
 		return Params{}, fmt.Errorf("secvm: cohort is %d; use 2 to %d participants", s.Cohort, maxCohort)
 	case !(s.Radius >= 0) || math.IsInf(s.Radius, 0):
-		return Params{}, fmt.Errorf("secvm: the radius of the ball of weights is %g; use 0, for no ball, or a number above 0", s.Radius)
+		return Params{}, fmt.Errorf("secvm: the radius is %g; use 0, which does not limit the norm of the weights, or a finite number above 0", s.Radius)
 	case !(s.MaxWeight > 0) || math.IsInf(s.MaxWeight, 0):
-		return Params{}, fmt.Errorf("secvm: the greatest weight is %g; use a number above 0", s.MaxWeight)
+		return Params{}, fmt.Errorf("secvm: the largest weight is %g; use a finite number above 0", s.MaxWeight)
 	}
 	p := Params{spec: s}
 	sum := sha256.Sum256(append([]byte("mercer/v1/secvm/tag\x00"), p.Encode()...))
@@ -82,18 +83,20 @@ func (p Params) Spec() Spec { return p.spec }
 // which is last.
 func (p Params) Features() int { return p.spec.Bins + 1 }
 
-// Room returns the greatest number of feature units that a device can send. One more
-// package reports that it takes part, and one carries the bias.
+// Room returns the largest number of feature units that a device can send in a window. Of its other
+// two packages, one reports that the device takes part, and one carries the bias.
 func (p Params) Room() int { return p.spec.Packages - 2 }
 
-// Tokens returns the number of tokens that every device fetches for an iteration: one for
-// each package and, last, the token that it shows the relay before it sends packages.
+// Tokens returns the number of tokens that every device fetches for an iteration. It needs one for
+// each package and a last one to show the relay before it sends packages.
 func (p Params) Tokens() int { return Tokens(p.spec.Packages) }
 
-// Tokens returns [Params.Tokens] of a model with the given number of packages.
+// Tokens returns the number of tokens for a model with the given number of packages; see
+// [Params.Tokens].
 func Tokens(packages int) int { return packages + 1 }
 
-// Encode returns the canonical bytes. Zero hashes mark columns that are not hashed.
+// Encode returns the canonical encoding of the parameters. A number of hashes of 0 means columns,
+// which are not hashed.
 func (p Params) Encode() []byte {
 	var w wire.Writer
 	w.String(p.spec.Name)
@@ -102,13 +105,13 @@ func (p Params) Encode() []byte {
 	}
 	w.Bool(p.spec.Classes)
 	w.Float64(p.spec.MaxWeight)
-	if p.spec.Radius > 0 { // models from before Radius existed have none
+	if p.spec.Radius > 0 { // models that are older than this setting have no radius
 		w.Float64(p.spec.Radius)
 	}
 	return w.Bytes()
 }
 
-// DecodeParams decodes the bytes that Encode returns, and checks the parameters.
+// DecodeParams decodes the output of [Params.Encode] and checks the parameters.
 func DecodeParams(b []byte) (Params, error) {
 	r := wire.NewReader(b)
 	s := Spec{Name: r.String(maxName)}
@@ -126,38 +129,41 @@ func DecodeParams(b []byte) (Params, error) {
 		return Params{}, err
 	}
 	if s.MaxWeight == 0 || ball && s.Radius == 0 {
-		return Params{}, errors.New("secvm: the parameters leave out a default; encode them again")
+		return Params{}, errors.New("secvm: the parameters are not in canonical form, because a default is missing; encode the Params that NewParams returns")
 	}
 	return NewParams(s)
 }
 
-// Tag distinguishes the packages of different models, even of models with one name.
+// Tag returns a number that distinguishes the packages of different models, even if the models have
+// the same name.
 func (p Params) Tag() uint64 { return p.tag }
 
-// Outcome counts the test packages of one class, and the correct guesses among them.
+// Outcome holds the number of test packages of one class, and the number of correct guesses among
+// them.
 type Outcome struct{ Total, Correct uint64 }
 
-// Census counts the devices that took part in a window, and the results of its tests.
+// Census holds the numbers of devices that took part in a window, and the results of its tests.
 type Census struct {
-	Participants [2]uint64  // of label -1 and of +1; all in the first if labels are not revealed
-	Tests        [2]Outcome // of label -1 and of +1
+	Participants [2]uint64  // participants with label -1 and +1; all count in the first if labels are not revealed
+	Tests        [2]Outcome // test results for label -1 and +1
 }
 
-// Count returns the number of participants.
+// Count returns the number of participants with either label.
 func (c Census) Count() int { return int(c.Participants[0] + c.Participants[1]) }
 
-// Outcomes returns the results of the tests.
+// Outcomes returns the results of the tests for label -1 and +1.
 func (c Census) Outcomes() [2]Outcome { return c.Tests }
 
-// weight returns the sum of the participants' weights.
+// weight returns the sum of the participants' class weights.
 func (c Census) weight(minus, plus float64) float64 {
 	return minus*float64(c.Participants[0]) + plus*float64(c.Participants[1])
 }
 
-// weighable refuses class weights where participants do not reveal their label.
+// weighable returns an error if the class weights differ but participants do not reveal their
+// labels.
 func (p Params) weighable(minus, plus float64) error {
 	if minus != plus && !p.spec.Classes {
-		return fmt.Errorf("secvm: class weights of %g and %g need the participants' labels; set classes, or use equal weights", minus, plus)
+		return fmt.Errorf("secvm: the class weights %g and %g differ, but participants do not reveal their labels; set classes, or use equal weights", minus, plus)
 	}
 	return nil
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// Statement is a witness's signed answer to any requester: the history that it has
-// countersigned, and the number of devices that are ready for the history's last window.
-// The witnesses are the relay and the issuer. Devices know the witnesses' keys from
-// elsewhere than the gateway, and send packages only after both witnesses have named the
-// history that the gateway showed the device. A witness countersigns one configuration, and
-// one link at each place of its history, permanently.
+// Statement is a witness's signed answer to any requester. It names the history that the witness
+// has countersigned, and the number of devices that are ready for the history's last window. The
+// witnesses are the relay and the issuer. Devices know the witnesses' keys from elsewhere than the
+// gateway, and send packages only after both witnesses have named the history that the gateway
+// showed the device. A witness countersigns one configuration, and one link at each place of its
+// history, permanently.
 type Statement struct {
 	Configuration [sha256.Size]byte
-	Links         uint32            // number of links of the history
-	Head          [sha256.Size]byte // hash of its last link; zero if there is none
+	Links         uint32            // number of links in the history
+	Head          [sha256.Size]byte // hash of the history's last link; zero if the history is empty
 	// Devices is a number of devices. In the issuer's statement it counts the devices that
 	// have their tokens for the last link's iteration. In the relay's statement it counts
 	// the devices that have shown one of these tokens for the link's window.
@@ -36,7 +36,7 @@ func (s Statement) encode() []byte {
 	return w.Bytes()
 }
 
-// Sign returns the statement's bytes with the witness's signature.
+// Sign returns the statement's bytes, followed by the witness's signature.
 func (s Statement) Sign(sign Signer) []byte {
 	b := s.encode()
 	return slices.Concat(b, sign(statementMessage(b)))
@@ -50,10 +50,10 @@ func statementMessage(encoded []byte) []byte {
 // StatementSize is the size of a signed statement in bytes.
 const StatementSize = statementSize + ed25519.SignatureSize
 
-// ErrWitness is returned for a statement that the witness has not signed.
-var ErrWitness = errors.New("secvm: the statement is not signed by the witness's key that this device has")
+// ErrWitness is the error of [DecodeStatement] for a statement that the witness has not signed.
+var ErrWitness = errors.New("secvm: the statement's signature is not valid for the witness's key that this device has")
 
-// DecodeStatement decodes the bytes that Sign returns, and verifies the signature by the
+// DecodeStatement decodes the output of [Statement.Sign], and verifies the signature with the
 // witness's key.
 func DecodeStatement(b []byte, witness ed25519.PublicKey) (Statement, error) {
 	r := wire.NewReader(b)
@@ -73,17 +73,17 @@ func DecodeStatement(b []byte, witness ed25519.PublicKey) (Statement, error) {
 	return s, nil
 }
 
-// ErrConfiguration is returned if the gateway gave the device a configuration that the
-// witnesses do not know.
+// ErrConfiguration is the error of [Statement.Names] if the gateway gave the device another
+// configuration than the witness.
 var ErrConfiguration = errors.New("secvm: the gateway gave this device another configuration than the witness; do not take part, and compare with other devices")
 
-// ErrBehind is returned if a witness has countersigned a shorter or a longer history: the
-// witness or the device has not seen a window yet.
+// ErrBehind is the error of [Statement.Names] if the witness has countersigned a shorter or a
+// longer history. Then the witness or the device has not yet seen a window.
 var ErrBehind = errors.New("secvm: the witness has countersigned a shorter or a longer history than this one; try again")
 
-// Names checks that the statement is about the configuration and about a history of the
-// given number of links, whose last link has the hash head. ErrBehind may be temporary;
-// other errors are final.
+// Names returns an error unless the statement names the given configuration and history. The
+// history has the given number of links, and its last link has the hash head. ErrBehind may be
+// temporary; other errors are final.
 func (s Statement) Names(configuration, head [sha256.Size]byte, links int) error {
 	switch {
 	case s.Configuration != configuration:
@@ -96,9 +96,9 @@ func (s Statement) Names(configuration, head [sha256.Size]byte, links int) error
 	return nil
 }
 
-// History is the whole history that a gateway sends to a witness at each new link.
+// History is the whole history of a model, which a gateway sends to a witness at each new link.
 type History struct {
-	Configuration []byte // signed
+	Configuration []byte // signed, as [Configuration.Sign] returns it
 	Chain         Chain
 }
 
@@ -106,14 +106,14 @@ type History struct {
 // shows a history.
 const HistoryPurpose = "mercer/v1/secvm/history"
 
-// MaxHistory bounds the bytes of a history.
+// MaxHistory is the largest number of bytes in a history.
 const MaxHistory = maxChainBytes + maxConfiguration + 8
 
-// maxConfiguration bounds the bytes of a signed configuration. Most of them are token keys,
-// and no issuer has keys longer than 2048 bits.
+// maxConfiguration is the largest number of bytes in a signed configuration. Most bytes are token
+// keys, which have at most 2048 bits each.
 const maxConfiguration = maxChain*400 + 1<<12
 
-// Encode returns the bytes.
+// Encode returns the history as bytes, which [DecodeHistory] decodes.
 func (h History) Encode() []byte {
 	var w wire.Writer
 	w.Bytes32(h.Configuration)
@@ -121,7 +121,7 @@ func (h History) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeHistory decodes the bytes that Encode returns. It verifies no link's signature.
+// DecodeHistory decodes the output of [History.Encode]. It verifies no signature of a link.
 func DecodeHistory(b []byte) (History, error) {
 	r := wire.NewReader(b)
 	h := History{Configuration: r.Bytes32(maxConfiguration)}

@@ -6,24 +6,25 @@ import (
 	"slices"
 )
 
-// Block is a run of a summand's entries with a common bound, as in protocol/secagg.
+// Block describes consecutive entries of a summand that have a common bound, as a group in
+// protocol/secagg does.
 type Block struct {
 	Entries int
 	Bound   int64 // every device's entry x has |x| <= Bound
 	Signed  bool  // entries may be below 0
 }
 
-// The entries of a summand's last block: participants and test results, for label -1 and
-// +1.
+// The places of entries in a summand's last block. It counts participants and test results, for
+// label -1 and +1.
 const (
-	participantsAt = 0 // 2 entries
-	testsAt        = 2 // 2 entries for each label: tested, guessed right
+	participantsAt = 0 // 2 entries: one for each label
+	testsAt        = 2 // 2 entries for each label: tests, correct guesses
 	censusEntries  = 6
 )
 
-// Blocks describes a device's summand where windows are summed: the subgradient, then the
-// counts of a [Census]. With [Spec.Classes] the subgradient has a block for each label;
-// else it has one block of signed entries, which reveals less.
+// Blocks returns the blocks of a device's summand: the subgradient, followed by the counts of a
+// [Census]. With [Spec.Classes] the subgradient has a block for each label. Otherwise it has one
+// block of signed entries, which reveals less.
 func (p Params) Blocks() []Block {
 	features := Block{Entries: p.Features(), Bound: int64(p.Room())}
 	census := Block{Entries: censusEntries, Bound: 1}
@@ -34,11 +35,11 @@ func (p Params) Blocks() []Block {
 	return []Block{features, census}
 }
 
-// Summand is a device's part of a window's sum: the counts of the packages that it would
-// send. It has a vector for each of [Params.Blocks].
+// Summand is a device's part of a window's sum. It counts the packages that the device would send,
+// in one vector for each of [Params.Blocks].
 type Summand []Vector
 
-// Summand returns what the device adds to the sum of a window.
+// Summand returns the device's part of the sum of a window with the given weights.
 func (d *Device) Summand(weights Weights) (Summand, error) {
 	said, err := d.AnswerAsPublished(0, weights)
 	if err != nil {
@@ -51,7 +52,7 @@ func (d *Device) Summand(weights Weights) (Summand, error) {
 	return s, nil
 }
 
-// add counts a package.
+// add counts a package in the summand's vectors.
 func (s Summand) add(p Package, classes bool) {
 	class, census := 0, len(s)-1
 	if p.Value > 0 {
@@ -74,7 +75,7 @@ func (s Summand) add(p Package, classes bool) {
 	}
 }
 
-// plus adds count to the entry of bin.
+// plus adds count to the entry of bin and returns the vector.
 func (v Vector) plus(bin, count int) Vector {
 	i, there := slices.BinarySearchFunc(v, bin, func(e Entry, bin int) int { return cmp.Compare(e.Bin, bin) })
 	if !there {
@@ -84,8 +85,7 @@ func (v Vector) plus(bin, count int) Vector {
 	return v
 }
 
-// Read sets dst to the entries of a block, from entry first on. It implements
-// secagg.Vector.
+// Read fills dst with the entries of a block, from entry first on. It implements secagg.Vector.
 func (s Summand) Read(block, first int, dst []int64) {
 	clear(dst)
 	v := s[block]
@@ -95,30 +95,30 @@ func (s Summand) Read(block, first int, dst []int64) {
 	}
 }
 
-// Sum is the only data that a server gets of a summed window. It replaces a [Tally] of
+// Sum holds all data that a server gets of a window that is summed. It replaces a [Tally] of
 // packages, and gives the same gradient.
 type Sum struct {
 	Census
-	Blocks [][]int64 // as [Params.Blocks]
+	Blocks [][]int64 // one slice of sums for each of [Params.Blocks]
 	params Params
 }
 
-// NewSum takes over the sum of the given number of summands. A sum that honest devices
-// cannot give is an error: the server cannot know whose summand was false.
+// NewSum returns the sum of the summands of the given number of devices. It returns an error if
+// honest devices cannot have this sum; the server cannot know whose summand was false.
 func NewSum(p Params, blocks [][]int64, devices int) (*Sum, error) {
 	s := &Sum{Blocks: blocks, params: p}
 	want := p.Blocks()
 	if len(blocks) != len(want) {
-		return nil, fmt.Errorf("secvm: the sum has %d blocks, want %d", len(blocks), len(want))
+		return nil, fmt.Errorf("secvm: the sum has %d blocks; it must have %d", len(blocks), len(want))
 	}
 	for i, b := range want {
 		if len(blocks[i]) != b.Entries {
-			return nil, fmt.Errorf("secvm: block %d of the sum has %d entries, want %d", i, len(blocks[i]), b.Entries)
+			return nil, fmt.Errorf("secvm: block %d of the sum has %d entries; it must have %d", i, len(blocks[i]), b.Entries)
 		}
 		most := b.Bound * int64(devices)
 		for j, x := range blocks[i] {
 			if x > most || x < -most || x < 0 && !b.Signed {
-				return nil, fmt.Errorf("secvm: entry %d of block %d is %d, which no %d devices add up to; a device has added something else", j, i, x, devices)
+				return nil, fmt.Errorf("secvm: entry %d of block %d is %d, which is not a possible sum over %d honest devices; a device has sent a false summand", j, i, x, devices)
 			}
 		}
 	}
@@ -128,17 +128,17 @@ func NewSum(p Params, blocks [][]int64, devices int) (*Sum, error) {
 	return s, nil
 }
 
-// count reads the census. Every device either trains or tests.
+// count reads the census from its block, and checks that every device either trains or tests.
 func (s *Sum) count(block []int64, devices int) error {
 	for class := range 2 {
 		s.Participants[class] = uint64(block[participantsAt+class])
 		s.Tests[class] = Outcome{Total: uint64(block[testsAt+2*class]), Correct: uint64(block[testsAt+2*class+1])}
 		if t := s.Tests[class]; t.Correct > t.Total {
-			return fmt.Errorf("secvm: %d of %d tests were right; a device has added something else", t.Correct, t.Total)
+			return fmt.Errorf("secvm: the sum has %d correct guesses in %d tests; a device has sent a false summand", t.Correct, t.Total)
 		}
 	}
 	if n := s.Count() + int(s.Tests[0].Total+s.Tests[1].Total); n != devices {
-		return fmt.Errorf("secvm: %d devices train or test, of %d in the sum; a device has added something else", n, devices)
+		return fmt.Errorf("secvm: %d devices train or test, but %d devices are in the sum; a device has sent a false summand", n, devices)
 	}
 	return nil
 }
@@ -146,7 +146,8 @@ func (s *Sum) count(block []int64, devices int) error {
 // Enough reports whether there are enough participants for a step.
 func (s *Sum) Enough() bool { return s.Count() >= s.params.spec.Cohort }
 
-// Gradient returns what [Tally.Gradient] returns for the same packages.
+// Gradient returns the same results as [Tally.Gradient] for the packages that the devices would
+// send.
 func (s *Sum) Gradient(minus, plus float64) (sum []float64, n float64, err error) {
 	if err := s.params.weighable(minus, plus); err != nil {
 		return nil, 0, err

@@ -96,13 +96,13 @@ func plus(t *testing.T, p secvm.Params, total, summand [][]int64) [][]int64 {
 // A sum that honest devices cannot give is refused with the reason.
 func TestFalseSums(t *testing.T) {
 	for want, spoil := range map[string]func(blocks [][]int64){
-		"sum has 1 blocks":          nil,
-		"which no 4 devices add up": func(b [][]int64) { b[0][3] = 25 },
-		"entry 5 of block 0":        func(b [][]int64) { b[0][5] = -25 },
-		"entry 1 of block 1 is -1":  func(b [][]int64) { b[1][1] = -1 },
-		"3 of 2 tests were right":   func(b [][]int64) { b[1][2], b[1][3], b[1][0] = 2, 3, 2 },
-		"3 devices train or test":   func(b [][]int64) { b[1][0] = 3 },
-		"has 16 entries, want 17":   func(b [][]int64) { b[0] = b[0][:16] },
+		"sum has 1 blocks":                         nil,
+		"not a possible sum over 4 honest devices": func(b [][]int64) { b[0][3] = 25 },
+		"entry 5 of block 0":                       func(b [][]int64) { b[0][5] = -25 },
+		"entry 1 of block 1 is -1":                 func(b [][]int64) { b[1][1] = -1 },
+		"3 correct guesses in 2 tests":             func(b [][]int64) { b[1][2], b[1][3], b[1][0] = 2, 3, 2 },
+		"3 devices train or test":                  func(b [][]int64) { b[1][0] = 3 },
+		"has 16 entries; it must have 17":          func(b [][]int64) { b[0] = b[0][:16] },
 	} {
 		p := params(t, nil)
 		blocks := [][]int64{make([]int64, p.Features()), {4, 0, 0, 0, 0, 0}}

@@ -2,11 +2,11 @@ package secvm
 
 import "fmt"
 
-// Tally is all that a gateway keeps of a window: counts. The sum of tallies is the tally of
-// all their packages, so that shards can count separately.
+// Tally holds the counts of packages, which are all that a gateway keeps of a window. Tallies can
+// be added, so that shards can count separately.
 type Tally struct {
 	Census
-	Minus, Plus []uint64 // for each feature, the units of each sign
+	Minus, Plus []uint64 // for each feature, the number of units with sign -1 and +1
 	Covers      uint64
 	params      Params
 }
@@ -16,11 +16,11 @@ func NewTally(p Params) *Tally {
 	return &Tally{params: p, Minus: make([]uint64, p.Features()), Plus: make([]uint64, p.Features())}
 }
 
-// Add counts a package. It ignores the tag and the iteration: the caller assigns packages
+// Add counts a package. It ignores the tag and the iteration, because the caller assigns packages
 // to windows. A refused package changes nothing.
 func (t *Tally) Add(p Package) error { return t.AddTimes(p, 1) }
 
-// AddTimes counts n equal packages.
+// AddTimes counts a package n times.
 func (t *Tally) AddTimes(p Package, n uint64) error {
 	if err := p.Check(t.params); err != nil {
 		return err
@@ -45,10 +45,10 @@ func (t *Tally) AddTimes(p Package, n uint64) error {
 	return nil
 }
 
-// Merge adds another tally of the same model.
+// Merge adds the counts of another tally of the same model.
 func (t *Tally) Merge(o *Tally) error {
 	if len(o.Plus) != len(t.Plus) {
-		return fmt.Errorf("secvm: a tally of %d features cannot be merged with one of %d", len(o.Plus), len(t.Plus))
+		return fmt.Errorf("secvm: the tally to merge has %d features; this tally has %d", len(o.Plus), len(t.Plus))
 	}
 	for j := range t.Plus {
 		t.Minus[j] += o.Minus[j]
@@ -67,10 +67,10 @@ func (t *Tally) Merge(o *Tally) error {
 // same iteration stays open for another window.
 func (t *Tally) Enough() bool { return t.Count() >= t.params.spec.Cohort }
 
-// Gradient returns the sum of the subgradients, and n, the sum of the participants'
-// weights. A participant of label -1 weighs minus, a participant of label +1 weighs
-// plus. Different weights need [Spec.Classes]. The published server, which weighs
-// plus, uses (plus+1) N / (2 plus) for n, as if the classes were equally large.
+// Gradient returns the sum of the subgradients, and n, the sum of the participants' weights. A
+// participant with label -1 has weight minus, and a participant with label +1 has weight plus.
+// Different weights need [Spec.Classes]. The published server, which weighs plus, uses (plus+1) N /
+// (2 plus) for n, as if the classes were equally large.
 func (t *Tally) Gradient(minus, plus float64) (sum []float64, n float64, err error) {
 	if err := t.params.weighable(minus, plus); err != nil {
 		return nil, 0, err

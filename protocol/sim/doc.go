@@ -1,7 +1,7 @@
-// Package sim runs the machines of one session over a deterministic network:
-// no goroutine, no clock, and one seed that decides every delay, loss,
-// duplicate and crash. The same [Config] gives the same run to the last byte,
-// so that a schedule that fails once fails every time.
+// Package sim runs the machines of one session over a deterministic, simulated network. It uses no
+// goroutine and no clock, and one seed decides every delay, loss, duplicate and crash. The same
+// [Config] gives the same run to the last byte, so that a schedule that fails once fails every
+// time.
 //
 // Delivery is at-least-once, as with a broker: a lost message arrives later, a
 // duplicate may arrive at any later moment, and [protocol.Inbox] removes duplicates

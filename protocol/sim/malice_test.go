@@ -69,21 +69,21 @@ func TestContract(t *testing.T) {
 		name, want string
 		sender     func() stepper
 	}{
-		{"body", "a body of 524289 bytes", sending(big(0, protocol.MaxChunkBytes+1))},
-		{"step", "one step sends 4718592 bytes", sending(fullStep...)},
-		{"header twice in a step", "used twice in one step", sending(number(s, 0), number(s, 0))},
-		{"header twice in two steps", "its header was used before", sending(number(s, 0))},
-		{"foreign session", "it is of session", changed(func(m *protocol.Message) { m.Session[0]++ })},
-		{"foreign protocol", "it is of session", changed(func(m *protocol.Message) { m.Protocol = "x" })},
-		{"another sender", `its sender is not "sender"`, changed(func(m *protocol.Message) { m.Sender = "receiver" })},
-		{"to itself", "its receiver is not another member", changed(func(m *protocol.Message) { m.Receiver = "sender" })},
-		{"to a stranger", "its receiver is not another member", changed(func(m *protocol.Message) { m.Receiver = "x" })},
-		{"no kind", "its kind has 0 bytes", changed(func(m *protocol.Message) { m.Kind = "" })},
-		{"no chunks", "it is chunk 0 of 0", changed(func(m *protocol.Message) { m.Chunks = 0 })},
-		{"panic", "panic: oops", func() stepper {
+		{"body", "the body has 524289 bytes", sending(big(0, protocol.MaxChunkBytes+1))},
+		{"step", "the step sends 4718592 bytes", sending(fullStep...)},
+		{"header twice in a step", "the step uses the header twice", sending(number(s, 0), number(s, 0))},
+		{"header twice in two steps", "the header was used before", sending(number(s, 0))},
+		{"foreign session", "which is not this session", changed(func(m *protocol.Message) { m.Session[0]++ })},
+		{"foreign protocol", `of protocol "x", which is not this session`, changed(func(m *protocol.Message) { m.Protocol = "x" })},
+		{"another sender", `the header's sender is not "sender", the node that sends the message`, changed(func(m *protocol.Message) { m.Sender = "receiver" })},
+		{"to itself", "the header's receiver is not another member of the session", changed(func(m *protocol.Message) { m.Receiver = "sender" })},
+		{"to a stranger", "the header's receiver is not another member of the session", changed(func(m *protocol.Message) { m.Receiver = "x" })},
+		{"no kind", "the header's kind has 0 bytes", changed(func(m *protocol.Message) { m.Kind = "" })},
+		{"no chunks", "the header's chunk is 0 of 0; it must be below the number of chunks", changed(func(m *protocol.Message) { m.Chunks = 0 })},
+		{"panic", "the machine panicked: oops", func() stepper {
 			return func(protocol.Event) (protocol.Effects, error) { panic("oops") }
 		}},
-		{"start later", "start answered with ErrLater", func() stepper {
+		{"start later", "the machine answered the event start with ErrLater", func() stepper {
 			return func(protocol.Event) (protocol.Effects, error) { return protocol.Effects{}, protocol.ErrLater }
 		}},
 	}
@@ -110,15 +110,15 @@ func TestReplayMustRepeat(t *testing.T) {
 		name, want string
 		step       func(build uint32) (protocol.Effects, error)
 	}{
-		{"body", "has other bytes", func(b uint32) (protocol.Effects, error) {
+		{"body", "differs from the first time", func(b uint32) (protocol.Effects, error) {
 			m := number(s, 0)
 			m.Body[0] = byte(b)
 			return protocol.Effects{Send: []protocol.Message{m}}, nil
 		}},
-		{"header", "has other bytes", func(b uint32) (protocol.Effects, error) {
+		{"header", "differs from the first time", func(b uint32) (protocol.Effects, error) {
 			return protocol.Effects{Send: []protocol.Message{number(s, b)}}, nil
 		}},
-		{"number of messages", "it sends 1 messages; the first time it sent 0", func(b uint32) (protocol.Effects, error) {
+		{"number of messages", "the replayed step sends 1 messages; the first time it sent 0", func(b uint32) (protocol.Effects, error) {
 			return protocol.Effects{Send: []protocol.Message{number(s, 0)}[:b]}, nil
 		}},
 		{"timer", "timers", func(b uint32) (protocol.Effects, error) {
@@ -127,7 +127,7 @@ func TestReplayMustRepeat(t *testing.T) {
 		{"claim", "claims", func(b uint32) (protocol.Effects, error) {
 			return protocol.Effects{Claim: []string{"a", "b"}[b:]}, nil
 		}},
-		{"end", "end differ", func(b uint32) (protocol.Effects, error) {
+		{"end", "end of the replayed step differ", func(b uint32) (protocol.Effects, error) {
 			return protocol.Effects{End: &protocol.End{Err: []error{nil, errors.New("x")}[b]}}, nil
 		}},
 		{"refusal", "other input", func(b uint32) (protocol.Effects, error) {
@@ -165,7 +165,7 @@ func TestBodyChangedAfterSending(t *testing.T) {
 	})
 	cfg.Slow = map[string]int64{"receiver": 10}
 	_, err := sim.Run(cfg)
-	wantContractError(t, err, "the body was changed after it was sent")
+	wantContractError(t, err, "the sender changed the body after it had sent the message")
 }
 
 // A receiver may overwrite its messages without disturbing the replay.
@@ -209,16 +209,16 @@ func TestBadConfig(t *testing.T) {
 		{"no nodes", "at least one node", func(c *sim.Config) { c.Nodes = nil }},
 		{"no constructor", `node "sender" has no constructor`, func(c *sim.Config) { c.Nodes[0].New = nil }},
 		{"stranger", `node "x" is not a member`, func(c *sim.Config) { c.Nodes[0].Name = "x" }},
-		{"twice", `two nodes are called "receiver"`, func(c *sim.Config) { c.Nodes[0].Name = "receiver" }},
-		{"probability", "probability 2", func(c *sim.Config) { c.Loss = 2 }},
-		{"delay", "not be negative", func(c *sim.Config) { c.MaxDelay = -1 }},
+		{"twice", `the name "receiver" is used by two nodes`, func(c *sim.Config) { c.Nodes[0].Name = "receiver" }},
+		{"probability", "a probability in the schedule is 2", func(c *sim.Config) { c.Loss = 2 }},
+		{"delay", "MaxDelay or Window is negative", func(c *sim.Config) { c.MaxDelay = -1 }},
 		{"crash", `Crash names "x"`, func(c *sim.Config) { c.Crash = []sim.Crash{{Node: "x"}} }},
 		{"slow", `Slow names "x"`, func(c *sim.Config) { c.Slow = map[string]int64{"x": 1} }},
 		{"gone", `Gone names "x"`, func(c *sim.Config) { c.Gone = map[string]int{"x": 1} }},
-		{"failing constructor", "building sender: out of order", func(c *sim.Config) {
+		{"failing constructor", "the machine of sender cannot be built: out of order", func(c *sim.Config) {
 			c.Nodes[0].New = func() (protocol.Machine, error) { return nil, errors.New("out of order") }
 		}},
-		{"no machine", "the constructor returned no machine", func(c *sim.Config) {
+		{"no machine", "the machine of sender cannot be built: New returned nil", func(c *sim.Config) {
 			c.Nodes[0].New = func() (protocol.Machine, error) { return nil, nil }
 		}},
 	}

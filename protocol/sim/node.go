@@ -11,33 +11,33 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// node is a Node with the driver's state about its machine.
+// node is a [Node] together with the state that a driver keeps about its machine.
 type node struct {
 	Node
 	machine protocol.Machine
 	inbox   protocol.Inbox
 	journal []record
-	edges   []*Edge // to the receivers of its messages so far
-	resume  bool    // a Resumed is queued
+	edges   []*Edge // edges to the receivers of the node's messages so far
+	resume  bool    // a Resumed event is queued for the node
 	gone    bool
 	outcome *Outcome
 }
 
-// record is one accepted event with the effects of its step.
+// record is a journal entry: one accepted event with digests of the step's effects.
 type record struct {
 	event protocol.Event
-	sent  [][sha256.Size]byte // digests of the messages
+	sent  [][sha256.Size]byte // digests of the messages that the step sent
 	rest  [sha256.Size]byte   // digest of the other effects
 }
 
 func (n *node) ended() bool { return n.outcome.End != nil }
 
-// offer calls Step with a private copy of the event, because a machine may
-// overwrite the bodies it is given.
+// offer calls the machine's Step with a private copy of the event, because a machine may overwrite
+// the bodies that it receives.
 func (n *node) offer(e protocol.Event) (eff protocol.Effects, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = n.violation(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+			err = n.violation(fmt.Errorf("the machine panicked: %v\n%s", p, debug.Stack()))
 		}
 	}()
 	if r, ok := e.(protocol.Received); ok {
@@ -51,20 +51,20 @@ func (n *node) violation(err error) error {
 	return &ContractError{Node: n.Name, Event: len(n.journal), Err: err}
 }
 
-// build makes a new machine without events.
+// build makes a new machine for the node, in the state before its first event.
 func (n *node) build() error {
 	m, err := n.New()
 	if err != nil {
-		return fmt.Errorf("sim: building %s: %w", n.Name, err)
+		return fmt.Errorf("sim: the machine of %s cannot be built: %w", n.Name, err)
 	}
 	if m == nil {
-		return fmt.Errorf("sim: building %s: the constructor returned no machine", n.Name)
+		return fmt.Errorf("sim: the machine of %s cannot be built: New returned nil", n.Name)
 	}
 	n.machine, n.outcome.Machine = m, m
 	return nil
 }
 
-// append journals an accepted event.
+// append adds an accepted event and its effects to the journal.
 func (n *node) append(e protocol.Event, eff protocol.Effects) {
 	r := record{event: e, rest: digestRest(eff)}
 	for _, m := range eff.Send {
@@ -74,8 +74,8 @@ func (n *node) append(e protocol.Event, eff protocol.Effects) {
 	n.outcome.Events++
 }
 
-// replay rebuilds the machine and the inbox from the journal and returns the
-// effects of the last event.
+// replay rebuilds the node's machine and inbox from the journal, and returns the effects of the
+// last event.
 func (n *node) replay() (last protocol.Effects, err error) {
 	if err := n.build(); err != nil {
 		return last, err
@@ -101,23 +101,24 @@ func (n *node) replay() (last protocol.Effects, err error) {
 	return last, nil
 }
 
-// compare describes the first difference between the effects of a replayed step and the recorded ones.
+// compare returns an error that describes the first difference between the effects of a replayed
+// step and the recorded effects.
 func (r *record) compare(eff protocol.Effects) error {
 	if len(eff.Send) != len(r.sent) {
-		return fmt.Errorf("it sends %d messages; the first time it sent %d", len(eff.Send), len(r.sent))
+		return fmt.Errorf("the replayed step sends %d messages; the first time it sent %d", len(eff.Send), len(r.sent))
 	}
 	for i, m := range eff.Send {
 		if m.Digest() != r.sent[i] {
-			return fmt.Errorf("message %d, now %v, has other bytes than the first time", i, m.Header)
+			return fmt.Errorf("message %d of the replayed step, %v, differs from the first time", i, m.Header)
 		}
 	}
 	if digestRest(eff) != r.rest {
-		return errors.New("its claims, timers, resume or end differ from the first time")
+		return errors.New("the claims, timers, resume or end of the replayed step differ from the first time")
 	}
 	return nil
 }
 
-// digestRest covers all effects except Send.
+// digestRest returns a digest of all effects of a step except its messages.
 func digestRest(eff protocol.Effects) [sha256.Size]byte {
 	var w wire.Writer
 	w.Bool(eff.Sync)
@@ -137,7 +138,7 @@ func digestRest(eff protocol.Effects) [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// name returns the name of e in transcripts.
+// name returns the text that stands for e in transcripts.
 func name(e protocol.Event) string {
 	switch e := e.(type) {
 	case protocol.Start:

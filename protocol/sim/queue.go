@@ -10,28 +10,27 @@ import (
 
 // item is an event on its way to a node.
 type item struct {
-	at     int64 // tick before which it cannot happen
-	order  int   // of queueing; breaks ties
+	at     int64 // tick before which the event cannot happen
+	order  int   // position in the order of queueing, which breaks ties
 	to     *node
 	event  protocol.Event
-	parcel *parcel // the message of a Received
-	lost   bool    // its first delivery was lost
-	// later is the length of the receiver's journal when it answered ErrLater,
-	// plus one. A machine that has accepted nothing since would answer the
-	// same again.
+	parcel *parcel // the message, if the event is a Received; nil otherwise
+	lost   bool    // the first delivery of the message was lost
+	// later is one more than the length of the receiver's journal when it answered ErrLater. A
+	// machine that has accepted no event since then would answer the same again.
 	later int
 }
 
-// parcel is a message in the network; its duplicates share it.
+// parcel is a message in the network. All its duplicates share one parcel.
 type parcel struct {
 	edge   *Edge
 	to     *node
 	size   int
-	digest [sha256.Size]byte // of the message as it was sent
-	done   bool              // no longer counted as undelivered
+	digest [sha256.Size]byte // digest of the message as it was sent
+	done   bool              // the message no longer counts as undelivered
 }
 
-// alarm is an armed timer.
+// alarm is an armed timer of a node and the tick at which it fires.
 type alarm struct {
 	at    int64
 	order int
@@ -39,8 +38,7 @@ type alarm struct {
 	timer protocol.Timer
 }
 
-// push queues an event for a node, after a random delay if it comes from the
-// network.
+// push queues an event for a node. An event from the network gets a random delay.
 func (s *simulation) push(it item) {
 	s.order++
 	it.at, it.order = s.now, s.order
@@ -58,7 +56,8 @@ func (s *simulation) delay(to *node) int64 {
 	return d
 }
 
-// next takes the next event from the queue, or reports that there is none.
+// next removes the next event from the queue or the alarms and returns it, or false if there is
+// none.
 func (s *simulation) next() (item, bool) {
 	if len(s.alarms) > 0 && s.chance(s.config.Hasty) {
 		return s.fire(s.random.IntN(len(s.alarms))), true
@@ -78,8 +77,8 @@ func (s *simulation) next() (item, bool) {
 	return it, true
 }
 
-// ready returns the indices of the items that can happen now. If there are none, but one
-// needs only time, it advances the time.
+// ready returns the indices of the queued items that can happen now. If there are none, it advances
+// the time to the next item that only waits for its time.
 func (s *simulation) ready() []int {
 	s.scratch = s.scratch[:0]
 	soonest := int64(-1)
@@ -100,7 +99,7 @@ func (s *simulation) ready() []int {
 	return s.ready()
 }
 
-// possible reports whether an item needs nothing but time to happen.
+// possible reports whether an item can happen as soon as its time has come.
 func (s *simulation) possible(it *item) bool {
 	started := len(it.to.journal) > 0
 	switch it.event.(type) {
@@ -113,7 +112,7 @@ func (s *simulation) possible(it *item) bool {
 	}
 }
 
-// room reports whether no receiver is more than a window behind n.
+// room reports whether fewer than Window messages of n are undelivered at each of its receivers.
 func (s *simulation) room(n *node) bool {
 	if s.config.Window == 0 {
 		return true
@@ -126,7 +125,7 @@ func (s *simulation) room(n *node) bool {
 	return true
 }
 
-// arm starts a timer, or restarts it.
+// arm starts timer t of n, or restarts it if it is armed.
 func (s *simulation) arm(n *node, t protocol.Timer) {
 	ticks, ok := n.Timers[t]
 	if !ok {
@@ -137,12 +136,13 @@ func (s *simulation) arm(n *node, t protocol.Timer) {
 	s.alarms = append(s.alarms, alarm{at: s.now + ticks, order: s.order, to: n, timer: t})
 }
 
-// alarmed reports whether a timer runs out before the tick.
+// alarmed reports whether an armed timer fires before the given tick.
 func (s *simulation) alarmed(tick int64) bool {
 	return slices.ContainsFunc(s.alarms, func(a alarm) bool { return a.at < tick })
 }
 
-// nextAlarm jumps to the earliest alarm.
+// nextAlarm advances the time to the earliest alarm and returns its event, or false if no timer is
+// armed.
 func (s *simulation) nextAlarm() (item, bool) {
 	if len(s.alarms) == 0 {
 		return item{}, false
@@ -164,7 +164,7 @@ func (s *simulation) fire(i int) item {
 	return item{to: a.to, event: protocol.Expired{Timer: a.timer}}
 }
 
-// forget drops everything on its way to n, which accepts nothing more.
+// forget removes all queued events and alarms of n, which accepts no more events.
 func (s *simulation) forget(n *node) {
 	s.queue = slices.DeleteFunc(s.queue, func(it item) bool {
 		if it.to == n && it.parcel != nil {

@@ -11,17 +11,17 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Result is the outcome of a run.
+// Result holds the outcome of a run: how each node ended, and what was sent.
 type Result struct {
-	Nodes []Outcome // in the order of Config.Nodes
-	Edges []Edge    // in the order of the session's members
+	Nodes []Outcome // outcomes, in the order of Config.Nodes
+	Edges []Edge    // traffic, in the order of the session's members
 	// Sent maps the header of every message to the SHA-256 of the body that its sender
 	// sent.
 	Sent map[protocol.Header][sha256.Size]byte
-	// Refusals are the events that Step answered with an error other than
-	// protocol.ErrLater, in order.
+	// Refusals lists, in order, the events that Step answered with an error other than
+	// protocol.ErrLater.
 	Refusals []Refusal
-	// Peak is the greatest amount of undelivered messages at one time, without duplicates.
+	// Peak is the largest amount of undelivered messages at one time. Duplicates do not count.
 	Peak  Flight
 	Steps int
 	Ticks int64
@@ -31,32 +31,32 @@ type Result struct {
 	lines   strings.Builder
 }
 
-// Outcome is the result of a run for one node.
+// Outcome holds the result of a run for one node.
 type Outcome struct {
 	Name    string
-	Machine protocol.Machine // holds the result
-	End     *protocol.End    // nil: it never ended
+	Machine protocol.Machine // the node's machine, which holds its result
+	End     *protocol.End    // nil if the node never ended
 	Events  int              // number of accepted events
 	Crashes int
-	Peak    Flight // the greatest amount on its way to this node at one time
+	Peak    Flight // largest amount of undelivered messages to this node at one time
 	flight  Flight
 }
 
-// Edge counts the messages from one node to another.
+// Edge holds the number and size of the messages from one node to another.
 type Edge struct {
 	From, To string
 	Messages int
-	Bytes    int64 // of bodies
-	waiting  int   // undelivered
+	Bytes    int64 // bytes in the bodies of messages
+	waiting  int   // number of undelivered messages
 }
 
-// Flight is an amount of undelivered messages.
+// Flight is an amount of undelivered messages: their number and size.
 type Flight struct {
 	Messages int
-	Bytes    int64 // of bodies
+	Bytes    int64 // bytes in the bodies of messages
 }
 
-// Refusal is an event that a machine refused.
+// Refusal is an event that a machine refused, with the error.
 type Refusal struct {
 	Node  string
 	Event protocol.Event
@@ -73,7 +73,7 @@ func (f *Flight) raise(to Flight) {
 	f.Bytes = max(f.Bytes, to.Bytes)
 }
 
-// finish sorts the edges and lists the nodes that never ended.
+// finish sorts the edges and adds the nodes that never ended to the transcript.
 func (r *Result) finish() {
 	for _, e := range r.edges {
 		r.Edges = append(r.Edges, *e)
@@ -87,7 +87,7 @@ func (r *Result) finish() {
 	}
 }
 
-// Outcome returns the outcome of the node called name, or nil.
+// Outcome returns the outcome of the node with the given name, or nil if there is no such node.
 func (r *Result) Outcome(name string) *Outcome {
 	for i := range r.Nodes {
 		if r.Nodes[i].Name == name {
@@ -122,20 +122,21 @@ func (r *Result) Err() error {
 	return errors.Join(errs...)
 }
 
-// Transcript returns the run as text, with one line for each event: the step, the event,
-// and what became of it if it was not accepted. A message has the length of its body and
-// the first 8 hexadecimal digits of the body's SHA-256. The text is stable, so that it can
+// Transcript returns the run as text, with one line for each event. The line has the step and the
+// event and, if the event was not accepted, what happened to it. A message has the length of its
+// body and the first 8 hexadecimal digits of the body's SHA-256. The text is stable, so that it can
 // be stored in testdata.
 func (r *Result) Transcript() string { return r.lines.String() }
 
-// writef appends one line; it joins errors of several lines.
+// writef appends one line to the transcript. It joins a text of several lines to one line.
 func (r *Result) writef(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
 	r.lines.WriteString(strings.ReplaceAll(line, "\n", "; "))
 	r.lines.WriteByte('\n')
 }
 
-// write records that an item was offered and, if remark is not empty, its outcome.
+// write appends a line to the transcript: the item that was offered to its node and, if remark is
+// not empty, the outcome.
 func (s *simulation) write(it item, remark string) {
 	line := fmt.Sprintf("%d %s: %s", s.result.Steps, it.to.Name, name(it.event))
 	if m, ok := it.event.(protocol.Received); ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/memory"
 )
 
-// simulation is one run in progress.
+// simulation is the state of one run in progress.
 type simulation struct {
 	config  Config
 	nodes   []*node
@@ -28,14 +28,13 @@ type simulation struct {
 	result  *Result
 }
 
-// stream separates the random numbers of schedules from those of other PCGs with small
-// seeds.
+// stream is the second seed of the generator, so that schedules have other random numbers than
+// other PCGs with small seeds.
 const stream = 0x6d65726365722f73
 
-// Run runs the session until every machine has ended or no event is possible. An error
-// means that the run is invalid: a machine broke the contract, could not be built, or ran
-// without end. The result holds how the machines ended, and which never did; see
-// [Result.Err].
+// Run runs the session until every machine has ended or no event is possible. It returns an error
+// if the run is invalid: a machine broke the contract, could not be built, or ran without end. The
+// result tells how each machine ended, or that it never did; see [Result.Err].
 func Run(cfg Config) (*Result, error) {
 	s, err := newSimulation(cfg)
 	if err != nil {
@@ -113,7 +112,7 @@ func (s *simulation) admit(spec Node, o *Outcome) error {
 
 func (s *simulation) chance(p float64) bool { return p > 0 && s.random.Float64() < p }
 
-// happen offers one item to its node.
+// happen offers an item's event to its node, and handles the answer.
 func (s *simulation) happen(it item) error {
 	if _, ok := it.event.(protocol.Resumed); ok {
 		it.to.resume = false
@@ -130,12 +129,12 @@ func (s *simulation) happen(it item) error {
 	return s.accepted(it, eff)
 }
 
-// deliver does the work of a driver before Step. It reports whether the machine gets the
-// message.
+// deliver does with a message what a driver does before it calls Step. It reports whether the
+// machine gets the message.
 func (s *simulation) deliver(it item) (bool, error) {
 	m := it.event.(protocol.Received).Message
 	if m.Digest() != it.parcel.digest {
-		return false, &ContractError{Node: m.Sender, Event: len(it.to.journal), Err: fmt.Errorf("message %v: the body was changed after it was sent", m.Header)}
+		return false, &ContractError{Node: m.Sender, Event: len(it.to.journal), Err: fmt.Errorf("message %v: the sender changed the body after it had sent the message", m.Header)}
 	}
 	if !it.lost && s.chance(s.config.Loss) {
 		s.write(it, "lost")
@@ -157,7 +156,7 @@ func (s *simulation) deliver(it item) (bool, error) {
 	return fresh, nil
 }
 
-// refused handles an error from Step.
+// refused handles an event that Step answered with an error.
 func (s *simulation) refused(it item, err error) error {
 	var broken *ContractError
 	_, received := it.event.(protocol.Received)
@@ -165,7 +164,7 @@ func (s *simulation) refused(it item, err error) error {
 	case errors.As(err, &broken):
 		return err
 	case errors.Is(err, protocol.ErrLater) && !received:
-		return it.to.violation(fmt.Errorf("%s answered with ErrLater, which only a message may be", name(it.event)))
+		return it.to.violation(fmt.Errorf("the machine answered the event %s with ErrLater; only a message may be answered so", name(it.event)))
 	case errors.Is(err, protocol.ErrLater):
 		s.write(it, "later")
 		it.later = len(it.to.journal) + 1
@@ -178,13 +177,13 @@ func (s *simulation) refused(it item, err error) error {
 	if received {
 		s.settle(it.parcel)
 	}
-	if len(it.to.journal) == 0 { // without a start there is no session
+	if len(it.to.journal) == 0 { // a node that refuses its start takes no part in the session
 		s.end(it.to, err)
 	}
 	return nil
 }
 
-// accepted journals the event and carries out its effects.
+// accepted journals an event that the machine has accepted, and carries out its effects.
 func (s *simulation) accepted(it item, eff protocol.Effects) error {
 	n := it.to
 	s.write(it, "")
@@ -212,7 +211,7 @@ func (s *simulation) accepted(it item, eff protocol.Effects) error {
 	return nil
 }
 
-// obey carries out the effects of a step, in the order that package protocol gives.
+// obey carries out the effects of a step in the order that package protocol prescribes.
 func (s *simulation) obey(n *node, eff protocol.Effects) {
 	for _, name := range eff.Claim {
 		if err := s.ledger.Claim(n.Name, name, s.config.Session.ID()); err != nil {
@@ -235,7 +234,7 @@ func (s *simulation) obey(n *node, eff protocol.Effects) {
 	}
 }
 
-// end closes n's part of the session.
+// end records that n's part of the session has ended with err, and drops what is queued for n.
 func (s *simulation) end(n *node, err error) {
 	n.outcome.End = &protocol.End{Err: err}
 	s.forget(n)
@@ -246,7 +245,7 @@ func (s *simulation) end(n *node, err error) {
 	s.result.writef("%s", line)
 }
 
-// send puts a message into the network.
+// send counts a message, passes it through Intercept and queues the results for the receiver.
 func (s *simulation) send(m protocol.Message) {
 	s.result.Sent[m.Header] = sha256.Sum256(m.Body)
 	e := s.edge(m.Sender, m.Receiver)
@@ -265,7 +264,7 @@ func (s *simulation) send(m protocol.Message) {
 	}
 }
 
-// post queues a message for to, perhaps twice.
+// post queues a message for node to. It queues a duplicate with the schedule's probability.
 func (s *simulation) post(e *Edge, to *node, m protocol.Message) {
 	p := &parcel{edge: e, to: to, size: len(m.Body), digest: m.Digest()}
 	e.waiting++
@@ -280,7 +279,7 @@ func (s *simulation) post(e *Edge, to *node, m protocol.Message) {
 	}
 }
 
-// settle removes a parcel from the count of undelivered messages.
+// settle removes a parcel from the counts of undelivered messages.
 func (s *simulation) settle(p *parcel) {
 	if p.done {
 		return
@@ -291,7 +290,8 @@ func (s *simulation) settle(p *parcel) {
 	p.to.outcome.flight.add(-1, -p.size)
 }
 
-// edge returns the counts of the messages from one node to another.
+// edge returns the counters for the messages from one node to another. It makes them at the first
+// message.
 func (s *simulation) edge(from, to string) *Edge {
 	key := [2]string{from, to}
 	e := s.edges[key]
@@ -304,11 +304,11 @@ func (s *simulation) edge(from, to string) *Edge {
 	return e
 }
 
-// ContractError reports that a machine broke the rules of package protocol. The run is
+// ContractError reports that a machine broke the rules of package protocol, so that the run is
 // invalid.
 type ContractError struct {
 	Node  string
-	Event int // index of the event, from 0
+	Event int // index of the event, counted from 0
 	Err   error
 }
 
@@ -318,7 +318,7 @@ func (e *ContractError) Error() string {
 
 func (e *ContractError) Unwrap() error { return e.Err }
 
-// checkEffects compares one step's effects with the limits of the contract.
+// checkEffects returns an error if the effects of one step break a rule of package protocol.
 func (s *simulation) checkEffects(n *node, e protocol.Effects) error {
 	total := 0
 	step := make(map[protocol.Header]bool, len(e.Send))
@@ -327,13 +327,13 @@ func (s *simulation) checkEffects(n *node, e protocol.Effects) error {
 			return err
 		}
 		if step[m.Header] {
-			return fmt.Errorf("message %v: its header is used twice in one step", m.Header)
+			return fmt.Errorf("message %v: the step uses the header twice; headers must be unique", m.Header)
 		}
 		step[m.Header] = true
 		total += len(m.Body)
 	}
 	if total > protocol.MaxStepBytes {
-		return fmt.Errorf("one step sends %d bytes, at most %d are allowed", total, protocol.MaxStepBytes)
+		return fmt.Errorf("the step sends %d bytes; at most %d are allowed", total, protocol.MaxStepBytes)
 	}
 	return nil
 }
@@ -343,10 +343,10 @@ func (s *simulation) checkMessage(n *node, m protocol.Message) error {
 		return fmt.Errorf("message %v: %w", m.Header, err)
 	}
 	if len(m.Body) > protocol.MaxChunkBytes {
-		return fmt.Errorf("message %v: a body of %d bytes, at most %d are allowed", m.Header, len(m.Body), protocol.MaxChunkBytes)
+		return fmt.Errorf("message %v: the body has %d bytes; at most %d are allowed", m.Header, len(m.Body), protocol.MaxChunkBytes)
 	}
 	if _, twice := s.result.Sent[m.Header]; twice {
-		return fmt.Errorf("message %v: its header was used before", m.Header)
+		return fmt.Errorf("message %v: the header was used before; headers must be unique", m.Header)
 	}
 	return nil
 }
@@ -355,15 +355,15 @@ func (s *simulation) checkHeader(n *node, h protocol.Header) error {
 	session := s.config.Session
 	switch {
 	case h.Session != session.ID() || h.Protocol != session.Protocol:
-		return fmt.Errorf("it is of session %v of %q", h.Session, h.Protocol)
+		return fmt.Errorf("the header names session %v of protocol %q, which is not this session", h.Session, h.Protocol)
 	case h.Sender != n.Name:
-		return fmt.Errorf("its sender is not %q", n.Name)
+		return fmt.Errorf("the header's sender is not %q, the node that sends the message", n.Name)
 	case h.Receiver == n.Name || session.Index(h.Receiver) < 0:
-		return fmt.Errorf("its receiver is not another member")
+		return fmt.Errorf("the header's receiver is not another member of the session")
 	case h.Kind == "" || len(h.Kind) > protocol.MaxNameBytes:
-		return fmt.Errorf("its kind has %d bytes, 1 to %d are allowed", len(h.Kind), protocol.MaxNameBytes)
+		return fmt.Errorf("the header's kind has %d bytes; 1 to %d are allowed", len(h.Kind), protocol.MaxNameBytes)
 	case h.Chunk >= h.Chunks:
-		return fmt.Errorf("it is chunk %d of %d", h.Chunk, h.Chunks)
+		return fmt.Errorf("the header's chunk is %d of %d; it must be below the number of chunks", h.Chunk, h.Chunks)
 	}
 	return nil
 }

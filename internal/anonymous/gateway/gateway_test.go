@@ -121,7 +121,7 @@ func TestColumnsOfDevices(t *testing.T) {
 		}
 		limits := secvm.Limits{Cohort: 10, Paper: true}
 		if _, err := device.New(device.Config{Configuration: signed, Credential: credential(0), Store: &memory{}, Limits: limits}, []string{"3", "ball"}, "+1"); err == nil ||
-			!strings.Contains(err.Error(), `feature "ball" is no column of model small`) {
+			!strings.Contains(err.Error(), `feature "ball" is not a column of model small`) {
 			t.Errorf("a word: %v", err)
 		}
 		w.expect(w.run(nil))

@@ -254,7 +254,7 @@ func TestPartiesThatDoNotBegin(t *testing.T) {
 		table          method.Table
 		floor          int
 	}{
-		"a small cohort":           {"", "", "this device demands 100", good, 0},
+		"a small cohort":           {"", "", "this device requires at least 100", good, 0},
 		"too many bins":            {"bins: 12", "bins: 65537", "at most 65536", good, 4},
 		"two hashes":               {"bins: 12", "bins: 12, hashes: 2", "bins can be intersected", good, 4},
 		"a large ball":             {"lambda: 100", "lambda: 0.00001", "large ones switch chosen people", good, 4},
@@ -262,7 +262,7 @@ func TestPartiesThatDoNotBegin(t *testing.T) {
 		"two rows":                 {"", "", "has 2 rows", two, 4},
 		"no label":                 {"", "", "has no labels", bare, 4},
 		"another class":            {"", "", `label "maybe"; the classes are "no" and "yes"`, other, 4},
-		"a column beyond the list": {"bins: 12", "features: columns, bins: 1", `feature "2" is no column`, good, 4},
+		"a column beyond the list": {"bins: 12", "features: columns, bins: 1", `feature "2" is not a column`, good, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := method.Instance{Job: read(t, strings.Replace(enrolledJob, tt.from, tt.to, 1)), Coordinator: "server", Limits: method.Limits{Cohort: tt.floor}}
@@ -335,7 +335,7 @@ func TestTooFewTrainersEndAJob(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	sum[1][0] = 9
-	if err := e.server.close(sum); err == nil || !strings.Contains(err.Error(), "a device has added something else") {
+	if err := e.server.close(sum); err == nil || !strings.Contains(err.Error(), "a device has sent a false summand") {
 		t.Errorf("%v", err)
 	}
 }

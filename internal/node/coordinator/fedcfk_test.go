@@ -252,7 +252,7 @@ func tooFew(t *testing.T) {
 	w.startAll()
 	done := w.over(w.submit(j))
 	if done.Failure == nil || done.Failure.Code != fault.CodeTimedOut || done.Failure.Blamed != person(0) ||
-		!strings.Contains(done.Failure.Message, "shares of 21 clients came, and 22 are needed") {
+		!strings.Contains(done.Failure.Message, "shares of 21 clients arrived, but 22 are needed") {
 		t.Fatalf("%+v", done.Failure)
 	}
 }
