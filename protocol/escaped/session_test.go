@@ -194,9 +194,9 @@ func TestBadInputs(t *testing.T) {
 		{Input{}, "0 rows of 0 features"},
 		{Input{Rows: linalg.New[float64](2, 0)}, "2 rows of 0 features"},
 		{Input{Rows: linalg.Matrix[float64]{Rows: 1 << 10, Cols: 1 << 18}}, "1024 rows of 262144 features; a party brings 1 to 1048576 rows and at most 134217728 values; use protocol okra"},
-		{Input{Rows: good, Labels: []string{"a"}}, "1 labels for 2 rows"},
+		{Input{Rows: good, Labels: []string{"a"}}, "1 labels were given for 2 rows"},
 		{Input{Rows: good, Labels: []string{"a", ""}}, `row 1: label ""`},
-		{Input{Rows: good, Test: []bool{true}}, "1 test flags for 2 rows"},
+		{Input{Rows: good, Test: []bool{true}}, "1 test flags were given for 2 rows"},
 		{Input{Rows: with(math.NaN())}, "row 1, feature 2: NaN"},
 		{Input{Rows: with(-2e6)}, "row 1, feature 2: -2e+06"},
 	} {

@@ -168,8 +168,8 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		kind protocol.Kind
 		want string
 	}{
-		{"the counter again, other rows", f.signed(Request{Rows: Spans(7), Directions: Span{0, 1}}, 1, 1), protocol.KindUnexpected, "is not awaited"},
-		{"a counter left out", f.signed(second, 3, 1), protocol.KindUnexpected, "is not awaited"},
+		{"the counter again, other rows", f.signed(Request{Rows: Spans(7), Directions: Span{0, 1}}, 1, 1), protocol.KindUnexpected, "is not expected"},
+		{"a counter left out", f.signed(second, 3, 1), protocol.KindUnexpected, "is not expected"},
 		{"rows that nobody aligned", f.signed(Request{Rows: Spans(10), Directions: Span{0, 1}}, 2, 1), protocol.KindInconsistent, "of 10 that are aligned"},
 		{"phases that were answered", f.signed(Request{Rows: Spans(0, 2), Directions: Span{1, 1}}, 2, 1), protocol.KindInconsistent, "each is answered once"},
 		{"directions that nobody agreed to", f.signed(Request{Rows: Spans(0), Directions: Span{3, 2}}, 2, 1), protocol.KindInconsistent, "where 0 to 3 were agreed"},
@@ -218,7 +218,7 @@ func TestOneRequestAtATime(t *testing.T) {
 		{Header: withSequence(f.session.Header("bank", "shop1", roundFinish, "Finish"), 1)},
 	} {
 		_, err = p.Step(protocol.Received{Message: m})
-		blamed(t, err, "bank", protocol.KindUnexpected, "is not awaited")
+		blamed(t, err, "bank", protocol.KindUnexpected, "is not expected")
 	}
 }
 

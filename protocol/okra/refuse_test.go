@@ -59,8 +59,8 @@ var general = []forgery{
 	{"other protocol", "", func(m *protocol.Message) { m.Protocol = "scale" }, protocol.KindForeign, `message of protocol "scale"`},
 	{"other receiver", "", func(m *protocol.Message) { m.Receiver = "west" }, protocol.KindForeign, `message for "west"`},
 	{"stranger", "", func(m *protocol.Message) { m.Sender = "mallory" }, protocol.KindForeign, `sender "mallory" is not a member`},
-	{"from oneself", "", func(m *protocol.Message) { m.Sender = m.Receiver }, protocol.KindUnexpected, "is not awaited"},
-	{"other round", "", func(m *protocol.Message) { m.Round++ }, protocol.KindUnexpected, "is not awaited"},
+	{"from oneself", "", func(m *protocol.Message) { m.Sender = m.Receiver }, protocol.KindUnexpected, "is not expected"},
+	{"other round", "", func(m *protocol.Message) { m.Round++ }, protocol.KindUnexpected, "is not expected"},
 	{"other kind", "", func(m *protocol.Message) { m.Kind = "Gossip" }, protocol.KindUnexpected, "Gossip of round"},
 	{"numbered", "", func(m *protocol.Message) { m.Sequence = 1 }, protocol.KindUnexpected, "which is sent once"},
 }
@@ -70,8 +70,8 @@ var specific = []forgery{
 	{"seed extended", kindSeed, extend, protocol.KindMalformed, "okra: seed: 1 bytes too many"},
 	{"seed of no feature", kindSeed, body(seedBody{}.encode()), protocol.KindMalformed, "0 features"},
 	{"seed of too many features", kindSeed, body(seedBody{features: MaxFeatures + 1}.encode()), protocol.KindMalformed, "4194305 features"},
-	{"seed from a party", kindSeed, func(m *protocol.Message) { m.Sender = "east" }, protocol.KindUnexpected, "not awaited from east"},
-	{"seed from the server", kindSeed, func(m *protocol.Message) { m.Sender = "hub" }, protocol.KindUnexpected, "not awaited from hub"},
+	{"seed from a party", kindSeed, func(m *protocol.Message) { m.Sender = "east" }, protocol.KindUnexpected, "not expected from east"},
+	{"seed from the server", kindSeed, func(m *protocol.Message) { m.Sender = "hub" }, protocol.KindUnexpected, "not expected from hub"},
 	{"seed in parts", kindSeed, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
 
 	{"announcement truncated", kindAnnounce, truncate, protocol.KindMalformed, "okra: announcement: the bytes end too early"},
@@ -94,7 +94,7 @@ var specific = []forgery{
 	{"huge", kindRows, number(1.01 * maxEncoded), protocol.KindMalformed, "coordinate 1: 1.01e+19"},
 	{"a chunk too many", kindRows, func(m *protocol.Message) { m.Chunk, m.Chunks = 1, 2 }, protocol.KindInconsistent, "chunk 1 of 2 of Rows; 1 chunks were announced"},
 	{"a chunk beyond", kindRows, func(m *protocol.Message) { m.Chunk = 1 }, protocol.KindInconsistent, "chunk 1 of 1 of Rows"},
-	{"rows from the server", kindRows, func(m *protocol.Message) { m.Sender = "hub" }, protocol.KindUnexpected, "not awaited from hub"},
+	{"rows from the server", kindRows, func(m *protocol.Message) { m.Sender = "hub" }, protocol.KindUnexpected, "not expected from hub"},
 
 	{"labels truncated", kindLabels, truncate, protocol.KindMalformed, "okra: labels: the bytes end too early"},
 	{"labels extended", kindLabels, extend, protocol.KindMalformed, "1 bytes too many"},
@@ -105,10 +105,10 @@ var specific = []forgery{
 	{"receipt truncated", kindReceipt, truncate, protocol.KindMalformed, "okra: receipt: the bytes end too early"},
 	{"receipt for fewer rows", kindReceipt, body(encodeReceipt(1)), protocol.KindInconsistent, "a receipt for 1 rows, although 2 were sent"},
 	{"receipt beyond belief", kindReceipt, body(encodeReceipt(math.MaxInt)), protocol.KindInconsistent, "a receipt for 9223372036854775807 rows"},
-	{"grant from a party", kindGrant, func(m *protocol.Message) { m.Sender = "north" }, protocol.KindUnexpected, "not awaited from north"},
+	{"grant from a party", kindGrant, func(m *protocol.Message) { m.Sender = "north" }, protocol.KindUnexpected, "not expected from north"},
 	{"grant in parts", kindGrant, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
 	{"grant with a body", kindGrant, func(m *protocol.Message) { m.Body = []byte{1} }, protocol.KindMalformed, "grant: 1 bytes too many"},
-	{"receipt from a party", kindReceipt, func(m *protocol.Message) { m.Sender = "north" }, protocol.KindUnexpected, "not awaited from north"},
+	{"receipt from a party", kindReceipt, func(m *protocol.Message) { m.Sender = "north" }, protocol.KindUnexpected, "not expected from north"},
 	{"receipt in parts", kindReceipt, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
 }
 
@@ -258,8 +258,8 @@ func TestConstructorsRefuse(t *testing.T) {
 		want    string
 	}{
 		{"no session", nil, "north", false, "okra: the setup has no session"},
-		{"other protocol", with(func(d *protocol.Descriptor) { d.Protocol = "scale" }, hub, north), "north", false, "okra: the session is of scale version 2, this is okra version 2"},
-		{"other version", with(func(d *protocol.Descriptor) { d.Version = 1 }, hub, north), "hub", true, "okra: the session is of okra version 1, this is okra version 2"},
+		{"other protocol", with(func(d *protocol.Descriptor) { d.Protocol = "scale" }, hub, north), "north", false, "okra: the session runs scale version 2; this machine runs okra version 2"},
+		{"other version", with(func(d *protocol.Descriptor) { d.Version = 1 }, hub, north), "hub", true, "okra: the session runs okra version 1; this machine runs okra version 2"},
 		{"other parameters", other, "hub", true, "okra: the parameters differ from the session's descriptor"},
 		{"no server", newSession(t, p, north, south), "north", false, "okra: a session has one server, not 0"},
 		{"two servers", newSession(t, p, hub, protocol.Member{Name: "hub2", Role: protocol.RoleServer}, north), "hub", true, "okra: a session has one server, not 2"},
@@ -297,13 +297,13 @@ func TestBadInputs(t *testing.T) {
 	}{
 		{Input{}, "okra: 0 rows; a party brings 1 to 67108864"},
 		{Input{Rows: linalg.New[float64](2, 0)}, "okra: rows of 0 features; 1 to 4194304 are possible"},
-		{Input{Rows: good, Labels: []string{"a"}}, "okra: 1 labels for 2 rows"},
-		{Input{Rows: good, Labels: []string{"a", ""}}, `okra: row 1: label ""; a label has 1 to 64 bytes`},
-		{Input{Rows: good, Labels: []string{strings.Repeat("a", 65), "b"}}, `okra: row 0: label "` + strings.Repeat("a", 65) + `"; a label has 1 to 64 bytes`},
-		{Input{Rows: good, Test: []bool{true}}, "okra: 1 test flags for 2 rows"},
-		{Input{Rows: with(math.NaN())}, "okra: row 1, feature 2: NaN; fill in missing values and scale the features first"},
-		{Input{Rows: with(math.Inf(1))}, "okra: row 1, feature 2: +Inf; fill in missing values and scale the features first"},
-		{Input{Rows: with(-2e15)}, "okra: row 1, feature 2: -2e+15; fill in missing values and scale the features first"},
+		{Input{Rows: good, Labels: []string{"a"}}, "okra: 1 labels were given for 2 rows"},
+		{Input{Rows: good, Labels: []string{"a", ""}}, `okra: row 1: label "" has a wrong length; use 1 to 64 bytes`},
+		{Input{Rows: good, Labels: []string{strings.Repeat("a", 65), "b"}}, `okra: row 0: label "` + strings.Repeat("a", 65) + `" has a wrong length; use 1 to 64 bytes`},
+		{Input{Rows: good, Test: []bool{true}}, "okra: 1 test flags were given for 2 rows"},
+		{Input{Rows: with(math.NaN())}, "okra: row 1, feature 2: NaN is not finite or too large; fill in missing values and scale the features first"},
+		{Input{Rows: with(math.Inf(1))}, "okra: row 1, feature 2: +Inf is not finite or too large; fill in missing values and scale the features first"},
+		{Input{Rows: with(-2e15)}, "okra: row 1, feature 2: -2e+15 is not finite or too large; fill in missing values and scale the features first"},
 	} {
 		p := mustParams(t, Spec{})
 		_, err := NewParty(protocol.Setup{Session: newSession(t, p, hospitals...), Self: "north"}, p, c.in)
