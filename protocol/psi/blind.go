@@ -133,7 +133,7 @@ func (p *Party) takeBlinded(m protocol.Message) (protocol.Effects, error) {
 // other's elements and returns them in the order of their arrival, so that the owner can match
 // them with its rows. Each party then holds the tokens of both sets.
 
-// pair is the exchange of sets between two parties.
+// pair exchanges the sets of two parties.
 type pair struct {
 	party  *Party
 	other  int   // index of the other party
