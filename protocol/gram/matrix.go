@@ -177,7 +177,7 @@ func newParams(holders []Holder, training, heldOut int) (Params, error) {
 // and omitted.
 func NewCrossParams(holders []Holder, model, added int) (Params, error) {
 	if added < 1 || model > MaxRows || added > MaxProducts/max(1, model) {
-		return Params{}, fmt.Errorf("gram: there are %d new rows and %d model rows, which have %d products; 1 to %d are allowed; send fewer rows at a time", added, model, added*model, MaxProducts)
+		return Params{}, fmt.Errorf("gram: there are %d new rows and %d model rows, which have %d products; 1 to %d are allowed; ask about fewer rows at a time", added, model, added*model, MaxProducts)
 	}
 	p, err := newParams(holders, model, added)
 	p.first = groupCross
