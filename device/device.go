@@ -16,57 +16,57 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Config describes the job in which a device takes part, and the device's own settings.
+// Config describes the job in which a device takes part, and holds the device's own settings.
 type Config struct {
 	// Configuration is the gateway's signed configuration. The device takes part only if
 	// relay and issuer have countersigned it.
 	Configuration []byte
-	Relay, Issuer string // addresses
-	// RelayKey and IssuerKey verify the statements of relay and issuer. Get them from relay
-	// and issuer, or from somebody whom the device trusts, but not from the gateway. They
-	// are not needed with Limits.Paper.
+	Relay, Issuer string // addresses of the relay and the issuer
+	// RelayKey and IssuerKey are the public keys that verify statements of the relay and the
+	// issuer. Get them from relay and issuer, or from somebody whom the device trusts, but not
+	// from the gateway. They are not needed with Limits.Paper.
 	RelayKey, IssuerKey ed25519.PublicKey
-	Credential          ed25519.PrivateKey // the key by which the issuer knows the device
+	Credential          ed25519.PrivateKey // private key by which the device identifies itself to the issuer
 	Store               Store
-	Limits              secvm.Limits // zeros: as in [secvm.DefaultLimits]
-	// Early is the number of iterations whose tokens are fetched before the first window; 0
-	// means 1.
+	Limits              secvm.Limits // zero fields have the values of [secvm.DefaultLimits]
+	// Early is the number of iterations whose tokens the device fetches before the first
+	// window. 0 means 1.
 	Early int
-	HTTP  *http.Client // nil: [ohttp.Dial] without a proxy
-	// Seeds are the device's secrets, for tests that compare it with a simulated device;
-	// nil: drawn.
+	HTTP  *http.Client // client for all requests; nil means [ohttp.Dial] without a proxy
+	// Seeds holds the device's secrets for tests that compare it with a simulated device. If it
+	// is nil, the device draws them.
 	Seeds *secvm.Seeds
-	// Report is called with the outcome of each window; it may be nil.
+	// Report is called with the outcome of each window. It may be nil.
 	Report func(Report)
 }
 
-// Report is the outcome of a window.
+// Report describes how a device answered one window.
 type Report struct {
 	Iteration    uint32
-	TooFew       bool // not answered, because too few devices were ready
-	Acknowledged int  // number of packages
+	TooFew       bool // the device sent no answer, because too few devices were ready
+	Acknowledged int  // number of packages that the gateway acknowledged
 	Refused      int  // number of packages that the gateway will not count
 	Lost         int  // number of packages that were not acknowledged in time
 }
 
-// Device takes part in one job with one record.
+// Device takes part in one SecVM job with one record.
 type Device struct {
 	Config
 	job  *secvm.Configuration
 	self *secvm.Device
 
-	mu     sync.Mutex // of the fields below
+	mu     sync.Mutex // guards the fields below
 	state  *state
 	random *prg.Stream
 }
 
-// requestTime bounds one request.
+// requestTime limits the duration of one HTTP request.
 const requestTime = 30 * time.Second
 
-// New checks the job against the device's limits, and makes the device's record of the
-// names of its features and its label. In a job without hashing, the names are the numbers,
-// from 1, of columns in a list that all devices have. Values that are drawn once are in the
-// store.
+// New returns a device whose record has the given features and label. It returns an error if
+// the job exceeds the device's limits. In a job without hashing, the names of features are the
+// numbers, from 1, of columns in a list that all devices have. The store keeps the values that
+// a device draws once.
 func New(c Config, features []string, label string) (*Device, error) {
 	job, err := secvm.DecodeConfiguration(c.Configuration)
 	if err != nil {
@@ -96,8 +96,8 @@ func New(c Config, features []string, label string) (*Device, error) {
 	return d, d.enrol(features, label)
 }
 
-// checkWitnesses refuses jobs in which only the gateway states who takes part and what the
-// announcements are.
+// checkWitnesses returns an error if no relay and issuer can confirm who takes part and what
+// the gateway announces.
 func (c Config) checkWitnesses(job *secvm.Configuration) error {
 	switch {
 	case c.Limits.Paper:
@@ -112,7 +112,8 @@ func (c Config) checkWitnesses(job *secvm.Configuration) error {
 	return nil
 }
 
-// enrol makes the record, and draws the values that are drawn once.
+// enrol builds the device's record. It loads the values that a device draws once, or draws and
+// saves them.
 func (d *Device) enrol(features []string, label string) error {
 	p := d.job.Params
 	if err := p.CheckNames(features); err != nil {
@@ -153,7 +154,7 @@ func (d *Device) enrol(features []string, label string) error {
 	return nil
 }
 
-// newState draws the values that are drawn once.
+// newState draws the values that a device draws only once per job.
 func newState(c *secvm.Configuration, s *secvm.Seeds, whole secvm.Vector) *state {
 	return &state{
 		role: s.Cast(c.Testers), vector: whole.Sample(c.Params.Room(), s.Random()),
@@ -178,7 +179,7 @@ func drawSeeds() (*secvm.Seeds, error) {
 	return s, nil
 }
 
-// Prepare fetches the first tokens, which needs only the issuer. Run also does so.
+// Prepare fetches the first tokens from the issuer. Run also does so.
 func (d *Device) Prepare(ctx context.Context) error {
 	for i := range min(max(d.Early, 1), d.job.Iterations+1) {
 		if err := d.fetch(ctx, uint32(i)); err != nil && !errors.Is(err, errSpent) {
@@ -188,7 +189,7 @@ func (d *Device) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// Run takes part until the last window is over.
+// Run takes part in the job until the last window is over.
 func (d *Device) Run(ctx context.Context) error {
 	if err := d.Prepare(ctx); err != nil {
 		return err
@@ -204,15 +205,15 @@ func (d *Device) Run(ctx context.Context) error {
 		if int(link.Iteration) == d.job.Iterations && d.answered(link.Iteration) {
 			return nil
 		}
-		// Devices that ask at different times send the same request.
+		// All devices send the same request, each after its own random delay.
 		if err := d.sleepUntil(ctx, d.ends(link).Add(d.grace()+d.draw(d.pause()/2))); err != nil {
 			return err
 		}
 	}
 }
 
-// patience returns the time for which a device keeps asking a gateway or an issuer that is
-// unreachable or busy: at the start all devices request their first tokens.
+// patience returns how long a device repeats a request to a server that is unreachable or busy.
+// It is long, because at the start all devices request their first tokens.
 func (d *Device) patience() time.Duration {
 	return max(3*(d.length()+d.grace()+d.pause()), 10*time.Minute)
 }
@@ -221,10 +222,10 @@ func (d *Device) length() time.Duration { return time.Duration(d.job.Window) * t
 func (d *Device) grace() time.Duration  { return time.Duration(d.job.Grace) * time.Millisecond }
 func (d *Device) pause() time.Duration  { return time.Duration(d.job.Pause) * time.Millisecond }
 
-// ends returns the end of the window: after it no package is sent for the first time.
+// ends returns the end of a window. Afterwards the device sends no package for the first time.
 func (d *Device) ends(l secvm.Link) time.Time { return time.UnixMilli(l.Opens).Add(d.length()) }
 
-// draw returns a time below most, uniformly.
+// draw returns a uniformly random duration below most.
 func (d *Device) draw(most time.Duration) time.Duration {
 	if most <= 0 {
 		return 0
@@ -234,7 +235,7 @@ func (d *Device) draw(most time.Duration) time.Duration {
 	return time.Duration(d.random.Uint64n(uint64(most)))
 }
 
-// again waits before another try: about a fortieth of a window.
+// again waits before a request is repeated, for about a fortieth of a window.
 func (d *Device) again(ctx context.Context) error {
 	mean := min(max(d.length()/40, 20*time.Millisecond), 5*time.Second)
 	return d.sleepUntil(ctx, time.Now().Add(mean/2+d.draw(mean)))

@@ -1,7 +1,6 @@
-// Package device implements one person's side of a SecVM job. A program that holds
-// one labelled record embeds it, and takes part in training a linear support vector
-// machine; the server does not learn whose record it uses. The package compiles to
-// WebAssembly.
+// Package device implements one person's side of a SecVM job. A program that holds one labelled
+// record embeds the package to take part in training a linear support vector machine. The
+// server does not learn whose record it uses. The package compiles to WebAssembly.
 //
 //	d, err := device.New(device.Config{
 //		Configuration: signed,

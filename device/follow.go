@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// follow requests the history until it has a new window that both witnesses have
-// countersigned.
+// follow requests the gateway's history until it contains a new window that relay and issuer
+// have countersigned.
 func (d *Device) follow(ctx context.Context) (secvm.Link, secvm.Weights, error) {
 	for {
 		a, weights, err := d.announcement(ctx)
@@ -36,7 +36,7 @@ func (d *Device) follow(ctx context.Context) (secvm.Link, secvm.Weights, error) 
 	}
 }
 
-// announcement requests the gateway's announcement from the relay.
+// announcement fetches the gateway's announcement from the relay.
 func (d *Device) announcement(ctx context.Context) (secvm.Announcement, secvm.Weights, error) {
 	var w secvm.Weights
 	b, err := d.get(ctx, d.Relay, secvm.AnnouncementPath, secvm.AnnouncementLimit(d.job.Params))
@@ -50,8 +50,8 @@ func (d *Device) announcement(ctx context.Context) (secvm.Announcement, secvm.We
 	return a, w, err
 }
 
-// confirm extends the device's memory of the history if it is new, in order, and
-// countersigned.
+// confirm appends a new part of the history to the device's state. It requires that the part is
+// in order and countersigned.
 func (d *Device) confirm(ctx context.Context, c secvm.Chain, w secvm.Weights) (secvm.Link, error) {
 	d.mu.Lock()
 	next := d.state.follower
@@ -69,8 +69,8 @@ func (d *Device) confirm(ctx context.Context, c secvm.Chain, w secvm.Weights) (s
 	return link, d.saveLocked()
 }
 
-// witnesses asks both witnesses directly about a history. It returns the smaller of their
-// numbers of ready devices. With Limits.Paper there are no witnesses to ask.
+// witnesses asks relay and issuer whether they confirm a history. It returns the smaller of
+// their numbers of ready devices. With Limits.Paper there are no witnesses to ask.
 func (d *Device) witnesses(ctx context.Context, head [32]byte, links int) (devices int, err error) {
 	if d.Limits.Paper {
 		return 0, nil
@@ -88,7 +88,7 @@ func (d *Device) witnesses(ctx context.Context, head [32]byte, links int) (devic
 			err = s.Names(d.job.Hash(), head, links)
 		}
 		if err != nil {
-			return 0, fmt.Errorf("device: the statement of the %s: %w", w.name, err)
+			return 0, fmt.Errorf("device: cannot use the statement of the %s: %w", w.name, err)
 		}
 		if i == 0 || int(s.Devices) < devices {
 			devices = int(s.Devices)
@@ -97,7 +97,7 @@ func (d *Device) witnesses(ctx context.Context, head [32]byte, links int) (devic
 	return devices, nil
 }
 
-// get requests public data from a server until it answers.
+// get repeats a request for public data until the server answers.
 func (d *Device) get(ctx context.Context, address, path string, most int) ([]byte, error) {
 	u, err := url.JoinPath(address, path)
 	if err != nil {

@@ -24,14 +24,14 @@ const (
 	refused
 )
 
-// window answers one window, unless the device has answered its iteration or the window is
-// over, and fetches the tokens for the next one meanwhile.
+// window answers one window, and meanwhile fetches the tokens for the next iteration. It does
+// nothing if the window is over or the device has answered its iteration.
 func (d *Device) window(ctx context.Context, link secvm.Link, weights secvm.Weights) error {
 	ends := d.ends(link)
 	if d.answered(link.Iteration) || !time.Now().Before(ends) {
 		return nil
 	}
-	if err := d.fetch(ctx, link.Iteration); err != nil && !errors.Is(err, errSpent) { // done already, if all went well
+	if err := d.fetch(ctx, link.Iteration); err != nil && !errors.Is(err, errSpent) { // normally Run or an earlier window has fetched the tokens
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -51,11 +51,11 @@ func (d *Device) window(ctx context.Context, link secvm.Link, weights secvm.Weig
 	return nil
 }
 
-// answer answers a window when enough devices are ready.
+// answer sends the device's packages for a window if enough devices are ready.
 func (d *Device) answer(ctx context.Context, link secvm.Link, weights secvm.Weights) (Report, error) {
 	key, err := ohttp.ParseKeyConfig(link.Key[:])
 	if err != nil {
-		return Report{}, fmt.Errorf("device: the window's key: %w", err)
+		return Report{}, fmt.Errorf("device: cannot read the key of the window: %w", err)
 	}
 	enough, err := d.gather(ctx, link)
 	if err != nil || !enough {
@@ -69,8 +69,8 @@ func (d *Device) answer(ctx context.Context, link secvm.Link, weights secvm.Weig
 	return d.sendAll(ctx, link, gateway, packages, tokens), nil
 }
 
-// commit makes the answer to a window and takes its tokens, once: whatever happens
-// afterwards, the device does not answer again. Without tokens it has no answer.
+// commit computes the answer to a window and takes its tokens. Whatever happens afterwards, the
+// device does not answer the window again. Without tokens it has no answer.
 func (d *Device) commit(iteration uint32, weights secvm.Weights) ([]secvm.Package, [][]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -79,11 +79,11 @@ func (d *Device) commit(iteration uint32, weights secvm.Weights) ([]secvm.Packag
 		return nil, nil, fmt.Errorf("device: %w", err)
 	}
 	tokens := d.state.take(iteration)
-	n := min(len(tokens), len(packages)) // the last token was for the relay
+	n := min(len(tokens), len(packages)) // the device has shown the last token to the relay
 	return packages[:n], tokens[:n], d.saveLocked()
 }
 
-// fetchNext fetches the tokens for the next iteration at a random time of the window, which
+// fetchNext fetches the tokens for the next iteration at a random time of the window. The time
 // reveals nothing.
 func (d *Device) fetchNext(ctx context.Context, link secvm.Link) error {
 	if int(link.Iteration) == d.job.Iterations {
@@ -96,7 +96,7 @@ func (d *Device) fetchNext(ctx context.Context, link secvm.Link) error {
 	return d.fetch(ctx, link.Iteration+1)
 }
 
-// sendAll sends every package at its own time.
+// sendAll sends each package at its own random time within the window.
 func (d *Device) sendAll(ctx context.Context, link secvm.Link, gateway *ohttp.Client, packages []secvm.Package, tokens [][]byte) Report {
 	begins := time.UnixMilli(link.Opens)
 	if now := time.Now(); now.After(begins) {
@@ -107,7 +107,7 @@ func (d *Device) sendAll(ctx context.Context, link secvm.Link, gateway *ohttp.Cl
 	for i := range times {
 		times[i] = begins.Add(d.draw(left))
 	}
-	slices.SortFunc(times, time.Time.Compare) // the packages are in random order
+	slices.SortFunc(times, time.Time.Compare) // sorting is harmless, because the packages are in random order
 	ctx, cancel := context.WithDeadline(ctx, d.ends(link).Add(d.grace()))
 	defer cancel()
 	fates := make([]fate, len(packages))
@@ -126,7 +126,7 @@ func (d *Device) sendAll(ctx context.Context, link secvm.Link, gateway *ohttp.Cl
 	return r
 }
 
-// send sends a package until its fate is known.
+// send repeats a package until the gateway acknowledges or refuses it, or the time is over.
 func (d *Device) send(ctx context.Context, gateway *ohttp.Client, s secvm.Spent) fate {
 	q := &bhttp.Request{Method: http.MethodPost, Scheme: "https", Authority: "gateway", Path: secvm.PackagePath, Content: s.Encode()}
 	for {
@@ -145,28 +145,28 @@ func (d *Device) send(ctx context.Context, gateway *ohttp.Client, s secvm.Spent)
 	}
 }
 
-// gather shows the relay that this device has its tokens for a window, and waits until
-// issuer and relay both know as many ready devices as the job's cohort: a device sends
-// nothing if it is alone or with few. It reports whether enough were ready before the end
-// of the window.
+// gather shows the relay that this device has its tokens for a window. Then it waits until
+// issuer and relay both know as many ready devices as the job's cohort, so that the device
+// never sends alone or with few others. It reports whether enough were ready before the end of
+// the window.
 func (d *Device) gather(ctx context.Context, link secvm.Link) (bool, error) {
 	if d.Limits.Paper {
 		return true, nil
 	}
 	presence, links := d.presence(link.Iteration)
-	if presence == nil { // the issuer has none left for this device, which skips the iteration
+	if presence == nil { // the device has no token for the relay and skips the iteration
 		return true, nil
 	}
 	open, cancel := context.WithDeadline(ctx, d.ends(link))
 	defer cancel()
 	enough, err := d.waitForOthers(open, link, links, presence)
-	if open.Err() != nil && ctx.Err() == nil { // the window is over
+	if open.Err() != nil && ctx.Err() == nil { // the window ended before enough devices were ready
 		return false, nil
 	}
 	return enough, err
 }
 
-// waitForOthers asks both witnesses until they know enough devices.
+// waitForOthers asks relay and issuer repeatedly until both know enough ready devices.
 func (d *Device) waitForOthers(ctx context.Context, link secvm.Link, links int, presence []byte) (bool, error) {
 	cohort := d.job.Params.Spec().Cohort
 	last := time.UnixMilli(link.Opens).Add(-d.draw(d.pause() / 4))
@@ -174,12 +174,12 @@ func (d *Device) waitForOthers(ctx context.Context, link secvm.Link, links int, 
 		if err := d.appear(ctx, presence); err != nil {
 			return false, err
 		}
-		if err := d.sleepUntil(ctx, last); err != nil { // when most are ready
+		if err := d.sleepUntil(ctx, last); err != nil { // most devices are ready by then
 			return false, err
 		}
 		n, err := d.witnesses(ctx, link.Hash(), links)
 		switch {
-		case errors.Is(err, secvm.ErrBehind): // another window has been announced
+		case errors.Is(err, secvm.ErrBehind): // the gateway has announced another window
 			return false, nil
 		case err != nil:
 			return false, err
@@ -192,7 +192,7 @@ func (d *Device) waitForOthers(ctx context.Context, link secvm.Link, links int, 
 	}
 }
 
-// presence returns the token for the relay, and the length of the history.
+// presence returns the token that the device shows to the relay, and the length of the history.
 func (d *Device) presence(iteration uint32) (token []byte, links int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -203,8 +203,8 @@ func (d *Device) presence(iteration uint32) (token []byte, links int) {
 	return token, d.state.follower.Seen
 }
 
-// appear shows the relay a token. If the relay is unreachable, appear returns without an error,
-// because the device tries again later.
+// appear sends the relay a token, which shows that a device is ready. If the relay is
+// unreachable, appear returns without an error, because the device tries again later.
 func (d *Device) appear(ctx context.Context, token []byte) error {
 	u, err := url.JoinPath(d.Relay, secvm.PresencePath)
 	if err != nil {
@@ -215,10 +215,10 @@ func (d *Device) appear(ctx context.Context, token []byte) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err == nil && status == http.StatusForbidden:
-		return errors.New("device: the relay refuses this device's token; check that issuer and relay belong to this job")
+		return errors.New("device: the relay refused this device's token; check that issuer and relay belong to this job")
 	}
 	return nil
 }
 
-// maxRefusal bounds an answer without content.
+// maxRefusal is the largest number of bytes read of an answer that should have no content.
 const maxRefusal = 1 << 10

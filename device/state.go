@@ -10,19 +10,20 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Store keeps the device's state: its random draws, the history, the windows that it has
-// answered, and its tokens. The state is secret, and a device must not lose it.
+// Store saves the device's state on disk or elsewhere. The state contains random draws, the
+// history, the last answered window and tokens. The state is secret, and a device must not lose
+// it.
 type Store interface {
-	Load() ([]byte, error)   // the state that was saved last; nil if there is none
-	Save(state []byte) error // returns when it is durable
+	Load() ([]byte, error)   // returns the state that was saved last, or nil if there is none
+	Save(state []byte) error // returns when the state is durable
 }
 
 // state is the content of the store.
 type state struct {
 	role     secvm.Role
-	vector   secvm.Vector // as sampled
+	vector   secvm.Vector // the sample of the record that the device uses
 	follower secvm.Follower
-	answered int64 // last iteration that was answered; -1: none
+	answered int64 // last iteration that the device has answered; -1 for none
 	tokens   map[uint32][][]byte
 }
 
@@ -33,7 +34,7 @@ const (
 	maxToken   = 1 << 10
 )
 
-// take marks an iteration as answered and returns its tokens.
+// take marks an iteration as answered, and removes and returns its tokens.
 func (s *state) take(iteration uint32) [][]byte {
 	s.answered = int64(iteration)
 	tokens := s.tokens[iteration]
@@ -65,7 +66,7 @@ func (s *state) encode() []byte {
 	return w.Bytes()
 }
 
-// decodeState reads what encode writes.
+// decodeState decodes a state that encode has returned.
 func decodeState(c *secvm.Configuration, b []byte) (*state, error) {
 	r := wire.NewReader(b)
 	if magic := r.String(64); r.Err() == nil && magic != stateMagic {

@@ -15,14 +15,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// fetch fetches the tokens for an iteration, unless the device has or has spent them.
+// fetch gets the tokens for an iteration from the issuer, unless the device has got them
+// already.
 func (d *Device) fetch(ctx context.Context, iteration uint32) error {
 	if d.has(iteration) {
 		return nil
 	}
 	c, err := privacypass.NewClient(privacypass.Type(d.job.TokenType), d.job.TokenKeys[iteration])
 	if err != nil {
-		return fmt.Errorf("device: the issuer's key: %w", err)
+		return fmt.Errorf("device: cannot use the key of the issuer: %w", err)
 	}
 	challenge := d.job.PackageToken(iteration)
 	q := secvm.TokenRequest{Device: d.Credential.Public().(ed25519.PublicKey), Iteration: iteration}
@@ -45,12 +46,12 @@ func (d *Device) fetch(ctx context.Context, iteration uint32) error {
 	return d.keep(iteration, pending, answer)
 }
 
-// errSpent is returned if the issuer has already answered another request of this device for
-// the iteration. The tokens of that request are lost, so the device skips the iteration.
+// errSpent reports that the issuer has already answered another request of this device for the
+// iteration. The tokens of that request are lost, so the device skips the iteration.
 var errSpent = errors.New("device: the issuer has already given this device its tokens for the iteration")
 
-// ask sends a request for tokens until it is answered. The issuer answers the same request
-// any number of times.
+// ask repeats a request for tokens until the issuer answers. The issuer answers the same
+// request any number of times.
 func (d *Device) ask(ctx context.Context, q secvm.TokenRequest) ([]byte, error) {
 	deadline := time.Now().Add(d.patience())
 	signer := request.Signer{Purpose: secvm.TokenPurpose, Of: d.job.TokenKeys[q.Iteration]}
@@ -68,7 +69,7 @@ func (d *Device) ask(ctx context.Context, q secvm.TokenRequest) ([]byte, error) 
 		case status == http.StatusConflict:
 			return nil, errSpent
 		case status >= 400 && status < 500 && status != http.StatusRequestTimeout:
-			return nil, fmt.Errorf("device: the issuer refuses to give this device tokens: status %d, %s", status, http.StatusText(status))
+			return nil, fmt.Errorf("device: the issuer refused to give this device tokens: status %d, %s", status, http.StatusText(status))
 		case time.Now().After(deadline):
 			return nil, fmt.Errorf("device: the issuer %s does not answer: status %d, %w", d.Issuer, status, err)
 		}
@@ -78,10 +79,10 @@ func (d *Device) ask(ctx context.Context, q secvm.TokenRequest) ([]byte, error) 
 	}
 }
 
-// maxAnswer bounds an issuer's answer in bytes.
+// maxAnswer is the largest number of bytes of an issuer's answer.
 const maxAnswer = 8 << 20
 
-// exchange sends a request to issuer or relay. The answer has at most most bytes.
+// exchange sends a request to the issuer or the relay. The answer has at most most bytes.
 func (d *Device) exchange(ctx context.Context, method, address string, body []byte, most int) (answer []byte, status int, err error) {
 	q, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
@@ -94,7 +95,7 @@ func (d *Device) exchange(ctx context.Context, method, address string, body []by
 	return d.do(q, most)
 }
 
-// do makes one request. The answer has at most most bytes.
+// do sends one HTTP request and reads the answer, which has at most most bytes.
 func (d *Device) do(q *http.Request, most int) (answer []byte, status int, err error) {
 	r, err := d.HTTP.Do(q)
 	if err != nil {
@@ -105,7 +106,7 @@ func (d *Device) do(q *http.Request, most int) (answer []byte, status int, err e
 	return answer, r.StatusCode, err
 }
 
-// keep makes tokens from an issuer's answer, and saves them.
+// keep computes tokens from an issuer's answer and saves them.
 func (d *Device) keep(iteration uint32, pending []*privacypass.Pending, answer []byte) error {
 	if len(answer)%len(pending) != 0 {
 		return fmt.Errorf("device: the issuer's answer has %d bytes, which cannot be divided among %d tokens", len(answer), len(pending))

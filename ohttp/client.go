@@ -13,19 +13,19 @@ import (
 	"github.com/mercer-fl/mercer/ohttp/bhttp"
 )
 
-// Client sends requests to a gateway through a relay.
+// Client seals requests and sends them to a gateway through a relay.
 type Client struct {
-	Relay  string // address of the relay
+	Relay  string // URL of the relay
 	Config KeyConfig
-	// Size is the number of bytes to which requests are padded before they are sealed;
-	// larger requests are refused. 0: no padding.
+	// Size is the number of bytes to which requests are padded before they are sealed. Larger
+	// requests are refused. 0 means no padding.
 	Size int
-	HTTP *http.Client // to the relay; nil for one that follows no redirects
+	HTTP *http.Client // client for requests to the relay; nil for a client that follows no redirects
 }
 
-// Do sends a request and returns the answer. An error that wraps a [StatusError] came from
-// the relay, or from a gateway that could not open the request; all other answers are the
-// service's.
+// Do sends a request through the relay and returns the service's answer. An error that wraps a
+// [StatusError] came from the relay, or from a gateway that could not open the request; all
+// other answers are the service's.
 func (c *Client) Do(ctx context.Context, q *bhttp.Request) (*bhttp.Response, error) {
 	message, err := c.encode(q)
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *Client) Do(ctx context.Context, q *bhttp.Request) (*bhttp.Response, err
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Relay, bytes.NewReader(sealed))
 	if err != nil {
-		return nil, fmt.Errorf("ohttp: relay: %w", err)
+		return nil, fmt.Errorf("ohttp: cannot create a request to the relay: %w", err)
 	}
 	r.Header = http.Header{"Content-Type": {RequestType}, "User-Agent": {""}}
 	client := c.HTTP
@@ -62,10 +62,11 @@ func (c *Client) encode(q *bhttp.Request) ([]byte, error) {
 	return q.EncodeTo(c.Size)
 }
 
-// Dial returns an HTTP client that follows no redirects and keeps no connection that would
-// link two requests. With a proxy such as socks5h://127.0.0.1:9050 it connects through the
-// proxy, for instance Tor. Certificates must be signed by one of roots; nil: by one of the
-// system's authorities. It does not resume TLS sessions, which would link connections.
+// Dial returns an HTTP client that follows no redirects. It uses a new connection for each
+// request, because a shared one would link requests. With a proxy such as
+// socks5h://127.0.0.1:9050 it connects through the proxy, for instance Tor. Certificates must
+// be signed by one of roots; nil: by one of the system's authorities. It does not resume TLS
+// sessions, which would link connections.
 func Dial(proxy string, roots *x509.CertPool, timeout time.Duration) (*http.Client, error) {
 	t := &http.Transport{
 		DisableKeepAlives: true, DisableCompression: true,

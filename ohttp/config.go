@@ -7,14 +7,14 @@ import (
 	"fmt"
 )
 
-// Media types of section 9.
+// These are the media types of RFC 9458, section 9.
 const (
 	KeysType     = "application/ohttp-keys"
 	RequestType  = "message/ohttp-req"
 	ResponseType = "message/ohttp-res"
 )
 
-// Identifiers of RFC 9180, section 7.
+// These are identifiers of algorithms in RFC 9180, section 7.
 const (
 	x25519     uint16 = 0x0020
 	hkdfSHA256 uint16 = 0x0001
@@ -22,10 +22,10 @@ const (
 	aes256GCM  uint16 = 0x0002
 )
 
-// x25519Size is the size of a public key, and of a sender's encapsulated key.
+// x25519Size is the number of bytes of a public key and of an encapsulated key.
 const x25519Size = 32
 
-// Suite is a key derivation function and a cipher.
+// Suite is a pair of a key derivation function and a cipher.
 type Suite struct{ KDF, AEAD uint16 }
 
 // supported reports whether this package implements the suite.
@@ -33,7 +33,7 @@ func (s Suite) supported() bool {
 	return s.KDF == hkdfSHA256 && (s.AEAD == aes128GCM || s.AEAD == aes256GCM)
 }
 
-// keySize is Nk of the cipher in bytes.
+// keySize returns the number of bytes of the cipher's key (Nk in RFC 9180).
 func (s Suite) keySize() int {
 	if s.AEAD == aes256GCM {
 		return 32
@@ -41,7 +41,7 @@ func (s Suite) keySize() int {
 	return 16
 }
 
-// hpke returns the suite in the standard library's types.
+// hpke returns the suite as types of package crypto/hpke.
 func (s Suite) hpke() (hpke.KDF, hpke.AEAD, error) {
 	if !s.supported() {
 		return nil, nil, fmt.Errorf("ohttp: KDF %#04x with AEAD %#04x is not supported; use HKDF-SHA256 with AES-128-GCM or AES-256-GCM", s.KDF, s.AEAD)
@@ -52,14 +52,14 @@ func (s Suite) hpke() (hpke.KDF, hpke.AEAD, error) {
 	return hpke.HKDFSHA256(), hpke.AES128GCM(), nil
 }
 
-// KeyConfig is a gateway's public key with its cipher suites: section 3.
+// KeyConfig holds a gateway's public key and its cipher suites (RFC 9458, section 3).
 type KeyConfig struct {
 	ID     byte
 	Suites []Suite
 	public hpke.PublicKey
 }
 
-// Encode returns the configuration as section 3.1 writes it.
+// Encode returns the configuration in the encoding of RFC 9458, section 3.1.
 func (c KeyConfig) Encode() []byte {
 	b := binary.BigEndian.AppendUint16([]byte{c.ID}, x25519)
 	b = append(b, c.public.Bytes()...)
@@ -71,8 +71,8 @@ func (c KeyConfig) Encode() []byte {
 	return b
 }
 
-// EncodeKeys returns a list of configurations in format [KeysType], the preferred one
-// first.
+// EncodeKeys encodes a list of configurations in format [KeysType]. The preferred configuration
+// is first.
 func EncodeKeys(configs ...KeyConfig) []byte {
 	var b []byte
 	for _, c := range configs {
@@ -82,8 +82,8 @@ func EncodeKeys(configs ...KeyConfig) []byte {
 	return b
 }
 
-// ParseKeys parses a list of configurations. It leaves out configurations with a key
-// encapsulation that this package does not have.
+// ParseKeys decodes a list of configurations. It omits configurations whose key encapsulation
+// this package does not support.
 func ParseKeys(b []byte) ([]KeyConfig, error) {
 	var configs []KeyConfig
 	for len(b) > 0 {
@@ -102,14 +102,14 @@ func ParseKeys(b []byte) ([]KeyConfig, error) {
 		configs = append(configs, c)
 	}
 	if configs == nil {
-		return nil, errors.New("ohttp: the list of keys must have one for X25519, but has none")
+		return nil, errors.New("ohttp: the list of keys has no key for X25519; one is required")
 	}
 	return configs, nil
 }
 
 var errConfig = errors.New("ohttp: the key configuration ends early or is too long")
 
-// ParseKeyConfig reads one configuration.
+// ParseKeyConfig decodes one configuration.
 func ParseKeyConfig(b []byte) (KeyConfig, error) {
 	const head = 3 + x25519Size + 2
 	if len(b) < 3 {
@@ -148,13 +148,13 @@ func publicKey(b []byte) (hpke.PublicKey, error) {
 	return k, nil
 }
 
-// Key is a gateway's secret key.
+// Key is a gateway's secret key, which opens requests.
 type Key struct {
 	id      byte
 	private hpke.PrivateKey
 }
 
-// NewKey derives the key from a secret seed of 32 bytes or more. The id distinguishes it
+// NewKey derives a key from a secret seed of 32 bytes or more. The id distinguishes the key
 // from the gateway's other keys.
 func NewKey(id byte, seed []byte) (*Key, error) {
 	if len(seed) < 32 {
@@ -171,7 +171,7 @@ func NewKey(id byte, seed []byte) (*Key, error) {
 	return &Key{id, private}, nil
 }
 
-// Config returns the configuration for clients.
+// Config returns the public configuration that clients need.
 func (k *Key) Config() KeyConfig {
 	return KeyConfig{ID: k.id, public: k.private.PublicKey(), Suites: []Suite{{hkdfSHA256, aes128GCM}, {hkdfSHA256, aes256GCM}}}
 }

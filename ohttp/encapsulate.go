@@ -13,22 +13,22 @@ import (
 	"slices"
 )
 
-// Labels of sections 4.3 and 4.4.
+// These are the labels of RFC 9458, sections 4.3 and 4.4.
 const (
 	requestLabel  = "message/bhttp request"
 	responseLabel = "message/bhttp response"
 )
 
 const (
-	headerSize = 7  // key id, key encapsulation, KDF, AEAD
-	nonceSize  = 12 // Nn of AES-GCM
+	headerSize = 7  // bytes of key id, key encapsulation, KDF and AEAD
+	nonceSize  = 12 // bytes of an AES-GCM nonce (Nn in RFC 9180)
 	tagSize    = 16
 )
 
 // Overhead is the number of bytes that sealing adds to a request.
 const Overhead = headerSize + x25519Size + tagSize
 
-// header returns the first bytes of a sealed request; they are authenticated.
+// header returns the first bytes of a sealed request, which the seal authenticates.
 func header(id byte, s Suite) []byte {
 	b := binary.BigEndian.AppendUint16([]byte{id}, x25519)
 	b = binary.BigEndian.AppendUint16(b, s.KDF)
@@ -37,12 +37,12 @@ func header(id byte, s Suite) []byte {
 
 func info(header []byte) []byte { return slices.Concat([]byte(requestLabel), []byte{0}, header) }
 
-// Encapsulate seals a request, an encoded message of package bhttp, to the gateway: section
-// 4.3. The returned opener opens the answer.
+// Encapsulate seals a request, which package bhttp has encoded, to the gateway (RFC 9458,
+// section 4.3). The returned opener opens the answer.
 func (c KeyConfig) Encapsulate(request []byte) (sealed []byte, answer *Opener, err error) {
 	i := slices.IndexFunc(c.Suites, Suite.supported)
 	if i < 0 {
-		return nil, nil, fmt.Errorf("ohttp: this program has none of the ciphers of the gateway's key %d", c.ID)
+		return nil, nil, fmt.Errorf("ohttp: this program supports none of the ciphers of the gateway's key %d", c.ID)
 	}
 	suite := c.Suites[i]
 	kdf, aead, err := suite.hpke()
@@ -52,20 +52,21 @@ func (c KeyConfig) Encapsulate(request []byte) (sealed []byte, answer *Opener, e
 	head := header(c.ID, suite)
 	enc, sender, err := hpke.NewSender(c.public, kdf, aead, info(head))
 	if err != nil {
-		return nil, nil, fmt.Errorf("ohttp: seal a request: %w", err)
+		return nil, nil, fmt.Errorf("ohttp: cannot seal a request: %w", err)
 	}
 	ct, err := sender.Seal(nil, request)
 	if err != nil {
-		return nil, nil, fmt.Errorf("ohttp: seal a request: %w", err)
+		return nil, nil, fmt.Errorf("ohttp: cannot seal a request: %w", err)
 	}
 	secret, err := sender.Export(responseLabel, max(suite.keySize(), nonceSize))
 	if err != nil {
-		return nil, nil, fmt.Errorf("ohttp: seal a request: %w", err)
+		return nil, nil, fmt.Errorf("ohttp: cannot seal a request: %w", err)
 	}
 	return slices.Concat(head, enc, ct), &Opener{suite, enc, secret}, nil
 }
 
-// Decapsulate opens a request: section 4.3. The returned sealer seals the answer.
+// Decapsulate opens a sealed request (RFC 9458, section 4.3). The returned sealer seals the
+// answer.
 func (k *Key) Decapsulate(sealed []byte) (request []byte, answer *Sealer, err error) {
 	if len(sealed) < Overhead {
 		return nil, nil, errors.New("ohttp: the sealed request is too short")
@@ -81,14 +82,14 @@ func (k *Key) Decapsulate(sealed []byte) (request []byte, answer *Sealer, err er
 	enc := sealed[headerSize : headerSize+x25519Size]
 	recipient, err := hpke.NewRecipient(enc, k.private, kdf, aead, info(sealed[:headerSize]))
 	if err != nil {
-		return nil, nil, fmt.Errorf("ohttp: open a request: %w", err)
+		return nil, nil, fmt.Errorf("ohttp: cannot open a request: %w", err)
 	}
 	if request, err = recipient.Open(nil, sealed[headerSize+x25519Size:]); err != nil {
-		return nil, nil, fmt.Errorf("ohttp: open a request: %w", err)
+		return nil, nil, fmt.Errorf("ohttp: cannot open a request: %w", err)
 	}
 	secret, err := recipient.Export(responseLabel, max(suite.keySize(), nonceSize))
 	if err != nil {
-		return nil, nil, fmt.Errorf("ohttp: open a request: %w", err)
+		return nil, nil, fmt.Errorf("ohttp: cannot open a request: %w", err)
 	}
 	return request, &Sealer{suite, slices.Clone(enc), secret}, nil
 }
@@ -99,11 +100,11 @@ type Sealer struct {
 	enc, secret []byte
 }
 
-// Seal seals the answer: section 4.4.
+// Seal seals the answer (RFC 9458, section 4.4).
 func (s *Sealer) Seal(response []byte) ([]byte, error) {
 	nonce := make([]byte, max(s.suite.keySize(), nonceSize))
 	if _, err := rand.Read(nonce); err != nil {
-		return nil, fmt.Errorf("ohttp: seal an answer: %w", err)
+		return nil, fmt.Errorf("ohttp: cannot seal an answer: %w", err)
 	}
 	return s.sealWith(nonce, response)
 }
@@ -122,7 +123,7 @@ type Opener struct {
 	enc, secret []byte
 }
 
-// Open opens the answer: section 4.4.
+// Open opens the sealed answer (RFC 9458, section 4.4).
 func (o *Opener) Open(sealed []byte) ([]byte, error) {
 	n := max(o.suite.keySize(), nonceSize)
 	if len(sealed) < n+tagSize {
@@ -134,15 +135,15 @@ func (o *Opener) Open(sealed []byte) ([]byte, error) {
 	}
 	response, err := aead.Open(nil, iv, sealed[n:], nil)
 	if err != nil {
-		return nil, fmt.Errorf("ohttp: open an answer: %w", err)
+		return nil, fmt.Errorf("ohttp: cannot open an answer: %w", err)
 	}
 	return response, nil
 }
 
-// responseCipher derives the cipher of an answer and its nonce.
+// responseCipher derives the cipher and the nonce that seal an answer.
 func responseCipher(s Suite, enc, secret, nonce []byte) (cipher.AEAD, []byte, error) {
 	fail := func(err error) (cipher.AEAD, []byte, error) {
-		return nil, nil, fmt.Errorf("ohttp: derive the key of an answer: %w", err)
+		return nil, nil, fmt.Errorf("ohttp: cannot derive the key of an answer: %w", err)
 	}
 	prk, err := hkdf.Extract(sha256.New, secret, slices.Concat(enc, nonce))
 	if err != nil {

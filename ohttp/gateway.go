@@ -11,22 +11,22 @@ import (
 	"github.com/mercer-fl/mercer/ohttp/bhttp"
 )
 
-// MaxMessage is the greatest size in bytes of a sealed request or answer: models
-// of 2^20 bins fit.
+// MaxMessage is the largest size of a sealed request or answer in bytes. It is enough for
+// models of 2^20 bins.
 const MaxMessage = 8 << 20
 
-// Service answers a request. It must be safe for concurrent use.
+// Service answers the requests that a gateway has opened. It must be safe for concurrent use.
 type Service func(context.Context, *bhttp.Request) *bhttp.Response
 
-// Gateway opens requests, has Serve answer them and seals the answers. It is a handler of
+// Gateway opens sealed requests, passes them to Serve and seals the answers. It is a handler of
 // POST requests of type [RequestType]. A GET returns its keys.
 type Gateway struct {
-	Keys   []*Key // the first is the preferred one
+	Keys   []*Key // the preferred key is first
 	Serve  Service
-	Limit  int          // greatest size of a sealed request in bytes; 0: MaxMessage
-	Replay *ReplayCache // nil: sealed requests may be repeated
-	// Pad returns the size in bytes to which an answer is padded; nil for none. A relay
-	// sees sizes.
+	Limit  int          // largest size of a sealed request in bytes; 0 means MaxMessage
+	Replay *ReplayCache // refuses repeated sealed requests; nil allows them
+	// Pad returns the size in bytes to which an answer is padded, because a relay sees sizes.
+	// If it is nil, answers are not padded.
 	Pad func(size int) int
 }
 
@@ -49,13 +49,13 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, ErrCrowded):
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-	case err != nil: // one text for all: the reason must not reveal anything
+	case err != nil: // one text for all errors, so that it reveals nothing
 		http.Error(w, "the request cannot be opened", http.StatusBadRequest)
 	default:
 		w.Header().Set("Content-Type", ResponseType)
-		w.Header().Set("Content-Length", strconv.Itoa(len(answer))) // in one piece, whatever its size
+		w.Header().Set("Content-Length", strconv.Itoa(len(answer))) // prevents chunked transfer of large answers
 		w.Header()["Date"] = nil
-		_, _ = w.Write(answer) // a client that has left asks again
+		_, _ = w.Write(answer) // if the client has disconnected, it repeats the request
 	}
 }
 
@@ -81,8 +81,8 @@ func (g *Gateway) Answer(ctx context.Context, sealed []byte) ([]byte, error) {
 	return sealer.Seal(response)
 }
 
-// respond has Serve answer a request. Content that is no request gets a sealed error,
-// because its sender has the key's configuration.
+// respond passes an opened request to Serve. If the content is not a request, the sender gets a
+// sealed error, because it knows the gateway's key.
 func (g *Gateway) respond(ctx context.Context, request []byte) ([]byte, error) {
 	response := &bhttp.Response{Status: http.StatusBadRequest}
 	if q, err := bhttp.ParseRequest(request); err == nil {
@@ -113,7 +113,8 @@ func (g *Gateway) serveKeys(w http.ResponseWriter) {
 	_, _ = w.Write(EncodeKeys(configs...))
 }
 
-// readAll reads a body of at most limit bytes, or returns the status of the answer.
+// readAll reads a body of at most limit bytes. If it fails, it returns the HTTP status for the
+// answer.
 func readAll(w http.ResponseWriter, r *http.Request, limit int) ([]byte, int) {
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(limit)))
 	var large *http.MaxBytesError

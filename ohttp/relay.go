@@ -14,19 +14,18 @@ import (
 	"time"
 )
 
-// Relay passes sealed requests on to one gateway, without the sender's address, header
-// fields or connection. With Batch it holds requests until that many have arrived, or until
-// the first has waited for Wait, and passes them on in random order. Only Gateway is
-// required. The surrounding server must bound the time of a body and the connections of an
-// address.
+// Relay forwards sealed requests to one gateway without the sender's address, header fields or
+// connection. With Batch it holds requests until that many have arrived, or until the first has
+// waited for Wait, and passes them on in random order. Only Gateway is required. The
+// surrounding server must bound the time of a body and the connections of an address.
 type Relay struct {
-	Gateway string        // address of the gateway, https in production
-	Client  *http.Client  // to the gateway; nil for one that follows no redirects
-	Limit   int           // greatest size of a sealed request in bytes; 0: MaxMessage
-	Batch   int           // requests that are sent together; 0: each at once
-	Wait    time.Duration // greatest delay of a request by its batch; 0: a second
-	Pending int           // greatest number of completely received requests that wait or are being sent; 0: 4096
-	Lanes   int           // concurrent requests to the gateway from one batch; 0: 16
+	Gateway string        // URL of the gateway; https in production
+	Client  *http.Client  // client for requests to the gateway; nil for a client that follows no redirects
+	Limit   int           // largest size of a sealed request in bytes; 0 means MaxMessage
+	Batch   int           // number of requests that are forwarded together; 0 means that each is forwarded at once
+	Wait    time.Duration // longest time that a request waits for its batch; 0 means 1 s
+	Pending int           // largest number of received requests that wait or are being forwarded; 0 means 4096
+	Lanes   int           // number of requests of one batch that are forwarded concurrently; 0 means 16
 
 	mu      sync.Mutex
 	waiting []*passage
@@ -34,7 +33,7 @@ type Relay struct {
 	pending int
 }
 
-// passage is one request with its outcome.
+// passage holds one request and, later, the answer for its sender.
 type passage struct {
 	ctx    context.Context
 	sealed []byte
@@ -54,7 +53,7 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		http.Error(w, http.StatusText(status), status)
 		return
 	}
-	if !r.enter() { // only after the body: slow senders must not keep others out
+	if !r.enter() { // only after the body has arrived, so that slow senders do not exclude others
 		http.Error(w, ErrCrowded.Error(), http.StatusServiceUnavailable)
 		return
 	}
@@ -65,9 +64,9 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if p.status == http.StatusOK {
 		w.Header().Set("Content-Type", ResponseType)
 	}
-	w.Header().Set("Content-Length", strconv.Itoa(len(p.answer))) // in one piece, whatever its size
+	w.Header().Set("Content-Length", strconv.Itoa(len(p.answer))) // prevents chunked transfer of large answers
 	w.WriteHeader(p.status)
-	_, _ = w.Write(p.answer) // a client that has left asks again
+	_, _ = w.Write(p.answer) // if the client has disconnected, it repeats the request
 }
 
 func (r *Relay) enter() bool {
@@ -90,8 +89,8 @@ func (r *Relay) leave() {
 	r.pending--
 }
 
-// board adds a request to the waiting ones, and sends the batch when it is full
-// or when its first request has waited long enough.
+// board adds a request to the current batch. It forwards the batch when it is full or when its
+// first request has waited long enough.
 func (r *Relay) board(p *passage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,7 +107,7 @@ func (r *Relay) board(p *passage) {
 		timer = time.AfterFunc(wait, func() {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			if r.timer == timer { // otherwise its batch was full in the meantime, and others wait
+			if r.timer == timer { // otherwise the timer's batch has been forwarded already
 				r.depart()
 			}
 		})
@@ -116,7 +115,7 @@ func (r *Relay) board(p *passage) {
 	}
 }
 
-// depart sends all waiting requests. The caller holds the lock.
+// depart forwards all waiting requests. The caller holds the lock.
 func (r *Relay) depart() {
 	if r.timer != nil {
 		r.timer.Stop()
@@ -129,7 +128,7 @@ func (r *Relay) depart() {
 	}
 }
 
-// pass sends a batch to the gateway in random order.
+// pass forwards a batch to the gateway in random order.
 func (r *Relay) pass(batch []*passage) {
 	var seed [32]byte
 	if _, err := crand.Read(seed[:]); err != nil {
@@ -158,7 +157,8 @@ func (p *passage) end(status int, answer []byte) {
 	close(p.done)
 }
 
-// post sends one request and returns the answer for its sender.
+// post forwards one request to the gateway and returns the status and the answer for its
+// sender.
 func (r *Relay) post(p *passage) (int, []byte) {
 	q, err := http.NewRequestWithContext(p.ctx, http.MethodPost, r.Gateway, bytes.NewReader(p.sealed))
 	if err != nil {
@@ -180,20 +180,20 @@ func (r *Relay) post(p *passage) (int, []byte) {
 	return http.StatusOK, answer
 }
 
-// noRedirects returns a client for relays and gateways: neither may redirect it.
+// noRedirects returns a client that follows no redirects of relays and gateways.
 func noRedirects(t http.RoundTripper, timeout time.Duration) *http.Client {
 	return &http.Client{Transport: t, Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// StatusError is an answer that is not sealed, from the relay or from a gateway that could
-// not open the request.
+// StatusError reports an answer that is not sealed. It comes from the relay, or from a gateway
+// that could not open the request.
 type StatusError struct{ Status int }
 
 func (e *StatusError) Error() string {
-	return fmt.Sprintf("ohttp: the relay or the gateway answers %d %s", e.Status, http.StatusText(e.Status))
+	return fmt.Sprintf("ohttp: the relay or the gateway answered with status %d %s", e.Status, http.StatusText(e.Status))
 }
 
-// post sends a request and reads the sealed answer.
+// post sends a request by client and reads the sealed answer.
 func post(client *http.Client, q *http.Request) ([]byte, error) {
 	p, err := client.Do(q)
 	if err != nil {
@@ -203,11 +203,11 @@ func post(client *http.Client, q *http.Request) ([]byte, error) {
 	answer, err := io.ReadAll(io.LimitReader(p.Body, MaxMessage+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("ohttp: read an answer: %w", err)
+		return nil, fmt.Errorf("ohttp: cannot read an answer: %w", err)
 	case p.StatusCode != http.StatusOK:
 		return nil, &StatusError{p.StatusCode}
 	case p.Header.Get("Content-Type") != ResponseType || len(answer) > MaxMessage:
-		return nil, errors.New("ohttp: the answer is not sealed, or too large")
+		return nil, errors.New("ohttp: the answer is not sealed or is too large")
 	}
 	return answer, nil
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// ReplayCache remembers the sealed requests of the last one to two windows: section 6.5.1.
-// An entry takes some 20 bytes. It is safe for concurrent use.
+// ReplayCache records the sealed requests of the current and the previous time window (RFC
+// 9458, section 6.5.1). An entry takes some 20 bytes. It is safe for concurrent use.
 type ReplayCache struct {
 	window   time.Duration
 	capacity int
@@ -22,28 +22,28 @@ type ReplayCache struct {
 	now, old map[uint64]struct{}
 }
 
-// Errors of a replay cache.
+// Admit returns these errors.
 var (
-	ErrReplayed = errors.New("ohttp: this sealed request was sent before; seal it again to repeat it")
-	ErrCrowded  = errors.New("ohttp: too many requests at the moment; try again later")
+	ErrReplayed = errors.New("ohttp: the gateway has received this sealed request before; seal it again to repeat it")
+	ErrCrowded  = errors.New("ohttp: the gateway has received too many requests; try again later")
 )
 
-// NewReplayCache returns a cache of at most capacity requests for each window. It may
-// accept a repeated request after two windows; the gateway's service must then refuse it
-// for another reason, such as its date.
+// NewReplayCache returns a cache that holds at most capacity requests for each window. It may
+// accept a repeated request after two windows. The gateway's service must then refuse it for
+// another reason, such as its date.
 func NewReplayCache(window time.Duration, capacity int) (*ReplayCache, error) {
 	if window <= 0 || capacity < 1 {
-		return nil, fmt.Errorf("ohttp: the replay cache is for %d requests in a window of %v; both must be above 0", capacity, window)
+		return nil, fmt.Errorf("ohttp: the replay cache has capacity %d and window %v; both must be above 0", capacity, window)
 	}
 	c := &ReplayCache{window: window, capacity: capacity, now: map[uint64]struct{}{}}
 	if _, err := rand.Read(c.key[:]); err != nil {
-		return nil, fmt.Errorf("ohttp: replay cache: %w", err)
+		return nil, fmt.Errorf("ohttp: cannot draw the key of the replay cache: %w", err)
 	}
 	return c, nil
 }
 
-// Admit returns nil the first time that it is called with a sealed request, [ErrReplayed]
-// afterwards, and [ErrCrowded] if the cache is full: dropping entries would allow replays.
+// Admit returns nil at the first call with a sealed request and [ErrReplayed] at later calls.
+// It returns [ErrCrowded] if the cache is full, because removing entries would allow replays.
 func (c *ReplayCache) Admit(sealed []byte, at time.Time) error {
 	print := c.fingerprint(sealed)
 	c.mu.Lock()

@@ -18,27 +18,27 @@ import (
 
 const rsaBits = 2048
 
-// pssAlgorithm is RSASSA-PSS with SHA-384, MGF1 with SHA-384 and 48 bytes of
-// salt, as an AlgorithmIdentifier: RFC 9578, section 6.5.
+// pssAlgorithm is the AlgorithmIdentifier of RSASSA-PSS with SHA-384, MGF1 with SHA-384 and 48
+// bytes of salt (RFC 9578, section 6.5).
 var pssAlgorithm = asn1.RawValue{FullBytes: []byte("\x30\x3d\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0a\x30\x30" +
 	"\xa0\x0d\x30\x0b\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x02" +
 	"\xa1\x1a\x30\x18\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x08\x30\x0b\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x02" +
 	"\xa2\x03\x02\x01\x30")}
 
-// subjectKey is a SubjectPublicKeyInfo.
+// subjectKey is the ASN.1 structure SubjectPublicKeyInfo.
 type subjectKey struct {
 	Algorithm asn1.RawValue
 	Key       asn1.BitString
 }
 
-// encodeRSA returns a public key in the encoding that tokens name.
+// encodeRSA returns a public key in the encoding whose hash is the key's id in tokens.
 func encodeRSA(k *rsa.PublicKey) ([]byte, error) {
 	b := x509.MarshalPKCS1PublicKey(k)
 	return asn1.Marshal(subjectKey{pssAlgorithm, asn1.BitString{Bytes: b, BitLength: 8 * len(b)}})
 }
 
-// parseRSA accepts the encoding of encodeRSA only: another encoding of the same key would
-// have another id.
+// parseRSA decodes a public key that encodeRSA has encoded. It refuses other encodings of the
+// same key, because they would have another id.
 func parseRSA(b []byte) (*rsa.PublicKey, error) {
 	errKey := errors.New("privacypass: the public key must be an RSASSA-PSS key with SHA-384 and 2048 bits")
 	var s subjectKey
@@ -55,13 +55,14 @@ func parseRSA(b []byte) (*rsa.PublicKey, error) {
 	return k, nil
 }
 
-// RSAIssuer is an issuer of [BlindRSA].
+// RSAIssuer issues tokens of type [BlindRSA].
 type RSAIssuer struct {
 	key    *rsaSecret
 	public []byte
 }
 
-// NewRSAIssuer returns an issuer with a key of 2048 bits and two primes; see [GenerateRSA].
+// NewRSAIssuer returns an issuer that signs with key, which must have 2048 bits and two primes.
+// [GenerateRSA] draws such a key.
 func NewRSAIssuer(key *rsa.PrivateKey) (*RSAIssuer, error) {
 	public, err := encodeRSA(&key.PublicKey)
 	if err == nil {
@@ -79,7 +80,7 @@ func NewRSAIssuer(key *rsa.PrivateKey) (*RSAIssuer, error) {
 	key.Precompute()
 	secret, err := newRSASecret(key)
 	if err != nil {
-		return nil, fmt.Errorf("privacypass: the RSA key: %w", err)
+		return nil, fmt.Errorf("privacypass: the RSA key is not valid: %w", err)
 	}
 	return &RSAIssuer{secret, public}, nil
 }
@@ -106,19 +107,19 @@ func newRSASecret(k *rsa.PrivateKey) (*rsaSecret, error) {
 	return s, err
 }
 
-// GenerateRSA draws a key for an issuer.
+// GenerateRSA draws a private key for an issuer.
 func GenerateRSA() (*rsa.PrivateKey, error) {
 	k, err := rsa.GenerateKey(rand.Reader, rsaBits)
 	if err != nil {
-		return nil, fmt.Errorf("privacypass: draw an RSA key: %w", err)
+		return nil, fmt.Errorf("privacypass: cannot draw an RSA key: %w", err)
 	}
 	return k, nil
 }
 
-// PublicKey returns the key as a SubjectPublicKeyInfo.
+// PublicKey returns the issuer's public key, encoded as a SubjectPublicKeyInfo.
 func (i *RSAIssuer) PublicKey() []byte { return i.public }
 
-// Issue signs a blinded input.
+// Issue signs the blinded input of a request.
 func (i *RSAIssuer) Issue(request []byte) ([]byte, error) {
 	blinded, err := blindedPart(request, BlindRSA, i.public, rsaBits/8)
 	if err != nil {
@@ -130,13 +131,13 @@ func (i *RSAIssuer) Issue(request []byte) ([]byte, error) {
 	}
 	signature, err := i.key.sign(m)
 	if err != nil {
-		return nil, fmt.Errorf("privacypass: sign a request: %w", err)
+		return nil, fmt.Errorf("privacypass: cannot sign a request: %w", err)
 	}
 	return signature, nil
 }
 
-// NewRSAVerifier returns a verifier of tokens by the issuer's public key: blind signing
-// results in a signature of RSASSA-PSS (RFC 9474, section 4.5).
+// NewRSAVerifier returns a verifier that checks tokens by the issuer's public key. Blind
+// signing gives an ordinary signature of RSASSA-PSS (RFC 9474, section 4.5).
 func NewRSAVerifier(publicKey []byte) (*Verifier, error) {
 	k, err := parseRSA(publicKey)
 	if err != nil {
@@ -165,7 +166,7 @@ func rsaBlinder(publicKey []byte) (blinder, error) {
 	return func(input []byte) ([]byte, func([]byte) ([]byte, error), error) {
 		salt := make([]byte, crypto.SHA384.Size())
 		if _, err := rand.Read(salt); err != nil {
-			return nil, nil, fmt.Errorf("privacypass: draw a salt: %w", err)
+			return nil, nil, fmt.Errorf("privacypass: cannot draw a salt: %w", err)
 		}
 		factor, inverse, err := public.factor()
 		if err != nil {
@@ -190,19 +191,19 @@ func smallPrimes() *big.Int {
 	return product
 }
 
-// rsaSecret is a private key of two primes for arithmetic whose time and memory
-// accesses depend on sizes only.
+// rsaSecret is a private key of two primes. The time and memory accesses of its arithmetic
+// depend only on sizes.
 type rsaSecret struct {
 	*rsaPublic
 	p, q   *bigmod.Modulus
-	dp, dq []byte      // d mod p-1 and mod q-1
-	qInv   *bigmod.Nat // of q mod p
+	dp, dq []byte      // private exponent d mod p-1 and mod q-1
+	qInv   *bigmod.Nat // inverse of q mod p
 }
 
-// sign returns m^d mod n. The arithmetic takes constant time. Still, m is first multiplied
-// by the power of a random number, so that the sender does not know the number that is
-// raised to d (RFC 9474, section 7.1). One wrong result would reveal the primes, so each
-// result is checked before it is returned: RFC 9474, section 4.3.
+// sign returns the RSA signature m^d mod n. The arithmetic takes constant time. Still, m is
+// first multiplied by the power of a random number, so that the sender does not know the number
+// that is raised to d (RFC 9474, section 7.1). One wrong result would reveal the primes, so
+// each result is checked before it is returned: RFC 9474, section 4.3.
 func (s *rsaSecret) sign(m *bigmod.Nat) ([]byte, error) {
 	factor, inverse, err := s.factor()
 	if err != nil {
@@ -211,12 +212,12 @@ func (s *rsaSecret) sign(m *bigmod.Nat) ([]byte, error) {
 	hidden := s.power(factor)
 	signed := s.byPrimes(hidden.Mul(m, s.n)).Mul(inverse, s.n)
 	if s.power(signed).Equal(m) != 1 {
-		return nil, errors.New("the signature does not verify; check the key and the machine")
+		return nil, errors.New("the issuer's own signature does not verify; check the key and the machine")
 	}
 	return signed.Bytes(s.n), nil
 }
 
-// byPrimes returns x^d mod n by Garner's formula: RFC 8017, section 5.1.2.
+// byPrimes computes x^d mod n by Garner's formula (RFC 8017, section 5.1.2).
 func (s *rsaSecret) byPrimes(x *bigmod.Nat) *bigmod.Nat {
 	reduced := bigmod.NewNat()
 	y := bigmod.NewNat().Exp(reduced.Mod(x, s.p), s.dp, s.p)

@@ -14,11 +14,11 @@ import (
 	"filippo.io/bigmod"
 )
 
-// rsaPublic is a public key for arithmetic whose time and memory accesses depend
-// on sizes only. The modulus is odd.
+// rsaPublic is a public key with an odd modulus. The time and memory accesses of its arithmetic
+// depend only on sizes.
 type rsaPublic struct {
 	n       *bigmod.Modulus
-	modulus *big.Int // n again
+	modulus *big.Int // the modulus n as a big.Int
 	e       uint
 }
 
@@ -30,15 +30,15 @@ func newRSAPublic(k *rsa.PublicKey) (*rsaPublic, error) {
 	return &rsaPublic{n, k.N, uint(k.E)}, nil
 }
 
-// power returns x^e mod n.
+// power computes x^e mod n, where e is the public exponent.
 func (k *rsaPublic) power(x *bigmod.Nat) *bigmod.Nat {
 	return bigmod.NewNat().ExpShortVarTime(x, k.e, k.n)
 }
 
-// factor draws a number that has an inverse, uniformly, and returns both. The time of
-// finding an inverse depends on the number. So factor inverts the number's product with
-// another random number, which it discards: the product is uniform whatever the number is,
-// and the time reveals nothing about the number.
+// factor draws a uniform number that has an inverse mod n, and returns both. The time of
+// finding an inverse depends on the number. So factor inverts the number's product with another
+// random number, which it discards: the product is uniform whatever the number is, and the time
+// reveals nothing about the number.
 func (k *rsaPublic) factor() (number, inverse *bigmod.Nat, err error) {
 	for {
 		if number, err = k.random(); err != nil {
@@ -51,7 +51,7 @@ func (k *rsaPublic) factor() (number, inverse *bigmod.Nat, err error) {
 		product := bigmod.NewNat().Mod(number, k.n).Mul(mask, k.n)
 		shown := new(big.Int).SetBytes(product.Bytes(k.n))
 		if shown.ModInverse(shown, k.modulus) == nil {
-			continue // a multiple of a prime: never with an honest key
+			continue // the product is not invertible, which never happens with an honest key
 		}
 		inverse, err = bigmod.NewNat().SetBytes(shown.FillBytes(make([]byte, k.n.Size())), k.n)
 		if err != nil {
@@ -66,7 +66,7 @@ func (k *rsaPublic) random() (*bigmod.Nat, error) {
 	b := make([]byte, k.n.Size())
 	for {
 		if _, err := rand.Read(b); err != nil {
-			return nil, fmt.Errorf("draw a number: %w", err)
+			return nil, fmt.Errorf("cannot draw a random number: %w", err)
 		}
 		if x, err := bigmod.NewNat().SetBytes(b, k.n); err == nil {
 			return x, nil
@@ -74,18 +74,19 @@ func (k *rsaPublic) random() (*bigmod.Nat, error) {
 	}
 }
 
-// blinding is the client's secret part of a request.
+// blinding holds what a client must keep secret to finish a request.
 type blinding struct {
 	key     *rsaPublic
-	message *bigmod.Nat // encoded
-	inverse *bigmod.Nat // of the factor that hides it
+	message *bigmod.Nat // encoded input
+	inverse *bigmod.Nat // inverse of the factor that hides the message
 }
 
-// blind blinds an input with a factor: Blind of RFC 9474, section 4.2.
+// blind encodes an input and multiplies it by a factor (function Blind of RFC 9474, section
+// 4.2).
 func (k *rsaPublic) blind(input, salt []byte, factor, inverse *bigmod.Nat) ([]byte, *blinding, error) {
 	m, err := bigmod.NewNat().SetBytes(encodePSS(input, salt, k.n.BitLen()-1), k.n)
 	if err != nil {
-		return nil, nil, fmt.Errorf("privacypass: blind a request: %w", err)
+		return nil, nil, fmt.Errorf("privacypass: cannot blind a request: %w", err)
 	}
 	blinded := k.power(factor).Mul(m, k.n).Bytes(k.n)
 	// A common factor with the modulus would survive blinding. The blinded number has it
@@ -96,8 +97,8 @@ func (k *rsaPublic) blind(input, salt []byte, factor, inverse *bigmod.Nat) ([]by
 	return blinded, &blinding{k, m, inverse}, nil
 }
 
-// finish makes a signature from the issuer's answer and verifies it: Finalize of RFC 9474,
-// section 4.4.
+// finish computes a signature from the issuer's answer and verifies it (function Finalize of
+// RFC 9474, section 4.4).
 func (b *blinding) finish(response []byte) ([]byte, error) {
 	n := b.key.n
 	if len(response) != n.Size() {
@@ -113,9 +114,9 @@ func (b *blinding) finish(response []byte) ([]byte, error) {
 	return s.Bytes(n), nil
 }
 
-// encodePSS returns EMSA-PSS-ENCODE with SHA-384 (RFC 8017, section 9.1.1) of an input: a
-// big-endian number of at most bits bits, in as many bytes as they need. The bytes must
-// have room for hash, salt and two bytes more.
+// encodePSS returns the EMSA-PSS encoding of an input with SHA-384 (RFC 8017, section 9.1.1).
+// The result is a big-endian number of at most bits bits, in as many bytes as they need. The
+// bytes must have room for hash, salt and two bytes more.
 func encodePSS(input, salt []byte, bits int) []byte {
 	digest := sha512.Sum384(input)
 	h := sha512.New384()
@@ -136,7 +137,8 @@ func encodePSS(input, salt []byte, bits int) []byte {
 	return encoded
 }
 
-// mgf1 is MGF1 with SHA-384: RFC 8017, appendix B.2.1.
+// mgf1 returns size bytes of the mask generation function MGF1 with SHA-384 (RFC 8017, appendix
+// B.2.1).
 func mgf1(seed []byte, size int) []byte {
 	var out []byte
 	for counter := uint32(0); len(out) < size; counter++ {

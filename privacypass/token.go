@@ -12,20 +12,20 @@ import (
 	"strings"
 )
 
-// Token is the token of RFC 9577, section 2.2. The client draws the nonce; a nonce that a
-// verifier sees twice is a token that was spent twice.
+// Token is the token of RFC 9577, section 2.2. The client draws the nonce. If a verifier sees a
+// nonce twice, the token was spent twice.
 type Token struct {
 	Type          Type
 	Nonce         [32]byte
-	Challenge     [sha256.Size]byte // digest
+	Challenge     [sha256.Size]byte // digest of the challenge
 	Key           [sha256.Size]byte // id of the issuer's key
 	Authenticator []byte
 }
 
-// headSize is the size of the part before the authenticator, which the authenticator covers.
+// headSize is the number of bytes before the authenticator, which authenticates them.
 const headSize = 2 + 3*32
 
-// Size returns the number of bytes of an encoded token.
+// Size returns the number of bytes of an encoded token of type t.
 func (t Type) Size() int { return headSize + t.size() }
 
 // Input returns the bytes that the authenticator authenticates.
@@ -34,17 +34,17 @@ func (t *Token) Input() []byte {
 	return slices.Concat(b, t.Nonce[:], t.Challenge[:], t.Key[:])
 }
 
-// Encode returns the token's bytes.
+// Encode returns the encoded token.
 func (t *Token) Encode() []byte { return append(t.Input(), t.Authenticator...) }
 
-// ParseToken parses a token of either kind. It checks the length alone.
+// ParseToken decodes a token of either type. It checks only the length.
 func ParseToken(b []byte) (*Token, error) {
 	if len(b) < 2 {
-		return nil, errors.New("privacypass: the token ends early")
+		return nil, errors.New("privacypass: the token is too short to hold a type")
 	}
 	t := &Token{Type: Type(binary.BigEndian.Uint16(b))}
 	if t.Type.size() == 0 {
-		return nil, fmt.Errorf("privacypass: unknown token type: %v", t.Type)
+		return nil, fmt.Errorf("privacypass: %v is unknown; use VOPRF or Blind RSA", t.Type)
 	}
 	if len(b) != t.Type.Size() {
 		return nil, fmt.Errorf("privacypass: the token has %d bytes; a token of type %v must have %d", len(b), t.Type, t.Type.Size())
@@ -56,22 +56,23 @@ func ParseToken(b []byte) (*Token, error) {
 	return t, nil
 }
 
-// Errors of verifiers.
+// Verify returns these errors.
 var (
 	ErrChallenge = errors.New("privacypass: the token is for another challenge")
-	ErrKey       = errors.New("privacypass: the token is for another key, or has another type")
-	ErrForged    = errors.New("privacypass: the token does not verify")
+	ErrKey       = errors.New("privacypass: the token is for another key or has another type")
+	ErrForged    = errors.New("privacypass: the token's authenticator does not verify")
 )
 
-// Verifier verifies tokens of one issuer's key.
+// Verifier verifies tokens that one issuer key has authenticated.
 type Verifier struct {
 	kind   Type
 	key    [sha256.Size]byte
 	verify func(input, authenticator []byte) bool
 }
 
-// Verify returns nil for a token of the issuer for the challenge with this digest, and
-// otherwise one of [ErrKey], [ErrChallenge] and [ErrForged]. It does not know spent tokens.
+// Verify returns nil if the issuer has authorised the token for the challenge with the given
+// digest. Otherwise it returns [ErrKey], [ErrChallenge] or [ErrForged]. It does not detect
+// tokens that are spent twice.
 func (v *Verifier) Verify(t *Token, challenge [sha256.Size]byte) error {
 	switch {
 	case t.Type != v.kind || subtle.ConstantTimeCompare(t.Key[:], v.key[:]) == 0:
@@ -84,15 +85,16 @@ func (v *Verifier) Verify(t *Token, challenge [sha256.Size]byte) error {
 	return nil
 }
 
-// scheme is the authentication scheme of RFC 9577.
+// scheme is the name of the HTTP authentication scheme of RFC 9577.
 const scheme = "PrivateToken"
 
-// Authorization returns the value of the Authorization field: RFC 9577, section 2.2.
+// Authorization returns the value of an HTTP Authorization field that presents the token (RFC
+// 9577, section 2.2).
 func (t *Token) Authorization() string {
 	return scheme + ` token="` + base64.URLEncoding.EncodeToString(t.Encode()) + `"`
 }
 
-// ParseAuthorization parses the value of the Authorization field.
+// ParseAuthorization decodes the token in the value of an HTTP Authorization field.
 func ParseAuthorization(value string) (*Token, error) {
 	params, ok := cutScheme(value)
 	if !ok {
@@ -109,23 +111,23 @@ func ParseAuthorization(value string) (*Token, error) {
 	return ParseToken(b)
 }
 
-// cutScheme removes the scheme, in upper or lower case.
+// cutScheme removes the scheme, in upper or lower case, from a field value.
 func cutScheme(value string) (params string, ok bool) {
 	name, params, ok := strings.Cut(strings.TrimSpace(value), " ")
 	return params, ok && strings.EqualFold(name, scheme)
 }
 
-// WWWAuthenticate returns the value of the WWW-Authenticate field that requests a token of
-// the issuer with this public key.
+// WWWAuthenticate returns the value of a WWW-Authenticate field. The field requests a token of
+// the issuer with the given public key.
 func (c Challenge) WWWAuthenticate(publicKey []byte) string {
 	return fmt.Sprintf(`%s challenge="%s", token-key="%s"`, scheme,
 		base64.URLEncoding.EncodeToString(c.Encode()), base64.URLEncoding.EncodeToString(publicKey))
 }
 
-// Type is a kind of token: RFC 9578, section 8.2.1.
+// Type is the number of a token type (RFC 9578, section 8.2.1).
 type Type uint16
 
-// The kinds.
+// Tokens have one of these types.
 const (
 	VOPRF    Type = 0x0001
 	BlindRSA Type = 0x0002
@@ -141,7 +143,7 @@ func (t Type) String() string {
 	return fmt.Sprintf("token type %#04x", uint16(t))
 }
 
-// size returns the number of bytes of an authenticator.
+// size returns the number of bytes of a token's authenticator, or 0 for an unknown type.
 func (t Type) size() int {
 	switch t {
 	case VOPRF:
@@ -152,18 +154,17 @@ func (t Type) size() int {
 	return 0
 }
 
-// Challenge is the content to which a token is bound: RFC 9577, section 2.1.
+// Challenge is the verifier's challenge to which a token is bound (RFC 9577, section 2.1).
 type Challenge struct {
 	Type    Type
 	Issuer  string
-	Context []byte // 32 bytes, or empty
-	Origin  string // a name, names with commas between them, or empty
+	Context []byte // 32 bytes or empty
+	Origin  string // names of origins, separated by commas; may be empty
 }
 
 var errChallenge = errors.New("privacypass: the challenge does not have the format of RFC 9577")
 
-// Encode returns the challenge's bytes. It panics if a part is too long for its length
-// field.
+// Encode returns the encoded challenge. It panics if a part is too long for its length field.
 func (c Challenge) Encode() []byte {
 	if len(c.Issuer) == 0 || len(c.Issuer) > 1<<16-1 || len(c.Origin) > 1<<16-1 || (len(c.Context) != 0 && len(c.Context) != 32) {
 		panic(errChallenge)
@@ -174,10 +175,10 @@ func (c Challenge) Encode() []byte {
 	return append(binary.BigEndian.AppendUint16(b, uint16(len(c.Origin))), c.Origin...)
 }
 
-// Digest returns the challenge's hash, which a token carries.
+// Digest returns the hash of the challenge, which a token contains.
 func (c Challenge) Digest() [sha256.Size]byte { return sha256.Sum256(c.Encode()) }
 
-// ParseChallenge reads a challenge.
+// ParseChallenge decodes a challenge.
 func ParseChallenge(b []byte) (Challenge, error) {
 	var c Challenge
 	if len(b) < 2 {
@@ -194,7 +195,7 @@ func ParseChallenge(b []byte) (Challenge, error) {
 	return c, nil
 }
 
-// prefixed reads a length of width bytes and that many bytes.
+// prefixed reads a length of width bytes from b and then that many bytes.
 func prefixed(b []byte, width int) (taken, rest []byte, ok bool) {
 	if len(b) < width {
 		return nil, nil, false
@@ -209,26 +210,27 @@ func prefixed(b []byte, width int) (taken, rest []byte, ok bool) {
 	return b[:n:n], b[n:], true
 }
 
-// Issuer signs blinded tokens, which it cannot read.
+// Issuer authenticates blinded tokens, which it cannot read.
 type Issuer interface {
-	// PublicKey returns the key for clients and verifiers.
+	// PublicKey returns the public key that clients and verifiers need.
 	PublicKey() []byte
-	// Issue answers one request: RFC 9578, sections 5.2 and 6.2. The caller must have
-	// decided that the client may have a token.
+	// Issue answers one request for a token (RFC 9578, sections 5.2 and 6.2). The caller must
+	// have decided that the client may have a token.
 	Issue(request []byte) (response []byte, err error)
 }
 
-// Client requests tokens of one issuer's key.
+// Client requests tokens from one issuer.
 type Client struct {
 	kind  Type
 	id    [sha256.Size]byte
 	blind blinder
 }
 
-// blinder blinds an input, and turns the issuer's answer into a verified authenticator.
+// blinder blinds an input. It returns a function that computes and verifies the authenticator
+// from the issuer's answer.
 type blinder func(input []byte) (blinded []byte, finish func(response []byte) ([]byte, error), err error)
 
-// NewClient returns a client for the issuer with this public key.
+// NewClient returns a client of the issuer that has the given public key.
 func NewClient(kind Type, publicKey []byte) (*Client, error) {
 	var blind blinder
 	var err error
@@ -238,7 +240,7 @@ func NewClient(kind Type, publicKey []byte) (*Client, error) {
 	case VOPRF:
 		blind, err = voprfBlinder(publicKey)
 	default:
-		err = fmt.Errorf("privacypass: unknown token type: %v", kind)
+		err = fmt.Errorf("privacypass: %v is unknown; use VOPRF or Blind RSA", kind)
 	}
 	if err != nil {
 		return nil, err
@@ -246,7 +248,7 @@ func NewClient(kind Type, publicKey []byte) (*Client, error) {
 	return &Client{kind, sha256.Sum256(publicKey), blind}, nil
 }
 
-// Pending is a requested token, before the issuer's answer.
+// Pending is a token that a client has requested and the issuer has not yet answered.
 type Pending struct {
 	token  *Token
 	finish func(response []byte) ([]byte, error)
@@ -273,7 +275,7 @@ func (c *Client) requestWith(nonce [32]byte, challenge Challenge) ([]byte, *Pend
 	return append(requestHead(c.kind, c.id), blinded...), &Pending{t, finish}, nil
 }
 
-// Finish makes the token from the issuer's answer, which it verifies.
+// Finish returns the token that it computes from the issuer's answer. It verifies the answer.
 func (p *Pending) Finish(response []byte) (*Token, error) {
 	authenticator, err := p.finish(response)
 	if err != nil {
@@ -284,13 +286,14 @@ func (p *Pending) Finish(response []byte) (*Token, error) {
 	return &t, nil
 }
 
-// requestHead returns the kind and the last byte of the key's id. An issuer with several
-// keys distinguishes them by this byte, so it cannot give many clients a key each.
+// requestHead returns the start of a request: the token type and the last byte of the key's id.
+// An issuer with several keys distinguishes them by this byte, so it cannot give many clients a
+// key each.
 func requestHead(kind Type, id [sha256.Size]byte) []byte {
 	return append(binary.BigEndian.AppendUint16(nil, uint16(kind)), id[sha256.Size-1])
 }
 
-// blindedPart checks a request's head and length and returns the blinded input.
+// blindedPart checks the head and the length of a request and returns its blinded input.
 func blindedPart(request []byte, kind Type, publicKey []byte, size int) ([]byte, error) {
 	const head = 3
 	id := sha256.Sum256(publicKey)

@@ -10,22 +10,22 @@ import (
 	"github.com/cloudflare/circl/zk/dleq"
 )
 
-// Sizes of P-384 in bytes.
+// elementSize and scalarSize are the lengths of P-384 encodings in bytes.
 const (
 	elementSize = 49
 	scalarSize  = 48
 	proofSize   = 2 * scalarSize
 )
 
-// VOPRFIssuer is an issuer of [VOPRF], and the only verifier of its tokens. It is safe for
+// VOPRFIssuer issues tokens of type [VOPRF]. Only the issuer can verify them. It is safe for
 // concurrent use.
 type VOPRFIssuer struct {
 	key     []byte
 	public  []byte
-	servers sync.Pool // of *oprf.VerifiableServer, each for one call at a time: see server
+	servers sync.Pool // holds *oprf.VerifiableServer values; each serves one call at a time
 }
 
-// NewVOPRFIssuer derives the key from a secret seed of 32 bytes.
+// NewVOPRFIssuer returns an issuer whose key it derives from a secret seed of 32 bytes.
 func NewVOPRFIssuer(seed []byte) (*VOPRFIssuer, error) {
 	if len(seed) != 32 {
 		return nil, fmt.Errorf("privacypass: the seed has %d bytes; use 32", len(seed))
@@ -49,8 +49,8 @@ func newVOPRFIssuer(key *oprf.PrivateKey) (*VOPRFIssuer, error) {
 	return &VOPRFIssuer{key: secret, public: public}, nil
 }
 
-// server returns a server for exclusive use, because a server of package circl changes the
-// coordinates of its public key in place whenever it proves something.
+// server returns a server that no other call uses. This is necessary because a server of
+// package circl changes the coordinates of its public key in place for each proof.
 func (i *VOPRFIssuer) server() (*oprf.VerifiableServer, error) {
 	if s, ok := i.servers.Get().(*oprf.VerifiableServer); ok {
 		return s, nil
@@ -63,10 +63,10 @@ func (i *VOPRFIssuer) server() (*oprf.VerifiableServer, error) {
 	return &s, nil
 }
 
-// PublicKey returns the key as a compressed point.
+// PublicKey returns the issuer's public key as a compressed point of P-384.
 func (i *VOPRFIssuer) PublicKey() []byte { return i.public }
 
-// Issue evaluates a blinded input and proves that it did so with its key.
+// Issue evaluates a blinded input and proves that it used the issuer's key.
 func (i *VOPRFIssuer) Issue(request []byte) ([]byte, error) {
 	b, err := blindedPart(request, VOPRF, i.public, elementSize)
 	if err != nil {
@@ -83,7 +83,7 @@ func (i *VOPRFIssuer) Issue(request []byte) ([]byte, error) {
 	defer i.servers.Put(server)
 	e, err := server.Evaluate(&oprf.EvaluationRequest{Elements: []oprf.Blinded{blinded}})
 	if err != nil {
-		return nil, fmt.Errorf("privacypass: evaluate a request: %w", err)
+		return nil, fmt.Errorf("privacypass: cannot evaluate a request: %w", err)
 	}
 	response, err := e.Elements[0].MarshalBinaryCompress()
 	if err != nil {
@@ -96,11 +96,11 @@ func (i *VOPRFIssuer) Issue(request []byte) ([]byte, error) {
 	return append(response, proof...), nil
 }
 
-// Verifier verifies the issuer's own tokens.
+// Verifier returns a verifier of the issuer's own tokens.
 func (i *VOPRFIssuer) Verifier() *Verifier {
 	return &Verifier{VOPRF, sha256.Sum256(i.public), func(input, output []byte) bool {
 		server, err := i.server()
-		if err != nil { // the key has been decoded before
+		if err != nil { // impossible, because NewVOPRFIssuer encoded the key
 			return false
 		}
 		defer i.servers.Put(server)
@@ -117,17 +117,18 @@ func voprfBlinder(publicKey []byte) (blinder, error) {
 	return func(input []byte) ([]byte, func([]byte) ([]byte, error), error) {
 		data, request, err := c.Blind([][]byte{input})
 		if err != nil {
-			return nil, nil, fmt.Errorf("privacypass: blind a request: %w", err)
+			return nil, nil, fmt.Errorf("privacypass: cannot blind a request: %w", err)
 		}
 		return finishVOPRF(c, data, request)
 	}, nil
 }
 
-// finishVOPRF encodes a blinded input, and returns the function that finishes the answer.
+// finishVOPRF encodes a blinded input. It returns a function that computes the output from the
+// issuer's answer.
 func finishVOPRF(c oprf.VerifiableClient, data *oprf.FinalizeData, request *oprf.EvaluationRequest) ([]byte, func([]byte) ([]byte, error), error) {
 	blinded, err := request.Elements[0].MarshalBinaryCompress()
 	if err != nil {
-		return nil, nil, fmt.Errorf("privacypass: blind a request: %w", err)
+		return nil, nil, fmt.Errorf("privacypass: cannot blind a request: %w", err)
 	}
 	return blinded, func(response []byte) ([]byte, error) {
 		e, err := parseEvaluation(response)
@@ -149,11 +150,11 @@ func parseEvaluation(b []byte) (*oprf.Evaluation, error) {
 	g := oprf.SuiteP384.Group()
 	element := g.NewElement()
 	if err := element.UnmarshalBinary(b[:elementSize]); err != nil {
-		return nil, errors.New("privacypass: the issuer's answer holds no point of P-384")
+		return nil, errors.New("privacypass: the issuer's answer does not contain a point of P-384")
 	}
 	proof := new(dleq.Proof)
 	if err := proof.UnmarshalBinary(g, b[elementSize:]); err != nil {
-		return nil, errors.New("privacypass: the issuer's answer holds no proof")
+		return nil, errors.New("privacypass: the issuer's answer does not contain a valid proof")
 	}
 	return &oprf.Evaluation{Elements: []oprf.Evaluated{element}, Proof: proof}, nil
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 )
 
-// ErrLater defers a message: the runner leaves it unacknowledged and offers it again. A
+// ErrLater tells the runner to leave a message unacknowledged and to offer it again later. A
 // machine holds back a fast peer with it.
-var ErrLater = errors.New("protocol: no room for this message yet")
+var ErrLater = errors.New("protocol: the machine has no room for this message yet")
 
 // ErrInput matches errors that end a session because the members' inputs or settings
 // contradict each other. That is a mistake in data or settings, not misbehaviour. Such an
@@ -22,12 +22,12 @@ type Kind string
 
 // The kinds of misbehaviour and failure for which a machine blames a peer.
 const (
-	KindForeign      Kind = "foreign"      // not of this session, or not a member
-	KindMalformed    Kind = "malformed"    // a body that does not decode
-	KindUnexpected   Kind = "unexpected"   // a round or kind that this role never receives
-	KindInconsistent Kind = "inconsistent" // well-formed, but contradicts what was agreed
-	KindEquivocation Kind = "equivocation" // two bodies under one header
-	KindAborted      Kind = "aborted"      // the peer gave up and said so
+	KindForeign      Kind = "foreign"      // a message of another session, or from a non-member
+	KindMalformed    Kind = "malformed"    // a message body that does not decode
+	KindUnexpected   Kind = "unexpected"   // a message of a round or kind that this role never receives
+	KindInconsistent Kind = "inconsistent" // a well-formed message that contradicts earlier messages or the parameters
+	KindEquivocation Kind = "equivocation" // two messages with the same header and different bodies
+	KindAborted      Kind = "aborted"      // the peer stopped the session and said so
 	KindSilent       Kind = "silent"       // the peer did not answer in time
 	KindTransport    Kind = "transport"    // no signature verified yet, so no member can be blamed
 )
@@ -40,10 +40,10 @@ type BlameError struct {
 	Err   error
 }
 
-// Transport is the name blamed while no signature has been verified.
+// Transport is the name in BlameError.Party while no signature of the peer has been verified.
 const Transport = "transport"
 
-// Blame wraps err so that it names a party.
+// Blame wraps err in a [BlameError] that names the party at fault.
 func Blame(party string, kind Kind, err error) error {
 	return &BlameError{Party: party, Kind: kind, Err: err}
 }
@@ -98,10 +98,9 @@ func (e *BlameError) Misbehaved() bool {
 	return e.Kind != KindSilent && e.Kind != KindAborted && e.Kind != KindTransport
 }
 
-// Unexpected blames h's sender for a message that this role never receives, or not at this
-// point.
+// Unexpected blames h's sender for a message that this role does not expect at this point.
 func (h Header) Unexpected() error {
-	return Blame(h.Sender, KindUnexpected, fault.Publicf("%s: %s of round %d is not awaited from %s", h.Protocol, h.Kind, h.Round, h.Sender))
+	return Blame(h.Sender, KindUnexpected, fault.Publicf("%s: message %s of round %d is not expected from %s", h.Protocol, h.Kind, h.Round, h.Sender))
 }
 
 // Malformed blames h's sender for a body that does not decode.

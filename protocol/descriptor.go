@@ -14,7 +14,7 @@ type Role string
 // The roles of members.
 const (
 	RoleServer Role = "server" // computes on data that it must not read
-	RoleLeader Role = "leader" // the party that draws the secrets that the server must not know
+	RoleLeader Role = "leader" // draws the secrets that the server must not know
 	RoleParty  Role = "party"  // holds data
 )
 
@@ -40,22 +40,22 @@ type Descriptor struct {
 	Version  uint16
 	Params   []byte // canonical encoding of the protocol's own parameters
 	Roster   [sha256.Size]byte
-	Members  []Member // the order in which floats are added
-	Purpose  string   // what the session is for: "train", "predict"
+	Members  []Member // sums of floats follow this order
+	Purpose  string   // the session's purpose, such as "train" or "predict"
 	Attempt  uint32
 	Nonce    [32]byte
-	// Parent names the session from whose retained secret or result this one derives; zero
-	// for none.
+	// Parent is the ID of the earlier session whose secret or result this session uses. It is
+	// zero if there is none.
 	Parent SessionID
 }
 
-// Bounds on a descriptor from a peer.
+// DecodeDescriptor enforces these limits on a peer's descriptor.
 const (
 	MaxMembers     = 1 << 16
 	maxParamsBytes = 1 << 20
 )
 
-// Encode returns the canonical encoding, whose SHA-256 is the session's name.
+// Encode returns the canonical encoding of d. Its SHA-256 is the session's ID.
 func (d *Descriptor) Encode() []byte {
 	var w wire.Writer
 	w.String("mercer/v1/descriptor")
@@ -75,11 +75,11 @@ func (d *Descriptor) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeDescriptor decodes what Encode wrote and validates it.
+// DecodeDescriptor decodes and validates a descriptor that Encode wrote.
 func DecodeDescriptor(b []byte) (*Descriptor, error) {
 	r := wire.NewReader(b)
 	if s := r.String(MaxNameBytes); r.Err() == nil && s != "mercer/v1/descriptor" {
-		r.Fail(errors.New("not a descriptor"))
+		r.Fail(errors.New("the bytes are not a descriptor"))
 	}
 	d := &Descriptor{Protocol: r.String(MaxNameBytes), Version: r.Uint16(), Params: r.Bytes32(maxParamsBytes)}
 	r.Fixed(d.Roster[:])
@@ -97,7 +97,8 @@ func DecodeDescriptor(b []byte) (*Descriptor, error) {
 	return d, d.Validate()
 }
 
-// Validate returns the first violation of a rule that every descriptor must keep.
+// Validate returns an error if d has no protocol, no members, or invalid or repeated member
+// names.
 func (d *Descriptor) Validate() error {
 	if d.Protocol == "" || len(d.Members) == 0 {
 		return errors.New("protocol: a descriptor needs the name of a protocol and at least one member")
@@ -105,7 +106,7 @@ func (d *Descriptor) Validate() error {
 	seen := make(map[string]bool, len(d.Members))
 	for _, m := range d.Members {
 		if m.Name == "" || len(m.Name) > MaxNameBytes {
-			return fmt.Errorf("protocol: member name %q; use 1 to %d bytes", m.Name, MaxNameBytes)
+			return fmt.Errorf("protocol: member name %q has a wrong length; use 1 to %d bytes", m.Name, MaxNameBytes)
 		}
 		if seen[m.Name] {
 			return fmt.Errorf("protocol: two members are called %q; give each its own name", m.Name)

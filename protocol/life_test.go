@@ -52,7 +52,7 @@ func TestLifeHasAnOrder(t *testing.T) {
 		t.Fatalf("%+v, %v", e, err)
 	}
 	refuse(Start{}, "okra: the session has started already")
-	refuse(p.hello("south"), `message for "south" delivered to "north"`)
+	refuse(p.hello("south"), `a message for "south" was delivered to "north"`)
 	refuse(Resumed{}, "okra: north has nothing to resume")
 	refuse(Expired{"okra/other"}, `okra: north has no timer "okra/other"`)
 	refuse(nil, "okra: unknown event <nil>")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A Machine is one role of one session of a protocol.
+// A Machine runs one member's role in one session of a protocol.
 type Machine interface {
 	// Step accepts one event. It takes about 100 ms at most, and sends at most
 	// [MaxStepBytes]; a machine requests time for further work with Effects.Resume.
@@ -34,7 +34,7 @@ type Received struct{ Message Message }
 // Expired says that a timer armed earlier has run out.
 type Expired struct{ Timer Timer }
 
-// Resumed grants a machine's request for more work.
+// Resumed lets a machine continue its work after it set Effects.Resume.
 type Resumed struct{}
 
 func (Start) event()    {}
@@ -42,27 +42,27 @@ func (Received) event() {}
 func (Expired) event()  {}
 func (Resumed) event()  {}
 
-// Limits that every machine keeps and on which every runner may rely.
+// Every machine keeps these limits on its output. Runners may rely on them.
 const (
-	// MaxStepBytes bounds the bodies that one Step sends.
+	// MaxStepBytes limits the total size of the message bodies that one Step sends.
 	MaxStepBytes = 4 << 20
-	// MaxChunkBytes bounds one message's body; bulk data travels in chunks.
+	// MaxChunkBytes limits the body of one message. Larger data is split into chunks.
 	MaxChunkBytes = 512 << 10
 )
 
 // Effects are the actions that a step requests of its runner.
 type Effects struct {
-	Sync     bool      // the event is on disk before anything below happens
-	Claim    []string  // names that only one session may ever claim; abort if another session holds one
-	Send     []Message // at most MaxStepBytes of bodies
-	Arm      []Timer   // timers to start; their durations are configuration
-	Resume   bool      // there is more to do
-	Progress Progress  // zero: nothing to report
-	End      *End      // set once: the session is over
+	Sync     bool      // the event must be on disk before the runner does the actions below
+	Claim    []string  // names to claim for this session; the runner aborts if another session holds a name
+	Send     []Message // messages to send; their bodies have at most MaxStepBytes together
+	Arm      []Timer   // timers to start; the runner's configuration sets their durations
+	Resume   bool      // the machine has more work and needs the event Resumed
+	Progress Progress  // progress to report; zero for none
+	End      *End      // non-nil when the session is over
 }
 
-// Timer names a timer. Its duration belongs to the runner's configuration,
-// because a machine has no clock.
+// Timer is the name of a timer. Its duration belongs to the runner's configuration, because a
+// machine has no clock.
 type Timer string
 
 // Progress reports how far a stage of the machine has come.
@@ -74,22 +74,22 @@ type Progress struct {
 // End closes a session. If Err is nil, the typed result can be read from the machine.
 type End struct{ Err error }
 
-// Life records how far one machine's session has come: not started, running, ended. The
-// zero value has not started. Machines that pass every event to Life.Step share the checks
-// that do not depend on the protocol.
+// Life records whether a machine's session has not started, is running or has ended. The zero
+// value has not started. Machines that pass every event to Life.Step share the checks that do
+// not depend on the protocol.
 type Life struct{ started, ended bool }
 
-// Handlers are a machine's functions for each kind of event. All but Start may be nil: such
-// a machine refuses messages, never resumes, or has no timer.
+// Handlers holds a machine's function for each kind of event. All but Start may be nil: such a
+// machine refuses messages, never resumes, or has no timer.
 type Handlers struct {
 	Start   func(Start) (Effects, error)
-	Receive func(Message) (Effects, error) // of this session, from a member, for this machine
+	Receive func(Message) (Effects, error) // takes messages of this session from a member to this machine
 	Resume  func() (Effects, error)
 	Expire  func(Timer) (Effects, error)
 }
 
-// Step refuses events that are out of order (any event before the start or after the end, a
-// second start) and messages that are not for s. It passes all other events to h. A session
+// Step passes an event to its handler in h. It refuses events that are out of order (any event
+// before the start or after the end, a second start) and messages that are not for s. A session
 // starts when its handler accepts the start, and ends when a handler sets Effects.End.
 func (l *Life) Step(s Setup, e Event, h Handlers) (Effects, error) {
 	if err := l.admit(s, e); err != nil {
@@ -142,7 +142,7 @@ func (h Handlers) handle(s Setup, e Event) (Effects, error) {
 	return Effects{}, fmt.Errorf("%s: unknown event %T", s.Session.Protocol, e)
 }
 
-// Finish adds the end of the session to e: a success if err is nil.
+// Finish adds the end of the session to e. The session succeeded if err is nil.
 func Finish(e Effects, err error) (Effects, error) {
 	e.Sync, e.End = true, &End{Err: err}
 	return e, nil

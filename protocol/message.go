@@ -8,21 +8,21 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// Version of the message format; it is part of every header.
+// Version is the version of the message format. It is part of every header.
 const Version = 1
 
-// Header names one message permanently: no two messages of a session share one.
-// A second message under the same header with another body is equivocation.
+// Header identifies one message: no two messages of a session have the same header. A second
+// message under the same header with another body is equivocation.
 type Header struct {
 	Session  SessionID
-	Protocol string // descriptor's protocol
+	Protocol string // the protocol that the descriptor names
 	Round    uint16
-	Kind     string // the paper's name: AdvertiseKeys, MaskedInput, Rows...
+	Kind     string // the message's name in the paper, such as AdvertiseKeys
 	Sender   string
 	Receiver string
 	Sequence uint32 // distinguishes messages of one round and kind
-	Chunk    uint32 // 0-based
-	Chunks   uint32 // at least 1
+	Chunk    uint32 // index of this chunk, from 0
+	Chunks   uint32 // number of chunks, at least 1
 }
 
 // Message is a header with its body. After sending, the body belongs to the receiver.
@@ -37,7 +37,8 @@ func (m Message) Piece(i, n int) Message {
 	return m
 }
 
-// Names are short: they are part of every header.
+// Names and headers have at most this many bytes. Names are short because every header contains
+// four.
 const (
 	MaxNameBytes   = 64
 	maxHeaderBytes = 1 << 10
@@ -76,7 +77,7 @@ func (h Header) Encode() []byte {
 	return w.Bytes()
 }
 
-// CutHeader decodes the header that b begins with, and returns the bytes after it.
+// CutHeader decodes the header at the start of b and returns it with the bytes after it.
 func CutHeader(b []byte) (h Header, rest []byte, err error) {
 	r := wire.NewReader(b)
 	h = readHeader(r)
@@ -86,10 +87,10 @@ func CutHeader(b []byte) (h Header, rest []byte, err error) {
 	return h, r.Rest(), nil
 }
 
-// readHeader reads a header; errors stay in r.
+// readHeader reads a header from r. The caller finds an error in r.Err.
 func readHeader(r *wire.Reader) Header {
 	if v := r.Uint16(); r.Err() == nil && v != Version {
-		r.Fail(fmt.Errorf("message format %d; this program reads format %d", v, Version))
+		r.Fail(fmt.Errorf("the message has format %d; this program reads format %d", v, Version))
 	}
 	var h Header
 	r.Fixed(h.Session[:])
@@ -107,10 +108,10 @@ func readHeader(r *wire.Reader) Header {
 	return h
 }
 
-// DecodeHeader decodes a whole header and nothing after it.
+// DecodeHeader decodes a header and refuses bytes after it.
 func DecodeHeader(b []byte) (Header, error) {
 	if len(b) > maxHeaderBytes {
-		return Header{}, fmt.Errorf("protocol: a header of %d bytes; at most %d are allowed", len(b), maxHeaderBytes)
+		return Header{}, fmt.Errorf("protocol: the header has %d bytes; at most %d are allowed", len(b), maxHeaderBytes)
 	}
 	r := wire.NewReader(b)
 	h := readHeader(r)
@@ -142,7 +143,7 @@ func (m Message) Digest() [sha256.Size]byte {
 // exactly-once. It grows by 64 bytes a message. The zero value is ready for use. It is not
 // safe for concurrent use.
 type Inbox struct {
-	seen map[[sha256.Size]byte][sha256.Size]byte // header -> body
+	seen map[[sha256.Size]byte][sha256.Size]byte // digest of a header -> digest of its body
 }
 
 // Fresh reports whether m is new. A second message under the same header with
@@ -151,7 +152,7 @@ func (in *Inbox) Fresh(m Message) (bool, error) {
 	h, body := in.key(m)
 	old, dup := in.seen[h]
 	if dup && old != body {
-		return false, Blame(m.Sender, KindEquivocation, fault.Publicf("two different bodies under the header %v", m.Header))
+		return false, Blame(m.Sender, KindEquivocation, fault.Publicf("two messages with different bodies have the header %v", m.Header))
 	}
 	return !dup, nil
 }

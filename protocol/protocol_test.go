@@ -70,7 +70,7 @@ func TestDescriptorRefuses(t *testing.T) {
 		{"no protocol", func(d *Descriptor) { d.Protocol = "" }, "protocol: a descriptor needs the name of a protocol and at least one member"},
 		{"nobody", func(d *Descriptor) { d.Members = nil }, "protocol: a descriptor needs the name of a protocol and at least one member"},
 		{"twice", func(d *Descriptor) { d.Members[1].Name = "south" }, `protocol: two members are called "south"; give each its own name`},
-		{"no name", func(d *Descriptor) { d.Members[1].Name = "" }, `protocol: member name ""; use 1 to 64 bytes`},
+		{"no name", func(d *Descriptor) { d.Members[1].Name = "" }, `protocol: member name "" has a wrong length; use 1 to 64 bytes`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -19,15 +19,14 @@ func (id SessionID) String() string { return hex.EncodeToString(id[:8]) }
 // Hex returns all 64 hexadecimal digits.
 func (id SessionID) Hex() string { return hex.EncodeToString(id[:]) }
 
-// Session is a validated descriptor with its name; it never changes.
+// Session is a validated descriptor with its ID. It never changes.
 type Session struct {
 	Descriptor
 	id    SessionID
 	index map[string]int
 }
 
-// NewSession validates d and computes its name. The caller must not change d's
-// slices afterwards.
+// NewSession validates d and computes its ID. The caller must not change d's slices afterwards.
 func NewSession(d Descriptor) (*Session, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err
@@ -39,7 +38,7 @@ func NewSession(d Descriptor) (*Session, error) {
 	return s, nil
 }
 
-// ID returns the session's name.
+// ID returns the SHA-256 of the session's descriptor.
 func (s *Session) ID() SessionID { return s.id }
 
 // Index returns the position of the member called name, or -1.
@@ -58,7 +57,7 @@ func (s *Session) RoleOf(name string) Role {
 	return ""
 }
 
-// With returns the names of the members that have one of the roles, in order.
+// With returns the names of the members that have one of the roles, in the descriptor's order.
 func (s *Session) With(roles ...Role) []string {
 	var names []string
 	for _, m := range s.Members {
@@ -71,21 +70,21 @@ func (s *Session) With(roles ...Role) []string {
 	return names
 }
 
-// Header returns the header of a whole, unchunked message of this session.
+// Header returns the header of an unchunked message of this session.
 func (s *Session) Header(from, to string, round uint16, kind string) Header {
 	return Header{Session: s.id, Protocol: s.Protocol, Round: round, Kind: kind, Sender: from, Receiver: to, Chunks: 1}
 }
 
-// Check refuses a header of another session, a header for another member than self, and a
-// sender that is no member.
+// Check returns an error if h has another session or protocol, is not for self, or names a
+// sender that is not a member.
 func (s *Session) Check(h Header, self string) error {
 	switch {
 	case h.Session != s.id:
-		return Blame(h.Sender, KindForeign, fault.Publicf("message of session %v in session %v", h.Session, s.id))
+		return Blame(h.Sender, KindForeign, fault.Publicf("a message of session %v arrived in session %v", h.Session, s.id))
 	case h.Protocol != s.Protocol:
-		return Blame(h.Sender, KindForeign, fault.Publicf("message of protocol %q in a session of %q", h.Protocol, s.Protocol))
+		return Blame(h.Sender, KindForeign, fault.Publicf("a message of protocol %q arrived in a session of protocol %q", h.Protocol, s.Protocol))
 	case h.Receiver != self:
-		return Blame(h.Sender, KindForeign, fault.Publicf("message for %q delivered to %q", h.Receiver, self))
+		return Blame(h.Sender, KindForeign, fault.Publicf("a message for %q was delivered to %q", h.Receiver, self))
 	case s.Index(h.Sender) < 0:
 		return Blame(h.Sender, KindForeign, fault.Publicf("sender %q is not a member of this session", h.Sender))
 	}
@@ -97,26 +96,26 @@ func (s *Session) Check(h Header, self string) error {
 type Setup struct {
 	Session *Session
 	Self    string
-	// Seed is secret, drawn once for (session, party), and the only source of
-	// randomness of the machine.
+	// Seed is the secret from which the machine derives all its randomness. It is drawn once
+	// for each session and party.
 	Seed [32]byte
 }
 
-// Check refuses a session of another protocol or version, and one in which this member has
+// Check returns an error if the session has another protocol or version, or if this member has
 // none of the roles.
 func (s Setup) Check(protocol string, version uint16, roles ...Role) error {
 	switch d := s.Session; {
 	case d == nil:
 		return fmt.Errorf("%s: the setup has no session", protocol)
 	case d.Protocol != protocol || d.Version != version:
-		return fmt.Errorf("%s: the session is of %s version %d, this is %s version %d", protocol, d.Protocol, d.Version, protocol, version)
+		return fmt.Errorf("%s: the session runs %s version %d; this machine runs %s version %d", protocol, d.Protocol, d.Version, protocol, version)
 	case !slices.Contains(roles, d.RoleOf(s.Self)):
 		return fmt.Errorf("%s: %q is not a %s in this session", protocol, s.Self, roles[0])
 	}
 	return nil
 }
 
-// Message returns a whole message from this member to another.
+// Message returns an unchunked message from this member to another.
 func (s Setup) Message(to string, round uint16, kind string, body []byte) Message {
 	return Message{Header: s.Session.Header(s.Self, to, round, kind), Body: body}
 }

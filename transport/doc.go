@@ -1,5 +1,5 @@
-// Package transport moves sealed bytes between the members of a federation. It knows no
-// protocol, session or key: the caller seals and signs a message before it sends it, and
+// Package transport moves sealed bytes between the members of a federation. It does not depend
+// on protocols, sessions or keys: the caller seals and signs a message before it sends it, and
 // verifies a message after it receives it.
 //
 // A network keeps two queues for each member, one for messages between daemons and one

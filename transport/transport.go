@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// MaxMessageBytes is the longest message that a network carries: twice the size of a chunk
-// of 512 KiB with its envelope.
+// MaxMessageBytes is the largest length of a message that a network carries. A sealed chunk of
+// 512 KiB takes about half of it.
 const MaxMessageBytes = 1 << 20
 
-// Errors that every implementation returns, wrapped.
+// Every implementation of a transport wraps these errors.
 var (
 	ErrClosed   = errors.New("the connection is closed")
 	ErrTooLarge = errors.New("the message is too large")
 	ErrNoMember = errors.New("the network has no such member")
 )
 
-// Lane separates messages that must not wait for one another: a member has a separate queue
-// for each lane.
+// Lane separates kinds of messages that must not wait for one another. A member has a separate
+// queue for each lane.
 type Lane uint8
 
-// The lanes of a network.
+// Every network has these lanes.
 const (
-	Bulk    Lane = iota // messages of protocols
-	Control             // messages of daemons about sessions and jobs
+	Bulk    Lane = iota // carries messages of protocols
+	Control             // carries messages between daemons about sessions and jobs
 )
 
 // String returns the lane's name for logs.
@@ -44,45 +44,45 @@ func Lanes() []Lane { return []Lane{Bulk, Control} }
 
 // Conn is one member's connection to a network. It is safe for concurrent use.
 type Conn interface {
-	// Send returns once the network has taken responsibility for data, durably if the
-	// network has a disk. It waits, until ctx ends, while the network is unreachable or
-	// while the receiver has not acknowledged as many messages of this sender in this lane
-	// as the sender's share allows. After an error the message may or may not have been
-	// sent. The network keeps no reference to data.
+	// Send returns when the network has stored data, on disk if the network has a disk. It
+	// waits, until ctx ends, while the network is unreachable or while the receiver has not
+	// acknowledged as many messages of this sender in this lane as the sender's share allows.
+	// After an error the message may or may not have been sent. The network keeps no reference
+	// to data.
 	Send(ctx context.Context, to string, lane Lane, data []byte) error
 
-	// Receive waits for the next delivery of a lane. It survives interruptions of the
-	// network: an error means that ctx ended or that the connection is unusable.
+	// Receive waits for the next delivery of a lane. It survives interruptions of the network.
+	// An error means that ctx ended or that the connection is unusable.
 	Receive(ctx context.Context, lane Lane) (Delivery, error)
 
-	// Close leaves the network. A caller that waits in Send or Receive gets ErrClosed.
-	// Unacknowledged messages wait for the member's next connection. A second Close does
-	// nothing.
+	// Close ends the member's connection. A caller that waits in Send or Receive gets
+	// ErrClosed. Unacknowledged messages wait for the member's next connection. A second Close
+	// does nothing.
 	Close() error
 }
 
-// Delivery is one message, which its receiver must settle. An unsettled message counts as
-// not received and is delivered again after a while.
+// Delivery is one received message, which the receiver must acknowledge or put back. Otherwise
+// the network delivers it again after a while.
 type Delivery struct {
-	Data []byte // must not be changed: it may be delivered again
-	From string // the sender according to the network: a hint, not a proof
+	Data []byte // must not be changed, because the network may deliver it again
+	From string // sender's name according to the network, which is not verified
 	Receipt
 }
 
-// Receipt settles a delivery. If a method returns an error, or if neither is called, the
-// message is delivered again.
+// Receipt settles a delivery: Ack or Later tells the network what to do with the message. If
+// neither is called, or the method returns an error, the network delivers the message again.
 type Receipt interface {
-	// Ack acknowledges the message: the network never delivers it again.
+	// Ack acknowledges the message. The network never delivers it again.
 	Ack() error
 	// Later puts the message back: the network delivers it again, but not before delay has
 	// passed. The delay may be longer for a message that was put back many times.
 	Later(delay time.Duration) error
 }
 
-// CheckSize returns an error if data is longer than a network carries.
+// CheckSize returns an error if data has more than MaxMessageBytes bytes.
 func CheckSize(data []byte) error {
 	if len(data) > MaxMessageBytes {
-		return fmt.Errorf("%w: %d bytes, at most %d; send it in chunks", ErrTooLarge, len(data), MaxMessageBytes)
+		return fmt.Errorf("%w: it has %d bytes; at most %d are allowed; send it in chunks", ErrTooLarge, len(data), MaxMessageBytes)
 	}
 	return nil
 }

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// MaxFields is the greatest number of lines in a header or trailer.
+// MaxFields is the largest number of fields in a header or trailer.
 const MaxFields = 256
 
-// Field is one line of a header or trailer. Names are in lower case.
+// Field is one field of a header or trailer. Names are in lower case.
 type Field struct{ Name, Value string }
 
-// Fields are the lines of a header or trailer, in order.
+// Fields holds the fields of a header or trailer in order.
 type Fields []Field
 
-// Get returns the first value of a name, or "".
+// Get returns the first value of the field called name, or "".
 func (f Fields) Get(name string) string {
 	for _, line := range f {
 		if line.Name == name {
@@ -26,14 +26,14 @@ func (f Fields) Get(name string) string {
 	return ""
 }
 
-// valid refuses fields that no HTTP message may carry (RFC 9292, section 4; RFC 9110,
-// section 5): a line break in a value would become another field.
+// valid returns an error for a field that an HTTP message must not contain (RFC 9292, section
+// 4; RFC 9110, section 5). A line break in a value, for example, would become another field.
 func (f Field) valid() error {
 	if f.Name == "" || strings.ContainsFunc(f.Name, notInName) {
-		return fmt.Errorf("bhttp: the field name is %q; use lower-case letters, digits and !#$%%&'*+-.^_`|~", f.Name)
+		return fmt.Errorf("bhttp: the field name %q is not valid; use lower-case letters, digits and !#$%%&'*+-.^_`|~", f.Name)
 	}
 	if strings.ContainsAny(f.Value, "\x00\r\n") {
-		return fmt.Errorf("bhttp: the value of field %s has a line break or a zero byte", f.Name)
+		return fmt.Errorf("bhttp: the value of field %s contains a line break or a zero byte", f.Name)
 	}
 	if f.Value != strings.Trim(f.Value, " \t") {
 		return fmt.Errorf("bhttp: the value of field %s begins or ends with a space", f.Name)
@@ -45,7 +45,7 @@ func notInName(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
 }
 
-// appendFields appends a field section of known length.
+// appendFields appends a field section of known length to b.
 func appendFields(b []byte, fields Fields) ([]byte, error) {
 	var section []byte
 	for _, f := range fields {
@@ -57,7 +57,7 @@ func appendFields(b []byte, fields Fields) ([]byte, error) {
 	return appendBytes(b, section), nil
 }
 
-// field reads the rest of one line, after its name's length.
+// field reads the rest of a field whose name has been read.
 func (r *reader) field(name string) (Field, error) {
 	value, err := r.text()
 	if err != nil {
@@ -67,7 +67,8 @@ func (r *reader) field(name string) (Field, error) {
 	return f, f.valid()
 }
 
-// knownFields reads a field section of known length; a message may end before it.
+// knownFields reads a field section of known length. The section is empty if the message ends
+// before it.
 func (r *reader) knownFields() (Fields, error) {
 	if len(r.rest) == 0 {
 		return nil, nil
@@ -90,7 +91,8 @@ func (r *reader) knownFields() (Fields, error) {
 	return fields, nil
 }
 
-// endedFields reads lines up to a name of length zero; a message may end before the first.
+// endedFields reads fields up to a name of length zero. The section is empty if the message
+// ends before it.
 func (r *reader) endedFields() (Fields, error) {
 	if len(r.rest) == 0 {
 		return nil, nil
@@ -121,11 +123,11 @@ func (r *reader) add(fields Fields, name string) (Fields, error) {
 	return append(fields, f), nil
 }
 
-// errShort reports a message that ends within a part.
-var errShort = errors.New("bhttp: the message ends in the middle of a field")
+// errShort reports that a message ends before a part is complete.
+var errShort = errors.New("bhttp: the message ends before a part of it is complete")
 
-// appendVarint appends v in QUIC's variable-length encoding: the two highest bits of the
-// first byte give the length, 1, 2, 4 or 8 bytes (RFC 9000, section 16).
+// appendVarint appends v in QUIC's variable-length encoding (RFC 9000, section 16). The two
+// highest bits of the first byte give the length, which is 1, 2, 4 or 8 bytes.
 func appendVarint(b []byte, v uint64) []byte {
 	switch {
 	case v < 1<<6:
@@ -139,12 +141,12 @@ func appendVarint(b []byte, v uint64) []byte {
 	}
 }
 
-// appendBytes appends the length of s and s.
+// appendBytes appends the length of s and then s to b.
 func appendBytes[S []byte | string](b []byte, s S) []byte {
 	return append(appendVarint(b, uint64(len(s))), s...)
 }
 
-// reader decodes a message from the front. It copies nothing.
+// reader decodes a message from its start without copying it.
 type reader struct{ rest []byte }
 
 func (r *reader) varint() (uint64, error) {
@@ -163,7 +165,7 @@ func (r *reader) varint() (uint64, error) {
 	return v, nil
 }
 
-// bytes reads a length and that many bytes.
+// bytes reads a length and then that many bytes.
 func (r *reader) bytes() ([]byte, error) {
 	n, err := r.varint()
 	if err != nil {
@@ -182,26 +184,25 @@ func (r *reader) text() (string, error) {
 	return string(b), err
 }
 
-// maxInformational bounds the interim responses before the final one.
+// maxInformational is the largest number of interim responses in a message.
 const maxInformational = 16
 
 // Response is an HTTP response.
 type Response struct {
-	Informational []Informational // before the final one
-	Status        int             // 200 to 599
+	Informational []Informational // interim responses before the final response
+	Status        int             // status of the final response, 200 to 599
 	Header        Fields
 	Content       []byte
 	Trailer       Fields
 }
 
-// Informational is an interim response.
+// Informational is an interim response, which precedes the final response.
 type Informational struct {
-	Status int // 100 to 199
+	Status int // status from 100 to 199
 	Header Fields
 }
 
-// Encode returns the response in the form of known length. Empty parts at its
-// end are left out.
+// Encode returns the response in the form of known length, without empty parts at its end.
 func (p *Response) Encode() ([]byte, error) {
 	b := []byte{knownResponse}
 	for _, i := range p.Informational {
@@ -219,8 +220,8 @@ func (p *Response) Encode() ([]byte, error) {
 	return appendBody(appendVarint(b, uint64(p.Status)), p.Header, p.Content, p.Trailer)
 }
 
-// EncodeTo is Encode padded with zeros to size bytes. It refuses a response
-// that needs more.
+// EncodeTo encodes the response and pads it with zeros to size bytes. It returns an error if
+// the response is longer.
 func (p *Response) EncodeTo(size int) ([]byte, error) {
 	b, err := p.Encode()
 	if err != nil {
@@ -229,7 +230,8 @@ func (p *Response) EncodeTo(size int) ([]byte, error) {
 	return pad(b, size)
 }
 
-// ParseResponse reads a response of either form. Contents of known length share b.
+// ParseResponse decodes a response of known or indeterminate length. Content of known length
+// shares memory with b.
 func ParseResponse(b []byte) (*Response, error) {
 	r := &reader{b}
 	framing, err := r.varint()
@@ -250,7 +252,7 @@ func ParseResponse(b []byte) (*Response, error) {
 	return p, nil
 }
 
-// status takes interim responses and the final status.
+// status reads the interim responses and the final status into p.
 func (r *reader) status(p *Response, known bool) error {
 	fields := r.endedFields
 	if known {

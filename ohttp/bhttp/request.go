@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The framing indicators of section 3.3.
+// These are the framing indicators of RFC 9292, section 3.3.
 const (
 	knownRequest = iota
 	knownResponse
@@ -23,8 +23,8 @@ type Request struct {
 	Trailer                         Fields
 }
 
-// Encode returns the request in the form of known length, without empty parts at its end.
-// It returns an error for a request that ParseRequest would refuse.
+// Encode returns the request in the form of known length, without empty parts at its end. It
+// returns an error if ParseRequest would refuse the request.
 func (q *Request) Encode() ([]byte, error) {
 	if err := q.validTarget(); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (q *Request) Encode() ([]byte, error) {
 	return appendBody(b, q.Header, q.Content, q.Trailer)
 }
 
-// validTarget refuses methods and targets that would become a field, or another request, in
+// validTarget returns an error for a method or target that would inject a field or a request in
 // the text form of HTTP.
 func (q *Request) validTarget() error {
 	if q.Method == "" {
@@ -44,13 +44,14 @@ func (q *Request) validTarget() error {
 	}
 	for _, s := range []string{q.Method, q.Scheme, q.Authority, q.Path} {
 		if strings.ContainsAny(s, "\x00\r\n\t ") {
-			return fmt.Errorf("bhttp: %q in the method or the target of a request; write it without spaces, line breaks and zero bytes", s)
+			return fmt.Errorf("bhttp: the method or a part of the target of a request is %q; write it without spaces, line breaks and zero bytes", s)
 		}
 	}
 	return nil
 }
 
-// EncodeTo is Encode padded with zeros to size bytes. A longer request is an error.
+// EncodeTo encodes the request and pads it with zeros to size bytes. It returns an error if the
+// request is longer.
 func (q *Request) EncodeTo(size int) ([]byte, error) {
 	b, err := q.Encode()
 	if err != nil {
@@ -59,7 +60,8 @@ func (q *Request) EncodeTo(size int) ([]byte, error) {
 	return pad(b, size)
 }
 
-// ParseRequest parses a request of either form. Contents of known length share b.
+// ParseRequest decodes a request of known or indeterminate length. Content of known length
+// shares memory with b.
 func ParseRequest(b []byte) (*Request, error) {
 	r := &reader{b}
 	framing, err := r.varint()
@@ -85,7 +87,7 @@ func ParseRequest(b []byte) (*Request, error) {
 	return q, nil
 }
 
-// appendBody appends header, content and trailer.
+// appendBody appends the header, the content and the trailer of a message to b.
 func appendBody(b []byte, header Fields, content []byte, trailer Fields) ([]byte, error) {
 	b, err := appendFields(b, header)
 	if err != nil {
@@ -108,12 +110,13 @@ func appendBody(b []byte, header Fields, content []byte, trailer Fields) ([]byte
 
 func pad(b []byte, size int) ([]byte, error) {
 	if len(b) > size {
-		return nil, fmt.Errorf("bhttp: the message has %d bytes; at most %d are allowed, the padded size", len(b), size)
+		return nil, fmt.Errorf("bhttp: the message has %d bytes; the padded size allows at most %d", len(b), size)
 	}
 	return slices.Concat(b, make([]byte, size-len(b))), nil
 }
 
-// body reads header, content and trailer, and checks that only padding follows.
+// body reads the header, the content and the trailer of a message. It returns an error if other
+// bytes than padding follow.
 func (r *reader) body(known bool) (header Fields, content []byte, trailer Fields, err error) {
 	fields, contents := r.endedFields, r.endedContent
 	if known {
@@ -143,7 +146,7 @@ func (r *reader) knownContent() ([]byte, error) {
 	return r.bytes()
 }
 
-// endedContent reads chunks up to one of length zero.
+// endedContent reads chunks of content up to a chunk of length zero.
 func (r *reader) endedContent() ([]byte, error) {
 	if len(r.rest) == 0 {
 		return nil, nil

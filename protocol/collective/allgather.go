@@ -9,20 +9,21 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// AllGatherName and AllGatherVersion identify an all-gather in a session's descriptor. It
-// has no parameters.
+// AllGatherName and AllGatherVersion identify an all-gather in a session's descriptor. An
+// all-gather has no parameters.
 const (
-	AllGatherName           = "declare" // the name in the first version
+	AllGatherName           = "declare" // keeps the name that the first version used
 	AllGatherVersion uint16 = 1
 )
 
-// MaxStatementBytes bounds a party's statement.
+// MaxStatementBytes is the largest length of a party's statement.
 const MaxStatementBytes = 4 << 10
 
-// maxMembers bounds the members of a session: one step sends a statement to all of them.
+// maxMembers limits the members of a session, because one step sends a statement to all of
+// them.
 const maxMembers = protocol.MaxStepBytes / MaxStatementBytes
 
-// TimerAllGather bounds the wait for the next statement.
+// TimerAllGather limits a member's wait for the next statement.
 const TimerAllGather protocol.Timer = "declare/declare"
 
 const (
@@ -30,18 +31,19 @@ const (
 	kindStatement         = "Declare"
 )
 
-// AllGather is the machine of every role. A server receives statements and sends none.
+// AllGather is the machine of every member of an all-gather. A server receives statements and
+// sends none.
 type AllGather struct {
 	setup      protocol.Setup
 	life       protocol.Life
 	own        []byte
-	parties    []string // in the descriptor's order
-	statements [][]byte // of the parties; nil until it has come
+	parties    []string // names in the descriptor's order
+	statements [][]byte // statement of each party; nil before it arrives
 	missing    int
 }
 
-// NewAllGather returns the machine of a party with its statement, of 1 to MaxStatementBytes
-// bytes.
+// NewAllGather returns the machine of a party that sends the given statement. The statement has
+// 1 to MaxStatementBytes bytes.
 func NewAllGather(s protocol.Setup, statement []byte) (*AllGather, error) {
 	if len(statement) < 1 || len(statement) > MaxStatementBytes {
 		return nil, fmt.Errorf("collective: the statement has %d bytes; use 1 to %d", len(statement), MaxStatementBytes)
@@ -49,7 +51,7 @@ func NewAllGather(s protocol.Setup, statement []byte) (*AllGather, error) {
 	return newAllGather(s, statement, protocol.RoleParty, protocol.RoleLeader)
 }
 
-// NewAllGatherServer returns the machine of a server, which only receives.
+// NewAllGatherServer returns the machine of a server, which receives statements but sends none.
 func NewAllGatherServer(s protocol.Setup) (*AllGather, error) {
 	return newAllGather(s, nil, protocol.RoleServer)
 }
@@ -63,18 +65,18 @@ func newAllGather(s protocol.Setup, statement []byte, roles ...protocol.Role) (*
 	m.statements, m.missing = make([][]byte, len(m.parties)), len(m.parties)
 	switch {
 	case len(d.Params) > 0:
-		return nil, fmt.Errorf("collective: the descriptor has %d bytes of parameters; an all-gather has none", len(d.Params))
+		return nil, fmt.Errorf("collective: the descriptor has %d bytes of parameters; an all-gather must have none", len(d.Params))
 	case len(m.parties) < 2 || len(d.Members) > maxMembers:
-		return nil, fmt.Errorf("collective: %d parties among %d members; a session needs at least two parties and has at most %d members", len(m.parties), len(d.Members), maxMembers)
+		return nil, fmt.Errorf("collective: the session has %d parties among %d members; at least 2 parties and at most %d members are required", len(m.parties), len(d.Members), maxMembers)
 	}
 	return m, nil
 }
 
-// InputHash returns the hash that the start event must hold.
+// InputHash returns the hash of the member's statement, for [protocol.Start].
 func (m *AllGather) InputHash() [sha256.Size]byte { return sha256.Sum256(m.own) }
 
-// Statements returns the parties' statements, in the descriptor's order,
-// once the session has ended well.
+// Statements returns the parties' statements in the descriptor's order. It requires that the
+// session has ended without an error.
 func (m *AllGather) Statements() [][]byte { return m.statements }
 
 // Step implements [protocol.Machine].
@@ -82,7 +84,7 @@ func (m *AllGather) Step(e protocol.Event) (protocol.Effects, error) {
 	return m.life.Step(m.setup, e, protocol.Handlers{Start: m.start, Receive: m.receive, Expire: m.expire})
 }
 
-// start sends this member's statement to all others.
+// start sends this member's statement to all other members.
 func (m *AllGather) start(s protocol.Start) (protocol.Effects, error) {
 	if s.InputHash != m.InputHash() {
 		return protocol.Effects{}, errors.New("collective: the statement differs from the one with which the machine was built")
@@ -122,12 +124,12 @@ func (m *AllGather) receive(msg protocol.Message) (protocol.Effects, error) {
 	return protocol.Finish(e, nil)
 }
 
-// expire names the first party whose statement is missing.
+// expire ends the session with an error that blames the first party whose statement is missing.
 func (m *AllGather) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerAllGather {
 		return protocol.Effects{}, fmt.Errorf("collective: a member has no timer %q", t)
 	}
-	silent := slices.IndexFunc(m.statements, func(b []byte) bool { return b == nil }) // one is missing, or the session is over
+	silent := slices.IndexFunc(m.statements, func(b []byte) bool { return b == nil }) // found, because the session continues only while a statement is missing
 	why := fmt.Errorf("collective: %d of %d statements did not come in time", m.missing, len(m.parties))
 	return protocol.Finish(protocol.Effects{}, protocol.Blame(m.parties[silent], protocol.KindSilent, why))
 }

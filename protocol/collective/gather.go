@@ -12,23 +12,25 @@ const (
 	GatherVersion uint16 = 1
 )
 
-// MaxGatherBytes bounds a body. The server holds one body of each party.
+// MaxGatherBytes is the largest length of a party's body. The server holds one body of each
+// party.
 const MaxGatherBytes = 1 << 26
 
-// TimerGather bounds the server's wait for the next piece.
+// TimerGather limits the server's wait for the next piece of a body.
 const TimerGather protocol.Timer = "gather/give"
 
 func gatherForm() form {
 	return form{Name: GatherName, Version: GatherVersion, Kind: "Give", MaxBytes: MaxGatherBytes, Stage: "gather", Timer: TimerGather}
 }
 
-// EncodeGather returns the parameters of a gather of bodies of this length, for Descriptor.Params.
+// EncodeGather returns the Descriptor.Params of a gather whose bodies have the given number of
+// bytes.
 func EncodeGather(bytes int) []byte { return gatherForm().encode(bytes) }
 
-// GatherParty sends its body to the server.
+// GatherParty is the machine that sends a party's body to the server.
 type GatherParty struct{ m *sender }
 
-// NewGatherParty returns the machine of a party. It keeps body.
+// NewGatherParty returns the machine of a party that sends body. The machine keeps the slice.
 func NewGatherParty(s protocol.Setup, body []byte) (*GatherParty, error) {
 	return newGatherParty(s, body, protocol.MaxChunkBytes)
 }
@@ -41,16 +43,16 @@ func newGatherParty(s protocol.Setup, body []byte, piece int) (*GatherParty, err
 	return &GatherParty{g}, nil
 }
 
-// InputHash returns the hash that the start event must hold.
+// InputHash returns the hash of the body, for [protocol.Start].
 func (p *GatherParty) InputHash() [sha256.Size]byte { return p.m.InputHash() }
 
 // Step implements [protocol.Machine].
 func (p *GatherParty) Step(e protocol.Event) (protocol.Effects, error) { return p.m.Step(e) }
 
-// GatherServer receives a body from every party.
+// GatherServer is the machine that receives a body from every party.
 type GatherServer struct{ m *receiver }
 
-// NewGatherServer returns the machine of the member that receives all bodies.
+// NewGatherServer returns the machine of the server, which receives all bodies.
 func NewGatherServer(s protocol.Setup) (*GatherServer, error) {
 	return newGatherServer(s, protocol.MaxChunkBytes)
 }
@@ -63,12 +65,12 @@ func newGatherServer(s protocol.Setup, piece int) (*GatherServer, error) {
 	return &GatherServer{t}, nil
 }
 
-// InputHash returns the hash that the start event must hold; a server has no input.
+// InputHash returns the zero hash for [protocol.Start], because a server has no input.
 func (s *GatherServer) InputHash() [sha256.Size]byte { return s.m.InputHash() }
 
 // Step implements [protocol.Machine].
 func (s *GatherServer) Step(e protocol.Event) (protocol.Effects, error) { return s.m.Step(e) }
 
-// Bodies returns the parties' bodies, in the descriptor's order, once the session has
-// ended well.
+// Bodies returns the parties' bodies in the descriptor's order. It requires that the session
+// has ended without an error.
 func (s *GatherServer) Bodies() [][]byte { return s.m.Bodies() }

@@ -10,12 +10,13 @@ import (
 // receiver is the machine of a member that receives one body from each of its peers.
 type receiver struct {
 	frame
-	bodies [][]byte // of each peer; made at its first piece
-	have   [][]bool // received pieces of each peer
-	left   int      // pieces still missing, of all peers
+	bodies [][]byte // body of each peer; allocated when its first piece arrives
+	have   [][]bool // whether each piece of each peer has arrived
+	left   int      // number of missing pieces of all peers
 }
 
-// newReceiver returns the machine of the member with this role, for messages of at most piece bytes.
+// newReceiver returns the machine of a member with the given role that receives bodies in
+// pieces of at most piece bytes.
 func (f form) newReceiver(s protocol.Setup, role protocol.Role, piece int) (*receiver, error) {
 	frame, err := f.newFrame(s, role, piece)
 	if err != nil {
@@ -29,11 +30,11 @@ func (f form) newReceiver(s protocol.Setup, role protocol.Role, piece int) (*rec
 	return r, nil
 }
 
-// Bodies returns the peers' bodies, in the descriptor's order, once the session has
-// ended well.
+// Bodies returns the peers' bodies in the descriptor's order. It requires that the session has
+// ended without an error.
 func (r *receiver) Bodies() [][]byte { return r.bodies }
 
-// InputHash returns the hash that the start event must hold; a receiver has no input.
+// InputHash returns the zero hash for [protocol.Start], because a receiver has no input.
 func (r *receiver) InputHash() [sha256.Size]byte { return [sha256.Size]byte{} }
 
 // Step implements [protocol.Machine].
@@ -48,7 +49,7 @@ func (r *receiver) start(e protocol.Start) (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Arm: []protocol.Timer{r.Timer}}, nil
 }
 
-// receive stores a piece. It waits for the next one, or ends.
+// receive stores a piece of a body. After the last piece it ends the session.
 func (r *receiver) receive(m protocol.Message) (protocol.Effects, error) {
 	from := slices.Index(r.peers, m.Sender)
 	if from < 0 || m.Round != round || m.Kind != r.Kind || m.Sequence != 0 || int(m.Chunks) != r.pieces() || m.Chunk >= m.Chunks || r.have[from][m.Chunk] {
@@ -56,7 +57,7 @@ func (r *receiver) receive(m protocol.Message) (protocol.Effects, error) {
 	}
 	lo, hi := r.at(int(m.Chunk))
 	if len(m.Body) != hi-lo {
-		return protocol.Effects{}, m.Malformed(r.errorf("the piece has %d bytes, want %d", len(m.Body), hi-lo))
+		return protocol.Effects{}, m.Malformed(r.errorf("the piece has %d bytes; %d are required", len(m.Body), hi-lo))
 	}
 	if r.bodies[from] == nil {
 		r.bodies[from] = make([]byte, r.bytes)
@@ -72,12 +73,12 @@ func (r *receiver) receive(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Finish(e, nil)
 }
 
-// expire names the first peer with a missing piece.
+// expire ends the session with an error that blames the first peer with a missing piece.
 func (r *receiver) expire(timer protocol.Timer) (protocol.Effects, error) {
 	if timer != r.Timer {
 		return protocol.Effects{}, r.errorf("a receiver has no timer %q", timer)
 	}
-	silent := slices.IndexFunc(r.have, func(pieces []bool) bool { return slices.Contains(pieces, false) }) // one is missing, or the session is over
+	silent := slices.IndexFunc(r.have, func(pieces []bool) bool { return slices.Contains(pieces, false) }) // found, because the session continues only while a piece is missing
 	missing := 0
 	for _, came := range r.have[silent] {
 		if !came {

@@ -11,15 +11,15 @@ import (
 type sender struct {
 	frame
 	body []byte
-	sent int // messages
+	sent int // number of messages sent
 }
 
-// newSender returns the machine of the member with this role, for messages of at most piece
-// bytes. It keeps body.
+// newSender returns the machine of a member with the given role that sends body in pieces of at
+// most piece bytes. The machine keeps body.
 func (f form) newSender(setup protocol.Setup, role protocol.Role, body []byte, piece int) (*sender, error) {
 	frame, err := f.newFrame(setup, role, piece)
 	if err == nil && len(body) != frame.bytes {
-		err = f.errorf("the body has %d bytes, and %d are agreed", len(body), frame.bytes)
+		err = f.errorf("the body has %d bytes; the agreed length is %d", len(body), frame.bytes)
 	}
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (f form) newSender(setup protocol.Setup, role protocol.Role, body []byte, p
 	return &sender{frame: frame, body: body}, nil
 }
 
-// InputHash returns the hash that the start event must hold.
+// InputHash returns the hash of the body, for [protocol.Start].
 func (s *sender) InputHash() [sha256.Size]byte { return sha256.Sum256(s.body) }
 
 // Step implements [protocol.Machine].
@@ -37,12 +37,13 @@ func (s *sender) Step(e protocol.Event) (protocol.Effects, error) {
 
 func (s *sender) start(e protocol.Start) (protocol.Effects, error) {
 	if e.InputHash != s.InputHash() {
-		return protocol.Effects{}, s.errorf("the body differs from the one with which this session was started")
+		return protocol.Effects{}, s.errorf("the body has changed since the session started")
 	}
 	return protocol.Effects{Sync: true, Resume: true}, nil
 }
 
-// send sends the next pieces. Every peer gets a piece before any peer gets the next.
+// send sends the next pieces of the body. Every peer gets a piece before any peer gets the next
+// piece.
 func (s *sender) send() (protocol.Effects, error) {
 	total := len(s.peers) * s.pieces()
 	var e protocol.Effects

@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	// minSlots is the padded width of narrower tables.
+	// minSlots is the smallest number of columns to which a list of columns is padded.
 	minSlots     = 64
 	columnBytes  = exactBytes + foldedBytes
 	columnsBytes = keyBytes + 1 + 4
-	// minMatch is the padded size of shorter answers.
+	// minMatch is the smallest number of bytes to which an answer is padded.
 	minMatch = 1 << 10
-	// maxListed bounds the number of missing columns that an answer lists.
+	// maxListed limits the number of missing columns that an answer lists.
 	maxListed = 8
-	// maxVerdict bounds the text of the leader's verdict.
+	// maxVerdict limits the number of bytes of the leader's verdict.
 	maxVerdict = 4 << 10
 )
 
 // sizing holds the sizes of the messages for the list of columns.
 type sizing struct {
 	chunk int // columns in a message, a power of two
-	batch int // messages in a step
+	batch int // messages that one step sends
 }
 
 // bulk returns the sizing of real sessions.
@@ -33,12 +33,12 @@ func bulk() sizing {
 	return sizing{chunk: chunk, batch: protocol.MaxStepBytes / (columnsBytes + columnBytes*chunk)}
 }
 
-// layout splits a table's columns, padded to a power of two, into messages. The columns of
-// a numbered table are not sent.
+// layout pads a table's columns to a power of two and divides them into messages. The columns
+// of a numbered table are not sent.
 type layout struct {
 	named bool
-	width int // of the table
-	slots int // of all messages
+	width int // number of columns of the table
+	slots int // number of columns with padding, in all messages together
 	sizing
 }
 
@@ -53,8 +53,8 @@ func newLayout(named bool, width int, s sizing) layout {
 
 func (l layout) chunks() int { return l.slots / l.chunk }
 
-// span returns the range of the table's columns in chunk i; it is empty for a chunk of
-// padding.
+// span returns the range of the table's columns in chunk i. The range is empty if the chunk
+// holds only padding.
 func (l layout) span(i int) (lo, hi int) {
 	if !l.named {
 		return 0, 0
@@ -62,7 +62,7 @@ func (l layout) span(i int) (lo, hi int) {
 	return min(i*l.chunk, l.width), min((i+1)*l.chunk, l.width)
 }
 
-// digests holds the digests of some columns.
+// digests holds the exact and the folded digests of some column names.
 type digests struct {
 	exact  []exact
 	folded []folded
@@ -70,7 +70,7 @@ type digests struct {
 
 func (d digests) span(lo, hi int) digests { return digests{d.exact[lo:hi], d.folded[lo:hi]} }
 
-// encode returns the body of one chunk.
+// encode returns the body of a chunk with the key and the digests d, padded with zeros.
 func (l layout) encode(key [keyBytes]byte, d digests) []byte {
 	var w wire.Writer
 	w.Grow(columnsBytes + columnBytes*l.chunk)
@@ -85,10 +85,10 @@ func (l layout) encode(key [keyBytes]byte, d digests) []byte {
 	return w.Bytes()
 }
 
-// chunk is a decoded part of the list of columns.
+// chunk is a decoded chunk of the leader's list of columns.
 type chunk struct {
 	key    [keyBytes]byte
-	layout layout // the leader's
+	layout layout // layout of the leader's table
 	digests
 }
 
@@ -109,7 +109,7 @@ func decodeColumns(m protocol.Message, s sizing) (chunk, error) {
 	}
 	c.layout = newLayout(named, width, s)
 	if int64(m.Chunks) != int64(c.layout.chunks()) || m.Chunk >= m.Chunks || r.Len() != columnBytes*c.layout.chunk {
-		return chunk{}, fmt.Errorf("the digests have %d bytes in chunk %d of %d for %d columns", r.Len(), m.Chunk+1, m.Chunks, width)
+		return chunk{}, fmt.Errorf("the digests have %d bytes in chunk %d of %d, which does not fit %d columns", r.Len(), m.Chunk+1, m.Chunks, width)
 	}
 	lo, hi := c.layout.span(int(m.Chunk))
 	c.digests = digests{make([]exact, hi-lo), make([]folded, hi-lo)}
@@ -120,7 +120,7 @@ func decodeColumns(m protocol.Message, s sizing) (chunk, error) {
 	return c, zeros(r)
 }
 
-// zeros reads padding up to the end.
+// zeros returns an error if the rest of r, which is padding, is not all zero.
 func zeros(r *wire.Reader) error {
 	for _, b := range r.Rest() {
 		if b != 0 {
@@ -130,18 +130,18 @@ func zeros(r *wire.Reader) error {
 	return r.Err()
 }
 
-// match is a party's answer.
+// match is a party's answer to the leader's list of columns.
 type match struct {
 	named   bool
-	width   int   // of the party's table
+	width   int   // number of columns of the party's table
 	missing int   // number of the leader's columns that the party lacks
-	listed  []gap // the first of them, by place
+	listed  []gap // the first missing columns, by index
 	classes []string
 }
 
-// gap is one of the leader's columns that a party lacks.
+// gap is a column of the leader that a party lacks.
 type gap struct {
-	place int  // from 0
+	place int  // index in the leader's table, from 0
 	near  bool // the party has a name that differs only by case, blanks or Unicode form
 }
 
@@ -159,7 +159,7 @@ func (m match) encode() []byte {
 	return padded(w.Bytes())
 }
 
-// padded writes the content after its length, and pads it to a power of two.
+// padded returns the length of content and content, padded with zeros to a power of two.
 func padded(content []byte) []byte {
 	var w wire.Writer
 	w.Bytes32(content)
@@ -167,7 +167,7 @@ func padded(content []byte) []byte {
 	return w.Bytes()
 }
 
-// unpadded returns the content of the bytes that padded returned.
+// unpadded returns the content of a body that padded has returned.
 func unpadded(body []byte) ([]byte, error) {
 	r := wire.NewReader(body)
 	content := r.Bytes32(protocol.MaxChunkBytes)
@@ -175,12 +175,12 @@ func unpadded(body []byte) ([]byte, error) {
 		return nil, err
 	}
 	if len(body) != sizeOf(len(content)) {
-		return nil, fmt.Errorf("a body of %d bytes cannot hold a content of %d", len(body), len(content))
+		return nil, fmt.Errorf("the body has %d bytes, which is not the padded size of %d bytes of content", len(body), len(content))
 	}
 	return content, nil
 }
 
-// sizeOf returns the size of a body with a content of that many bytes.
+// sizeOf returns the padded size of a body whose content has that many bytes.
 func sizeOf(content int) int {
 	size := minMatch
 	for size < 4+content {
@@ -213,10 +213,10 @@ func decodeMatch(body []byte, leader int) (match, error) {
 	return m, m.check(leader)
 }
 
-// check refuses an answer that no party gives.
+// check returns an error if an answer contradicts itself or the number of the leader's columns.
 func (m match) check(leader int) error {
 	if m.width < 1 || m.width > MaxNumbered || m.missing > leader || len(m.listed) != min(m.missing, maxListed) {
-		return fmt.Errorf("the answer of a table with %d columns lacks %d of %d and lists %d", m.width, m.missing, leader, len(m.listed))
+		return fmt.Errorf("the answer is contradictory: a table with %d columns lacks %d of %d and lists %d", m.width, m.missing, leader, len(m.listed))
 	}
 	for i, g := range m.listed {
 		if g.place >= leader || i > 0 && g.place <= m.listed[i-1].place {

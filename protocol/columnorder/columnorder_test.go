@@ -298,14 +298,14 @@ func TestClasses(t *testing.T) {
 func TestTablesThatAreRefused(t *testing.T) {
 	s := session(t, descriptor(2))
 	for want, own := range map[string]Table{
-		"1 names for 2 columns":           {Columns: []string{"a"}, Width: 2},
-		"0 columns":                       {},
-		"16777217 columns":                {Width: MaxNumbered + 1},
-		`column names are "a"`:            named("a", "b", "a"),
-		"a column has a name of 1025":     named(strings.Repeat("a", MaxNameBytes+1)),
-		"a class has a name of 1025":      named("a").of(strings.Repeat("a", MaxNameBytes+1)),
-		"4097 classes":                    named("a").of(make([]string, MaxClasses+1)...),
-		"1000 classes whose names take 3": named("a").of(slices.Repeat([]string{strings.Repeat("a", 300)}, 1000)...),
+		"1 names for 2 columns":            {Columns: []string{"a"}, Width: 2},
+		"0 columns":                        {},
+		"16777217 columns":                 {Width: MaxNumbered + 1},
+		`column names are "a"`:             named("a", "b", "a"),
+		"a column has a name of 1025":      named(strings.Repeat("a", MaxNameBytes+1)),
+		"a class has a name of 1025":       named("a").of(strings.Repeat("a", MaxNameBytes+1)),
+		"4097 classes":                     named("a").of(make([]string, MaxClasses+1)...),
+		"names of the 1000 classes have 3": named("a").of(slices.Repeat([]string{strings.Repeat("a", 300)}, 1000)...),
 	} {
 		for _, name := range []string{"p0", "p1"} {
 			if _, err := node(s, name, own, bulk()); err == nil || !strings.Contains(err.Error(), want) {

@@ -8,19 +8,19 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Party is a member that puts its columns into the leader's order.
+// Party is the machine of a member that puts its columns into the leader's order.
 type Party struct {
 	machine
 	key      [keyBytes]byte
-	layout   layout // the leader's; zero before its first message
+	layout   layout // layout of the leader's table; zero before the first chunk arrives
 	theirs   digests
-	got      []bool // chunks of the leader's list of columns
+	got      []bool // whether each chunk of the leader's list of columns has arrived
 	missing  int
 	order    []int
-	mismatch *Mismatch // nil while nothing is wrong here
+	mismatch *Mismatch // difference between this table's columns and the leader's; nil if there is none
 }
 
-// NewParty returns the machine of a party with its own table.
+// NewParty returns the machine of a party that has the given table.
 func NewParty(setup protocol.Setup, own Table) (*Party, error) {
 	return newParty(setup, own, bulk())
 }
@@ -33,16 +33,16 @@ func newParty(setup protocol.Setup, own Table, size sizing) (*Party, error) {
 	return &Party{machine: m}, nil
 }
 
-// Order returns, for each place in the leader's table, the place of that column in this
-// table, once the machine has ended without an error.
+// Order returns the index in this table of each of the leader's columns. It requires that the
+// machine has ended without an error.
 func (p *Party) Order() []int { return p.order }
 
-// Key returns a key that the parties share and the server does not know, once the machine
-// has ended without an error.
+// Key returns a key that the parties share and the server does not know. It requires that the
+// machine has ended without an error.
 func (p *Party) Key() [keyBytes]byte { return p.key }
 
-// Own returns the fault of this table's columns, with the table's own names, however the
-// session ended; nil if there is none. It is for the party's own log.
+// Own returns the difference between this table's columns and the leader's, or nil if there is
+// none. It contains the table's own names, so it belongs in the party's own log.
 func (p *Party) Own() error {
 	if p.mismatch == nil {
 		return nil
@@ -78,10 +78,11 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.leader, protocol.KindSilent, fmt.Errorf("columnorder: nothing came from %s in time", p.leader)))
 }
 
-// errResume is the error for a Resumed that the machine did not request.
-var errResume = errors.New("columnorder: there is nothing to resume")
+// errResume refuses a Resumed event that the machine did not request.
+var errResume = errors.New("columnorder: the machine has no work to resume")
 
-// sendColumns sends as much as a step may, chunk by chunk to all parties.
+// sendColumns sends as many chunks of the leader's columns as one step may send. Each chunk
+// goes to all parties before the next one.
 func (l *Leader) sendColumns() protocol.Effects {
 	var eff protocol.Effects
 	n := len(l.others) * l.layout.chunks()
@@ -96,7 +97,7 @@ func (l *Leader) sendColumns() protocol.Effects {
 	return eff
 }
 
-// takeColumns takes a chunk. After the last one it answers.
+// takeColumns stores a chunk of the leader's columns. After the last chunk the party answers.
 func (p *Party) takeColumns(m protocol.Message) (protocol.Effects, error) {
 	c, err := decodeColumns(m, p.size)
 	if err != nil {
@@ -119,20 +120,20 @@ func (p *Party) takeColumns(m protocol.Message) (protocol.Effects, error) {
 	return p.answer(), nil
 }
 
-// fits refuses a chunk that does not match the earlier ones.
+// fits returns an error if a chunk does not match the earlier chunks.
 func (p *Party) fits(h protocol.Header, c chunk) error {
 	switch {
 	case p.got == nil:
 		return nil
 	case c.layout != p.layout || c.key != p.key:
-		return h.Inconsistent("other columns than in an earlier chunk")
+		return h.Inconsistent("the key or the layout differs from an earlier chunk")
 	case p.got[h.Chunk]:
 		return h.Unexpected()
 	}
 	return nil
 }
 
-// begin stores the values that all chunks have in common.
+// begin stores the key and the layout, which all chunks repeat.
 func (p *Party) begin(c chunk) {
 	p.layout, p.key = c.layout, c.key
 	p.missing = c.layout.chunks()
@@ -141,25 +142,26 @@ func (p *Party) begin(c chunk) {
 	p.theirs = digests{make([]exact, width), make([]folded, width)}
 }
 
-// MatchKind is the kind of the messages that send the leader a party's classes.
+// MatchKind is the kind of the message by which a party with the leader's columns answers and
+// sends its classes.
 const MatchKind = "Match"
 
-// The rounds, their messages and their timers.
+// A session has these rounds, kinds of messages and timers.
 const (
 	roundColumns uint16 = 1
 	roundMatch   uint16 = 2
 	roundVerdict uint16 = 3
 	kindColumns         = "Heading"
-	kindMismatch        = "Mismatch" // like Match, from a table with other columns, and without its classes
+	kindMismatch        = "Mismatch" // replaces Match if the columns differ; without classes
 	kindVerdict         = "Verdict"
 
-	// TimerMatch bounds the leader's wait for the next answer.
+	// TimerMatch limits the leader's wait for the next answer.
 	TimerMatch protocol.Timer = "heading/match"
-	// TimerColumns bounds a party's wait for the leader's next message.
+	// TimerColumns limits a party's wait for the leader's next message.
 	TimerColumns protocol.Timer = "heading/heading"
 )
 
-// machine is the part that leader and party have in common.
+// machine holds the state that a leader and a party both have.
 type machine struct {
 	setup  protocol.Setup
 	life   protocol.Life
@@ -181,15 +183,15 @@ func newMachine(setup protocol.Setup, own Table, role protocol.Role, size sizing
 	return machine{setup: setup, leader: setup.Session.With(protocol.RoleLeader)[0], own: own, size: size}, nil
 }
 
-// ValidateSession refuses a session that this protocol cannot run. It has one leader, at
-// least one party, no other member, and no parameters.
+// ValidateSession returns an error if this protocol cannot run the session. It has one leader,
+// at least one party, no other member, and no parameters.
 func ValidateSession(s *protocol.Session) error {
 	leaders, parties := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
 	switch {
 	case leaders != 1 || parties == 0 || leaders+parties != len(s.Members):
-		return fmt.Errorf("columnorder: a session needs one leader, at least one party and no other member; this one has %d, %d and %d", leaders, parties, len(s.Members)-leaders-parties)
+		return fmt.Errorf("columnorder: a session requires one leader, at least one party and no other member; this session has %d, %d and %d", leaders, parties, len(s.Members)-leaders-parties)
 	case len(s.Params) > 0:
-		return fmt.Errorf("columnorder: the descriptor has %d bytes of parameters; a column order has none", len(s.Params))
+		return fmt.Errorf("columnorder: the descriptor has %d bytes of parameters; it must have none", len(s.Params))
 	}
 	return nil
 }
@@ -197,10 +199,10 @@ func ValidateSession(s *protocol.Session) error {
 // InputHash returns the hash that the start event must hold.
 func (m *machine) InputHash() [sha256.Size]byte { return m.own.Hash() }
 
-// same refuses to start with another table than the machine was built with.
+// same returns an error if the start event is for another table than the machine's own.
 func (m *machine) same(e protocol.Start) error {
 	if e.InputHash != m.InputHash() {
-		return errors.New("columnorder: the names differ from those with which the session was started; restore them or start a new job")
+		return errors.New("columnorder: the names have changed since the session started; restore them or start a new job")
 	}
 	return nil
 }

@@ -13,19 +13,19 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Leader is the party whose column order all take over.
+// Leader is the machine of the party whose column order all parties adopt.
 type Leader struct {
 	machine
-	others  []string // members without the leader
+	others  []string // names of the other parties
 	key     [keyBytes]byte
 	layout  layout
 	digests digests
-	sent    int // messages of the list of columns
+	sent    int // number of messages with columns sent so far
 	matches []*match
-	missing int // missing answers
+	missing int // number of answers that have not arrived
 }
 
-// NewLeader returns the machine of the leader with its own table.
+// NewLeader returns the machine of a leader that has the given table.
 func NewLeader(setup protocol.Setup, own Table) (*Leader, error) {
 	return newLeader(setup, own, bulk())
 }
@@ -48,14 +48,13 @@ func newLeader(setup protocol.Setup, own Table, size sizing) (*Leader, error) {
 	return l, nil
 }
 
-// Order returns the place of each of the leader's columns in this table, which is its own
-// place.
+// Order returns the index in this table of each of the leader's columns: 0, 1, 2 and so on.
 func (l *Leader) Order() []int { return inPlace(l.own.Width) }
 
 // Key returns a key that the parties share and the server does not know.
 func (l *Leader) Key() [keyBytes]byte { return l.key }
 
-// Own returns nil: the leader's session ends with the fault that it finds.
+// Own returns nil, because a leader's session ends with the error itself.
 func (l *Leader) Own() error { return nil }
 
 func inPlace(width int) []int {
@@ -89,21 +88,21 @@ func (l *Leader) resume() (protocol.Effects, error) {
 	return eff, nil
 }
 
-// allSent reports whether all parties have been sent the columns.
+// allSent reports whether the leader has sent the columns to all parties.
 func (l *Leader) allSent() bool { return l.sentTo(len(l.others) - 1) }
 
-// sentTo reports whether a party has been sent the columns.
+// sentTo reports whether the leader has sent all columns to a party.
 func (l *Leader) sentTo(party int) bool {
 	return l.sent > (l.layout.chunks()-1)*len(l.others)+party
 }
 
-// place returns a party's index among the others.
+// place returns a party's index in l.others, or -1.
 func (l *Leader) place(party string) int { return slices.Index(l.others, party) }
 
 // Facts holds the numbers on which the leakage of one job depends.
 type Facts struct {
 	Leader  string
-	Classes bool // class names are compared
+	Classes bool // whether class names are compared
 }
 
 // Leakage describes what each role learns in this job beyond its own names. The keys are
@@ -121,7 +120,7 @@ func Leakage(f Facts) map[string][]string {
 	}
 }
 
-// judge ends the session and sends all parties the verdict.
+// judge ends the session and sends the verdict to all parties.
 func (l *Leader) judge() protocol.Effects {
 	err := l.wrong()
 	verdict := ""
@@ -135,13 +134,14 @@ func (l *Leader) judge() protocol.Effects {
 	return eff
 }
 
-// encodeVerdict encodes the reason why tables do not match, or "" if they match. It cuts
-// the text to maxVerdict.
+// encodeVerdict encodes the reason why tables do not match, or "" if they match. It shortens
+// the text to maxVerdict bytes.
 func encodeVerdict(text string) []byte {
 	return padded([]byte(strings.ToValidUTF8(text[:min(len(text), maxVerdict)], "")))
 }
 
-// decodeVerdict refuses text that could write anything but itself on a terminal.
+// decodeVerdict returns the text of a verdict. It refuses characters that cannot be printed,
+// such as control codes of a terminal.
 func decodeVerdict(body []byte) (string, error) {
 	content, err := unpadded(body)
 	switch {
@@ -150,7 +150,7 @@ func decodeVerdict(body []byte) (string, error) {
 	case len(content) > maxVerdict:
 		return "", fmt.Errorf("the verdict has %d bytes; at most %d are allowed", len(content), maxVerdict)
 	case !utf8.Valid(content) || bytes.ContainsFunc(content, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return "", errors.New("the verdict cannot be printed")
+		return "", errors.New("the verdict contains characters that cannot be printed")
 	}
 	return string(content), nil
 }
@@ -190,7 +190,7 @@ func (p *Party) takeVerdict(m protocol.Message) (protocol.Effects, error) {
 	case err != nil:
 		return protocol.Effects{}, m.Malformed(err)
 	case verdict == "" && p.mismatch != nil:
-		return protocol.Effects{}, m.Inconsistent("the tables do not match, and the leader says that they do")
+		return protocol.Effects{}, m.Inconsistent("the leader reports that the tables match, but they do not")
 	case p.mismatch != nil:
 		return protocol.Finish(protocol.Effects{}, p.mismatch)
 	case verdict != "":

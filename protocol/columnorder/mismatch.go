@@ -18,12 +18,12 @@ type Mismatch struct {
 	width, leaderWidth int
 	missing            int
 	listed             []gap
-	names              []string // of the leader's columns; nil except at the leader
-	near               []pair   // at the party
-	surplus            []string // at the party: columns that the leader does not have
+	names              []string // names of the leader's columns; nil except at the leader
+	near               []pair   // columns whose names differ only by case, blanks or Unicode form; only at the party
+	surplus            []string // columns that the leader does not have; only at the party
 }
 
-// pair is one of the leader's columns, by place from 0, and the party's own column with a
+// pair is the index of a leader's column, from 0, and the name of the party's column that has a
 // similar name.
 type pair struct {
 	place int
@@ -42,8 +42,8 @@ func (e *Mismatch) Is(target error) bool { return target == protocol.ErrInput }
 
 const advice = "give every party the same columns, under the same names"
 
-// Error returns the text for the log of the party that ends with the error. It holds that
-// party's own names, and no other's.
+// Error returns the text for the log of the party whose session ends with the error. It
+// contains only names of that party's own columns.
 func (e *Mismatch) Error() string {
 	var parts []string
 	if e.names != nil {
@@ -63,7 +63,7 @@ func (e *Mismatch) Error() string {
 	return "columnorder: " + strings.Join(parts, "; ") + "; " + advice
 }
 
-// hint returns the addition to a message about a column without a partner.
+// hint returns a phrase for the message about a missing column: whether a similar name exists.
 func hint(near bool) string {
 	if near {
 		return ", but one that differs only by case, blanks or Unicode form"
@@ -71,7 +71,7 @@ func hint(near bool) string {
 	return ""
 }
 
-// quoted lists the first names.
+// quoted returns the first maxListed names in quotes, and the number of further names.
 func quoted(names []string) string {
 	var list []string
 	for _, name := range names[:min(len(names), maxListed)] {
@@ -84,10 +84,10 @@ func quoted(names []string) string {
 	return text
 }
 
-// Public returns the error without names, which the server does not learn.
+// Public returns the error without the names of columns, which the server must not learn.
 func (e *Mismatch) Public() string { return "columnorder: " + e.outline() + "; " + advice }
 
-// outline describes the difference by place alone, without names of columns.
+// outline describes the difference by the positions of columns, without their names.
 func (e *Mismatch) outline() string {
 	switch {
 	case e.named && !e.leaderNamed:
@@ -114,7 +114,7 @@ func (e *Mismatch) outline() string {
 	return fmt.Sprintf("%s of the table of %s (the leader) has no partner at %s", what, e.Leader, e.Party)
 }
 
-// ClassError reports that two members, or one member, write one class in two ways. It
+// ClassError reports one class that is written in two ways, by two members or by one member. It
 // matches [protocol.ErrInput].
 type ClassError struct{ Class, Member, OtherClass, OtherMember string }
 
@@ -140,7 +140,7 @@ func (e *ClassError) Public() string {
 // Is reports that the error matches [protocol.ErrInput].
 func (e *ClassError) Is(target error) bool { return target == protocol.ErrInput }
 
-// several holds two or more faults. It matches [protocol.ErrInput].
+// several holds two or more errors. It matches [protocol.ErrInput].
 type several []error
 
 func (s several) Error() string { return s.join(error.Error) }
@@ -170,13 +170,13 @@ func (s several) Is(target error) bool { return target == protocol.ErrInput }
 
 func (s several) Unwrap() []error { return s }
 
-// othersError is the leader's reason for ending the session, at a party whose own table
-// matches the leader's. It matches [protocol.ErrInput].
+// othersError is the verdict that a party receives when its own table matches but another
+// party's does not. It matches [protocol.ErrInput].
 type othersError string
 
 func (e othersError) Error() string { return string(e) }
 
-// Public returns the leader's text, which the leader has sent to all.
+// Public returns the leader's text, which all parties have received.
 func (e othersError) Public() string { return string(e) }
 
 func (e othersError) Is(target error) bool { return target == protocol.ErrInput }

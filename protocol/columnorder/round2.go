@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// answer compares the tables and returns the answer for the leader.
+// answer compares the party's table with the leader's and sends the leader the result.
 func (p *Party) answer() protocol.Effects {
 	m, kind := match{named: p.own.Columns != nil, width: p.own.Width}, MatchKind
 	if m.named && p.layout.named {
@@ -25,7 +25,7 @@ func (p *Party) answer() protocol.Effects {
 	}
 }
 
-// compare finds the leader's columns in this party's table.
+// compare finds the leader's columns in this party's table, and returns those that are missing.
 func (p *Party) compare() (missing int, listed []gap) {
 	d := newDigester(p.key)
 	at := make(map[exact]int, len(p.own.Columns))
@@ -48,8 +48,8 @@ func (p *Party) compare() (missing int, listed []gap) {
 	return missing, listed
 }
 
-// unmatched returns this party's columns that the leader's table lacks, by their folded
-// digests.
+// unmatched returns the names of this party's columns that the leader's table lacks. Their keys
+// are the folded digests.
 func (p *Party) unmatched(d digester) map[folded]string {
 	theirs := make(map[exact]bool, len(p.theirs.exact))
 	for _, digest := range p.theirs.exact {
@@ -64,7 +64,8 @@ func (p *Party) unmatched(d digester) map[folded]string {
 	return own
 }
 
-// describe returns the difference of this party's table, with its own names.
+// describe returns the difference between this party's table and the leader's, with this
+// party's names.
 func (p *Party) describe(m match) *Mismatch {
 	out := newMismatch(p.setup.Self, p.leader, m, p.layout)
 	if !m.named || !p.layout.named {
@@ -78,7 +79,7 @@ func (p *Party) describe(m match) *Mismatch {
 			delete(left, p.theirs.folded[g.place])
 		}
 	}
-	for _, name := range p.own.Columns { // in the table's order
+	for _, name := range p.own.Columns { // surplus columns follow the table's order
 		if left[d.folded(name)] == name {
 			out.surplus = append(out.surplus, name)
 		}
@@ -86,7 +87,7 @@ func (p *Party) describe(m match) *Mismatch {
 	return out
 }
 
-// takeMatch takes a party's answer. After the last one it sends the verdict.
+// takeMatch stores a party's answer. After the last answer the leader sends the verdict.
 func (l *Leader) takeMatch(m protocol.Message) (protocol.Effects, error) {
 	from := l.place(m.Sender)
 	if from < 0 || l.matches[from] != nil || !l.sentTo(from) || m.Round != roundMatch || m.Kind != MatchKind && m.Kind != kindMismatch || m.Sequence != 0 || m.Chunks != 1 {
@@ -98,7 +99,7 @@ func (l *Leader) takeMatch(m protocol.Message) (protocol.Effects, error) {
 	}
 	named := answer.named && l.layout.named
 	if !named && answer.missing > 0 || named && answer.width < l.own.Width-answer.missing {
-		return protocol.Effects{}, m.Inconsistent("the answer says that a table of %d columns lacks %d of %d", answer.width, answer.missing, l.own.Width)
+		return protocol.Effects{}, m.Inconsistent("the answer is not possible: a table of %d columns lacks %d of %d", answer.width, answer.missing, l.own.Width)
 	}
 	if (m.Kind == MatchKind) != l.alike(answer) || m.Kind == kindMismatch && len(answer.classes) > 0 {
 		return protocol.Effects{}, m.Inconsistent("the kind of the answer contradicts its content")
@@ -111,12 +112,12 @@ func (l *Leader) takeMatch(m protocol.Message) (protocol.Effects, error) {
 	return l.judge(), nil
 }
 
-// alike reports whether a party has this table's columns and no others.
+// alike reports whether a party's table has the leader's columns and no others.
 func (l *Leader) alike(m match) bool {
 	return m.missing == 0 && m.named == l.layout.named && m.width == l.own.Width
 }
 
-// expire names the parties that have not answered.
+// expire ends the session with an error that names the parties that have not answered.
 func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerMatch || !l.allSent() {
 		return protocol.Effects{}, nil
@@ -130,11 +131,11 @@ func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
 	return protocol.Finish(protocol.Effects{}, protocol.Blame(missing[0], protocol.KindSilent, fmt.Errorf("columnorder: no answer in time from %s", strings.Join(missing, ", "))))
 }
 
-// spelling is a class in the form in which a member writes it.
+// spelling is a class name as one member writes it.
 type spelling struct{ class, member string }
 
-// clash returns the first two spellings of one class that differ only by case,
-// blanks or Unicode form, or nil.
+// clash returns two spellings of one class that differ only by case, blanks or Unicode form. It
+// returns nil if there are none.
 func (l *Leader) clash() []spelling {
 	known := make(map[string]spelling)
 	for i := -1; i < len(l.others); i++ {

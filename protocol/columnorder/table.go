@@ -10,38 +10,38 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// Name and Version appear in the descriptor of every session; it has no parameters.
+// Name and Version appear in the descriptor of every session. The protocol has no parameters.
 const (
 	Name           = "heading"
 	Version uint16 = 1
 )
 
-// Bounds on a table.
+// Every table has these limits.
 const (
-	MaxNamed     = 1 << 20 // columns with names
-	MaxNumbered  = 1 << 24 // columns without
-	MaxNameBytes = 1 << 10 // of a column or a class
+	MaxNamed     = 1 << 20 // largest number of columns with names
+	MaxNumbered  = 1 << 24 // largest number of columns without names
+	MaxNameBytes = 1 << 10 // length of the name of a column or a class
 	MaxClasses   = 1 << 12
 
-	maxClassesBytes = 256 << 10 // of all classes of a table
+	maxClassesBytes = 256 << 10 // length of the names of all classes together
 )
 
-// Table describes a party's table.
+// Table describes the columns and classes of a party's table.
 type Table struct {
-	Columns []string // names in their order, nil for a numbered table
+	Columns []string // names in the table's order; nil if the columns have only numbers
 	Width   int      // number of columns
-	Classes []string // the distinct ones; nil if classes are not compared
+	Classes []string // distinct class names; nil if classes are not compared
 }
 
-// validate refuses a table on which this protocol cannot agree.
+// validate returns an error if this protocol cannot process the table.
 func (t Table) validate() error {
 	switch {
 	case t.Columns != nil && len(t.Columns) != t.Width:
-		return fmt.Errorf("columnorder: %d names for %d columns", len(t.Columns), t.Width)
+		return fmt.Errorf("columnorder: the table has %d names for %d columns", len(t.Columns), t.Width)
 	case t.Columns != nil && t.Width > MaxNamed:
-		return fmt.Errorf("columnorder: %d columns with names; at most %d can be agreed on", t.Width, MaxNamed)
+		return fmt.Errorf("columnorder: the table has %d columns with names; at most %d are allowed", t.Width, MaxNamed)
 	case t.Width < 1 || t.Width > MaxNumbered:
-		return fmt.Errorf("columnorder: the table has %d columns; 1 to %d are possible", t.Width, MaxNumbered)
+		return fmt.Errorf("columnorder: the table has %d columns; 1 to %d are allowed", t.Width, MaxNumbered)
 	}
 	if err := distinct("column", t.Columns); err != nil {
 		return err
@@ -54,7 +54,7 @@ func distinct(what string, names []string) error {
 	for _, name := range names {
 		switch {
 		case len(name) > MaxNameBytes:
-			return fmt.Errorf("columnorder: a %s has a name of %d bytes, at most %d are allowed; shorten it (it begins with %.40q)", what, len(name), MaxNameBytes, name)
+			return fmt.Errorf("columnorder: a %s has a name of %d bytes; at most %d are allowed; shorten the name that begins with %.40q", what, len(name), MaxNameBytes, name)
 		case seen[name]:
 			return fmt.Errorf("columnorder: two of the table's %s names are %q; rename one", what, name)
 		}
@@ -63,28 +63,28 @@ func distinct(what string, names []string) error {
 	return nil
 }
 
-// checkClasses refuses classes that do not fit one message.
+// checkClasses returns an error if the class names do not fit in one message.
 func checkClasses(classes []string) error {
 	if len(classes) > MaxClasses {
-		return fmt.Errorf("columnorder: %d classes, at most %d are allowed", len(classes), MaxClasses)
+		return fmt.Errorf("columnorder: the table has %d classes; at most %d are allowed", len(classes), MaxClasses)
 	}
 	bytes := 0
 	for _, class := range classes {
 		bytes += 2 + len(class)
 	}
 	if bytes > maxClassesBytes {
-		return fmt.Errorf("columnorder: %d classes whose names take %d bytes, at most %d are allowed; shorten them", len(classes), bytes, maxClassesBytes)
+		return fmt.Errorf("columnorder: the names of the %d classes have %d bytes together; at most %d are allowed; shorten them", len(classes), bytes, maxClassesBytes)
 	}
 	return distinct("class", classes)
 }
 
-// Hash returns the SHA-256 of the encoding of t, for protocol.Start.
+// Hash returns the SHA-256 of t's encoding, for [protocol.Start].
 func (t Table) Hash() [sha256.Size]byte {
 	h := sha256.New()
 	one := func(add func(*wire.Writer)) {
 		var w wire.Writer
 		add(&w)
-		h.Write(w.Bytes()) // a hash accepts every write
+		h.Write(w.Bytes()) // never fails
 	}
 	one(func(w *wire.Writer) {
 		w.String("mercer/v1/heading/table")
@@ -118,15 +118,15 @@ func newDigester(key [keyBytes]byte) digester { return digester{hmac.New(sha256.
 
 func (d digester) sum(label, name string) []byte {
 	d.mac.Reset()
-	d.mac.Write([]byte(label)) // a hash accepts every write
+	d.mac.Write([]byte(label)) // never fails
 	d.mac.Write([]byte(name))
 	return d.mac.Sum(nil)
 }
 
 func (d digester) exact(name string) exact { return exact(d.sum("exact", name)[:exactBytes]) }
 
-// folded returns a digest in which names that differ only by case, blanks or Unicode
-// form are equal.
+// folded returns a digest that is equal for names that differ only by case, blanks or Unicode
+// form.
 func (d digester) folded(name string) folded {
 	return folded(d.sum("folded", fuzzymatch.Fold(name))[:foldedBytes])
 }

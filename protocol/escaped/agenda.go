@@ -7,15 +7,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Masks, and the number by which they are multiplied, are uniform in [maskBottom, maskTop), as in
-// the authors' program.
+// Entries of masks and the numbers that multiply masks are uniform in [maskBottom, maskTop), as
+// in the authors' program.
 const (
 	maskBottom = 1
 	maskTop    = 50
 )
 
-// begin lists the tasks that a party does alone: draw, multiply its own rows, and greet the first
-// partner.
+// begin adds the tasks that a party can do alone to its agenda. It draws the mask, multiplies
+// its own rows and sends the first partner its masked rows.
 func (p *Party) begin() {
 	id := p.setup.Session.ID()
 	stream := prg.New(p.setup.Seed, "escaped/mask", id[:])
@@ -40,7 +40,8 @@ func (p *Party) begin() {
 	p.greet()
 }
 
-// greet lists the sending of masked rows to the next partner, and of the mask to a later one.
+// greet adds tasks that send the next partner the masked rows and, if it comes later in the
+// session's order, the multiplied mask.
 func (p *Party) greet() {
 	if len(p.partners) == 0 {
 		return
@@ -53,7 +54,8 @@ func (p *Party) greet() {
 	}
 }
 
-// combined returns numbers lo to hi-1 of x X + a A.
+// combined returns entries lo to hi-1 of x X + a A, where X holds the party's rows and A its
+// mask.
 func (p *Party) combined(x, a float64, lo, hi int) []float64 {
 	numbers := make([]float64, hi-lo)
 	for i := range numbers {
@@ -62,8 +64,8 @@ func (p *Party) combined(x, a float64, lo, hi int) []float64 {
 	return numbers
 }
 
-// meet lists the products with the partner whose sheets have arrived, rows of the earlier party
-// times rows of the later one.
+// meet adds tasks that compute and send the products with a partner whose matrices have
+// arrived.
 func (p *Party) meet(partner int) {
 	g := p.guests[partner]
 	to := func(kind string) protocol.Message {
@@ -90,17 +92,17 @@ func (p *Party) meet(partner int) {
 
 func (p *Party) add(t task) { p.agenda = append(p.agenda, t) }
 
-// inPieces lists work on n items, each at a time.
+// inPieces adds tasks that call do on ranges of n items, with at most each items in a range.
 func (p *Party) inPieces(n, each int, do func(lo, hi int)) {
 	for lo := 0; lo < n; lo += each {
 		p.add(func() []protocol.Message { do(lo, min(n, lo+each)); return nil })
 	}
 }
 
-// stepChunks is the number of chunks that a step sends.
+// stepChunks is the largest number of chunks that one step sends.
 const stepChunks = protocol.MaxStepBytes / protocol.MaxChunkBytes
 
-// inPiecesOf lists the sending of n chunks.
+// inPiecesOf adds tasks that send n chunks.
 func (p *Party) inPiecesOf(n int, chunk func(i int) protocol.Message) {
 	for lo := 0; lo < n; lo += stepChunks {
 		p.add(func() (list []protocol.Message) {
@@ -112,14 +114,15 @@ func (p *Party) inPiecesOf(n int, chunk func(i int) protocol.Message) {
 	}
 }
 
-// multiply lists the pieces of c = a b^T.
+// multiply adds tasks that compute c = a b^T in parts.
 func (p *Party) multiply(c, a, b linalg.Matrix[float64]) {
-	const work = 4e8 // multiply-adds of a piece
+	const work = 4e8 // largest number of multiply-adds in one task
 	each := max(1, int(work/(float64(b.Rows)*float64(b.Cols))))
 	p.inPieces(a.Rows, each, func(lo, hi int) { linalg.MulTransB(c.Panel(lo, hi), a.Panel(lo, hi), b) })
 }
 
-// send lists the sending of numbers, which are computed when their chunk is sent.
+// send adds tasks that send the given number of float64 words. Each chunk's numbers are
+// computed when it is sent.
 func (p *Party) send(m protocol.Message, words int, numbers func(lo, hi int) []float64) {
 	n := chunks(words)
 	p.inPiecesOf(n, func(chunk int) protocol.Message {
@@ -131,7 +134,7 @@ func (p *Party) send(m protocol.Message, words int, numbers func(lo, hi int) []f
 	})
 }
 
-// sendMatrix lists the sending of a matrix.
+// sendMatrix adds tasks that send the entries of a matrix.
 func (p *Party) sendMatrix(m protocol.Message, matrix linalg.Matrix[float64]) {
 	p.send(m, len(matrix.Data), func(lo, hi int) []float64 { return matrix.Data[lo:hi] })
 }

@@ -2,12 +2,12 @@ package escaped
 
 import "fmt"
 
-// Facts hold the numbers that the leakage of a job depends on.
+// Facts holds the numbers on which the leakage of a job depends.
 type Facts struct {
-	Parties   []string // in the session's order
+	Parties   []string // names in the session's order
 	TotalRows int
-	Labels    bool // the rows have labels
-	Grid      bool // some or all features hold values on a grid
+	Labels    bool // whether the rows have labels
+	Grid      bool // whether some or all features hold values on a grid
 }
 
 // Leakage describes in plain words what each role learns in this job beyond its own data and the

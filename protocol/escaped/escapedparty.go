@@ -10,35 +10,35 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Party is a party with rows.
+// Party is the machine of a member that holds rows.
 type Party struct {
 	core
 	input    Input
 	hash     [sha256.Size]byte
 	self     int
-	scale    float64 // a
+	scale    float64 // number a that multiplies the mask
 	rows     linalg.Matrix[float64]
-	mask     linalg.Matrix[float64] // A
-	counts   []int                  // rows of each party; nil before the grant
-	guests   []*guest               // by party; nil for oneself
-	partners []int                  // still to be met, the next first
+	mask     linalg.Matrix[float64] // mask A of the rows
+	counts   []int                  // number of rows of each party; nil before the grant
+	guests   []*guest               // matrices from each other party; nil for this party
+	partners []int                  // parties whose products are not yet computed, in order
 	agenda   []task
 }
 
-// task is a piece of work; it returns the messages to send.
+// task does one part of a party's work and returns the messages to send.
 type task func() []protocol.Message
 
-// guest holds the numbers that have arrived from another party.
+// guest holds the matrices that another party sends.
 type guest struct {
-	masked *sheet // X - A
-	mask   *sheet // a A, of a party before this one; nil of one behind
+	masked *sheet // masked rows X - A
+	mask   *sheet // multiplied mask a A; nil if the other party comes later in the session's order
 }
 
 func (g *guest) complete() bool {
 	return g.masked.complete() && (g.mask == nil || g.mask.complete())
 }
 
-// forget discards the numbers and records that they arrived.
+// forget frees the matrices but keeps the record that they arrived.
 func (g *guest) forget() []protocol.Message {
 	for _, s := range []*sheet{g.masked, g.mask} {
 		if s != nil {
@@ -48,7 +48,8 @@ func (g *guest) forget() []protocol.Message {
 	return nil
 }
 
-// NewParty returns the machine of a party. It refuses an input that it cannot mask.
+// NewParty returns the machine of a party with the given input. It returns an error if the
+// input is invalid.
 func NewParty(s protocol.Setup, in Input) (*Party, error) {
 	c, err := newCore(s, protocol.RoleParty, protocol.RoleLeader)
 	if err != nil {
@@ -64,10 +65,11 @@ func NewParty(s protocol.Setup, in Input) (*Party, error) {
 	return p, nil
 }
 
-// InputHash returns the hash of the rows and labels, for protocol.Start.
+// InputHash returns the hash of the rows and labels, for [protocol.Start].
 func (p *Party) InputHash() [sha256.Size]byte { return p.hash }
 
-// TotalRows returns the number of all parties' rows after the server has sent it; 0 before.
+// TotalRows returns the number of rows of all parties together. It returns 0 before the server
+// has sent the numbers.
 func (p *Party) TotalRows() (total int) {
 	for _, n := range p.counts {
 		total += n
@@ -114,10 +116,10 @@ func (p *Party) receiveGrant(m protocol.Message) (protocol.Effects, error) {
 	}
 	for i, n := range counts {
 		if i == p.self && n != p.rows.Rows {
-			return protocol.Effects{}, m.Inconsistent("%d rows of %s, which brings %d", n, p.parties[i], p.rows.Rows)
+			return protocol.Effects{}, m.Inconsistent("the message names %d rows for %s; this party has %d rows", n, p.parties[i], p.rows.Rows)
 		}
 		if n > MaxWords/p.rows.Cols {
-			return protocol.Effects{}, m.Inconsistent("%d rows of %s, more than %s can take", n, p.parties[i], p.setup.Self)
+			return protocol.Effects{}, m.Inconsistent("the message names %d rows for %s; that is more than %s can process", n, p.parties[i], p.setup.Self)
 		}
 	}
 	p.counts, p.guests = counts, make([]*guest, len(counts))
@@ -125,8 +127,8 @@ func (p *Party) receiveGrant(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Resume: true}, nil
 }
 
-// receiveSheet stores a chunk from a partner. A partner that has already met others may send it
-// early.
+// receiveSheet stores a chunk of a partner's matrix. The chunk may arrive before this party has
+// finished with other partners.
 func (p *Party) receiveSheet(m protocol.Message, from int) (protocol.Effects, error) {
 	if p.counts == nil {
 		return protocol.Effects{}, protocol.ErrLater
@@ -152,15 +154,15 @@ func (p *Party) sent() bool { return p.counts != nil && len(p.agenda) == 0 && le
 
 func (p *Party) resume() (protocol.Effects, error) {
 	if len(p.agenda) == 0 {
-		return protocol.Effects{}, errors.New("escaped: resumed with nothing left to do")
+		return protocol.Effects{}, errors.New("escaped: the party has no work to resume")
 	}
 	next := p.agenda[0]
 	p.agenda[0], p.agenda = nil, p.agenda[1:]
 	return p.goOn(protocol.Effects{Send: next()}), nil
 }
 
-// goOn continues with the next partner when the last one is complete, and waits when there is
-// nothing to do. Every event returns whether there is more work, so a runner need not remember it.
+// goOn continues with the next partner whose matrices are complete, or waits if there is no
+// work. Every event returns whether there is more work, so a runner need not remember it.
 func (p *Party) goOn(e protocol.Effects) protocol.Effects {
 	for len(p.agenda) == 0 && len(p.partners) > 0 && p.guests[p.partners[0]] != nil && p.guests[p.partners[0]].complete() {
 		p.meet(p.partners[0])
@@ -185,7 +187,7 @@ func (p *Party) receiveReceipt(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, err
 	}
 	if len(m.Body) > 0 {
-		return protocol.Effects{}, m.Malformed(fmt.Errorf("escaped: receipt: %d bytes too many", len(m.Body)))
+		return protocol.Effects{}, m.Malformed(fmt.Errorf("escaped: the receipt has %d bytes; it must be empty", len(m.Body)))
 	}
 	return protocol.Finish(protocol.Effects{}, nil)
 }
@@ -209,16 +211,17 @@ func decodeGrant(b []byte, parties int) ([]int, error) {
 	rows := make([]int, parties)
 	for i := range rows {
 		if rows[i] = int(r.Uint32()); r.Err() == nil && (rows[i] < 1 || rows[i] > MaxRows) {
-			r.Fail(fmt.Errorf("%d rows; 1 to %d are possible", rows[i], MaxRows))
+			r.Fail(fmt.Errorf("a party has %d rows; 1 to %d are allowed", rows[i], MaxRows))
 		}
 	}
 	return rows, r.Close("escaped: grant")
 }
 
-// circle returns the partners of one of m parties, round by round, by the circle method for
-// tournaments: everybody meets everybody once, in m-1 rounds or, with one idle in each, in m.
+// circle returns the partners of one of m parties in the order of rounds. By the circle method
+// for tournaments, every two parties meet once, in m-1 rounds if m is even and in m rounds if
+// it is odd.
 func circle(m, self int) (partners []int) {
-	n := m + m%2 // with a dummy
+	n := m + m%2 // adds an empty place if m is odd
 	for r := range n - 1 {
 		if partner := opponent(n, r, self); partner < m {
 			partners = append(partners, partner)
@@ -227,7 +230,8 @@ func circle(m, self int) (partners []int) {
 	return partners
 }
 
-// opponent returns the opponent in a round among n, an even number. The last party is fixed.
+// opponent returns the opponent of a party in one round of a tournament of n parties, where n
+// is even. The last party keeps its place in the circle.
 func opponent(n, round, self int) int {
 	if self == n-1 {
 		return round * (n / 2) % (n - 1)
@@ -238,7 +242,8 @@ func opponent(n, round, self int) int {
 	return n - 1
 }
 
-// Name and Version identify the protocol in every session's descriptor, which has no parameters.
+// Name and Version identify the protocol in every session's descriptor. The protocol has no
+// parameters.
 const (
 	Name           = "escaped"
 	Version uint16 = 1
@@ -261,16 +266,16 @@ const (
 	kindUnmasker  = "Unmasker"
 
 	roundReceipt = 4
-	kindReceipt  = "Receipt" // has no body
+	kindReceipt  = "Receipt" // sent without a body
 )
 
-// The timers of a session. Each limits the time between two messages.
+// A session has these timers. Each limits the time between two messages.
 const (
 	TimerAnnounce protocol.Timer = "escaped/announce" // the server waits for announcements
 	TimerGrant    protocol.Timer = "escaped/grant"    // a party waits for the numbers of rows
 	TimerPartner  protocol.Timer = "escaped/partner"  // a party waits for a partner, who may be busy
 	TimerProducts protocol.Timer = "escaped/products" // the server waits for products
-	TimerReceipt  protocol.Timer = "escaped/receipt"  // a party has sent all
+	TimerReceipt  protocol.Timer = "escaped/receipt"  // a party waits for the receipt
 )
 
 type announce struct {
@@ -285,19 +290,19 @@ func (a announce) encode() []byte {
 	return w.Bytes()
 }
 
-// whole refuses parts of messages that are sent whole.
+// whole returns an error if a message has several chunks.
 func whole(m protocol.Message) error {
 	if m.Chunk != 0 || m.Chunks != 1 {
-		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of %d of %s, which travels whole", m.Chunk, m.Chunks, m.Kind))
+		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("the message is chunk %d of %d of %s, which must have one chunk", m.Chunk, m.Chunks, m.Kind))
 	}
 	return nil
 }
 
-// core is the common state of both machines.
+// core holds the state that the machines of a party and of the server both have.
 type core struct {
 	setup   protocol.Setup
 	life    protocol.Life
-	parties []string // in the descriptor's order
+	parties []string // names in the descriptor's order
 }
 
 func newCore(s protocol.Setup, roles ...protocol.Role) (core, error) {
@@ -307,16 +312,16 @@ func newCore(s protocol.Setup, roles ...protocol.Role) (core, error) {
 	parties, servers := s.Session.With(protocol.RoleLeader, protocol.RoleParty), s.Session.With(protocol.RoleServer)
 	switch {
 	case len(s.Session.Params) > 0:
-		return core{}, fmt.Errorf("escaped: a session has no parameters")
+		return core{}, fmt.Errorf("escaped: the session has parameters; the protocol allows none")
 	case len(servers) != 1 || len(parties) < 2 || len(parties)+1 != len(s.Session.Members):
-		return core{}, fmt.Errorf("escaped: a session has one server and two parties or more, and nobody else")
+		return core{}, fmt.Errorf("escaped: a session requires one server, at least two parties and no other member")
 	}
 	return core{setup: s, parties: parties}, nil
 }
 
 func (c *core) server() string { return c.setup.Session.With(protocol.RoleServer)[0] }
 
-// index returns a party's place among the parties, or -1.
+// index returns a party's index in c.parties, or -1.
 func (c *core) index(name string) int {
 	for i, p := range c.parties {
 		if p == name {
@@ -326,7 +331,7 @@ func (c *core) index(name string) int {
 	return -1
 }
 
-// silent blames the member that did not send a message in time.
+// silent returns an error that blames a member for a message that did not arrive in time.
 func silent(name, what string) error {
 	return protocol.Blame(name, protocol.KindSilent, fmt.Errorf("escaped: %s did not come in time", what))
 }

@@ -9,47 +9,48 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Limits bound the server's memory for one session. Zero means the default.
+// Limits bounds the server's memory for one session. Zero means the default.
 type Limits struct {
-	Rows int // of all parties; default 16,384
+	Rows int // number of rows of all parties together; default 16,384
 }
 
-// LimitError refuses more rows than the server holds.
+// LimitError reports that the parties announce more rows than the server allows.
 type LimitError struct{ rows, most int }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("escaped: %d rows are announced, this server takes %d; bring fewer", e.rows, e.most)
+	return fmt.Sprintf("escaped: the parties announce %d rows; this server allows at most %d; use fewer rows", e.rows, e.most)
 }
 
-// Server assembles products into a linear Gram matrix. Its results may be read once the session has
-// ended without error.
+// Server is the machine that assembles the parties' products into a linear Gram matrix. Its
+// results may be read after the session has ended without an error.
 type Server struct {
 	core
 	limits   Limits
-	sources  []*source // in the descriptor's order
+	sources  []*source // state of each party, in the descriptor's order
 	pairs    map[[2]int]*pair
 	labelled bool
 	granted  bool
 	labels   []string
 	test     []bool
 	gram     linalg.Matrix[float64]
-	left     []func() // pieces of the matrix; nil until all products are in
+	left     []func() // tasks that fill the matrix; nil before all products have arrived
 }
 
-// source is the server's knowledge of a party.
+// source holds what the server has received from one party.
 type source struct {
 	announce *announce
-	first    int // row of the matrix at which its rows begin
+	first    int // index of the party's first row in the matrix
 	scale    float64
 	own      *sheet
-	labels   []bool // chunks that have come
-	missing  int    // of them
+	labels   []bool // whether each chunk of labels has arrived
+	missing  int    // number of chunks of labels that have not arrived
 }
 
-// pair holds the products of two parties, rows of the earlier one times rows of the later one.
+// pair holds the three products of two parties. Rows of a product belong to the earlier party,
+// columns to the later party.
 type pair struct{ before, behind, unmasker *sheet }
 
-// NewServer returns the machine of the server.
+// NewServer returns the machine of a server with the given limits.
 func NewServer(s protocol.Setup, l Limits) (*Server, error) {
 	c, err := newCore(s, protocol.RoleServer)
 	if err != nil {
@@ -106,7 +107,7 @@ func (s *Server) receiveAnnounce(m protocol.Message, from *source) (protocol.Eff
 	return s.grant()
 }
 
-// grant sends all parties the numbers of rows, unless there are too many.
+// grant sends all parties the numbers of rows. It ends the session if there are too many rows.
 func (s *Server) grant() (protocol.Effects, error) {
 	var counts []int
 	total := 0
@@ -130,7 +131,7 @@ func (s *Server) grant() (protocol.Effects, error) {
 	return e, nil
 }
 
-// open allocates the products.
+// open allocates the Gram matrix and the products.
 func (s *Server) open(total int) {
 	s.granted = true
 	s.gram = linalg.New[float64](total, total)
@@ -148,7 +149,7 @@ func (s *Server) open(total int) {
 	}
 }
 
-// takeProduct stores a message of round 3.
+// takeProduct stores a message of round 3: a product, a scale or labels.
 func (s *Server) takeProduct(m protocol.Message, from int) error {
 	one := s.sources[from]
 	switch {
@@ -190,9 +191,9 @@ func (from *source) takeScale(m protocol.Message) error {
 func (s *Server) takeLabels(m protocol.Message, from *source) error {
 	switch {
 	case int(m.Chunks) != len(from.labels):
-		return m.Inconsistent("%d chunks of labels; %d rows have %d", m.Chunks, from.announce.rows, len(from.labels))
+		return m.Inconsistent("the labels have %d chunks; %d rows require %d", m.Chunks, from.announce.rows, len(from.labels))
 	case from.labels[m.Chunk]:
-		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of labels came before", m.Chunk))
+		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of the labels has arrived already", m.Chunk))
 	}
 	lo := int(m.Chunk) * labelsPerChunk
 	labels, test, err := decodeLabels(m.Body, min(labelsPerChunk, from.announce.rows-lo), s.labelled)
@@ -206,7 +207,7 @@ func (s *Server) takeLabels(m protocol.Message, from *source) error {
 	return nil
 }
 
-// received starts the assembly once everything has arrived.
+// received starts to fill the matrix when all messages have arrived.
 func (s *Server) received() protocol.Effects {
 	if s.late() != "" {
 		return protocol.Effects{Arm: []protocol.Timer{TimerProducts}}
@@ -220,7 +221,7 @@ func (s *Server) received() protocol.Effects {
 	return protocol.Effects{Resume: true}
 }
 
-// late returns the first party with missing messages; "" if there is none.
+// late returns the first party whose messages are incomplete. It returns "" if there is none.
 func (s *Server) late() string {
 	for i, one := range s.sources {
 		if one.scale == 0 || !one.own.complete() || one.missing > 0 {
@@ -240,7 +241,8 @@ func (s *Server) late() string {
 	return ""
 }
 
-// diagonal writes a party's own Gram matrix, mirrored from its lower half.
+// diagonal copies a party's own Gram matrix into the whole matrix. It uses only the lower half
+// and mirrors it.
 func (s *Server) diagonal(one *source) {
 	for i := range one.announce.rows {
 		for j, v := range one.own.m.Row(i)[:i+1] {
@@ -250,7 +252,7 @@ func (s *Server) diagonal(one *source) {
 	}
 }
 
-// block adds up the three products of a pair.
+// block writes the sum of the three products of parties i and j into the matrix.
 func (s *Server) block(i, j int) {
 	p, before, behind := s.pairs[[2]int{i, j}], s.sources[i], s.sources[j]
 	for r := range before.announce.rows {
@@ -266,7 +268,7 @@ func (s *Server) block(i, j int) {
 
 func (s *Server) resume() (protocol.Effects, error) {
 	if len(s.left) == 0 {
-		return protocol.Effects{}, errors.New("escaped: resumed before all products have come")
+		return protocol.Effects{}, errors.New("escaped: the server has no work to resume")
 	}
 	s.left[0]()
 	if s.left = s.left[1:]; len(s.left) > 0 {
@@ -298,7 +300,7 @@ func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
 // Gram returns the linear Gram matrix of all rows, in the order of the parties.
 func (s *Server) Gram() linalg.Matrix[float64] { return s.gram }
 
-// Labels returns the label of each row, or nil if the session has none.
+// Labels returns the label of each row, or nil if the rows have no labels.
 func (s *Server) Labels() []string {
 	if !s.labelled {
 		return nil
@@ -319,12 +321,12 @@ func (s *Server) Counts() []int {
 	return counts
 }
 
-// MismatchError reports that two parties disagree on whether rows have labels. It matches
+// MismatchError reports that one party has labels and another has none. It matches
 // [protocol.ErrInput].
 type MismatchError struct{ Party, First string }
 
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("escaped: %s and %s do not agree on whether rows have labels", e.Party, e.First)
+	return fmt.Sprintf("escaped: one of %s and %s has labels and the other has none; all or none must have labels", e.Party, e.First)
 }
 
 // Is reports whether target is [protocol.ErrInput].
@@ -334,7 +336,7 @@ func decodeAnnounce(b []byte) (announce, error) {
 	r := wire.NewReader(b)
 	a := announce{int(r.Uint32()), r.Bool()}
 	if r.Err() == nil && (a.rows < 1 || a.rows > MaxRows) {
-		r.Fail(fmt.Errorf("%d rows; 1 to %d are possible", a.rows, MaxRows))
+		r.Fail(fmt.Errorf("the party has %d rows; 1 to %d are allowed", a.rows, MaxRows))
 	}
 	return a, r.Close("escaped: announcement")
 }
@@ -348,26 +350,26 @@ func encodeGrant(rows []int) []byte {
 	return w.Bytes()
 }
 
-// decodeScale reads 1/a.
+// decodeScale decodes 1/a, the inverse of the number that multiplies a party's mask.
 func decodeScale(b []byte) (float64, error) {
 	one := make([]float64, 1)
 	if err := decodeNumbers(b, one); err != nil {
 		return 0, err
 	}
 	if one[0] < 1./maskTop || one[0] > 1 {
-		return 0, fmt.Errorf("escaped: scale %v; %v to 1 are possible", one[0], 1./maskTop)
+		return 0, fmt.Errorf("escaped: the scale is %v; %v to 1 are allowed", one[0], 1./maskTop)
 	}
 	return one[0], nil
 }
 
-// decodeLabels decodes n labels and flags. An empty label means no label, and then no row may have
-// one.
+// decodeLabels decodes n labels and held-out flags. All labels must be empty if the party has
+// announced none.
 func decodeLabels(body []byte, n int, labelled bool) (labels []string, test []bool, err error) {
 	r := wire.NewReader(body)
 	for range n {
 		l, t := r.String(maxLabelBytes), r.Bool()
 		if r.Err() == nil && (l != "") != labelled {
-			r.Fail(errors.New("a label is missing, or there is one although none was announced"))
+			r.Fail(errors.New("a label is missing, or a row has a label although the party announced none"))
 		}
 		if r.Err() != nil {
 			break

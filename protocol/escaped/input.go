@@ -12,27 +12,27 @@ import (
 )
 
 const (
-	// MaxValue limits the entries of rows; masks of at most 50 hide nothing of larger ones, and
-	// cost them digits.
+	// MaxValue limits the magnitude of the entries of rows. Masks of at most 50 do not hide
+	// larger entries, and reduce their precision.
 	MaxValue = 1e6
-	// MaxWords limits the entries of a party's rows, of which it holds five copies and two of a
-	// partner's.
+	// MaxWords limits the number of entries of a party's rows. A party holds five copies of its
+	// rows and two matrices from a partner.
 	MaxWords = 1 << 27
-	// MaxRows limits the rows of a party.
+	// MaxRows limits the number of rows of a party.
 	MaxRows       = 1 << 20
 	maxLabelBytes = labelled.MaxBytes
 )
 
-// Input is a party's contribution.
+// Input is the private input of a party: its rows, labels and held-out flags.
 type Input struct {
-	Rows   linalg.Rows // n x f, already scaled
-	Labels []string    // n of 1 to 64 bytes, or nil: none
-	Test   []bool      // n, true for held-out rows; nil: none is
+	Rows   linalg.Rows // n x f matrix, already scaled
+	Labels []string    // n labels of 1 to 64 bytes, or nil for no labels
+	Test   []bool      // n flags, true for held-out rows; nil if no row is held out
 }
 
 func (in Input) shape() (rows, features int) { return labelled.Shape(in.Rows) }
 
-// Hash returns the SHA-256 of the canonical encoding of in, for protocol.Start.
+// Hash returns the SHA-256 of the canonical encoding of in, for [protocol.Start].
 func (in Input) Hash() [sha256.Size]byte {
 	h := sha256.New()
 	var w wire.Writer
@@ -54,7 +54,7 @@ func (in Input) validate() error {
 	n, f := in.shape()
 	switch {
 	case n < 1 || n > MaxRows || f < 1 || n > MaxWords/f:
-		return fmt.Errorf("escaped: %d rows of %d features; a party brings 1 to %d rows and at most %d values; use protocol okra", n, f, MaxRows, MaxWords)
+		return fmt.Errorf("escaped: the party has %d rows of %d features; 1 to %d rows and at most %d values are allowed; use protocol okra", n, f, MaxRows, MaxWords)
 	}
 	if err := labelled.Check("escaped: ", in.Rows, in.Labels, in.Test); err != nil {
 		return err
@@ -62,11 +62,12 @@ func (in Input) validate() error {
 	return labelled.CheckNumbers("escaped: ", in.Rows, MaxValue)
 }
 
-// errEdited refuses a Start with other data than the constructor received: the difference under one
-// mask reveals the edit in clear.
-var errEdited = errors.New("escaped: the rows are not those the session started with; restore them, or start a new session")
+// errEdited refuses a Start event whose input differs from the constructor's. Two inputs under
+// one mask would reveal their difference.
+var errEdited = errors.New("escaped: the rows have changed since the session started; restore them or start a new session")
 
-// Labels and held-out flags are sent in clear.
+// labelsPerChunk is the number of labels and held-out flags in one message. The server receives
+// them in the clear.
 const labelsPerChunk = protocol.MaxChunkBytes / (2 + maxLabelBytes + 1)
 
 func labelChunks(rows int) int { return (rows + labelsPerChunk - 1) / labelsPerChunk }

@@ -159,7 +159,7 @@ func TestWithoutLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if end := r.Outcome("hub").End; end == nil || !errors.Is(end.Err, protocol.ErrInput) || end.Err.Error() != "escaped: south and north do not agree on whether rows have labels" {
+	if end := r.Outcome("hub").End; end == nil || !errors.Is(end.Err, protocol.ErrInput) || end.Err.Error() != "escaped: one of south and north has labels and the other has none; all or none must have labels" {
 		t.Errorf("one has labels: %+v", end)
 	}
 }
@@ -174,7 +174,7 @@ func TestTooManyRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	var limit *LimitError
-	if end := r.Outcome("hub").End; end == nil || !errors.As(end.Err, &limit) || end.Err.Error() != "escaped: 5 rows are announced, this server takes 4; bring fewer" {
+	if end := r.Outcome("hub").End; end == nil || !errors.As(end.Err, &limit) || end.Err.Error() != "escaped: the parties announce 5 rows; this server allows at most 4; use fewer rows" {
 		t.Errorf("ends with %+v", end)
 	}
 }
@@ -193,10 +193,10 @@ func TestBadInputs(t *testing.T) {
 	}{
 		{Input{}, "0 rows of 0 features"},
 		{Input{Rows: linalg.New[float64](2, 0)}, "2 rows of 0 features"},
-		{Input{Rows: linalg.Matrix[float64]{Rows: 1 << 10, Cols: 1 << 18}}, "1024 rows of 262144 features; a party brings 1 to 1048576 rows and at most 134217728 values; use protocol okra"},
-		{Input{Rows: good, Labels: []string{"a"}}, "1 labels for 2 rows"},
+		{Input{Rows: linalg.Matrix[float64]{Rows: 1 << 10, Cols: 1 << 18}}, "the party has 1024 rows of 262144 features; 1 to 1048576 rows and at most 134217728 values are allowed; use protocol okra"},
+		{Input{Rows: good, Labels: []string{"a"}}, "1 labels were given for 2 rows"},
 		{Input{Rows: good, Labels: []string{"a", ""}}, `row 1: label ""`},
-		{Input{Rows: good, Test: []bool{true}}, "1 test flags for 2 rows"},
+		{Input{Rows: good, Test: []bool{true}}, "1 test flags were given for 2 rows"},
 		{Input{Rows: with(math.NaN())}, "row 1, feature 2: NaN"},
 		{Input{Rows: with(-2e6)}, "row 1, feature 2: -2e+06"},
 	} {

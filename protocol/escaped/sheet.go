@@ -11,11 +11,12 @@ import (
 
 const (
 	chunkWords = protocol.MaxChunkBytes / 8
-	// most limits received numbers: more than products of values up to MaxValue and masks.
+	// most limits the magnitude of received numbers. Products of masks and values up to
+	// MaxValue are smaller.
 	most = 1e30
 )
 
-// sheet is a matrix that arrives in chunks: its numbers, row by row.
+// sheet is a matrix whose entries arrive in chunks, row by row.
 type sheet struct {
 	m       linalg.Matrix[float64]
 	seen    []bool
@@ -27,18 +28,19 @@ func newSheet(rows, cols int) *sheet {
 	return &sheet{linalg.New[float64](rows, cols), make([]bool, n), n}
 }
 
-// chunks returns the number of chunks of a matrix with the given numbers.
+// chunks returns the number of chunks of a matrix with the given number of entries.
 func chunks(words int) int { return (words + chunkWords - 1) / chunkWords }
 
 func (s *sheet) complete() bool { return s.missing == 0 }
 
-// take stores a chunk. It refuses a chunk of another matrix, or one that has arrived before.
+// take stores a chunk. It returns an error if the chunk does not fit the matrix or has arrived
+// before.
 func (s *sheet) take(m protocol.Message) error {
 	switch {
 	case int(m.Chunks) != len(s.seen):
-		return m.Inconsistent("%d chunks of %s; %d x %d numbers have %d", m.Chunks, m.Kind, s.m.Rows, s.m.Cols, len(s.seen))
+		return m.Inconsistent("the message has %d chunks of %s; %d x %d numbers require %d", m.Chunks, m.Kind, s.m.Rows, s.m.Cols, len(s.seen))
 	case s.seen[m.Chunk]:
-		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of %s came before", m.Chunk, m.Kind))
+		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of %s has arrived already", m.Chunk, m.Kind))
 	}
 	lo, hi := span(len(s.m.Data), int(m.Chunk))
 	numbers := make([]float64, hi-lo)
@@ -51,12 +53,12 @@ func (s *sheet) take(m protocol.Message) error {
 	return nil
 }
 
-// span returns the numbers of a chunk.
+// span returns the range of the matrix entries that a chunk holds.
 func span(words, chunk int) (lo, hi int) {
 	return chunk * chunkWords, min(words, (chunk+1)*chunkWords)
 }
 
-// decodeNumbers reads numbers that are safe to compute with.
+// decodeNumbers decodes finite numbers whose magnitude is at most most.
 func decodeNumbers(b []byte, numbers []float64) error {
 	r := wire.NewReader(b)
 	r.Float64s(numbers)
@@ -65,7 +67,7 @@ func decodeNumbers(b []byte, numbers []float64) error {
 	}
 	for i, v := range numbers {
 		if !(math.Abs(v) <= most) { // false for NaN
-			return fmt.Errorf("escaped: number %d is %v", i, v)
+			return fmt.Errorf("escaped: number %d is %v, which is not finite or too large", i, v)
 		}
 	}
 	return nil

@@ -218,7 +218,7 @@ func TestOneRequestAtATime(t *testing.T) {
 		{Header: withSequence(f.session.Header("bank", "shop1", roundFinish, "Finish"), 1)},
 	} {
 		_, err = p.Step(protocol.Received{Message: m})
-		blamed(t, err, "bank", protocol.KindUnexpected, "is not awaited")
+		blamed(t, err, "bank", protocol.KindUnexpected, "is not expected")
 	}
 }
 

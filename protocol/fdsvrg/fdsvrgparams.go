@@ -15,56 +15,56 @@ const (
 	Version uint16 = 1
 )
 
-// Limits on a session.
+// Every session has these limits.
 const (
 	MaxWorkers = 64
-	MaxWords   = 1 << 24 // of one step: rows times outputs
+	MaxWords   = 1 << 24 // rows times outputs of one step
 	MaxEpochs  = 1 << 16
 	maxSteps   = 1 << 31
 )
 
-// magic opens encoded parameters.
+// magic is the string at the start of encoded parameters.
 const magic = "mercer/v1/fdsvrg"
 
-// Spec describes a training.
+// Spec holds the public settings of a training session.
 type Spec struct {
-	Rows, HeldOut int // training rows come first
-	Outputs       int // margins of a row
-	Batch         int // rows of an inner step
+	Rows, HeldOut int // numbers of training rows, which come first, and of held-out rows
+	Outputs       int // number of margins of a row
+	Batch         int // number of rows of an inner step
 	Epochs        int
-	Alignment     [sha256.Size]byte // names the data that must be equal at all workers
+	Alignment     [sha256.Size]byte // digest of the data that must be equal at all workers
 }
 
-// Params are the checked parameters of a session. They never change.
+// Params is a validated [Spec]. It never changes.
 type Params struct{ spec Spec }
 
-// NewParams checks a description.
+// NewParams returns the parameters, or an error if a setting of s is invalid.
 func NewParams(s Spec) (Params, error) {
 	switch {
 	case s.Rows < 1 || s.HeldOut < 0 || s.Outputs < 1 || s.Rows > MaxWords || s.HeldOut > MaxWords || s.Outputs > MaxWords/(s.Rows+s.HeldOut):
-		return Params{}, fmt.Errorf("fdsvrg: %d training and %d held-out rows with %d margins each; there can be %d margins in a step", s.Rows, s.HeldOut, s.Outputs, MaxWords)
+		return Params{}, fmt.Errorf("fdsvrg: there are %d training and %d held-out rows with %d margins each; a step can have at most %d margins", s.Rows, s.HeldOut, s.Outputs, MaxWords)
 	case s.Batch < 1 || s.Batch > MaxWords:
-		return Params{}, fmt.Errorf("fdsvrg: a batch of %d rows; it has one or more", s.Batch)
+		return Params{}, fmt.Errorf("fdsvrg: the batch has %d rows; at least 1 is required", s.Batch)
 	case s.Epochs < 1 || s.Epochs > MaxEpochs:
-		return Params{}, fmt.Errorf("fdsvrg: %d epochs; there are 1 to %d", s.Epochs, MaxEpochs)
+		return Params{}, fmt.Errorf("fdsvrg: epochs is %d; 1 to %d are allowed", s.Epochs, MaxEpochs)
 	}
 	p := Params{s}
 	if p.Steps() >= maxSteps {
-		return Params{}, fmt.Errorf("fdsvrg: %d steps; write fewer epochs or larger batches", p.Steps())
+		return Params{}, fmt.Errorf("fdsvrg: the training has too many steps, %d; choose fewer epochs or larger batches", p.Steps())
 	}
 	return p, nil
 }
 
-// Spec returns the description.
+// Spec returns the settings of the session.
 func (p Params) Spec() Spec { return p.spec }
 
-// perEpoch counts the full step and the inner steps of an epoch.
+// perEpoch returns the number of steps in an epoch: one full step and the inner steps.
 func (p Params) perEpoch() int { return 1 + (p.spec.Rows-1)/p.spec.Batch + 1 }
 
-// Steps counts all steps, including the last one.
+// Steps returns the number of all steps, including the last step over all rows.
 func (p Params) Steps() int { return p.spec.Epochs*p.perEpoch() + 1 }
 
-// Words counts the words that a worker sends its parent.
+// Words returns the number of 8-byte words that a worker sends its parent in a session.
 func (p Params) Words() int64 {
 	s := p.spec
 	return int64(s.Outputs) * (int64(2*s.Epochs+1)*int64(s.Rows) + int64(s.HeldOut))
@@ -81,11 +81,11 @@ func (p Params) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeParams decodes and checks the output of Encode.
+// DecodeParams decodes and validates parameters that Encode has returned.
 func DecodeParams(b []byte) (Params, error) {
 	r := wire.NewReader(b)
 	if s := r.String(len(magic)); r.Err() == nil && s != magic {
-		r.Fail(fmt.Errorf("parameters of %q", s))
+		r.Fail(fmt.Errorf("the parameters are for %q", s))
 	}
 	var s Spec
 	for _, n := range []*int{&s.Rows, &s.HeldOut, &s.Outputs, &s.Batch, &s.Epochs} {
@@ -98,12 +98,12 @@ func DecodeParams(b []byte) (Params, error) {
 	return NewParams(s)
 }
 
-// ValidateSession returns a session's parameters. It refuses members other than one leader and
-// other workers.
+// ValidateSession returns a session's parameters. It returns an error unless the members are
+// one leader and 1 to 63 other workers.
 func ValidateSession(s *protocol.Session) (Params, error) {
 	leaders, others := s.With(protocol.RoleLeader), s.With(protocol.RoleParty)
 	if len(leaders) != 1 || len(others) < 1 || len(others) >= MaxWorkers || len(others)+1 != len(s.Members) {
-		return Params{}, errors.New("fdsvrg: a session has one leader and from 1 to 63 other workers, and nobody else")
+		return Params{}, errors.New("fdsvrg: a session requires one leader, 1 to 63 other workers and no other member")
 	}
 	return DecodeParams(s.Params)
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// The rounds. The sequence number of a message is the index of its step.
+// Every message belongs to one of these rounds. The sequence number of a message is the index
+// of its step.
 const (
 	roundMargins uint16 = 1 + iota
 	roundSlopes
@@ -29,29 +30,30 @@ func kindOf(round uint16) string {
 	return kindMargins
 }
 
-// TimerStep limits a member's wait for the next vector.
+// TimerStep limits a member's wait for the next vector of margins or slopes.
 const TimerStep protocol.Timer = "fdsvrg/step"
 
-// Worker has some columns of all rows, and the weights of these columns.
+// Worker holds some columns of all rows and the weights of these columns.
 type Worker interface {
 	// Hash returns the SHA-256 of the columns.
 	Hash() [sha256.Size]byte
-	// Margins returns the worker's own part of the margins of a step's rows: the outputs of the
-	// first row, then of the second.
+	// Margins returns the worker's own part of the margins of a step's rows. The outputs of the
+	// first row come first, then those of the second row.
 	Margins(Step) []int64
-	// Learn updates the weights with the slopes of a step's rows, in the order of Margins.
+	// Learn updates the weights by the slopes of a step's rows, which have the order of
+	// Margins.
 	Learn(s Step, slopes []float64)
 }
 
-// Judge has the labels.
+// Judge computes slopes from margins and labels for the leader.
 type Judge interface {
-	// Slopes returns the slopes of a step's rows by the margins of all workers.
+	// Slopes returns the slopes of a step's rows, given the sums of all workers' margins.
 	Slopes(s Step, margins []int64) []float64
-	// Decide receives the margins of all rows after the training.
+	// Decide receives the final margins of all rows after the training.
 	Decide(margins []int64)
 }
 
-// incoming is a vector that arrives in pieces from one member.
+// incoming records which pieces of a vector have arrived from one member.
 type incoming struct {
 	from    string
 	have    []bool
@@ -62,24 +64,24 @@ func newIncoming(from string, pieces int) incoming {
 	return incoming{from, make([]bool, pieces), pieces}
 }
 
-// Member is the machine of every role.
+// Member is the machine of a worker or of the leader.
 type Member struct {
 	setup    protocol.Setup
 	life     protocol.Life
 	schedule schedule
 	layout   layout
-	names    []string // the leader first
+	names    []string // names of the members; the leader is first
 	self     int
 	worker   Worker
-	judge    Judge // nil except at the leader
+	judge    Judge // computes slopes; nil except at the leader
 
 	now      Step
-	margins  []int64 // of this step, the own and what has come
+	margins  []int64 // sum of this member's margins and the children's margins that have arrived, in this step
 	children []incoming
 	slopes   []float64
-	leader   incoming // of the slopes
+	leader   incoming // records the pieces of the leader's slopes
 	queue    []protocol.Message
-	over     bool // once the queue is empty
+	over     bool // the session ends when the queue is empty
 }
 
 // NewWorker returns the machine of a worker without labels.
@@ -87,10 +89,10 @@ func NewWorker(s protocol.Setup, w Worker) (*Member, error) {
 	return newMember(s, w, nil, protocol.RoleParty, mostWords)
 }
 
-// NewLeader returns the machine of the worker with the labels.
+// NewLeader returns the machine of the worker that has the labels.
 func NewLeader(s protocol.Setup, w Worker, j Judge) (*Member, error) {
 	if j == nil {
-		return nil, errors.New("fdsvrg: the leader brings a judge")
+		return nil, errors.New("fdsvrg: the judge is nil; a leader requires one")
 	}
 	return newMember(s, w, j, protocol.RoleLeader, mostWords)
 }
@@ -101,7 +103,7 @@ func newMember(s protocol.Setup, w Worker, j Judge, role protocol.Role, most int
 	}
 	p, err := ValidateSession(s.Session)
 	if err == nil && w == nil {
-		err = errors.New("fdsvrg: a worker brings columns")
+		err = errors.New("fdsvrg: the worker is nil; a member requires columns")
 	}
 	if err != nil {
 		return nil, err
@@ -112,7 +114,7 @@ func newMember(s protocol.Setup, w Worker, j Judge, role protocol.Role, most int
 	return m, nil
 }
 
-// InputHash returns the hash for the start event.
+// InputHash returns the hash of the columns, for [protocol.Start].
 func (m *Member) InputHash() [sha256.Size]byte { return m.worker.Hash() }
 
 // Step implements [protocol.Machine].
@@ -122,7 +124,7 @@ func (m *Member) Step(e protocol.Event) (protocol.Effects, error) {
 
 func (m *Member) start(e protocol.Start) (protocol.Effects, error) {
 	if e.InputHash != m.InputHash() {
-		return protocol.Effects{}, errors.New("fdsvrg: the columns differ from those the session was started with; restore them or start a new job")
+		return protocol.Effects{}, errors.New("fdsvrg: the columns have changed since the session started; restore them or start a new job")
 	}
 	m.begin(0)
 	effects := m.flush()
@@ -130,7 +132,8 @@ func (m *Member) start(e protocol.Start) (protocol.Effects, error) {
 	return effects, nil
 }
 
-// begin enters a step: it computes the member's own margins, and sends them if it has no children.
+// begin starts a step. It computes the member's own margins and sends them if the member has no
+// children in the tree.
 func (m *Member) begin(index int) {
 	m.now = m.schedule.step(index)
 	m.margins = m.worker.Margins(m.now)
@@ -145,14 +148,14 @@ func (m *Member) begin(index int) {
 	}
 }
 
-// pass sends the sum of this step's margins to the parent in the binary tree.
+// pass sends the sum of this step's margins to the member's parent in the binary tree.
 func (m *Member) pass() {
 	body := encodeWords(m.margins)
 	m.put(m.names[(m.self-1)/2], roundMargins, body)
 	m.over = m.now.Kind == Last
 }
 
-// encodeWords writes numbers modulo 2^64.
+// encodeWords encodes numbers as 8-byte words, modulo 2^64.
 func encodeWords(numbers []int64) []byte {
 	b := make([]byte, 0, wordBytes*len(numbers))
 	for _, v := range numbers {
@@ -161,7 +164,7 @@ func encodeWords(numbers []int64) []byte {
 	return b
 }
 
-// put queues a vector's messages.
+// put appends a vector's messages to the queue.
 func (m *Member) put(to string, round uint16, body []byte) {
 	pieces := m.layout.pieces(len(body) / wordBytes)
 	for piece := range pieces {
@@ -172,7 +175,7 @@ func (m *Member) put(to string, round uint16, body []byte) {
 	}
 }
 
-// flush sends as much of the queue as one step may.
+// flush sends as many messages of the queue as one step may send.
 func (m *Member) flush() protocol.Effects {
 	n := min(len(m.queue), protocol.MaxStepBytes/protocol.MaxChunkBytes)
 	e := protocol.Effects{Send: m.queue[:n:n], Resume: len(m.queue) > n}
@@ -189,13 +192,13 @@ func (m *Member) flush() protocol.Effects {
 
 func (m *Member) resume() (protocol.Effects, error) {
 	if len(m.queue) == 0 {
-		return protocol.Effects{}, errors.New("fdsvrg: there is nothing to resume")
+		return protocol.Effects{}, errors.New("fdsvrg: the member has no work to resume")
 	}
 	return m.flush(), nil
 }
 
-// awaited returns the vector that the member waits for: of a child or, when all of these have
-// come, of the leader.
+// awaited returns the vector for which the member waits. It comes from a child or, if all
+// children's vectors have arrived, from the leader.
 func (m *Member) awaited() *incoming {
 	for i := range m.children {
 		if m.children[i].missing > 0 {
@@ -218,49 +221,49 @@ func (m *Member) expire(t protocol.Timer) (protocol.Effects, error) {
 
 const wordBytes = 8
 
-// layout divides vectors into messages of at most the given number of words.
+// layout is the largest number of words of a message, by which vectors are divided.
 type layout int
 
 func (l layout) pieces(words int) int { return max(1, (words-1)/int(l)+1) }
 
-// span returns the words of a piece; it excludes hi.
+// span returns the half-open range of words [lo, hi) of a piece.
 func (l layout) span(piece, words int) (lo, hi int) {
 	return piece * int(l), min((piece+1)*int(l), words)
 }
 
-// mostWords is the number of words of the largest message.
+// mostWords is the largest number of words in a message.
 const mostWords = protocol.MaxChunkBytes / wordBytes
 
-// Kind names the kind of a step.
+// Kind is the kind of a training step.
 type Kind int
 
-// The kinds.
+// A step has one of these kinds.
 const (
-	Full  Kind = iota // over all training rows: an epoch begins
-	Inner             // over a batch
-	Last              // over all rows, to decide: no slopes follow
+	Full  Kind = iota // uses all training rows, at the start of an epoch
+	Inner             // uses one batch of training rows
+	Last              // computes the margins of all rows; no slopes follow
 )
 
-// Step is one step with its rows.
+// Step describes one step of the training and its rows.
 type Step struct {
 	Index int
 	Kind  Kind
 	Rows  []int
 }
 
-// schedule lists the steps of a session in order.
+// schedule computes the steps of a session from their indices.
 type schedule struct {
 	params Params
 	id     protocol.SessionID
-	epoch  int   // of the order
-	order  []int // of the training rows in an epoch
+	epoch  int   // epoch to which order belongs
+	order  []int // shuffled order of the training rows in that epoch
 }
 
 func newSchedule(p Params, id protocol.SessionID) schedule {
 	return schedule{params: p, id: id, epoch: -1}
 }
 
-// step returns a step by its index.
+// step returns the step with the given index.
 func (s *schedule) step(index int) Step {
 	spec, per := s.params.spec, s.params.perEpoch()
 	epoch, k := index/per, index%per
@@ -278,5 +281,5 @@ func (s *schedule) step(index int) Step {
 	return Step{index, Inner, s.order[(k-1)*spec.Batch : min(k*spec.Batch, spec.Rows)]}
 }
 
-// words counts the numbers of a step.
+// words returns the number of margins in a step.
 func (s *schedule) words(t Step) int { return len(t.Rows) * s.params.spec.Outputs }

@@ -17,7 +17,7 @@ func (m *Member) receive(msg protocol.Message) (protocol.Effects, error) {
 	}
 	lo, hi := m.layout.span(int(msg.Chunk), len(m.margins))
 	if len(msg.Body) != wordBytes*(hi-lo) {
-		return protocol.Effects{}, msg.Malformed(fmt.Errorf("fdsvrg: %d bytes, not %d", len(msg.Body), wordBytes*(hi-lo)))
+		return protocol.Effects{}, msg.Malformed(fmt.Errorf("fdsvrg: the piece has %d bytes; %d are required", len(msg.Body), wordBytes*(hi-lo)))
 	}
 	if msg.Round == roundMargins {
 		addWords(m.margins[lo:hi], msg.Body)
@@ -31,7 +31,7 @@ func (m *Member) receive(msg protocol.Message) (protocol.Effects, error) {
 	return m.flush(), nil
 }
 
-// expected returns the vector that a message belongs to. A child may be one step ahead.
+// expected returns the vector to which a message belongs. A child may be one step ahead.
 func (m *Member) expected(msg protocol.Message) (*incoming, error) {
 	if msg.Kind != kindOf(msg.Round) || msg.Round != roundMargins && msg.Round != roundSlopes {
 		return nil, msg.Unexpected()
@@ -54,18 +54,18 @@ func (m *Member) expected(msg protocol.Message) (*incoming, error) {
 	return in, nil
 }
 
-// early reports whether a child's message is of the next step, whose slopes the child has and
-// this member has not.
+// early reports whether a message belongs to the next step. A child sends it when it has
+// received slopes that have not reached this member yet.
 func (m *Member) early(msg protocol.Message) bool {
 	return m.self > 0 && m.now.Kind != Last && int(msg.Sequence) == m.now.Index+1
 }
 
-// complete continues when a whole vector has arrived.
+// complete continues the step after a whole vector has arrived.
 func (m *Member) complete(round uint16) {
 	switch {
 	case round == roundSlopes:
 		m.learn()
-	case m.awaited() != &m.leader: // another child's
+	case m.awaited() != &m.leader: // another child's vector is missing
 	case m.self > 0:
 		m.pass()
 	case m.now.Kind == Last:
@@ -81,20 +81,20 @@ func (m *Member) complete(round uint16) {
 	}
 }
 
-// learn updates the weights and enters the next step.
+// learn updates the weights by the slopes and begins the next step.
 func (m *Member) learn() {
 	m.worker.Learn(m.now, m.slopes)
 	m.begin(m.now.Index + 1)
 }
 
-// addWords adds encoded words to the same number of numbers.
+// addWords decodes words from b and adds them to numbers.
 func addWords(numbers []int64, b []byte) {
 	for i := range numbers {
 		numbers[i] += int64(binary.LittleEndian.Uint64(b[wordBytes*i:]))
 	}
 }
 
-// encodeSlopes writes slopes.
+// encodeSlopes encodes slopes as 8-byte words.
 func encodeSlopes(slopes []float64) []byte {
 	b := make([]byte, 0, wordBytes*len(slopes))
 	for _, v := range slopes {
@@ -103,12 +103,12 @@ func encodeSlopes(slopes []float64) []byte {
 	return b
 }
 
-// decodeSlopes reads the given number of finite slopes.
+// decodeSlopes fills slopes from b. It returns an error if a slope is not finite.
 func decodeSlopes(slopes []float64, b []byte) error {
 	for i := range slopes {
 		v := math.Float64frombits(binary.LittleEndian.Uint64(b[wordBytes*i:]))
 		if v-v != 0 {
-			return errors.New("fdsvrg: a slope that is not finite")
+			return errors.New("fdsvrg: a slope is not finite")
 		}
 		slopes[i] = v
 	}

@@ -1,7 +1,7 @@
-// Package gram is the arithmetic of exact linear Gram matrices between parties that hold different
-// columns of the same rows (Polato, Gallinaro and Aiolli, "Privacy-preserving kernel computation
-// for vertically partitioned data", section 2; fixed point, offsets and the proof that nothing
-// overflows are Mercer's):
+// Package gram computes exact linear Gram matrices of rows whose columns different parties hold.
+// It follows Polato, Gallinaro and Aiolli, "Privacy-preserving kernel computation for vertically
+// partitioned data", section 2. Fixed point, offsets and the proof that nothing overflows are
+// Mercer's:
 //
 //	X X^T = sum_l X_l X_l^T
 //

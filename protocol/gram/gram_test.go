@@ -272,8 +272,8 @@ func TestPartsThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, m := range map[string]linalg.Matrix[float64]{
-		"2 x 2 rows where 3 x 2": linalg.New[float64](2, 2), "3 x 1 rows where 3 x 2": linalg.New[float64](3, 1),
-		"row 1, column 0 (from 0) is 2.5, beyond the declared 2": {Data: []float64{0, 0, 2.5, 0, 0, 0}, Rows: 3, Cols: 2, Stride: 2},
+		"the table has 2 rows of 2 columns; 3 rows of 2 columns were declared": linalg.New[float64](2, 2), "the table has 3 rows of 1 columns": linalg.New[float64](3, 1),
+		"row 1, column 0 (from 0) is 2.5, which exceeds the declared 2": {Data: []float64{0, 0, 2.5, 0, 0, 0}, Rows: 3, Cols: 2, Stride: 2},
 		"is NaN": {Data: []float64{0, 0, math.NaN(), 0, 0, 0}, Rows: 3, Cols: 2, Stride: 2},
 	} {
 		if _, err := p.Part(m, 0); err == nil || !strings.Contains(err.Error(), want) {
@@ -284,7 +284,7 @@ func TestPartsThatAreRefused(t *testing.T) {
 	if p, err = NewParams([]Holder{whole, whole}, 1, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Part(linalg.Matrix[float64]{Data: []float64{1.5}, Rows: 1, Cols: 1, Stride: 1}, 1); err == nil || !strings.Contains(err.Error(), "is 1.5, and whole numbers were declared") {
+	if _, err := p.Part(linalg.Matrix[float64]{Data: []float64{1.5}, Rows: 1, Cols: 1, Stride: 1}, 1); err == nil || !strings.Contains(err.Error(), "is 1.5; only whole numbers were declared") {
 		t.Errorf("error %v", err)
 	}
 }

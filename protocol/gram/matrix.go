@@ -9,12 +9,12 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Matrix returns the Gram matrix of the rows, training rows before held-out ones, from the sums of
-// all parts: every number is exactly the sum over 2^2s. Products of two different held-out rows are
-// 0, since they are not summed.
+// Matrix returns the Gram matrix of all rows from the sums of all parts. Training rows precede
+// held-out rows, and each entry is exactly a sum divided by 2^2s. Products of two different
+// held-out rows are 0, since they are not summed.
 func (p Params) Matrix(sums [][]int64) (linalg.Matrix[float64], error) {
 	if p.first != groupTriangle {
-		return linalg.Matrix[float64]{}, errors.New("gram: a matrix of rows whose triangle nobody has summed")
+		return linalg.Matrix[float64]{}, errors.New("gram: these parameters do not sum the triangle of training rows; make parameters with NewParams")
 	}
 	if err := p.check(sums); err != nil {
 		return linalg.Matrix[float64]{}, err
@@ -31,8 +31,9 @@ func (p Params) Matrix(sums [][]int64) (linalg.Matrix[float64], error) {
 	return m, nil
 }
 
-// Cross returns, from the sums of all parts under NewCrossParams, the inner products of new rows
-// with the model's, new x model, and of each new row with itself.
+// Cross returns the inner products of new rows with a model's rows, a matrix new x model, and
+// of each new row with itself. It computes them from the sums of all parts under
+// NewCrossParams.
 func (p Params) Cross(sums [][]int64) (cross linalg.Matrix[float64], squares []float64, err error) {
 	if p.first != groupCross {
 		return cross, nil, errors.New("gram: these parameters sum the training rows; make parameters for new rows with NewCrossParams")
@@ -57,21 +58,21 @@ func (p Params) Cross(sums [][]int64) (cross linalg.Matrix[float64], squares []f
 	return cross, squares, nil
 }
 
-// check refuses sums of another layout.
+// check returns an error if sums does not have the groups of p.
 func (p Params) check(sums [][]int64) error {
 	groups := p.Groups()
 	if len(sums) != len(groups) {
-		return fmt.Errorf("gram: sums of %d groups, not %d", len(sums), len(groups))
+		return fmt.Errorf("gram: there are sums for %d groups; %d groups are required", len(sums), len(groups))
 	}
 	for g, entries := range groups {
 		if len(sums[g]) != entries {
-			return fmt.Errorf("gram: group %d has %d sums, not %d", g, len(sums[g]), entries)
+			return fmt.Errorf("gram: group %d has %d sums; %d are required", g, len(sums[g]), entries)
 		}
 	}
 	return nil
 }
 
-// place writes a group's tiles and their mirror images across the diagonal into the matrix.
+// place copies a group's tiles and their mirror images across the diagonal into the matrix.
 func (p Params) place(m linalg.Matrix[float64], sums []int64, group int) {
 	below := 0
 	if group == groupCross {
@@ -94,63 +95,65 @@ func (p Params) place(m linalg.Matrix[float64], sums []int64, group int) {
 // unit returns the value that a sum of 1 represents.
 func (p Params) unit() float64 { return math.Ldexp(1, -2*p.scale) }
 
-// MaxSum is the upper limit for the sum of the holders' bounds: float64 holds whole numbers up to
-// it.
+// MaxSum limits the sum of the holders' bounds. A float64 holds all whole numbers up to MaxSum
+// exactly.
 const MaxSum = 1 << 53
 
-// Limits on a holder's declaration.
+// Parameters and declarations have these limits.
 const (
-	MaxExponent = 26 // beyond it no square fits MaxSum
+	MaxExponent = 26 // a larger exponent gives squares above MaxSum
 	MaxColumns  = 1 << 24
 	MaxHolders  = 1 << 10
-	MaxRows     = 1 << 14 // held-out ones included: the matrix has 2 GiB then
-	MaxProducts = 1 << 27 // of new rows with a model's: as many as a triangle has
+	MaxRows     = 1 << 14 // training and held-out rows; gives a matrix of 2 GiB
+	MaxProducts = 1 << 27 // products of new rows with a model's rows
 )
 
-// The scale is as fine as sums allow, within these limits.
+// finest and coarsest limit the scale, which is as fine as exact sums allow.
 const (
 	finest   = 24
-	coarsest = 8 // of values that are no whole numbers
+	coarsest = 8 // smallest scale for values that are not whole numbers
 )
 
-// Holder is a holder's declaration about its columns.
+// Holder describes the columns of one party, as the party declares them.
 type Holder struct {
 	Columns  int
-	Exponent int  // every |x| <= 2^Exponent
-	Whole    bool // every x is a whole number
+	Exponent int  // every value x has |x| <= 2^Exponent
+	Whole    bool // whether every value is a whole number
 }
 
-// ErrTooLarge reports that no fixed point holds the sums of values up to the declared bounds.
+// ErrTooLarge reports that no fixed-point scale gives exact sums for values up to the declared
+// bounds.
 var ErrTooLarge = errors.New("the values are too large for exact sums below 2^53; scale them (scale: minmax)")
 
-// Params fixes the arithmetic for all holders. It never changes.
+// Params holds the fixed-point scale and the sizes on which all holders agree. It never
+// changes.
 type Params struct {
 	holders           []Holder
 	scale             int
 	training, heldOut int
-	first             int // of the groups that are summed
+	first             int // first group that is summed
 }
 
-// NewParams computes the scale from the holders' declarations about their columns, for the given
-// number of training and held-out rows. Errors are about the declarations.
+// NewParams computes the scale for the holders' columns and the given numbers of training and
+// held-out rows. It returns an error if the declarations do not allow exact sums.
 func NewParams(holders []Holder, training, heldOut int) (Params, error) {
 	if training+heldOut > MaxRows {
-		return Params{}, fmt.Errorf("gram: %d rows, and an exact matrix can have %d (2 GiB); bring fewer, or let protocol fdskl learn from random features of any number of rows", training+heldOut, MaxRows)
+		return Params{}, fmt.Errorf("gram: there are %d rows; an exact matrix allows at most %d (2 GiB); use fewer rows, or let protocol fdskl learn from random features of any number of rows", training+heldOut, MaxRows)
 	}
 	return newParams(holders, training, heldOut)
 }
 
 func newParams(holders []Holder, training, heldOut int) (Params, error) {
 	if len(holders) < 2 || len(holders) > MaxHolders {
-		return Params{}, fmt.Errorf("gram: %d holders of columns; there must be 2 to %d", len(holders), MaxHolders)
+		return Params{}, fmt.Errorf("gram: there are %d holders of columns; 2 to %d are required", len(holders), MaxHolders)
 	}
 	if training < 1 || heldOut < 0 {
-		return Params{}, fmt.Errorf("gram: %d training and %d held-out rows; there must be a training row", training, heldOut)
+		return Params{}, fmt.Errorf("gram: there are %d training and %d held-out rows; at least one training row is required", training, heldOut)
 	}
 	whole := true
 	for i, h := range holders {
 		if h.Columns < 1 || h.Columns > MaxColumns || h.Exponent < 0 || h.Exponent > MaxExponent {
-			return Params{}, fmt.Errorf("gram: holder %d (from 0) declares %d columns of values up to 2^%d", i, h.Columns, h.Exponent)
+			return Params{}, fmt.Errorf("gram: the declaration of holder %d (from 0) is out of range: %d columns of values up to 2^%d", i, h.Columns, h.Exponent)
 		}
 		whole = whole && h.Whole
 	}
@@ -169,19 +172,19 @@ func newParams(holders []Holder, training, heldOut int) (Params, error) {
 	return p, nil
 }
 
-// NewCrossParams is like NewParams, for the products of new rows with a model's rows, whose
-// products with each other are known: the new rows take the place of held-out ones, and the
-// triangle is omitted.
+// NewCrossParams returns parameters for the products of new rows with a model's rows. The new
+// rows take the place of held-out rows. Products of the model's rows with each other are known
+// and omitted.
 func NewCrossParams(holders []Holder, model, added int) (Params, error) {
 	if added < 1 || model > MaxRows || added > MaxProducts/max(1, model) {
-		return Params{}, fmt.Errorf("gram: %d new rows and %d of a model, which have %d products; there can be from 1 to %d; ask about fewer rows at a time", added, model, added*model, MaxProducts)
+		return Params{}, fmt.Errorf("gram: there are %d new rows and %d model rows, which have %d products; 1 to %d are allowed; ask about fewer rows at a time", added, model, added*model, MaxProducts)
 	}
 	p, err := newParams(holders, model, added)
 	p.first = groupCross
 	return p, err
 }
 
-// fits reports whether the bounds of all holders add up to at most MaxSum.
+// fits reports whether the sum of all holders' bounds is at most MaxSum.
 func (p Params) fits() bool {
 	sum := uint64(0)
 	for l := range p.holders {
@@ -193,7 +196,8 @@ func (p Params) fits() bool {
 	return true
 }
 
-// boundOf returns B_l = d_l (2^s v_l)^2, unless it exceeds MaxSum.
+// boundOf returns the bound B_l = d_l (2^s v_l)^2 of holder l's entries, and false if it
+// exceeds MaxSum.
 func (p Params) boundOf(l int) (uint64, bool) {
 	h := p.holders[l]
 	square := 2 * (p.scale + h.Exponent)
@@ -203,10 +207,10 @@ func (p Params) boundOf(l int) (uint64, bool) {
 	return uint64(h.Columns) << square, true
 }
 
-// Scale returns s: values are whole multiples of 2^-s.
+// Scale returns the scale s. Values are rounded to multiples of 2^-s.
 func (p Params) Scale() int { return p.scale }
 
-// Bound returns the largest |entry| of any holder's part.
+// Bound returns the largest magnitude that an entry of any holder's part can have.
 func (p Params) Bound() int64 {
 	most := uint64(0)
 	for l := range p.holders {
@@ -216,36 +220,37 @@ func (p Params) Bound() int64 {
 	return int64(most)
 }
 
-// Training returns the number of training rows, or of a model's rows.
+// Training returns the number of training rows. Under NewCrossParams it is the number of the
+// model's rows.
 func (p Params) Training() int { return p.training }
 
-// HeldOut returns the number of held-out rows, or of new ones.
+// HeldOut returns the number of held-out rows. Under NewCrossParams it is the number of new
+// rows.
 func (p Params) HeldOut() int { return p.heldOut }
 
-// Exponent returns the least e >= 0 with |x| <= 2^e for all values up to most, or an error beyond
-// MaxExponent.
+// Exponent returns the least e >= 0 such that most <= 2^e. It returns an error if e would
+// exceed MaxExponent.
 func Exponent(most float64) (int, error) {
 	for e := range MaxExponent + 1 {
 		if most <= math.Ldexp(1, e) {
 			return e, nil
 		}
 	}
-	return 0, fmt.Errorf("gram: a value of %g: %w", most, ErrTooLarge)
+	return 0, fmt.Errorf("gram: a value is %g: %w", most, ErrTooLarge)
 }
 
 // edge is the number of rows and columns of a tile.
 const edge = 64
 
-// The groups of entries, in the order of Groups.
+// These are the groups of entries, in the order of Groups.
 const (
 	groupTriangle = iota // training rows with each other
 	groupCross           // held-out rows with training rows
 	groupDiagonal        // held-out rows with themselves
 )
 
-// tile is a rectangle of products: rows first..first+height of one kind with
-// training rows from column on. A tile on the diagonal of the triangle is
-// whole: its lower half repeats the upper.
+// tile is a block of the matrix of products. A tile on the diagonal of the triangle is
+// complete, so its lower half repeats the upper half.
 type tile struct {
 	row, column   int
 	height, width int
@@ -253,8 +258,8 @@ type tile struct {
 
 func (t tile) entries() int { return t.height * t.width }
 
-// tiles lists the tiles of a group in order: of rows height x width, or of the
-// upper triangle of width x width.
+// tiles returns the tiles of a height x width matrix in order, or of the upper triangle of a
+// width x width matrix.
 func tiles(height, width int, triangle bool) []tile {
 	var list []tile
 	for row := 0; row < height; row += edge {
@@ -269,7 +274,7 @@ func tiles(height, width int, triangle bool) []tile {
 	return list
 }
 
-// tilesOf returns the tiles of the triangle or of the cross-Gram.
+// tilesOf returns the tiles of the group groupTriangle or groupCross.
 func (p Params) tilesOf(group int) []tile {
 	if group == groupTriangle {
 		return tiles(p.training, p.training, true)
@@ -277,8 +282,8 @@ func (p Params) tilesOf(group int) []tile {
 	return tiles(p.heldOut, p.training, false)
 }
 
-// Groups returns the number of entries of each summed group: the triangle unless it is known, and
-// two more groups if there are held-out rows.
+// Groups returns the number of entries of each summed group. The triangle is a group unless it
+// is known, and held-out rows add two groups.
 func (p Params) Groups() []int {
 	groups := []int{count(p.tilesOf(groupTriangle))}
 	if p.heldOut > 0 {

@@ -11,20 +11,20 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Part is one holder's term of the sum, computed tile by tile when it is read.
+// Part is one holder's term of the sum. Read computes its entries tile by tile.
 type Part struct {
 	params Params
-	rows   linalg.Matrix[float64] // 2^s x in whole numbers: training rows, then held-out rows
+	rows   linalg.Matrix[float64] // values 2^s x, rounded to whole numbers; training rows, then held-out rows
 	groups [][]tile
-	starts [][]int // of each tile, and the end
+	starts [][]int // index of each tile's first entry in its group, and the end
 }
 
-// Part converts the rows of holder l, counted from 0, to fixed point: the training rows followed by
-// the held-out ones. It refuses a value that contradicts the holder's declaration.
+// Part converts the rows of holder l, counted from 0, to fixed point. Training rows precede
+// held-out rows. It returns an error if a value contradicts the holder's declaration.
 func (p Params) Part(rows linalg.Rows, l int) (*Part, error) {
 	n, width := rows.Shape()
 	if n != p.training+p.heldOut || width != p.holders[l].Columns {
-		return nil, fmt.Errorf("gram: %d x %d rows where %d x %d were declared", n, width, p.training+p.heldOut, p.holders[l].Columns)
+		return nil, fmt.Errorf("gram: the table has %d rows of %d columns; %d rows of %d columns were declared", n, width, p.training+p.heldOut, p.holders[l].Columns)
 	}
 	part := &Part{params: p, rows: linalg.New[float64](n, width)}
 	linalg.Gather(part.rows, rows, 0)
@@ -41,7 +41,7 @@ func (p Params) Part(rows linalg.Rows, l int) (*Part, error) {
 	return part, nil
 }
 
-// quantise replaces x by the whole number nearest to 2^s x.
+// quantise replaces each value x of m by the whole number nearest to 2^s x.
 func (p Params) quantise(m linalg.Matrix[float64], h Holder) error {
 	limit, unit := math.Ldexp(1, h.Exponent), math.Ldexp(1, p.scale)
 	for i := range m.Rows {
@@ -49,9 +49,9 @@ func (p Params) quantise(m linalg.Matrix[float64], h Holder) error {
 		for j, x := range row {
 			switch {
 			case !(math.Abs(x) <= limit):
-				return fault.OfNumber(x).Errorf("gram: row %d, column %d (from 0) is %g, beyond the declared %g", i, j, x, limit)
+				return fault.OfNumber(x).Errorf("gram: row %d, column %d (from 0) is %g, which exceeds the declared %g", i, j, x, limit)
 			case h.Whole && x != math.Trunc(x):
-				return fault.Inexact.Errorf("gram: row %d, column %d (from 0) is %g, and whole numbers were declared", i, j, x)
+				return fault.Inexact.Errorf("gram: row %d, column %d (from 0) is %g; only whole numbers were declared", i, j, x)
 			}
 			row[j] = math.RoundToEven(x * unit)
 		}
@@ -59,7 +59,7 @@ func (p Params) quantise(m linalg.Matrix[float64], h Holder) error {
 	return nil
 }
 
-// Hash returns the SHA-256 of the rows as they are summed.
+// Hash returns the SHA-256 of the rows in fixed point.
 func (t *Part) Hash() [sha256.Size]byte {
 	h := sha256.New()
 	buffer := binary.LittleEndian.AppendUint64(nil, uint64(t.rows.Cols))
@@ -73,8 +73,8 @@ func (t *Part) Hash() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// Read sets dst to the entries of a group from first on, in multiples of 2^-2s.
-// It may be called by several goroutines at once.
+// Read sets dst to the entries of a group, beginning with entry first. The entries are in units
+// of 2^-2s. It may be called by several goroutines at once.
 func (t *Part) Read(group, first int, dst []int64) {
 	if group += t.params.first; group == groupDiagonal {
 		for i := range dst {
@@ -96,7 +96,7 @@ func (t *Part) Read(group, first int, dst []int64) {
 	}
 }
 
-// product is one tile's entries.
+// product computes the entries of one tile.
 func (t *Part) product(group int, at tile) linalg.Matrix[float64] {
 	row := at.row
 	if group == groupCross {
@@ -107,8 +107,8 @@ func (t *Part) product(group int, at tile) linalg.Matrix[float64] {
 	return out
 }
 
-// square returns the row's product with itself. A sum of whole numbers below 2^53 is exact in any
-// order.
+// square returns the inner product of a row with itself. A sum of whole numbers below 2^53 is
+// exact in any order.
 func square(row []float64) float64 {
 	sum := 0.0
 	for _, x := range row {

@@ -13,44 +13,45 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// ErrStalled is wrapped by the error of a session in which no machine has anything left to
-// do, and not all have ended.
-var ErrStalled = errors.New("no machine moves")
+// ErrStalled reports that no machine can continue although not all machines have ended. Run
+// wraps it.
+var ErrStalled = errors.New("no machine can continue")
 
 // Session is one session with all its members. It is not safe for concurrent use.
 type Session struct {
 	*protocol.Session
-	// Ledger holds the members' claimed names (Effects.Claim); nil starts an empty one.
+	// Ledger holds the names that members have claimed (Effects.Claim). If it is nil, Run uses
+	// an empty ledger.
 	Ledger *Ledger
-	// Sent is called with each message that a member sends; it must not change the body. It
-	// may be nil.
+	// Sent is called with each message that a member sends. It may be nil, and must not change
+	// the body.
 	Sent func(protocol.Message)
 
 	seats []*seat
-	queue []protocol.Message // sent and not delivered
-	err   error              // the first error
+	queue []protocol.Message // messages that are sent but not yet delivered
+	err   error              // first error of New, Setup, Add or Run
 }
 
-// seat is a member with its machine.
+// seat holds a member's machine, secrets and pending messages.
 type seat struct {
 	name    string
 	seed    [32]byte
 	key     ed25519.PrivateKey
 	machine protocol.Machine
-	later   []protocol.Message // the machine had no room for them
-	owed    int                // number of this member's messages that others deferred
-	resume  bool               // the machine asked for more
+	later   []protocol.Message // messages that the machine deferred with ErrLater
+	owed    int                // number of this member's messages that other machines deferred
+	resume  bool               // the machine has requested to be resumed
 	ended   bool
 }
 
-// New opens a session. It draws the nonce if the descriptor has none.
+// New creates a session without machines. It draws the nonce if the descriptor has none.
 func New(d protocol.Descriptor) *Session {
 	if d.Nonce == ([32]byte{}) {
 		draw(&d.Nonce)
 	}
 	opened, err := protocol.NewSession(d)
 	if err != nil {
-		return &Session{Session: new(protocol.Session), err: err} // constructors refuse a session without a protocol
+		return &Session{Session: new(protocol.Session), err: err} // constructors refuse this empty session, because it names no protocol
 	}
 	s := &Session{Session: opened}
 	for _, m := range d.Members {
@@ -64,9 +65,10 @@ func New(d protocol.Descriptor) *Session {
 	return s
 }
 
-func draw(b *[32]byte) { _, _ = rand.Read(b[:]) } // it never fails: see crypto/rand
+func draw(b *[32]byte) { _, _ = rand.Read(b[:]) } // crypto/rand never returns an error
 
-// seat returns a member's seat, or nil if there is no such member.
+// seat returns the state of the member called name. If there is no such member, it records an
+// error and returns nil.
 func (s *Session) seat(name string) *seat {
 	if i := s.Index(name); i >= 0 {
 		return s.seats[i]
@@ -75,15 +77,15 @@ func (s *Session) seat(name string) *seat {
 	return nil
 }
 
-// keep stores the first error for Run.
+// keep records an error that Run will return, unless an earlier error is recorded.
 func (s *Session) keep(err error) {
 	if s.err == nil {
 		s.err = err
 	}
 }
 
-// Setup returns the argument of the constructor of a member's machine, with the member's
-// seed.
+// Setup returns the argument for the constructor of a member's machine. It contains the
+// member's seed.
 func (s *Session) Setup(name string) protocol.Setup {
 	setup := protocol.Setup{Session: s.Session, Self: name}
 	if at := s.seat(name); at != nil {
@@ -102,7 +104,7 @@ func (s *Session) Keys(roles ...protocol.Role) []ed25519.PublicKey {
 	return keys
 }
 
-// Sign returns the function that signs under a member's key.
+// Sign returns a function that signs messages by a member's private key.
 func (s *Session) Sign(name string) func(message []byte) []byte {
 	at := s.seat(name)
 	if at == nil {
@@ -111,12 +113,12 @@ func (s *Session) Sign(name string) func(message []byte) []byte {
 	return func(message []byte) []byte { return ed25519.Sign(at.key, message) }
 }
 
-// Add takes a member's machine, or the error of its constructor.
+// Add gives the session a member's machine, or the error of the machine's constructor.
 func (s *Session) Add(name string, m protocol.Machine, err error) {
 	at := s.seat(name)
 	switch {
 	case err != nil:
-		s.keep(fmt.Errorf("memory: the machine of %s: %w", name, err))
+		s.keep(fmt.Errorf("memory: the constructor of the machine of %s failed: %w", name, err))
 	case at == nil:
 	case at.machine != nil:
 		s.keep(fmt.Errorf("memory: %s has two machines", name))
@@ -125,9 +127,9 @@ func (s *Session) Add(name string, m protocol.Machine, err error) {
 	}
 }
 
-// Run runs the machines until all have ended. It may be called once. A machine that refuses
-// an event or ends with an error ends the session, and so does a session in which no
-// machine can continue ([ErrStalled]).
+// Run runs the machines until all have ended. Call it once. A machine that refuses an event or
+// ends with an error ends the session, and so does a session in which no machine can continue
+// ([ErrStalled]).
 func (s *Session) Run() error {
 	if err := s.begin(); err != nil {
 		return err
@@ -154,7 +156,7 @@ func (s *Session) begin() error {
 	if s.err != nil {
 		return s.err
 	}
-	s.err = errors.New("memory: this session has run; open a new one")
+	s.err = errors.New("memory: this session has run already; create a new one")
 	if s.Ledger == nil {
 		s.Ledger = new(Ledger)
 	}
@@ -170,12 +172,12 @@ func (s *Session) begin() error {
 	return nil
 }
 
-// round delivers the sent messages in order, and then resumes the machines that requested
-// it. It reports whether any machine accepted an event.
+// round delivers the sent messages in order. Then it resumes the machines that requested it. It
+// reports whether any machine accepted an event.
 func (s *Session) round() (moved bool, err error) {
 	for len(s.queue) > 0 {
 		m := s.queue[0]
-		s.queue[0] = protocol.Message{} // or the list would keep the body in memory
+		s.queue[0] = protocol.Message{} // lets the body be freed
 		s.queue = s.queue[1:]
 		taken, err := s.deliver(m)
 		if err != nil {
@@ -211,13 +213,13 @@ func (s *Session) resuming() []*seat {
 	return free
 }
 
-// deliver delivers a message, or defers it.
+// deliver passes a message to its receiver, or stores it if the receiver defers it.
 func (s *Session) deliver(m protocol.Message) (taken bool, err error) {
 	at, from := s.seats[s.Index(m.Receiver)], s.seats[s.Index(m.Sender)]
 	if at.ended {
 		return false, nil
 	}
-	m.Body = bytes.Clone(m.Body) // the receiver may write into it
+	m.Body = bytes.Clone(m.Body) // because the receiver may change the body
 	err = s.offer(at, protocol.Received{Message: m})
 	if errors.Is(err, protocol.ErrLater) {
 		at.later = append(at.later, m)
@@ -227,7 +229,7 @@ func (s *Session) deliver(m protocol.Message) (taken bool, err error) {
 	return err == nil, err
 }
 
-// offer passes an event to a machine, and carries out the effects.
+// offer passes an event to a machine and performs the effects that the machine returns.
 func (s *Session) offer(at *seat, e protocol.Event) error {
 	effects, err := at.machine.Step(e)
 	if err != nil {
@@ -240,7 +242,7 @@ func (s *Session) offer(at *seat, e protocol.Event) error {
 	}
 	for _, m := range effects.Send {
 		if m.Sender != at.name || m.Receiver == at.name || s.Index(m.Receiver) < 0 {
-			return fmt.Errorf("memory: %s sends %v; a machine sends in its own name, to another member", at.name, m.Header)
+			return fmt.Errorf("memory: %s sends %v; a machine must send in its own name and to another member", at.name, m.Header)
 		}
 		if s.Sent != nil {
 			s.Sent(m)
@@ -258,8 +260,8 @@ func (s *Session) offer(at *seat, e protocol.Event) error {
 	return nil
 }
 
-// retry queues the deferred messages before all others, because the machine has accepted an
-// event since.
+// retry puts a machine's deferred messages at the front of the queue. It is called after the
+// machine has accepted an event.
 func (s *Session) retry(at *seat) {
 	if at.later == nil {
 		return
@@ -271,7 +273,7 @@ func (s *Session) retry(at *seat) {
 	at.later = nil
 }
 
-// waiting names the members that have not ended.
+// waiting returns the names of the members whose machines have not ended.
 func (s *Session) waiting() (names []string) {
 	for _, at := range s.seats {
 		if !at.ended {
@@ -281,14 +283,14 @@ func (s *Session) waiting() (names []string) {
 	return names
 }
 
-// Ledger remembers which session of a member claimed which name. Use the same ledger for
+// Ledger records which session has claimed each name of a member. Use the same ledger for
 // several sessions of the same members. The zero value is an empty ledger.
 type Ledger struct{ taken map[claim]protocol.SessionID }
 
 type claim struct{ member, name string }
 
-// Claim claims a name for a session of a member. It is an error if another session has
-// claimed it. The same session may claim a name again, as a replay does.
+// Claim records that a session of a member claims a name. It returns an error if another
+// session has claimed the name. The same session may claim a name again, as a replay does.
 func (l *Ledger) Claim(member, name string, by protocol.SessionID) error {
 	key := claim{member, name}
 	if holder, taken := l.taken[key]; taken && holder != by {

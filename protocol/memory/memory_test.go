@@ -160,7 +160,7 @@ func TestRunNamesWhatWentWrong(t *testing.T) {
 		is    error
 		want  string
 	}{
-		"nobody moves": {steps{"a": ends, "b": waits, "c": waits}, memory.ErrStalled, "memory: no machine moves, and b, c did not end"},
+		"nobody moves": {steps{"a": ends, "b": waits, "c": waits}, memory.ErrStalled, "memory: no machine can continue, and b, c did not end"},
 		"a message that is never taken": {steps{"b": waits, "c": ends, "a": func(m *script, kind string) (protocol.Effects, error) {
 			return protocol.Effects{Send: m.send("b", "early"), End: &protocol.End{}}, nil
 		}}, memory.ErrStalled, "b did not end"},
@@ -170,7 +170,7 @@ func TestRunNamesWhatWentWrong(t *testing.T) {
 		}}, broken, "memory: c ended: broken"},
 		"a message to a stranger": {steps{"b": ends, "c": ends, "a": func(m *script, kind string) (protocol.Effects, error) {
 			return protocol.Effects{Send: m.send("d", "x")}, nil
-		}}, nil, "a machine sends in its own name, to another member"},
+		}}, nil, "a machine must send in its own name and to another member"},
 		"a missing machine": {steps{"a": ends, "b": ends}, nil, "memory: c has no machine"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestFirstErrorIsKept(t *testing.T) {
 	}{
 		"a member that is none": {func(s *memory.Session) { s.Setup("d") }, `memory: the session has no member "d"`},
 		"a key that is none":    {func(s *memory.Session) { s.Sign("d") }, `memory: the session has no member "d"`},
-		"a constructor's error": {func(s *memory.Session) { s.Add("a", nil, errors.New("too few rows")) }, "memory: the machine of a: too few rows"},
+		"a constructor's error": {func(s *memory.Session) { s.Add("a", nil, errors.New("too few rows")) }, "memory: the constructor of the machine of a failed: too few rows"},
 		"two machines":          {func(s *memory.Session) { s.Add("a", new(script), nil) }, "memory: a has two machines"},
 	} {
 		t.Run(name, func(t *testing.T) {

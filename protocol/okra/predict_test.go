@@ -148,7 +148,7 @@ func TestBadMessagesOfPredictions(t *testing.T) {
 		{"rows truncated", kindRows, truncate, protocol.KindMalformed, "okra: rows: the bytes end too early"},
 		{"not a number", kindRows, number(math.NaN()), protocol.KindMalformed, "coordinate 1 is NaN"},
 		{"a chunk too many", kindRows, func(m *protocol.Message) { m.Chunk, m.Chunks = 1, 2 }, protocol.KindInconsistent, "chunk 1 of 2 of Rows"},
-		{"labels", kindRows, func(m *protocol.Message) { m.Kind = kindLabels }, protocol.KindUnexpected, "Labels of round 3 is not awaited"},
+		{"labels", kindRows, func(m *protocol.Message) { m.Kind = kindLabels }, protocol.KindUnexpected, "Labels of round 3 is not expected"},
 		{"no decisions", kindDecisions, decisions(0), protocol.KindMalformed, "0 decisions for each row"},
 		{"too many decisions", kindDecisions, decisions(1 << 20), protocol.KindMalformed, "1048576 decisions for each row"},
 		{"decisions missing", kindDecisions, decisions(3, 1, 2, 3), protocol.KindInconsistent, "there are 3 decisions in chunk 0; it must have 6"},

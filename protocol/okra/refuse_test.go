@@ -59,8 +59,8 @@ var general = []forgery{
 	{"other protocol", "", func(m *protocol.Message) { m.Protocol = "scale" }, protocol.KindForeign, `message of protocol "scale"`},
 	{"other receiver", "", func(m *protocol.Message) { m.Receiver = "west" }, protocol.KindForeign, `message for "west"`},
 	{"stranger", "", func(m *protocol.Message) { m.Sender = "mallory" }, protocol.KindForeign, `sender "mallory" is not a member`},
-	{"from oneself", "", func(m *protocol.Message) { m.Sender = m.Receiver }, protocol.KindUnexpected, "is not awaited"},
-	{"other round", "", func(m *protocol.Message) { m.Round++ }, protocol.KindUnexpected, "is not awaited"},
+	{"from oneself", "", func(m *protocol.Message) { m.Sender = m.Receiver }, protocol.KindUnexpected, "is not expected"},
+	{"other round", "", func(m *protocol.Message) { m.Round++ }, protocol.KindUnexpected, "is not expected"},
 	{"other kind", "", func(m *protocol.Message) { m.Kind = "Gossip" }, protocol.KindUnexpected, "Gossip of round"},
 	{"numbered", "", func(m *protocol.Message) { m.Sequence = 1 }, protocol.KindUnexpected, "is sent once, with sequence number 0"},
 }
@@ -94,7 +94,7 @@ var specific = []forgery{
 	{"huge", kindRows, number(1.01 * maxEncoded), protocol.KindMalformed, "coordinate 1 is 1.01e+19"},
 	{"a chunk too many", kindRows, func(m *protocol.Message) { m.Chunk, m.Chunks = 1, 2 }, protocol.KindInconsistent, "chunk 1 of 2 of Rows does not match the announcement of 1 chunks"},
 	{"a chunk beyond", kindRows, func(m *protocol.Message) { m.Chunk = 1 }, protocol.KindInconsistent, "chunk 1 of 1 of Rows"},
-	{"rows from the server", kindRows, func(m *protocol.Message) { m.Sender = "hub" }, protocol.KindUnexpected, "not awaited from hub"},
+	{"rows from the server", kindRows, func(m *protocol.Message) { m.Sender = "hub" }, protocol.KindUnexpected, "not expected from hub"},
 
 	{"labels truncated", kindLabels, truncate, protocol.KindMalformed, "okra: labels: the bytes end too early"},
 	{"labels extended", kindLabels, extend, protocol.KindMalformed, "1 bytes too many"},
@@ -258,8 +258,8 @@ func TestConstructorsRefuse(t *testing.T) {
 		want    string
 	}{
 		{"no session", nil, "north", false, "okra: the setup has no session"},
-		{"other protocol", with(func(d *protocol.Descriptor) { d.Protocol = "scale" }, hub, north), "north", false, "okra: the session is of scale version 2, this is okra version 2"},
-		{"other version", with(func(d *protocol.Descriptor) { d.Version = 1 }, hub, north), "hub", true, "okra: the session is of okra version 1, this is okra version 2"},
+		{"other protocol", with(func(d *protocol.Descriptor) { d.Protocol = "scale" }, hub, north), "north", false, "okra: the session runs scale version 2; this machine runs okra version 2"},
+		{"other version", with(func(d *protocol.Descriptor) { d.Version = 1 }, hub, north), "hub", true, "okra: the session runs okra version 1; this machine runs okra version 2"},
 		{"other parameters", other, "hub", true, "okra: the parameters differ from the session's descriptor"},
 		{"no server", newSession(t, p, north, south), "north", false, "okra: the session has 0 servers; exactly one is required"},
 		{"two servers", newSession(t, p, hub, protocol.Member{Name: "hub2", Role: protocol.RoleServer}, north), "hub", true, "okra: the session has 2 servers; exactly one is required"},

@@ -10,13 +10,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// The rounds.
+// Every message belongs to one of these rounds.
 const (
 	roundTile uint16 = 1 + iota
 	roundSum
 )
 
-// TileKind is the kind of the messages in the ring.
+// TileKind is the kind of the messages that pass around the ring.
 const TileKind = "Tile"
 
 func kindOf(round uint16) string {
@@ -37,15 +37,15 @@ type Part interface {
 	Read(group, first int, dst []int64)
 }
 
-// frame holds the common state of all roles: tiles arrive from one member.
+// frame holds the state that the machines of all roles have.
 type frame struct {
 	setup   protocol.Setup
 	life    protocol.Life
 	params  Params
 	tiles   []tile
-	ring    []string // the leader, then the other sites
-	from    string   // who sends this member tiles
-	round   uint16   // of them
+	ring    []string // names of the sites; the leader is first
+	from    string   // name of the member that sends tiles to this member
+	round   uint16   // round of the tiles that this member receives
 	have    []bool
 	missing int
 }
@@ -69,36 +69,37 @@ func newFrame(s protocol.Setup, role protocol.Role, most int) (frame, error) {
 	return f, nil
 }
 
-// place returns the member's place in the ring.
+// place returns this member's index in the ring.
 func (f *frame) place() int { return slices.Index(f.ring, f.setup.Self) }
 
-// next returns the site to which this one sends tiles.
+// next returns the name of the site to which this site sends tiles.
 func (f *frame) next() string { return f.ring[(f.place()+1)%len(f.ring)] }
 
-// check refuses a message that is not the next one, or has another length than its tile.
+// check returns an error if a message is not a missing tile, or has another length than its
+// tile.
 func (f *frame) check(m protocol.Message) error {
 	if m.Sender != f.from || m.Round != f.round || m.Kind != kindOf(f.round) || m.Sequence != 0 || int(m.Chunks) != len(f.tiles) || m.Chunk >= m.Chunks || f.have[m.Chunk] {
 		return m.Unexpected()
 	}
 	if want := wordBytes * f.tiles[m.Chunk].entries; len(m.Body) != want {
-		return m.Malformed(fmt.Errorf("ppsvmv: %d bytes, not %d", len(m.Body), want))
+		return m.Malformed(fmt.Errorf("ppsvmv: the tile has %d bytes; %d are required", len(m.Body), want))
 	}
 	return nil
 }
 
-// took records a tile, and reports the member's progress.
+// took records that a tile has arrived and returns the member's progress.
 func (f *frame) took(chunk uint32) protocol.Effects {
 	f.have[chunk] = true
 	f.missing--
 	return protocol.Effects{Progress: protocol.Progress{Stage: "tiles", Done: int64(len(f.tiles) - f.missing), Total: int64(len(f.tiles))}}
 }
 
-// send returns a tile's message.
+// send returns the message that sends a tile to a member.
 func (f *frame) send(to string, round uint16, chunk int, words []byte) protocol.Message {
 	return f.setup.Message(to, round, kindOf(round), words).Piece(chunk, len(f.tiles))
 }
 
-// expire blames the member whose tile has not arrived.
+// expire ends the session with an error that blames the sender of the missing tiles.
 func (f *frame) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerTile {
 		return protocol.Effects{}, fmt.Errorf("ppsvmv: a member has no timer %q", t)
@@ -107,23 +108,23 @@ func (f *frame) expire(t protocol.Timer) (protocol.Effects, error) {
 	return protocol.Finish(protocol.Effects{}, protocol.Blame(f.from, protocol.KindSilent, why))
 }
 
-// own returns a site's own entries of a tile.
+// own returns the entries of a site's own matrix in a tile.
 func own(part Part, t tile) []int64 {
 	numbers := make([]int64, t.entries)
 	part.Read(t.group, t.first, numbers)
 	return numbers
 }
 
-// errInput refuses a start with another matrix.
-var errInput = errors.New("ppsvmv: the rows differ from those the session was started with; restore them or start a new job")
+// errInput refuses a Start event whose hash is not that of the machine's own matrix.
+var errInput = errors.New("ppsvmv: the rows have changed since the session started; restore them or start a new job")
 
-// Site adds its own matrix to the passing tiles.
+// Site is the machine of a site that adds its own matrix to the tiles and passes them on.
 type Site struct {
 	frame
 	part Part
 }
 
-// NewSite returns the machine of a site other than the first.
+// NewSite returns the machine of a site other than the leader.
 func NewSite(s protocol.Setup, part Part) (*Site, error) { return newSite(s, part, mostEntries) }
 
 func newSite(s protocol.Setup, part Part, most int) (*Site, error) {
@@ -137,10 +138,10 @@ func newSite(s protocol.Setup, part Part, most int) (*Site, error) {
 	return &Site{f, part}, nil
 }
 
-// errNoPart refuses a site without a matrix.
-var errNoPart = errors.New("ppsvmv: a site brings a matrix of its own")
+// errNoPart refuses a site that has no matrix of its own.
+var errNoPart = errors.New("ppsvmv: the site has no part; every site requires its own matrix")
 
-// InputHash returns the hash for the start event.
+// InputHash returns the hash of the site's data, for [protocol.Start].
 func (s *Site) InputHash() [sha256.Size]byte { return s.part.Hash() }
 
 // Step implements [protocol.Machine].
@@ -155,8 +156,8 @@ func (s *Site) start(e protocol.Start) (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerTile}}, nil
 }
 
-// receive adds the site's entries to a tile and passes it on. The leader limits the tiles in
-// transit, so no tile has to wait here.
+// receive adds the site's entries to a tile and passes it on. A site stores no tiles, because
+// the leader limits the number in the ring.
 func (s *Site) receive(m protocol.Message) (protocol.Effects, error) {
 	if err := s.check(m); err != nil {
 		return protocol.Effects{}, err

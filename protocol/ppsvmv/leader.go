@@ -10,17 +10,18 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// window is the largest number of tiles in the ring.
+// window is the largest number of tiles that may be in the ring at one time.
 const window = 8
 
-// Leader is the first site: it masks its own matrix, and subtracts the mask from the sum.
+// Leader is the machine of the first site. It masks its own matrix and later subtracts the mask
+// from the sum.
 type Leader struct {
 	frame
 	part Part
-	sent int // tiles
+	sent int // number of tiles sent into the ring
 }
 
-// NewLeader returns the machine of the first site.
+// NewLeader returns the machine of the first site, the leader.
 func NewLeader(s protocol.Setup, part Part) (*Leader, error) { return newLeader(s, part, mostEntries) }
 
 func newLeader(s protocol.Setup, part Part, most int) (*Leader, error) {
@@ -34,7 +35,7 @@ func newLeader(s protocol.Setup, part Part, most int) (*Leader, error) {
 	return &Leader{frame: f, part: part}, nil
 }
 
-// InputHash returns the hash for the start event.
+// InputHash returns the hash of the leader's data, for [protocol.Start].
 func (l *Leader) InputHash() [sha256.Size]byte { return l.part.Hash() }
 
 // Step implements [protocol.Machine].
@@ -53,16 +54,16 @@ func (l *Leader) start(e protocol.Start) (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Resume: true}, nil
 }
 
-// underWay counts the tiles in the ring.
+// underWay returns the number of tiles in the ring.
 func (l *Leader) underWay() int { return l.sent - (len(l.tiles) - l.missing) }
 
-// ready reports whether another tile may enter the ring.
+// ready reports whether the leader may send another tile into the ring.
 func (l *Leader) ready() bool { return l.sent < len(l.tiles) && l.underWay() < window }
 
-// resume sends the next tile of R plus the leader's own matrix.
+// resume sends the next tile, which is the sum of the mask R and the leader's own matrix.
 func (l *Leader) resume() (protocol.Effects, error) {
 	if !l.ready() {
-		return protocol.Effects{}, errors.New("ppsvmv: there is nothing to resume")
+		return protocol.Effects{}, errors.New("ppsvmv: the leader has no tile to send")
 	}
 	words := l.mask(l.sent)
 	add(words, own(l.part, l.tiles[l.sent]))
@@ -71,16 +72,17 @@ func (l *Leader) resume() (protocol.Effects, error) {
 	return protocol.Effects{Send: []protocol.Message{m}, Resume: l.ready(), Arm: []protocol.Timer{TimerTile}}, nil
 }
 
-// mask returns the words of R in a tile. Each tile has its own keystream, so none is stored.
+// mask returns the words of the mask R in a tile. Each tile has its own keystream, so the
+// leader need not store R.
 func (l *Leader) mask(chunk int) []byte {
 	id := l.setup.Session.ID()
 	place := []byte{byte(chunk >> 24), byte(chunk >> 16), byte(chunk >> 8), byte(chunk)}
 	words := make([]byte, wordBytes*l.tiles[chunk].entries)
-	_, _ = prg.New(l.setup.Seed, "ppsvmv/mask", id[:], place).Read(words) // a keystream never ends
+	_, _ = prg.New(l.setup.Seed, "ppsvmv/mask", id[:], place).Read(words) // never fails, because a keystream has no end
 	return words
 }
 
-// receive subtracts R from a tile that has returned, and sends the sum on.
+// receive subtracts the mask R from a tile that has returned, and sends the sum to the server.
 func (l *Leader) receive(m protocol.Message) (protocol.Effects, error) {
 	if err := l.check(m); err != nil {
 		return protocol.Effects{}, err
@@ -102,7 +104,7 @@ func (l *Leader) receive(m protocol.Message) (protocol.Effects, error) {
 	return e, nil
 }
 
-// subtract subtracts words from words modulo 2^64.
+// subtract subtracts the words of other from words, modulo 2^64.
 func subtract(words, other []byte) {
 	for i := 0; i < len(words); i += wordBytes {
 		v := binary.LittleEndian.Uint64(words[i:]) - binary.LittleEndian.Uint64(other[i:])
@@ -112,7 +114,7 @@ func subtract(words, other []byte) {
 
 func (l *Leader) server() string { return l.setup.Session.With(protocol.RoleServer)[0] }
 
-// expire ends the session, unless no tile is in the ring.
+// expire ends the session if a tile in the ring has not returned in time.
 func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t == TimerTile && l.underWay() == 0 {
 		return protocol.Effects{Resume: l.ready()}, nil

@@ -16,39 +16,39 @@ const (
 	Version uint16 = 1
 )
 
-// Limits on a session.
+// Every session has these limits.
 const (
-	MaxWords  = 1 << 28 // 2 GiB pass through every site
+	MaxWords  = 1 << 28 // 2 GiB, which pass through every site
 	MaxGroups = 8
 	MaxSites  = 1 << 10
 )
 
-// magic opens encoded parameters.
+// magic is the string at the start of encoded parameters.
 const magic = "mercer/v1/ppsvmv"
 
-// Params are the public parameters of a session. They never change.
+// Params holds the public parameters of a session. It never changes.
 type Params struct {
-	groups []int // entries of each
+	groups []int // number of entries of each group
 	epoch  [sha256.Size]byte
 }
 
-// NewParams describes a sum of some groups of entries. epoch is a digest of the data that must be
-// equal at all sites.
+// NewParams returns the parameters of a sum of groups with the given numbers of entries. epoch
+// is a digest of the data that must be equal at all sites.
 func NewParams(groups []int, epoch [sha256.Size]byte) (Params, error) {
 	if len(groups) < 1 || len(groups) > MaxGroups {
-		return Params{}, fmt.Errorf("ppsvmv: %d groups of entries; there must be 1 to %d", len(groups), MaxGroups)
+		return Params{}, fmt.Errorf("ppsvmv: there are %d groups of entries; 1 to %d are allowed", len(groups), MaxGroups)
 	}
 	words := 0
 	for _, n := range groups {
 		if n < 1 || n > MaxWords || words+n > MaxWords {
-			return Params{}, fmt.Errorf("ppsvmv: a group of %d entries after %d others; there can be %d in all", n, words, MaxWords)
+			return Params{}, fmt.Errorf("ppsvmv: a group has %d entries after %d entries of other groups; at most %d are allowed in all", n, words, MaxWords)
 		}
 		words += n
 	}
 	return Params{groups, epoch}, nil
 }
 
-// Words returns the number of entries of all groups.
+// Words returns the number of entries of all groups together.
 func (p Params) Words() int {
 	words := 0
 	for _, n := range p.groups {
@@ -69,11 +69,11 @@ func (p Params) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeParams decodes and checks the output of Encode.
+// DecodeParams decodes and validates parameters that Encode has returned.
 func DecodeParams(b []byte) (Params, error) {
 	r := wire.NewReader(b)
 	if s := r.String(len(magic)); r.Err() == nil && s != magic {
-		r.Fail(fmt.Errorf("parameters of %q", s))
+		r.Fail(fmt.Errorf("the parameters are for %q", s))
 	}
 	var epoch [sha256.Size]byte
 	r.Fixed(epoch[:])
@@ -87,25 +87,25 @@ func DecodeParams(b []byte) (Params, error) {
 	return NewParams(groups, epoch)
 }
 
-// ValidateSession returns a session's parameters. It refuses members other than a leader, other
-// sites, and a server.
+// ValidateSession returns a session's parameters. It returns an error unless the members are a
+// leader, other sites and a server.
 func ValidateSession(s *protocol.Session) (Params, error) {
 	sites := s.With(protocol.RoleParty)
 	switch {
 	case len(s.With(protocol.RoleLeader)) != 1 || len(s.With(protocol.RoleServer)) != 1:
-		return Params{}, errors.New("ppsvmv: a session has one leader and one server")
+		return Params{}, errors.New("ppsvmv: a session requires one leader and one server")
 	case len(sites) < 1 || len(sites) >= MaxSites || len(sites)+2 != len(s.Members):
-		return Params{}, fmt.Errorf("ppsvmv: %d sites beside the leader among %d members; there must be 1 to %d, and a server", len(sites), len(s.Members), MaxSites-1)
+		return Params{}, fmt.Errorf("ppsvmv: there are %d sites besides the leader among %d members; 1 to %d and a server are required", len(sites), len(s.Members), MaxSites-1)
 	}
 	return DecodeParams(s.Params)
 }
 
 const wordBytes = 8
 
-// tile is a piece of a group's entries: the content of one message.
+// tile is the range of a group's entries that one message holds.
 type tile struct{ group, first, entries int }
 
-// tiles divides the groups into pieces of at most the given number of entries.
+// tiles divides the groups into tiles of at most the given number of entries.
 func (p Params) tiles(most int) []tile {
 	var list []tile
 	for group, n := range p.groups {
@@ -116,10 +116,10 @@ func (p Params) tiles(most int) []tile {
 	return list
 }
 
-// mostEntries is the number of entries of the largest message.
+// mostEntries is the largest number of entries in a message.
 const mostEntries = protocol.MaxChunkBytes / wordBytes
 
-// add adds numbers to words modulo 2^64.
+// add adds numbers to encoded words, modulo 2^64.
 func add(words []byte, numbers []int64) {
 	for i, v := range numbers {
 		at := words[wordBytes*i:]

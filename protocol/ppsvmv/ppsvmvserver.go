@@ -8,13 +8,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Server receives the sum from the leader.
+// Server is the machine that receives the sum of all matrices from the leader.
 type Server struct {
 	frame
 	sums [][]int64
 }
 
-// NewServer returns the machine of the server.
+// NewServer returns the machine of the server, which receives the sum.
 func NewServer(s protocol.Setup) (*Server, error) { return newServer(s, mostEntries) }
 
 func newServer(s protocol.Setup, most int) (*Server, error) {
@@ -25,10 +25,11 @@ func newServer(s protocol.Setup, most int) (*Server, error) {
 	return &Server{frame: f}, nil
 }
 
-// Sums returns the sum of all sites' matrices, by group, once the session has ended without error.
+// Sums returns the sum of all sites' matrices for each group. It requires that the session has
+// ended without an error.
 func (s *Server) Sums() [][]int64 { return s.sums }
 
-// InputHash returns the hash for the start event: a server has no input.
+// InputHash returns the zero hash for [protocol.Start], because a server has no input.
 func (s *Server) InputHash() [sha256.Size]byte { return [sha256.Size]byte{} }
 
 // Step implements [protocol.Machine].
@@ -60,14 +61,14 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Finish(e, nil)
 }
 
-// makeRoom allocates the sum when its first tile has arrived.
+// makeRoom allocates the sums when the first tile has arrived.
 func (s *Server) makeRoom() {
 	for _, entries := range s.params.groups {
 		s.sums = append(s.sums, make([]int64, entries))
 	}
 }
 
-// read sets numbers to words, as signed numbers.
+// read decodes words to signed numbers.
 func read(numbers []int64, words []byte) {
 	for i := range numbers {
 		numbers[i] = int64(binary.LittleEndian.Uint64(words[wordBytes*i:]))

@@ -140,8 +140,8 @@ func TestIDsThatAreRefused(t *testing.T) {
 		ids  [][]byte
 		want string
 	}{
-		{"none", nil, "psi: 0 ids; the session takes 1 to 3"},
-		{"too many", ids("a", "b", "c", "d"), "psi: 4 ids; the session takes 1 to 3"},
+		{"none", nil, "psi: the table has 0 ids; the session allows 1 to 3"},
+		{"too many", ids("a", "b", "c", "d"), "psi: the table has 4 ids; the session allows 1 to 3"},
 		{"missing", ids("a", ""), "psi: row 2 has no id; give each row its own id"},
 		{"too long", ids("a", strings.Repeat("x", MaxIDBytes+1)), "psi: row 2 has an id of 1025 bytes; use at most 1024; give each row its own id"},
 		{"twice", ids("b", "a", "b"), `psi: rows 1 and 3 have the same id "b"; give each row its own id`},

@@ -7,18 +7,20 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Round 2, Blinded: an id x becomes the element k H(x), where k is the party's secret of
-// this session. The element goes to the next party, which multiplies it by its own secret.
-// Only elements are sent: a guess at an id cannot be tested without all secrets.
+// In round 2, Blinded, an id x becomes the group element k H(x), where k is the party's secret
+// for this session and H hashes to the group. The element goes to the next party, which
+// multiplies it by its own secret. Parties send only elements. Therefore a guess at an id
+// cannot be tested without all secrets.
 
-// share is the number of elements that one core takes at a time; they are encoded with one
-// inversion.
+// share is the number of elements that one core processes at a time. One inversion encodes them
+// all.
 const share = 64
 
-// suite of RFC 9380, which ends every domain.
+// suite is the name of the hash suite of RFC 9380. Every domain ends with it.
 const suite = "/ristretto255_XMD:SHA-512_R255MAP_RO_"
 
-// domain separates the hashes to the group by session and by purpose.
+// domain returns the domain of a hash to the group, which differs between sessions and
+// purposes.
 func domain(s protocol.SessionID, purpose string) string {
 	return "mercer/v1/psi/" + purpose + "/" + string(s[:]) + suite
 }
@@ -28,12 +30,12 @@ func newKey(s protocol.Setup, label string, parts ...[]byte) *ristretto.Key {
 	id := s.Session.ID()
 	var uniform [64]byte
 	if _, err := prg.New(s.Seed, label, append([][]byte{id[:]}, parts...)...).Read(uniform[:]); err != nil {
-		panic("psi: " + err.Error()) // a stream has no end
+		panic("psi: " + err.Error()) // the random stream never ends
 	}
 	return ristretto.NewKey(&uniform)
 }
 
-// blind writes the blinded elements of n ids to dst.
+// blind hashes n ids to the group, multiplies them by the key and writes the elements to dst.
 func blind(k *ristretto.Key, domain string, dst []byte, n int, id func(int) []byte) {
 	linalg.For(n, share, func(lo, hi int) {
 		elements := make([]ristretto.Element, hi-lo)
@@ -44,8 +46,8 @@ func blind(k *ristretto.Key, domain string, dst []byte, n int, id func(int) []by
 	})
 }
 
-// reblind multiplies the elements of a body once more. It refuses bytes that encode no
-// element, and the identity.
+// reblind multiplies another party's blinded elements by k. It returns an error if bytes encode
+// no element or the identity.
 func reblind(k *ristretto.Key, body []byte) ([]byte, error) {
 	n := len(body) / ristretto.Size
 	dst, refused := make([]byte, len(body)), make([]error, chunks(n, share))
@@ -72,7 +74,7 @@ func reblind(k *ristretto.Key, body []byte) ([]byte, error) {
 // blinded. All of 2^25 tokens differ, except with probability 2^-79.
 const tokenBytes = 16
 
-// tokens shortens fully blinded elements to tokens.
+// tokens shortens elements that all parties have blinded to their first bytes.
 func tokens(elements []byte) []byte {
 	n := len(elements) / ristretto.Size
 	short := make([]byte, 0, n*tokenBytes)
@@ -84,9 +86,9 @@ func tokens(elements []byte) []byte {
 
 // own is a party's own set, blinded in a secret order.
 type own struct {
-	shuffle []uint32 // place in the blinded set -> row
-	sent    int      // chunks
-	total   int      // chunks
+	shuffle []uint32 // row of the table at each position of the blinded set
+	sent    int      // number of chunks sent
+	total   int      // number of chunks of the set
 }
 
 // blindOwn sends the next chunk of the party's own set to the next party.
@@ -101,7 +103,7 @@ func (p *Party) blindOwn() protocol.Effects {
 	return protocol.Effects{Send: []protocol.Message{m}, Progress: p.progress()}
 }
 
-// takeBlinded multiplies a chunk of another party's set, which the previous party sent.
+// takeBlinded blinds a chunk of another party's set, which the previous party in the ring sent.
 func (p *Party) takeBlinded(m protocol.Message) (protocol.Effects, error) {
 	owner := int(m.Sequence)
 	if m.Sender != p.parties[p.around(p.self, -1)] || owner >= len(p.parties) || owner == p.self {
@@ -127,16 +129,16 @@ func (p *Party) takeBlinded(m protocol.Message) (protocol.Effects, error) {
 	return eff, nil
 }
 
-// Two parties compare their sets themselves. Round 3, Tokens: each party multiplies the
-// other's elements and returns them in the order of their arrival, so that the owner can
-// match them with its rows. Each party then holds the tokens of both sets.
+// Two parties compare their sets themselves. In round 3, Tokens, each party multiplies the
+// other's elements and returns them in the order of their arrival, so that the owner can match
+// them with its rows. Each party then holds the tokens of both sets.
 
-// pair is the exchange of sets between two parties.
+// pair exchanges the sets of two parties.
 type pair struct {
 	party  *Party
 	other  int   // index of the other party
-	mine   *list // tokens of the party's own set, which the other returns
-	theirs *list // tokens of the other's set; nil until it is announced
+	mine   *list // tokens of the party's own set, which the other party computes
+	theirs *list // tokens of the other party's set; nil before its size is announced
 	common []int
 }
 
@@ -167,7 +169,7 @@ func (c *pair) busy() bool {
 	return c.common == nil && c.mine.complete() && c.theirs != nil && c.theirs.complete()
 }
 
-// resume sorts one list, or compares both.
+// resume sorts one list of tokens, or compares both lists.
 func (c *pair) resume() (protocol.Effects, error) {
 	p := c.party
 	switch {

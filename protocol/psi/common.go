@@ -7,27 +7,27 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Round 4, Common: places of common elements in a set, each as 4 bytes, after their total
-// number.
+// A message of round 4, Common, holds the number of common elements and then the positions of
+// some of them in a set, 4 bytes each.
 
-// trace records which chunks of the places in one set have arrived.
+// trace records which chunks with positions of common elements in one set have arrived.
 type trace struct {
-	have    []bool // chunks; nil before the first
+	have    []bool // whether each chunk has arrived; nil before the first chunk
 	missing int
-	total   int    // of places
-	seen    []bool // places; a repeated one is refused
+	total   int    // number of common elements
+	seen    []bool // whether each position has occurred; a repeated position is refused
 }
 
 func (t *trace) complete() bool { return t.have != nil && t.missing == 0 }
 
-// take records a chunk of places in a set of that size.
+// take records a chunk of positions in a set with size elements.
 func (t *trace) take(m protocol.Message, total int, places []uint32, size int) error {
 	next := *t
 	switch {
 	case t.have == nil:
 		next = trace{have: make([]bool, m.Chunks), missing: int(m.Chunks), total: total, seen: make([]bool, size)}
 	case t.total != total:
-		return m.Inconsistent("%d common rows, and %d in an earlier message", total, t.total)
+		return m.Inconsistent("the message names %d common rows, an earlier message %d", total, t.total)
 	case t.have[m.Chunk]:
 		return m.Unexpected()
 	}
@@ -36,7 +36,7 @@ func (t *trace) take(m protocol.Message, total int, places []uint32, size int) e
 			for _, undo := range places[:i] {
 				next.seen[undo] = false
 			}
-			return m.Inconsistent("a place is repeated")
+			return m.Inconsistent("the message repeats a position")
 		}
 		next.seen[place] = true
 	}
@@ -46,7 +46,7 @@ func (t *trace) take(m protocol.Message, total int, places []uint32, size int) e
 	return nil
 }
 
-// encodePlaces returns the body with some of total places.
+// encodePlaces returns the body of a message with some of the total positions.
 func encodePlaces(total int, places []uint32) []byte {
 	var w wire.Writer
 	w.Grow(countBytes * (1 + len(places)))
@@ -57,30 +57,30 @@ func encodePlaces(total int, places []uint32) []byte {
 	return w.Bytes()
 }
 
-// decodePlaces reads chunk i of n places in a set of that size.
+// decodePlaces decodes one of n chunks of positions in a set with size elements.
 func decodePlaces(b []byte, chunk, n uint32, size, each int) (total int, places []uint32, err error) {
 	r := wire.NewReader(b)
 	total = int(r.Uint32())
 	switch {
 	case r.Err() != nil:
 	case total < 1 || total > size:
-		r.Fail(fmt.Errorf("%d common rows in a set of %d", total, size))
+		r.Fail(fmt.Errorf("the message names %d common rows in a set of %d", total, size))
 	case int(n) != chunks(total, each) || chunk >= n:
-		r.Fail(fmt.Errorf("chunk %d of %d for %d places", chunk, n, total))
+		r.Fail(fmt.Errorf("chunk %d of %d does not fit %d positions", chunk, n, total))
 	}
 	if r.Err() == nil {
 		places = make([]uint32, min(each, total-int(chunk)*each))
 	}
 	for i := range places {
 		if places[i] = r.Uint32(); r.Err() == nil && int64(places[i]) >= int64(size) {
-			r.Fail(fmt.Errorf("place %d in a set of %d", places[i], size))
+			r.Fail(fmt.Errorf("position %d lies outside a set of %d", places[i], size))
 		}
 	}
 	return total, places, r.Close("psi: common rows")
 }
 
-// tracer returns the member that sends a set's common places: the next party or, if this
-// party blinded the set last, the comparer.
+// tracer returns the member that sends the positions of common elements in a set. It is the
+// next party or, if this party blinded the set last, the comparer.
 func (c *ring) tracer(owner int) string {
 	p := c.party
 	if next := p.around(p.self, 1); next != owner {
@@ -102,7 +102,7 @@ func (c *ring) receive(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{}, m.Unexpected()
 }
 
-// passed reports whether the party has sent all messages about the sets.
+// passed reports whether the party has sent its own set and passed on all other sets.
 func (c *ring) passed() bool {
 	for owner := range c.relays {
 		if r := &c.relays[owner]; owner != c.party.self && (r.order == nil || r.set != nil) {
@@ -112,10 +112,10 @@ func (c *ring) passed() bool {
 	return c.party.own.sent == c.party.own.total
 }
 
-// takeCommon undoes the party's own order, and passes the places on to the previous party,
-// unless they are its own rows. Places of every set pass every party. So the first number
-// of common rows that a party receives binds all owners: an owner with more would see ids
-// that it shares with only some parties.
+// takeCommon reverses the party's own shuffle of a set and sends the positions to the previous
+// party, unless they are its own rows. Positions of every set pass every party. So the first
+// number of common rows that a party receives binds all owners: an owner with more would see
+// ids that it shares with only some parties.
 func (c *ring) takeCommon(m protocol.Message) (protocol.Effects, error) {
 	p, owner := c.party, int(m.Sequence)
 	if owner >= len(c.relays) || m.Sender != c.tracer(owner) || !c.passed() {
@@ -128,7 +128,7 @@ func (c *ring) takeCommon(m protocol.Message) (protocol.Effects, error) {
 	}
 	if c.total > 0 && c.total != total {
 		return end(protocol.Blame(p.comparer(), protocol.KindInconsistent, fmt.Errorf(
-			"psi: the comparer gives %s %d common rows and another party %d; all must have the same number", p.parties[owner], total, c.total)))
+			"psi: for %s the comparer names %d common rows, for another party %d; all must have the same number", p.parties[owner], total, c.total)))
 	}
 	if err := r.trace.take(m, total, places, len(r.order)); err != nil {
 		return protocol.Effects{}, err
@@ -146,7 +146,7 @@ func (c *ring) takeCommon(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Send: []protocol.Message{back}}, nil
 }
 
-// keep stores the party's own common rows, starting at place first.
+// keep stores the party's own common rows in c.common, starting at index first.
 func (c *ring) keep(first, total int, rows []uint32) {
 	if c.common == nil {
 		c.common = make([]int, total)

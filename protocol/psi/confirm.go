@@ -10,22 +10,22 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Rounds 5 and 6, Confirm and Proof: each pair of parties checks that both have the same
-// ids in the same order, by a key exchange whose password is the alignment (SPEKE: Jablon,
-// "Strong password-only authenticated key exchange", 1996; names and messages enter the
-// key, as Hao and Shahandashti require). Honest parties could simply exchange the
-// alignment. But if a lying peer had made a single row common, it could then test ids of
-// its choice against the alignment; with the key exchange it has one guess.
+// In rounds 5 and 6, Confirm and Proof, each pair of parties checks that both have the same ids
+// in the same order. The check is a key exchange whose password is the alignment (SPEKE:
+// Jablon, "Strong password-only authenticated key exchange", 1996; names and messages enter the
+// key, as Hao and Shahandashti require). Honest parties could simply exchange the alignment.
+// But if a lying peer had made a single row common, it could then test ids of its choice
+// against the alignment; with the key exchange it has one guess.
 
-// confirmation is the state of the check of another party's order.
+// confirmation is the state of the check that another party has its rows in the common order.
 type confirmation struct {
 	secret       *ristretto.Key
-	sent         []byte // this party's element
-	element      []byte // the other's element, nil until it has arrived
-	done, agrees bool   // its proof has arrived; its proof is right
+	sent         []byte // element that this party sent
+	element      []byte // element of the other party; nil before it arrives
+	done, agrees bool   // whether the other party's proof has arrived; whether it is right
 }
 
-// confirm sends every other party an element, and proofs to the parties whose element has
+// confirm sends an element to every other party and a proof to each party whose element has
 // arrived.
 func (p *Party) confirm() (protocol.Effects, error) {
 	eff := protocol.Effects{Sync: true}
@@ -63,7 +63,7 @@ func (p *Party) takeConfirm(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Send: []protocol.Message{p.prove(i)}}, nil
 }
 
-// prove returns the proof for party i that this party knows their common key.
+// prove returns the message that proves to party i that this party knows their shared key.
 func (p *Party) prove(i int) protocol.Message {
 	proof := p.proof(i, p.self, i)
 	return p.setup.Message(p.parties[i], roundProof, kindProof, proof[:])
@@ -86,13 +86,13 @@ func (p *Party) takeProof(m protocol.Message) (protocol.Effects, error) {
 	return p.conclude()
 }
 
-// proof returns the proof that the party called from sends to the party called to, under
-// the key that this party shares with party i.
+// proof returns the HMAC that party from sends to party to, under the key that this party
+// shares with party i.
 func (p *Party) proof(i, from, to int) [sha256.Size]byte {
 	c := &p.peers[i].confirm
 	element, err := ristretto.Decode(c.element)
 	if err != nil {
-		panic("psi: " + err.Error()) // it was decoded when it came
+		panic("psi: " + err.Error()) // takeConfirm has decoded the element already
 	}
 	shared := make([]byte, ristretto.Size)
 	c.secret.Multiply(shared, []ristretto.Element{element})

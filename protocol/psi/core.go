@@ -8,11 +8,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// The rounds and kinds of messages.
+// Every message has one of these rounds and kinds.
 const (
 	roundAnnounce = 1
-	kindAnnounce  = "Announce" // to parties
-	kindCount     = "Count"    // to the comparer
+	kindAnnounce  = "Announce" // size and part of the key, to the other parties
+	kindCount     = "Count"    // size alone, to the comparer
 	roundBlind    = 2
 	kindBlinded   = "Blinded"
 	roundTokens   = 3
@@ -26,17 +26,17 @@ const (
 	kindProof     = "Proof"
 )
 
-// TimerNext bounds a member's wait for the next message; every message that the member
-// accepts restarts it. It must outlast the slowest party's work on the largest set: with
-// three or more parties a set is passed on only when it is complete.
+// TimerNext limits how long a member waits for the next message. Every message that the member
+// accepts restarts it. It must outlast the slowest party's work on the largest set: with three
+// or more parties a set is passed on only when it is complete.
 const TimerNext protocol.Timer = "psi/next"
 
-// core is the state that party and comparer share.
+// core holds the state that the machines of a party and of the comparer both have.
 type core struct {
 	setup   protocol.Setup
 	life    protocol.Life
 	params  Params
-	parties []string // in the descriptor's order; sets are known by their index
+	parties []string // names in the descriptor's order; their indices identify the sets
 	sizing  sizing
 }
 
@@ -50,7 +50,7 @@ func newCore(s protocol.Setup, p Params, size sizing, roles ...protocol.Role) (c
 	return core{setup: s, params: p, parties: partiesOf(s.Session), sizing: size}, nil
 }
 
-// validate refuses a session that this protocol cannot run. A session has two parties
+// validate returns an error if this protocol cannot run the session. A session has two parties
 // alone, or more parties with one server, the comparer.
 func validate(s *protocol.Session, p Params) error {
 	parties, servers := len(partiesOf(s)), len(s.With(protocol.RoleServer))
@@ -58,7 +58,7 @@ func validate(s *protocol.Session, p Params) error {
 	case string(s.Params) != string(p.Encode()):
 		return errors.New("psi: the parameters differ from the session's descriptor")
 	case parties < 2 || parties > MaxParties || parties+servers != len(s.Members):
-		return fmt.Errorf("psi: a session has 2 to %d parties and, besides them, only a server; this one has %d parties among %d members", MaxParties, parties, len(s.Members))
+		return fmt.Errorf("psi: a session requires 2 to %d parties and no other member but a server; this session has %d parties among %d members", MaxParties, parties, len(s.Members))
 	case parties == 2 && servers != 0:
 		return errors.New("psi: two parties compare their sets themselves; leave the server out")
 	case parties > 2 && servers != 1:
@@ -77,22 +77,22 @@ func (d *core) index(name string) int {
 	return -1
 }
 
-// around returns the index step places further around the ring of parties.
+// around returns the index of the party that follows party i by step positions in the ring.
 func (d *core) around(i, step int) int { return (i + step + len(d.parties)) % len(d.parties) }
 
-// machine is the part that differs between the roles.
+// machine holds the methods that differ between a party and the comparer.
 type machine interface {
 	start(protocol.Start) (protocol.Effects, error)
 	receive(protocol.Message) (protocol.Effects, error)
 	resume() (protocol.Effects, error)
-	// busy reports whether there is work for resume.
+	// busy reports whether resume has work to do.
 	busy() bool
-	// debtor returns the sender of a missing message, and the message's noun; "" while
-	// nothing is missing.
+	// debtor returns the member whose message is missing and a description of the message. Both
+	// are "" if none is missing.
 	debtor() (name, what string)
 }
 
-// step passes an event to its role, and requests more steps while there is work.
+// step passes an event to the machine of a role and requests further steps while it has work.
 func (d *core) step(m machine, e protocol.Event) (protocol.Effects, error) {
 	eff, err := d.life.Step(d.setup, e, protocol.Handlers{
 		Start: m.start, Receive: m.receive, Resume: m.resume,
@@ -108,8 +108,8 @@ func (d *core) step(m machine, e protocol.Event) (protocol.Effects, error) {
 	return eff, nil
 }
 
-// expire ends the session if a member's message is missing. A timer that runs out during
-// the member's own work restarts.
+// expire ends the session if a message from another member is missing. A timer that runs out
+// during the member's own work restarts.
 func (d *core) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerNext {
 		return protocol.Effects{}, fmt.Errorf("psi: there is no timer %q", t)
@@ -124,8 +124,8 @@ func (d *core) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
 // end ends the session with an error.
 func end(err error) (protocol.Effects, error) { return protocol.Finish(protocol.Effects{}, err) }
 
-// errIdle is the error for a Resumed that the machine did not request.
-var errIdle = errors.New("psi: there is nothing to resume")
+// errIdle refuses a Resumed event that the machine did not request.
+var errIdle = errors.New("psi: the machine has no work to resume")
 
 // message returns chunk i of n of a message about the set of the party called owner.
 func (d *core) message(to string, round uint16, kind string, owner, i, n int, body []byte) protocol.Message {
@@ -134,14 +134,14 @@ func (d *core) message(to string, round uint16, kind string, owner, i, n int, bo
 	return m
 }
 
-// single refuses messages with a sequence number, with several chunks, or of another
+// single returns an error if a message has a sequence number, several chunks, or another
 // length.
 func single(m protocol.Message, bytes int) error {
 	if m.Sequence != 0 || m.Chunk != 0 || m.Chunks != 1 {
 		return m.Unexpected()
 	}
 	if len(m.Body) != bytes {
-		return m.Malformed(fmt.Errorf("psi: the body has %d bytes, want %d", len(m.Body), bytes))
+		return m.Malformed(fmt.Errorf("psi: the body has %d bytes; %d are required", len(m.Body), bytes))
 	}
 	return nil
 }
@@ -152,27 +152,27 @@ const (
 	Version uint16 = 1
 )
 
-// Bounds on a session.
+// Every session has these limits.
 const (
-	MaxIDs     = 1 << 22 // of one party, whatever the parameters say
-	MaxIDBytes = 1 << 10 // of one id
+	MaxIDs     = 1 << 22 // largest max_ids that a session may set
+	MaxIDBytes = 1 << 10 // length of one id
 	MaxParties = 64
 )
 
-// DefaultMaxIDs is the default bound on the ids of a party.
+// DefaultMaxIDs is the default of Spec.MaxIDs.
 const DefaultMaxIDs = 1 << 20
 
-// Spec holds a job's settings of an intersection.
+// Spec holds a job's settings for the alignment of rows.
 type Spec struct {
 	// MaxIDs bounds the ids that a party may bring. It also bounds the ids that a party can
 	// look for in the others' sets. 0 means 1,048,576.
 	MaxIDs int `yaml:"max_ids"`
 }
 
-// Params is a validated [Spec]; it never changes.
+// Params is a validated [Spec]. It never changes.
 type Params struct{ spec Spec }
 
-// NewParams fills in the default of s and validates it.
+// NewParams replaces zero settings of s by their defaults and validates the result.
 func NewParams(s Spec) (Params, error) {
 	if s.MaxIDs == 0 {
 		s.MaxIDs = DefaultMaxIDs
@@ -183,7 +183,7 @@ func NewParams(s Spec) (Params, error) {
 	return Params{s}, nil
 }
 
-// Spec returns the settings with every default filled in.
+// Spec returns the settings, including the defaults.
 func (p Params) Spec() Spec { return p.spec }
 
 // Encode returns the canonical encoding, which goes into Descriptor.Params.
@@ -198,11 +198,11 @@ func (p Params) Encode() []byte {
 func DecodeParams(b []byte) (Params, error) {
 	r := wire.NewReader(b)
 	if s := r.String(32); r.Err() == nil && s != "mercer/v1/psi" {
-		r.Fail(errors.New("these are not the parameters of psi"))
+		r.Fail(errors.New("the parameters are not for psi"))
 	}
 	n := r.Uint32()
 	if r.Err() == nil && (n < 1 || n > MaxIDs) {
-		r.Fail(fmt.Errorf("max_ids is %d; 1 to %d are possible", n, MaxIDs))
+		r.Fail(fmt.Errorf("max_ids is %d; 1 to %d are allowed", n, MaxIDs))
 	}
 	if err := r.Close("psi: parameters"); err != nil {
 		return Params{}, err
@@ -210,21 +210,23 @@ func DecodeParams(b []byte) (Params, error) {
 	return Params{Spec{MaxIDs: int(n)}}, nil
 }
 
-// sizing bounds the size of messages and steps. Sessions use bulk; tests use less.
+// sizing limits the size of messages and steps. Sessions use the values of bulk, tests use
+// smaller ones.
 type sizing struct {
-	elements  int // in a message, and in a step's work
-	positions int // in a message
-	messages  int // that a step may send if they are ready
+	elements  int // elements in one message, and elements that one step processes
+	positions int // positions in one message
+	messages  int // messages that one step may send
 }
 
-// bulk gives a step some 2,000 elements, which take one core about 100 ms, and messages of
-// 64 KiB at most, which journals store beside their records.
+// bulk returns the sizing of real sessions. A step processes about 2,000 elements, which takes
+// one core about 100 ms. A message has at most 64 KiB, so that journals can store it beside
+// their records.
 func bulk() sizing { return sizing{elements: 2048, positions: 8192, messages: 32} }
 
-// chunks returns the number of messages for n items, at least one.
+// chunks returns the number of messages that n items need, at least one.
 func chunks(n, each int) int { return max(1, (n+each-1)/each) }
 
-// partiesOf returns the holders of sets, in the descriptor's order.
+// partiesOf returns the names of the parties that hold ids, in the descriptor's order.
 func partiesOf(s *protocol.Session) []string {
 	return s.With(protocol.RoleLeader, protocol.RoleParty)
 }

@@ -12,7 +12,7 @@ import (
 // own log.
 type IDError struct {
 	ID   string
-	Rows []int // 0-based
+	Rows []int // indices of the rows, from 0
 	why  string
 }
 
@@ -31,7 +31,7 @@ func (e *IDError) Is(target error) bool { return target == protocol.ErrInput }
 // EmptyError reports that no id is common to all parties.
 type EmptyError struct {
 	Parties []string
-	Sizes   []int // of their sets
+	Sizes   []int // number of ids of each party
 }
 
 func (e *EmptyError) Error() string {
@@ -55,5 +55,5 @@ func (e *EmptyError) Is(target error) bool { return target == protocol.ErrInput 
 type OrderError struct{ Party string }
 
 func (e *OrderError) Error() string {
-	return fmt.Sprintf("psi: the rows of %s are in another order than the rows of every other party; see that its table has not changed", e.Party)
+	return fmt.Sprintf("psi: the rows of %s are in another order than the rows of every other party; check that its table has not changed", e.Party)
 }

@@ -46,7 +46,7 @@ func blames(t *testing.T, err error, blamed string, kind protocol.Kind, want str
 	}
 }
 
-const wrongOrder = "are not in the common order; see that the table has not changed"
+const wrongOrder = "are not in the common order; check that the table has not changed"
 
 // swap exchanges two entries of a body.
 func swap(b []byte, i, j, width int) {
@@ -216,7 +216,7 @@ func TestRepeatedElements(t *testing.T) {
 		}, "hub", "east"},
 	} {
 		r := intercepted(t, c.parties, bulk(), c.bend)
-		ends(t, r, c.who, c.blamed, protocol.KindInconsistent, "an element is repeated")
+		ends(t, r, c.who, c.blamed, protocol.KindInconsistent, "the set repeats an element")
 	}
 }
 
@@ -233,7 +233,7 @@ func TestNoneTooEarly(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = north.Step(protocol.Received{Message: setup(s, "hub").Message("north", roundCommon, kindNone, nil)})
-	blames(t, err, "hub", protocol.KindUnexpected, "None of round 4 is not awaited from hub")
+	blames(t, err, "hub", protocol.KindUnexpected, "None of round 4 is not expected from hub")
 }
 
 // A refused chunk of places changes no state: the genuine chunk is accepted after it.
@@ -243,8 +243,8 @@ func TestPlacesThatAreRefused(t *testing.T) {
 		kind protocol.Kind
 		want string
 	}{
-		{encodePlaces(2, []uint32{1, 1}), protocol.KindInconsistent, "a place is repeated"},
-		{encodePlaces(2, []uint32{1, 7}), protocol.KindMalformed, "place 7 in a set of 7"},
+		{encodePlaces(2, []uint32{1, 1}), protocol.KindInconsistent, "the message repeats a position"},
+		{encodePlaces(2, []uint32{1, 7}), protocol.KindMalformed, "position 7 lies outside a set of 7"},
 		{encodePlaces(8, []uint32{0, 1, 2, 3, 4, 5, 6, 6}), protocol.KindMalformed, "8 common rows in a set of 7"},
 		{encodePlaces(0, nil), protocol.KindMalformed, "0 common rows in a set of 7"},
 		{encodePlaces(9000, []uint32{1}), protocol.KindMalformed, "9000 common rows"},

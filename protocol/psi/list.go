@@ -13,16 +13,16 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// list is a set in some stage of blinding: n entries of equal width, which arrive in chunks
-// and in any order.
+// list holds the n blinded elements or tokens of a set. They have equal width and arrive in
+// chunks, in any order.
 type list struct {
 	width   int
-	each    int // entries of a chunk
+	each    int // entries in one chunk
 	n       int
 	data    []byte
-	have    []bool // chunks
+	have    []bool // whether each chunk has arrived
 	missing int
-	order   []uint32 // entries by their bytes, once sort has run
+	order   []uint32 // indices of the entries in the order of their bytes; nil before sort
 }
 
 func newList(n, width, each int) *list {
@@ -32,24 +32,24 @@ func newList(n, width, each int) *list {
 
 func (l *list) complete() bool { return l.missing == 0 }
 
-// span returns the range of the entries in chunk i, without hi.
+// span returns the half-open range of indices [lo, hi) of the entries in chunk i.
 func (l *list) span(i int) (lo, hi int) { return i * l.each, min((i+1)*l.each, l.n) }
 
-// check refuses a message that is no expected chunk with entries of that width.
+// check returns an error if m is not a missing chunk of l with entries of the given width.
 func (l *list) check(m protocol.Message, width int) error {
 	if int(m.Chunks) != len(l.have) {
-		return m.Inconsistent("%d chunks for %d ids, which take %d", m.Chunks, l.n, len(l.have))
+		return m.Inconsistent("the message has %d chunks for %d ids; %d are required", m.Chunks, l.n, len(l.have))
 	}
 	if m.Chunk >= m.Chunks || l.have[m.Chunk] {
 		return m.Unexpected()
 	}
 	if lo, hi := l.span(int(m.Chunk)); len(m.Body) != (hi-lo)*width {
-		return m.Malformed(fmt.Errorf("psi: the body has %d bytes, want %d", len(m.Body), (hi-lo)*width))
+		return m.Malformed(fmt.Errorf("psi: the body has %d bytes; %d are required", len(m.Body), (hi-lo)*width))
 	}
 	return nil
 }
 
-// put stores chunk i.
+// put stores the entries of chunk i.
 func (l *list) put(i int, entries []byte) {
 	lo, _ := l.span(i)
 	copy(l.data[lo*l.width:], entries)
@@ -57,7 +57,7 @@ func (l *list) put(i int, entries []byte) {
 	l.missing--
 }
 
-// at returns the entry with that rank, once sort has run.
+// at returns the entry with a rank in the order of bytes. It requires an earlier call of sort.
 func (l *list) at(rank int) []byte {
 	i := int(l.order[rank])
 	return l.data[i*l.width : (i+1)*l.width]
@@ -68,10 +68,10 @@ func (l *list) at(rank int) []byte {
 // sort is a shuffle without random numbers.
 func (l *list) sort() (distinct bool) {
 	type key struct {
-		head uint64 // the first eight bytes
+		head uint64 // first eight bytes of the entry
 		i    uint32
 	}
-	var first [257]int // of each first byte, where its keys begin
+	var first [257]int // index in keys at which the entries with each first byte begin
 	for i := range l.n {
 		first[int(l.data[i*l.width])+1]++
 	}
@@ -99,8 +99,8 @@ func (l *list) sort() (distinct bool) {
 	return distinct
 }
 
-// intersect returns the ranks, in each list, of the entries that all lists have, in
-// ascending order. All lists are sorted, distinct and of one width.
+// intersect returns, for each list, the ascending ranks of the entries that occur in all lists.
+// All lists are sorted, distinct and of one width.
 func intersect(lists []*list) [][]uint32 {
 	ranks := make([][]uint32, len(lists))
 	next := make([]int, len(lists))
@@ -128,7 +128,7 @@ func intersect(lists []*list) [][]uint32 {
 	}
 }
 
-// distinct refuses ids that occur in two rows.
+// distinct returns an error if two rows have the same id.
 func distinct(ids [][]byte) error {
 	sorted := make([]int, len(ids))
 	for i := range sorted {
@@ -144,7 +144,7 @@ func distinct(ids [][]byte) error {
 	return nil
 }
 
-// writeID adds the length of an id and the id to a hash.
+// writeID writes the length of an id and the id to a hash.
 func writeID(h hash.Hash, id []byte) {
 	var length [4]byte
 	binary.LittleEndian.PutUint32(length[:], uint32(len(id)))

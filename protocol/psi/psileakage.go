@@ -5,8 +5,8 @@ import "fmt"
 // Facts holds the numbers on which the leakage of an alignment depends.
 type Facts struct {
 	Parties int
-	Common  int // rows; 0 if the reader of the statement must not learn it
-	MaxIDs  int // of the session's parameters
+	Common  int // number of common rows; 0 if the reader of the statement must not learn it
+	MaxIDs  int // setting max_ids of the session
 }
 
 // Leakage describes what each role learns by aligning rows. The keys are "server", "party",

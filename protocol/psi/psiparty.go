@@ -19,42 +19,41 @@ import (
 type Party struct {
 	core
 	ids    [][]byte
-	hash   [sha256.Size]byte // of ids
-	self   int               // index among the parties
+	hash   [sha256.Size]byte // hash of ids
+	self   int               // index of this party in core.parties
 	key    *ristretto.Key
 	own    own
-	peers  []peer // by index, with the party itself
+	peers  []peer // state of each party, by index; includes the party itself
 	course course
-	done   int // elements multiplied
-	// The results of the session, once rows are known.
+	done   int // number of elements multiplied so far
+	// result holds the session's results after arrange.
 	result result
 }
 
-// course is the exchange of the sets: between two parties, or around a ring to the
-// comparer.
+// course exchanges the sets, either between two parties or around a ring to the comparer.
 type course interface {
-	// announced makes room for the set of a party, whose size is now known.
+	// announced allocates memory for the n elements of a party's set.
 	announced(owner, n int)
-	// set returns the list with the party's blinding of another's set, nil if the party has
-	// passed it on.
+	// set returns the list of another party's elements, which this party has blinded. It is nil
+	// before the set is announced and after it is passed on.
 	set(owner int) *list
-	// put stores a chunk that the party has blinded, and returns the effects.
+	// put stores a chunk of another party's set, which this party has blinded.
 	put(owner, chunk int, elements []byte) protocol.Effects
-	// receive handles the messages of this course alone.
+	// receive accepts the messages that only this kind of exchange has.
 	receive(protocol.Message) (protocol.Effects, error)
 	// busy reports whether resume has work to do.
 	busy() bool
 	resume() (protocol.Effects, error)
-	// debtor returns the sender of a missing message, and the message's noun; "" while
-	// nothing is missing.
+	// debtor returns the member whose message is missing and a description of the message. Both
+	// are "" if none is missing.
 	debtor() (name, what string)
-	// rows returns the common rows in an order that all parties share, nil
-	// until they are known.
+	// rows returns the common rows in an order that all parties share. It returns nil before
+	// they are known.
 	rows() []int
 }
 
-// NewParty returns the machine of a party with the given ids, one for each row of its
-// table. It keeps ids. Missing, too long or repeated ids are an [IDError].
+// NewParty returns the machine of a party. ids holds the id of each row of its table, and the
+// machine keeps the slice. Missing, too long or repeated ids are an [IDError].
 func NewParty(s protocol.Setup, p Params, ids [][]byte) (*Party, error) {
 	return newParty(s, p, ids, bulk())
 }
@@ -80,10 +79,11 @@ func newParty(s protocol.Setup, p Params, ids [][]byte, size sizing) (*Party, er
 	return party, nil
 }
 
-// checkIDs refuses ids that cannot be aligned.
+// checkIDs returns an error if an id is missing, too long or repeated, or if there are too few
+// or too many ids.
 func checkIDs(ids [][]byte, p Params) error {
 	if len(ids) == 0 || len(ids) > p.spec.MaxIDs {
-		return fmt.Errorf("psi: %d ids; the session takes 1 to %d", len(ids), p.spec.MaxIDs)
+		return fmt.Errorf("psi: the table has %d ids; the session allows 1 to %d", len(ids), p.spec.MaxIDs)
 	}
 	for i, id := range ids {
 		if len(id) == 0 {
@@ -96,7 +96,7 @@ func checkIDs(ids [][]byte, p Params) error {
 	return distinct(ids)
 }
 
-// hashIDs returns the input's hash, for protocol.Start.
+// hashIDs returns the hash of a party's ids for protocol.Start.InputHash.
 func hashIDs(ids [][]byte) (sum [sha256.Size]byte) {
 	var w wire.Writer
 	w.String("mercer/v1/psi/ids")
@@ -130,7 +130,7 @@ func newRing(p *Party) *ring {
 	return c
 }
 
-// InputHash returns the hash of the ids, for protocol.Start.
+// InputHash returns the hash of the ids for [protocol.Start].
 func (p *Party) InputHash() [sha256.Size]byte { return p.hash }
 
 // Step implements [protocol.Machine].
@@ -138,7 +138,7 @@ func (p *Party) Step(e protocol.Event) (protocol.Effects, error) { return p.step
 
 func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
 	if e.InputHash != p.hash {
-		return protocol.Effects{}, errors.New("psi: the ids differ from those the session was started with; restore them or start a new job")
+		return protocol.Effects{}, errors.New("psi: the ids have changed since the session started; restore them or start a new job")
 	}
 	return protocol.Effects{Sync: true, Send: p.announce()}, nil
 }
@@ -161,7 +161,8 @@ func (p *Party) busy() bool {
 	return p.own.sent < p.own.total || p.course.busy() || p.result.order == nil && p.course.rows() != nil
 }
 
-// resume does a piece of work. The party's own set is first, because others wait for it.
+// resume does one step of the party's work. It blinds the party's own set first, because other
+// parties wait for it.
 func (p *Party) resume() (protocol.Effects, error) {
 	switch {
 	case p.own.sent < p.own.total:
@@ -174,7 +175,8 @@ func (p *Party) resume() (protocol.Effects, error) {
 	return protocol.Effects{}, errIdle
 }
 
-// debtor goes through the rounds in order: first the parties that have not announced.
+// debtor searches the rounds in order. It begins with the parties that have not announced their
+// size.
 func (p *Party) debtor() (name, what string) {
 	for i, peer := range p.peers {
 		if peer.count == 0 {
@@ -200,8 +202,8 @@ func (p *Party) progress() protocol.Progress {
 	return protocol.Progress{Stage: "blind", Done: int64(p.done), Total: int64(total)}
 }
 
-// Announced returns the number of ids that each other party has announced, without the
-// parties that have not announced yet.
+// Announced returns the number of ids that each other party has announced. It omits parties
+// that have not announced yet.
 func (p *Party) Announced() map[string]int {
 	sizes := make(map[string]int)
 	for i, peer := range p.peers {
@@ -212,7 +214,7 @@ func (p *Party) Announced() map[string]int {
 	return sizes
 }
 
-// sizes returns the sizes of all sets.
+// sizes returns the number of ids of each party.
 func (p *Party) sizes() []int {
 	sizes := make([]int, len(p.peers))
 	for i := range p.peers {
@@ -221,17 +223,17 @@ func (p *Party) sizes() []int {
 	return sizes
 }
 
-// Round 1, Announce: the size of the set and a part of the common key to all other parties;
-// the size alone to the comparer.
+// In round 1, Announce, a party sends the size of its set and its part of the common key to all
+// other parties. It sends only the size to the comparer.
 
 const (
 	countBytes    = 4
 	announceBytes = countBytes + sha256.Size
 )
 
-// peer is a party's state about another party, and about itself.
+// peer holds what a party knows about another party or itself.
 type peer struct {
-	count   int // 0: not yet announced
+	count   int // number of ids; 0 before the party has announced it
 	part    [32]byte
 	confirm confirmation
 }
@@ -266,19 +268,19 @@ func (p *Party) takeAnnounce(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{Progress: p.progress()}, nil
 }
 
-// count reads the size of a set, which is at the start of a message of that many bytes.
+// count decodes the size of a set from the start of a message, whose length must be bytes.
 func (d *core) count(m protocol.Message, bytes int) (int, error) {
 	if err := single(m, bytes); err != nil {
 		return 0, err
 	}
 	n := binary.LittleEndian.Uint32(m.Body)
 	if n < 1 || int64(n) > int64(d.params.spec.MaxIDs) {
-		return 0, m.Malformed(fmt.Errorf("psi: the set has %d ids; the session takes 1 to %d", n, d.params.spec.MaxIDs))
+		return 0, m.Malformed(fmt.Errorf("psi: the set has %d ids; the session allows 1 to %d", n, d.params.spec.MaxIDs))
 	}
 	return int(n), nil
 }
 
-// result is the outcome of a session.
+// result holds what a party learns in a session.
 type result struct {
 	order     []int
 	key       [32]byte
@@ -289,17 +291,16 @@ type result struct {
 // the i-th entry is the row of this party's table that has the i-th common id.
 func (p *Party) Order() []int { return p.result.order }
 
-// Key returns the key that the parties have in common and the comparer does not know. It is
-// secret.
+// Key returns the secret key that all parties share. The comparer does not know it.
 func (p *Party) Key() [32]byte { return p.result.key }
 
-// Alignment returns the commitment to the ids of the common rows in their order. All
-// parties have proved to each other that they have the same. It is public: it reveals
-// nothing to anyone without the key.
+// Alignment returns a commitment to the ids of the common rows in their common order. All
+// parties have proved to each other that they have the same. It is public: it reveals nothing
+// to anyone without the key.
 func (p *Party) Alignment() [32]byte { return p.result.alignment }
 
-// Align returns the commitment to the rows of a table in some order: HMAC-SHA256, under the
-// parties' common key, of the number of rows and their ids. A party with another value than
+// Align returns a commitment to rows of a table in a given order. It is the HMAC-SHA256, under
+// the parties' common key, of the number of rows and their ids. A party with another value than
 // the agreed one has its rows in a wrong order.
 func Align(key [32]byte, ids [][]byte, order []int) [32]byte {
 	var w wire.Writer
@@ -313,8 +314,8 @@ func Align(key [32]byte, ids [][]byte, order []int) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// commonKey combines a part from every party, so that nobody but the parties knows it, even
-// if all parties but one choose their parts badly.
+// commonKey hashes the parts of all parties to one key. It stays secret from others even if
+// only one party draws its part at random.
 func (p *Party) commonKey() [32]byte {
 	id := p.setup.Session.ID()
 	var w wire.Writer
@@ -326,8 +327,8 @@ func (p *Party) commonKey() [32]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// arrange shuffles the common rows by the common key, so that the comparer does not know
-// which row is which, and starts to prove the order to the others.
+// arrange shuffles the common rows by the common key, so that the comparer does not know which
+// row is which. Then it starts to prove the order to the other parties.
 func (p *Party) arrange() (protocol.Effects, error) {
 	rows, key := p.course.rows(), p.commonKey()
 	order := make([]int, len(rows))
@@ -356,12 +357,12 @@ func (p *Party) conclude() (protocol.Effects, error) {
 	case len(odd) > 1 && len(odd) == len(p.parties)-1:
 		return end(&OrderError{p.setup.Self})
 	}
-	return end(protocol.Blame(odd[0], protocol.KindInconsistent, fmt.Errorf("psi: the rows of %s are not in the common order; see that the table has not changed", strings.Join(odd, " and "))))
+	return end(protocol.Blame(odd[0], protocol.KindInconsistent, fmt.Errorf("psi: the rows of %s are not in the common order; check that the table has not changed", strings.Join(odd, " and "))))
 }
 
-// repeated blames the party that passed on a set with a repeated element.
+// repeated returns an error that blames the sender of a set with a repeated element.
 func repeated(sender, owner string) error {
 	return protocol.Blame(sender, protocol.KindInconsistent, fmt.Errorf("psi: the set of %s: %w", owner, errRepeated))
 }
 
-var errRepeated = errors.New("an element is repeated")
+var errRepeated = errors.New("the set repeats an element")

@@ -9,14 +9,14 @@ import (
 // Server is the comparer of three or more parties. It has no key.
 type Server struct {
 	core
-	sets   []*list    // tokens, by owner; nil before their number is known
-	sorted int        // sets
-	ranks  [][]uint32 // of the common tokens, in each set
-	sent   int        // chunks of places, over all sets
+	sets   []*list    // tokens of each party's set; nil before its size is known
+	sorted int        // number of sorted sets
+	ranks  [][]uint32 // ranks of the common tokens in each set
+	sent   int        // number of chunks of positions sent, over all sets
 	common int
 }
 
-// NewServer returns the machine of the comparer.
+// NewServer returns the machine of the session's server, which compares the sets.
 func NewServer(s protocol.Setup, p Params) (*Server, error) { return newServer(s, p, bulk()) }
 
 func newServer(s protocol.Setup, p Params, size sizing) (*Server, error) {
@@ -93,7 +93,8 @@ func (s *Server) progress() protocol.Progress {
 	return p
 }
 
-// busy reports whether all sets have arrived; the session ends with the work.
+// busy reports whether all sets have arrived. The session ends when the server has no more
+// work.
 func (s *Server) busy() bool {
 	name, _ := s.debtor()
 	return name == ""
@@ -113,7 +114,7 @@ func (s *Server) debtor() (name, what string) {
 	return "", ""
 }
 
-// resume sorts one set, compares all, or sends some places.
+// resume sorts one set, compares all sets, or sends some positions of common elements.
 func (s *Server) resume() (protocol.Effects, error) {
 	if !s.busy() {
 		return protocol.Effects{}, errIdle
@@ -145,7 +146,8 @@ func (s *Server) compare() (protocol.Effects, error) {
 	return protocol.Finish(eff, e)
 }
 
-// tell sends the next chunks of places, each to the party that blinded the set last.
+// tell sends the next chunks of positions of common elements. Each goes to the party that
+// blinded the set last.
 func (s *Server) tell() (protocol.Effects, error) {
 	each := s.sizing.positions
 	n := chunks(s.common, each)

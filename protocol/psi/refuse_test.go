@@ -66,9 +66,9 @@ func TestBadElements(t *testing.T) {
 		body []byte
 		want string
 	}{
-		{"none", nil, "the body has 0 bytes, want 64"},
-		{"one too few", good[:ristretto.Size], "the body has 32 bytes, want 64"},
-		{"one byte more", append(bytes.Clone(good), 0), "the body has 65 bytes, want 64"},
+		{"none", nil, "the body has 0 bytes; 64 are required"},
+		{"one too few", good[:ristretto.Size], "the body has 32 bytes; 64 are required"},
+		{"one byte more", append(bytes.Clone(good), 0), "the body has 65 bytes; 64 are required"},
 		{"the identity", elements(t, generator, identity), "the bytes encode the identity"},
 		{"not canonical", elements(t, notCanonical, twice), "the bytes do not encode an element"},
 		{"negative", elements(t, negative, twice), "the bytes do not encode an element"},
@@ -83,7 +83,7 @@ func TestBadElements(t *testing.T) {
 				t.Errorf("the genuine message after the bad one: %d messages, error %v", len(eff.Send), err)
 			}
 			_, err = north.Step(protocol.Received{Message: blinded(s, good)})
-			blames(t, err, "south", protocol.KindUnexpected, "not awaited")
+			blames(t, err, "south", protocol.KindUnexpected, "not expected")
 		})
 	}
 }
@@ -96,14 +96,14 @@ func TestMessagesOutOfPlace(t *testing.T) {
 		kind protocol.Kind
 		want string
 	}{
-		{"more chunks", func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindInconsistent, "2 chunks for 2 ids, which take 1"},
+		{"more chunks", func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindInconsistent, "the message has 2 chunks for 2 ids; 1 are required"},
 		{"billions of chunks", func(m *protocol.Message) { m.Chunk, m.Chunks = 1<<32-2, 1<<32-1 }, protocol.KindInconsistent, "chunks for 2 ids"},
-		{"the party's own set", func(m *protocol.Message) { m.Sequence = 0 }, protocol.KindUnexpected, "not awaited"},
-		{"nobody's set", func(m *protocol.Message) { m.Sequence = 1<<32 - 1 }, protocol.KindUnexpected, "not awaited"},
-		{"tokens never asked for", func(m *protocol.Message) { m.Round, m.Kind, m.Sequence = roundTokens, kindTokens, 0 }, protocol.KindUnexpected, "not awaited"},
-		{"a proof too early", func(m *protocol.Message) { m.Round, m.Kind, m.Sequence = roundProof, kindProof, 0 }, protocol.KindUnexpected, "not awaited"},
-		{"places between two", func(m *protocol.Message) { m.Round, m.Kind = roundCommon, kindCommon }, protocol.KindUnexpected, "not awaited"},
-		{"a second announcement", func(m *protocol.Message) { m.Round, m.Kind, m.Sequence = roundAnnounce, kindAnnounce, 0 }, protocol.KindUnexpected, "not awaited"},
+		{"the party's own set", func(m *protocol.Message) { m.Sequence = 0 }, protocol.KindUnexpected, "not expected"},
+		{"nobody's set", func(m *protocol.Message) { m.Sequence = 1<<32 - 1 }, protocol.KindUnexpected, "not expected"},
+		{"tokens never asked for", func(m *protocol.Message) { m.Round, m.Kind, m.Sequence = roundTokens, kindTokens, 0 }, protocol.KindUnexpected, "not expected"},
+		{"a proof too early", func(m *protocol.Message) { m.Round, m.Kind, m.Sequence = roundProof, kindProof, 0 }, protocol.KindUnexpected, "not expected"},
+		{"places between two", func(m *protocol.Message) { m.Round, m.Kind = roundCommon, kindCommon }, protocol.KindUnexpected, "not expected"},
+		{"a second announcement", func(m *protocol.Message) { m.Round, m.Kind, m.Sequence = roundAnnounce, kindAnnounce, 0 }, protocol.KindUnexpected, "not expected"},
 	} {
 		north, s := begun(t)
 		m := blinded(s, good)
@@ -117,10 +117,10 @@ func TestAnnouncementsThatAreRefused(t *testing.T) {
 	p := params(t, Spec{MaxIDs: 100})
 	s := newSession(t, p, 2)
 	for want, body := range map[string][]byte{
-		"the set has 0 ids; the session takes 1 to 100":          make([]byte, announceBytes),
-		"the set has 101 ids; the session takes 1 to 100":        append([]byte{101, 0, 0, 0}, make([]byte, 32)...),
-		"the set has 4294967295 ids; the session takes 1 to 100": append([]byte{255, 255, 255, 255}, make([]byte, 32)...),
-		"the body has 35 bytes, want 36":                         make([]byte, announceBytes-1),
+		"the set has 0 ids; the session allows 1 to 100":          make([]byte, announceBytes),
+		"the set has 101 ids; the session allows 1 to 100":        append([]byte{101, 0, 0, 0}, make([]byte, 32)...),
+		"the set has 4294967295 ids; the session allows 1 to 100": append([]byte{255, 255, 255, 255}, make([]byte, 32)...),
+		"the body has 35 bytes; 36 are required":                  make([]byte, announceBytes-1),
 	} {
 		north, err := NewParty(setup(s, "north"), p, ids("a"))
 		if err != nil {
@@ -151,7 +151,7 @@ func TestSessionsThatAreRefused(t *testing.T) {
 		{"", []protocol.Member{hub, north, south, east}, p.Encode()},
 		{"psi: two parties compare their sets themselves; leave the server out", []protocol.Member{hub, north, south}, p.Encode()},
 		{"psi: 3 parties need one server to compare their sets, not 0", []protocol.Member{north, south, east}, p.Encode()},
-		{"psi: a session has 2 to 64 parties and, besides them, only a server; this one has 1 parties among 1 members", []protocol.Member{north}, p.Encode()},
+		{"psi: a session requires 2 to 64 parties and no other member but a server; this session has 1 parties among 1 members", []protocol.Member{north}, p.Encode()},
 		{"psi: the parameters differ from the session's descriptor", []protocol.Member{north, south}, params(t, Spec{MaxIDs: 7}).Encode()},
 	} {
 		s, err := protocol.NewSession(protocol.Descriptor{Protocol: Name, Version: Version, Params: c.params, Members: c.members})

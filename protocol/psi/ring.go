@@ -5,25 +5,25 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Three or more parties form a ring. Each set passes all other parties, each of which
-// multiplies it by its key and puts the elements into a new order. The last of them sends
-// it to the comparer (round 3, Tokens). The comparer finds the common tokens and sends
-// their places in each set back the same way (round 4, Common): each party undoes its
-// order, until the owner has its rows.
+// Three or more parties form a ring. Each set passes all other parties. Each of them multiplies
+// it by its key and puts the elements into a new order. The last of them sends it to the
+// comparer (round 3, Tokens). The comparer finds the common tokens and sends their places in
+// each set back the same way (round 4, Common): each party undoes its order, until the owner
+// has its rows.
 
-// ring is the exchange of sets around all parties.
+// ring exchanges the sets of three or more parties.
 type ring struct {
 	party  *Party
-	relays []relay // by owner; the party's own is traced only
+	relays []relay // state of each party's set, by index; this party's own entry uses only trace
 	common []int   // the party's own common rows that have arrived
-	total  int     // of common rows, the same for every owner; 0 before the first is received
+	total  int     // number of common rows, equal for all sets; 0 before it is received
 }
 
-// relay is a set that a party passes on.
+// relay holds a set that this party blinds, reorders and passes on.
 type relay struct {
-	set   *list    // nil before it is announced and after it was passed on
-	order []uint32 // place as passed on -> place as it came
-	sent  int      // chunks
+	set   *list    // elements of the set; nil before it is announced and after it is passed on
+	order []uint32 // position on arrival of each element passed on
+	sent  int      // number of chunks sent
 	trace trace
 }
 
@@ -52,7 +52,7 @@ func (c *ring) next() int {
 	return -1
 }
 
-// resume sorts a set or passes a part of it on.
+// resume sorts a set, or passes on some of its chunks.
 func (c *ring) resume() (protocol.Effects, error) {
 	owner := c.next()
 	r := &c.relays[owner]
@@ -76,8 +76,8 @@ func (c *ring) resume() (protocol.Effects, error) {
 	return eff, nil
 }
 
-// pass returns chunk i of a set in its new order, for the next party or, once all have
-// blinded it, for the comparer.
+// pass returns chunk i of a set in its new order. It goes to the next party or, if all have
+// blinded it, to the comparer.
 func (c *ring) pass(owner, i int) protocol.Message {
 	p, set := c.party, c.relays[owner].set
 	lo, hi := set.span(i)
@@ -92,7 +92,7 @@ func (c *ring) pass(owner, i int) protocol.Message {
 	return p.message(p.parties[to], roundBlind, kindBlinded, owner, i, len(set.have), body)
 }
 
-// comparer returns the server's name.
+// comparer returns the name of the session's server, which compares the sets.
 func (d *core) comparer() string { return d.setup.Session.With(protocol.RoleServer)[0] }
 
 func (c *ring) debtor() (name, what string) {

@@ -8,13 +8,13 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// columns holds two numbers for each of some columns: statistics or a scaling.
+// columns holds two numbers for each column of a range. They are statistics or a scaling.
 type columns struct{ first, second []float64 }
 
 func (c columns) span(lo, hi int) columns { return columns{c.first[lo:hi], c.second[lo:hi]} }
 
-// merge adds the statistics b of nb rows to the statistics a of na rows, in place. With na
-// = 0 a becomes b; with nb = 0 a does not change.
+// merge combines the statistics a of na rows with the statistics b of nb rows and stores the
+// result in a.
 func merge(m Method, a columns, na int, b columns, nb int) {
 	switch {
 	case nb == 0:
@@ -31,8 +31,8 @@ func merge(m Method, a columns, na int, b columns, nb int) {
 	}
 }
 
-// mergeMoments is the updating formula of Chan, Golub and LeVeque, written for
-// means instead of sums:
+// mergeMoments applies the updating formula of Chan, Golub and LeVeque, written for means
+// instead of sums:
 //
 //	mean = mean_a + d n_b/n,  M2 = M2_a + M2_b + d² n_a n_b/n,  d = mean_b - mean_a
 func mergeMoments(a columns, na float64, b columns, nb float64) {
@@ -50,8 +50,8 @@ type Scaling struct {
 	Offset, Factor []float64
 }
 
-// Spread returns a scaling for the given number of columns. It scales the columns at places
-// with s, in their order, and leaves the others unchanged.
+// Spread returns a scaling for the given number of columns. It applies s to the columns whose
+// indices are in places and leaves the others unchanged.
 func (s Scaling) Spread(places []int, columns int) Scaling {
 	all := Scaling{Offset: make([]float64, columns), Factor: make([]float64, columns)}
 	for k := range all.Factor {
@@ -63,8 +63,8 @@ func (s Scaling) Spread(places []int, columns int) Scaling {
 	return all
 }
 
-// Rows returns rows, n x f, scaled as they are read; it copies none. It panics unless the
-// scaling has f columns.
+// Rows returns a view of rows, n x f, that scales each row when it is read. It copies no row.
+// It panics unless the scaling has f columns.
 func (s Scaling) Rows(rows linalg.Rows) linalg.Rows {
 	if _, f := rows.Shape(); len(s.Offset) != f || len(s.Factor) != f {
 		panic("scale: the scaling and the rows differ in columns")
@@ -88,7 +88,7 @@ func (s Scaling) scale(row []float64) {
 	}
 }
 
-// scaling turns the statistics of all rows into a scaling, in place.
+// scaling returns the scaling for the statistics of all rows. It overwrites the statistics.
 func (s Statistics) scaling() Scaling {
 	for j, b := range s.Second {
 		spread := math.Sqrt(b / float64(s.Rows))
@@ -109,11 +109,11 @@ func reciprocal(spread float64) float64 {
 	return 0
 }
 
-// fits reports whether rows with these statistics can be among the rows of the scaling c.
-// The test is exact, because rounding keeps the order.
+// fits reports whether the scaling c can be computed from rows that include the rows of these
+// statistics. The test is exact, because rounding keeps the order.
 func (s Statistics) fits(lo int, c columns) bool {
 	if s.Method != MinMax || s.Rows == 0 {
-		return true // the other rows may move a mean and a deviation anywhere
+		return true // other parties' rows can give any mean and deviation
 	}
 	for j, offset := range c.first {
 		low, high := s.First[lo+j], s.Second[lo+j]
@@ -125,8 +125,8 @@ func (s Statistics) fits(lo int, c columns) bool {
 	return true
 }
 
-// Pooled returns the scaling of rows in one place, for comparisons with a job whose parties
-// hold them.
+// Pooled returns the scaling of rows that are all in one place. Callers compare it with the
+// scaling that parties compute together.
 func Pooled(rows linalg.Rows, method Method) (Scaling, error) {
 	s, err := Summarize(rows, method)
 	if err != nil {
@@ -135,11 +135,11 @@ func Pooled(rows linalg.Rows, method Method) (Scaling, error) {
 	return s.scaling(), nil
 }
 
-// Cut decodes the scaling at the start of b, first the offsets and then the factors of the
-// given number of columns, and returns the bytes after it.
+// Cut decodes the scaling at the start of b and returns the bytes after it. The encoding holds
+// the offsets and then the factors of the given number of columns.
 func (s *Scaling) Cut(b []byte, columns int) (rest []byte, err error) {
 	if columns < 0 || columns > len(b)/16 {
-		return nil, fmt.Errorf("scale: the scaling of %d columns: %w", columns, wire.ErrShort)
+		return nil, fmt.Errorf("scale: the bytes do not hold the scaling of %d columns: %w", columns, wire.ErrShort)
 	}
 	r := wire.NewReader(b)
 	s.Offset, s.Factor = make([]float64, columns), make([]float64, columns)
@@ -148,9 +148,9 @@ func (s *Scaling) Cut(b []byte, columns int) (rest []byte, err error) {
 	return r.Rest(), nil
 }
 
-// Sparse returns rows, n x f, scaled, with the same stored entries; it takes 8 bytes for
-// each entry besides the rows. It returns false if the scaling moves zeros, so that every
-// entry would have to be stored. It panics unless the scaling has f columns.
+// Sparse returns a scaled copy of sparse rows, n x f, with the same stored entries. The copy
+// takes 8 bytes for each entry besides the rows. It returns false if the scaling moves zeros,
+// so that every entry would have to be stored. It panics unless the scaling has f columns.
 func (s Scaling) Sparse(rows linalg.SparseRows) (linalg.Rows, bool) {
 	if f := rows.Cols(); len(s.Offset) != f || len(s.Factor) != f {
 		panic("scale: the scaling and the rows differ in columns")
@@ -171,10 +171,10 @@ func (s Scaling) Sparse(rows linalg.SparseRows) (linalg.Rows, bool) {
 	return out, true
 }
 
-// stretched is sparse rows with other values.
+// stretched holds sparse rows whose stored values are replaced by scaled values.
 type stretched struct {
 	linalg.SparseRows
-	start  []int // of each row, and the end
+	start  []int // index in values at which each row begins, and the end
 	values []float64
 }
 
@@ -187,7 +187,7 @@ func (s *stretched) Entries(i int) ([]int32, []float64) {
 // Shape returns the number of rows and of columns.
 func (s *stretched) Shape() (rows, cols int) { return s.Rows(), s.Cols() }
 
-// ReadRow writes row i to dst, of length cols.
+// ReadRow writes row i to dst, whose length is the number of columns.
 func (s *stretched) ReadRow(i int, dst []float64) {
 	clear(dst)
 	cols, values := s.Entries(i)

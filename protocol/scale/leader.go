@@ -11,34 +11,35 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Leader is the party that combines the statistics of all, its own included.
+// Leader is the machine of the party that combines the statistics of all parties, including its
+// own.
 type Leader struct {
 	machine
-	members []string // all that hold rows, in the order in which they are added
-	others  []string // members without the leader
-	rows    []int    // of each member; unknownRows before it reports them
-	blocks  []block  // one for each chunk number
-	merged  int      // number of merged blocks, from the front
+	members []string // names of all parties, in the order in which their statistics are added
+	others  []string // names of all parties except the leader
+	rows    []int    // number of rows of each member; unknownRows before the member reports it
+	blocks  []block  // one block for each chunk number
+	merged  int      // number of blocks merged so far, in order
 	total   Statistics
-	sent    int // messages of the scaling
+	sent    int // number of messages with the scaling sent so far
 	result  Scaling
 }
 
-// block collects one chunk from every member.
+// block collects the chunks with one chunk number from all members.
 type block struct {
-	parts   []*columns // of each member; all nil once merged
+	parts   []*columns // chunk of each member; nil before it arrives and after the merge
 	missing int
 }
 
-// unknownRows stands for the number of rows of a member that has not reported it yet.
+// unknownRows marks a member that has not reported its number of rows yet.
 const unknownRows = -1
 
-// aheadBlocks bounds the number of blocks by which a member may be ahead of the slowest. It
-// also bounds the leader's memory: aheadBlocks blocks of at most 256 KiB for each party.
+// aheadBlocks limits how many blocks a member may be ahead of the slowest member. It also
+// limits the leader's memory: aheadBlocks blocks of at most 256 KiB for each party.
 const aheadBlocks = 4
 
-// NewLeader returns the machine of the leader with the statistics of its own
-// rows, which must be of the session's method.
+// NewLeader returns the machine of a leader whose own rows have the given statistics. They must
+// be computed by the session's method.
 func NewLeader(setup protocol.Setup, own Statistics) (*Leader, error) {
 	return newLeader(setup, own, bulk())
 }
@@ -61,7 +62,7 @@ func newLeader(setup protocol.Setup, own Statistics, size sizing) (*Leader, erro
 	return l, nil
 }
 
-// Result returns the scaling, once the machine has ended without an error.
+// Result returns the scaling. It requires that the machine has ended without an error.
 func (l *Leader) Result() Scaling { return l.result }
 
 // Step implements protocol.Machine.
@@ -83,7 +84,7 @@ func (l *Leader) resume() (protocol.Effects, error) {
 // complete reports whether all statistics have arrived.
 func (l *Leader) complete() bool { return l.merged == len(l.blocks) }
 
-// sendStatistics sends as many chunks as a step may.
+// sendStatistics sends as many chunks of statistics as one step may send.
 func (p *Party) sendStatistics() protocol.Effects {
 	var eff protocol.Effects
 	n := p.layout.chunks()
@@ -97,8 +98,8 @@ func (p *Party) sendStatistics() protocol.Effects {
 	return eff
 }
 
-// takeStatistics takes a chunk from a party. Another width ends the session, because no
-// later message could correct it.
+// takeStatistics stores a chunk of a party's statistics. A wrong number of columns ends the
+// session, because no later message could correct it.
 func (l *Leader) takeStatistics(m protocol.Message) (protocol.Effects, error) {
 	if err := l.expect(m.Header, roundStatistics, kindStatistics, protocol.RoleParty); err != nil {
 		return protocol.Effects{}, err
@@ -116,15 +117,15 @@ func (l *Leader) takeStatistics(m protocol.Message) (protocol.Effects, error) {
 	return l.collect(m.Header, c)
 }
 
-// collect puts a chunk of the right width into its block.
+// collect stores a chunk with the right number of columns in its block.
 func (l *Leader) collect(h protocol.Header, c chunk) (protocol.Effects, error) {
 	member, at := slices.Index(l.members, h.Sender), int(h.Chunk)
 	b := &l.blocks[at]
 	switch {
 	case b.missing == 0 || b.parts != nil && b.parts[member] != nil:
-		return protocol.Effects{}, protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: it has arrived before", h))
+		return protocol.Effects{}, protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: the chunk has arrived already", h))
 	case l.rows[member] != unknownRows && l.rows[member] != c.rows:
-		return protocol.Effects{}, h.Inconsistent("%d rows, and %d in an earlier chunk", c.rows, l.rows[member])
+		return protocol.Effects{}, h.Inconsistent("the chunk names %d rows, an earlier chunk %d", c.rows, l.rows[member])
 	case at >= l.merged+aheadBlocks:
 		return protocol.Effects{}, protocol.ErrLater
 	}
@@ -146,7 +147,8 @@ func (l *Leader) collect(h protocol.Header, c chunk) (protocol.Effects, error) {
 	return protocol.Effects{Progress: protocol.Progress{Stage: "statistics", Done: int64(l.merged), Total: int64(len(l.blocks))}}, nil
 }
 
-// mergeBlock combines one block of all members in their order, and frees it.
+// mergeBlock merges the chunks of a block into the total, in the order of the members, and
+// frees them.
 func (l *Leader) mergeBlock(at int) {
 	lo, hi := l.layout.span(at)
 	total := columns{l.total.First, l.total.Second}.span(lo, hi)
@@ -168,7 +170,7 @@ func (l *Leader) mergeBlock(at int) {
 	}
 }
 
-// finish computes the scaling from the total and starts round 2.
+// finish computes the scaling from the total statistics and starts round 2.
 func (l *Leader) finish() protocol.Effects {
 	l.result = l.total.scaling()
 	eff := l.sendCombined()
@@ -193,7 +195,7 @@ func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
 }
 
 const (
-	// minWidth is the padded width of narrower tables.
+	// minWidth is the smallest number of columns to which a table is padded.
 	minWidth     = 64
 	columnBytes  = 16
 	headingBytes = 12
@@ -202,20 +204,20 @@ const (
 // sizing holds the sizes of the messages for a table.
 type sizing struct {
 	chunk int // columns in a message, a power of two
-	batch int // messages in a step
+	batch int // messages that one step sends
 }
 
-// bulk returns the sizing of real sessions: 256 KiB of numbers in a message, and as
-// many messages as a step may send.
+// bulk returns the sizing of real sessions. A message holds 256 KiB of numbers, and a step
+// sends as many messages as it may.
 func bulk() sizing {
 	const chunk = 1 << 14
 	return sizing{chunk: chunk, batch: protocol.MaxStepBytes / (headingBytes + columnBytes*chunk)}
 }
 
-// layout splits a table's columns, padded to a power of two, into messages.
+// layout pads a table's columns to a power of two and divides them into messages.
 type layout struct {
-	columns int // of the table
-	width   int // with padding
+	columns int // number of columns of the table
+	width   int // number of columns with padding
 	sizing
 }
 
@@ -230,14 +232,15 @@ func newLayout(columns int, s sizing) layout {
 
 func (l layout) chunks() int { return l.width / l.chunk }
 
-// span returns the range of the table's columns in chunk i; it is empty for a chunk of
-// padding.
+// span returns the range of the table's columns in chunk i. The range is empty if the chunk
+// holds only padding.
 func (l layout) span(i int) (lo, hi int) {
 	return min(i*l.chunk, l.columns), min((i+1)*l.chunk, l.columns)
 }
 
-// encode returns the body of one chunk: rows, the table's columns, and for each column of
-// the chunk the first and then the second number. Both rounds use it; in round 2 rows is 0.
+// encode returns the body of one chunk. It holds the number of rows, the number of the table's
+// columns and two numbers for each column of the chunk. Both rounds use it, and in round 2 rows
+// is 0.
 func (l layout) encode(rows int, c columns) []byte {
 	var w wire.Writer
 	w.Grow(headingBytes + columnBytes*l.chunk)
@@ -251,10 +254,10 @@ func (l layout) encode(rows int, c columns) []byte {
 	return w.Bytes()
 }
 
-// chunk is a decoded body.
+// chunk is the decoded body of one message.
 type chunk struct {
 	rows   int
-	layout layout // the sender's, from its number of columns
+	layout layout // layout that follows from the sender's number of columns
 	columns
 }
 
@@ -273,7 +276,7 @@ func decode(m protocol.Message, s sizing) (chunk, error) {
 	}
 	l := newLayout(f, s)
 	if int64(m.Chunks) != int64(l.chunks()) || m.Chunk >= m.Chunks || r.Len() != columnBytes*l.chunk {
-		return chunk{}, fmt.Errorf("the numbers have %d bytes in chunk %d of %d for %d columns", r.Len(), m.Chunk+1, m.Chunks, f)
+		return chunk{}, fmt.Errorf("the numbers have %d bytes in chunk %d of %d, which does not fit %d columns", r.Len(), m.Chunk+1, m.Chunks, f)
 	}
 	lo, hi := l.span(int(m.Chunk))
 	c := chunk{rows: int(rows), layout: l, columns: columns{make([]float64, hi-lo), make([]float64, hi-lo)}}
@@ -281,27 +284,27 @@ func decode(m protocol.Message, s sizing) (chunk, error) {
 		r.Float64s(v)
 		for range l.chunk - len(v) {
 			if r.Uint64() != 0 {
-				r.Fail(errors.New("padding that is not zero"))
+				r.Fail(errors.New("the padding is not zero"))
 			}
 		}
 	}
 	return c, r.Close("numbers")
 }
 
-// The rounds, their messages and their timers.
+// A session has these rounds, kinds of messages and timers.
 const (
 	roundStatistics = 1
 	roundCombined   = 2
 	kindStatistics  = "Statistics"
 	kindCombined    = "Combined"
 
-	// TimerStatistics bounds the leader's wait for all statistics.
+	// TimerStatistics limits the leader's wait for all statistics.
 	TimerStatistics protocol.Timer = "scale/statistics"
-	// TimerCombined bounds a party's wait for the scaling.
+	// TimerCombined limits a party's wait for the scaling.
 	TimerCombined protocol.Timer = "scale/combined"
 )
 
-// machine is the part that leader and party have in common.
+// machine holds the state that a leader and a party both have.
 type machine struct {
 	setup  protocol.Setup
 	life   protocol.Life
@@ -323,7 +326,7 @@ func newMachine(setup protocol.Setup, own Statistics, role protocol.Role, size s
 		return machine{}, err
 	}
 	if own.Method != params.spec.Method {
-		return machine{}, fmt.Errorf("scale: the statistics are for %s, the session for %s; summarise the rows again", own.Method, params.spec.Method)
+		return machine{}, fmt.Errorf("scale: the statistics are for method %s, but the session uses %s; summarise the rows again", own.Method, params.spec.Method)
 	}
 	return machine{
 		setup: setup, leader: setup.Session.With(protocol.RoleLeader)[0],
@@ -334,18 +337,18 @@ func newMachine(setup protocol.Setup, own Statistics, role protocol.Role, size s
 // InputHash returns the hash that the start event must hold.
 func (m *machine) InputHash() [sha256.Size]byte { return m.own.Hash() }
 
-// same refuses to start with other rows than the machine was built with.
+// same returns an error if the start event is for other statistics than the machine's own.
 func (m *machine) same(e protocol.Start) error {
 	if e.InputHash != m.InputHash() {
-		return errors.New("scale: the rows differ from those with which the session was started; restore them or start a new job")
+		return errors.New("scale: the rows have changed since the session started; restore them or start a new job")
 	}
 	return nil
 }
 
-// expect refuses a message that this role does not receive in the given round.
+// expect returns an error unless a message has the given round, kind and role of the sender.
 func (m *machine) expect(h protocol.Header, round uint16, kind string, sender protocol.Role) error {
 	if h.Round != round || h.Kind != kind || h.Sequence != 0 || m.setup.Session.RoleOf(h.Sender) != sender {
-		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: only %s of a %s are expected here", h, kind, sender))
+		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: only messages %s from a %s are expected", h, kind, sender))
 	}
 	return nil
 }
@@ -355,11 +358,11 @@ func (m *machine) message(to string, round uint16, kind string, i int, body []by
 	return m.setup.Message(to, round, kind, body).Piece(i, m.layout.chunks())
 }
 
-// errResume is the error for a Resumed that the machine did not request.
-var errResume = errors.New("scale: there is nothing to resume")
+// errResume refuses a Resumed event that the machine did not request.
+var errResume = errors.New("scale: the machine has no work to resume")
 
-// WidthError reports that two parties hold tables of different widths. That is a mistake in
-// the data, not misbehaviour. It matches [protocol.ErrInput].
+// WidthError reports that a party's table has another number of columns than the leader's. That
+// is a mistake in the data, not misbehaviour. It matches [protocol.ErrInput].
 type WidthError struct {
 	Party         string
 	Columns       int
@@ -368,10 +371,10 @@ type WidthError struct {
 }
 
 func (e *WidthError) Error() string {
-	return fmt.Sprintf("scale: %s has %d columns, %s (the leader) %d; give every party the same columns", e.Party, e.Columns, e.Leader, e.LeaderColumns)
+	return fmt.Sprintf("scale: %s has %d columns, but %s (the leader) has %d; give every party the same columns", e.Party, e.Columns, e.Leader, e.LeaderColumns)
 }
 
-// Public returns the error without the widths, which the server does not learn.
+// Public returns the error without the numbers of columns, which the server must not learn.
 func (e *WidthError) Public() string {
 	return fmt.Sprintf("scale: %s and %s (the leader) have different numbers of columns; the leader's log has the numbers; give every party the same columns", e.Party, e.Leader)
 }

@@ -64,18 +64,18 @@ func TestBadStatistics(t *testing.T) {
 		want string
 	}{
 		{"empty", nil, protocol.KindMalformed, "the bytes end too early"},
-		{"short", good[:len(good)-1], protocol.KindMalformed, "the numbers have 1023 bytes in chunk 1 of 1 for 2 columns"},
+		{"short", good[:len(good)-1], protocol.KindMalformed, "the numbers have 1023 bytes in chunk 1 of 1, which does not fit 2 columns"},
 		{"long", append(bytes.Clone(good), 0), protocol.KindMalformed, "the numbers have 1025 bytes"},
 		{"no columns", changed(8, 0), protocol.KindMalformed, "0 columns"},
 		{"too many columns", changed(11, 255), protocol.KindMalformed, "columns; 1 to 16777216 are allowed"},
-		{"columns of two chunks", changed(10, 1), protocol.KindMalformed, "in chunk 1 of 1 for 65538 columns"},
-		{"padding", changed(len(good)-1, 1), protocol.KindMalformed, "padding that is not zero"},
+		{"columns of two chunks", changed(10, 1), protocol.KindMalformed, "in chunk 1 of 1, which does not fit 65538 columns"},
+		{"padding", changed(len(good)-1, 1), protocol.KindMalformed, "the padding is not zero"},
 		{"no rows", body(0, one, two), protocol.KindMalformed, "a party without rows"},
 		{"too many rows", changed(6, 1), protocol.KindMalformed, "rows; at most 1099511627776"},
-		{"NaN", body(2, []float64{math.NaN(), 0}, two), protocol.KindMalformed, "NaN and 3 are not the minmax statistics"},
-		{"infinite", body(2, one, []float64{3, math.Inf(1)}), protocol.KindMalformed, "4 and +Inf are not"},
-		{"upside down", body(2, two, one), protocol.KindMalformed, "3 and 1 are not"},
-		{"one row, two values", body(1, one, two), protocol.KindMalformed, "of a column of 1 rows"},
+		{"NaN", body(2, []float64{math.NaN(), 0}, two), protocol.KindMalformed, "NaN and 3 cannot be the minmax statistics"},
+		{"infinite", body(2, one, []float64{3, math.Inf(1)}), protocol.KindMalformed, "4 and +Inf cannot be"},
+		{"upside down", body(2, two, one), protocol.KindMalformed, "3 and 1 cannot be"},
+		{"one row, two values", body(1, one, two), protocol.KindMalformed, "of a column with 1 rows"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestBadStandardStatistics(t *testing.T) {
 			bad := m.sent
 			bad.Body = body(tt.rows, []float64{1, 4}, []float64{tt.second, 0})
 			_, err := m.leader.Step(protocol.Received{Message: bad})
-			wantBlame(t, err, "south", protocol.KindMalformed, "are not the standard statistics")
+			wantBlame(t, err, "south", protocol.KindMalformed, "cannot be the standard statistics")
 		})
 	}
 }
@@ -126,7 +126,7 @@ func TestBadCombined(t *testing.T) {
 		{"NaN factor", body(0, []float64{1, 4}, []float64{math.NaN(), 1}), protocol.KindMalformed, "factor NaN"},
 		{"infinite factor", body(0, []float64{1, 4}, []float64{math.Inf(1), 1}), protocol.KindMalformed, "factor +Inf"},
 		{"negative factor", body(0, []float64{1, 4}, []float64{-1, 1}), protocol.KindMalformed, "factor -1"},
-		{"another width", newLayout(3, bulk()).encode(0, columns{make([]float64, 3), make([]float64, 3)}), protocol.KindInconsistent, "the scaling has 3 columns, south has 2"},
+		{"another width", newLayout(3, bulk()).encode(0, columns{make([]float64, 3), make([]float64, 3)}), protocol.KindInconsistent, "the scaling has 3 columns, but south has 2"},
 		{"above the own minimum", body(0, []float64{1.5, 4}, []float64{0.5, 1}), protocol.KindInconsistent, "the rows of south do not fit"},
 		{"beyond the own maximum", body(0, []float64{1, 4}, []float64{0.6, 1}), protocol.KindInconsistent, "the rows of south do not fit"},
 		{"a constant that is none", body(0, []float64{1, 4}, []float64{0, 1}), protocol.KindInconsistent, "the rows of south do not fit"},
@@ -173,7 +173,7 @@ func TestRowsMustNotChange(t *testing.T) {
 		h.Chunk, h.Chunks = uint32(i), 2
 		_, err = leader.Step(protocol.Received{Message: protocol.Message{Header: h, Body: l.encode(rows, columns{own.First[lo:hi], own.Second[lo:hi]})}})
 	}
-	wantBlame(t, err, "p1", protocol.KindInconsistent, "8 rows, and 7 in an earlier chunk")
+	wantBlame(t, err, "p1", protocol.KindInconsistent, "the chunk names 8 rows, an earlier chunk 7")
 }
 
 func TestWidthsDiffer(t *testing.T) {
@@ -194,7 +194,7 @@ func TestWidthsDiffer(t *testing.T) {
 		if end == nil || !errors.As(end.Err, &width) || *width != (WidthError{"south", columns, "north", 64}) {
 			t.Fatalf("the leader ends with %v, want a WidthError of south's %d columns", end, columns)
 		}
-		if columns == 30 && width.Error() != "scale: south has 30 columns, north (the leader) 64; give every party the same columns" {
+		if columns == 30 && width.Error() != "scale: south has 30 columns, but north (the leader) has 64; give every party the same columns" {
 			t.Errorf("message %q", width)
 		}
 		if !errors.Is(width, protocol.ErrInput) || strings.ContainsAny(width.Public(), "0123456789") {
@@ -242,7 +242,7 @@ func TestUnexpectedMessages(t *testing.T) {
 		bad := combined
 		h(&bad.Header)
 		_, err := m.party.Step(protocol.Received{Message: bad})
-		wantBlame(t, err, bad.Sender, protocol.KindUnexpected, "only Combined of a leader are expected here")
+		wantBlame(t, err, bad.Sender, protocol.KindUnexpected, "only messages Combined from a leader are expected")
 	}
 }
 
@@ -270,7 +270,7 @@ func TestCombinedOutOfPlace(t *testing.T) {
 	for i, step := range steps {
 		_, err := party.Step(step.event)
 		if step.early {
-			wantBlame(t, err, "p0", protocol.KindUnexpected, "too early, or repeated")
+			wantBlame(t, err, "p0", protocol.KindUnexpected, "the chunk is repeated or too early")
 		} else if err != nil {
 			t.Errorf("step %d: %v", i, err)
 		}

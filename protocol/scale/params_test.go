@@ -20,7 +20,7 @@ func TestParams(t *testing.T) {
 			t.Errorf("DecodeParams gives %v, %v; want %v", back, err, p)
 		}
 	}
-	if _, err := NewParams(Spec{"log"}); err == nil || err.Error() != `scale: method "log"; choose minmax or standard` {
+	if _, err := NewParams(Spec{"log"}); err == nil || err.Error() != `scale: method "log" is unknown; choose minmax or standard` {
 		t.Errorf("method log: %v", err)
 	}
 }
@@ -31,26 +31,26 @@ func TestConstructorsRefuse(t *testing.T) {
 		name, want string
 		change     func(d *protocol.Descriptor, self *string, s *Statistics)
 	}{
-		{"another protocol", "session is of okra version 1, this is scale version 1", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Protocol = "okra" }},
-		{"another version", "session is of scale version 2", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Version = 2 }},
+		{"another protocol", "session runs okra version 1; this program runs scale version 1", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Protocol = "okra" }},
+		{"another version", "session runs scale version 2", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Version = 2 }},
 		{"parameters", "scale: parameters", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Params = []byte{1} }},
-		{"other parameters", "not the parameters of scale", func(d *protocol.Descriptor, _ *string, _ *Statistics) {
+		{"other parameters", "the parameters are not for scale", func(d *protocol.Descriptor, _ *string, _ *Statistics) {
 			d.Params = bytes.Replace(d.Params, []byte("scale"), []byte("scald"), 1)
 		}},
 		{"unknown method", `method "minmix"`, func(d *protocol.Descriptor, _ *string, _ *Statistics) {
 			d.Params = bytes.Replace(d.Params, []byte("minmax"), []byte("minmix"), 1)
 		}},
-		{"two leaders", "needs one leader", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[1].Role = protocol.RoleLeader }},
-		{"no leader", "needs one leader", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[0].Role = protocol.RoleParty }},
-		{"a server", "no other member; this one has 1, 1 and 1", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[2].Role = protocol.RoleServer }},
+		{"two leaders", "requires one leader", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[1].Role = protocol.RoleLeader }},
+		{"no leader", "requires one leader", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[0].Role = protocol.RoleParty }},
+		{"a server", "no other member; this session has 1, 1 and 1", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[2].Role = protocol.RoleServer }},
 		{"alone", "at least one party", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members = d.Members[:1] }},
 		{"a stranger", `"x" is not a leader`, func(_ *protocol.Descriptor, self *string, _ *Statistics) { *self = "x" }},
 		{"another role", `"p1" is not a leader`, func(_ *protocol.Descriptor, self *string, _ *Statistics) { *self = "p1" }},
-		{"another method", "the statistics are for standard, the session for minmax", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Method, s.Second = Standard, []float64{0} }},
+		{"another method", "the statistics are for method standard, but the session uses minmax", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Method, s.Second = Standard, []float64{0} }},
 		{"no statistics", "make them with Summarize", func(_ *protocol.Descriptor, _ *string, s *Statistics) { *s = Statistics{Method: MinMax} }},
 		{"no rows", "statistics of a party without rows", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Rows = 0 }},
-		{"lengths", "statistics have 1 and 2 columns", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Second = []float64{2, 3} }},
-		{"upside down", "2 and 1 are not the minmax statistics", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.First, s.Second = s.Second, s.First }},
+		{"lengths", "statistics have 1 first and 2 second numbers", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Second = []float64{2, 3} }},
+		{"upside down", "2 and 1 cannot be the minmax statistics", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.First, s.Second = s.Second, s.First }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -7,8 +7,8 @@ type Facts struct {
 	Method  Method
 	Leader  string
 	Parties int // number of parties with rows, the leader included
-	Columns int // 0 if the reader of the statement must not learn it
-	// FewestRows is the number of rows of the smallest party, 0 if the writer of the
+	Columns int // number of columns; 0 if the reader of the statement must not learn it
+	// FewestRows is the number of rows of the smallest party. It is 0 if the writer of the
 	// statement does not know it.
 	FewestRows int
 }
@@ -55,7 +55,7 @@ func (f Facts) perParty() string {
 	return "the mean and the standard deviation"
 }
 
-// small warns if a party's statistics reveal most of its values.
+// small returns a warning if the smallest party's statistics reveal many of its values.
 func (f Facts) small() string {
 	switch {
 	case f.FewestRows == 1:
@@ -83,8 +83,8 @@ func (f Facts) party() []string {
 	return lines
 }
 
-// sizes returns the least and the greatest number of columns whose messages are as large as
-// those of the given number.
+// sizes returns the smallest and the largest number of columns that give messages of the same
+// size as the given number.
 func sizes(columns int) (low, high int) {
 	high = newLayout(columns, bulk()).width
 	if high == minWidth {

@@ -14,27 +14,28 @@ const (
 	Version uint16 = 1
 )
 
-// Method names the transformation that a scaling applies to a column.
+// Method is the name of the transformation that a scaling applies to a column.
 type Method string
 
-// The methods.
+// A session uses one of these methods.
 const (
-	MinMax   Method = "minmax"   // to [0, 1]
-	Standard Method = "standard" // to mean 0 and standard deviation 1
+	MinMax   Method = "minmax"   // scales each column to [0, 1]
+	Standard Method = "standard" // scales each column to mean 0 and standard deviation 1
 )
 
-// MaxColumns bounds the width of a table.
+// MaxColumns is the largest number of columns of a table.
 const MaxColumns = 1 << 24
 
-// Spec holds a job file's settings of the scaling.
+// Spec holds the settings for scaling in a job file.
 type Spec struct {
 	Method Method `yaml:"method"` // minmax (default) or standard
 }
 
-// Params is a validated [Spec]; it never changes. Values are comparable.
+// Params is a validated [Spec]. It never changes. Values are comparable.
 type Params struct{ spec Spec }
 
-// NewParams fills in the default of s and refuses an unknown method.
+// NewParams replaces an empty method of s by its default. It returns an error if the method is
+// unknown.
 func NewParams(s Spec) (Params, error) {
 	if s.Method == "" {
 		s.Method = MinMax
@@ -44,12 +45,12 @@ func NewParams(s Spec) (Params, error) {
 
 func (m Method) validate() error {
 	if m != MinMax && m != Standard {
-		return fmt.Errorf("scale: method %q; choose minmax or standard", string(m))
+		return fmt.Errorf("scale: method %q is unknown; choose minmax or standard", string(m))
 	}
 	return nil
 }
 
-// Spec returns the settings with every default filled in.
+// Spec returns the settings, including the defaults.
 func (p Params) Spec() Spec { return p.spec }
 
 // Encode returns the canonical encoding, which goes into Descriptor.Params.
@@ -65,7 +66,7 @@ func DecodeParams(b []byte) (Params, error) {
 	const longest = 32
 	r := wire.NewReader(b)
 	if s := r.String(longest); r.Err() == nil && s != "mercer/v1/scale" {
-		r.Fail(errors.New("these are not the parameters of scale"))
+		r.Fail(errors.New("the parameters are not for scale"))
 	}
 	p := Params{Spec{Method: Method(r.String(longest))}}
 	if err := r.Close("scale: parameters"); err != nil {
@@ -77,15 +78,15 @@ func DecodeParams(b []byte) (Params, error) {
 	return p, nil
 }
 
-// ValidateSession refuses a session that this protocol cannot run. It has one leader, at
-// least one party, and no other member.
+// ValidateSession returns the parameters, or an error if this protocol cannot run the session.
+// It has one leader, at least one party, and no other member.
 func ValidateSession(s *protocol.Session) (Params, error) {
 	leaders, parties := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
 	switch {
 	case s.Protocol != Name || s.Version != Version:
-		return Params{}, fmt.Errorf("scale: the session is of %s version %d, this is %s version %d", s.Protocol, s.Version, Name, Version)
+		return Params{}, fmt.Errorf("scale: the session runs %s version %d; this program runs %s version %d", s.Protocol, s.Version, Name, Version)
 	case leaders != 1 || parties == 0 || leaders+parties != len(s.Members):
-		return Params{}, fmt.Errorf("scale: a session needs one leader, at least one party and no other member; this one has %d, %d and %d", leaders, parties, len(s.Members)-leaders-parties)
+		return Params{}, fmt.Errorf("scale: a session requires one leader, at least one party and no other member; this session has %d, %d and %d", leaders, parties, len(s.Members)-leaders-parties)
 	}
 	return DecodeParams(s.Params)
 }

@@ -7,17 +7,17 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Party is a member that sends statistics and receives the scaling.
+// Party is the machine of a member that sends its statistics and receives the scaling.
 type Party struct {
 	machine
-	sent    int    // sent chunks of statistics
-	got     []bool // received chunks of the scaling
+	sent    int    // number of chunks of statistics sent so far
+	got     []bool // whether each chunk of the scaling has arrived
 	missing int
 	result  Scaling
 }
 
-// NewParty returns the machine of a party with the given statistics, which
-// must be of the session's method.
+// NewParty returns the machine of a party with the given statistics. They must be computed by
+// the session's method.
 func NewParty(setup protocol.Setup, own Statistics) (*Party, error) {
 	return newParty(setup, own, bulk())
 }
@@ -31,7 +31,7 @@ func newParty(setup protocol.Setup, own Statistics, size sizing) (*Party, error)
 	return &Party{machine: m, got: make([]bool, n), missing: n}, nil
 }
 
-// Result returns the scaling, once the machine has ended without an error.
+// Result returns the scaling. It requires that the machine has ended without an error.
 func (p *Party) Result() Scaling { return p.result }
 
 // Step implements protocol.Machine.
@@ -62,8 +62,8 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.leader, protocol.KindSilent, fmt.Errorf("scale: no complete scaling from %s in time", p.leader)))
 }
 
-// sendCombined sends as much of the scaling as a step may, chunk by chunk to all parties,
-// and ends after the last chunk.
+// sendCombined sends as many chunks of the scaling as one step may send. Each chunk goes to all
+// parties, and the session ends after the last one.
 func (l *Leader) sendCombined() protocol.Effects {
 	var eff protocol.Effects
 	n := len(l.others) * len(l.blocks)
@@ -80,7 +80,7 @@ func (l *Leader) sendCombined() protocol.Effects {
 	return eff
 }
 
-// takeCombined takes a chunk of the scaling.
+// takeCombined stores a chunk of the scaling.
 func (p *Party) takeCombined(m protocol.Message) (protocol.Effects, error) {
 	if err := p.expect(m.Header, roundCombined, kindCombined, protocol.RoleLeader); err != nil {
 		return protocol.Effects{}, err
@@ -101,25 +101,26 @@ func (p *Party) takeCombined(m protocol.Message) (protocol.Effects, error) {
 	return p.keep(int(m.Chunk), c), nil
 }
 
-// checkScaling refuses numbers that no leader computes.
+// checkScaling returns an error for offsets and factors that no honest leader computes.
 func checkScaling(c columns) error {
 	for j, offset := range c.first {
 		factor := c.second[j]
 		if !(math.Abs(offset) <= 4*limit && factor >= 0 && factor <= math.MaxFloat64) {
-			return fmt.Errorf("offset %v with factor %v is no scaling", offset, factor)
+			return fmt.Errorf("offset %v and factor %v are out of range", offset, factor)
 		}
 	}
 	return nil
 }
 
-// acceptable refuses a scaling that this party knows to be wrong.
+// acceptable returns an error for a chunk of the scaling that is repeated, too early or
+// contradicts the party's own rows.
 func (p *Party) acceptable(h protocol.Header, c chunk) error {
 	lo, _ := c.layout.span(int(h.Chunk))
 	switch {
 	case c.layout.columns != p.layout.columns:
-		return h.Inconsistent("the scaling has %d columns, %s has %d", c.layout.columns, p.setup.Self, p.layout.columns)
+		return h.Inconsistent("the scaling has %d columns, but %s has %d", c.layout.columns, p.setup.Self, p.layout.columns)
 	case p.sent < p.layout.chunks() || p.got[h.Chunk]:
-		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: too early, or repeated", h))
+		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: the chunk is repeated or too early", h))
 	case !p.own.fits(lo, c.columns):
 		return h.Inconsistent("the rows of %s do not fit the scaling", p.setup.Self)
 	}

@@ -11,27 +11,28 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Statistics is a party's summary of its rows for the leader: for each column two numbers,
-// the least and greatest value (MinMax), or the mean and the sum of squared deviations from
-// it (Standard).
+// Statistics is a party's summary of its rows for the leader. It has two numbers for each
+// column: the least and greatest value (MinMax), or the mean and the sum of squared deviations
+// from it (Standard).
 type Statistics struct {
 	Method Method
 	Rows   int
-	// First and Second have one number for each column.
+	// First and Second hold one number each for every column.
 	First, Second []float64
 }
 
 const (
-	// limit bounds values so that a difference of two, squared and summed over maxRows
-	// rows, is finite.
+	// limit is the largest magnitude of a value. It keeps sums of squared differences over
+	// maxRows rows finite.
 	limit   = 1e140
 	maxRows = 1 << 40
-	// panelRows is the number of rows that Summarize adds up before it combines.
+	// panelRows is the number of rows that Summarize adds up before it merges their statistics
+	// with the total.
 	panelRows = 256
 )
 
-// Summarize returns the statistics of rows, n x f with n, f >= 1. It returns an error for
-// values that are not finite or exceed 1e140 in magnitude. It reads rows two or three times
+// Summarize returns the statistics of rows, an n x f matrix with n, f >= 1. It returns an error
+// for values that are not finite or exceed 1e140 in magnitude. It reads rows two or three times
 // and holds a few of them in memory.
 func Summarize(rows linalg.Rows, method Method) (Statistics, error) {
 	if err := method.validate(); err != nil {
@@ -42,7 +43,7 @@ func Summarize(rows linalg.Rows, method Method) (Statistics, error) {
 	case n == 0:
 		return Statistics{}, errors.New("scale: there are no rows to summarise; a party without rows cannot take part")
 	case f == 0 || f > MaxColumns:
-		return Statistics{}, fmt.Errorf("scale: %d columns; 1 to %d can be scaled", f, MaxColumns)
+		return Statistics{}, fmt.Errorf("scale: the table has %d columns; 1 to %d are allowed", f, MaxColumns)
 	}
 	if err := checkRows(rows); err != nil {
 		return Statistics{}, err
@@ -50,7 +51,7 @@ func Summarize(rows linalg.Rows, method Method) (Statistics, error) {
 	return summarize(rows, method), nil
 }
 
-// checkRows returns an error for the first value that cannot be summarised.
+// checkRows returns an error for the first value that is not finite or exceeds limit.
 func checkRows(rows linalg.Rows) error {
 	n, f := rows.Shape()
 	row := make([]float64, f)
@@ -81,7 +82,7 @@ func summarize(rows linalg.Rows, method Method) Statistics {
 	return s
 }
 
-// extremes writes the least and greatest value of each column.
+// extremes writes the least value of each column to low and the greatest to high.
 func extremes(rows linalg.Rows, low, high []float64) {
 	n, f := rows.Shape()
 	row := make([]float64, f)
@@ -94,13 +95,13 @@ func extremes(rows linalg.Rows, low, high []float64) {
 			high[j] = max(high[j], x)
 		}
 	}
-	for j := range low { // -0 becomes 0
+	for j := range low { // replace -0 by 0
 		low[j] += 0
 		high[j] += 0
 	}
 }
 
-// moments writes the mean of each column over rows lo to hi-1 and the sum of squared
+// moments writes, for each column over rows lo to hi-1, the mean and the sum of squared
 // deviations from it. It subtracts the first row from all values, which makes a constant
 // column's deviation exactly zero. The conversions keep compilers from fusing products into
 // sums, which would give other bits on other machines.
@@ -127,13 +128,13 @@ func moments(rows linalg.Rows, lo, hi int, mean, m2 []float64) {
 	}
 }
 
-// Nothing returns the statistics of a party without training rows, such as a party whose
-// rows are all held out. The party takes part to receive the scaling.
+// Nothing returns the statistics of a party that has no training rows, for example because all
+// its rows are held out. The party takes part to receive the scaling.
 func Nothing(columns int, method Method) Statistics {
 	return Statistics{Method: method, First: make([]float64, columns), Second: make([]float64, columns)}
 }
 
-// Hash returns the SHA-256 of the encoding of s, for protocol.Start.
+// Hash returns the SHA-256 of the encoding of s, for [protocol.Start].
 func (s Statistics) Hash() [sha256.Size]byte {
 	h := sha256.New()
 	var w wire.Writer
@@ -141,7 +142,7 @@ func (s Statistics) Hash() [sha256.Size]byte {
 	w.String(string(s.Method))
 	w.Uint64(uint64(s.Rows))
 	w.Uint32(uint32(len(s.First)))
-	h.Write(w.Bytes()) // a hash accepts every write
+	h.Write(w.Bytes()) // never fails
 	const piece = 1 << 13
 	for _, v := range [][]float64{s.First, s.Second} {
 		for lo := 0; lo < len(v); lo += piece {
@@ -153,13 +154,13 @@ func (s Statistics) Hash() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// validate refuses statistics that no rows can have.
+// validate returns an error for statistics that no rows can have.
 func (s Statistics) validate() error {
 	switch {
 	case len(s.First) == 0 || len(s.First) > MaxColumns || len(s.First) != len(s.Second):
-		return fmt.Errorf("scale: the statistics have %d and %d columns; make them with Summarize", len(s.First), len(s.Second))
+		return fmt.Errorf("scale: the statistics have %d first and %d second numbers for the columns; make them with Summarize", len(s.First), len(s.Second))
 	case s.Rows < 0 || s.Rows > maxRows:
-		return fmt.Errorf("scale: the statistics are of %d rows; make them with Summarize", s.Rows)
+		return fmt.Errorf("scale: the statistics have a wrong number of rows, %d; make them with Summarize", s.Rows)
 	}
 	if err := check(s.Method, s.Rows, columns{s.First, s.Second}); err != nil {
 		return fmt.Errorf("scale: %w", err)
@@ -167,21 +168,21 @@ func (s Statistics) validate() error {
 	return nil
 }
 
-// check refuses numbers that are not the statistics of any rows.
+// check returns an error for numbers that are not the statistics of any rows.
 func check(m Method, rows int, c columns) error {
 	for j, a := range c.first {
 		b := c.second[j]
 		if rows == 0 && (a != 0 || b != 0) {
 			return fmt.Errorf("the statistics of a party without rows are %v and %v; they must be zero", a, b)
 		}
-		ok := math.Abs(a) <= 2*limit // rounding may put a mean above the values
+		ok := math.Abs(a) <= 2*limit // rounding can give a mean slightly above all values
 		if m == MinMax {
 			ok = ok && a <= b && b <= 2*limit && (rows > 1 || a == b)
 		} else {
 			ok = ok && b >= 0 && b <= float64(rows)*(4*limit)*limit && (rows > 1 || b == 0)
 		}
 		if !ok {
-			return fmt.Errorf("%v and %v are not the %s statistics of a column of %d rows", a, b, m, rows)
+			return fmt.Errorf("%v and %v cannot be the %s statistics of a column with %d rows", a, b, m, rows)
 		}
 	}
 	return nil

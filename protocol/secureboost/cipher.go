@@ -11,45 +11,47 @@ import (
 
 // layout describes how rows and sums are divided into messages.
 type layout struct {
-	row       int // bytes of a row's gradients
-	rows      int // of a chunk
-	unit      int // bytes of a unit of sums
+	row       int // bytes of one row's encoded gradients
+	rows      int // rows in one chunk of gradients
+	unit      int // bytes of a unit, which encodes some sums
 	slots     int // sums in a unit
-	units     int // of a chunk
-	additions int // of rows to sums that one step makes
-	packs     int // units that one step makes
+	units     int // units in one chunk
+	additions int // additions of a row to a sum in one step
+	packs     int // units that one step encodes
 }
 
 func (l layout) chunksOf(items, each int) int { return max(1, (items+each-1)/each) }
 
-// unitsOf counts the units of some sums.
+// unitsOf returns the number of units that encode the given number of sums.
 func (l layout) unitsOf(cells int) int { return (cells + l.slots - 1) / l.slots }
 
-// opener is the guest's side of an encryption.
+// opener encodes gradients and decodes sums for the guest.
 type opener interface {
-	// hello returns the first message to the hosts; nil if there is none.
+	// hello returns the body of the first message to the hosts, or nil if there is none.
 	hello() []byte
-	// seal encodes the gradients of rows from first on, for a tree.
+	// seal encodes the gradients g of a tree's training rows, beginning with row first.
 	seal(tree, first int, g [][2]int64) ([]byte, error)
-	// open decodes whole units of sums.
+	// open decodes the sums in whole units.
 	open(body []byte) ([][2]int64, error)
 }
 
-// adder is a host's side of an encryption.
+// adder decodes gradients and adds them up for a host, possibly under encryption.
 type adder interface {
-	// meet receives the guest's hello.
+	// meet reads the first message of the guest.
 	meet(body []byte) error
-	// take decodes the gradients of rows from first on.
+	// take decodes the gradients of training rows, beginning with row first.
 	take(first int, body []byte) error
-	// begin allocates the sums.
+	// begin allocates the sums of the given number of cells.
 	begin(cells int)
-	// add adds a row to a sum. It may be called for different sums at once.
+	// add adds a row's gradients to the sum of a cell. Calls for different cells may run at
+	// once.
 	add(cell, row int)
-	// pack encodes units of the sums; number is unique in the session.
+	// pack encodes count units of sums, beginning with unit first. number is unique in the
+	// session.
 	pack(number uint32, first, count int) ([]byte, error)
 }
 
-// plain is the encoding without encryption.
+// plain encodes gradients and sums without encryption.
 type plain struct {
 	rows  [][2]int64
 	cells [][2]int64
@@ -82,7 +84,9 @@ func pairs(b []byte) [][2]int64 {
 
 func (*plain) open(body []byte) ([][2]int64, error) { return pairs(body), nil }
 
-func (*plain) meet([]byte) error { return errors.New("a key where nothing is encrypted") }
+func (*plain) meet([]byte) error {
+	return errors.New("the guest sent a key, but the session has no encryption")
+}
 
 func (p *plain) take(first int, body []byte) error {
 	list := pairs(body)
@@ -97,7 +101,7 @@ func (p *plain) take(first int, body []byte) error {
 
 func checkGradient(v [2]int64) error {
 	if v[0] < -MostGradient || v[0] > MostGradient || v[1] < 1 || v[1] > MostGradient {
-		return fmt.Errorf("a row has a gradient of %d and a second derivative of %d steps", v[0], v[1])
+		return fmt.Errorf("a row's gradient %d or second derivative %d is out of range", v[0], v[1])
 	}
 	return nil
 }
@@ -113,7 +117,7 @@ func (p *plain) pack(_ uint32, first, count int) ([]byte, error) {
 	return appendPairs(nil, p.cells[first:first+count]), nil
 }
 
-// stream returns a member's randomness for one item.
+// stream returns a random stream from a member's seed for one purpose and two indices.
 func stream(seed [sha256.Size]byte, what string, a, b int) *prg.Stream {
 	return prg.New(seed, "secureboost/"+what, binary.LittleEndian.AppendUint64(nil, uint64(a)), binary.LittleEndian.AppendUint64(nil, uint64(b)))
 }

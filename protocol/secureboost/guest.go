@@ -11,27 +11,29 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Learner decides at the guest. It must depend on its own past only, so that a replay decides the
-// same. The root of a tree is node 1, and the children of node k are 2k and 2k+1.
+// Learner computes gradients and chooses splits for the guest. It must depend only on its
+// earlier calls, so that a replay makes the same choices. The root of a tree is node 1, and the
+// children of node k are 2k and 2k+1.
 type Learner interface {
-	// Gradients returns gradient and second derivative of each training row for the next tree, or
-	// false if there are no more trees. Their sizes are at most MostGradient, and second
-	// derivatives are 1 or more.
+	// Gradients returns the gradient and second derivative of each training row for the next
+	// tree. It returns false if there are no more trees. Their sizes are at most MostGradient,
+	// and second derivatives are 1 or more.
 	Gradients() ([][2]int64, bool)
-	// Split returns the column and the bin that split a node, or false if it is a leaf. The
-	// histogram has, for each column of the guest and then of the hosts in the session's order, the
-	// sums over each bin.
+	// Split returns the column and the bin at which a node is split, or false if the node is a
+	// leaf. The histogram has, for each column of the guest and then of the hosts in the
+	// session's order, the sums over each bin.
 	Split(node int, histogram [][][2]int64) (column, bin int, ok bool)
-	// Leaf receives a leaf's sums over training rows, and all its rows, including held-out ones.
+	// Leaf receives the sums over a leaf's training rows and the list of all its rows,
+	// including held-out rows.
 	Leaf(node int, sum [2]int64, rows []int32)
-	// Done ends a tree.
+	// Done tells the learner that the tree is complete.
 	Done()
 }
 
 // TimerHosts limits the guest's wait for hosts, including their sums.
 const TimerHosts protocol.Timer = "secureboost/hosts"
 
-// Guest is the party with the labels, which decides.
+// Guest is the machine of the party that has the labels and chooses the splits.
 type Guest struct {
 	setup   protocol.Setup
 	life    protocol.Life
@@ -41,58 +43,58 @@ type Guest struct {
 	cipher  opener
 	layout  layout
 	hosts   []string
-	shapes  [][]int // bins of each host's columns; nil before they arrive
+	shapes  [][]int // number of bins of each column, for each host; nil before they arrive
 
 	stage     stage
-	tree      int        // that grows
-	gradients [][2]int64 // of the tree
-	sealed    int        // rows whose gradients are sent
+	tree      int        // index of the tree that grows
+	gradients [][2]int64 // gradient and second derivative of each training row, for this tree
+	sealed    int        // number of rows whose gradients are sent
 	depth     int
 	level     []open
-	asked     []int       // of the level, whose sums are asked for
-	arrivals  [][]arrival // of the nodes asked for, by each host
-	answered  []bool      // hosts that have said which rows go left
+	asked     []int       // nodes of the level whose sums the guest requests
+	arrivals  [][]arrival // sums of each host for each requested node
+	answered  []bool      // hosts that have sent which rows go left
 }
 
-// stage names the guest's current work.
+// stage is the kind of work that the guest does or waits for.
 type stage uint8
 
 const (
-	greeting  stage = iota // waits for shapes
-	beginning              // begins a tree
+	greeting  stage = iota // waits for the hosts' numbers of bins
+	beginning              // starts the next tree
 	sealing                // sends gradients
 	gathering              // waits for sums
 	choosing               // chooses splits
-	dividing               // waits for bits
-	growing                // divides nodes
+	dividing               // waits for the bits that divide rows
+	growing                // divides the nodes of the level
 )
 
-// open is a node of the level, with the guest's private state of it.
+// open holds the guest's state of one node of the current level.
 type open struct {
 	node
 	sum       [2]int64
-	histogram [][][2]int64 // nil before it is known
+	histogram [][][2]int64 // sums for each column and bin; nil before they are known
 	split     bool
-	column    int // of all columns
+	column    int // index among the columns of all members
 	bin       int
-	bits      []byte // nil before they are known
+	bits      []byte // 1 for each row that goes left; nil before a host sends them
 }
 
-// arrival collects a host's sums for a node.
+// arrival collects the chunks of a host's sums for one node.
 type arrival struct {
 	sums    [][2]int64
-	have    []bool // chunks
+	have    []bool // whether each chunk has arrived
 	missing int
 }
 
-// NewGuest returns the machine of the guest.
+// NewGuest returns the machine of the guest, whose splits the learner l chooses.
 func NewGuest(s protocol.Setup, in Input, l Learner) (*Guest, error) {
 	p, err := member(s, in, protocol.RoleLeader)
 	if err != nil {
 		return nil, err
 	}
 	if l == nil {
-		return nil, errors.New("secureboost: a guest has a learner")
+		return nil, errors.New("secureboost: the learner is nil; a guest requires one")
 	}
 	g := &Guest{setup: s, params: p, input: in, learner: l, hosts: s.Session.With(protocol.RoleParty), cipher: &plain{}, layout: plainLayout()}
 	g.shapes = make([][]int, len(g.hosts))
@@ -103,7 +105,7 @@ func NewGuest(s protocol.Setup, in Input, l Learner) (*Guest, error) {
 	return g, err
 }
 
-// member checks the input of a member of the session.
+// member returns the session's parameters if the member's role and input fit the session.
 func member(s protocol.Setup, in Input, role protocol.Role) (Params, error) {
 	if err := s.Check(Name, Version, role); err != nil {
 		return Params{}, err
@@ -115,7 +117,7 @@ func member(s protocol.Setup, in Input, role protocol.Role) (Params, error) {
 	return p, in.validate(p)
 }
 
-// InputHash returns the hash for the start event.
+// InputHash returns the hash of the input for [protocol.Start].
 func (g *Guest) InputHash() [sha256.Size]byte { return g.input.Hash }
 
 // Step implements [protocol.Machine].
@@ -130,7 +132,7 @@ func (g *Guest) Step(e protocol.Event) (protocol.Effects, error) {
 	return effects, nil
 }
 
-var errInput = errors.New("secureboost: the rows differ from those the session was started with; restore them or start a new job")
+var errInput = errors.New("secureboost: the rows have changed since the session started; restore them or start a new job")
 
 func (g *Guest) start(e protocol.Start) (protocol.Effects, error) {
 	if e.InputHash != g.input.Hash {
@@ -160,7 +162,7 @@ func (g *Guest) resume() (protocol.Effects, error) {
 	case growing:
 		return g.grow()
 	}
-	return protocol.Effects{}, errors.New("secureboost: there is nothing to resume")
+	return protocol.Effects{}, errors.New("secureboost: the guest has no work to resume")
 }
 
 func (g *Guest) expire(t protocol.Timer) (protocol.Effects, error) {
@@ -175,7 +177,7 @@ func (g *Guest) expire(t protocol.Timer) (protocol.Effects, error) {
 	return protocol.Effects{}, nil
 }
 
-// awaits reports whether the guest waits for the given host.
+// awaits reports whether the guest waits for a message from the given host.
 func (g *Guest) awaits(host int) bool {
 	switch g.stage {
 	case greeting:
@@ -188,7 +190,7 @@ func (g *Guest) awaits(host int) bool {
 	return false
 }
 
-// awaitsAny reports whether the guest waits for any host.
+// awaitsAny reports whether the guest waits for a message from any host.
 func (g *Guest) awaitsAny() bool {
 	for h := range g.hosts {
 		if g.awaits(h) {
@@ -257,11 +259,11 @@ func (g *Guest) progress() protocol.Progress {
 
 func (g *Guest) checkGradients(list [][2]int64) error {
 	if len(list) != g.params.spec.Training || g.tree >= g.params.spec.Rounds {
-		return fmt.Errorf("secureboost: the learner gives gradients of %d rows for tree %d", len(list), g.tree)
+		return fmt.Errorf("secureboost: the learner returned gradients of %d rows for tree %d; the number of rows or trees is wrong", len(list), g.tree)
 	}
 	for _, v := range list {
 		if err := checkGradient(v); err != nil {
-			return fmt.Errorf("secureboost: the learner: %w", err)
+			return fmt.Errorf("secureboost: a gradient of the learner is invalid: %w", err)
 		}
 	}
 	return nil
@@ -278,7 +280,7 @@ func (g *Guest) toAll(round uint16, sequence uint32, body func(host int) []byte)
 	return list
 }
 
-// seal sends the gradients of the next rows.
+// seal sends the encoded gradients of the next chunk of rows to all hosts.
 func (g *Guest) seal() (protocol.Effects, error) {
 	end := min(g.sealed+g.layout.rows, len(g.gradients))
 	body, err := g.cipher.seal(g.tree, g.sealed, g.gradients[g.sealed:end])
@@ -296,7 +298,7 @@ func (g *Guest) seal() (protocol.Effects, error) {
 	return e, nil
 }
 
-// request numbers the level within the session.
+// request returns the number of a tree's level, unique in the session.
 func request(tree, depth int) uint32 { return uint32(tree*MaxDepth + depth) }
 
 func decodeShape(b []byte) ([]int, error) {

@@ -16,7 +16,8 @@ import (
 // the guest's encryption of all rows.
 const TimerGuest protocol.Timer = "secureboost/guest"
 
-// Host adds up gradients over the bins of its columns.
+// Host is the machine of a party that adds up the guest's gradients over the bins of its
+// columns.
 type Host struct {
 	setup  protocol.Setup
 	life   protocol.Life
@@ -25,37 +26,37 @@ type Host struct {
 	cipher adder
 	layout layout
 	guest  string
-	told   int  // sums for each node
-	met    bool // has the key to read gradients
+	told   int  // number of sums that the host reports for each node
+	met    bool // whether the guest's key has arrived, if the session has one
 
 	stage   hostStage
-	tree    int    // whose gradients come, or that grows
-	have    []bool // chunks of gradients
+	tree    int    // index of the tree that grows or whose gradients arrive
+	have    []bool // whether each chunk of gradients has arrived
 	missing int
 	depth   int
 	level   []node
 	asked   []int
-	at      int    // of asked, whose sums are made
-	added   int    // rows of it
-	packed  int    // units of it
-	body    []byte // units that wait for a whole chunk
+	at      int    // index in asked of the node whose sums are computed
+	added   int    // number of the node's rows already added
+	packed  int    // number of the node's units already encoded
+	body    []byte // encoded units of the chunk that is not yet complete
 	chosen  []choice
-	bits    []byte // that were sent for the chosen nodes
+	bits    []byte // bits sent to the guest for the chosen nodes
 	splits  []Split
 }
 
-// hostStage names a host's current work.
+// hostStage is the kind of work that a host does or waits for.
 type hostStage uint8
 
 const (
-	resting  hostStage = iota // waits for a tree's gradients, or the end
-	taking                    // has some of them
-	summing                   // makes sums
-	choosers                  // waits for the guest's choice
-	divided                   // waits for the division, the next tree or the end
+	resting  hostStage = iota // waits for a tree's first gradients, or for the end
+	taking                    // waits for the rest of the gradients
+	summing                   // computes sums
+	choosers                  // waits for the guest to choose the splits
+	divided                   // waits for the division of the nodes, the next tree or the end
 )
 
-// NewHost returns the machine of a host.
+// NewHost returns the machine of a host with the given columns.
 func NewHost(s protocol.Setup, in Input) (*Host, error) {
 	p, err := member(s, in, protocol.RoleParty)
 	if err != nil {
@@ -73,10 +74,10 @@ func NewHost(s protocol.Setup, in Input) (*Host, error) {
 	return h, nil
 }
 
-// Splits returns the host's part of the trees so far.
+// Splits returns the nodes that the host's own columns split so far.
 func (h *Host) Splits() []Split { return h.splits }
 
-// InputHash returns the hash for the start event.
+// InputHash returns the hash of the input for [protocol.Start].
 func (h *Host) InputHash() [sha256.Size]byte { return h.input.Hash }
 
 // Step implements [protocol.Machine].
@@ -122,7 +123,7 @@ func (h *Host) receive(m protocol.Message) (protocol.Effects, error) {
 		return h.receiveDivide(m)
 	case whole && m.Round == roundFinish && m.Kind == kindOf(roundFinish) && between && m.Sequence == 0:
 		if len(m.Body) > 0 {
-			return protocol.Effects{}, m.Malformed(fmt.Errorf("secureboost: %d bytes where none belong", len(m.Body)))
+			return protocol.Effects{}, m.Malformed(fmt.Errorf("secureboost: the last message has %d bytes; it must be empty", len(m.Body)))
 		}
 		return protocol.Finish(protocol.Effects{}, nil)
 	}
@@ -137,7 +138,7 @@ func (h *Host) receiveKey(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{}, nil
 }
 
-// await prepares for the gradients of a tree.
+// await prepares the host to receive the gradients of a tree.
 func (h *Host) await() {
 	h.have = make([]bool, h.layout.chunksOf(h.params.spec.Training, h.layout.rows))
 	h.missing = len(h.have)
@@ -153,7 +154,7 @@ func (h *Host) receiveGradients(m protocol.Message) (protocol.Effects, error) {
 	}
 	first := int(m.Chunk) * h.layout.rows
 	if n := min(h.layout.rows, h.params.spec.Training-first) * h.layout.row; len(m.Body) != n {
-		return protocol.Effects{}, m.Malformed(fmt.Errorf("secureboost: %d bytes of gradients, not %d", len(m.Body), n))
+		return protocol.Effects{}, m.Malformed(fmt.Errorf("secureboost: the gradients have %d bytes; %d are required", len(m.Body), n))
 	}
 	if !h.met {
 		return protocol.Effects{}, protocol.ErrLater
@@ -173,7 +174,7 @@ func (h *Host) receiveGradients(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{Progress: protocol.Progress{Stage: "trees", Done: int64(h.tree), Total: int64(h.params.spec.Rounds)}}, nil
 }
 
-// sum begins the sums of a level.
+// sum starts to compute the sums of a level's nodes.
 func (h *Host) sum(level []node) {
 	h.level, h.asked, h.at, h.stage = level, smaller(level), 0, summing
 	h.beginNode()
@@ -187,7 +188,7 @@ func (h *Host) beginNode() {
 // resume computes the next sums: it adds some rows, or packs some units.
 func (h *Host) resume() (protocol.Effects, error) {
 	if h.stage != summing {
-		return protocol.Effects{}, errors.New("secureboost: there is nothing to resume")
+		return protocol.Effects{}, errors.New("secureboost: the host has no work to resume")
 	}
 	if n := h.level[h.asked[h.at]]; h.added < n.training && h.told > 0 {
 		end := min(n.training, h.added+max(1, h.layout.additions/len(h.input.Bins)))
@@ -198,7 +199,8 @@ func (h *Host) resume() (protocol.Effects, error) {
 	return h.pack()
 }
 
-// add adds rows to the sums. The first bin of a column has no sum.
+// add adds the gradients of rows to the sums of their bins. The first bin of a column has no
+// sum.
 func (h *Host) add(rows []int32) {
 	firsts, next := make([]int, len(h.input.Bins)), 0
 	for f, bins := range h.input.Bins {
@@ -215,7 +217,7 @@ func (h *Host) add(rows []int32) {
 	})
 }
 
-// pack encodes the next units, and sends a chunk once it is whole.
+// pack encodes the next units of sums and sends a chunk when it is complete.
 func (h *Host) pack() (protocol.Effects, error) {
 	units, sequence := h.layout.unitsOf(h.told), request(h.tree, h.depth)<<8|uint32(h.asked[h.at])
 	body, err := h.cipher.pack(sequence, h.packed, min(h.layout.packs, units-h.packed))
@@ -245,7 +247,8 @@ func (h *Host) nextNode() {
 	h.beginNode()
 }
 
-// receiveChoose stores the splits by the host's columns, and replies which rows go left.
+// receiveChoose stores the guest's splits by the host's columns. It sends the guest which rows
+// go left.
 func (h *Host) receiveChoose(m protocol.Message) (protocol.Effects, error) {
 	list, err := decodeChoices(m.Body, len(h.level), h.input.Bins)
 	if err != nil {
@@ -263,7 +266,8 @@ func (h *Host) receiveChoose(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{Send: []protocol.Message{answer}}, nil
 }
 
-// receiveDivide divides the level, with the host's own bits for the nodes that it splits.
+// receiveDivide divides the nodes of the level. For the nodes that this host splits, the bits
+// must equal its own.
 func (h *Host) receiveDivide(m protocol.Message) (protocol.Effects, error) {
 	bits, err := decodeDivision(m.Body, h.level)
 	if err != nil {
@@ -273,7 +277,7 @@ func (h *Host) receiveDivide(m protocol.Message) (protocol.Effects, error) {
 	for _, c := range h.chosen {
 		size := h.level[c.node].bytes()
 		if !bytes.Equal(bits[c.node], own[:size]) {
-			return protocol.Effects{}, m.Inconsistent("node %d is not divided by the bits that this host has sent", c.node)
+			return protocol.Effects{}, m.Inconsistent("the bits of node %d differ from the bits that this host sent", c.node)
 		}
 		own = own[size:]
 	}
@@ -285,7 +289,7 @@ func (h *Host) receiveDivide(m protocol.Message) (protocol.Effects, error) {
 		}
 	}
 	if len(next) == 0 {
-		return protocol.Effects{}, m.Inconsistent("no node is divided")
+		return protocol.Effects{}, m.Inconsistent("the message divides no node")
 	}
 	h.depth++
 	h.sum(next)
@@ -301,8 +305,8 @@ func encodeShape(bins []int) []byte {
 	return w.Bytes()
 }
 
-// decodeChoices decodes choices among the given number of nodes, in their order, by columns with
-// these bins. No column is split after its last bin.
+// decodeChoices decodes splits of the given number of nodes by columns with the given numbers
+// of bins. The nodes must be in ascending order. No column is split after its last bin.
 func decodeChoices(b []byte, nodes int, bins []int) ([]choice, error) {
 	r := wire.NewReader(b)
 	list := make([]choice, r.Count(nodes, 5))
@@ -310,7 +314,7 @@ func decodeChoices(b []byte, nodes int, bins []int) ([]choice, error) {
 	for i := range list {
 		c := choice{int(r.Uint16()), int(r.Uint16()), int(r.Uint8())}
 		if r.Err() == nil && (c.node <= last || c.node >= nodes || c.column >= len(bins) || c.bin+1 >= bins[c.column]) {
-			r.Fail(fmt.Errorf("node %d is split by bin %d of column %d", c.node, c.bin, c.column))
+			r.Fail(fmt.Errorf("the split of node %d by bin %d of column %d is not possible", c.node, c.bin, c.column))
 		}
 		list[i], last = c, c.node
 	}
@@ -321,7 +325,7 @@ func decodeDivision(b []byte, level []node) ([][]byte, error) {
 	bits := make([][]byte, len(level))
 	for k, n := range level {
 		if len(b) == 0 || b[0] > 1 {
-			return nil, fmt.Errorf("secureboost: division: node %d is neither a leaf nor split", k)
+			return nil, fmt.Errorf("secureboost: division: node %d is not marked as leaf or split", k)
 		}
 		split := b[0] == 1
 		if b = b[1:]; !split {
@@ -333,12 +337,12 @@ func decodeDivision(b []byte, level []node) ([][]byte, error) {
 		}
 	}
 	if len(b) > 0 {
-		return nil, fmt.Errorf("secureboost: division: %d bytes too many", len(b))
+		return nil, fmt.Errorf("secureboost: division: the message has %d bytes too many", len(b))
 	}
 	return bits, nil
 }
 
-// The rounds of a session.
+// Every message belongs to one of these rounds.
 const (
 	roundHello uint16 = iota + 1
 	roundGradients
@@ -354,10 +358,10 @@ const (
 	kindShape = "Shape"
 )
 
-// kindOf names the messages of a round from the second on.
+// kindOf returns the kind of the messages of a round after the first.
 func kindOf(round uint16) string {
 	return [...]string{"", "", "Gradients", "Sums", "Choose", "Bits", "Divide", "Finish"}[round]
 }
 
-// choice is a split of a node of the level by a host's own column.
+// choice is a split of one node of the level by a column of the host.
 type choice struct{ node, column, bin int }

@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// ask waits for the sums that hosts owe for the level. It sends nothing, since hosts know which
-// sums these are.
+// ask prepares the guest to receive the level's sums from the hosts. It sends no request,
+// because hosts know which sums they must send.
 func (g *Guest) ask() {
 	nodes := make([]node, len(g.level))
 	for k, n := range g.level {
@@ -29,7 +29,8 @@ func (g *Guest) ask() {
 	g.stage = gathering
 }
 
-// own adds up gradients over the guest's own columns.
+// own returns the sums of gradients of a node's training rows over the bins of the guest's own
+// columns.
 func (g *Guest) own(n node) [][][2]int64 {
 	h := make([][][2]int64, len(g.input.Codes))
 	linalg.Each(len(h), 1, func(f int) {
@@ -60,7 +61,7 @@ func (g *Guest) receiveSums(host int, m protocol.Message) error {
 	first := int(m.Chunk) * g.layout.units
 	units := min(g.layout.units, len(a.sums)/g.layout.slots-first)
 	if len(m.Body) != units*g.layout.unit {
-		return m.Malformed(fmt.Errorf("secureboost: %d bytes of sums, not %d", len(m.Body), units*g.layout.unit))
+		return m.Malformed(fmt.Errorf("secureboost: the sums have %d bytes; %d are required", len(m.Body), units*g.layout.unit))
 	}
 	sums, err := g.cipher.open(m.Body)
 	if err != nil {
@@ -73,7 +74,7 @@ func (g *Guest) receiveSums(host int, m protocol.Message) error {
 			most = 0
 		}
 		if v[1] < 0 || v[1] > min(most, g.level[g.asked[at]].sum[1]) || v[0] < -most || v[0] > most {
-			return m.Inconsistent("a sum of %d and %d steps", v[0], v[1])
+			return m.Inconsistent("the sums %d of gradients and %d of second derivatives are out of range", v[0], v[1])
 		}
 	}
 	copy(a.sums[first*g.layout.slots:], sums)
@@ -82,7 +83,7 @@ func (g *Guest) receiveSums(host int, m protocol.Message) error {
 	return nil
 }
 
-// choose assembles the level's histograms and splits its nodes.
+// choose builds the histograms of the level's nodes and lets the learner choose their splits.
 func (g *Guest) choose() (protocol.Effects, error) {
 	for i, k := range g.asked {
 		n := &g.level[k]
@@ -113,7 +114,8 @@ func (g *Guest) choose() (protocol.Effects, error) {
 	return protocol.Effects{Send: g.toAll(roundChoose, request(g.tree, g.depth), func(h int) []byte { return encodeChoices(choices[h]) })}, nil
 }
 
-// holder returns the host of a column, -1 for the guest, and the column's number there.
+// holder returns the member that has a column and the column's index there. The member is a
+// host's index, or -1 for the guest.
 func (g *Guest) holder(column int) (host, own int) {
 	if column < len(g.input.Bins) {
 		return -1, column
@@ -128,8 +130,8 @@ func (g *Guest) holder(column int) (host, own int) {
 	return -1, -1
 }
 
-// cellsOf returns a host's part of a histogram: the sums of first bins are the rest of the node's
-// total.
+// cellsOf returns a host's part of a node's histogram. The sum of a first bin is the node's
+// total minus the sums of the other bins.
 func (g *Guest) cellsOf(host int, sums [][2]int64, total [2]int64) ([][][2]int64, error) {
 	var list [][][2]int64
 	for f, bins := range g.shapes[host] {
@@ -148,11 +150,11 @@ func (g *Guest) cellsOf(host int, sums [][2]int64, total [2]int64) ([][][2]int64
 }
 
 func (g *Guest) inconsistent(host, column int) error {
-	return protocol.Blame(g.hosts[host], protocol.KindInconsistent, fmt.Errorf("secureboost: its sums over column %d do not add up", column))
+	return protocol.Blame(g.hosts[host], protocol.KindInconsistent, fmt.Errorf("secureboost: the host's sums over column %d do not add up", column))
 }
 
-// subtract computes the histograms of the nodes whose sums were not requested: the parent's, which
-// is already there, minus the other child's.
+// subtract computes the histograms of the nodes whose sums were not requested. Such a histogram
+// is the parent's, which the node holds already, minus the other child's.
 func (g *Guest) subtract() error {
 	if g.depth == 0 {
 		return nil
@@ -172,7 +174,7 @@ func (g *Guest) subtract() error {
 	return nil
 }
 
-// receiveBits stores the rows that go left in the nodes that a host splits. They must match the
+// receiveBits stores which rows go left in the nodes that a host splits. They must match the
 // host's reported sums.
 func (g *Guest) receiveBits(host int, m protocol.Message) error {
 	if m.Sequence != request(g.tree, g.depth) || m.Chunks != 1 {
@@ -194,7 +196,7 @@ func (g *Guest) receiveBits(host int, m protocol.Message) error {
 		found[k], rest = bits, after
 	}
 	if len(rest) > 0 {
-		return m.Malformed(fmt.Errorf("secureboost: %d bytes too many", len(rest)))
+		return m.Malformed(fmt.Errorf("secureboost: the message has %d bytes too many", len(rest)))
 	}
 	for k, bits := range found {
 		g.level[k].bits = bits
@@ -203,7 +205,7 @@ func (g *Guest) receiveBits(host int, m protocol.Message) error {
 	return nil
 }
 
-// left returns the sums over the bins that go left.
+// left returns the sums over the bins whose rows go left.
 func (n *open) left() (sum [2]int64) {
 	for _, c := range n.histogram[n.column][:n.bin+1] {
 		sum[0], sum[1] = sum[0]+c[0], sum[1]+c[1]
@@ -211,7 +213,7 @@ func (n *open) left() (sum [2]int64) {
 	return sum
 }
 
-// sumOf returns the sums over the training rows that go left.
+// sumOf returns the sums over the training rows of n that go left by the given bits.
 func (g *Guest) sumOf(n node, bits []byte) (sum [2]int64) {
 	for i, r := range n.rows[:n.training] {
 		if bits[i/8]>>(i%8)&1 == 1 {
@@ -221,7 +223,7 @@ func (g *Guest) sumOf(n node, bits []byte) (sum [2]int64) {
 	return sum
 }
 
-// grow divides the nodes of the level. The children are the next level, or leaves.
+// grow divides the nodes of the level. Their children form the next level or are leaves.
 func (g *Guest) grow() (protocol.Effects, error) {
 	var next []open
 	bits := make([][]byte, len(g.level))
@@ -254,8 +256,8 @@ func (g *Guest) grow() (protocol.Effects, error) {
 	return e, nil
 }
 
-// children divides a node. The child whose sums are not requested keeps the parent's histogram
-// until the other's is known.
+// children divides a node into its two children. The child whose sums are not requested keeps
+// the parent's histogram until the other child's histogram is known.
 func (g *Guest) children(n *open) []open {
 	l, r := n.divide(n.bits)
 	left := open{node: l, sum: g.sumOf(n.node, n.bits)}
@@ -279,7 +281,7 @@ func encodeChoices(list []choice) []byte {
 	return w.Bytes()
 }
 
-// encodeDivision writes the bits of each node of a level; nil for a leaf.
+// encodeDivision encodes the bits of each node of a level. The bits of a leaf are nil.
 func encodeDivision(bits [][]byte) []byte {
 	var b []byte
 	for _, one := range bits {

@@ -52,7 +52,7 @@ func TestLies(t *testing.T) {
 				m.Body[0] ^= 1
 			}
 		}},
-		{"a sum of second derivatives below 0", "shop1", protocol.KindInconsistent, "a sum of", func(m *protocol.Message) {
+		{"a sum of second derivatives below 0", "shop1", protocol.KindInconsistent, "of second derivatives are out of range", func(m *protocol.Message) {
 			if m.Round == roundSums && m.Sender == "shop1" {
 				binary.LittleEndian.PutUint64(m.Body[8:], 1<<63)
 			}
@@ -74,12 +74,12 @@ func TestLies(t *testing.T) {
 				m.Body = m.Body[:3]
 			}
 		}},
-		{"a second derivative of 0", "bank", protocol.KindMalformed, "second derivative of 0", func(m *protocol.Message) {
+		{"a second derivative of 0", "bank", protocol.KindMalformed, "second derivative 0", func(m *protocol.Message) {
 			if m.Round == roundGradients {
 				binary.LittleEndian.PutUint64(m.Body[8:], 0)
 			}
 		}},
-		{"a host's own bits are not kept", "bank", protocol.KindInconsistent, "not divided by the bits", func(m *protocol.Message) {
+		{"a host's own bits are not kept", "bank", protocol.KindInconsistent, "differ from the bits that this host sent", func(m *protocol.Message) {
 			if m.Round == roundDivide && m.Receiver == "shop1" && m.Body[0] == 1 {
 				m.Body[1] ^= 1
 			}
@@ -89,7 +89,7 @@ func TestLies(t *testing.T) {
 				m.Body = []byte{0}
 			}
 		}},
-		{"a split after the last bin", "bank", protocol.KindMalformed, "is split by bin 255", func(m *protocol.Message) {
+		{"a split after the last bin", "bank", protocol.KindMalformed, "by bin 255", func(m *protocol.Message) {
 			if m.Round == roundChoose && m.Receiver == "shop1" && len(m.Body) > 4 {
 				m.Body[8] = 255
 			}

@@ -7,9 +7,9 @@ import (
 
 // node is an open node of the growing tree.
 type node struct {
-	place    int     // in the tree
-	rows     []int32 // ascending, so that training rows come first
-	training int     // of the rows
+	place    int     // number in the tree: 1 for the root, 2k and 2k+1 for the children of node k
+	rows     []int32 // indices in ascending order, so that training rows come first
+	training int     // number of training rows among rows
 }
 
 func root(p Params) node {
@@ -20,8 +20,8 @@ func root(p Params) node {
 	return n
 }
 
-// divide returns the children of n by one bit for each of its rows, which is set for rows that go
-// left.
+// divide returns the children of n. bits has one bit for each row of n, which is 1 if the row
+// goes left.
 func (n node) divide(bits []byte) (left, right node) {
 	left.place, right.place = 2*n.place, 2*n.place+1
 	for i, r := range n.rows {
@@ -37,7 +37,7 @@ func (n node) divide(bits []byte) (left, right node) {
 	return left, right
 }
 
-// bitsOf returns one bit for each row, set for rows that go left.
+// bitsOf returns one bit for each row of n, which is 1 if the row goes left in a split at bin.
 func (n node) bitsOf(codes []uint8, bin int) []byte {
 	bits := make([]byte, n.bytes())
 	for i, r := range n.rows {
@@ -48,16 +48,16 @@ func (n node) bitsOf(codes []uint8, bin int) []byte {
 	return bits
 }
 
-// bytes is the length of one bit for each row.
+// bytes returns the number of bytes that hold one bit for each row of n.
 func (n node) bytes() int { return (len(n.rows) + 7) / 8 }
 
-var errBits = errors.New("bits of rows that are not in the node")
+var errBits = errors.New("bits are set for rows that are not in the node")
 
-// cutBits splits the node's bits from b.
+// cutBits reads the bits of node n from the start of b and returns the rest of b.
 func (n node) cutBits(b []byte) (bits, rest []byte, err error) {
 	size := n.bytes()
 	if len(b) < size {
-		return nil, nil, fmt.Errorf("%d bytes for the bits of %d rows", len(b), len(n.rows))
+		return nil, nil, fmt.Errorf("%d bytes are too few for the bits of %d rows", len(b), len(n.rows))
 	}
 	if over := len(n.rows) % 8; over > 0 && b[size-1]>>over != 0 {
 		return nil, nil, errBits
@@ -65,8 +65,8 @@ func (n node) cutBits(b []byte) (bits, rest []byte, err error) {
 	return b[:size], b[size:], nil
 }
 
-// smaller lists the nodes of a level whose sums are requested: the root, or of each two children
-// the one with fewer training rows.
+// smaller returns the nodes of a level whose sums are requested. These are the root, or the
+// child with fewer training rows in each pair.
 func smaller(level []node) []int {
 	if len(level) == 1 {
 		return []int{0}

@@ -9,18 +9,19 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// The bits of a plaintext: a sum of second derivatives below, a sum of gradients above.
+// A slot of a plaintext holds a sum of second derivatives in its lower half and a sum of
+// gradients in its upper half.
 const (
 	halfSlot = 48
 	slot     = 2 * halfSlot
 )
 
 func sealedLayout(bits int) layout {
-	bytes := bits / 4 // of a ciphertext
+	bytes := bits / 4 // length of a ciphertext
 	return layout{row: bytes, rows: 128, unit: bytes, slots: (bits - 2) / slot, units: 16, additions: 1 << 12, packs: 2}
 }
 
-// owner is the guest's side of Paillier's encryption.
+// owner implements opener by Paillier's encryption. It holds the guest's private key.
 type owner struct {
 	key  *paillier.PrivateKey
 	seed [32]byte
@@ -63,7 +64,7 @@ func (o *owner) open(body []byte) ([][2]int64, error) {
 	return sums, errors.Join(failed...)
 }
 
-// unpack reads sums from a plaintext, the first from its lowest bits.
+// unpack decodes sums from the slots of a plaintext. The first sum is in the lowest bits.
 func unpack(dst [][2]int64, m *big.Int) error {
 	mask := new(big.Int).Lsh(big.NewInt(1), halfSlot)
 	mask.Sub(mask, big.NewInt(1))
@@ -71,7 +72,7 @@ func unpack(dst [][2]int64, m *big.Int) error {
 	for i := range dst {
 		for part := range 2 {
 			v := low.And(m, mask).Int64()
-			if part == 1 && v >= 1<<(halfSlot-1) { // a gradient below 0 owes to the part above it
+			if part == 1 && v >= 1<<(halfSlot-1) { // a negative gradient has borrowed 1 from the part above it
 				v -= 1 << halfSlot
 			}
 			m.Sub(m, big.NewInt(v)).Rsh(m, halfSlot)
@@ -79,7 +80,7 @@ func unpack(dst [][2]int64, m *big.Int) error {
 		}
 	}
 	if m.Sign() != 0 {
-		return errors.New("a plaintext is longer than its sums")
+		return errors.New("the plaintext has more bits than its sums")
 	}
 	return nil
 }
@@ -92,19 +93,19 @@ func ciphertexts(key *paillier.PublicKey, body []byte) ([]*big.Int, error) {
 	return list, key.Check(list...)
 }
 
-// blind is a host's side of Paillier's encryption.
+// blind implements adder by Paillier's encryption. It holds the guest's public key.
 type blind struct {
 	bits  int
 	seed  [32]byte
-	key   *paillier.PublicKey // nil before the guest's key has come
+	key   *paillier.PublicKey // nil before the guest's key has arrived
 	rows  []*big.Int
-	cells []*big.Int // nil: no row
+	cells []*big.Int // encrypted sums; nil for a sum of no row
 }
 
 func (b *blind) meet(body []byte) error {
 	size := (b.bits + 7) / 8
 	if len(body) < size {
-		return errors.New("a key is too short")
+		return errors.New("the guest's key is too short")
 	}
 	key, err := paillier.NewPublicKey(body[:size], b.bits)
 	if err != nil {
@@ -133,7 +134,7 @@ func (b *blind) add(cell, row int) {
 	b.key.Add(b.cells[cell], b.rows[row])
 }
 
-// pack packs sums into units, the last of a unit first, and blinds them.
+// pack packs encrypted sums into units and blinds each unit.
 func (b *blind) pack(number uint32, first, count int) ([]byte, error) {
 	size, slots := b.key.Bytes(), sealedLayout(b.bits).slots
 	body, failed := make([]byte, size*count), make([]error, count)
@@ -148,7 +149,7 @@ func (b *blind) pack(number uint32, first, count int) ([]byte, error) {
 }
 
 func (b *blind) packed(cells []*big.Int) *big.Int {
-	sum := big.NewInt(1) // an encryption of 0, until it is blinded
+	sum := big.NewInt(1) // encrypts 0 with randomness 1; pack blinds it later
 	for k := len(cells) - 1; k >= 0; k-- {
 		if sum.Cmp(big.NewInt(1)) != 0 {
 			sum = b.key.Shift(sum, slot)

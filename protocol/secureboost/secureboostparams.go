@@ -16,13 +16,13 @@ const (
 	Version uint16 = 2
 )
 
-// Encryption names how gradients are hidden from the hosts.
+// Encryption is the method that hides gradients from the hosts.
 type Encryption string
 
-// The encryptions.
+// A session uses one of these encryptions.
 const (
-	None     Encryption = "none"     // hosts read them
-	Paillier Encryption = "paillier" // hosts add up ciphertexts
+	None     Encryption = "none"     // hosts receive gradients in the clear
+	Paillier Encryption = "paillier" // hosts add up Paillier ciphertexts of gradients
 )
 
 // Limits on a session.
@@ -32,30 +32,32 @@ const (
 	MaxRounds = 1 << 12
 	MaxDepth  = 8
 	MaxBins   = 256
-	// MaxColumns limits a host's columns, MaxCells the bins of all of them.
+	// MaxColumns limits the number of a host's columns. MaxCells limits the number of their
+	// bins together.
 	MaxColumns = 1 << 14
 	MaxCells   = 1 << 20
-	// MostGradient limits the size of a gradient, and the second derivative.
+	// MostGradient limits the absolute value of a gradient and of a second derivative.
 	MostGradient = 1 << 24
 )
 
-// Spec holds the settings that are agreed before a session.
+// Spec holds the settings on which all members agree before a session.
 type Spec struct {
 	Encryption Encryption // "" means Paillier
-	// Rows is the number of aligned rows, of which the first Training ones train.
+	// Rows is the number of aligned rows. The first Training rows train the trees.
 	Rows, Training int
-	// Rounds limits the number of trees, Depth is the depth of each.
+	// Rounds limits the number of trees. Depth is the depth of each tree.
 	Rounds, Depth int
-	// Alignment commits to the rows and their order. It is equal at all parties.
+	// Alignment is the commitment to the rows and their order, which is equal at all parties.
 	Alignment [sha256.Size]byte
-	// InsecureKeyBits sets another key length than 2048 bits, for tests; 0 means 2048.
+	// InsecureKeyBits is the key length in bits for tests. 0 means 2048.
 	InsecureKeyBits int
 }
 
-// Params is a validated [Spec]; it never changes. Values are comparable.
+// Params is a validated [Spec]. It never changes. Values are comparable.
 type Params struct{ spec Spec }
 
-// NewParams fills in the defaults of s and refuses invalid settings.
+// NewParams replaces zero settings of s by their defaults. It returns an error if a setting is
+// invalid.
 func NewParams(s Spec) (Params, error) {
 	if s.Encryption == "" {
 		s.Encryption = Paillier
@@ -66,22 +68,22 @@ func NewParams(s Spec) (Params, error) {
 func (s Spec) validate() error {
 	switch {
 	case s.Encryption != None && s.Encryption != Paillier:
-		return fmt.Errorf("secureboost: encryption %q; choose none or paillier", string(s.Encryption))
+		return fmt.Errorf("secureboost: encryption %q is unknown; choose none or paillier", string(s.Encryption))
 	case s.Rows < 1 || s.Rows > MaxRows:
-		return fmt.Errorf("secureboost: %d aligned rows; 1 to %d are possible", s.Rows, MaxRows)
+		return fmt.Errorf("secureboost: there are %d aligned rows; 1 to %d are allowed", s.Rows, MaxRows)
 	case s.Training < 1 || s.Training > s.Rows:
-		return fmt.Errorf("secureboost: %d training rows of %d", s.Training, s.Rows)
+		return fmt.Errorf("secureboost: %d of %d rows cannot be training rows", s.Training, s.Rows)
 	case s.Rounds < 1 || s.Rounds > MaxRounds:
-		return fmt.Errorf("secureboost: %d rounds; 1 to %d are possible", s.Rounds, MaxRounds)
+		return fmt.Errorf("secureboost: rounds is %d; 1 to %d are allowed", s.Rounds, MaxRounds)
 	case s.Depth < 1 || s.Depth > MaxDepth:
-		return fmt.Errorf("secureboost: depth %d; 1 to %d are possible", s.Depth, MaxDepth)
+		return fmt.Errorf("secureboost: depth is %d; 1 to %d are allowed", s.Depth, MaxDepth)
 	case s.InsecureKeyBits != 0 && (s.InsecureKeyBits < 256 || s.InsecureKeyBits > 1024 || s.InsecureKeyBits%16 != 0):
-		return fmt.Errorf("secureboost: a key of %d bits for tests; choose 256 to 1024", s.InsecureKeyBits)
+		return fmt.Errorf("secureboost: the key for tests has %d bits; choose 256 to 1024, divisible by 16", s.InsecureKeyBits)
 	}
 	return nil
 }
 
-// Spec returns the settings with every default filled in.
+// Spec returns the settings, including the defaults.
 func (p Params) Spec() Spec { return p.spec }
 
 func (p Params) keyBits() int {
@@ -108,7 +110,7 @@ func DecodeParams(b []byte) (Params, error) {
 	const longest = 32
 	r := wire.NewReader(b)
 	if s := r.String(longest); r.Err() == nil && s != "mercer/v1/secureboost" {
-		r.Fail(errors.New("not the parameters of secureboost"))
+		r.Fail(errors.New("the parameters are not for secureboost"))
 	}
 	s := Spec{Encryption: Encryption(r.String(longest))}
 	for _, n := range []*int{&s.Rows, &s.Training, &s.Rounds, &s.Depth, &s.InsecureKeyBits} {
@@ -124,26 +126,26 @@ func DecodeParams(b []byte) (Params, error) {
 	return Params{s}, nil
 }
 
-// ValidateSession refuses a session that this protocol cannot run. It needs one leader, which is
-// the guest, at least one host, and no other members.
+// ValidateSession returns the parameters, or an error if this protocol cannot run the session.
+// It needs one leader, which is the guest, at least one host, and no other members.
 func ValidateSession(s *protocol.Session) (Params, error) {
 	guests, hosts := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
 	switch {
 	case s.Protocol != Name || s.Version != Version:
-		return Params{}, fmt.Errorf("secureboost: session of %s version %d, this is %s version %d", s.Protocol, s.Version, Name, Version)
+		return Params{}, fmt.Errorf("secureboost: the session runs %s version %d; this program runs %s version %d", s.Protocol, s.Version, Name, Version)
 	case guests != 1 || hosts < 1 || hosts > MaxHosts || guests+hosts != len(s.Members):
-		return Params{}, fmt.Errorf("secureboost: a session needs a leader, 1 to %d parties and nobody else; this one has %d leaders, %d parties and %d others", MaxHosts, guests, hosts, len(s.Members)-guests-hosts)
+		return Params{}, fmt.Errorf("secureboost: a session requires one leader, 1 to %d parties and no other member; this session has %d leaders, %d parties and %d others", MaxHosts, guests, hosts, len(s.Members)-guests-hosts)
 	}
 	return DecodeParams(s.Params)
 }
 
-// Facts hold the numbers that the leakage of a job depends on.
+// Facts holds the numbers on which the leakage of a job depends.
 type Facts struct {
 	Encryption                       Encryption
 	Hosts, Rows, Rounds, Depth, Bins int
 }
 
-// nodesTell holds the measured results of the attack on labels by nodes (TestAttackNodesGiveLabelsAway).
+// nodesTell states how well nodes reveal labels, as TestAttackNodesGiveLabelsAway measures.
 const nodesTell = "94.0 % of 300 rows of the breast cancer data after two levels of the first tree, where the more frequent class alone is right for 51.3 %"
 
 // Leakage describes in plain words what each role learns in this job beyond its own data and
@@ -172,10 +174,10 @@ func passiveLeakage(f Facts) []string {
 	return append(lines, "It learns no gradient and no sum: these are encrypted under a key of the active party.")
 }
 
-// Input is a party's private input to a session: columns in bins.
+// Input is a party's private input to a session: its columns, divided into bins.
 type Input struct {
-	Codes [][]uint8 // of each column, the bin of each row
-	Bins  []int     // of each column, how many bins it has
+	Codes [][]uint8 // bin of each row, for each column
+	Bins  []int     // number of bins of each column
 	// Hash is the SHA-256 of the data from which the bins and, at the guest, the labels are
 	// computed, in the agreed order of rows.
 	Hash [sha256.Size]byte
@@ -186,44 +188,46 @@ type Input struct {
 func (in Input) validate(p Params) error {
 	switch {
 	case in.Hash == [sha256.Size]byte{}:
-		return errors.New("secureboost: a party brings the hash of what its bins are computed from")
+		return errors.New("secureboost: the input's hash is missing; set it to the hash of the data from which the bins are computed")
 	case in.Alignment != p.spec.Alignment:
-		return fmt.Errorf("secureboost: the rows are in another order than was agreed; align them anew: %w", protocol.ErrInput)
+		return fmt.Errorf("secureboost: the rows are not in the agreed order; align them again: %w", protocol.ErrInput)
 	case len(in.Codes) != len(in.Bins):
-		return fmt.Errorf("secureboost: %d columns and the bins of %d", len(in.Codes), len(in.Bins))
+		return fmt.Errorf("secureboost: the input has %d columns, but numbers of bins for %d", len(in.Codes), len(in.Bins))
 	}
 	if err := checkShape(in.Bins); err != nil {
 		return fmt.Errorf("secureboost: %w: %w", err, protocol.ErrInput)
 	}
 	for f, codes := range in.Codes {
 		if len(codes) != p.spec.Rows {
-			return fmt.Errorf("secureboost: column %d has %d rows where %d were agreed; align them anew: %w", f, len(codes), p.spec.Rows, protocol.ErrInput)
+			return fmt.Errorf("secureboost: column %d has %d rows; %d were agreed; align them again: %w", f, len(codes), p.spec.Rows, protocol.ErrInput)
 		}
 		for _, c := range codes {
 			if int(c) >= in.Bins[f] {
-				return fmt.Errorf("secureboost: bin %d in column %d, which has %d", c, f, in.Bins[f])
+				return fmt.Errorf("secureboost: a row has bin %d of column %d, which has only %d bins", c, f, in.Bins[f])
 			}
 		}
 	}
 	return nil
 }
 
-// checkShape refuses more columns, or bins, than a party may have.
+// checkShape returns an error if a party has too many columns or a column has too few or too
+// many bins.
 func checkShape(bins []int) error {
 	cells := 0
 	for _, b := range bins {
 		if b < 1 || b > MaxBins {
-			return fmt.Errorf("a column of %d bins; 1 to %d are possible", b, MaxBins)
+			return fmt.Errorf("a column has %d bins; 1 to %d are allowed", b, MaxBins)
 		}
 		cells += b
 	}
 	if len(bins) > MaxColumns || cells > MaxCells {
-		return fmt.Errorf("%d columns of %d bins together; at most %d of %d are possible", len(bins), cells, MaxColumns, MaxCells)
+		return fmt.Errorf("there are %d columns with %d bins together; at most %d columns with %d bins are allowed", len(bins), cells, MaxColumns, MaxCells)
 	}
 	return nil
 }
 
-// told counts the bins whose sums a host reports: all but the first of each column.
+// told returns the number of bins whose sums a host reports: all bins but the first of each
+// column.
 func told(bins []int) int {
 	n := 0
 	for _, b := range bins {
@@ -232,6 +236,6 @@ func told(bins []int) int {
 	return n
 }
 
-// Split is a host's part of a node in a tree: the root is node 1 of its tree, and the
+// Split is a node that one of the host's columns splits. The root of a tree is node 1, and the
 // children of node k are 2k and 2k+1. Rows in bins up to Bin of the column go left.
 type Split struct{ Tree, Node, Column, Bin int }

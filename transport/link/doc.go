@@ -1,4 +1,4 @@
-// Package link computes the time that the messages of a run would take on slower lines, while
+// Package link computes the time that the messages of a run would take on slow lines, although
 // they travel on a fast network.
 //
 // Every member has its own line, with a rate in each direction, and every message has a latency.

@@ -10,14 +10,14 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Line describes the line between a member and all others.
+// Line describes the network line between a member and all other members.
 type Line struct {
-	Rate    float64       // bytes a second in each direction
-	Latency time.Duration // of every message
-	Loss    float64       // share of bytes that are sent again, from 0 to below 1
+	Rate    float64       // bytes per second in each direction
+	Latency time.Duration // delay of every message
+	Loss    float64       // share of bytes that are lost and sent again, from 0 to below 1
 }
 
-// validate refuses a line that carries nothing.
+// validate returns an error if a setting of the line is out of range.
 func (l Line) validate() error {
 	switch {
 	case !(l.Rate > 0):
@@ -30,7 +30,7 @@ func (l Line) validate() error {
 	return nil
 }
 
-// holds returns the time for which a message holds a line.
+// holds returns the time for which a message of the given size occupies a line.
 func (l Line) holds(bytes int) time.Duration {
 	return time.Duration(float64(bytes) / (l.Rate * (1 - l.Loss)) * float64(time.Second))
 }
@@ -41,23 +41,24 @@ type Clock struct {
 
 	mu       sync.Mutex
 	members  map[string]*member
-	due      map[letter]time.Duration // when each message has arrived
+	due      map[letter]time.Duration // virtual time at which each message arrives
 	bytes    uint64
 	messages uint64
 }
 
-// letter identifies a message by its content: a network may deliver it often, and equal
-// messages arrive at the time of the last.
+// letter identifies a message by its content, because a network may deliver it repeatedly.
+// Equal messages arrive at the time of the last one.
 type letter struct {
 	from, to string
 	lane     transport.Lane
 	hash     [sha256.Size]byte
 }
 
-// member is one member's clock, and the times when its line is free in each direction.
+// member holds one member's virtual clock, and the times from which its line is free in each
+// direction.
 type member struct{ now, up, down time.Duration }
 
-// NewClock returns the clocks of members with equal lines, at 0.
+// NewClock returns virtual clocks at time 0 for members that all have the line l.
 func NewClock(l Line) (*Clock, error) {
 	if err := l.validate(); err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func NewClock(l Line) (*Clock, error) {
 	return &Clock{line: l, members: make(map[string]*member), due: make(map[letter]time.Duration)}, nil
 }
 
-// Elapsed returns the time of the latest clock.
+// Elapsed returns the largest time of any member's clock.
 func (c *Clock) Elapsed() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,8 +77,8 @@ func (c *Clock) Elapsed() time.Duration {
 	return last
 }
 
-// Sent returns the number of bytes and of messages, each message counted once however often it
-// was delivered.
+// Sent returns the numbers of bytes and of messages that members have sent. A message that is
+// delivered repeatedly counts once.
 func (c *Clock) Sent() (bytes, messages uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +95,8 @@ func (c *Clock) of(name string) *member {
 	return m
 }
 
-// send puts a message on the lines of its sender and its receiver.
+// send computes when a message arrives, and until when it occupies the lines of sender and
+// receiver.
 func (c *Clock) send(l letter, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,8 +108,8 @@ func (c *Clock) send(l letter, bytes int) {
 	c.due[l] = receiver.down
 }
 
-// arrive moves the receiver's clock to a message's arrival. It reports whether the message
-// was on the lines.
+// arrive advances the receiver's clock to the arrival of a message. It reports whether send has
+// recorded the message.
 func (c *Clock) arrive(l letter) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,8 +119,8 @@ func (c *Clock) arrive(l letter) bool {
 	return sent
 }
 
-// Conn returns a member's connection, with its messages on the member's line. All members
-// of a network must have such a connection, of one clock.
+// Conn returns a connection that counts the messages of the connection inner on the member's
+// line. All members of a network must use connections of one clock.
 func (c *Clock) Conn(name string, inner transport.Conn) transport.Conn {
 	return &conn{Conn: inner, name: name, clock: c}
 }
@@ -137,7 +139,7 @@ func (c *conn) Send(ctx context.Context, to string, lane transport.Lane, data []
 func (c *conn) Receive(ctx context.Context, lane transport.Lane) (transport.Delivery, error) {
 	d, err := c.Conn.Receive(ctx, lane)
 	if err == nil && !c.clock.arrive(letter{d.From, c.name, lane, sha256.Sum256(d.Data)}) {
-		err = fmt.Errorf("link: %q got a message from %q, which has no line", c.name, d.From)
+		err = fmt.Errorf("link: %q received a message from %q, whose connection does not use this clock", c.name, d.From)
 	}
 	return d, err
 }

@@ -172,7 +172,7 @@ func TestAMemberWithoutALineIsNamed(t *testing.T) {
 	if err := bare.Send(t.Context(), "a", transport.Control, []byte("hi")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Conn("a", inner).Receive(context.Background(), transport.Control); err == nil || !strings.Contains(err.Error(), `from "bare", which has no line`) {
+	if _, err := c.Conn("a", inner).Receive(context.Background(), transport.Control); err == nil || !strings.Contains(err.Error(), `from "bare", whose connection does not use this clock`) {
 		t.Errorf("error %v", err)
 	}
 }

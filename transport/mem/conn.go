@@ -18,7 +18,7 @@ type conn struct {
 	closed  chan struct{}
 }
 
-// Send copies data, as a network would: the sender may reuse its buffer.
+// Send copies data, so that the sender may reuse its buffer.
 func (c *conn) Send(ctx context.Context, to string, lane transport.Lane, data []byte) error {
 	if err := c.send(ctx, to, lane, data); err != nil {
 		return fmt.Errorf("mem: %q cannot send to %q: %w", c.name, to, err)
@@ -73,8 +73,8 @@ func (c *conn) receive(ctx context.Context, q *queue) (*letter, error) {
 	}
 }
 
-// wait returns when the queue changed, when its next letter is due, or with the reason to
-// give up.
+// wait returns nil when the queue has changed or its next message is due. It returns an error
+// if the connection is closed or ctx ends.
 func (c *conn) wait(ctx context.Context, changed <-chan struct{}, next *time.Duration) error {
 	var due <-chan time.Time
 	if next != nil {
@@ -94,8 +94,8 @@ func (c *conn) wait(ctx context.Context, changed <-chan struct{}, next *time.Dur
 	}
 }
 
-// alive is called before any work, so that a closed connection or an ended context always
-// wins against a letter.
+// alive returns an error if the connection is closed or ctx has ended. Callers check it first,
+// so that no message is delivered then.
 func (c *conn) alive(ctx context.Context) error {
 	select {
 	case <-c.closed:
@@ -105,7 +105,7 @@ func (c *conn) alive(ctx context.Context) error {
 	}
 }
 
-// Close returns the unsettled letters of this connection to the queues.
+// Close puts the unsettled messages of this connection back into their queues.
 func (c *conn) Close() error {
 	c.once.Do(func() {
 		close(c.closed)
@@ -126,8 +126,8 @@ func (r receipt) Later(delay time.Duration) error {
 	return r.settle(func(l *letter) { r.queue.putBack(l, time.Now().Add(delay)) })
 }
 
-// settle refuses calls on a closed connection: its letters belong to the next connection by
-// then.
+// settle applies f to the delivered message. It returns an error on a closed connection, whose
+// messages belong to the member's next connection.
 func (r receipt) settle(f func(*letter)) error {
 	if err := r.conn.alive(context.Background()); err != nil {
 		return fmt.Errorf("mem: %q cannot settle a delivery: %w", r.conn.name, err)
@@ -136,23 +136,23 @@ func (r receipt) settle(f func(*letter)) error {
 	return nil
 }
 
-// Defaults of a Network.
+// These are the defaults of a Network.
 const (
 	DefaultAckWait = 30 * time.Second
 	DefaultShare   = 256
 )
 
-// Network joins the members of one process. Its fields must be set before the
-// first Join; the zero value uses the defaults.
+// Network connects members within one process. Its fields must be set before the first Join.
+// The zero value uses the defaults.
 type Network struct {
-	AckWait time.Duration // a delivery that is not settled by then is repeated
-	Share   int           // unacknowledged messages of one sender in one queue
+	AckWait time.Duration // time after which an unsettled delivery is repeated
+	Share   int           // largest number of unacknowledged messages of one sender in one queue
 
 	mu    sync.Mutex
 	boxes map[string]*box
 }
 
-// NewNetwork returns a network without members.
+// NewNetwork returns a network with default settings and no members.
 func NewNetwork() *Network {
 	return &Network{AckWait: DefaultAckWait, Share: DefaultShare}
 }
@@ -161,7 +161,7 @@ func NewNetwork() *Network {
 // not acknowledged before it left. A name that is already connected is an error.
 func (n *Network) Join(name string) (transport.Conn, error) {
 	if name == "" {
-		return nil, fmt.Errorf("mem: a member needs a name")
+		return nil, fmt.Errorf("mem: the member's name is empty; every member requires a name")
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

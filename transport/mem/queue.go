@@ -8,23 +8,23 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// letter is one message in a queue. It stays there until it is acknowledged: a delivery
-// only moves the time at which it is due again.
+// letter is one message in a queue. It stays there until it is acknowledged. A delivery only
+// changes the time at which it is due again.
 type letter struct {
 	from   string
 	data   []byte
-	number uint64 // order of sending
+	number uint64 // position in the order of sending
 	due    time.Time
-	taken  bool // delivered, and not settled since
-	index  int  // in the heap; -1 when acknowledged
+	taken  bool // whether it is delivered and not yet settled
+	index  int  // index in the heap; -1 after the acknowledgement
 }
 
-// box holds one member's queues.
+// box holds the queues of one member.
 type box struct {
-	queues []*queue // by lane
+	queues []*queue // one queue for each lane
 
 	mu    sync.Mutex
-	owner *conn // nil while the member is away
+	owner *conn // the member's connection; nil if it has none
 }
 
 func (b *box) queue(lane transport.Lane) *queue { return b.queues[lane] }
@@ -39,7 +39,7 @@ func (b *box) open(c *conn) bool {
 	return true
 }
 
-// leave returns the unsettled letters of c to their queues.
+// leave puts the unsettled messages of connection c back into their queues.
 func (b *box) leave(c *conn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -52,20 +52,20 @@ func (b *box) leave(c *conn) {
 	b.owner = nil
 }
 
-// queue holds the letters for one member in one lane, ordered by the time at which they are
-// due.
+// queue holds the messages for one member in one lane, in the order of the times at which they
+// are due.
 type queue struct {
 	ackWait time.Duration
 	share   int
 
 	mu      sync.Mutex
 	letters letters
-	held    map[string]int // letters by sender
+	held    map[string]int // number of messages of each sender
 	sent    uint64
-	changed chan struct{} // closed and replaced at any change
+	changed chan struct{} // closed and replaced at each change of the queue
 }
 
-// giveBack makes all delivered, unsettled letters due again at once, in the order of
+// giveBack makes all delivered but unsettled messages due again at once, in the order of
 // sending.
 func (q *queue) giveBack() {
 	q.mu.Lock()
@@ -79,7 +79,7 @@ func (q *queue) giveBack() {
 	q.announce()
 }
 
-// push adds a letter unless its sender's share is full.
+// push adds a message, and returns false if its sender's share is full.
 func (q *queue) push(l *letter) (changed <-chan struct{}, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -94,8 +94,8 @@ func (q *queue) push(l *letter) (changed <-chan struct{}, ok bool) {
 	return nil, true
 }
 
-// take returns the letter that is due, or the time until the next one is; nil means that
-// there is none until something changes.
+// take returns a message that is due. If none is due, it returns the time until the next
+// message is, or nil if the queue is empty.
 func (q *queue) take(now time.Time) (l *letter, next *time.Duration, changed <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -140,13 +140,14 @@ func (q *queue) move(l *letter, due time.Time) {
 	heap.Fix(&q.letters, l.index)
 }
 
-// announce wakes all that wait for the queue. The lock must be held.
+// announce wakes all callers that wait for the queue. The caller must hold the lock.
 func (q *queue) announce() {
 	close(q.changed)
 	q.changed = make(chan struct{})
 }
 
-// letters is a heap by time due, then by order of sending.
+// letters is a heap of messages, ordered by the time at which they are due and then by the
+// order of sending.
 type letters []*letter
 
 func (h letters) Len() int { return len(h) }

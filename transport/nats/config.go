@@ -15,30 +15,30 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Member is a member that may connect.
+// Member describes a member that may connect to the server.
 type Member struct {
-	Name string // lower-case letters, digits and hyphens
-	Key  string // public user nkey, U and 55 more characters
+	Name string // name of lower-case letters, digits and hyphens
+	Key  string // public user nkey: U and 55 more characters
 }
 
 // Config holds the settings of a server. Zero values mean the defaults.
 type Config struct {
-	Host    string // to listen on; default 127.0.0.1, this machine only
-	Port    int    // 0 takes any free one, see Server.Addr
-	Dir     string // holds the queues; required, created when missing
+	Host    string // host on which the server listens; default 127.0.0.1, which only this machine reaches
+	Port    int    // port on which the server listens; 0 means any free port, see Server.Addr
+	Dir     string // folder for the queues; required; created if it does not exist
 	Members []Member
-	Center  string // the one member that sends and receives messages in the control lane; "": every member may
+	Center  string // only member that exchanges control messages with the others; "" lets all members do so
 
-	AckWait  time.Duration // a delivery not settled by then is repeated; default 30 s
-	Share    int           // messages that a member may have in a queue of another; default 2 to 256, see share
-	MaxAge   time.Duration // older messages are removed; default 7 days
-	MaxBytes int64         // of all queues together, beyond which senders wait; default 8 GiB; the control lane has a quarter more
+	AckWait  time.Duration // time after which an unsettled delivery is repeated; default 30 s
+	Share    int           // number of messages that a member may have in another member's queue; default 2 to 256, see share
+	MaxAge   time.Duration // age at which messages are removed; default 7 days
+	MaxBytes int64         // size of all bulk queues together; senders wait beyond it; default 8 GiB; control queues have a quarter of it besides
 
-	TLS    ed25519.PrivateKey // TLS key; nil: no TLS, on this machine only
-	Logger *slog.Logger       // nil: silent
+	TLS    ed25519.PrivateKey // the server's TLS key; nil means no TLS, which is allowed only on this machine
+	Logger *slog.Logger       // receives log messages; nil discards them
 }
 
-// MaxMembers bounds the accounts that one server keeps.
+// MaxMembers is the largest number of members of one server.
 const MaxMembers = 4096
 
 func (c Config) withDefaults() Config {
@@ -50,9 +50,9 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// share returns the number of messages that a member may have in a queue of another. By
-// default the longest messages of one member to all others take no more than a quarter of
-// all room, but every member has a share of at least two messages.
+// share returns the number of messages that a member may have in another member's queue. By
+// default the longest messages of one member to all others take no more than a quarter of all
+// room, but every member has a share of at least two messages.
 func (c Config) share(lane transport.Lane) int {
 	const fewest, most, words = 2, 256, 64
 	switch {
@@ -65,7 +65,7 @@ func (c Config) share(lane transport.Lane) int {
 	return int(min(max(room, fewest), most))
 }
 
-// room returns the bytes that the queues of a lane may take.
+// room returns the largest size in bytes of all queues of a lane together.
 func (c Config) room(lane transport.Lane) int64 {
 	if lane == transport.Control {
 		return max(1, c.MaxBytes/4)
@@ -73,32 +73,33 @@ func (c Config) room(lane transport.Lane) int64 {
 	return c.MaxBytes
 }
 
-// outside returns the number of connections that may be open through the port. Strangers
-// take some of them until their time to log in is over. Each member has room for one, and
-// for another while the server has not noticed yet that the first is lost.
+// outside returns the largest number of connections through the server's port. Programs that
+// have not logged in take some of them for a short time. Each member has room for one
+// connection, and for another while the server has not noticed yet that the first is lost.
 func (c Config) outside() int {
 	const many = 2048
 	return max(min(many, descriptor.Strangers()), 2*len(c.Members))
 }
 
-// connections returns the number of all connections. The steward, each member's ferry and
-// the members in this process have their own, which take no file.
+// connections returns the largest number of all connections, including those within this
+// process. The steward, each member's ferry and the members in this process have connections
+// that take no file.
 func (c Config) connections() int { return c.outside() + 1 + 2*len(c.Members) }
 
 func (c Config) validate() error {
 	switch {
 	case c.Dir == "":
-		return errors.New("nats: Dir is missing; name a folder for the queues")
+		return errors.New("nats: Config.Dir is empty; set it to a folder for the queues")
 	case c.TLS == nil && !Loopback(c.Host):
-		return fmt.Errorf("nats: other machines reach %s, and Config.TLS has no key; give one, or listen on 127.0.0.1", c.Host)
+		return fmt.Errorf("nats: other machines can reach %s, but Config.TLS has no key; set a key or listen on 127.0.0.1", c.Host)
 	case c.Port < 0 || c.Port > 65535:
-		return fmt.Errorf("nats: port %d; use 0 to 65535", c.Port)
+		return fmt.Errorf("nats: port %d is not valid; use 0 to 65535", c.Port)
 	case c.AckWait < 0 || c.Share < 0 || c.MaxAge < 0 || c.MaxBytes < 0:
 		return errors.New("nats: a limit is negative; use 0 for the default")
 	case len(c.Members) == 0 || len(c.Members) > MaxMembers:
-		return fmt.Errorf("nats: %d members; use 1 to %d", len(c.Members), MaxMembers)
+		return fmt.Errorf("nats: the configuration has %d members; use 1 to %d", len(c.Members), MaxMembers)
 	}
-	holder := make(map[string]string, 2*len(c.Members)) // of a name or a key
+	holder := make(map[string]string, 2*len(c.Members)) // member that has each name and each key
 	for _, m := range c.Members {
 		if err := m.validate(); err != nil {
 			return fmt.Errorf("nats: %w", err)
@@ -112,7 +113,7 @@ func (c Config) validate() error {
 		holder[m.Name], holder[m.Key] = m.Name, m.Name
 	}
 	if c.Center != "" && holder[c.Center] != c.Center {
-		return fmt.Errorf("nats: Center %q is no member", c.Center)
+		return fmt.Errorf("nats: Config.Center is %q, which is not a member", c.Center)
 	}
 	return nil
 }
@@ -122,25 +123,25 @@ func (m Member) validate() error {
 		return err
 	}
 	if !nkeys.IsValidPublicUserKey(m.Key) {
-		return fmt.Errorf("%q is no public user nkey, which %q needs to log in", m.Key, m.Name)
+		return fmt.Errorf("%q is not a public user nkey; %q requires one to log in", m.Key, m.Name)
 	}
 	return nil
 }
 
-const hubName = "HUB" // the account that owns the streams
+const hubName = "HUB" // name of the account that owns the streams
 
-// What one member may have the server hold in memory, which is also the coordinator's
-// memory. A member needs one connection, and another while the server has not noticed yet
-// that the first is lost.
+// These limits bound the memory that one member can make the server use, which is also the
+// coordinator's memory. A member needs one connection, and another while the server has not
+// noticed yet that the first is lost.
 const (
 	maxConnections   = 4
-	maxSubscriptions = 32       // of a connection
-	maxPending       = 16 << 20 // bytes that wait to be written to a connection
+	maxSubscriptions = 32       // subscriptions of a connection
+	maxPending       = 16 << 20 // bytes that may wait to be written to a connection
 )
 
-// isolate gives a member a login to its own account. The hub exports to the account only
-// the services that the member needs (see the package comment). The login's permissions,
-// within that account, make a wrong subject fail visibly instead of going nowhere.
+// isolate returns a login by which a member uses its own account. The hub exports to the
+// account only the services that the member needs (see the package comment). The login's
+// permissions, within that account, make a wrong subject fail visibly instead of going nowhere.
 func (c Config) isolate(hub, own *server.Account, m Member) (*server.NkeyUser, error) {
 	var says []string
 	for _, lane := range transport.Lanes() {
@@ -150,14 +151,14 @@ func (c Config) isolate(hub, own *server.Account, m Member) (*server.NkeyUser, e
 	hears := boxSubject(m.Name, ">")
 	for _, s := range says {
 		if err := lendService(hub, own, s, landing(s)); err != nil {
-			return nil, fmt.Errorf("account of %q: %w", m.Name, err)
+			return nil, fmt.Errorf("cannot set up the account of %q: %w", m.Name, err)
 		}
 	}
 	if err := lendStream(hub, own, hears); err != nil {
-		return nil, fmt.Errorf("account of %q: %w", m.Name, err)
+		return nil, fmt.Errorf("cannot set up the account of %q: %w", m.Name, err)
 	}
-	// These subjects never leave the account: processes with one identity use them to find
-	// each other.
+	// Processes with one identity find each other by this subject, which never leaves the
+	// account.
 	twin := twinSubject(m.Name)
 	login := &server.NkeyUser{Nkey: m.Key, Account: own, Permissions: &server.Permissions{
 		Publish:   &server.SubjectPermission{Allow: append(says, twin)},
@@ -170,8 +171,8 @@ func resetSubject(lane transport.Lane, member string) string {
 	return "$JS.API.CONSUMER.RESET." + stream(lane) + "." + member
 }
 
-// speaks returns the receivers to which a member may send in a lane; * stands for all.
-// Daemons accept control messages from the center only, and the center from them.
+// speaks returns the receiver to which a member may send in a lane, or * for all members.
+// Daemons accept control messages only from the center, and the center accepts them from all.
 func (c Config) speaks(lane transport.Lane, from string) (to string) {
 	if lane == transport.Bulk || c.Center == "" || c.Center == from {
 		return "*"
@@ -179,25 +180,25 @@ func (c Config) speaks(lane transport.Lane, from string) (to string) {
 	return c.Center
 }
 
-// lendService exports a service of the hub to one account only, under the account's own
-// name for it, and sends its one answer there.
+// lendService exports a service of the hub to one account, under the account's own subject. The
+// service's single answer goes to that account.
 func lendService(hub, to *server.Account, subject, inHub string) error {
 	if err := hub.AddServiceExport(inHub, []*server.Account{to}); err != nil {
-		return fmt.Errorf("export %s: %w", inHub, err)
+		return fmt.Errorf("cannot export %s: %w", inHub, err)
 	}
 	if err := to.AddServiceImport(hub, subject, inHub); err != nil {
-		return fmt.Errorf("import %s: %w", subject, err)
+		return fmt.Errorf("cannot import %s: %w", subject, err)
 	}
 	return nil
 }
 
-// lendStream exports a subject of the hub to one account only.
+// lendStream exports the messages of one subject of the hub to one account.
 func lendStream(hub, to *server.Account, subject string) error {
 	if err := hub.AddStreamExport(subject, []*server.Account{to}); err != nil {
-		return fmt.Errorf("export %s: %w", subject, err)
+		return fmt.Errorf("cannot export %s: %w", subject, err)
 	}
 	if err := to.AddStreamImport(hub, subject, ""); err != nil {
-		return fmt.Errorf("import %s: %w", subject, err)
+		return fmt.Errorf("cannot import %s: %w", subject, err)
 	}
 	return nil
 }

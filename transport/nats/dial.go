@@ -19,49 +19,49 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Options are a member's settings of its connection. The zero value is ready for use.
+// Options holds a member's settings for its connection. The zero value is ready for use.
 type Options struct {
-	TLS    ed25519.PublicKey // the server's key; nil: no TLS, on this machine only
-	Logger *slog.Logger      // nil: silent
+	TLS    ed25519.PublicKey // the server's TLS key; nil means no TLS, which is allowed only on this machine
+	Logger *slog.Logger      // receives log messages; nil discards them
 }
 
 const (
 	pingInterval = 20 * time.Second
-	pingsOut     = 3 // unanswered ones until a connection counts as lost
+	pingsOut     = 3 // number of unanswered pings after which a connection counts as lost
 	longestWait  = 5 * time.Second
 	shortestWait = 50 * time.Millisecond
 )
 
-// conn is one member's connection, including its attempts to connect.
+// conn is one member's connection. It restores itself after interruptions.
 type conn struct {
 	name string
-	key  string // public
+	key  string // public nkey of the member
 	log  *slog.Logger
 	nc   *natsgo.Conn
 	js   jetstream.JetStream
 	link *link
 
-	inboxes  []*inbox // by lane
-	run      string   // drawn; distinguishes this process from others with its identity
+	inboxes  []*inbox // one inbox for each lane
+	run      string   // random; distinguishes this process from others with its identity
 	since    time.Time
-	serving  atomic.Bool   // connected once; set with meeting held
-	meeting  sync.Mutex    // held while a message of another process is handled, which may end the link
-	twin     []byte        // key of messages between processes with this identity
-	asked    challenges    // with meeting held
-	refused  string        // run of the last process that was refused; with meeting held
-	strange  *budget       // of lines about invalid messages of unknown senders
-	failures *budget       // of lines about a server that cannot be the right one
-	patience time.Duration // wait for a server that has no queue for a receiver
-	silence  time.Duration // wait for an answer of the server before a request counts as lost
+	serving  atomic.Bool   // whether the process has connected once; set with meeting held
+	meeting  sync.Mutex    // held while a message of another process is handled; it may end the link
+	twin     []byte        // key that authenticates messages between processes with this identity
+	asked    challenges    // challenges to other processes; used with meeting held
+	refused  string        // run of the process that was refused last; used with meeting held
+	strange  *budget       // limits log lines about invalid messages of unknown senders
+	failures *budget       // limits log lines about a wrong server at the address
+	patience time.Duration // how long Send waits while the server has no queue for the receiver
+	silence  time.Duration // time without an answer after which a request counts as lost
 
 	once sync.Once
-	gone chan struct{} // the client's last callback has run
+	gone chan struct{} // closed when the client's last callback has run
 }
 
-// Dial connects the member called name to the server at url, see [ParseAddress]. It waits
-// for the server until ctx ends. The connection then restores itself without limit. Only
-// two events end it: a server that refuses the member, with a [*CredentialError] or a
-// [*PermissionError], and another process with the same identity, with a [*TwinError]. If a
+// Dial connects the member called name to the server at url, an address that [ParseAddress]
+// accepts. It waits for the server until ctx ends. The connection then restores itself without
+// limit. Only two events end it: a server that refuses the member, with a [*CredentialError] or
+// a [*PermissionError], and another process with the same identity, with a [*TwinError]. If a
 // server answers without the key in o, or without the required TLS, the log says so
 // ([*LineError]).
 func Dial(ctx context.Context, url, name string, key nkeys.KeyPair, o Options) (transport.Conn, error) {
@@ -70,7 +70,7 @@ func Dial(ctx context.Context, url, name string, key nkeys.KeyPair, o Options) (
 		return nil, fmt.Errorf("nats: %w", err)
 	}
 	if at.NeedsTLS() && len(o.TLS) == 0 {
-		return nil, fmt.Errorf("nats: %s is reached with TLS only; give the server's key in Options.TLS", at)
+		return nil, fmt.Errorf("nats: a connection to %s requires TLS; set Options.TLS to the server's key", at)
 	}
 	c, err := connect("nats://"+at.String(), name, key, o, natsgo.SetCustomDialer(caller{o.TLS}))
 	if err != nil {
@@ -79,8 +79,8 @@ func Dial(ctx context.Context, url, name string, key nkeys.KeyPair, o Options) (
 	return c.greeted(ctx, url)
 }
 
-// greeted returns an interface for its callers: a nil *conn in an interface would not be
-// nil.
+// greeted waits for the first connection. It returns an interface value, because a nil *conn in
+// an interface would not be nil.
 func (c *conn) greeted(ctx context.Context, where string) (transport.Conn, error) {
 	if err := c.greet(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("nats: %q cannot connect to %s: %w", c.name, where, err), c.Close())
@@ -131,9 +131,9 @@ func newInbox(c *conn, lane transport.Lane) *inbox {
 
 func newLink() *link { return &link{changed: make(chan struct{})} }
 
-// options returns the settings of the NATS client. It buffers nothing while the connection
-// is lost, because Send has then failed and returns an error. The server, which is not
-// trusted, cannot redirect its members to other servers. A process does not receive its own
+// options returns the settings of the NATS client. The client buffers nothing while the
+// connection is lost, because Send has then failed and returns an error. The server, which is
+// not trusted, cannot redirect its members to other servers. A process does not receive its own
 // messages to others with its identity.
 func (c *conn) options() []natsgo.Option {
 	return []natsgo.Option{
@@ -157,8 +157,8 @@ func (c *conn) options() []natsgo.Option {
 	}
 }
 
-// backoff doubles from 50 ms to 5 s; its random half keeps the members of a federation from
-// returning all at once.
+// backoff returns the wait before an attempt, which doubles from 50 ms to 5 s. Half of it is
+// random, so that the members of a federation do not reconnect all at once.
 func backoff(attempt int) time.Duration {
 	d := longestWait
 	if attempt < 7 {
@@ -167,8 +167,8 @@ func backoff(attempt int) time.Duration {
 	return d/2 + rand.N(d/2)
 }
 
-// greet waits for the first connection and opens an inbox. The server refuses the inbox if
-// the key belongs to another member; another process with this identity also prevents it.
+// greet waits for the first connection and opens an inbox. It fails if the key belongs to
+// another member, or if another process uses this identity.
 func (c *conn) greet(ctx context.Context) error {
 	for attempt := 0; ; attempt++ {
 		era, err := c.link.wait(ctx)
@@ -206,15 +206,16 @@ func (c *conn) onFailure(_ *natsgo.Conn, err error) {
 	c.link.down(err)
 }
 
-// complain logs an error that only an operator can correct, unless it was logged just now.
+// complain logs an error that only an operator can correct. It does nothing if it has logged
+// such errors very recently.
 func (c *conn) complain(err *LineError) {
 	if ok, unsaid := c.failures.allow(time.Now()); ok {
 		c.log.Error("not the coordinator's line; trying again", "member", c.name, "error", err, "unsaid_before", unsaid)
 	}
 }
 
-// onError handles unrequested errors of the server. A member under its own name never makes
-// a forbidden request.
+// onError handles errors that the server sends without a request. A member that uses its own
+// name never makes a forbidden request.
 func (c *conn) onError(_ *natsgo.Conn, _ *natsgo.Subscription, err error) {
 	c.log.Warn("the server complains", "member", c.name, "error", err)
 	if errors.Is(err, natsgo.ErrPermissionViolation) {
@@ -222,8 +223,8 @@ func (c *conn) onError(_ *natsgo.Conn, _ *natsgo.Subscription, err error) {
 	}
 }
 
-// onClosed is the last callback. The client stops by itself only if the server refuses the
-// key twice in a row.
+// onClosed is the last callback of the NATS client. The client stops by itself only if the
+// server refuses the key twice in a row.
 func (c *conn) onClosed(nc *natsgo.Conn) {
 	err := nc.LastError()
 	switch {
@@ -236,7 +237,7 @@ func (c *conn) onClosed(nc *natsgo.Conn) {
 	close(c.gone)
 }
 
-// Close sends pending acknowledgements first.
+// Close sends pending acknowledgements and then closes the connection.
 func (c *conn) Close() error {
 	c.once.Do(func() {
 		if c.nc.IsConnected() {
@@ -251,18 +252,18 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// link is the state of the connection. The callbacks of the NATS client write it; senders
-// and the receiver wait for it.
+// link records whether the connection is open, lost or ended. Callbacks of the NATS client
+// change it, and senders and receivers wait for it.
 type link struct {
 	mu      sync.Mutex
-	era     context.Context // lasts as long as the current connection; nil without one
+	era     context.Context // ends when the current connection is lost; nil without a connection
 	end     context.CancelFunc
-	last    error // the reason for the failure of the last attempt
-	dead    error // the reason why there will be no other connection
+	last    error // error of the last attempt to connect
+	dead    error // permanent error after which there is no other connection
 	changed chan struct{}
 }
 
-// up starts an era.
+// up records that a connection has been opened: it starts a new era.
 func (l *link) up() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -274,7 +275,7 @@ func (l *link) up() {
 	l.announce()
 }
 
-// down ends an era, or records why none started.
+// down ends the era of a lost connection, or records why an attempt to connect failed.
 func (l *link) down(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -285,7 +286,7 @@ func (l *link) down(err error) {
 	l.announce()
 }
 
-// kill ends the link permanently, for the first given reason.
+// kill ends the link permanently. It keeps only the first reason.
 func (l *link) kill(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -308,15 +309,15 @@ func (l *link) announce() {
 	l.changed = make(chan struct{})
 }
 
-// ended returns why the link is dead, nil while it lives.
+// ended returns the error that ended the link permanently, or nil.
 func (l *link) ended() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.dead
 }
 
-// wait returns the era of an open connection. Its errors are final: ctx ended, or the link
-// is dead.
+// wait waits for an open connection and returns its era. Its errors are final: ctx has ended,
+// or the link has ended permanently.
 func (l *link) wait(ctx context.Context) (context.Context, error) {
 	for {
 		l.mu.Lock()
@@ -326,7 +327,7 @@ func (l *link) wait(ctx context.Context) (context.Context, error) {
 		case dead != nil:
 			return nil, dead
 		case ctx.Err() != nil && era == nil && last != nil:
-			return nil, fmt.Errorf("%w while the server is unreachable: %w", ctx.Err(), last)
+			return nil, fmt.Errorf("%w, while the server is unreachable: %w", ctx.Err(), last)
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case era != nil:
@@ -339,7 +340,7 @@ func (l *link) wait(ctx context.Context) (context.Context, error) {
 	}
 }
 
-// within returns a context that ends with ctx, with the era, and after limit.
+// within returns a context that ends when ctx ends, when the era ends, or after limit.
 func within(ctx, era context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	stop := context.AfterFunc(era, cancel)
@@ -349,27 +350,27 @@ func within(ctx, era context.Context, limit time.Duration) (context.Context, con
 	}
 }
 
-// pause waits before another try, unless the connection was lost: then the caller waits for
-// the next one instead.
+// pause waits before another attempt. It returns at once if the connection is lost, because the
+// caller then waits for the next connection.
 func pause(ctx, era context.Context, attempt int) {
 	ctx, cancel := within(ctx, era, backoff(attempt))
 	defer cancel()
 	<-ctx.Done()
 }
 
-// budget bounds the number of log lines about strangers: some at once, then one at
-// intervals.
+// budget limits the number of log lines of one kind. It allows most lines at once, and one more
+// line after each interval.
 type budget struct {
-	most  int           // at once
-	every time.Duration // one more
+	most  int           // number of lines allowed at once
+	every time.Duration // interval after which one more line is allowed
 
 	mu     sync.Mutex
 	spent  int
-	since  time.Time // of the last refill
+	since  time.Time // time of the last refill
 	unsaid int
 }
 
-// allow reports whether one more line may be written, and how many were suppressed since
+// allow reports whether one more line may be written, and how many lines were suppressed since
 // the last one.
 func (b *budget) allow(now time.Time) (ok bool, unsaid int) {
 	b.mu.Lock()

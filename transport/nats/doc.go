@@ -1,5 +1,5 @@
-// Package nats is a network over NATS JetStream: members connect to one
-// server, which keeps a queue on disk for each of them.
+// Package nats implements a transport over NATS JetStream. Members connect to one server, which
+// keeps a queue on disk for each member.
 //
 //	srv, err := nats.Start(ctx, nats.Config{
 //		Port:    4222,

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// PortTakenError reports that another program listens on the server's port.
+// PortTakenError reports that another program already listens on the server's port.
 type PortTakenError struct {
 	Host string
 	Port int
@@ -16,7 +16,7 @@ type PortTakenError struct {
 }
 
 func (e *PortTakenError) Error() string {
-	return fmt.Sprintf("nats: port %d on %s is taken by another program; stop that one or choose another port", e.Port, e.Host)
+	return fmt.Sprintf("nats: another program uses port %d on %s; stop that program or choose another port", e.Port, e.Host)
 }
 
 func (e *PortTakenError) Unwrap() error { return e.Err }
@@ -24,12 +24,12 @@ func (e *PortTakenError) Unwrap() error { return e.Err }
 // CredentialError reports that the server does not know the member's key.
 type CredentialError struct {
 	Member string
-	Key    string // public nkey
+	Key    string // public nkey of the member
 	Err    error
 }
 
 func (e *CredentialError) Error() string {
-	return fmt.Sprintf("nats: the server does not know the key %s of %q; have its operator put this key into the roster", e.Key, e.Member)
+	return fmt.Sprintf("nats: the server does not know the key %s of %q; ask its operator to add this key to the roster", e.Key, e.Member)
 }
 
 func (e *CredentialError) Unwrap() error { return e.Err }
@@ -49,8 +49,8 @@ func (e *PermissionError) Unwrap() error { return e.Err }
 // TwinError reports that another process is connected with the member's identity.
 type TwinError struct {
 	Member  string
-	Address netip.Addr // of the other process; zero if it does not know it
-	Process int        // the other's id on its machine
+	Address netip.Addr // address of the other process; zero if unknown
+	Process int        // id of the other process on its machine
 	Since   time.Time
 }
 
@@ -63,12 +63,12 @@ func (e *TwinError) Error() string {
 		e.Member, from, e.Process, e.Since.UTC().Format(time.DateTime+" UTC"))
 }
 
-// LineError reports that a server at the right address does not have the TLS of this
-// member's server: another program may answer in its place. The member keeps trying,
-// because otherwise anybody on the way could end it.
+// LineError reports that the server at the address does not have the expected TLS key, or no
+// TLS as expected. Another program may answer in its place. The member keeps trying, because
+// otherwise anybody on the network path could end it.
 type LineError struct {
 	Address string
-	TLS     bool // the member knows a key for the server
+	TLS     bool // whether the member knows a TLS key of the server
 	Err     error
 }
 
@@ -88,7 +88,8 @@ func (e *LineError) Error() string {
 	return fmt.Sprintf("nats: the server at %s says nothing, as one with TLS does, and the roster has no TLS key for it: %v; join the roster that the coordinator has", e.Address, e.Err)
 }
 
-// crowded is the start of the server's plain answer to a connection above its limit.
+// crowded is the start of the text that the server sends without TLS when it has too many
+// connections.
 const crowded = "-ERR "
 
 func (e *LineError) Unwrap() error { return e.Err }

@@ -13,20 +13,21 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Members' messages do not enter the queues directly: they would wait there behind those of
-// members that send without waiting for answers. They arrive under another name, and one
-// ferry for each member moves them into the queues, one message at a time. A member that
-// sends faster than its ferry fills only its own room, and loses the messages beyond it.
+// Members' messages do not enter the queues directly, because they would wait behind messages
+// of members that send without waiting for answers. They arrive under another name, and one
+// ferry for each member moves them into the queues, one message at a time. A member that sends
+// faster than its ferry fills only its own room, and loses the messages beyond it.
 
 const (
 	landed = "mercer.landed."
-	// ferryRoom bounds the bytes of one member that wait for its ferry. A member that waits
-	// for answers has one message of each session in flight.
+	// ferryRoom limits the bytes of one member's messages that wait for its ferry. A member
+	// that waits for answers has one message of each session in flight.
 	ferryRoom     = 32 << 20
 	ferryMessages = 4096
 )
 
-// landing returns the name in the hub of members' messages; other subjects keep theirs.
+// landing returns the hub's subject for a member's subject. It renames only the subjects of
+// members' messages.
 func landing(subject string) string {
 	for _, lane := range transport.Lanes() {
 		if rest, sent := strings.CutPrefix(subject, "mercer."+word(lane)+"."); sent {
@@ -36,15 +37,15 @@ func landing(subject string) string {
 	return subject
 }
 
-// ferry moves the messages of one member into the queues.
+// ferry moves one member's messages into the receivers' queues.
 type ferry struct {
-	nc    *natsgo.Conn // its own, so that it delays no other member
+	nc    *natsgo.Conn // connection of this ferry alone, so that it delays no other member
 	log   *slog.Logger
 	lost  *tally.Tally
 	names string
 }
 
-// ferries connects one ferry for each member.
+// ferries starts a ferry for each member and returns their connections.
 func ferries(s *Server, key nkeys.KeyPair, pub string) ([]*natsgo.Conn, error) {
 	var list []*natsgo.Conn
 	for _, m := range s.cfg.Members {
@@ -53,7 +54,7 @@ func ferries(s *Server, key nkeys.KeyPair, pub string) ([]*natsgo.Conn, error) {
 			for _, other := range list {
 				other.Close()
 			}
-			return nil, fmt.Errorf("ferry of %q: %w", m.Name, err)
+			return nil, fmt.Errorf("cannot start the ferry of %q: %w", m.Name, err)
 		}
 		list = append(list, nc)
 	}
@@ -78,10 +79,11 @@ func ferryFor(s *Server, member string, key nkeys.KeyPair, pub string) (*natsgo.
 			return nil, err
 		}
 	}
-	return f.nc, f.nc.Flush() // the server must know the subscriptions before members connect
+	return f.nc, f.nc.Flush() // because the server must know the subscriptions before members connect
 }
 
-// carry puts one message into its queue, and passes the answer on.
+// carry puts one message into the receiver's queue and returns the queue's answer to the
+// sender.
 func (f *ferry) carry(m *natsgo.Msg) {
 	to := "mercer." + strings.TrimPrefix(m.Subject, landed)
 	answer, err := f.nc.Request(to, m.Data, ackLimit)
@@ -93,7 +95,7 @@ func (f *ferry) carry(m *natsgo.Msg) {
 	case errors.Is(err, natsgo.ErrNoResponders):
 		back.Header = natsgo.Header{"Status": {"503"}}
 	case err != nil:
-		return // the member asks again
+		return // the member sends the message again
 	default:
 		back.Data = answer.Data
 	}
@@ -102,7 +104,7 @@ func (f *ferry) carry(m *natsgo.Msg) {
 	}
 }
 
-// complain logs the member whose messages are lost.
+// complain logs that messages of a member are lost.
 func (f *ferry) complain(err error) {
 	if n, tell := f.lost.Count("", f.names); tell {
 		f.log.Warn("a member sends faster than the server answers, or its ferry has another problem", "member", f.names, "so far", n, "error", err)

@@ -11,21 +11,21 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 )
 
-// logger passes the server's own log on. The server's notices are details, its errors are
-// failed attempts of others, and only its fatal errors stop it. Others determine the number
-// of most lines and their words: so there is a budget for each kind of line.
+// logger writes the log of the NATS server to a slog.Logger. Notices of the server are details,
+// its errors are failed attempts of others, and only its fatal errors stop it. Others determine
+// the number and the words of most lines, so each kind of line has a budget.
 type logger struct {
 	log    *slog.Logger
-	secure bool // the server has TLS
+	secure bool // whether the server has TLS
 
 	mu      sync.Mutex
-	budgets map[string]*budget // of lines, by kind
+	budgets map[string]*budget // budget of log lines for each kind
 	fatal   error
 }
 
-// The marks of lines about connections, and the kinds of these lines, in the server's
-// words. Each kind has its own budget, so that strangers hide neither what members do nor
-// what the server does.
+// aboutConnection marks the server's lines about connections. The other constants, and the
+// server's words in connectionKinds, are kinds of lines. Each kind has its own budget, so that
+// strangers hide neither what members do nor what the server does.
 const (
 	aboutConnection = " - cid:"
 	ofCallers       = "caller"
@@ -35,7 +35,7 @@ const (
 
 var connectionKinds = []string{"authentication error", "Violation", "Slow Consumer", "arser", "aximum"}
 
-// allow reports whether one more line of a kind may be written, and how many were
+// allow reports whether one more line of a kind may be written, and how many lines were
 // suppressed before it.
 func (l *logger) allow(kind string) (ok bool, unsaid int) {
 	l.mu.Lock()
@@ -69,15 +69,16 @@ func kindOf(text string) string {
 func (l *logger) Noticef(format string, v ...any) { l.log.Debug(message(format, v)) }
 func (l *logger) Tracef(format string, v ...any)  { l.log.Debug(message(format, v)) }
 
-// Warnf suppresses one warning, about clients that do not start with TLS: members do.
+// Warnf logs warnings, except one about clients that do not start with TLS. Members always
+// start with TLS.
 func (l *logger) Warnf(format string, v ...any) {
 	if !strings.Contains(format, "TLS Handshake First") {
 		l.warn(fmt.Sprintf(format, v...))
 	}
 }
 
-// Debugf handles lines about callers without TLS. All others are for developers of the
-// server.
+// Debugf logs lines about clients without TLS. It ignores all other lines, which are for
+// developers of the server.
 func (l *logger) Debugf(format string, v ...any) {
 	if strings.Contains(format, handshakeError) {
 		l.turnedAway(fmt.Sprintf(format, v...))
@@ -106,8 +107,8 @@ func (l *logger) warn(text string) {
 	l.log.Warn("nats-server: "+fault.Printable(text), "unsaid_before", unsaid)
 }
 
-// The part of a line about a connection that is kept. Address, a member's account and the
-// complaint are at its start; a peer's own text comes after them.
+// Of a long line about a connection, only so many bytes at its start and end are kept. Address,
+// account and complaint are at the start, and text of the peer follows them.
 const (
 	lineHead = 220
 	lineTail = 60
@@ -120,13 +121,13 @@ func shortened(text string) string {
 	return text[:lineHead] + " ... " + text[len(text)-lineTail:]
 }
 
-// The server's lines about callers with another protocol.
+// The server writes these texts about clients that do not use the expected protocol.
 const (
 	handshakeError = "TLS handshake error: "
-	noLogin        = " - authentication error" // to anything before a login, such as the beginning of TLS
+	noLogin        = " - authentication error" // answer to anything but a login, such as the beginning of TLS
 )
 
-// turnedAway logs why the server refused a caller before its login.
+// turnedAway logs why the server refused a client before its login.
 func (l *logger) turnedAway(text string) {
 	if ok, unsaid := l.allow(ofCallers); ok {
 		from, _, _ := strings.Cut(text, " - ")
@@ -147,7 +148,7 @@ func whyTurnedAway(text string) string {
 	return "no TLS with it: " + reason
 }
 
-// Fatalf keeps the reason, which the server gives only here.
+// Fatalf stores the reason for which the server stops. The server reports it only here.
 func (l *logger) Fatalf(format string, v ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -156,7 +157,7 @@ func (l *logger) Fatalf(format string, v ...any) {
 	l.fatal = errors.Join(l.fatal, errors.New(text))
 }
 
-// reason returns why the server gave up, or nil.
+// reason returns the fatal error that stopped the server, or nil.
 func (l *logger) reason() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -23,20 +23,20 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Server is a NATS server in this process.
+// Server is a NATS server that runs in this process.
 type Server struct {
 	cfg     Config
 	nats    *server.Server
 	steward *natsgo.Conn
-	ferries []*natsgo.Conn // of members, see ferry
+	ferries []*natsgo.Conn // connections of the members' ferries
 	log     *logger
 	lock    *os.File
-	stop    func() error // once
+	stop    func() error // stops the server once
 }
 
-// Start runs a server and returns when members can connect. It listens only after every
-// queue exists, and it writes nothing if the port is taken: that is a [*PortTakenError].
-// The caller must call Shutdown.
+// Start runs a server and returns when members can connect. It listens only after every queue
+// exists. If the port is taken, it writes nothing and returns a [*PortTakenError]. The caller
+// must call Shutdown.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -59,7 +59,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// tryPort detects a taken port early, with a clear error; the server would only log it.
+// tryPort returns a clear error if the port is taken. The NATS server would only log it.
 func tryPort(cfg Config) error {
 	l, err := net.Listen("tcp", net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.Port)))
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -71,7 +71,7 @@ func tryPort(cfg Config) error {
 	return l.Close()
 }
 
-// lockFolder keeps a second server from the same queues, which both would destroy.
+// lockFolder locks the folder of the queues, because two servers would destroy the queues.
 func lockFolder(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (s *Server) run(ctx context.Context) error {
 	if s.nats, err = server.NewServer(opts); err != nil {
 		return err
 	}
-	s.nats.SetLogger(s.log, s.cfg.TLS != nil, false) // callers without TLS are a detail to the server
+	s.nats.SetLogger(s.log, s.cfg.TLS != nil, false) // with debug lines if TLS is on, because these name clients without TLS
 	s.nats.Start()
 	if err := s.log.reason(); err != nil {
 		return err
@@ -106,9 +106,8 @@ func (s *Server) run(ctx context.Context) error {
 	return s.log.reason()
 }
 
-// options returns the settings of the NATS server. Their generous limits are for slow
-// lines, where a batch of deliveries takes long; loopback and local networks never reach
-// them.
+// options returns the settings of the NATS server. Its time limits allow for slow networks, on
+// which a batch of deliveries takes long.
 func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 	pub, err := key.PublicKey()
 	if err != nil {
@@ -123,14 +122,14 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 		ServerName: "mercer",
 		Host:       s.cfg.Host,
 		Port:       s.cfg.Port,
-		DontListen: true, // until the queues exist
+		DontListen: true, // run starts to listen after the queues exist
 		NoSigs:     true,
 
 		JetStream:          true,
 		StoreDir:           s.cfg.Dir,
 		SyncAlways:         true,
-		JetStreamMaxStore:  1 << 50, // the stream has the limit; one here would keep the stream from opening after a reduction
-		JetStreamMaxMemory: 1 << 20, // nothing lives in memory
+		JetStreamMaxStore:  1 << 50, // practically unlimited, because each stream has its own limit; a lower limit here could prevent a stream from opening
+		JetStreamMaxMemory: 1 << 20, // minimal, because all streams are on disk
 
 		MaxPayload:    transport.MaxMessageBytes + 64<<10,
 		PingInterval:  pingInterval,
@@ -139,7 +138,7 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 		AuthTimeout:   handshakeLimit.Seconds(),
 		WriteDeadline: time.Minute,
 		MaxPending:    maxPending,
-		MaxSubs:       maxSubscriptions + len(transport.Lanes())*len(s.cfg.Members), // the steward's; a member's account has less
+		MaxSubs:       maxSubscriptions + len(transport.Lanes())*len(s.cfg.Members), // number that the steward needs; a member's account allows fewer
 		TLSTimeout:    handshakeLimit.Seconds(),
 
 		Accounts: []*server.Account{hub},
@@ -165,8 +164,8 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 	return o, nil
 }
 
-// newAccounts returns an account for each member. Only a configuration file can set the
-// accounts' bounds.
+// newAccounts returns an account for each member. It writes a configuration, because only a
+// configuration can set the limits of accounts.
 func newAccounts(members []Member) ([]*server.Account, error) {
 	var file strings.Builder
 	file.WriteString("accounts {\n")
@@ -176,7 +175,7 @@ func newAccounts(members []Member) ([]*server.Account, error) {
 	file.WriteString("}\n")
 	var o server.Options
 	if err := o.ProcessConfigString(file.String()); err != nil {
-		return nil, fmt.Errorf("accounts: %w", err)
+		return nil, fmt.Errorf("cannot create the accounts: %w", err)
 	}
 	byName := make(map[string]*server.Account, len(members))
 	for _, a := range o.Accounts {
@@ -185,30 +184,30 @@ func newAccounts(members []Member) ([]*server.Account, error) {
 	list := make([]*server.Account, len(members))
 	for i, m := range members {
 		if list[i] = byName["member-"+m.Name]; list[i] == nil {
-			return nil, fmt.Errorf("no account for %q", m.Name)
+			return nil, fmt.Errorf("the server has created no account for %q", m.Name)
 		}
 	}
 	return list, nil
 }
 
-// stewardLogin returns the login of the steward, for this process only.
+// stewardLogin returns the login of the steward, which works only within this process.
 func stewardLogin(hub *server.Account, key string) *server.NkeyUser {
 	return &server.NkeyUser{Nkey: key, Account: hub, AllowedConnectionTypes: map[string]struct{}{"IN_PROCESS": {}}}
 }
 
-// openHub opens the hub's store, which may hold old queues.
+// openHub opens the store of the hub account, which may hold queues of an earlier server.
 func (s *Server) openHub() error {
 	hub, err := s.nats.LookupAccount(hubName)
 	if err != nil {
 		return err
 	}
 	if err := hub.EnableJetStream(nil, nil); err != nil {
-		return fmt.Errorf("queues in %s: %w", s.cfg.Dir, err)
+		return fmt.Errorf("cannot open the queues in %s: %w", s.cfg.Dir, err)
 	}
 	return nil
 }
 
-// Addr returns the address at which the server listens: host:port.
+// Addr returns the address host:port at which the server listens.
 func (s *Server) Addr() string { return s.nats.Addr().String() }
 
 // URL returns the address that members on this machine pass to [Dial].
@@ -223,8 +222,8 @@ func (s *Server) Dial(ctx context.Context, name string, key nkeys.KeyPair, o Opt
 	return c.greeted(ctx, "the server in this process")
 }
 
-// Shutdown stops the server. It returns when everything is on disk and nothing runs any
-// more, or with ctx's error while the server is still stopping.
+// Shutdown stops the server. It returns when everything is on disk and all goroutines have
+// ended. If ctx ends first, it returns an error and the server continues to stop.
 func (s *Server) Shutdown(ctx context.Context) error {
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.stop() }()
@@ -264,14 +263,14 @@ func (e *StoreError) Error() string {
 }
 
 const (
-	watchEvery = 2 * time.Second // between two checks of Watch
-	// watchFailures is the number of checks in a row that must fail: a busy machine may
-	// miss one, because the server waits only a millisecond for itself.
+	watchEvery = 2 * time.Second // time between two checks of Watch
+	// watchFailures is the number of consecutive checks that must fail. A single check may fail
+	// on a busy machine, because the server waits only a millisecond for its own answer.
 	watchFailures = 3
 )
 
-// Watch returns a [*StoreError] once the queues cannot be written, or nil when ctx
-// ends.
+// Watch waits until the queues cannot be written and then returns a [*StoreError]. It returns
+// nil when ctx ends.
 func (s *Server) Watch(ctx context.Context) error { return s.watch(ctx, watchEvery) }
 
 func (s *Server) watch(ctx context.Context, every time.Duration) error {
@@ -293,8 +292,8 @@ func (s *Server) watch(ctx context.Context, every time.Duration) error {
 	}
 }
 
-// blind reports whether the queues cannot be checked because this process has too many
-// files open, which is temporary.
+// blind reports whether too many open files prevent a check of the queues. This state is
+// temporary.
 func (s *Server) blind() bool {
 	folder, err := os.Open(s.cfg.Dir)
 	if err == nil {
@@ -307,7 +306,7 @@ func (s *Server) blind() bool {
 	return true
 }
 
-// warnOfSpace warns at the start if the disk may be full before the queues are.
+// warnOfSpace logs a warning if the disk has less free space than the queues may take.
 func (s *Server) warnOfSpace() {
 	var room int64
 	for _, lane := range transport.Lanes() {
@@ -323,8 +322,8 @@ func (s *Server) warnOfSpace() {
 	}
 }
 
-// warnOfConnections warns at the start if all members together may leave this process no
-// file.
+// warnOfConnections logs a warning if the members' connections may take most of the files that
+// this process may open.
 func (s *Server) warnOfConnections() {
 	if need, may := s.cfg.outside(), 2*descriptor.Strangers(); need > may {
 		s.cfg.Logger.Warn("members may take more than half of the files and connections that this process may have open; raise the limit (ulimit -n)",

@@ -11,12 +11,12 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// arrange updates the streams and their consumers to the configuration. Messages in
+// arrange creates or updates the streams and their consumers for the configuration. Messages in
 // members' queues stay.
 func arrange(ctx context.Context, js jetstream.JetStream, cfg Config) error {
 	for _, lane := range transport.Lanes() {
 		if err := cfg.arrange(ctx, js, lane); err != nil {
-			return fmt.Errorf("stream %s: %w", stream(lane), err)
+			return fmt.Errorf("cannot arrange the stream %s: %w", stream(lane), err)
 		}
 	}
 	return nil
@@ -33,7 +33,7 @@ func (c Config) arrange(ctx context.Context, js jetstream.JetStream, lane transp
 	}
 	for _, m := range c.Members {
 		if _, err := s.CreateOrUpdateConsumer(ctx, c.consumer(lane, m.Name, held)); err != nil {
-			return fmt.Errorf("queue of %q: %w", m.Name, err)
+			return fmt.Errorf("cannot arrange the queue of %q: %w", m.Name, err)
 		}
 	}
 	return nil
@@ -64,9 +64,9 @@ func (c Config) stream(lane transport.Lane, held int) jetstream.StreamConfig {
 	return s
 }
 
-// consumer returns the settings of a member's queue. It allows as many unsettled deliveries
-// as the senders' shares hold, so that a message that the receiver puts back hides no other
-// sender's messages.
+// consumer returns the settings of a member's queue. It allows as many unsettled deliveries as
+// all senders' shares together. Therefore messages that the receiver puts back do not block
+// other senders' messages.
 func (c Config) consumer(lane transport.Lane, name string, held int) jetstream.ConsumerConfig {
 	return jetstream.ConsumerConfig{
 		Durable:       name,
@@ -78,8 +78,8 @@ func (c Config) consumer(lane transport.Lane, name string, held int) jetstream.C
 	}
 }
 
-// inherit removes the queues of former members. It returns the greatest number of messages
-// that one member has in the queue of another.
+// inherit removes the queues of former members. It returns the largest number of messages that
+// one member has in another member's queue.
 func (c Config) inherit(ctx context.Context, js jetstream.JetStream, lane transport.Lane) (held int, err error) {
 	s, err := js.Stream(ctx, stream(lane))
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -101,7 +101,7 @@ func (c Config) inherit(ctx context.Context, js jetstream.JetStream, lane transp
 	return held, nil
 }
 
-// dismiss removes the queues of former members.
+// dismiss deletes the queues of former members and the messages for them.
 func dismiss(ctx context.Context, s jetstream.Stream, lane transport.Lane, members []Member) error {
 	names := s.ConsumerNames(ctx)
 	for name := range names.Name() {
@@ -109,14 +109,14 @@ func dismiss(ctx context.Context, s jetstream.Stream, lane transport.Lane, membe
 			continue
 		}
 		if err := s.DeleteConsumer(ctx, name); err != nil {
-			return fmt.Errorf("queue of %q, which left: %w", name, err)
+			return fmt.Errorf("cannot remove the queue of the former member %q: %w", name, err)
 		}
 		if err := s.Purge(ctx, jetstream.WithPurgeSubject(subject(lane, "*", name))); err != nil {
-			return fmt.Errorf("messages for %q, which left: %w", name, err)
+			return fmt.Errorf("cannot remove the messages for the former member %q: %w", name, err)
 		}
 	}
 	if err := names.Err(); err != nil {
-		return fmt.Errorf("list of queues: %w", err)
+		return fmt.Errorf("cannot list the queues: %w", err)
 	}
 	return nil
 }

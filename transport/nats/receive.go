@@ -14,9 +14,9 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// A request to the queue asks for at most these many deliveries, and the server sends a
-// sign of life while there are none. A batch must arrive well within AckWait: 2 MiB in 30 s
-// are half a megabit per second.
+// A request to the queue asks for at most so many deliveries and bytes. The server sends
+// heartbeats while there are no deliveries. A batch must arrive well within AckWait: 2 MiB in
+// 30 s are half a megabit per second.
 const (
 	batchMessages = 256
 	batchBytes    = 2 << 20
@@ -25,24 +25,24 @@ const (
 	resetLimit    = 2 * time.Second
 )
 
-// inbox receives the deliveries of one lane. Deliveries that are still here when the era
-// ends are dropped: the reset at the start of the next era repeats them.
+// inbox receives the deliveries of one lane. It drops the deliveries that it still holds when
+// the connection is lost. The reset at the start of the next connection repeats them.
 type inbox struct {
 	*conn
 	lane transport.Lane
-	turn chan struct{} // held by the receiving caller
+	turn chan struct{} // held by the caller that receives
 
 	era     context.Context
 	sub     *natsgo.Subscription
-	box     string // drawn, so that no two connections of a member share one
+	box     string // random name of the inbox, different for each connection of a member
 	request int    // number of the current request
-	left    int    // deliveries that the request may still bring; 0: ask again
+	left    int    // number of deliveries that the request may still bring; 0 requires a new request
 }
 
-// present returns the part of subjects that identifies the current request.
+// present returns the end of the subject that identifies the current request.
 func (i *inbox) present() string { return i.box + "." + strconv.Itoa(i.request) }
 
-// Receive serves one caller at a time in each lane; others wait for their turn.
+// Receive serves one caller at a time in each lane. Other callers wait for their turn.
 func (c *conn) Receive(ctx context.Context, lane transport.Lane) (transport.Delivery, error) {
 	d, err := c.inboxes[lane].receive(ctx)
 	if err != nil {
@@ -77,8 +77,8 @@ func (i *inbox) receive(ctx context.Context) (transport.Delivery, error) {
 	}
 }
 
-// next waits for one message of the inbox. The message may be no delivery, which is no
-// error.
+// next waits for one message of the inbox. It returns false without an error if the message is
+// not a delivery.
 func (i *inbox) next(ctx, era context.Context) (d transport.Delivery, ok bool, err error) {
 	if i.era != era {
 		if err := i.open(ctx, era); err != nil {
@@ -94,13 +94,13 @@ func (i *inbox) next(ctx, era context.Context) (d transport.Delivery, ok bool, e
 	defer cancel()
 	m, err := i.sub.NextMsgWithContext(quiet)
 	switch {
-	case err != nil && quiet.Err() != nil: // given up, disconnected, or a lost request
+	case err != nil && quiet.Err() != nil: // ctx has ended, the connection is lost, or the server does not answer
 		i.left = 0
 		return d, false, nil
 	case err != nil:
 		i.left = 0
 		return d, false, err
-	case m.Reply == "": // a status of the server; deliveries have an address for acknowledgements
+	case m.Reply == "": // a status of the server, because deliveries have a subject for acknowledgements
 		return d, false, i.heed(m)
 	}
 	i.left--
@@ -108,9 +108,9 @@ func (i *inbox) next(ctx, era context.Context) (d transport.Delivery, ok bool, e
 	return d, ok, nil
 }
 
-// open starts the inbox of an era. A reset of the queue makes the server repeat at once the
-// messages that the last connection left unsettled. It only saves time: without it they are
-// repeated after AckWait.
+// open starts the inbox of a new connection. It resets the queue, so that the server repeats at
+// once the messages that the last connection left unsettled. Without a reset the server repeats
+// them after AckWait.
 func (i *inbox) open(ctx, era context.Context) error {
 	if err := i.alone(ctx, era); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (i *inbox) open(ctx, era context.Context) error {
 	return nil
 }
 
-// ask has the steward send the next deliveries.
+// ask asks the steward to send the next deliveries.
 func (i *inbox) ask() error {
 	i.request++
 	if err := i.nc.Publish(askSubject(i.lane, i.name, i.present()), nil); err != nil {
@@ -149,9 +149,9 @@ func (i *inbox) ask() error {
 	return nil
 }
 
-// heed handles the server's status about the current request: it waits (100), or it has
-// ended, because of time (408) or of its limits (409, with the rest of them). Any other end
-// is a reason to pause before the next request.
+// heed handles a status of the server about the current request. The request waits (100), or it
+// has ended because of time (408) or of its limits (409). After any other end, heed returns an
+// error, and the caller pauses before the next request.
 func (i *inbox) heed(m *natsgo.Msg) error {
 	status, text := m.Header.Get("Status"), m.Header.Get("Description")
 	if status == "100" || m.Subject != boxSubject(i.name, i.present()) {
@@ -164,7 +164,7 @@ func (i *inbox) heed(m *natsgo.Msg) error {
 	return fmt.Errorf("the server ended the request: %s %s", status, text)
 }
 
-// accept makes a delivery of a message from the queue. The server is not trusted: accept
+// accept returns the delivery for a message from the queue. The server is not trusted: accept
 // ignores messages to other members, and messages whose acknowledgement would not settle a
 // delivery.
 func (i *inbox) accept(m *natsgo.Msg) (transport.Delivery, bool) {
@@ -177,8 +177,8 @@ func (i *inbox) accept(m *natsgo.Msg) (transport.Delivery, bool) {
 	return transport.Delivery{Data: m.Data, From: from, Receipt: receipt{i.conn, m.Reply, times}}, true
 }
 
-// deliveries returns how often the message behind an acknowledgement's subject
-// was delivered: $JS.ACK.STREAM.CONSUMER.<deliveries>.<...>.
+// deliveries returns how often a message was delivered. It reads the number from the subject of
+// the acknowledgement, $JS.ACK.STREAM.CONSUMER.<deliveries>.<...>.
 func deliveries(lane transport.Lane, ack, self string) (int, bool) {
 	rest, ok := strings.CutPrefix(ack, ackPrefix(lane, self))
 	if !ok {
@@ -189,7 +189,7 @@ func deliveries(lane transport.Lane, ack, self string) (int, bool) {
 	return n, err == nil && n > 0
 }
 
-// sender returns the sender of a delivery on subj to the member self.
+// sender returns the sender's name in the subject subj of a delivery to the member self.
 func sender(lane transport.Lane, subj, self string) (string, bool) {
 	rest, ok := strings.CutPrefix(subj, "mercer."+word(lane)+".")
 	if !ok {
@@ -199,7 +199,7 @@ func sender(lane transport.Lane, subj, self string) (string, bool) {
 	return from, ok && to == self && from != ""
 }
 
-// receipt settles over the subject that came with a delivery.
+// receipt settles a delivery by the acknowledgement subject that came with it.
 type receipt struct {
 	conn  *conn
 	reply string
@@ -215,9 +215,9 @@ func (r receipt) Later(delay time.Duration) error {
 	return r.settle("-NAK")
 }
 
-// slower doubles a delay with every delivery after the first, up to five seconds, because a
-// bulk message that a busy receiver puts back costs its whole length each time. The delay
-// is about as long as all delays so far.
+// slower doubles a delay with every delivery after the first, up to five seconds. Each
+// repetition costs the whole length of a message that a busy receiver puts back. The delay is
+// about as long as all delays so far.
 func slower(delay time.Duration, times int) time.Duration {
 	const most = 5 * time.Second
 	for n := 1; n < times && 0 < delay && delay < most; n++ {
@@ -237,7 +237,7 @@ func (r receipt) settle(word string) error {
 	return nil
 }
 
-// stream returns the name of a lane's stream; its consumers have the members' names.
+// stream returns the name of a lane's stream. The stream's consumers have the members' names.
 func stream(lane transport.Lane) string {
 	if lane == transport.Control {
 		return "CONTROL"
@@ -245,7 +245,7 @@ func stream(lane transport.Lane) string {
 	return "MERCER"
 }
 
-// word returns the lane's name in subjects.
+// word returns the word for a lane in subjects.
 func word(lane transport.Lane) string {
 	if lane == transport.Control {
 		return "ctl"
@@ -253,8 +253,8 @@ func word(lane transport.Lane) string {
 	return "msg"
 }
 
-// Subjects of members' messages. A message carries sender and receiver in its subject,
-// which the server checks, and nothing else outside the sealed body.
+// subject returns the subject of a member's message. It names sender and receiver, which the
+// server checks. Only the sealed body contains more.
 func subject(lane transport.Lane, from, to string) string {
 	return "mercer." + word(lane) + "." + from + "." + to
 }
@@ -269,24 +269,23 @@ func ackPrefix(lane transport.Lane, member string) string {
 func twinSubject(member string) string { return "mercer.twin." + member }
 func replyPrefix(member string) string { return "_INBOX." + member }
 
-// box returns the inbox's name in a subject on which a member asked for a lane's
-// deliveries.
+// box returns the name of the inbox in the subject of a member's request for deliveries.
 func box(lane transport.Lane, member, subj string) string {
 	return strings.TrimPrefix(subj, askSubject(lane, member, ""))
 }
 
 const maxNameBytes = 64
 
-// checkName accepts names that are valid as a token of a subject and as a folder on every
+// checkName returns an error unless s is valid as a token of a subject and as a folder on every
 // system.
 func checkName(s string) error {
 	if s == "" || len(s) > maxNameBytes {
-		return fmt.Errorf("a member's name has 1 to %d bytes, not %d", maxNameBytes, len(s))
+		return fmt.Errorf("a member's name must have 1 to %d bytes, not %d", maxNameBytes, len(s))
 	}
 	for i, c := range []byte(s) {
 		letter := 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
 		if !letter && (c != '-' || i == 0) {
-			return fmt.Errorf("member %q: use lower-case letters, digits and hyphens only, and no hyphen first", s)
+			return fmt.Errorf("the member name %q is not valid; use only lower-case letters, digits and hyphens, and no hyphen first", s)
 		}
 	}
 	return nil

@@ -12,11 +12,12 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// ackLimit bounds one try's wait for the server's confirmation that a message is on disk.
+// ackLimit limits how long one attempt waits for the server to confirm that a message is on
+// disk.
 const ackLimit = 10 * time.Second
 
-// Send tries until the server has the message on disk or ctx ends; the server
-// may then have it more than once.
+// Send repeats the message until the server has it on disk or ctx ends. The server may then
+// have it more than once.
 func (c *conn) Send(ctx context.Context, to string, lane transport.Lane, data []byte) error {
 	if err := c.send(ctx, to, lane, data); err != nil {
 		return fmt.Errorf("nats: %q cannot send to %q: %w", c.name, to, err)
@@ -58,9 +59,9 @@ func (c *conn) send(ctx context.Context, to string, lane transport.Lane, data []
 	}
 }
 
-// final returns the error if no further try can succeed. A server that is starting or
-// stopping may have no stream for a moment; a server that has none for long has no such
-// member.
+// final returns an error if no further attempt can succeed, and nil otherwise. A server that is
+// starting or stopping may have no queue for a receiver for a moment. If it has none for long,
+// there is no such member.
 func (c *conn) final(err error, unknownSince time.Time) error {
 	var refusal *jetstream.APIError
 	switch {
@@ -79,10 +80,10 @@ func (c *conn) publish(ctx, era context.Context, subject string, data []byte) er
 	return err
 }
 
-// because adds the error of the last try to the reason for giving up.
+// because adds the error of the last attempt to the reason for giving up.
 func because(err, failure error) error {
 	if failure == nil {
 		return err
 	}
-	return fmt.Errorf("%w (last try: %w)", err, failure)
+	return fmt.Errorf("%w (the last attempt failed: %w)", err, failure)
 }

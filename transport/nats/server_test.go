@@ -32,18 +32,18 @@ func TestConfigRefused(t *testing.T) {
 	secret, _ := tlsKey(1)
 	one, two := key(), key()
 	for want, c := range map[string]Config{
-		"Dir is missing":                       {Members: []Member{{"a", one}}},
-		"port 65536; use 0 to 65535":           {Dir: "x", Port: 65536, Members: []Member{{"a", one}}},
-		"a limit is negative":                  {Dir: "x", AckWait: -1, Members: []Member{{"a", one}}},
-		"0 members; use 1 to":                  {Dir: "x"},
-		`two members are called "a"`:           {Dir: "x", Members: []Member{{"a", one}, {"a", two}}},
-		`"a" and "b" have the same key`:        {Dir: "x", Members: []Member{{"a", one}, {"b", one}}},
-		`member "a.b": use lower-case letters`: {Dir: "x", Members: []Member{{"a.b", one}}},
-		`member "*": use lower-case letters`:   {Dir: "x", Members: []Member{{"*", one}}},
-		`member "-a": use lower-case letters`:  {Dir: "x", Members: []Member{{"-a", one}}},
-		"a member's name has 1 to 64 bytes":    {Dir: "x", Members: []Member{{"", one}}},
-		`"UABC" is no public user nkey`:        {Dir: "x", Members: []Member{{"a", "UABC"}}},
-		"cannot listen":                        {Dir: "x", Host: "nowhere.invalid", TLS: secret, Members: []Member{{"a", one}}},
+		"Config.Dir is empty":                                         {Members: []Member{{"a", one}}},
+		"port 65536 is not valid; use 0 to 65535":                     {Dir: "x", Port: 65536, Members: []Member{{"a", one}}},
+		"a limit is negative":                                         {Dir: "x", AckWait: -1, Members: []Member{{"a", one}}},
+		"the configuration has 0 members; use 1 to":                   {Dir: "x"},
+		`two members are called "a"`:                                  {Dir: "x", Members: []Member{{"a", one}, {"a", two}}},
+		`"a" and "b" have the same key`:                               {Dir: "x", Members: []Member{{"a", one}, {"b", one}}},
+		`member name "a.b" is not valid; use only lower-case letters`: {Dir: "x", Members: []Member{{"a.b", one}}},
+		`member name "*" is not valid; use only lower-case letters`:   {Dir: "x", Members: []Member{{"*", one}}},
+		`member name "-a" is not valid; use only lower-case letters`:  {Dir: "x", Members: []Member{{"-a", one}}},
+		"a member's name must have 1 to 64 bytes":                     {Dir: "x", Members: []Member{{"", one}}},
+		`"UABC" is not a public user nkey`:                            {Dir: "x", Members: []Member{{"a", "UABC"}}},
+		"cannot listen":                                               {Dir: "x", Host: "nowhere.invalid", TLS: secret, Members: []Member{{"a", one}}},
 	} {
 		t.Chdir(t.TempDir())
 		s, err := Start(t.Context(), c)
@@ -79,7 +79,7 @@ func TestPortTaken(t *testing.T) {
 	if !errors.As(err, &taken) || taken.Port != port || taken.Host != "127.0.0.1" {
 		t.Fatalf("error %v, want that port %d is taken", err, port)
 	}
-	want := fmt.Sprintf("nats: port %d on 127.0.0.1 is taken by another program; stop that one or choose another port", port)
+	want := fmt.Sprintf("nats: another program uses port %d on 127.0.0.1; stop that program or choose another port", port)
 	if err.Error() != want {
 		t.Errorf("error %q, want %q", err, want)
 	}

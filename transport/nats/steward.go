@@ -16,9 +16,9 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// hire connects the steward, a client in the hub's account, within this process. It
-// arranges the queues, and requests deliveries from them for the members. Members cannot do
-// so themselves without choosing where the answers go.
+// hire connects the steward, a client in this process that uses the hub's account. The steward
+// arranges the queues and requests deliveries for the members. Members must not request
+// deliveries themselves, because they could choose where the answers go.
 func hire(ctx context.Context, s *Server, key nkeys.KeyPair) (*natsgo.Conn, error) {
 	pub, err := key.PublicKey()
 	if err != nil {
@@ -30,7 +30,7 @@ func hire(ctx context.Context, s *Server, key nkeys.KeyPair) (*natsgo.Conn, erro
 			complain(s.cfg.Logger, &complaints, sub, err)
 		}))
 	if err != nil {
-		return nil, fmt.Errorf("steward: %w", err)
+		return nil, fmt.Errorf("cannot connect the steward: %w", err)
 	}
 	err = prepare(ctx, nc, s.cfg)
 	if err == nil {
@@ -58,12 +58,12 @@ func prepare(ctx context.Context, nc *natsgo.Conn, cfg Config) error {
 			}
 		}
 	}
-	return nc.Flush() // the server must know the subscriptions before members connect
+	return nc.Flush() // because the server must know the subscriptions before members connect
 }
 
-// serve requests deliveries from a member's queue when the member wants them. The account
-// lets a member ask under its own name only, and the message holds only the address for the
-// deliveries. Each member has its own goroutine here, which limits its rate; it drops
+// serve requests deliveries from a member's queue whenever the member asks for them. The
+// account lets a member ask under its own name only, and the message holds only the address for
+// the deliveries. Each member has its own goroutine here, which limits its rate; it drops
 // requests that come too fast, so that a member that asks without end delays no other.
 func serve(nc *natsgo.Conn, cfg Config, member string, lane transport.Lane) error {
 	next := "$JS.API.CONSUMER.MSG.NEXT." + stream(lane) + "." + member
@@ -89,34 +89,34 @@ func serve(nc *natsgo.Conn, cfg Config, member string, lane transport.Lane) erro
 }
 
 const (
-	asksPerSecond = 1000 // far beyond a member's need: each brings up to 2 MiB
-	maxAsks       = 64   // of one member that wait here; one is served at a time
+	asksPerSecond = 1000 // much more than a member needs, because each brings up to 2 MiB
+	maxAsks       = 64   // requests of one member that may wait while another is served
 )
 
-// complain logs the member whose requests are dropped.
+// complain logs that requests of a member are dropped.
 func complain(log *slog.Logger, complaints *tally.Tally, sub *natsgo.Subscription, err error) {
 	var subject string
 	if sub != nil {
-		subject = sub.Subject // one of the steward's own, which names a member
+		subject = sub.Subject // a subject of the steward, which contains the member's name
 	}
 	if n, tell := complaints.Count("", subject); tell {
 		log.Warn("a member asks for deliveries too often, or the steward has another problem", "subject", subject, "so far", n, "error", err)
 	}
 }
 
-// pace spreads a burst over time: the first asksPerSecond pass at once.
+// pace limits the rate of requests. A burst of asksPerSecond requests passes at once.
 type pace struct {
 	gap  time.Duration
-	next time.Time // the latest time at which the next may pass
+	next time.Time // time from which the next request may pass
 }
 
 func newPace(perSecond int) *pace { return &pace{gap: time.Second / time.Duration(perSecond)} }
 
-// wait returns when one more request may pass.
+// wait waits until one more request may pass.
 func (p *pace) wait() {
 	now := time.Now()
 	if idle := now.Add(-time.Second); p.next.Before(idle) {
-		p.next = idle // the allowance that was saved up
+		p.next = idle // limits the allowance of an idle member to one second
 	}
 	p.next = p.next.Add(p.gap)
 	time.Sleep(p.next.Sub(now))

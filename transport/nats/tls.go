@@ -14,21 +14,21 @@ import (
 	"time"
 )
 
-// TLS comes before everything else on a connection, because the server's greeting names
-// program, version and machine, and a member's first message its own name. Only the
-// server's key is trusted: no authority, no name, and no time of a certificate.
+// TLS comes before everything else on a connection. Otherwise the server's greeting would
+// reveal program, version and machine, and a member's first message its name. A member trusts
+// only the server's key, not an authority, a name or the dates of a certificate.
 
-// handshakeLimit bounds the time until either side knows whether the other speaks TLS.
+// handshakeLimit limits the time in which each side finds out whether the other uses TLS.
 const handshakeLimit = 3 * time.Second
 
 // errOtherKey reports that a server has proved another key than the expected one.
-var errOtherKey = errors.New("it has another TLS key")
+var errOtherKey = errors.New("the server has another TLS key")
 
-// listening returns the settings of a server with a key. Its certificate names nobody and
-// does not expire, because a member compares the key alone, whatever its clock.
+// listening returns the TLS settings of a server with the given key. Its certificate has no
+// name and does not expire, because members compare only the key.
 func listening(key ed25519.PrivateKey) (*tls.Config, error) {
 	if len(key) != ed25519.PrivateKeySize {
-		return nil, fmt.Errorf("the TLS key has %d bytes, want %d", len(key), ed25519.PrivateKeySize)
+		return nil, fmt.Errorf("the TLS key has %d bytes; %d are required", len(key), ed25519.PrivateKeySize)
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1),
@@ -39,18 +39,18 @@ func listening(key ed25519.PrivateKey) (*tls.Config, error) {
 		return nil, err
 	}
 	return &tls.Config{
-		MinVersion:             tls.VersionTLS13, // earlier ones show the certificate
+		MinVersion:             tls.VersionTLS13, // earlier versions send the certificate in the clear
 		Certificates:           []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
 		SessionTicketsDisabled: true,
 	}, nil
 }
 
-// expecting returns the settings of a member that knows the server's key. The settings name
-// no server, so that nothing in clear shows which server the member calls.
+// expecting returns the TLS settings of a member that knows the server's key. They contain no
+// server name, so that nothing in the clear reveals which server the member calls.
 func expecting(key ed25519.PublicKey) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS13,
-		InsecureSkipVerify: true, // no authority and no name: VerifyConnection compares the key
+		InsecureSkipVerify: true, // authority and name are not checked, because VerifyConnection compares the key
 		VerifyConnection: func(s tls.ConnectionState) error {
 			if len(s.PeerCertificates) == 0 {
 				return errOtherKey
@@ -64,14 +64,15 @@ func expecting(key ed25519.PublicKey) *tls.Config {
 	}
 }
 
-// caller opens connections for a NATS client, which then does no TLS itself.
-type caller struct{ key ed25519.PublicKey } // empty: without TLS
+// caller opens connections, with TLS if it has a key, for a NATS client that does no TLS
+// itself.
+type caller struct{ key ed25519.PublicKey } // the server's key; empty for no TLS
 
-// SkipTLSHandshake tells the NATS client that the connection is secure already.
+// SkipTLSHandshake tells the NATS client not to do a TLS handshake itself.
 func (caller) SkipTLSHandshake() bool { return true }
 
-// Dial connects to an address. If the server there does not have the expected TLS, the
-// error is one sentence.
+// Dial connects to an address and returns an error if the server there does not have the
+// expected TLS.
 func (c caller) Dial(network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeLimit)
 	defer cancel()
@@ -96,8 +97,8 @@ func (c caller) greet(ctx context.Context, line net.Conn) (net.Conn, error) {
 	return safe, safe.HandshakeContext(ctx)
 }
 
-// hear waits for the first byte of a server without TLS, which greets at once. A server
-// with TLS waits for the member.
+// hear waits for the first byte of a server without TLS, which sends a greeting at once. A
+// server with TLS sends nothing before the member does.
 func hear(ctx context.Context, line net.Conn) (net.Conn, error) {
 	deadline, _ := ctx.Deadline()
 	if err := line.SetReadDeadline(deadline); err != nil {
@@ -110,13 +111,13 @@ func hear(ctx context.Context, line net.Conn) (net.Conn, error) {
 	return h, line.SetReadDeadline(time.Time{})
 }
 
-// heard is a connection whose first byte has been read.
+// heard is a connection whose first byte hear has read already.
 type heard struct {
 	net.Conn
 	first []byte
 }
 
-// Read returns the first byte again before all others.
+// Read returns the byte that hear has read, and afterwards reads from the connection.
 func (h *heard) Read(b []byte) (int, error) {
 	if len(h.first) == 0 || len(b) == 0 {
 		return h.Conn.Read(b)

@@ -143,7 +143,7 @@ func TestNoLineBeyondLoopbackWithoutTLS(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	for _, url := range []string{"nats://10.0.0.1:4222", "nats://host:4222", "tls://127.0.0.1:4222", "nats://[2001:db8::1]:4222", "nats://127.0.0.1.example:4222"} {
-		if _, err := Dial(ctx, url, "north", f.keys["north"], Options{}); err == nil || !strings.Contains(err.Error(), "is reached with TLS only") {
+		if _, err := Dial(ctx, url, "north", f.keys["north"], Options{}); err == nil || !strings.Contains(err.Error(), "requires TLS; set Options.TLS") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}

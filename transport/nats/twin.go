@@ -16,10 +16,10 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Processes with one identity share an account, in which they receive each other's messages
-// on one subject. A connecting process announces itself there, and of two processes the
-// later one in an agreed order stops. Usually no other process listens, and the server
-// reports that at once.
+// Processes with one identity share an account. They receive each other's messages on one
+// subject of it. A connecting process announces itself there, and of two processes the later
+// one in an agreed order stops. Usually no other process listens, and the server reports that
+// at once.
 //
 // The server, and anybody on the way, could end a process by a forged message. So each
 // message carries a code under a key that only processes with the identity have. A process
@@ -33,35 +33,35 @@ import (
 // The last message informs the one that stays. A process that takes itself for the one that
 // stays asks once more, because the other may start to serve in between.
 
-// twinLimit bounds the time in which another process must answer a connecting one. A
-// process that listens and does not answer is gone and the server has not noticed yet, or
-// it is about to stop.
+// twinLimit limits the time in which another process must answer a connecting process. A
+// process that listens but does not answer is about to stop, or it has gone and the server has
+// not noticed yet.
 const twinLimit = 2 * time.Second
 
-// maxSaying bounds a message of one process about itself.
+// maxSaying is the largest length of a message between processes with one identity.
 const maxSaying = 512
 
-// presence describes a process to others with its identity.
+// presence describes a process to other processes with its identity.
 type presence struct {
-	Run     string     `json:"run"`     // drawn
-	Serving bool       `json:"serving"` // its first connection has been made
-	Address netip.Addr `json:"address"` // as the server sees it, zero if unknown
-	Process int        `json:"process"` // its id
+	Run     string     `json:"run"`     // random name of the process
+	Serving bool       `json:"serving"` // whether the process has connected once
+	Address netip.Addr `json:"address"` // address as the server sees it; zero if unknown
+	Process int        `json:"process"` // process id
 	Since   time.Time  `json:"since"`
 }
 
-// saying is a process's message to others with its identity.
+// saying is a message of a process to other processes with its identity.
 type saying struct {
 	presence
-	Asks    string `json:"asks,omitempty"`    // a challenge to all that receive it
-	Answers string `json:"answers,omitempty"` // the challenge of the intended receiver
+	Asks    string `json:"asks,omitempty"`    // challenge to all processes that receive the message
+	Answers string `json:"answers,omitempty"` // challenge of another process that this message answers
 }
 
-// runSize is the number of characters of a run and of a challenge, which rand.Text draws.
+// runSize is the number of characters that rand.Text draws for a run or a challenge.
 const runSize = 26
 
-// twinKey derives the key of the messages between processes with one identity from
-// their secret key, which the server does not have.
+// twinKey derives the key that authenticates messages between processes with one identity. It
+// derives it from their secret key, which the server does not have.
 func twinKey(key nkeys.KeyPair) ([]byte, error) {
 	seed, err := key.Seed()
 	if err != nil {
@@ -70,7 +70,7 @@ func twinKey(key nkeys.KeyPair) ([]byte, error) {
 	return hkdf.Key(sha256.New, seed, nil, "mercer/v1/nats/twin", sha256.Size)
 }
 
-// seal returns the bytes of a message: its code, then the message.
+// seal returns the authentication code of a message and then the encoded message.
 func seal(key []byte, w saying) ([]byte, error) {
 	text, err := json.Marshal(w)
 	if err != nil {
@@ -85,14 +85,14 @@ func codeOf(key, text []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// unseal decodes a message from the network, but only after its code is verified.
+// unseal verifies the authentication code of a message and then decodes the message.
 func unseal(key, b []byte) (w saying, err error) {
 	if len(b) < sha256.Size || len(b) > maxSaying {
-		return w, fmt.Errorf("the message about another process has %d bytes, want %d to %d", len(b), sha256.Size, maxSaying)
+		return w, fmt.Errorf("the message about another process has %d bytes; %d to %d are allowed", len(b), sha256.Size, maxSaying)
 	}
 	text := b[sha256.Size:]
 	if !hmac.Equal(codeOf(key, text), b[:sha256.Size]) {
-		return w, errors.New("its sender does not have this identity's key")
+		return w, errors.New("the sender does not have this identity's key")
 	}
 	return decodeSaying(text)
 }
@@ -102,14 +102,14 @@ func decodeSaying(text []byte) (w saying, err error) {
 		return w, err
 	}
 	if len(w.Run) != runSize {
-		return w, fmt.Errorf("the run has %d characters, want %d", len(w.Run), runSize)
+		return w, fmt.Errorf("the run has %d characters; %d are required", len(w.Run), runSize)
 	}
-	w.Address = w.Address.WithZone("") // free text
+	w.Address = w.Address.WithZone("") // a zone is free text from another process
 	return w, nil
 }
 
-// before is an order of all processes with one identity: first those that serve, then by
-// chance.
+// before reports whether p comes before o in the order of all processes with one identity.
+// Processes that serve come first, and the rest of the order is random.
 func (p presence) before(o presence) bool {
 	if p.Serving != o.Serving {
 		return p.Serving
@@ -117,7 +117,7 @@ func (p presence) before(o presence) bool {
 	return p.Run < o.Run
 }
 
-// presence describes this process.
+// presence returns the description of this process.
 func (c *conn) presence() presence {
 	p := presence{Run: c.run, Serving: c.serving.Load(), Process: os.Getpid(), Since: c.since}
 	if ip, err := c.nc.GetClientIP(); err == nil {
@@ -127,8 +127,8 @@ func (c *conn) presence() presence {
 	return p
 }
 
-// alone announces this process to others with its identity, and gives them time to end the
-// link.
+// alone announces this process to other processes with its identity and waits until they could
+// end the link.
 func (c *conn) alone(ctx, era context.Context) error {
 	c.meeting.Lock()
 	b, err := seal(c.twin, saying{presence: c.presence(), Asks: c.asked.draw(time.Now())})
@@ -151,8 +151,8 @@ func (c *conn) alone(ctx, era context.Context) error {
 	return err
 }
 
-// serve puts this process before all that do not serve yet, unless one of them has ended it
-// already.
+// serve puts this process before all processes that do not serve yet. It returns an error if
+// one of them has ended this process already.
 func (c *conn) serve() error {
 	c.meeting.Lock()
 	defer c.meeting.Unlock()
@@ -163,8 +163,8 @@ func (c *conn) serve() error {
 	return nil
 }
 
-// meet handles a message of another process with this identity. A process that has been
-// ended refuses no other: otherwise two could end each other.
+// meet handles a message of another process with this identity. A process that has been ended
+// does not end others, because otherwise two could end each other.
 func (c *conn) meet(m *natsgo.Msg) {
 	c.meeting.Lock()
 	defer c.meeting.Unlock()
@@ -175,7 +175,7 @@ func (c *conn) meet(m *natsgo.Msg) {
 		if ok, more := c.strange.allow(time.Now()); ok {
 			c.log.Warn("ignored a message about another process with this identity", "member", c.name, "error", err, "unsaid_before", more)
 		}
-	case other.Run == c.run: // sent by this process before its connection was lost
+	case other.Run == c.run: // this process sent the message before its connection was lost
 	case other.Answers == "":
 		c.reply(other)
 	case c.asked.open(other.Answers, time.Now()):
@@ -183,9 +183,8 @@ func (c *conn) meet(m *natsgo.Msg) {
 	}
 }
 
-// decide stops this process or refuses the other, which is alive: it has answered. All
-// processes that receive a challenge answer it; an answer to no open challenge is old, or
-// for another process.
+// decide stops this process or refuses the other process, whichever comes later in the order.
+// The other process is alive, because it has answered a challenge.
 func (c *conn) decide(other saying) {
 	self := c.presence()
 	if other.before(self) {
@@ -201,8 +200,8 @@ func (c *conn) decide(other saying) {
 	c.reply(other)
 }
 
-// reply answers another process's challenge and sends one. It does nothing if too many are
-// open, so that repeated old messages do not keep it busy.
+// reply answers another process's challenge and sends a new one. It does nothing if too many
+// challenges are open, so that repeated old messages do not keep it busy.
 func (c *conn) reply(other saying) {
 	if now := time.Now(); other.Asks != "" && c.asked.room(now) {
 		c.tell(saying{presence: c.presence(), Asks: c.asked.draw(now), Answers: other.Asks})

@@ -1,4 +1,4 @@
-// Package transporttest is the suite that every transport passes.
+// Package transporttest is the test suite that every transport must pass.
 //
 //	func TestConformance(t *testing.T) {
 //		transporttest.Run(t, func(t *testing.T, n transporttest.Network) transporttest.Join {

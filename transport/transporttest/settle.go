@@ -37,7 +37,7 @@ func testLater(b *bench) {
 	b.send(north, "south", "second")
 	before := time.Now()
 	b.later(d, delay)
-	second := b.receive(south) // is not held up
+	second := b.receive(south) // arrives although the first message was put back
 	if string(second.Data) != "second" {
 		b.Fatalf("got %q while the first was put back, want second", second.Data)
 	}
@@ -59,7 +59,7 @@ func testLaterThenAck(b *bench) {
 	d := b.receive(south)
 	b.later(d, short/2)
 	b.ack(d)
-	b.ack(d) // once more does no harm
+	b.ack(d) // a repeated acknowledgement has no effect
 	b.quiet(south, 2*short)
 }
 

@@ -12,35 +12,36 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Members returns the names of the members of a network under test.
+// Members returns the names of the members that a network under test must have.
 func Members() []string { return []string{"north", "south", "east", "server"} }
 
-// Join connects one of the members. The suite closes the connection.
+// Join connects the member called name. The suite closes the connection.
 type Join func(name string) (transport.Conn, error)
 
-// Network holds the settings that a part of the suite needs.
+// Network holds the settings of the network that a part of the suite needs.
 type Network struct {
-	AckWait time.Duration // unsettled deliveries are repeated after it
-	Share   int           // messages that one sender may have in one queue
+	AckWait time.Duration // time after which unsettled deliveries are repeated
+	Share   int           // number of messages that one sender may have in one queue
 }
 
-// Start makes a new network, which t.Cleanup removes.
+// Start creates a network and returns its Join. It registers the network's removal by
+// t.Cleanup.
 type Start func(t *testing.T, n Network) Join
 
 const (
-	short = 250 * time.Millisecond // an AckWait that a test waits out
-	long  = 30 * time.Second       // an AckWait that no test waits out
-	bound = 30 * time.Second       // for all events, on a busy machine too
+	short = 250 * time.Millisecond // AckWait for tests that wait until it is over
+	long  = 30 * time.Second       // AckWait that is never over during a test
+	bound = 30 * time.Second       // limit for all waits, also on a busy machine
 
-	ample  = 256 // a share that no test exhausts
-	scarce = 3   // a share that a test exhausts
+	ample  = 256 // share that is never exhausted
+	scarce = 3   // share that tests exhaust
 )
 
-// Run runs the suite. Every part runs in each lane, in parallel with the others, on its own
-// network, and must leave no goroutine behind.
+// Run runs the suite. Every part runs in each lane, in parallel with the other parts and on its
+// own network. No part may leave a goroutine behind.
 func Run(t *testing.T, start Start) {
 	before := goleak.IgnoreCurrent()
-	t.Run("parts", func(t *testing.T) { runParts(t, start) }) // it ends with the last of them
+	t.Run("parts", func(t *testing.T) { runParts(t, start) }) // returns when all parts have ended
 	endsAll(t, before)
 }
 
@@ -83,7 +84,7 @@ func runParts(t *testing.T, start Start) {
 	}
 }
 
-// endsAll reports the goroutines that are left. A goroutine that writes to a busy disk
+// endsAll fails if goroutines are left after the suite. A goroutine that writes to a busy disk
 // while the server closes may take longer than goleak waits.
 func endsAll(t *testing.T, before goleak.Option) {
 	for end := time.Now().Add(bound); ; {
@@ -98,7 +99,7 @@ func endsAll(t *testing.T, before goleak.Option) {
 	}
 }
 
-// bench holds the connections and limits of one part.
+// bench holds the connections and limits of one part of the suite.
 type bench struct {
 	*testing.T
 	ctx     context.Context
@@ -153,7 +154,7 @@ func (b *bench) later(d transport.Delivery, delay time.Duration) {
 	}
 }
 
-// quiet fails if anything arrives within d.
+// quiet fails the test if a message arrives within d.
 func (b *bench) quiet(c transport.Conn, d time.Duration) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, d)
@@ -172,7 +173,8 @@ func (b *bench) is(err, want error) {
 	}
 }
 
-// testShare: an acknowledgement makes room, and a delivery does not.
+// testShare checks that an acknowledgement frees a part of the sender's share and a delivery
+// does not.
 func testShare(b *bench) {
 	north, south := b.join("north"), b.join("south")
 	b.fill(north, "south")
@@ -180,7 +182,7 @@ func testShare(b *bench) {
 	b.full(north, "south")
 	sent := make(chan error, 1)
 	go func() { sent <- north.Send(b.ctx, "south", b.lane, []byte("one more")) }()
-	for string(d.Data) != "one more" { // the room of the first may go to what was too much, on its way when the sender gave up
+	for string(d.Data) != "one more" { // not always the first message, because the one that full gave up may arrive too
 		b.ack(d)
 		d = b.receive(south)
 	}
@@ -190,8 +192,8 @@ func testShare(b *bench) {
 	}
 }
 
-// testShareOfOne: a member that fills its share of an absent receiver's queue stops neither
-// others from sending there nor itself from sending to others.
+// testShareOfOne checks that a member with an exhausted share of one queue can send to other
+// members, and that others can send to that queue.
 func testShareOfOne(b *bench) {
 	north, south, east := b.join("north"), b.join("south"), b.join("east")
 	b.fill(north, "server")
@@ -204,7 +206,7 @@ func testShareOfOne(b *bench) {
 	}
 }
 
-// testPutBackShare: a receiver that puts all messages of one sender back still gets
+// testPutBackShare checks that a receiver that puts back all messages of one sender still gets
 // other senders' messages.
 func testPutBackShare(b *bench) {
 	north, south, server := b.join("north"), b.join("south"), b.join("server")
@@ -222,8 +224,7 @@ func testPutBackShare(b *bench) {
 	}
 }
 
-// testOtherLane: in one lane full queues of delivered, unsettled messages hide nothing in
-// another lane.
+// testOtherLane checks that full queues in one lane do not block messages in another lane.
 func testOtherLane(b *bench) {
 	north, south, server := b.join("north"), b.join("south"), b.join("server")
 	for _, sender := range []transport.Conn{north, south} {
@@ -248,7 +249,7 @@ func (b *bench) other() transport.Lane {
 	return transport.Bulk
 }
 
-// fill exhausts a sender's share.
+// fill exhausts a sender's share of a receiver's queue.
 func (b *bench) fill(c transport.Conn, to string) {
 	b.Helper()
 	for i := range scarce {
@@ -256,7 +257,7 @@ func (b *bench) fill(c transport.Conn, to string) {
 	}
 }
 
-// full fails if a sender can send more.
+// full fails the test if a sender can send another message.
 func (b *bench) full(c transport.Conn, to string) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, short)

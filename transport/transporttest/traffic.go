@@ -53,8 +53,8 @@ func testOwnCopy(b *bench) {
 	b.ack(d)
 }
 
-// testManySenders sends from several goroutines of several members while all
-// of them also receive.
+// testManySenders checks concurrent sends by several goroutines of several members, while all
+// members also receive.
 func testManySenders(b *bench) {
 	const each, lanes = 25, 2
 	server := b.join("server")
@@ -81,7 +81,8 @@ func (b *bench) chatter(c transport.Conn, name string, lane, n int) {
 	}
 }
 
-// testTwoReceivers: a receiver that stops waiting does not keep the other from its turn.
+// testTwoReceivers checks that two callers of Receive get different messages, and that one that
+// stops waiting does not block the other.
 func testTwoReceivers(b *bench) {
 	north, south := b.join("north"), b.join("south")
 	got := make(chan string)
@@ -99,7 +100,7 @@ func testTwoReceivers(b *bench) {
 			got <- string(d.Data)
 		}()
 	}
-	time.Sleep(50 * time.Millisecond) // let them wait
+	time.Sleep(50 * time.Millisecond) // gives both time to wait in Receive
 	b.quiet(south, 50*time.Millisecond)
 	b.send(north, "south", "one")
 	b.send(north, "south", "two")
@@ -115,10 +116,10 @@ func testCloseWhileWaiting(b *bench) {
 		_, err := south.Receive(b.ctx, b.lane)
 		failed <- err
 	}()
-	time.Sleep(50 * time.Millisecond) // let it wait
+	time.Sleep(50 * time.Millisecond) // gives the receiver time to wait
 	b.close(south)
 	b.is(<-failed, transport.ErrClosed)
-	b.close(south) // a second time does nothing
+	b.close(south) // a second Close has no effect
 }
 
 func testClosed(b *bench) {
@@ -138,7 +139,7 @@ func testContext(b *bench) {
 		_, err := south.Receive(ctx, b.lane)
 		failed <- err
 	}()
-	time.Sleep(50 * time.Millisecond) // let it wait
+	time.Sleep(50 * time.Millisecond) // gives the receiver time to wait
 	cancel()
 	b.is(<-failed, context.Canceled)
 	b.is(north.Send(ctx, "south", b.lane, []byte("hello")), context.Canceled)

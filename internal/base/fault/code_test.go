@@ -64,7 +64,7 @@ func TestNotice(t *testing.T) {
 		{fmt.Errorf("a: %w", &widths{}), fault.Notice{Code: fault.CodeBadInput, Text: "south and north have different numbers of columns"}},
 		{protocol.Blame("south", protocol.KindMalformed, cell), fault.Notice{Code: fault.CodeMisbehaved, Text: "south (malformed): it sent a message that cannot be read"}},
 		{protocol.Header{Sender: "south", Protocol: "psi"}.Inconsistent("%w", cell), fault.Notice{Code: fault.CodeMisbehaved, Text: "south (inconsistent): it contradicts what was agreed"}},
-		{protocol.Header{Sender: "south", Protocol: "psi", Kind: "Set"}.Unexpected(), fault.Notice{Code: fault.CodeMisbehaved, Text: "south (unexpected): psi: Set of round 0 is not awaited from south"}},
+		{protocol.Header{Sender: "south", Protocol: "psi", Kind: "Set"}.Unexpected(), fault.Notice{Code: fault.CodeMisbehaved, Text: "south (unexpected): psi: message Set of round 0 is not expected from south"}},
 		{fmt.Errorf("%w; what it had sent was refused: %w", protocol.Blame("south", protocol.KindSilent, errors.New("its set did not come")), cell),
 			fault.Notice{Code: fault.CodeTimedOut, Text: "south (silent): its set did not come"}},
 	} {

@@ -69,7 +69,7 @@ func TestEquivocationEndsTheSession(t *testing.T) {
 	w.broker.post(w.incoming("Word", 1), other, w.incoming("Last", 0))
 	err := w.run(t.Context(), nil)
 	wantBlame(t, err, peer, protocol.KindEquivocation)
-	w.sealedAs("two different bodies")
+	w.sealedAs("two messages with different bodies")
 	if got := len(w.log.records); got != 3 {
 		t.Fatalf("%d records, want the start, the word and the outcome", got)
 	}

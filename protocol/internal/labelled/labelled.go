@@ -13,10 +13,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// MaxBytes limits a label.
+// MaxBytes is the largest length of a label.
 const MaxBytes = protocol.MaxNameBytes
 
-// Shape returns the number of rows and of features; 0 and 0 for nil rows.
+// Shape returns the number of rows and of features. Both are 0 for nil rows.
 func Shape(rows linalg.Rows) (n, features int) {
 	if rows == nil {
 		return 0, 0
@@ -24,25 +24,25 @@ func Shape(rows linalg.Rows) (n, features int) {
 	return rows.Shape()
 }
 
-// Check refuses labels and held-out flags (nil: none) that do not fit the rows. Errors begin with
-// whose, such as "okra: ".
+// Check returns an error if the labels or the held-out flags do not fit the rows. Either may be
+// nil. Errors begin with whose, such as "okra: ".
 func Check(whose string, rows linalg.Rows, labels []string, test []bool) error {
 	n, _ := Shape(rows)
 	switch {
 	case labels != nil && len(labels) != n:
-		return fmt.Errorf("%s%d labels for %d rows", whose, len(labels), n)
+		return fmt.Errorf("%s%d labels were given for %d rows", whose, len(labels), n)
 	case test != nil && len(test) != n:
-		return fmt.Errorf("%s%d test flags for %d rows", whose, len(test), n)
+		return fmt.Errorf("%s%d test flags were given for %d rows", whose, len(test), n)
 	}
 	for i, l := range labels {
 		if l == "" || len(l) > MaxBytes {
-			return fault.Labels.Errorf("%srow %d: label %q; a label has 1 to %d bytes", whose, i, l, MaxBytes)
+			return fault.Labels.Errorf("%srow %d: label %q has a wrong length; use 1 to %d bytes", whose, i, l, MaxBytes)
 		}
 	}
 	return nil
 }
 
-// CheckNumbers refuses rows with a number larger than most, or one that is not finite.
+// CheckNumbers returns an error if a number is not finite or its absolute value exceeds most.
 func CheckNumbers(whose string, rows linalg.Rows, most float64) error {
 	n, f := Shape(rows)
 	row := make([]float64, f)
@@ -50,7 +50,7 @@ func CheckNumbers(whose string, rows linalg.Rows, most float64) error {
 		rows.ReadRow(i, row)
 		for j, v := range row {
 			if !(math.Abs(v) <= most) { // false for NaN
-				return fault.OfNumber(v).Errorf("%srow %d, feature %d: %v; fill in missing values and scale the features first", whose, i, j, v)
+				return fault.OfNumber(v).Errorf("%srow %d, feature %d: %v is not finite or too large; fill in missing values and scale the features first", whose, i, j, v)
 			}
 		}
 	}
