@@ -75,8 +75,7 @@ type Booster struct {
 	pending []Node // nodes of the tree that is growing
 }
 
-// New returns a booster for n rows, of which the first ones, with the targets y, are for training.
-// The first len(y) rows are for training.
+// New returns a booster for n rows. The first len(y) rows, with the targets y, are for training.
 func New(p Params, y []float64, n int) (*Booster, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
