@@ -67,7 +67,7 @@ var general = []forgery{
 
 var specific = []forgery{
 	{"seed truncated", kindSeed, truncate, protocol.KindMalformed, "okra: seed: the bytes end too early"},
-	{"seed extended", kindSeed, extend, protocol.KindMalformed, "okra: seed: 1 bytes too many"},
+	{"seed extended", kindSeed, extend, protocol.KindMalformed, "okra: seed: 1 bytes are left over"},
 	{"seed of no feature", kindSeed, body(seedBody{}.encode()), protocol.KindMalformed, "0 features"},
 	{"seed of too many features", kindSeed, body(seedBody{features: MaxFeatures + 1}.encode()), protocol.KindMalformed, "4194305 features"},
 	{"seed from a party", kindSeed, func(m *protocol.Message) { m.Sender = "east" }, protocol.KindUnexpected, "not awaited from east"},
@@ -75,7 +75,7 @@ var specific = []forgery{
 	{"seed in parts", kindSeed, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
 
 	{"announcement truncated", kindAnnounce, truncate, protocol.KindMalformed, "okra: announcement: the bytes end too early"},
-	{"announcement extended", kindAnnounce, extend, protocol.KindMalformed, "1 bytes too many"},
+	{"announcement extended", kindAnnounce, extend, protocol.KindMalformed, "1 bytes are left over"},
 	{"announcement empty", kindAnnounce, body(nil), protocol.KindMalformed, "the bytes end too early"},
 	{"no rows", kindAnnounce, changeAnnounce(func(a *announce) { a.rows = 0 }), protocol.KindMalformed, "0 rows"},
 	{"too many rows", kindAnnounce, changeAnnounce(func(a *announce) { a.rows = maxRows + 1 }), protocol.KindMalformed, "67108865 rows"},
@@ -83,12 +83,12 @@ var specific = []forgery{
 	{"too wide", kindAnnounce, changeAnnounce(func(a *announce) { a.width = math.MaxUint32 }), protocol.KindMalformed, "encoded width 4294967295"},
 	{"odd numbers", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 2 }), protocol.KindMalformed, "numbers of 2 bytes"},
 	{"other wire", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 4 }), protocol.KindInconsistent, "numbers of 4 bytes, although the session's have 8"},
-	{"a flag of 2", kindAnnounce, func(m *protocol.Message) { m.Body = slices.Clone(m.Body); m.Body[len(m.Body)-1] = 2 }, protocol.KindMalformed, "2, want 0 or 1"},
+	{"a flag of 2", kindAnnounce, func(m *protocol.Message) { m.Body = slices.Clone(m.Body); m.Body[len(m.Body)-1] = 2 }, protocol.KindMalformed, "a flag is 2; it must be 0 or 1"},
 	{"announcement in parts", kindAnnounce, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
 
 	{"rows truncated", kindRows, truncate, protocol.KindMalformed, "okra: rows: the bytes end too early"},
-	{"rows extended", kindRows, extend, protocol.KindMalformed, "1 bytes too many"},
-	{"a row too many", kindRows, func(m *protocol.Message) { m.Body = make([]byte, len(m.Body)+8*72) }, protocol.KindMalformed, "576 bytes too many"},
+	{"rows extended", kindRows, extend, protocol.KindMalformed, "1 bytes are left over"},
+	{"a row too many", kindRows, func(m *protocol.Message) { m.Body = make([]byte, len(m.Body)+8*72) }, protocol.KindMalformed, "576 bytes are left over"},
 	{"not a number", kindRows, number(math.NaN()), protocol.KindMalformed, "okra: rows: row 0, coordinate 1: NaN"},
 	{"infinite", kindRows, number(math.Inf(-1)), protocol.KindMalformed, "coordinate 1: -Inf"},
 	{"huge", kindRows, number(1.01 * maxEncoded), protocol.KindMalformed, "coordinate 1: 1.01e+19"},
@@ -97,9 +97,9 @@ var specific = []forgery{
 	{"rows from the server", kindRows, func(m *protocol.Message) { m.Sender = "hub" }, protocol.KindUnexpected, "not awaited from hub"},
 
 	{"labels truncated", kindLabels, truncate, protocol.KindMalformed, "okra: labels: the bytes end too early"},
-	{"labels extended", kindLabels, extend, protocol.KindMalformed, "1 bytes too many"},
+	{"labels extended", kindLabels, extend, protocol.KindMalformed, "1 bytes are left over"},
 	{"labels missing", kindLabels, body(make([]byte, 9)), protocol.KindMalformed, "row 0 of the chunk: a label is missing"},
-	{"label too long", kindLabels, body(append([]byte{65, 0}, make([]byte, 100)...)), protocol.KindMalformed, "a name of 65 bytes, at most 64 are allowed"},
+	{"label too long", kindLabels, body(append([]byte{65, 0}, make([]byte, 100)...)), protocol.KindMalformed, "a name has 65 bytes; at most 64 are allowed"},
 	{"labels in more chunks", kindLabels, func(m *protocol.Message) { m.Chunks = 3 }, protocol.KindInconsistent, "chunk 0 of 3 of Labels; 1 chunks were announced"},
 
 	{"receipt truncated", kindReceipt, truncate, protocol.KindMalformed, "okra: receipt: the bytes end too early"},
@@ -107,7 +107,7 @@ var specific = []forgery{
 	{"receipt beyond belief", kindReceipt, body(encodeReceipt(math.MaxInt)), protocol.KindInconsistent, "a receipt for 9223372036854775807 rows"},
 	{"grant from a party", kindGrant, func(m *protocol.Message) { m.Sender = "north" }, protocol.KindUnexpected, "not awaited from north"},
 	{"grant in parts", kindGrant, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
-	{"grant with a body", kindGrant, func(m *protocol.Message) { m.Body = []byte{1} }, protocol.KindMalformed, "grant: 1 bytes too many"},
+	{"grant with a body", kindGrant, func(m *protocol.Message) { m.Body = []byte{1} }, protocol.KindMalformed, "grant: 1 bytes are left over"},
 	{"receipt from a party", kindReceipt, func(m *protocol.Message) { m.Sender = "north" }, protocol.KindUnexpected, "not awaited from north"},
 	{"receipt in parts", kindReceipt, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
 }
