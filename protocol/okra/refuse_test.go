@@ -107,7 +107,7 @@ var specific = []forgery{
 	{"receipt beyond belief", kindReceipt, body(encodeReceipt(math.MaxInt)), protocol.KindInconsistent, "a receipt for 9223372036854775807 rows"},
 	{"grant from a party", kindGrant, func(m *protocol.Message) { m.Sender = "north" }, protocol.KindUnexpected, "not awaited from north"},
 	{"grant in parts", kindGrant, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
-	{"grant with a body", kindGrant, func(m *protocol.Message) { m.Body = []byte{1} }, protocol.KindMalformed, "grant: 1 bytes are left over"},
+	{"grant with a body", kindGrant, func(m *protocol.Message) { m.Body = []byte{1} }, protocol.KindMalformed, "grant: 1 bytes too many"},
 	{"receipt from a party", kindReceipt, func(m *protocol.Message) { m.Sender = "north" }, protocol.KindUnexpected, "not awaited from north"},
 	{"receipt in parts", kindReceipt, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
 }
