@@ -9,13 +9,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Kernel is a positive definite function of two rows. The types of this package, such as [RBF] or
-// [Linear], are kernels; package kernel has the formulas.
+// Kernel specifies a positive definite function of two rows. The types of this package, such as
+// [RBF] or [Linear], are kernels; package kernel has the formulas.
 type Kernel interface {
 	prepare(rows linalg.Rows) (*prepared, error)
 }
 
-// prepared is a kernel together with the training rows.
+// prepared holds a kernel together with its training rows.
 type prepared struct {
 	spec  kernel.Spec
 	scale *model.Scale // nil: none
@@ -30,38 +30,39 @@ type Linear struct{}
 // scikit-learn. Amplitude 0 means 1.
 type RBF struct{ Gamma, Amplitude float64 }
 
-// Polynomial is (Gamma x.z + Coef0)^Degree. Gamma is as in [RBF]; Degree 0 means 3.
+// Polynomial is the kernel (Gamma x.z + Coef0)^Degree. Gamma is as in [RBF]; Degree 0 means 3.
 type Polynomial struct {
 	Gamma, Coef0 float64
 	Degree       int
 }
 
-// Laplacian is exp(-Gamma |x-z|), with |x-z| the Euclidean distance; scikit-learn's kernel uses
-// the L1 distance. Gamma is as in [RBF].
+// Laplacian is exp(-Gamma |x-z|), with |x-z| the Euclidean distance. In scikit-learn, the kernel of
+// this name uses the L1 distance. Gamma is as in [RBF].
 type Laplacian struct{ Gamma float64 }
 
 // Matern is the Matérn kernel. Nu is 0.5, 1.5 or 2.5, and 0 means 1.5; LengthScale 0 means 1.
 type Matern struct{ LengthScale, Nu float64 }
 
-// RationalQuadratic is Amplitude (1 + |x-z|^2 / (2 Alpha LengthScale^2))^-Alpha. A field of 0
-// means 1.
+// RationalQuadratic is the kernel Amplitude (1 + |x-z|^2 / (2 Alpha LengthScale^2))^-Alpha. A field
+// of 0 means 1.
 type RationalQuadratic struct{ LengthScale, Alpha, Amplitude float64 }
 
 // Cosine is the cosine of the angle between two rows.
 type Cosine struct{}
 
-// Tanimoto is x.z / (x.x + z.z - x.z), for counts and fingerprints.
+// Tanimoto is the kernel x.z / (x.x + z.z - x.z), for counts and fingerprints.
 type Tanimoto struct{}
 
-// DotProduct is the sum of Coefficients[d] (x.z)^d, beginning with the constant, d = 0. It needs
-// 2 to 65 coefficients, none below 0, the last above 0.
+// DotProduct is the sum of Coefficients[d] (x.z)^d over all d from 0 on. It needs 2 to 65
+// coefficients, none below 0, the last above 0.
 type DotProduct struct{ Coefficients []float64 }
 
-// MinMax is a kernel on columns that are scaled to the range 0 to 1 by the training rows' least
-// and greatest values. The model keeps the scale and applies it to new rows.
+// MinMax applies a kernel to columns that are scaled to the range from 0 to 1. The training rows'
+// least and greatest values determine the scale. The model keeps the scale and applies it to new
+// rows.
 type MinMax struct{ Kernel Kernel }
 
-// Standard is a kernel on columns that are scaled to mean 0 and standard deviation 1 over the
+// Standard applies a kernel to columns that are scaled to mean 0 and standard deviation 1 over the
 // training rows. The model keeps the scale and applies it to new rows.
 type Standard struct{ Kernel Kernel }
 
@@ -105,7 +106,7 @@ func (k Standard) prepare(rows linalg.Rows) (*prepared, error) {
 	return scaled(k.Kernel, rows, scale.Standard)
 }
 
-// plain is a kernel without parameters.
+// plain prepares a kernel that has no parameters.
 func plain(name string, rows linalg.Rows) (*prepared, error) {
 	return &prepared{spec: kernel.Spec{Name: name}, rows: rows}, nil
 }
@@ -130,8 +131,8 @@ func scaled(inner Kernel, rows linalg.Rows, method scale.Method) (*prepared, err
 	return p, nil
 }
 
-// gamma returns the gamma of a kernel. 0 means 1 over the number of columns times the variance of
-// all numbers, or 1 if that variance is 0.
+// gamma returns the gamma to use for a kernel. If the given gamma is 0, it returns 1 over the
+// number of columns times the variance of all numbers, or 1 if that variance is 0.
 func gamma(given float64, rows linalg.Rows) float64 {
 	if given != 0 {
 		return given

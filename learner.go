@@ -8,14 +8,14 @@ import (
 	"github.com/mercer-fl/mercer/learn/svm"
 )
 
-// Learner learns classes, clusters, or a region that contains the rows. The types of this
-// package, such as [SVC], [NuSVC], [OneClass] or [KMeans], are learners.
+// Learner is a method that learns classes, clusters, or a region that contains the rows. The types
+// of this package, such as [SVC], [NuSVC], [OneClass] or [KMeans], are learners.
 type Learner interface {
-	// learner returns the solver, and whether it needs labels.
+	// learner returns the solver and whether the solver needs labels.
 	learner() (learner.Solver, bool)
 }
 
-// Regressor learns to predict a number. [SVR], [Ridge] and [GP] are regressors.
+// Regressor is a method that learns to predict numbers.
 type Regressor interface {
 	regressor() learner.Solver
 }
@@ -23,7 +23,7 @@ type Regressor interface {
 // SVC is C-support-vector classification, of two classes or more.
 type SVC struct {
 	C       float64            // cost of a margin error; 0 means 1
-	Weights map[string]float64 // factors of C by class; 1 for other classes
+	Weights map[string]float64 // factor of C for each class; 1 for classes without an entry
 }
 
 // NuSVC is nu-support-vector classification.
@@ -31,7 +31,7 @@ type NuSVC struct {
 	Nu float64 // upper bound on the share of margin errors, up to 1; 0 means 0.5
 }
 
-// OneClass finds a region that contains most of the rows. It takes no labels.
+// OneClass learns a region that contains most of the rows. It takes no labels.
 type OneClass struct {
 	Nu float64 // upper bound on the share of training rows outside, up to 1; 0 means 0.5
 }
@@ -39,7 +39,7 @@ type OneClass struct {
 // KMeans is kernel k-means. It takes no labels.
 type KMeans struct {
 	Clusters int    // 0 means 8
-	Seed     uint64 // for the random starts
+	Seed     uint64 // seed for the random starts
 }
 
 // SVR is epsilon-support-vector regression.
@@ -51,13 +51,13 @@ type SVR struct {
 // Ridge is kernel ridge regression. It subtracts the mean from the targets and adds it to
 // predictions.
 type Ridge struct {
-	Alpha float64 // cost of the squared norm; 0 means 1
+	Alpha float64 // weight of the squared norm in the objective; 0 means 1
 }
 
 // GP is a Gaussian process. It trains on targets scaled to mean 0 and variance 1.
 // [Model.Decisions] also returns the standard deviation of a measurement.
 type GP struct {
-	Noise float64 // variance of a measurement, on the scale where the targets have variance 1; 0 means 0.1
+	Noise float64 // variance of a measurement's noise if the targets are scaled to variance 1; 0 means 0.1
 }
 
 func (l SVC) learner() (learner.Solver, bool) {

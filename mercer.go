@@ -24,10 +24,8 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Fit trains a learner on rows; labels[i] is the class of rows[i]. [OneClass] and [KMeans] need
-// no labels: nil. Fit holds the inner products of all rows, 8 n^2 bytes for n rows; the model
-// keeps copies of the rows that it needs. On one build and one machine the same arguments give
-// the same model, on any number of cores.
+// Fit trains a learner on rows, where labels[i] is the class of rows[i]. [OneClass] and [KMeans]
+// need no labels: pass nil.
 func Fit(rows [][]float64, labels []string, learner Learner, kernel Kernel) (*Model, error) {
 	if learner == nil {
 		return nil, errors.New("mercer: the learner is nil; give one, such as mercer.SVC{}")
@@ -39,7 +37,7 @@ func Fit(rows [][]float64, labels []string, learner Learner, kernel Kernel) (*Mo
 	return fit(rows, labels, solver, kernel)
 }
 
-// FitNumbers trains a regression on rows; targets[i] is the number to predict for rows[i].
+// FitNumbers trains a regression on rows, where targets[i] is the number to predict for rows[i].
 // Otherwise it is like [Fit].
 func FitNumbers(rows [][]float64, targets []float64, regressor Regressor, kernel Kernel) (*Model, error) {
 	if regressor == nil {
@@ -53,12 +51,12 @@ func FitNumbers(rows [][]float64, targets []float64, regressor Regressor, kernel
 		if math.IsNaN(y) || math.IsInf(y, 0) {
 			return nil, fmt.Errorf("mercer: target %d is %v; a regression needs finite numbers", i, y)
 		}
-		labels[i] = strconv.FormatFloat(y, 'g', -1, 64) // which reads back as the same number
+		labels[i] = strconv.FormatFloat(y, 'g', -1, 64) // this text reads back as the same number
 	}
 	return fit(rows, labels, regressor.regressor(), kernel)
 }
 
-// fit trains on the kernel of the rows.
+// fit trains a solver on the kernel matrix of the rows.
 func fit(rows [][]float64, labels []string, solver learner.Solver, k Kernel) (*Model, error) {
 	if len(rows) == 0 {
 		return nil, errors.New("mercer: there are no rows to learn from; give at least one")
@@ -87,7 +85,7 @@ func fit(rows [][]float64, labels []string, solver learner.Solver, k Kernel) (*M
 	return p.model(s)
 }
 
-// model makes a model from a solution and the rows that it needs.
+// model makes a model from a solution and the rows that the model needs.
 func (p *prepared) model(s *learner.Solution) (*Model, error) {
 	head, needed := s.Head.Compact(len(s.Support))
 	for i, at := range needed {
@@ -100,13 +98,13 @@ func (p *prepared) model(s *learner.Solution) (*Model, error) {
 	return &Model{m}, nil
 }
 
-// matrix copies rows of the given width. It refuses rows of another width and numbers that are
-// not finite.
+// matrix copies rows into a matrix. Every row must have the given width. It refuses rows of another
+// width and numbers that are not finite.
 func matrix(rows [][]float64, width int) (linalg.Matrix[float64], error) {
 	x := linalg.New[float64](len(rows), width)
 	for i, row := range rows {
 		if len(row) != width || width == 0 {
-			return x, fmt.Errorf("mercer: row %d has %d numbers, but needs %d", i, len(row), max(width, 1))
+			return x, fmt.Errorf("mercer: row %d has %d numbers; it must have %d", i, len(row), max(width, 1))
 		}
 		for j, v := range row {
 			if math.IsNaN(v) || math.IsInf(v, 0) {

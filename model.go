@@ -8,11 +8,11 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Model makes predictions for rows. It is read only and safe for concurrent use. Package model
-// describes the file format, and what a file reveals about the training rows.
+// Model predicts classes or numbers for rows. It is read only and safe for concurrent use. Package
+// model describes the file format, and what a file reveals about the training rows.
 type Model struct{ file model.Predictor }
 
-// Load reads a model file that [Model.Save] or a job of command mercer wrote. It refuses files
+// Load reads a model file that [Model.Save] or a job of the command mercer wrote. It refuses files
 // with rows in a party's encoding, which predict with the job's coordinator only
 // ([model.ErrPrivate]). Some models of random features have no scale for new rows and refuse to
 // predict ([model.ErrUnscaled]).
@@ -24,8 +24,8 @@ func Load(r io.Reader) (*Model, error) {
 	return &Model{m}, nil
 }
 
-// Save writes the model as a file for [Load] and command mercer. The same model always gives the
-// same bytes. Errors come from w.
+// Save writes the model as a file that [Load] and the command mercer can read. The same model
+// always gives the same bytes. Errors come from w.
 func (m *Model) Save(w io.Writer) error {
 	switch file := m.file.(type) {
 	case *model.Model:
@@ -33,15 +33,16 @@ func (m *Model) Save(w io.Writer) error {
 	case *model.Random:
 		return model.EncodeRandom(w, file)
 	}
-	return fmt.Errorf("mercer: a %s model has no file", m.file.Output().Kind)
+	return fmt.Errorf("mercer: a %s model cannot be saved to a file", m.file.Output().Kind)
 }
 
-// Columns returns the names of a row's columns, in order; nil if the model does not
+// Columns returns the names of the columns of a row, in order. It returns nil if the model does not
 // know them, as after [Fit].
 func (m *Model) Columns() []string { return m.file.Columns() }
 
-// Predict returns the prediction for each row: its class, "1" (inside) or "-1" (outside) for a
-// [OneClass], the cluster for a [KMeans], counted from "0", or the number for a regression.
+// Predict returns the prediction for each row. It is the row's class, "1" (inside) or "-1"
+// (outside) for a [OneClass], the cluster for a [KMeans], counted from "0", or the number for a
+// regression.
 func (m *Model) Predict(rows [][]float64) ([]string, error) {
 	out, err := m.decide(rows)
 	if err != nil {
@@ -49,7 +50,7 @@ func (m *Model) Predict(rows [][]float64) ([]string, error) {
 	}
 	predicted := m.file.Output().Predict(out)
 	if predicted == nil {
-		return nil, fmt.Errorf("mercer: a %s model predicts nothing; use Decisions", m.file.Output().Kind)
+		return nil, fmt.Errorf("mercer: a %s model does not make predictions; use Decisions", m.file.Output().Kind)
 	}
 	return predicted, nil
 }
@@ -57,7 +58,7 @@ func (m *Model) Predict(rows [][]float64) ([]string, error) {
 // PredictNumbers returns the number that a regression predicts for each row.
 func (m *Model) PredictNumbers(rows [][]float64) ([]float64, error) {
 	if kind := m.file.Output().Kind; !kind.Regresses() {
-		return nil, fmt.Errorf("mercer: a %s model predicts no numbers; use Predict or Decisions", kind)
+		return nil, fmt.Errorf("mercer: a %s model does not predict numbers; use Predict or Decisions", kind)
 	}
 	out, err := m.decide(rows)
 	if err != nil {
@@ -70,9 +71,9 @@ func (m *Model) PredictNumbers(rows [][]float64) ([]float64, error) {
 	return numbers, nil
 }
 
-// Decisions returns the numbers behind the prediction of each row, as described in [model.Shape]:
-// for an SVC one for each pair of classes, above 0 for the first class; for a Gaussian process
-// the prediction and its standard deviation.
+// Decisions returns the numbers from which each prediction follows, as described in [model.Shape].
+// For an SVC there is one for each pair of classes, above 0 for the first class. For a Gaussian
+// process they are the prediction and its standard deviation.
 func (m *Model) Decisions(rows [][]float64) ([][]float64, error) {
 	out, err := m.decide(rows)
 	if err != nil {
@@ -85,10 +86,10 @@ func (m *Model) Decisions(rows [][]float64) ([][]float64, error) {
 	return decisions, nil
 }
 
-// decide refuses rows of another width than the model's.
+// decide returns an error if a row does not have as many numbers as the model has columns.
 func (m *Model) decide(rows [][]float64) (linalg.Matrix[float64], error) {
 	width := m.file.Width()
-	if width == 0 && len(rows) > 0 { // random features: the first row decides
+	if width == 0 && len(rows) > 0 { // for random features the first row determines the width
 		width = len(rows[0])
 	}
 	x, err := matrix(rows, max(width, 1))

@@ -18,10 +18,10 @@ func TestFitRefusesInOneSentence(t *testing.T) {
 		"no rows": {func() (*mercer.Model, error) { return mercer.Fit(nil, nil, mercer.OneClass{}, mercer.RBF{}) }, "no rows to learn from"},
 		"unequal lengths": {func() (*mercer.Model, error) {
 			return mercer.Fit([][]float64{{1, 2}, {3}}, labels, mercer.SVC{}, mercer.RBF{})
-		}, "row 1 has 1 numbers, but needs 2"},
+		}, "row 1 has 1 numbers; it must have 2"},
 		"empty rows": {func() (*mercer.Model, error) {
 			return mercer.Fit([][]float64{{}, {}}, labels, mercer.SVC{}, mercer.RBF{})
-		}, "row 0 has 0 numbers, but needs 1"},
+		}, "row 0 has 0 numbers; it must have 1"},
 		"NaN": {func() (*mercer.Model, error) {
 			return mercer.Fit([][]float64{{1, 2}, {3, nan}}, labels, mercer.SVC{}, mercer.RBF{})
 		}, "row 1 holds NaN in column 1"},
@@ -74,14 +74,14 @@ func TestPredictRefusesInOneSentence(t *testing.T) {
 		rows [][]float64
 		want string
 	}{
-		"another width": {[][]float64{{1, 2}, {1}}, "row 1 has 1 numbers, but needs 2"},
+		"another width": {[][]float64{{1, 2}, {1}}, "row 1 has 1 numbers; it must have 2"},
 		"NaN":           {[][]float64{{1, math.NaN()}}, "row 0 holds NaN in column 1"},
 	} {
 		if got, err := m.Predict(tt.rows); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, error %v", name, got, err)
 		}
 	}
-	if _, err := m.PredictNumbers([][]float64{{1, 2}}); err == nil || !strings.Contains(err.Error(), "svc model predicts no numbers") {
+	if _, err := m.PredictNumbers([][]float64{{1, 2}}); err == nil || !strings.Contains(err.Error(), "svc model does not predict numbers") {
 		t.Errorf("numbers of a classifier: %v", err)
 	}
 	if got, err := m.Predict(nil); err != nil || len(got) != 0 {

@@ -1,5 +1,5 @@
-// Package examples carries the example job files in the program, for the
-// demonstrations that run without a checkout.
+// Package examples embeds the example job files in the program. Demonstrations that run without a
+// checkout use them.
 package examples
 
 import (
@@ -10,7 +10,7 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
-// Read returns a job file by its name without the suffix.
+// Read returns the content of a job file, given its name without the suffix.
 func Read(name string) ([]byte, error) {
 	b, err := files.ReadFile(name + ".yaml")
 	if err != nil {

@@ -6,17 +6,16 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Centring holds the means of a centred kernel matrix, which are enough to centre the kernel
-// values of new rows in the same way.
+// Centring holds the means of a centred kernel matrix. They are enough to centre the kernel values
+// of new rows in the same way.
 type Centring struct {
-	Means []float64 // of each row of the matrix, before
-	Mean  float64   // of all of it
+	Means []float64 // mean of each row of the matrix before centring
+	Mean  float64   // mean of the whole matrix before centring
 }
 
-// Center moves the origin of the feature space to the mean of the rows, in
-// place: K - 1K - K1 + 1K1 with 1 the n x n matrix of 1/n (Schölkopf, Smola,
-// Müller 1998, appendix A). The matrix k is n x n and symmetric, and stays so
-// exactly; n is at least 1.
+// Center moves the origin of the feature space to the mean of the rows. It replaces K in place by K
+// - 1K - K1 + 1K1, with 1 the n x n matrix of 1/n (Schölkopf, Smola, Müller 1998, appendix A). The
+// matrix k is n x n and symmetric, and stays so exactly; n is at least 1.
 func Center(k linalg.Matrix[float64]) Centring {
 	if k.Rows != k.Cols || k.Rows == 0 {
 		panic(fmt.Sprintf("kernel: cannot centre %d x %d values", k.Rows, k.Cols))
@@ -27,7 +26,7 @@ func Center(k linalg.Matrix[float64]) Centring {
 	return c
 }
 
-// Apply centres, in place, the kernel values of m new rows with the n rows of the centred matrix:
+// Apply centres, in place, the kernel values of m new rows with the n rows of the centred matrix.
 // cross is m x n. It panics if n differs.
 func (c Centring) Apply(cross linalg.Matrix[float64]) {
 	if cross.Cols != len(c.Means) {
@@ -36,7 +35,7 @@ func (c Centring) Apply(cross linalg.Matrix[float64]) {
 	c.shift(cross, rowMeans(cross))
 }
 
-// shift centres k by the means of its rows.
+// shift centres k, given the means of its rows.
 func (c Centring) shift(k linalg.Matrix[float64], means []float64) {
 	linalg.Each(k.Rows, mapRows, func(i int) {
 		for j, v := range k.Row(i) {

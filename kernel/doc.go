@@ -1,5 +1,5 @@
-// Package kernel has kernels on inner products, kernel matrices, and the interface through which
-// learners read them.
+// Package kernel provides kernels on inner products, kernel matrices, and the interface through
+// which learners read kernel matrices.
 //
 // Every kernel here is an elementwise function of x.z, x.x and z.z, because these are what
 // protocols compute: from the linear Gram matrix one can compute every one of these kernels, with

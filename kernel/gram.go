@@ -8,27 +8,28 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Gram is the [Source] of a kernel over a linear Gram matrix in memory. It keeps the inner
-// products and computes kernel values on request, so that a grid over kernels and their
-// parameters needs one matrix. Use [Materialize] if rows are read many times.
+// Gram is a kernel matrix computed from a linear Gram matrix in memory, the matrix of inner
+// products. It implements [Source]. It keeps the inner products and computes kernel values on
+// request, so that a grid over kernels and their parameters needs one matrix. Use [Materialize] if
+// rows are read many times.
 type Gram struct {
 	dot      linalg.Matrix[float64]
 	diagonal []float64
 	kernel   Kernel
-	// scratch holds *[]float64, for the norms of a block's columns. It is a separate allocation
-	// because the runtime tracks every pool in use: through a field of Gram it would keep the
-	// whole matrix alive for two collections.
+	// scratch holds buffers (*[]float64) for the squared norms of a block's columns. It is a
+	// separate allocation because the runtime tracks every pool in use: through a field of Gram it
+	// would keep the whole matrix alive for two collections.
 	scratch *sync.Pool
 }
 
-// Of returns the kernel matrix of k over the linear Gram matrix dot (n x n, symmetric). It keeps
-// dot and never changes it. It panics unless dot is square.
+// Of returns the kernel matrix of k over dot, the matrix of inner products of n rows (n x n,
+// symmetric). It keeps dot and never changes it. It panics unless dot is square.
 func Of(dot linalg.Matrix[float64], k Kernel) *Gram {
 	scratch := &sync.Pool{New: func() any { return new([]float64) }}
 	return &Gram{dot: dot, diagonal: diagonal(dot), kernel: k, scratch: scratch}
 }
 
-// diagonal copies the diagonal of a square matrix.
+// diagonal returns a copy of the diagonal of a square matrix.
 func diagonal(m linalg.Matrix[float64]) []float64 {
 	if m.Rows != m.Cols {
 		panic(fmt.Sprintf("kernel: a Gram matrix is square, not %d x %d", m.Rows, m.Cols))
@@ -43,19 +44,19 @@ func diagonal(m linalg.Matrix[float64]) []float64 {
 // Len returns n.
 func (g *Gram) Len() int { return len(g.diagonal) }
 
-// Diagonal copies K(i, i) for all i into dst, of length n.
+// Diagonal copies K(i, i) for all i into dst, which has n entries.
 func (g *Gram) Diagonal(dst []float64) {
 	for i, xx := range g.diagonal {
 		dst[i] = g.kernel.At(xx, xx, xx)
 	}
 }
 
-// Row copies K(i, j) for all j into dst, of length n.
+// Row copies K(i, j) for all j into dst, which has n entries.
 func (g *Gram) Row(i int, dst []float64) {
 	g.kernel.Map(dst[:g.Len()], g.dot.Row(i), g.diagonal[i], g.diagonal)
 }
 
-// Block copies K(rows[a], cols[b]) into dst, len(rows) x len(cols).
+// Block copies K(rows[a], cols[b]) into dst, whose shape is len(rows) x len(cols).
 func (g *Gram) Block(rows, cols []int, dst linalg.Matrix[float64]) {
 	buffer := g.scratch.Get().(*[]float64)
 	defer g.scratch.Put(buffer)
@@ -76,35 +77,35 @@ func gather[T linalg.Float](dst, row []T, cols []int) {
 	}
 }
 
-// Dense is the [Source] of a kernel matrix in memory: n x n, symmetric. The matrix may be a
+// Dense is a symmetric n x n kernel matrix in memory. It implements [Source]. The matrix may be a
 // precomputed kernel of any origin.
 type Dense struct{ K linalg.Matrix[float64] }
 
 // Len returns n.
 func (d Dense) Len() int { return d.K.Rows }
 
-// Diagonal copies K(i, i) for all i into dst, of length n.
+// Diagonal copies K(i, i) for all i into dst, which has n entries.
 func (d Dense) Diagonal(dst []float64) { copy(dst, diagonal(d.K)) }
 
-// Row copies K(i, j) for all j into dst, of length n.
+// Row copies K(i, j) for all j into dst, which has n entries.
 func (d Dense) Row(i int, dst []float64) { copy(dst, d.K.Row(i)) }
 
-// Block copies K(rows[a], cols[b]) into dst, len(rows) x len(cols).
+// Block copies K(rows[a], cols[b]) into dst, whose shape is len(rows) x len(cols).
 func (d Dense) Block(rows, cols []int, dst linalg.Matrix[float64]) {
 	for a, i := range rows {
 		gather(dst.Row(a), d.K.Row(i), cols)
 	}
 }
 
-// Materialize computes the whole matrix of src on all cores, each pair once. The matrix is
-// exactly symmetric and takes 8 n^2 bytes.
+// Materialize computes the whole matrix of src on all cores. It computes each pair of rows once.
+// The matrix is exactly symmetric and takes 8 n^2 bytes.
 func Materialize(src Source) Dense {
 	return MaterializeIn(linalg.New[float64](src.Len(), src.Len()), src)
 }
 
-// MaterializeIn is like [Materialize] but uses the memory of k (n x n), whatever it holds: fresh
-// memory costs more time than a kernel. The source must not read k. It panics if k has another
-// shape.
+// MaterializeIn is like [Materialize] but writes the matrix to the memory of k (n x n), whatever it
+// holds. Fresh memory costs more time than a kernel. The source must not read k. It panics if k has
+// another shape.
 func MaterializeIn(k linalg.Matrix[float64], src Source) Dense {
 	const edge = 128
 	n := src.Len()
@@ -125,7 +126,8 @@ func MaterializeIn(k linalg.Matrix[float64], src Source) Dense {
 	return Dense{k}
 }
 
-// mirror copies the values below the diagonal in a tile to their places above it.
+// mirror copies the values below the diagonal in a tile to their mirrored places above the
+// diagonal.
 func mirror(k linalg.Matrix[float64], i, iEnd, j, jEnd int) {
 	for c := j; c < jEnd; c++ {
 		above := k.Row(c)

@@ -11,19 +11,19 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Kernel is a positive semidefinite function of two rows that depends on their inner products
-// only. It is safe for concurrent use. [New] returns one.
+// Kernel is a positive semidefinite function of two rows that depends only on their inner products.
+// It is safe for concurrent use. [New] returns one.
 type Kernel interface {
-	// Name returns the kernel's name in [New].
+	// Name returns the name by which [New] knows the kernel.
 	Name() string
-	// At returns k(x, z), given x.z, x.x and z.z.
+	// At returns k(x, z), given the inner products x.z, x.x and z.z.
 	At(xz, xx, zz float64) float64
 	// Map sets dst[j] to At(xz[j], xx, zz[j]). The three slices are of one
 	// length; dst may be xz.
 	Map(dst []float64, xz []float64, xx float64, zz []float64)
 }
 
-// pointwise is a kernel given by its function.
+// pointwise is a kernel given by a function of one value.
 type pointwise struct {
 	name string
 	at   func(xz, xx, zz float64) float64
@@ -40,7 +40,7 @@ func (k pointwise) Map(dst, xz []float64, xx float64, zz []float64) {
 	}
 }
 
-// mapped is a kernel given by its map of many values.
+// mapped is a kernel given by a function that computes many values.
 type mapped struct {
 	name string
 	of   func(dst, xz []float64, xx float64, zz []float64)
@@ -48,7 +48,7 @@ type mapped struct {
 
 func (k mapped) Name() string { return k.name }
 
-// At calls Map, because functions of single values may round differently.
+// At calls the function for many values, because functions of single values may round differently.
 func (k mapped) At(xz, xx, zz float64) float64 {
 	value := [1]float64{xz}
 	k.of(value[:], value[:], xx, []float64{zz})
@@ -59,7 +59,7 @@ func (k mapped) Map(dst, xz []float64, xx float64, zz []float64) {
 	k.of(dst[:len(xz)], xz, xx, zz[:len(xz)])
 }
 
-// amplified is a kernel times a positive number.
+// amplified is a kernel multiplied by a positive number.
 type amplified struct {
 	Kernel
 	by float64
@@ -74,7 +74,8 @@ func (k amplified) Map(dst, xz []float64, xx float64, zz []float64) {
 	}
 }
 
-// cosine returns 0 if a row is 0, as in scikit-learn.
+// cosine returns the cosine of the angle between two rows. It is 0 if a row is 0, as in
+// scikit-learn.
 func cosine(xz, xx, zz float64) float64 {
 	if xx == 0 || zz == 0 {
 		return 0
@@ -82,7 +83,7 @@ func cosine(xz, xx, zz float64) float64 {
 	return min(1, max(-1, xz/math.Sqrt(xx*zz)))
 }
 
-// family is all kernels of one name.
+// family is the set of all kernels of one name.
 type family struct {
 	name  string
 	takes []string // parameters
@@ -103,19 +104,19 @@ func families() []family {
 	}
 }
 
-// coefficients is the list parameter of dot-product.
+// coefficients is the name of the list of parameters of the dot-product kernel.
 const coefficients = "coefficients"
 
-// amplitude is the parameter that multiplies a kernel.
+// amplitude is the name of the parameter that multiplies a kernel.
 const amplitude = "amplitude"
 
-// maxDegree bounds the powers of polynomial and dot-product.
+// maxDegree is the greatest power in a polynomial or dot-product kernel.
 const maxDegree = 64
 
-// dotProduct is the sum of a_d (x.z)^d, with no a_d below 0. Every continuous function of x.z
-// alone that is positive semidefinite in all dimensions is such a sum, possibly infinite
-// (Schoenberg 1942). Every product is rounded separately, so that values are the same on all
-// machines.
+// dotProduct returns the kernel that is the sum of a_d (x.z)^d, where no a_d is negative. Every
+// continuous function of x.z alone that is positive semidefinite in all dimensions is such a sum,
+// possibly infinite (Schoenberg 1942). Every product is rounded separately, so that values are the
+// same on all machines.
 func dotProduct(s Spec) Kernel {
 	last := len(s.Coefficients) - 1
 	return pointwise{s.Name, func(xz, _, _ float64) float64 {
@@ -168,7 +169,8 @@ func rbf(s Spec) Kernel {
 	}}
 }
 
-// tanimoto (Ralaivola, Swamidass, Saigo, Baldi 2005) returns 1 for two empty rows.
+// tanimoto computes the Tanimoto kernel (Ralaivola, Swamidass, Saigo, Baldi 2005). It is 1 for two
+// empty rows.
 func tanimoto(xz, xx, zz float64) float64 {
 	if union := xx + zz - xz; union > 0 {
 		return xz / union
@@ -182,10 +184,10 @@ func fixed(name string, at func(xz, xx, zz float64) float64) func(Spec) Kernel {
 
 func (f family) takesParameter(name string) bool { return slices.Contains(f.takes, name) }
 
-// parameter is one number of a Spec.
+// parameter describes one numerical parameter of a Spec.
 type parameter struct {
 	name     string
-	fallback float64 // default, which 0 means
+	fallback float64 // default value, which 0 stands for
 	get      func(Spec) float64
 	set      func(*Spec, float64)
 	valid    func(float64) bool
@@ -225,8 +227,8 @@ func parameters() []parameter {
 	}
 }
 
-// above describes the range that positive accepts: beyond it, products of parameters would
-// overflow, and the kernel of a row with itself could be NaN.
+// above describes the range that the function positive accepts. Beyond it, products of parameters
+// would overflow, and the kernel of a row with itself could be NaN.
 const above = "a number above 0 (1e-100 to 1e100)"
 
 func positive(v float64) bool { return 1e-100 <= v && v <= 1e100 }
@@ -240,7 +242,7 @@ func Names() []string {
 	return names
 }
 
-// find returns the family of a name.
+// find returns the family with the given name.
 func find(name string) (family, error) {
 	all := families()
 	if i := slices.IndexFunc(all, func(f family) bool { return f.name == name }); i >= 0 {
@@ -250,10 +252,10 @@ func find(name string) (family, error) {
 	if near, ok := nearest(name); ok {
 		meant = fmt.Sprintf("; did you mean %q?", near)
 	}
-	return family{}, fmt.Errorf("kernel: no kernel is called %q%s (there are %s)", name, meant, strings.Join(Names(), ", "))
+	return family{}, fmt.Errorf("kernel: %q is not the name of a kernel%s (the names are %s)", name, meant, strings.Join(Names(), ", "))
 }
 
-// nearest returns the most similar name of a kernel, if one is similar enough. It also
+// nearest returns the kernel name most similar to the given name, if it is similar enough. It also
 // completes an abbreviation such as "poly".
 func nearest(name string) (string, bool) {
 	for _, known := range Names() {
@@ -289,11 +291,11 @@ func (s Spec) checkCoefficients(f family) error {
 	return validateCoefficients(list)
 }
 
-// validateCoefficients refuses coefficients with which a dot-product kernel would not be positive
-// semidefinite, would overflow float64, or would be constant.
+// validateCoefficients refuses coefficients of a dot-product kernel that is not positive
+// semidefinite, overflows float64 or is constant.
 func validateCoefficients(list []float64) error {
 	if len(list) < 2 || len(list) > maxDegree+1 {
-		return fmt.Errorf("kernel: dot-product needs 2 to %d coefficients, one for each power from 0 on; %d are given", maxDegree+1, len(list))
+		return fmt.Errorf("kernel: dot-product needs 2 to %d coefficients, one for each power from 0 on, but %d are given", maxDegree+1, len(list))
 	}
 	for d, a := range list {
 		if a != 0 && !positive(a) {

@@ -7,22 +7,23 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Panels is a [Source] that computes many rows at once in much less time than one by one. A
-// learner that needs rows repeatedly keeps them itself, within its own bound, and requests
+// Panels is a [Source] that computes many rows at once in much less time than one after the other.
+// A learner that needs rows repeatedly keeps them itself, within its own bound, and requests
 // several when one is missing.
 type Panels interface {
 	Source
 	// Panel sets dst[a][j] to K(rows[a], j), rounded to float32, for all j.
 	Panel(rows []int, dst [][]float32)
-	// PanelRows returns the number of rows to request at once: computing them takes hardly
-	// longer than computing one.
+	// PanelRows returns the number of rows to request at once. Computing them takes hardly longer
+	// than computing one row.
 	PanelRows() int
 }
 
-// Lazy is the [Source] of a kernel over rows. It computes every value on request and keeps none.
-// Use it if the matrix does not fit into memory: besides the rows it takes 8 bytes per entry of
-// dense rows, 12 to 24 per stored entry of sparse ones. If rows have more entries than there are
-// rows, [Of] takes less memory.
+// Lazy is a kernel matrix over rows that computes every value on request and keeps none. It
+// implements [Source]. It computes every value on request and keeps none. Use it if the matrix does
+// not fit into memory: besides the rows it takes 8 bytes per entry of dense rows, 12 to 24 per
+// stored entry of sparse ones. If rows have more entries than there are rows, [Of] takes less
+// memory.
 //
 // A value depends on its two rows only, not on what else is computed with it,
 // and the matrix is exactly symmetric. It runs on all cores.
@@ -32,14 +33,14 @@ type Lazy struct {
 	kernel Kernel
 }
 
-// rows are the rows that a Lazy computes on.
+// rows are the dense or sparse rows over which a Lazy computes kernel values.
 type rows interface {
 	len() int
-	// products computes inner products with the right rows (nil: all), a few columns at a time:
-	// see linalg.Products.
+	// products computes inner products of the left rows with the right rows (nil: all). It computes
+	// a few columns at a time: see linalg.Products.
 	products(left, right []int, use func(lo, hi int, dots linalg.Matrix[float64]))
 	pick(which []int) rows
-	// height returns the number of left rows that take as long as one.
+	// height returns the number of left rows whose products take as long as those of one row.
 	height() int
 }
 
@@ -49,14 +50,14 @@ func NewLazy[T linalg.Float](x linalg.Matrix[T], k Kernel) *Lazy {
 	return &Lazy{rows: &denseRows[T]{x: x}, norms: SquaredNorms(x), kernel: k}
 }
 
-// NewLazySparse is like [NewLazy] for rows in which few entries are not 0, such as a dataset.CSR:
-// its time depends on the stored entries.
+// NewLazySparse is like [NewLazy] for sparse rows, such as a dataset.CSR. Its time depends on the
+// number of stored entries.
 func NewLazySparse(x linalg.SparseRows, k Kernel) *Lazy {
 	return &Lazy{rows: &sparseRows{x: x}, norms: linalg.SparseSquaredNorms(x), kernel: k}
 }
 
-// NewLazyOf is like [NewLazySparse] if x is [linalg.SparseRows], and like [NewLazy] otherwise. If
-// x is not a matrix it holds a copy: 8 more bytes per entry.
+// NewLazyOf is like [NewLazySparse] if x implements [linalg.SparseRows], and like [NewLazy]
+// otherwise. If x is not a matrix it holds a copy: 8 more bytes per entry.
 func NewLazyOf(x linalg.Rows, k Kernel) *Lazy {
 	switch m := x.(type) {
 	case linalg.SparseRows:
@@ -74,20 +75,20 @@ func NewLazyOf(x linalg.Rows, k Kernel) *Lazy {
 // Len returns n.
 func (l *Lazy) Len() int { return l.rows.len() }
 
-// Diagonal copies K(i, i) for all i into dst, of length n.
+// Diagonal copies K(i, i) for all i into dst, which has n entries.
 func (l *Lazy) Diagonal(dst []float64) {
 	for i, xx := range l.norms {
 		dst[i] = l.kernel.At(xx, xx, xx)
 	}
 }
 
-// Row copies K(i, j) for all j into dst, of length n. Several rows at once take less time each:
-// see [Lazy.Panel] and [Lazy.Block].
+// Row copies K(i, j) for all j into dst, which has n entries. Several rows at once take less time
+// each: see [Lazy.Panel] and [Lazy.Block].
 func (l *Lazy) Row(i int, dst []float64) {
 	l.fill([]int{i}, nil, l.norms, linalg.Matrix[float64]{Rows: 1, Cols: l.Len(), Stride: l.Len(), Data: dst})
 }
 
-// Block copies K(rows[a], cols[b]) into dst, len(rows) x len(cols).
+// Block copies K(rows[a], cols[b]) into dst, whose shape is len(rows) x len(cols).
 func (l *Lazy) Block(rows, cols []int, dst linalg.Matrix[float64]) {
 	if len(cols) == 0 {
 		return
@@ -97,7 +98,8 @@ func (l *Lazy) Block(rows, cols []int, dst linalg.Matrix[float64]) {
 	l.fill(rows, cols, zz, dst)
 }
 
-// fill sets dst to the values of rows and cols (nil: all), whose norms are zz.
+// fill sets dst to the kernel values of rows with cols (nil: all). zz holds the squared norms of
+// cols.
 func (l *Lazy) fill(rows, cols []int, zz []float64, dst linalg.Matrix[float64]) {
 	l.rows.products(rows, cols, func(lo, hi int, dots linalg.Matrix[float64]) {
 		for a, i := range rows {
@@ -125,14 +127,15 @@ func (l *Lazy) Panel(rows []int, dst [][]float32) {
 // PanelRows implements [Panels].
 func (l *Lazy) PanelRows() int { return l.rows.height() }
 
-// pick returns the view of the given different rows.
+// pick returns the kernel matrix of the given rows, which are all different.
 func (l *Lazy) pick(which []int) *Lazy {
 	norms := make([]float64, len(which))
 	gather(norms, l.norms, which)
 	return &Lazy{rows: l.rows.pick(which), norms: norms, kernel: l.kernel}
 }
 
-// denseRows are the given rows of x (nil: all). They are packed at the first product.
+// denseRows holds the rows of x at the given indices, or all rows if the indices are nil. They are
+// packed at the first product.
 type denseRows[T linalg.Float] struct {
 	x      linalg.Matrix[T]
 	which  []int
@@ -151,7 +154,8 @@ func (d *denseRows[T]) pick(which []int) rows {
 	return &denseRows[T]{x: d.x, which: through(d.which, which)}
 }
 
-// through translates indices of rows into indices of the underlying rows; nil means all.
+// through translates indices of rows into indices of the underlying rows. If rows is nil, they are
+// equal.
 func through(rows, which []int) []int {
 	if rows == nil {
 		return which
@@ -170,11 +174,11 @@ func (d *denseRows[T]) products(left, right []int, use func(lo, hi int, dots lin
 	linalg.Products(d.x, through(d.which, left), packed, use)
 }
 
-// height returns the number of rows of a register tile. Fewer rows are padded with zeros, and
+// height returns the number of rows of a micro-kernel's tile. Fewer rows are padded with zeros, and
 // their products wait for memory.
 func (d *denseRows[T]) height() int { return 8 }
 
-// sparseRows is denseRows for sparse rows.
+// sparseRows is like denseRows, but for sparse rows.
 type sparseRows struct {
 	x      linalg.SparseRows
 	which  []int
@@ -204,15 +208,15 @@ func (s *sparseRows) products(left, right []int, use func(lo, hi int, dots linal
 	linalg.SparseProducts(s.x, through(s.which, left), packed, use)
 }
 
-// height is 1: products of one row read only the entries that it needs.
+// height returns 1, because products of one row read only the entries that it needs.
 func (s *sparseRows) height() int { return 1 }
 
-// blockValues bounds the kernel values of a block: 32 MiB, or those of one row.
+// blockValues is the greatest number of kernel values of a block of several rows. They take 32 MiB.
 const blockValues = 1 << 22
 
-// Blocks calls use with the values of the given rows and columns of src, several rows at a time:
-// block holds the rows from rows[lo] on, and its memory is reused. It replaces one call of Block
-// whose result would be too large.
+// Blocks calls use with the kernel values of the given rows and columns of src, several rows at a
+// time. block holds the rows from rows[lo] on, and its memory is reused. It replaces one call of
+// Block whose result would be too large.
 func Blocks(src Source, rows, cols []int, use func(lo int, block linalg.Matrix[float64])) {
 	room := linalg.New[float64](min(len(rows), max(1, blockValues/max(1, len(cols)))), len(cols))
 	for lo := 0; lo < len(rows); lo += room.Rows {
@@ -225,11 +229,11 @@ func Blocks(src Source, rows, cols []int, use func(lo int, block linalg.Matrix[f
 // copies is a Lazy in which some rows occur several times. It computes the values of equal rows
 // only once.
 type copies struct {
-	*Lazy       // of different rows
-	of    []int // the Lazy's row at each place
+	*Lazy       // kernel matrix of the different rows
+	of    []int // index of the Lazy's row at each place
 }
 
-// subset returns the view whose i-th row is rows[i].
+// subset returns the kernel matrix whose i-th row is rows[i] of l.
 func (l *Lazy) subset(rows []int) Source {
 	once, of := distinct(rows, l.Len())
 	if len(once) == len(rows) {
@@ -238,8 +242,8 @@ func (l *Lazy) subset(rows []int) Source {
 	return copies{l.pick(once), of}
 }
 
-// distinct returns the different rows among rows, each below n, in the order in which they first
-// appear, and the index of each row among them.
+// distinct returns the different row numbers among rows in the order of their first appearance. It
+// also returns the index of each row among them. Row numbers are below n.
 func distinct(rows []int, n int) (once, of []int) {
 	place := make([]int, n) // plus 1
 	once, of = make([]int, 0, len(rows)), make([]int, len(rows))
@@ -255,24 +259,24 @@ func distinct(rows []int, n int) (once, of []int) {
 
 func (c copies) subset(rows []int) Source { return Subset(c.Lazy, linalg.At(c.of, rows)) }
 
-// Len returns the number of rows, repeated ones included.
+// Len returns the number of rows and counts repeated rows.
 func (c copies) Len() int { return len(c.of) }
 
-// Diagonal copies K(i, i) for all i into dst, of length n.
+// Diagonal copies K(i, i) for all i into dst, which has n entries.
 func (c copies) Diagonal(dst []float64) {
 	all := make([]float64, c.Lazy.Len())
 	c.Lazy.Diagonal(all)
 	gather(dst, all, c.of)
 }
 
-// Row copies K(i, j) for all j into dst, of length n.
+// Row copies K(i, j) for all j into dst, which has n entries.
 func (c copies) Row(i int, dst []float64) {
 	all := make([]float64, c.Lazy.Len())
 	c.Lazy.Row(c.of[i], all)
 	gather(dst, all, c.of)
 }
 
-// Block copies K(rows[a], cols[b]) into dst, len(rows) x len(cols).
+// Block copies K(rows[a], cols[b]) into dst, whose shape is len(rows) x len(cols).
 func (c copies) Block(rows, cols []int, dst linalg.Matrix[float64]) {
 	c.Lazy.Block(linalg.At(c.of, rows), linalg.At(c.of, cols), dst)
 }
@@ -288,9 +292,9 @@ func (c copies) Panel(rows []int, dst [][]float32) {
 	linalg.Each(len(rows), 1, func(a int) { gather(dst[a], once[a], c.of) })
 }
 
-// Subset returns the view of src whose i-th row and column are rows[i] of src: a fold, or the two
-// classes of one problem of one-vs-one. Rows may repeat. It keeps rows, and panics if src lacks
-// one of them.
+// Subset returns the part of src whose i-th row and column are rows[i] of src. It may be a fold, or
+// the two classes of one problem of one-vs-one. Rows may repeat. It keeps rows, and panics if src
+// lacks one of them.
 func Subset(src Source, rows []int) Source {
 	for _, r := range rows {
 		if r < 0 || r >= src.Len() {
@@ -298,7 +302,7 @@ func Subset(src Source, rows []int) Source {
 		}
 	}
 	switch s := src.(type) {
-	case subset: // one step to the matrix, however deeply nested
+	case subset: // a subset of a subset refers to the original matrix directly
 		return subset{s.src, linalg.At(s.rows, rows)}
 	case *Lazy:
 		return s.subset(rows)
@@ -334,10 +338,10 @@ func (s subset) Block(rows, cols []int, dst linalg.Matrix[float64]) {
 type Source interface {
 	// Len returns n.
 	Len() int
-	// Diagonal copies K(i, i) for all i into dst, of length n.
+	// Diagonal copies K(i, i) for all i into dst, which has n entries.
 	Diagonal(dst []float64)
-	// Row copies K(i, j) for all j into dst, of length n.
+	// Row copies K(i, j) for all j into dst, which has n entries.
 	Row(i int, dst []float64)
-	// Block copies K(rows[a], cols[b]) into dst, len(rows) x len(cols).
+	// Block copies K(rows[a], cols[b]) into dst, whose shape is len(rows) x len(cols).
 	Block(rows, cols []int, dst linalg.Matrix[float64])
 }

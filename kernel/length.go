@@ -7,11 +7,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// MedianSquaredDistance returns the median of the squared distances between any two of the given
-// rows of a linear Gram matrix (n x n), as numpy.median does: the mean of both middle values for
-// an even number of pairs. A gamma of 1 over it suits many RBF kernels (the median heuristic).
-// The result is exact, does not depend on the number of cores, and is NaN for fewer than two
-// rows.
+// MedianSquaredDistance returns the median of the squared distances between the given rows of dot,
+// a linear Gram matrix (n x n). Like numpy.median, it returns the mean of both middle values for an
+// even number of pairs. A gamma of 1 over it suits many RBF kernels (the median heuristic). The
+// result is exact, does not depend on the number of cores, and is NaN for fewer than two rows.
 func MedianSquaredDistance(dot linalg.Matrix[float64], rows []int) float64 {
 	pairs := len(rows) * (len(rows) - 1) / 2
 	if pairs == 0 {
@@ -24,9 +23,9 @@ func MedianSquaredDistance(dot linalg.Matrix[float64], rows []int) float64 {
 	return (nthDistance(dot, rows, pairs/2-1) + upper) / 2
 }
 
-// MeanSquaredNorm returns the mean of x.x over the given rows of a linear Gram matrix (n x n);
-// NaN for no rows. A gamma of 1 over it scales the gamma x.z of a polynomial kernel to the order
-// of 1.
+// MeanSquaredNorm returns the mean of the squared norms x.x of the given rows of dot, a linear Gram
+// matrix (n x n). It returns NaN for no rows. A gamma of 1 over it scales the gamma x.z of a
+// polynomial kernel to the order of 1.
 func MeanSquaredNorm(dot linalg.Matrix[float64], rows []int) float64 {
 	sum := 0.0
 	for _, r := range rows {
@@ -35,13 +34,12 @@ func MeanSquaredNorm(dot linalg.Matrix[float64], rows []int) float64 {
 	return sum / float64(len(rows))
 }
 
-// digitBits is the number of bits of the searched distance that one pass over all pairs
-// determines.
+// digitBits is the number of bits of the wanted distance that one pass over all pairs determines.
 const digitBits = 11
 
-// nthDistance returns the squared distance that follows n pairs in ascending order. Numbers that
-// are not negative are ordered like their bits, so counting the values of one digit after the
-// other finds it without a list of all.
+// nthDistance returns the squared distance with index n in ascending order, from 0. Numbers that
+// are not negative are ordered like their bits, so counting the values of one digit after the other
+// finds it without a list of all.
 func nthDistance(dot linalg.Matrix[float64], rows []int, n int) float64 {
 	var found uint64
 	for shift := 55; shift >= 0; shift -= digitBits {
@@ -56,8 +54,8 @@ func nthDistance(dot linalg.Matrix[float64], rows []int, n int) float64 {
 	return math.Float64frombits(found)
 }
 
-// digits counts the squared distances by the digit at shift, only those whose higher bits equal
-// found's.
+// digits counts the squared distances by the digit of their bits at shift. It counts only distances
+// whose higher bits equal the higher bits of found.
 func digits(dot linalg.Matrix[float64], rows []int, found uint64, shift int) (total [1 << digitBits]int) {
 	var mu sync.Mutex
 	linalg.For(len(rows), 128, func(lo, hi int) {
@@ -72,7 +70,7 @@ func digits(dot linalg.Matrix[float64], rows []int, found uint64, shift int) (to
 				}
 			}
 		}
-		mu.Lock() // integer sums do not depend on the order
+		mu.Lock() // integer sums do not depend on the order of cores
 		defer mu.Unlock()
 		for d, c := range counts {
 			total[d] += c
@@ -81,5 +79,6 @@ func digits(dot linalg.Matrix[float64], rows []int, found uint64, shift int) (to
 	return total
 }
 
-// squaredDistance is |x - z|^2. Rounding would make it negative for near-duplicates.
+// squaredDistance returns |x - z|^2, given the inner products. Rounding would make it negative for
+// near-duplicates.
 func squaredDistance(xz, xx, zz float64) float64 { return max(0, xx+zz-2*xz) }

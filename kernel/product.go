@@ -6,13 +6,13 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// panelBytes bounds the memory of the float64 rows that a Gram matrix holds at a time, for each
-// of its two sides, unless one row is larger.
+// panelBytes bounds the memory of the float64 rows that a product holds at a time on each of its
+// two sides. One row may be larger.
 const panelBytes = 256 << 20
 
-// LinearGram returns the inner products of the rows of x (n x f) with each other: n x n, exactly
-// symmetric, summed in float64. If x is not a matrix it holds two panels of at most 256 MiB in
-// float64; the result has the same bits.
+// LinearGram returns the inner products of all pairs of rows of x (n x f). The result is n x n,
+// exactly symmetric, and summed in float64. If x is not a matrix it holds two panels of at most 256
+// MiB in float64; the result has the same bits.
 func LinearGram(x linalg.Rows) linalg.Matrix[float64] {
 	n, _ := x.Shape()
 	g := linalg.New[float64](n, n)
@@ -27,7 +27,7 @@ func LinearGram(x linalg.Rows) linalg.Matrix[float64] {
 	return g
 }
 
-// gramOfPanels computes g panel by panel, each of at most the given bytes.
+// gramOfPanels computes g panel by panel. A panel has at most the given bytes.
 func gramOfPanels(g linalg.Matrix[float64], x linalg.Rows, bytes int) {
 	left, right := newPanels(x, bytes), newPanels(x, bytes)
 	for i := 0; i < g.Rows; i += left.size {
@@ -41,8 +41,9 @@ func gramOfPanels(g linalg.Matrix[float64], x linalg.Rows, bytes int) {
 	}
 }
 
-// CrossGram returns the inner products of the rows of a (m x f) with the rows of b (n x f): m x
-// n. If they are not matrices it holds panels of at most 256 MiB. It panics if the widths differ.
+// CrossGram returns the inner products of the rows of a (m x f) with the rows of b (n x f), an m x
+// n matrix. If they are not matrices it holds panels of at most 256 MiB. It panics if the widths
+// differ.
 func CrossGram(a, b linalg.Rows) linalg.Matrix[float64] {
 	m, _ := a.Shape()
 	n, _ := b.Shape()
@@ -61,18 +62,19 @@ func crossOfPanels(g linalg.Matrix[float64], left, right *panels) {
 	}
 }
 
-// part returns the rows and columns of m that begin with row i, column j.
+// part returns the given numbers of rows and columns of m from row i and column j on. It shares m's
+// memory.
 func part(m linalg.Matrix[float64], i, rows, j, cols int) linalg.Matrix[float64] {
 	return linalg.Matrix[float64]{Rows: rows, Cols: cols, Stride: m.Stride, Data: m.Data[i*m.Stride+j:]}
 }
 
-// panels are rows in float64, some at a time.
+// panels reads rows in float64, one panel of rows at a time.
 type panels struct {
 	from linalg.Rows
 	rows int
-	size int                    // rows of a panel; the last one may have fewer
-	room linalg.Matrix[float64] // reused; empty for a matrix, which is one panel
-	held int                    // first row of the panel in room; -1 for none
+	size int                    // number of rows of a panel; the last panel may have fewer
+	room linalg.Matrix[float64] // memory for a panel; for a matrix, the matrix itself, as one panel
+	held int                    // first row of the panel in room; -1 if room holds no panel
 }
 
 func newPanels(x linalg.Rows, bytes int) *panels {
@@ -97,8 +99,8 @@ func (p *panels) read(first int) linalg.Matrix[float64] {
 	return panel
 }
 
-// SquaredNorms returns the inner product of each row of x with itself, bit for bit the diagonal
-// of the linear Gram matrix (summed in float64).
+// SquaredNorms returns the inner product of each row of x with itself. The values equal, bit for
+// bit, the diagonal of the linear Gram matrix (summed in float64).
 func SquaredNorms(x linalg.Rows) []float64 {
 	n, _ := x.Shape()
 	norms := make([]float64, n)
@@ -114,14 +116,15 @@ func SquaredNorms(x linalg.Rows) []float64 {
 	return norms
 }
 
-// normBytes is the size of a panel for norms only: they are computed for four rows at a time.
+// normBytes is the size of a panel for squared norms, which are computed for four rows at a time.
 const normBytes = 16 << 20
 
-// mapRows is the number of rows that go to one core at a time.
+// mapRows is the number of rows that one core maps at a time.
 const mapRows = 16
 
-// Cross turns inner products into kernel values, in place and on all cores: xz is m x n, xx holds
-// the m squared norms of its rows, zz the n of its columns. It panics on other lengths.
+// Cross turns inner products into kernel values, in place and on all cores. xz is m x n, xx holds
+// the m squared norms of its rows, and zz the n squared norms of its columns. It panics on other
+// lengths.
 func Cross(k Kernel, xz linalg.Matrix[float64], xx, zz []float64) {
 	if len(xx) != xz.Rows || len(zz) != xz.Cols {
 		panic(fmt.Sprintf("kernel: %d and %d squared norms for %d x %d inner products", len(xx), len(zz), xz.Rows, xz.Cols))
@@ -132,7 +135,7 @@ func Cross(k Kernel, xz linalg.Matrix[float64], xx, zz []float64) {
 }
 
 // Normalize divides K(i, j) by sqrt(K(i, i) K(j, j)) in place, which maps the rows onto the unit
-// sphere of the feature space; k is n x n. To normalise values of new rows, call [Cross] with the
+// sphere of the feature space. k is n x n. To normalise values of new rows, call [Cross] with the
 // cosine kernel and, as xx and zz, the kernel values of each row with itself.
 func Normalize(k linalg.Matrix[float64]) {
 	d := diagonal(k)

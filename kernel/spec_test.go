@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	known = "(there are linear, rbf, polynomial, rational-quadratic, laplacian, matern, cosine, tanimoto, dot-product)"
+	known = "(the names are linear, rbf, polynomial, rational-quadratic, laplacian, matern, cosine, tanimoto, dot-product)"
 	above = `a number above 0 (1e-100 to 1e100); scikit-learn's gamma="scale" is 1 / (features * variance of all entries)`
 )
 
@@ -23,11 +23,11 @@ func TestNewRefuses(t *testing.T) {
 		spec kernel.Spec
 		want string
 	}{
-		{kernel.Spec{}, `kernel: no kernel is called "" ` + known},
-		{kernel.Spec{Name: "rfb"}, `kernel: no kernel is called "rfb"; did you mean "rbf"? ` + known},
-		{kernel.Spec{Name: "poly"}, `kernel: no kernel is called "poly"; did you mean "polynomial"? ` + known},
-		{kernel.Spec{Name: "Rational_Quadratic"}, `kernel: no kernel is called "Rational_Quadratic"; did you mean "rational-quadratic"? ` + known},
-		{kernel.Spec{Name: "sigmoid"}, `kernel: no kernel is called "sigmoid" ` + known},
+		{kernel.Spec{}, `kernel: "" is not the name of a kernel ` + known},
+		{kernel.Spec{Name: "rfb"}, `kernel: "rfb" is not the name of a kernel; did you mean "rbf"? ` + known},
+		{kernel.Spec{Name: "poly"}, `kernel: "poly" is not the name of a kernel; did you mean "polynomial"? ` + known},
+		{kernel.Spec{Name: "Rational_Quadratic"}, `kernel: "Rational_Quadratic" is not the name of a kernel; did you mean "rational-quadratic"? ` + known},
+		{kernel.Spec{Name: "sigmoid"}, `kernel: "sigmoid" is not the name of a kernel ` + known},
 		{kernel.Spec{Name: "rbf"}, "kernel: rbf needs the parameter gamma; it must be " + above},
 		{kernel.Spec{Name: "laplacian"}, "kernel: laplacian needs the parameter gamma; it must be " + above},
 		{kernel.Spec{Name: "rbf", Gamma: -1}, "kernel: gamma of rbf is -1; it must be " + above},
@@ -41,9 +41,9 @@ func TestNewRefuses(t *testing.T) {
 		{kernel.Spec{Name: "matern", Nu: 1}, "kernel: nu of matern is 1; it must be 0.5, 1.5 or 2.5"},
 		{kernel.Spec{Name: "rbf", Gamma: 1, Coefficients: []float64{0, 1}}, "kernel: rbf has no parameter coefficients; it takes gamma, amplitude"},
 		{kernel.Spec{Name: "dot-product", Gamma: 1, Coefficients: []float64{0, 1}}, "kernel: dot-product has no parameter gamma; it takes coefficients"},
-		{kernel.Spec{Name: "dot-product"}, "kernel: dot-product needs 2 to 65 coefficients, one for each power from 0 on; 0 are given"},
-		{kernel.Spec{Name: "dot-product", Coefficients: []float64{1}}, "kernel: dot-product needs 2 to 65 coefficients, one for each power from 0 on; 1 are given"},
-		{kernel.Spec{Name: "dot-product", Coefficients: make([]float64, 66)}, "kernel: dot-product needs 2 to 65 coefficients, one for each power from 0 on; 66 are given"},
+		{kernel.Spec{Name: "dot-product"}, "kernel: dot-product needs 2 to 65 coefficients, one for each power from 0 on, but 0 are given"},
+		{kernel.Spec{Name: "dot-product", Coefficients: []float64{1}}, "kernel: dot-product needs 2 to 65 coefficients, one for each power from 0 on, but 1 are given"},
+		{kernel.Spec{Name: "dot-product", Coefficients: make([]float64, 66)}, "kernel: dot-product needs 2 to 65 coefficients, one for each power from 0 on, but 66 are given"},
 		{kernel.Spec{Name: "dot-product", Coefficients: []float64{0, -1, 1}}, "kernel: the coefficient of power 1 is -1; it must be 0 or a number above 0 (1e-100 to 1e100), since dot-product would not be positive semidefinite otherwise"},
 		{kernel.Spec{Name: "dot-product", Coefficients: []float64{0, math.NaN()}}, "kernel: the coefficient of power 1 is NaN; it must be 0 or a number above 0 (1e-100 to 1e100), since dot-product would not be positive semidefinite otherwise"},
 		{kernel.Spec{Name: "dot-product", Coefficients: []float64{1, 1, 0}}, "kernel: the last coefficient is 0; remove it"},

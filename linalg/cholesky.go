@@ -8,17 +8,17 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// cholBlock is the number of columns that are factored at a time: all work outside the diagonal
+// cholBlock is the number of columns that are factored at a time. All work outside the diagonal
 // blocks is matrix products.
 const cholBlock = 64
 
 // solveRows is the number of right-hand sides that go to one core at a time.
 const solveRows = 32
 
-// PivotError names the pivot at which a Cholesky factorisation failed: the leading minor of
-// Index+1 rows is not positive definite to working precision.
+// PivotError names the pivot at which a Cholesky factorisation failed. The leading minor of Index+1
+// rows is not positive definite to working precision.
 type PivotError struct {
-	Index int     // of the failing row, from 0
+	Index int     // row of the failing pivot, from 0
 	Value float64 // the value whose square root was needed
 }
 
@@ -26,10 +26,10 @@ func (e *PivotError) Error() string {
 	return fmt.Sprintf("linalg: pivot %d of the Cholesky factorisation is %.3g: the matrix is not positive definite to working precision", e.Index, e.Value)
 }
 
-// Cholesky replaces the lower triangle of the symmetric n x n matrix a by L with a = L L^T, on
-// all cores. It reads nothing above the diagonal and leaves arbitrary values there. It panics
-// unless a is square. It returns a [PivotError] if a is not positive definite; a is then
-// overwritten, too.
+// Cholesky replaces the lower triangle of the symmetric n x n matrix a by its Cholesky factor L,
+// for which a = L L^T. It runs on all cores. It reads nothing above the diagonal and leaves
+// arbitrary values there. It panics unless a is square. It returns a [PivotError] if a is not
+// positive definite; a is then overwritten, too.
 //
 // The algorithm is the left-looking one by blocks of columns (Golub and Van
 // Loan 2013, section 4.2.6).
@@ -61,7 +61,8 @@ func CholeskyUntil(a Matrix[float64], interrupt func() error) error {
 	return nil
 }
 
-// part returns rows i to iEnd-1, columns j to jEnd-1 of m, aliasing it.
+// part returns the submatrix of rows i to iEnd-1 and columns j to jEnd-1 of m. It shares m's
+// memory.
 func part(m Matrix[float64], i, iEnd, j, jEnd int) Matrix[float64] {
 	p := Matrix[float64]{Rows: iEnd - i, Cols: jEnd - j, Stride: m.Stride}
 	if p.Rows > 0 && p.Cols > 0 {
@@ -87,7 +88,7 @@ func subtractProduct(dst, a, b Matrix[float64], buffer []float64) {
 	})
 }
 
-// factorCorner is Cholesky on one core.
+// factorCorner is [Cholesky] for a small matrix, on one core.
 func factorCorner(a Matrix[float64]) *PivotError {
 	for i := range a.Rows {
 		row := a.Row(i)
@@ -103,7 +104,7 @@ func factorCorner(a Matrix[float64]) *PivotError {
 	return nil
 }
 
-// solveCorner sets x to x L^-T (trans) or x L^-1 (not) for a small L.
+// solveCorner sets x to x L^-T if trans is blas.Trans, and to x L^-1 otherwise, for a small L.
 func solveCorner(x, l Matrix[float64], trans blas.Transpose) {
 	For(x.Rows, solveRows, func(lo, hi int) {
 		var impl gonum.Implementation
@@ -112,8 +113,8 @@ func solveCorner(x, l Matrix[float64], trans blas.Transpose) {
 	})
 }
 
-// SolveLower replaces each row v of b by L^-1 v: b is m x n, and l holds L in its lower triangle,
-// n x n, as [Cholesky] returns it. It panics on other shapes; a zero on the diagonal gives
+// SolveLower replaces each row v of b by L^-1 v. b is m x n, and l holds L in its lower triangle, n
+// x n, as [Cholesky] returns it. It panics on other shapes; a zero on the diagonal gives
 // infinities.
 func SolveLower(l, b Matrix[float64]) {
 	checkSolve(l, b)
@@ -127,7 +128,8 @@ func SolveLower(l, b Matrix[float64]) {
 	}
 }
 
-// SolveLowerTrans is like [SolveLower] for L^-T.
+// SolveLowerTrans replaces each row v of b by L^-T v. The shapes of l and b are the same as in
+// [SolveLower].
 func SolveLowerTrans(l, b Matrix[float64]) {
 	checkSolve(l, b)
 	n := l.Rows
@@ -143,7 +145,7 @@ func SolveLowerTrans(l, b Matrix[float64]) {
 	}
 }
 
-// SolveCholesky replaces each row v of b by (L L^T)^-1 v: b is m x n, and l is the result of
+// SolveCholesky replaces each row v of b by (L L^T)^-1 v. b is m x n, and l is the result of
 // [Cholesky] for an n x n matrix. It panics on other shapes.
 func SolveCholesky(l, b Matrix[float64]) {
 	SolveLower(l, b)
@@ -156,7 +158,7 @@ func checkSolve(l, b Matrix[float64]) {
 	}
 }
 
-// transposed returns the transpose of m in buffer.
+// transposed writes the transpose of m to buffer and returns it.
 func transposed(m Matrix[float64], buffer []float64) Matrix[float64] {
 	t := Matrix[float64]{Rows: m.Cols, Cols: m.Rows, Stride: m.Rows, Data: buffer[:m.Rows*m.Cols]}
 	for i := range m.Rows {
@@ -167,8 +169,7 @@ func transposed(m Matrix[float64], buffer []float64) Matrix[float64] {
 	return t
 }
 
-// LogDet returns log det(L L^T), twice the sum of the logarithms of the diagonal of l, the result
-// of [Cholesky].
+// LogDet returns the logarithm of the determinant of L L^T, where l is the result of [Cholesky].
 func LogDet(l Matrix[float64]) float64 {
 	sum := 0.0
 	for i := range l.Rows {

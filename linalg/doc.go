@@ -1,7 +1,6 @@
-// Package linalg is dense linear algebra for kernel machines: matrices over
-// float32 and float64, products on all cores, kernel maps, the fast Walsh-Hadamard
-// transform, and the fixed partition of work that makes results independent
-// of timing and of the number of cores.
+// Package linalg provides dense linear algebra for kernel machines. It has matrices over float32
+// and float64, products on all cores, kernel maps and the fast Walsh-Hadamard transform. A fixed
+// partition of work makes results independent of timing and of the number of cores.
 //
 // The Gram matrix of three rows, and its cross-Gram with one more:
 //

@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// For cuts [0, n) into blocks of grain indices, the last one shorter, calls body once for each on
-// all cores, and returns when all are done. The cut depends on n and grain only, never on the
-// number of cores or on timing: if body(lo, hi) writes only the data of [lo, hi), the result is
-// always the same. A single block runs on the caller's goroutine.
+// For cuts [0, n) into blocks of grain indices, calls body once for each block on all cores, and
+// returns when all calls are done. The last block may be shorter. The cut depends on n and grain
+// only, never on the number of cores or on timing: if body(lo, hi) writes only the data of [lo,
+// hi), the result is always the same. A single block runs on the caller's goroutine.
 //
 // If bodies panic, For waits for the other blocks and then panics with the value of the lowest
 // block that panicked. Calls may be nested.
@@ -37,7 +37,7 @@ func For(n, grain int, body func(lo, hi int)) {
 	}
 }
 
-// Each is like [For] for a body that handles one index at a time.
+// Each is like [For], but calls body for one index at a time.
 func Each(n, grain int, body func(i int)) {
 	For(n, grain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -46,7 +46,7 @@ func Each(n, grain int, body func(i int)) {
 	})
 }
 
-// loop is one call of For, shared by its workers.
+// loop is the state of one call of For, which the workers share.
 type loop struct {
 	n, grain, blocks int
 	body             func(lo, hi int)
@@ -55,10 +55,10 @@ type loop struct {
 	mu     sync.Mutex
 	failed bool
 	block  int // lowest block that panicked
-	value  any // value of that panic
+	value  any // value with which that block panicked
 }
 
-// work takes blocks until none is left.
+// work takes blocks and runs them until all blocks are taken.
 func (l *loop) work() {
 	for {
 		b := int(l.next.Add(1)) - 1
@@ -69,8 +69,8 @@ func (l *loop) work() {
 	}
 }
 
-// run runs block b. It recovers a panic, so that the caller of For can handle it instead of the
-// process ending.
+// run calls the body for block b. It recovers a panic, so that the caller of For can handle it
+// instead of the process ending.
 func (l *loop) run(b int) {
 	returned := false
 	defer func() {

@@ -7,26 +7,26 @@ import (
 )
 
 const (
-	// leaf is the longest transform done as passes over the whole vector: 32 KiB
-	// of float64, the first-level cache.
+	// leaf is the greatest length of a vector that is transformed by passes over the whole vector.
+	// It is 32 KiB of float64, which fit the first-level cache.
 	leaf = 1 << 12
-	// strips and strip are the shape of the data that a longer transform processes at a time:
-	// six levels of 64 strips of consecutive values.
+	// strips is the number of parts into which a longer vector is cut. strip is the number of
+	// consecutive values of each part that are transformed at a time.
 	strips = 64
 	strip  = 32
 )
 
 // FWHT multiplies x in place by the Walsh-Hadamard matrix H of its size, in natural (Sylvester)
-// order and without a scale: entry (i, j) of the matrix is -1 to the number of ones in i AND j,
+// order and without a scale. Entry (i, j) of H is -1 to the power of the number of ones in i AND j,
 // so that applying FWHT twice multiplies by len(x). It takes len(x) log2 len(x) additions. It is
-// exact on integers if the sums of absolute values fit into the mantissa. It runs on one core;
-// use it inside For. It panics unless len(x) is a power of two.
+// exact on integers if the sums of absolute values fit into the mantissa. It runs on one core; use
+// it inside For. It panics unless len(x) is a power of two.
 func FWHT[T Float](x []T) { SignedFWHT(x, nil, 1) }
 
 // SignedFWHT multiplies x in place by scale H D, where D flips the sign of value i if signs[i] is
-// below 0; without signs (nil) it flips none. The result has the same bits as flipping signs,
-// FWHT and multiplying by scale in sequence, but takes less time. It panics if there are fewer
-// signs than values.
+// below 0. If signs is nil, D flips no signs. The result has the same bits as flipping signs, FWHT
+// and multiplying by scale in sequence, but takes less time. It panics if there are fewer signs
+// than values.
 func SignedFWHT[T Float](x []T, signs []int8, scale T) {
 	fwhtOn(Paths()[0], x, signs, scale)
 }
@@ -50,9 +50,9 @@ func Flip[T Float](x []T, signs []int8) {
 	simd.Flip(Paths()[0], x, signs)
 }
 
-// transform computes the six highest levels of a long vector in one pass over memory, and then
-// all levels of each of the 64 parts while it is in the cache (as Bailey 1990, FFTs in external
-// or hierarchical memory).
+// transform computes the six highest levels of a long vector in one pass over memory. It then
+// computes all levels of each of the 64 parts while that part is in the cache (as Bailey 1990, FFTs
+// in external or hierarchical memory).
 func transform[T Float](b simd.Butterflies[T], x []T, signs []int8, scale T) {
 	if len(x) <= leaf {
 		b.Passes(x, signs, scale)
@@ -74,7 +74,7 @@ func transform[T Float](b simd.Butterflies[T], x []T, signs []int8, scale T) {
 	}
 }
 
-// highest computes six levels of the 64 strips at the beginnings of x's parts. The strips are
+// highest computes the six highest levels for one strip of each of x's 64 parts. The strips are
 // adjacent in room, which stays in the first-level cache.
 func highest[T Float](b simd.Butterflies[T], x, room []T, part int) {
 	for i := range 8 {

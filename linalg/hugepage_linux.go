@@ -5,11 +5,11 @@ import (
 	"unsafe"
 )
 
-// hugePage is the size of large pages, which need fewer look-ups in page tables. It is 2 MiB on
-// amd64 and, most often, on arm64.
+// hugePage is the size of a large page in bytes. Large pages need fewer look-ups in page tables. It
+// is 2 MiB on amd64 and, most often, on arm64.
 const hugePage = 2 << 20
 
-// preferHugePages asks the system for large pages under x, which is read and written out of
+// preferHugePages asks the system to keep x in large pages, because x is read and written out of
 // order. The request is advice: if it is refused, pages stay small.
 func preferHugePages[T Float](x []T) {
 	start := unsafe.Pointer(unsafe.SliceData(x))

@@ -6,18 +6,19 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Eight vectors can be interleaved: as the columns of a matrix whose rows, one for each
-// coordinate, are cache lines. Permuting coordinates then moves whole lines instead of single
-// words, and no level of a Walsh-Hadamard transform combines values of one register.
+// Eight vectors can be interleaved, that is, stored as the eight columns of a matrix. Each row of
+// the matrix holds one coordinate of all eight vectors and fills a cache line. Permuting
+// coordinates then moves whole lines instead of single words, and no level of a Walsh-Hadamard
+// transform combines values of one register.
 
 // Interleaved is the number of vectors that are stored side by side.
 const Interleaved = 8
 
-// firstRows returns n rows of 8 values, and panics when x is shorter.
+// firstRows returns the first n rows of x, of 8 values each. It panics when x is shorter.
 func firstRows(x []float64, n int) []float64 { return x[: Interleaved*n : len(x)] }
 
-// Interleave sets to, m.Cols x 8, to the transpose of m, which has at most 8 rows; missing rows
-// count as zeros.
+// Interleave stores the transpose of m in the slice to, as m.Cols rows of 8 values. m has at most 8
+// rows; missing rows count as zeros.
 func Interleave(to []float64, m Matrix[float64]) {
 	if m.Rows > Interleaved {
 		panic(fmt.Sprintf("linalg: %d interleaved vectors, at most %d", m.Rows, Interleaved))
@@ -25,8 +26,8 @@ func Interleave(to []float64, m Matrix[float64]) {
 	packPanel(firstRows(to, m.Cols), m, Interleaved, 0, m.Cols)
 }
 
-// Deinterleave is the inverse of [Interleave]: it sets m to the transpose of the corresponding part
-// of from. Whole lines of m are written past the caches, since they are not read soon.
+// Deinterleave is the inverse of [Interleave]. It sets m to the transpose of the first m.Rows
+// columns of from. Whole lines of m are written past the caches, since they are not read soon.
 func Deinterleave(m Matrix[float64], from []float64) { deinterleaveOn(Paths()[0], m, from) }
 
 func deinterleaveOn(p Path, m Matrix[float64], from []float64) {
@@ -38,8 +39,8 @@ func deinterleaveOn(p Path, m Matrix[float64], from []float64) {
 	unpackPanel(m, firstRows(from, m.Cols), Interleaved, past)
 }
 
-// SignRows multiplies row i of x, of 8 values, by scale, or by -scale if signs[i] is below 0, for
-// each sign. It panics if there are fewer rows.
+// SignRows multiplies row i of x by scale, or by -scale if signs[i] is below 0. It does so for each
+// sign; a row has 8 values. It panics if there are fewer rows.
 func SignRows(x []float64, signs []int8, scale float64) { signRowsOn(Paths()[0], x, signs, scale) }
 
 func signRowsOn(p Path, x []float64, signs []int8, scale float64) {
@@ -48,9 +49,9 @@ func signRowsOn(p Path, x []float64, signs []int8, scale float64) {
 	}
 }
 
-// FWHTColumns multiplies x, n x q, in place by the Walsh-Hadamard matrix of order n. It processes
-// the parts in the order of memory, and then the highest levels. q must be a multiple of 8. It
-// runs on one core; use it inside For. It panics unless n is a power of two.
+// FWHTColumns multiplies the n x q matrix x in place by the Walsh-Hadamard matrix of order n. It
+// processes the parts in the order of memory, and then the highest levels. q must be a multiple of
+// 8. It runs on one core; use it inside For. It panics unless n is a power of two.
 func FWHTColumns(x []float64, q int) { fwhtColumnsOn(Paths()[0], x, q) }
 
 func fwhtColumnsOn(p Path, x []float64, q int) {
@@ -69,21 +70,21 @@ func fwhtColumnsOn(p Path, x []float64, q int) {
 	}
 }
 
-// Strip is the number of consecutive values of a strip: four rows of interleaved vectors.
-// Strips of 72 parts fit the first-level cache.
+// Strip is the number of consecutive values in a strip, which holds four rows of interleaved
+// vectors. Strips of 72 parts fit the first-level cache.
 const Strip = 4 * Interleaved
 
-// Strips are strips that begin Distance values apart.
+// Strips is a sequence of strips in memory that begin Distance values apart.
 type Strips struct {
 	Values   []float64
 	Distance int
 }
 
-// From returns the strips beginning with number i.
+// From returns the strips from strip i on.
 func (s Strips) From(i int) Strips { return Strips{s.Values[i*s.Distance:], s.Distance} }
 
-// first returns the values up to the end of strip n. It panics if there are fewer, and if the
-// distance is negative.
+// first returns the values up to the end of the first n strips. It panics if there are fewer, and
+// if the distance is negative.
 func (s Strips) first(n int) []float64 {
 	if s.Distance < 0 {
 		panic(fmt.Sprintf("linalg: strips %d values apart", s.Distance))
@@ -91,7 +92,7 @@ func (s Strips) first(n int) []float64 {
 	return s.Values[: (n-1)*s.Distance+Strip : len(s.Values)]
 }
 
-// CopyStrips copies n strips. It panics if there are fewer.
+// CopyStrips copies the first n strips of from into to. It panics if there are fewer.
 func CopyStrips(n int, to, from Strips) { copyStripsOn(Paths()[0], n, to, from) }
 
 func copyStripsOn(p Path, n int, to, from Strips) {
@@ -107,7 +108,7 @@ type Ahead struct {
 	left int
 }
 
-// NewAhead returns n strips to prefetch. It panics if there are fewer.
+// NewAhead returns the first n strips of s as strips to prefetch. It panics if there are fewer.
 func NewAhead(n int, s Strips) *Ahead {
 	if n > 0 {
 		s.Values = s.first(n)
@@ -130,10 +131,10 @@ func (a *Ahead) ask(p Path) {
 	}
 }
 
-// FWHTCollect sets near, n adjacent strips, to the Walsh-Hadamard matrix of order n times n
-// strips. The highest levels are computed during the copy. Meanwhile it prefetches ahead. It runs
-// on one core; use it inside For. It panics if there are fewer strips, and unless n is a power of
-// two, at least two.
+// FWHTCollect sets near to the Walsh-Hadamard matrix of order n times the first n strips of far.
+// near holds n adjacent strips. The highest levels are computed during the copy. Meanwhile it
+// prefetches ahead. It runs on one core; use it inside For. It panics if there are fewer strips,
+// and unless n is a power of two, at least two.
 func FWHTCollect(near []float64, far Strips, ahead *Ahead) {
 	fwhtCollectOn(Paths()[0], near, far, ahead)
 }
@@ -149,8 +150,8 @@ func fwhtCollectOn(p Path, near []float64, far Strips, ahead *Ahead) {
 	fwhtBlocks(p, near, block, ahead)
 }
 
-// FWHTSpread does the work of [FWHTCollect] in the other direction, from near to far strips. It
-// overwrites near.
+// FWHTSpread sets the first n strips of far to the Walsh-Hadamard matrix of order n times near,
+// which holds n adjacent strips. It overwrites near.
 func FWHTSpread(far Strips, near []float64, ahead *Ahead) {
 	fwhtSpreadOn(Paths()[0], far, near, ahead)
 }
@@ -166,7 +167,7 @@ func fwhtSpreadOn(p Path, far Strips, near []float64, ahead *Ahead) {
 	}
 }
 
-// fwhtBlocks computes the levels within blocks of strips.
+// fwhtBlocks transforms each group of block consecutive strips in near.
 func fwhtBlocks(p Path, near []float64, block int, ahead *Ahead) {
 	for i := 0; i < len(near); i += block * Strip {
 		fwhtColumnsOn(p, near[i:][:block*Strip], Strip)
@@ -174,7 +175,8 @@ func fwhtBlocks(p Path, near []float64, block int, ahead *Ahead) {
 	}
 }
 
-// stripsOf returns the number of strips, a power of two of at least two.
+// stripsOf returns the number of strips in near. It panics unless this number is a power of two, at
+// least two.
 func stripsOf(near []float64) int {
 	n := len(near) / Strip
 	if n*Strip != len(near) || n < 2 || n&(n-1) != 0 {

@@ -9,16 +9,17 @@ import (
 	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
 )
 
-// krylov is one run of the Lanczos iteration: A Q = Q T + the residual, with T tridiagonal.
+// krylov is the state of one run of the Lanczos iteration. A Q = Q T + the residual, with T
+// tridiagonal.
 type krylov struct {
 	*spectrum
-	against     [][]float64 // found eigenvectors, then the columns of Q
-	alpha, beta []float64   // of T; the last beta is the length of the residual
+	against     [][]float64 // vectors to be orthogonal to: found eigenvectors, then the columns of Q
+	alpha, beta []float64   // diagonal and off-diagonal of T; the last beta is the length of the residual
 	rest        []float64
 	closed      bool // the subspace is invariant, and the residual is zero
 }
 
-// add appends v, scaled to length 1, to Q. It returns false if v is zero.
+// add scales v to length 1 and appends it to Q. It returns false if v is zero.
 func (k *krylov) add(v []float64) bool {
 	length := math.Sqrt(dot(v, v))
 	if !(length > 0) {
@@ -32,7 +33,7 @@ func (k *krylov) add(v []float64) bool {
 	return true
 }
 
-// grow extends T to steps x steps, or less if the subspace closes.
+// grow runs the iteration until T is steps x steps or the subspace is invariant.
 func (k *krylov) grow(steps int) error {
 	for len(k.alpha) < steps && !k.closed {
 		if err := k.interrupt(); err != nil {
@@ -48,7 +49,7 @@ func (k *krylov) grow(steps int) error {
 	return nil
 }
 
-// step multiplies the last vector of Q.
+// step multiplies A by the last vector of Q and extends T by one row.
 func (k *krylov) step() error {
 	q := k.against[len(k.against)-1]
 	if k.rest == nil {
@@ -64,7 +65,7 @@ func (k *krylov) step() error {
 	b := math.Sqrt(dot(k.rest, k.rest))
 	k.norm = max(k.norm, math.Abs(a))
 	k.alpha, k.beta = append(k.alpha, a), append(k.beta, b)
-	// A residual of this size is rounding: its direction is meaningless.
+	// A residual of this size is rounding error, and its direction is meaningless.
 	k.closed = b <= 16*epsilon*max(k.norm, scale) || len(k.against) == k.n
 	return nil
 }
@@ -72,8 +73,8 @@ func (k *krylov) step() error {
 // epsilon is the distance from 1 to the next float64.
 const epsilon = 0x1p-52
 
-// orthogonalise removes from v its components along found eigenvectors and Q: classical
-// Gram-Schmidt, twice.
+// orthogonalise removes from v its components along the found eigenvectors and the columns of Q. It
+// applies classical Gram-Schmidt twice.
 func (k *krylov) orthogonalise(v []float64) {
 	c := make([]float64, len(k.against))
 	for range 2 {
@@ -90,28 +91,28 @@ func (k *krylov) orthogonalise(v []float64) {
 	}
 }
 
-// ritz is the eigenpairs of T.
+// ritz holds the eigenpairs of T.
 type ritz struct {
 	values  []float64 // ascending
 	vectors []float64 // one per column
 	beta    float64   // length of the residual
 }
 
-// value returns the i-th largest.
+// value returns the i-th largest eigenvalue of T.
 func (r ritz) value(i int) float64 { return r.values[len(r.values)-1-i] }
 
-// component returns entry j of the eigenvector of the i-th largest value.
+// component returns entry j of the eigenvector of T for the i-th largest eigenvalue.
 func (r ritz) component(j, i int) float64 {
 	m := len(r.values)
 	return r.vectors[j*m+m-1-i]
 }
 
-// residual returns |A v - theta v| of the i-th largest pair.
+// residual returns |A v - theta v| for the i-th largest eigenvalue theta and its vector v.
 func (r ritz) residual(i int) float64 {
 	return math.Abs(r.beta * r.component(len(r.values)-1, i))
 }
 
-// worst returns the largest residual of the count largest pairs.
+// worst returns the largest residual among the count largest eigenvalues.
 func (r ritz) worst(count int) float64 {
 	w := 0.0
 	for i := range count {
@@ -127,12 +128,13 @@ func (k *krylov) ritz() (ritz, error) {
 	off := append([]float64(nil), k.beta[:m-1]...)
 	var impl lapackgonum.Implementation
 	if !impl.Dsteqr(lapack.EVTridiag, m, r.values, off, r.vectors, m, make([]float64, max(1, 2*m-2))) {
-		return ritz{}, fmt.Errorf("linalg: Lanczos: %w: the tridiagonal matrix of %d steps has no eigenvalues to working precision", ErrNotConverged, m)
+		return ritz{}, fmt.Errorf("linalg: Lanczos: %w: the eigenvalues of the tridiagonal matrix of %d steps cannot be computed to working precision", ErrNotConverged, m)
 	}
 	return r, nil
 }
 
-// vector returns the eigenvector of the i-th largest pair in the space of A.
+// vector returns the eigenvector of A that the eigenvector of T for the i-th largest eigenvalue
+// stands for.
 func (k *krylov) vector(r ritz, i int) []float64 {
 	v := make([]float64, k.n)
 	q := k.against[len(k.against)-len(k.alpha):]

@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// ErrNotConverged is wrapped by the error of an iteration that ended before its result reached
-// the tolerance.
+// ErrNotConverged marks the error of an iteration that ended before its result reached the
+// tolerance.
 var ErrNotConverged = errors.New("not converged")
 
 // Lanczos returns the k algebraically largest eigenvalues of a symmetric n x n matrix A, largest
-// first, and their eigenvectors as the rows of a k x n matrix, orthonormal. It uses the matrix
-// only through apply, which sets dst to A x, both of length n, and must not change x. A pair
-// (theta, v) satisfies |A v - theta v| <= tol |A|, so that theta is within (tol |A|)^2 / gap of
-// an eigenvalue. A tol of 1e-10 is a good choice; rounding allows 1e-14.
+// first. It also returns their orthonormal eigenvectors as the rows of a k x n matrix. It uses the
+// matrix only through apply, which sets dst to A x, both of length n, and must not change x. A pair
+// (theta, v) satisfies |A v - theta v| <= tol |A|, so that theta is within (tol |A|)^2 / gap of an
+// eigenvalue. A tol of 1e-10 is a good choice; rounding allows 1e-14.
 //
 // Every new vector is made orthogonal to all earlier ones, twice (Golub and Van Loan 2013,
 // section 10.3). That takes 8 n m bytes for m steps; m is some multiple of k. One start vector
@@ -65,24 +65,25 @@ type eigenpair struct {
 	vector []float64
 }
 
-// spectrum holds the eigenpairs of a matrix that are known so far.
+// spectrum holds the eigenpairs of a matrix that are found so far.
 type spectrum struct {
 	n         int
 	tol       float64
 	apply     func(dst, x []float64)
 	interrupt func() error // called before each step
 	pairs     []eigenpair
-	norm      float64 // largest |Ritz value| so far: |A| from below
+	norm      float64 // largest |Ritz value| so far, a lower bound of |A|
 	runs      uint64
-	floor     float64 // pairs that are not above it are not needed
+	floor     float64 // eigenvalues at or below the floor are not needed
 }
 
 func (s *spectrum) sort() {
 	slices.SortStableFunc(s.pairs, func(a, b eigenpair) int { return cmp.Compare(b.value, a.value) })
 }
 
-// run adds up to want pairs that are orthogonal to the known ones: fewer if its start vector is
-// in a smaller invariant subspace. It returns false if no pair above the floor is left.
+// run adds up to want eigenpairs whose vectors are orthogonal to the known eigenvectors. It adds
+// fewer if its start vector is in a smaller invariant subspace. It returns false if no pair above
+// the floor is left.
 func (s *spectrum) run(want int) (bool, error) {
 	k, err := s.start()
 	if err != nil {
@@ -104,20 +105,20 @@ func (s *spectrum) run(want int) (bool, error) {
 		case r.worst(found) <= s.tol*s.norm:
 			return s.keep(k, r, found), nil
 		case len(k.alpha) == room || k.closed:
-			return false, fmt.Errorf("linalg: Lanczos: %w: after all %d steps the residual is %.3g of the norm, the tolerance is %.3g: raise it",
+			return false, fmt.Errorf("linalg: Lanczos: %w: after all %d steps the residual is %.3g of the norm, but the tolerance is %.3g; raise the tolerance",
 				ErrNotConverged, len(k.alpha), r.worst(found)/s.norm, s.tol)
 		}
 	}
 }
 
-// nothingAbove accepts a residual that is small, but not as small as a result's: the pair itself
-// is not used.
+// nothingAbove reports that A has no eigenvalue above the floor that is not yet known. It accepts a
+// larger residual than keep, because the pair itself is not used.
 func (s *spectrum) nothingAbove(r ritz) bool {
 	return r.residual(0) <= 1e-4*s.norm && r.value(0)+r.residual(0) <= s.floor
 }
 
-// keep adds the largest eigenpairs of r to the spectrum. It returns false if they are not above
-// the floor by more than the tolerance.
+// keep adds the count largest eigenpairs of r to the spectrum. It returns false if they are not
+// above the floor by more than the tolerance.
 func (s *spectrum) keep(k *krylov, r ritz, count int) bool {
 	if r.value(0) <= s.floor+s.tol*s.norm {
 		return false
@@ -128,8 +129,8 @@ func (s *spectrum) keep(k *krylov, r ritz, count int) bool {
 	return true
 }
 
-// start begins a run with a vector that is fixed for its number and orthogonal to the known
-// pairs.
+// start begins a run with a start vector that is orthogonal to the known eigenvectors. The number
+// of the run determines the vector.
 func (s *spectrum) start() (*krylov, error) {
 	s.runs++
 	q, state := make([]float64, s.n), s.runs
@@ -143,7 +144,7 @@ func (s *spectrum) start() (*krylov, error) {
 	}
 	k.orthogonalise(q)
 	if !k.add(q) {
-		return nil, fmt.Errorf("linalg: Lanczos: %w: no start vector is orthogonal to the %d eigenvectors found, in %d dimensions: raise the tolerance", ErrNotConverged, len(s.pairs), s.n)
+		return nil, fmt.Errorf("linalg: Lanczos: %w: the %d eigenvectors found leave no orthogonal start vector in %d dimensions; raise the tolerance", ErrNotConverged, len(s.pairs), s.n)
 	}
 	return k, nil
 }

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// CholeskyLowRank factors a symmetric positive semidefinite n x n matrix into R^T R with R of r x
-// n, r being its numerical rank, by the Cholesky algorithm with full pivoting (Higham 2002,
+// CholeskyLowRank factors a symmetric positive semidefinite n x n matrix a into R^T R. R is r x n,
+// where r is the numerical rank of a. The algorithm is Cholesky's with full pivoting (Higham 2002,
 // section 10.3). It stops when no diagonal entry of the remainder exceeds 16 n epsilon times the
 // largest one of a. It does not change a. It returns a [PivotError] if a diagonal entry of the
 // remainder is more negative than rounding explains, -1e-9 times that largest entry: a then has a
@@ -37,8 +37,8 @@ func CholeskyLowRank(a Matrix[float64]) (Matrix[float64], error) {
 	return r, nil
 }
 
-// choosePivot returns the index of the largest entry, the first one among equals. It refuses
-// entries below wrong.
+// choosePivot returns the index of the largest entry of left, and the first one among equals. It
+// refuses entries below wrong.
 func choosePivot(left []float64, wrong float64) (int, error) {
 	pivot := 0
 	for i, d := range left {
@@ -52,8 +52,8 @@ func choosePivot(left []float64, wrong float64) (int, error) {
 	return pivot, nil
 }
 
-// eliminate turns the last row of r, a row of the matrix, into a row of the factor, and subtracts
-// its squares from the diagonal.
+// eliminate turns the last row of r from a row of the matrix into a row of the factor. It subtracts
+// the squares of the new row from the diagonal.
 func eliminate(r Matrix[float64], left []float64, pivot int) {
 	last := r.Row(r.Rows - 1)
 	factors := make([]float64, r.Rows-1)

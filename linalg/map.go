@@ -7,14 +7,14 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// The functions below turn the inner products xz of one row with others into kernel values.
-// Functions of the squared distance d = max(0, xx + zz[j] - 2 xz[j]) also take the squared norms
-// xx of the row and zz of the others. Each operation rounds to T: in float32 a squared distance
-// is wrong by some 1e-7 of the squared norms. A value does not depend on its index j. The
-// functions run on one core; use them inside For. They panic unless the slices are equally long;
-// dst may be xz.
+// The functions below turn the inner products xz of one row with other rows into kernel values.
+// Functions of the squared distance d = max(0, xx + zz[j] - 2 xz[j]) also take the squared norms xx
+// of the row and zz of the others. Each operation rounds to T: in float32 a squared distance is
+// wrong by some 1e-7 of the squared norms. A value does not depend on its index j. The functions
+// run on one core; use them inside For. They panic unless the slices are equally long; dst may be
+// xz.
 
-// RBF sets dst[j] to the Gaussian kernel exp(-gamma d).
+// RBF sets dst[j] to the Gaussian kernel exp(-gamma d) of the squared distance d.
 func RBF[T Float](dst, xz []T, xx T, zz []T, gamma T) { rbfOn(Paths()[0], dst, xz, xx, zz, gamma) }
 
 func rbfOn[T Float](p Path, dst, xz []T, xx T, zz []T, gamma T) {
@@ -22,8 +22,8 @@ func rbfOn[T Float](p Path, dst, xz []T, xx T, zz []T, gamma T) {
 	fillDistances(e.Vector, e.RBF, dst, xz, xx, zz, -gamma, 0)
 }
 
-// Laplacian sets dst[j] to exp(-gamma sqrt(d)). Matérn's kernel with nu = 1/2 is
-// the same, gamma being 1 / length scale.
+// Laplacian sets dst[j] to exp(-gamma sqrt(d)), where d is the squared distance. Matérn's kernel
+// with nu = 1/2 is the same, gamma being 1 / length scale.
 func Laplacian[T Float](dst, xz []T, xx T, zz []T, gamma T) {
 	laplacianOn(Paths()[0], dst, xz, xx, zz, gamma)
 }
@@ -33,8 +33,8 @@ func laplacianOn[T Float](p Path, dst, xz []T, xx T, zz []T, gamma T) {
 	fillDistances(e.Vector, e.Laplacian, dst, xz, xx, zz, -gamma, 0)
 }
 
-// Matern32 sets dst[j] to Matérn's kernel with nu = 3/2: (1 + r) exp(-r), r =
-// sqrt(3 d) / lengthScale (Rasmussen and Williams 2006, equation 4.17).
+// Matern32 sets dst[j] to Matérn's kernel with nu = 3/2. It is (1 + r) exp(-r) with r = sqrt(3 d) /
+// lengthScale (Rasmussen and Williams 2006, equation 4.17).
 func Matern32[T Float](dst, xz []T, xx T, zz []T, lengthScale T) {
 	matern32On(Paths()[0], dst, xz, xx, zz, lengthScale)
 }
@@ -44,9 +44,8 @@ func matern32On[T Float](p Path, dst, xz []T, xx T, zz []T, lengthScale T) {
 	fillDistances(e.Vector, e.Matern32, dst, xz, xx, zz, T(math.Sqrt(3)/float64(lengthScale)), 0)
 }
 
-// Matern52 sets dst[j] to Matérn's kernel with nu = 5/2: (1 + r + r^2/3)
-// exp(-r), r = sqrt(5 d) / lengthScale (Rasmussen and Williams 2006, equation
-// 4.17).
+// Matern52 sets dst[j] to Matérn's kernel with nu = 5/2. It is (1 + r + r^2/3) exp(-r) with r =
+// sqrt(5 d) / lengthScale (Rasmussen and Williams 2006, equation 4.17).
 func Matern52[T Float](dst, xz []T, xx T, zz []T, lengthScale T) {
 	matern52On(Paths()[0], dst, xz, xx, zz, lengthScale)
 }
@@ -56,9 +55,9 @@ func matern52On[T Float](p Path, dst, xz []T, xx T, zz []T, lengthScale T) {
 	fillDistances(e.Vector, e.Matern52, dst, xz, xx, zz, T(math.Sqrt(5)/float64(lengthScale)), 1./3)
 }
 
-// RationalQuadratic sets dst[j] to (1 + d / (2 alpha lengthScale^2))^-alpha. For small y it uses
-// the logarithm of 1 + y, so that it stays accurate for a large alpha, with which it approaches a
-// Gaussian kernel.
+// RationalQuadratic sets dst[j] to (1 + d / (2 alpha lengthScale^2))^-alpha, where d is the squared
+// distance. For small y it uses the logarithm of 1 + y, so that it stays accurate for a large
+// alpha, with which it approaches a Gaussian kernel.
 func RationalQuadratic[T Float](dst, xz []T, xx T, zz []T, lengthScale, alpha T) {
 	rationalOn(Paths()[0], dst, xz, xx, zz, lengthScale, alpha)
 }
@@ -69,7 +68,7 @@ func rationalOn[T Float](p Path, dst, xz []T, xx T, zz []T, lengthScale, alpha T
 	fillDistances(e.Vector, e.Rational, dst, xz, xx, zz, T(scale), -alpha)
 }
 
-// Polynomial sets dst[j] to (gamma xz[j] + coef0)^degree by repeated squaring, rounded alike on
+// Polynomial sets dst[j] to (gamma xz[j] + coef0)^degree. It squares repeatedly and rounds alike on
 // every path. It panics if degree is negative.
 func Polynomial[T Float](dst, xz []T, gamma, coef0 T, degree int) {
 	polynomialOn(Paths()[0], dst, xz, gamma, coef0, degree)
@@ -83,7 +82,7 @@ func polynomialOn[T Float](p Path, dst, xz []T, gamma, coef0 T, degree int) {
 	fill(e.Vector, dst, xz, func(n int, dst, xz []T) { e.Polynomial(n, dst, xz, gamma, coef0, degree) })
 }
 
-// fillDistances calls kernel with whole vectors, for all entries of the slices.
+// fillDistances computes all entries of dst by calling kernel on whole vectors.
 func fillDistances[T Float](vector int, kernel simd.OfDistance[T], dst, xz []T, xx T, zz []T, scale, power T) {
 	if len(dst) != len(xz) || len(zz) != len(xz) {
 		panic(fmt.Sprintf("linalg: %d kernel values of %d inner products and %d squared norms", len(dst), len(xz), len(zz)))
@@ -99,8 +98,8 @@ func fillDistances[T Float](vector int, kernel simd.OfDistance[T], dst, xz []T, 
 	}
 }
 
-// fill calls f with whole vectors for all entries. The rest of a slice is padded and goes through
-// the same instructions, so that a value does not depend on its index.
+// fill computes all entries of dst by calling f on whole vectors. The rest of a slice is padded and
+// goes through the same instructions, so that a value does not depend on its index.
 func fill[T Float](vector int, dst, x []T, f func(n int, dst, x []T)) {
 	n := len(x) &^ (vector - 1)
 	f(n, dst, x)
@@ -112,10 +111,10 @@ func fill[T Float](vector int, dst, x []T, f func(n int, dst, x []T)) {
 	}
 }
 
-// Cos sets dst[i] to the cosine of x[i], within 2.5 units in the last place up to |x| = 2^40
-// (float32: everywhere). Beyond that, and in plain Go, it is math.Cos, which is slower and, close
-// to a zero of the cosine, only within 2^-53. The cosine of a value that is not finite is NaN. It
-// runs on one core; use it inside For. It panics unless dst is as long as x; dst may be x.
+// Cos sets dst[i] to the cosine of x[i]. The error is at most 2.5 units in the last place up to |x|
+// = 2^40 (float32: everywhere). Beyond that, and in plain Go, it is math.Cos, which is slower and,
+// close to a zero of the cosine, only within 2^-53. The cosine of a value that is not finite is
+// NaN. It runs on one core; use it inside For. It panics unless dst is as long as x; dst may be x.
 func Cos[T Float](dst, x []T) { cosOn(Paths()[0], dst, x) }
 
 func cosOn[T Float](p Path, dst, x []T) {
@@ -131,8 +130,8 @@ func cosOn[T Float](p Path, dst, x []T) {
 	})
 }
 
-// cosEach handles one vector in which some entries are too large for cos. The others must not
-// depend on these.
+// cosEach computes one vector of cosines if some of its entries are too large for e.Cos. The others
+// must not depend on these.
 func cosEach[T Float](e simd.Elementwise[T], dst, x []T) {
 	for i, v := range x {
 		var alone [simd.Widest]T

@@ -7,10 +7,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Float is the type of a matrix's numbers.
+// Float lists the types that a matrix's numbers may have.
 type Float interface{ float32 | float64 }
 
-// Matrix is dense and row-major: element (i, j) is Data[i*Stride+j].
+// Matrix is a dense row-major matrix. Element (i, j) is Data[i*Stride+j].
 type Matrix[T Float] struct {
 	Rows, Cols, Stride int
 	Data               []T
@@ -21,7 +21,7 @@ func New[T Float](r, c int) Matrix[T] {
 	return Matrix[T]{Rows: r, Cols: c, Stride: c, Data: make([]T, r*c)}
 }
 
-// Row returns row i, aliasing m.
+// Row returns row i of m. It shares m's memory.
 func (m Matrix[T]) Row(i int) []T { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
 
 // Column returns a copy of column c.
@@ -33,7 +33,7 @@ func (m Matrix[T]) Column(c int) []T {
 	return out
 }
 
-// Panel returns rows lo to hi-1, aliasing m.
+// Panel returns rows lo to hi-1 of m as a matrix that shares m's memory.
 func (m Matrix[T]) Panel(lo, hi int) Matrix[T] {
 	if lo == hi {
 		return Matrix[T]{Cols: m.Cols, Stride: m.Stride}
@@ -41,20 +41,21 @@ func (m Matrix[T]) Panel(lo, hi int) Matrix[T] {
 	return Matrix[T]{Rows: hi - lo, Cols: m.Cols, Stride: m.Stride, Data: m.Data[lo*m.Stride : (hi-1)*m.Stride+m.Cols]}
 }
 
-// Rows are rows of numbers that are read one at a time: a [Matrix], a table in another precision,
-// a selection of another table's rows, or rows that are scaled as they are read. Computations
-// that take Rows hold a few of them in float64, not all. Rows are safe for concurrent use.
+// Rows is a table of numbers whose rows are read one at a time. It may be a [Matrix], a table in
+// another precision, a selection of another table's rows, or rows that are scaled as they are read.
+// Computations that take Rows hold a few of them in float64, not all. Rows are safe for concurrent
+// use.
 type Rows interface {
 	// Shape returns the number of rows and of columns.
 	Shape() (rows, cols int)
-	// ReadRow writes row i to dst, of length cols.
+	// ReadRow writes row i to dst, which has one entry for each column.
 	ReadRow(i int, dst []float64)
 }
 
 // Shape returns the number of rows and of columns.
 func (m Matrix[T]) Shape() (rows, cols int) { return m.Rows, m.Cols }
 
-// ReadRow writes row i to dst, of length Cols, in float64.
+// ReadRow writes row i in float64 to dst, which has one entry for each column.
 func (m Matrix[T]) ReadRow(i int, dst []float64) { Widen(dst, m.Row(i)) }
 
 // Widen copies the numbers of from to dst, which must have the same length.
@@ -69,7 +70,7 @@ func Widen[T Float](dst []float64, from []T) {
 	}
 }
 
-// Gather reads rows of from, beginning with row first, into all rows of dst, on all cores.
+// Gather fills dst with consecutive rows of from, beginning with row first. It runs on all cores.
 func Gather(dst Matrix[float64], from Rows, first int) {
 	const grain = 1 << 16 // numbers that one core reads at a time
 	For(dst.Rows, max(1, grain/max(1, dst.Cols)), func(lo, hi int) {
@@ -94,9 +95,9 @@ func (p picked) Shape() (rows, cols int) {
 
 func (p picked) ReadRow(i int, dst []float64) { p.from.ReadRow(p.index[i], dst) }
 
-// SquaredNorms sets dst[i] to the inner product of row i of a with itself, bit for bit the
-// diagonal that Syrk (SyrkWide for float32) computes. It panics unless dst has one value for each
-// row of a.
+// SquaredNorms sets dst[i] to the inner product of row i of a with itself. The values equal, bit
+// for bit, the diagonal that Syrk (SyrkWide for float32) computes. It panics unless dst has one
+// value for each row of a.
 func SquaredNorms[T Float](dst []float64, a Matrix[T]) { squaredNorms(best[float64](), dst, a) }
 
 func squaredNorms[T Float](m simd.Micro[float64], dst []float64, a Matrix[T]) {
@@ -110,7 +111,7 @@ func squaredNorms[T Float](m simd.Micro[float64], dst []float64, a Matrix[T]) {
 	clear(dst)
 	For((a.Rows+3)/4, max(1, 1<<12/max(1, a.Cols)), func(lo, hi int) {
 		for i := 4 * lo; i < min(4*hi, a.Rows); i += 4 {
-			last := a.Rows - 1 // missing rows are computed again and dropped
+			last := a.Rows - 1 // the last row replaces missing rows, and the results are dropped
 			r0, r1, r2, r3 := a.Row(i), a.Row(min(i+1, last)), a.Row(min(i+2, last)), a.Row(min(i+3, last))
 			for k := 0; k < a.Cols; k += depth {
 				kEnd := min(k+depth, a.Cols)
@@ -123,7 +124,7 @@ func squaredNorms[T Float](m simd.Micro[float64], dst []float64, a Matrix[T]) {
 	})
 }
 
-// fourSquares returns the squared norms of four rows, as four independent chains of additions.
+// fourSquares returns the squared norms of four rows. It adds in four independent chains.
 func fourSquares[T Float](r0, r1, r2, r3 []T) (s [4]float64) {
 	r1, r2, r3 = r1[:len(r0)], r2[:len(r0)], r3[:len(r0)]
 	var s0, s1, s2, s3 float64
@@ -134,7 +135,8 @@ func fourSquares[T Float](r0, r1, r2, r3 []T) (s [4]float64) {
 	return [4]float64{s0, s1, s2, s3}
 }
 
-// fourSquaresFused rounds as the vector kernels do.
+// fourSquaresFused is like fourSquares, but fuses each multiplication with its addition as the
+// vector kernels do.
 func fourSquaresFused[T Float](r0, r1, r2, r3 []T) (s [4]float64) {
 	r1, r2, r3 = r1[:len(r0)], r2[:len(r0)], r3[:len(r0)]
 	var s0, s1, s2, s3 float64

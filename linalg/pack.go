@@ -6,11 +6,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Micro-kernels read packed operands: panels with the tile's number of rows (or columns), each
-// stored column after column, the last one padded with zeros. The results of the padding are
-// outside dst and are dropped.
+// Micro-kernels read packed operands, which consist of panels. A panel has as many rows (or
+// columns) as a tile and is stored column after column. The last panel is padded with zeros. The
+// results of the padding are outside dst and are dropped.
 
-// panels is a packed operand.
+// panels is an operand packed for the micro-kernels.
 type panels[T Float] struct {
 	width int // rows of a panel
 	depth int // columns
@@ -23,9 +23,9 @@ func (p panels[T]) at(row int) []T { return p.data[row*p.depth:][:p.width*p.dept
 // packGrain is the number of values that one core packs at a time.
 const packGrain = 1 << 15
 
-// packPanel packs the rows of m, width of them or fewer. It works by squares, or by four rows:
-// written value by value, eight rows whose distance is a power of two would leave no place in the
-// first-level cache for the output.
+// packPanel packs columns k to kEnd-1 of m, which has at most width rows. It works by squares, or
+// by four rows: written value by value, eight rows whose distance is a power of two would leave no
+// place in the first-level cache for the output.
 func packPanel[S, T Float](to []T, m Matrix[S], width, k, kEnd int) {
 	r := 0
 	if doubles, ok := any(m).(Matrix[float64]); ok {
@@ -50,7 +50,7 @@ func packPanel[S, T Float](to []T, m Matrix[S], width, k, kEnd int) {
 	}
 }
 
-// packFour packs four rows.
+// packFour packs the four rows r0 to r3.
 func packFour[S, T Float](to []T, width int, r0, r1, r2, r3 []S) {
 	r1, r2, r3 = r1[:len(r0)], r2[:len(r0)], r3[:len(r0)]
 	at := 0
@@ -61,7 +61,8 @@ func packFour[S, T Float](to []T, width int, r0, r1, r2, r3 []S) {
 	}
 }
 
-// packSquares packs the rows that fill squares, and returns their number.
+// packSquares packs the rows of m that fill whole square blocks. It returns the number of these
+// rows.
 func packSquares(to []float64, m Matrix[float64], width, k, kEnd int) int {
 	t, _ := simd.Transposers64(Paths()[0])
 	square := t.Side
@@ -77,7 +78,7 @@ func packSquares(to []float64, m Matrix[float64], width, k, kEnd int) int {
 	return rows
 }
 
-// unpackPanel is the inverse of packPanel, with squares transposed by t.
+// unpackPanel is the inverse of packPanel. It transposes square blocks with t.
 func unpackPanel[T Float](m Matrix[T], from []T, width int, t simd.Transposer[float64]) {
 	r := 0
 	if m, ok := any(m).(Matrix[float64]); ok {
@@ -95,7 +96,8 @@ func unpackPanel[T Float](m Matrix[T], from []T, width int, t simd.Transposer[fl
 	}
 }
 
-// unpackSquares unpacks the rows that fill squares, and returns their number.
+// unpackSquares unpacks the rows of m that fill whole square blocks. It returns the number of these
+// rows.
 func unpackSquares(m Matrix[float64], from []float64, width int, t simd.Transposer[float64]) int {
 	square := t.Side
 	rows, n := m.Rows/square*square, m.Cols/square
@@ -152,11 +154,11 @@ func take[T Float](left, right int) *workspace[T] {
 	return w
 }
 
-// leave returns the workspace for reuse.
+// leave puts the workspace into its pool for reuse.
 func (w *workspace[T]) leave() { freed[T]().Put(w) }
 
-// Scratch calls use with n arbitrary values, whose memory is reused when it returns: used memory
-// is many times as fast as fresh memory.
+// Scratch calls use with memory for n values, whose initial content is arbitrary. The memory is
+// reused when use returns, because used memory is many times as fast as fresh memory.
 func Scratch[T Float](n int, use func(room []T)) {
 	w := take[T](n, 0)
 	use(w.left[:n])

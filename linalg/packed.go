@@ -7,16 +7,16 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Packed is a matrix in the order in which products read it, for many products with few rows
-// each: [MulTransB] would spend their time on packing. It takes 8 bytes per entry and is read
-// only.
+// Packed is a matrix stored in the order in which products read it. It serves many products with
+// few rows each, which would spend their time on packing in [MulTransB]. It takes 8 bytes per entry
+// and is read only.
 type Packed struct {
 	rows, cols int
 	micro      simd.Micro[float64]
 	parts      []panels[float64] // depth columns each
 }
 
-// Pack packs the given rows of m, all if rows is nil, on all cores.
+// Pack packs the given rows of m, or all rows if rows is nil. It runs on all cores.
 func Pack[T Float](m Matrix[T], rows []int) *Packed {
 	n := m.Rows
 	if rows != nil {
@@ -50,18 +50,19 @@ func packRows[T Float](width int, m Matrix[T], rows []int, n, k, kEnd int) panel
 	return p
 }
 
-// spanValues is the number of inner products that are computed before they are used: they stay in
-// the second-level cache.
+// spanValues is the number of inner products that Products computes before it calls use. They stay
+// in the second-level cache.
 const spanValues = 1 << 15
 
-// span returns the number of columns that a product of m rows computes at a time, a multiple of
-// width.
+// span returns the number of columns, a multiple of width, that a product of m rows computes at a
+// time.
 func span(m, width int) int { return ceil(min(max(spanValues/max(m, 1), 128), 4096), width) }
 
-// Products computes the inner products of the given rows of a with all rows of b, in float64, a
-// few columns at a time, and calls use with them: dots is len(rows) x (hi-lo), for the rows lo to
-// hi-1 of b. use may change dots. Products runs on all cores, so several goroutines call use at
-// the same time. An inner product has the same bits as in MulTransB (MulTransBWide for float32).
+// Products computes the inner products of the given rows of a with all rows of b in float64. It
+// computes a few columns at a time and calls use with them: dots is len(rows) x (hi-lo), for the
+// rows lo to hi-1 of b. The function use may change dots. Products runs on all cores, so several
+// goroutines call use at the same time. An inner product has the same bits as in MulTransB
+// (MulTransBWide for float32).
 func Products[T Float](a Matrix[T], rows []int, b *Packed, use func(lo, hi int, dots Matrix[float64])) {
 	if a.Cols != b.cols {
 		panic(fmt.Sprintf("linalg: rows of %d columns and of %d have no inner products", a.Cols, b.cols))
@@ -80,8 +81,8 @@ func Products[T Float](a Matrix[T], rows []int, b *Packed, use func(lo, hi int, 
 	})
 }
 
-// block computes dots for the rows of b from lo on. The space beyond its edges takes the results
-// of the padding.
+// block writes the inner products with the rows of b from row lo on to dots. The space beyond its
+// edges takes the results of the padding.
 func (b *Packed) block(left []panels[float64], dots Matrix[float64], lo int) {
 	if len(left) == 0 {
 		clear(dots.Data)
@@ -100,8 +101,8 @@ func (b *Packed) block(left []panels[float64], dots Matrix[float64], lo int) {
 	}
 }
 
-// rooms holds used blocks of products, because fresh memory is slow. Products read only values
-// that they have written themselves.
+// rooms is a pool of used memory for inner products, because fresh memory is slow. Products read
+// only values that they have written themselves.
 var rooms sync.Pool
 
 // room returns memory for at least the given number of values.

@@ -7,15 +7,14 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Path is a way to compute products: the instructions of the micro-kernel. It has a method
-// String. Functions without a path use the fastest one of the machine. Results of two paths
-// differ in rounding only: the vector paths fuse each product with its addition, the portable one
-// rounds both.
+// Path names the instruction set of a micro-kernel for products. It has a method String. Functions
+// without a path use the fastest one of the machine. Results of two paths differ in rounding only:
+// the vector paths fuse each product with its addition, the portable one rounds both.
 type Path = simd.Path
 
 const (
 	Portable Path = simd.Portable // plain Go
-	AVX2     Path = simd.AVX2     // with FMA, 256 bits
+	AVX2     Path = simd.AVX2     // AVX2 and FMA, 256 bits
 	AVX512   Path = simd.AVX512   // 512 bits
 )
 
@@ -33,9 +32,9 @@ func microOf[T Float](p Path) simd.Micro[T] {
 // best returns the micro-kernel of the fastest path.
 func best[T Float]() simd.Micro[T] { return microOf[T](Paths()[0]) }
 
-// FMA multiplies and adds in registers, the given number of turns on each of the given number of
-// cores, and returns the number of floating-point operations done. No product can exceed their
-// rate, which the caller measures. A turn takes some ten nanoseconds.
+// FMA multiplies and adds in registers on several cores and returns the number of floating-point
+// operations done. Each core runs the given number of turns, of some ten nanoseconds each. The
+// caller measures the rate of these operations, which no product can exceed.
 func FMA[T Float](p Path, cores, turns int) float64 {
 	m := microOf[T](p)
 	For(cores, 1, func(lo, hi int) { m.Peak(turns) })

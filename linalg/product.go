@@ -6,19 +6,19 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Parameters of the tiling. One core computes one tile of dst at a time: the 384 KiB of packed b
-// that it reads repeatedly stay in the second-level cache. Results depend on depth only (see the
-// package comment); the others may be changed freely.
+// These constants set the tile sizes of products. One core computes one tile of dst at a time: the
+// 384 KiB of packed b that it reads repeatedly stay in the second-level cache. Results depend on
+// depth only (see the package comment); the others may be changed freely.
 const (
-	maxEdge  = 192 // rows and columns of a tile
-	minEdge  = 48  // tiles of small products shrink to this, so that all cores get some
+	maxEdge  = 192 // greatest number of rows and of columns of a tile
+	minEdge  = 48  // least edge of the tiles of small products, which are smaller so that all cores get some
 	minTiles = 16
-	depth    = 256 // columns summed before a partial sum is closed
+	depth    = 256 // number of columns that one partial sum adds
 )
 
 // MulTransB sets dst to a b^T, the inner products of all rows of a with all rows of b, on all
-// cores: dst is m x n, a is m x k, b is n x k. It sums in the precision of T. It panics on other
-// shapes; dst must not overlap a or b.
+// cores. dst is m x n, a is m x k, and b is n x k. It sums in the precision of T. It panics on
+// other shapes; dst must not overlap a or b.
 func MulTransB[T Float](dst, a, b Matrix[T]) { multiply(Paths()[0], dst, a, b, false) }
 
 // MulTransBWide is like [MulTransB] for rows in float32, but multiplies and adds in float64. Only
@@ -38,15 +38,17 @@ func SyrkWide(dst Matrix[float64], a Matrix[float32]) {
 	multiply(Paths()[0], dst, a, a, true)
 }
 
-// MulTransBOn is [MulTransB] by the given path. It panics if the machine does not support it.
+// MulTransBOn is [MulTransB] with the instructions of the given path. It panics if the machine does
+// not support it.
 func MulTransBOn[T Float](path Path, dst, a, b Matrix[T]) {
 	multiply(path, dst, a, b, false)
 }
 
-// SyrkOn is [Syrk] by the given path. It panics if the machine does not support it.
+// SyrkOn is [Syrk] with the instructions of the given path. It panics if the machine does not
+// support it.
 func SyrkOn[T Float](path Path, dst, a Matrix[T]) { multiply(path, dst, a, a, true) }
 
-// multiply computes all kinds of products.
+// multiply sets dst to a b^T; gram means that b is a.
 func multiply[S, T Float](path Path, dst Matrix[T], a, b Matrix[S], gram bool) {
 	if a.Cols != b.Cols || dst.Rows != a.Rows || dst.Cols != b.Rows {
 		panic(fmt.Sprintf("linalg: %d x %d is not the shape of (%d x %d)(%d x %d)^T",
@@ -60,26 +62,27 @@ func multiply[S, T Float](path Path, dst Matrix[T], a, b Matrix[S], gram bool) {
 	p.run()
 }
 
-// block is the number of rows of an operand that are packed at a time: 8 MiB of float64.
+// block is the number of rows of an operand that are packed at a time. They are at most 8 MiB of
+// float64.
 const block = 4096
 
-// distant is the number of values, 16 MiB of float32, from which on a value has left the caches
-// before it is read again.
+// distant is the least number of values in a result that does not fit the caches. It is 16 MiB of
+// float32.
 const distant = 1 << 22
 
-// product computes one dst. S is the type of the operands' numbers, T the type of the sums. With
-// gram set, b is a, and each pair of mirrored tiles is computed once.
+// product is the state of one matrix product. S is the type of the operands' numbers, T the type of
+// the sums. With gram set, b is a, and each pair of mirrored tiles is computed once.
 type product[S, T Float] struct {
 	dst   Matrix[T]
 	a, b  Matrix[S]
 	gram  bool
 	micro simd.Micro[T]
-	edge  int // of a tile
+	edge  int // greatest edge of a tile
 	room  *workspace[T]
-	turn  simd.Transposer[T] // for the tiles below the diagonal of a Gram matrix
+	turn  simd.Transposer[T] // transposes the tiles below the diagonal of a Gram matrix
 }
 
-// run computes dst block by block; for a Gram matrix only the lower triangle of blocks.
+// run computes dst block by block. For a Gram matrix it computes only the lower triangle of blocks.
 func (p *product[S, T]) run() {
 	m, n, k := p.dst.Rows, p.dst.Cols, min(depth, p.a.Cols)
 	if m == 0 || n == 0 {
@@ -103,7 +106,7 @@ func (p *product[S, T]) run() {
 	}
 }
 
-// block computes block b of dst, depth columns of the operands at a time.
+// block computes block b of dst. It processes depth columns of the operands at a time.
 func (p *product[S, T]) block(b tile) {
 	tiles := cover(b, p.edge, p.gram)
 	for k := 0; k < p.a.Cols; k += depth {
@@ -127,8 +130,8 @@ func (p *product[S, T]) block(b tile) {
 	}
 }
 
-// pack fills p with rows row to rowEnd-1, columns k to kEnd-1 of m, on all
-// cores, in the precision of T.
+// pack packs rows row to rowEnd-1 and columns k to kEnd-1 of m into p. It runs on all cores and
+// converts to the precision of T.
 func pack[S, T Float](p panels[T], m Matrix[S], row, rowEnd, k, kEnd int) {
 	count := (rowEnd-row-1)/p.width + 1
 	For(count, max(1, packGrain/(p.width*p.depth)), func(lo, hi int) {
@@ -174,7 +177,7 @@ func ceil(n, m int) int { return (n + m - 1) / m * m }
 // tile is the part of dst from row i to row iEnd-1, column j to jEnd-1.
 type tile struct{ i, iEnd, j, jEnd int }
 
-// edgeFor returns the edge length of the tiles for a product of rows x cols.
+// edgeFor returns the edge length of the tiles of a product with the given rows and columns.
 func edgeFor(rows, cols int) int {
 	edge := maxEdge
 	for edge > minEdge && ((rows-1)/edge+1)*((cols-1)/edge+1) < minTiles {
@@ -183,7 +186,7 @@ func edgeFor(rows, cols int) int {
 	return edge
 }
 
-// cover cuts a block into tiles; with lower only those not above the diagonal.
+// cover cuts a block into tiles. If lower is set, it omits the tiles above the diagonal.
 func cover(b tile, edge int, lower bool) []tile {
 	var tiles []tile
 	for j := b.j; j < b.jEnd; j += edge {
@@ -197,8 +200,8 @@ func cover(b tile, edge int, lower bool) []tile {
 	return tiles
 }
 
-// mirror copies the part of tile t below the diagonal to its place above it: by squares, and
-// value by value at the diagonal and at edges.
+// mirror copies the part of tile t below the diagonal to its mirrored place above the diagonal. It
+// copies by squares, and value by value at the diagonal and at edges.
 func mirror[T Float](dst Matrix[T], t tile, squares simd.Transposer[T]) {
 	for i := t.i; i < t.iEnd; i += squares.Side {
 		j, iEnd := t.j, min(i+squares.Side, t.iEnd)

@@ -6,12 +6,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Reflect sets each row x of m, of n values, to H_0 H_1 ... H_{c-1} [D; 0] x of its first c
-// values, whatever the others are. D multiplies them by their signs, 1 or -1. The Householder
+// Reflect multiplies the first c values of each row of m by signs and then applies Householder
+// reflections. A row of n values becomes H_0 H_1 ... H_{c-1} [D; 0] x, where x is its first c
+// values; its other values have no effect. D multiplies x by the signs, 1 or -1. The Householder
 // reflections H_j = I - beta[j] v_j v_j^T act on the coordinates j to n-1: vectors[j] holds v_j,
-// n-j values, and c is at most n. Each row's result is independent of the others. The cost is
-// that of computing the n x c matrix, about the time of reflecting c/2 rows, and of the product
-// with it. It runs on one core; use it inside For. It panics on other lengths.
+// n-j values, and c is at most n. Each row's result is independent of the others. The cost is that
+// of computing the n x c matrix, about the time of reflecting c/2 rows, and of the product with it.
+// It runs on one core; use it inside For. It panics on other lengths.
 func Reflect(m Matrix[float64], signs []int8, vectors [][]float64, beta []float64) {
 	reflectOn(Paths()[0], m, signs, vectors, beta)
 }
@@ -34,9 +35,9 @@ func reflectOn(p Path, m Matrix[float64], signs []int8, vectors [][]float64, bet
 	})
 }
 
-// makeFrame packs the n x c matrix of the reflections, simd.Lanes columns at a time, each
-// beginning as a column of D. It skips reflections that do not change those columns because they
-// act on later coordinates.
+// makeFrame computes the n x c matrix by which Reflect multiplies and packs it into q. It works on
+// simd.Lanes columns at a time, each beginning as a column of D. It skips reflections that do not
+// change those columns because they act on later coordinates.
 func makeFrame(path Path, q panels[float64], n int, signs []int8, vectors [][]float64, beta []float64) {
 	c, reflect := len(vectors), simd.ReflectionsOf(path)
 	Scratch(n*simd.Lanes+c, func(room []float64) {
@@ -59,7 +60,8 @@ func makeFrame(path Path, q panels[float64], n int, signs []int8, vectors [][]fl
 	})
 }
 
-// setColumns copies columns first to end-1 of n rows, which are simd.Lanes values apart in x.
+// setColumns copies the n rows of x to columns first to end-1 of p. The rows are simd.Lanes values
+// apart in x.
 func (p panels[T]) setColumns(x []T, n, first, end int) {
 	through, _ := simd.Transposers64(Paths()[0])
 	for i := 0; i < n; i += p.width {
@@ -68,8 +70,8 @@ func (p panels[T]) setColumns(x []T, n, first, end int) {
 	}
 }
 
-// mulRows sets each row x of m to q times its first values. room has space for a panel of rows
-// and a tile. The next rows, far away in memory, are prefetched meanwhile.
+// mulRows multiplies the first values of each row of m by the matrix q. The slice room has space
+// for a panel of rows and a tile. The next rows, far away in memory, are prefetched meanwhile.
 func mulRows(p Path, m Matrix[float64], q panels[float64], room []float64) {
 	rows, kernels := microOf[float64](p).Rows, simd.AskingOf(p)
 	vector := q.width / len(kernels)
@@ -96,13 +98,13 @@ func mulRows(p Path, m Matrix[float64], q panels[float64], room []float64) {
 
 // pair is two neighbouring reflections, which are applied one after the other.
 type pair struct {
-	first, second         []float64 // vectors; the first one lacks the second's first coordinate
+	first, second         []float64 // vectors of the two; first lacks the first coordinate of second
 	betaFirst, betaSecond float64
-	across                float64 // inner product of the vectors
+	across                float64 // inner product of the two vectors
 }
 
-// pairOf returns H_{j+1} and H_j. If their number is odd, the last one is paired with the
-// identity.
+// pairOf returns the reflections H_{j+1} and H_j as a pair. If their number is odd, the last one is
+// paired with the identity.
 func pairOf(vectors [][]float64, beta, across []float64, j int) pair {
 	p := pair{first: vectors[j][1:], second: vectors[j], betaSecond: beta[j]}
 	if j+1 < len(vectors) {

@@ -6,8 +6,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Phases are stored as words: numbers modulo 2^bits, where a full turn is 2^bits. bits is 8, 16
-// or 32, and words are little-endian.
+// Phases are stored as words, which are integers modulo 2^bits. A full turn is 2^bits, bits is 8,
+// 16 or 32, and words are little-endian.
 
 // checkWords panics unless the bytes hold the given number of words of 8, 16 or 32 bits.
 func checkWords(bits, words, bytes int) {
@@ -16,19 +16,19 @@ func checkWords(bits, words, bytes int) {
 	}
 }
 
-// RoundTurns sets dst to the nearest words of phases in turns, which must be finite:
-// floor(frac(t) 2^bits + 1/2), modulo 2^bits. It runs on one core; use it inside For. It panics
-// unless bits is 8, 16 or 32 and dst has bits/8 bytes for each of turns.
+// RoundTurns rounds phases, given in turns, to the nearest words and stores these in dst. A phase t
+// must be finite; its word is floor(frac(t) 2^bits + 1/2), modulo 2^bits. It runs on one core; use
+// it inside For. It panics unless bits is 8, 16 or 32 and dst has bits/8 bytes for each of turns.
 func RoundTurns(dst []byte, turns []float64, bits int) {
 	checkWords(bits, len(turns), len(dst))
 	simd.RoundTurns(Paths()[0], dst, turns, bits)
 }
 
-// CosSin sets cosines and sines to amplitude times those of the phases in words of bits, to some
-// 2e-7, and returns true, if this machine has vector instructions for it. Otherwise it does
-// nothing and returns false: a look-up is faster than computing them one by one. It runs on one
-// core; use it inside For. It panics unless bits is 8, 16 or 32 and the numbers of cosines, sines
-// and words agree.
+// CosSin sets cosines and sines to amplitude times the cosines and sines of phases, to some 2e-7.
+// Each phase is a word of the given bits. It returns true if this machine has vector instructions
+// for the computation. Otherwise it does nothing and returns false: a look-up is faster than
+// computing them one by one. It runs on one core; use it inside For. It panics unless bits is 8, 16
+// or 32 and the numbers of cosines, sines and words agree.
 func CosSin(cosines, sines []float32, words []byte, bits int, amplitude float32) bool {
 	if len(sines) != len(cosines) {
 		panic(fmt.Sprintf("linalg: %d cosines and %d sines", len(cosines), len(sines)))
@@ -37,14 +37,15 @@ func CosSin(cosines, sines []float32, words []byte, bits int, amplitude float32)
 	return simd.Waves(Paths()[0], cosines, sines, words, bits, amplitude)
 }
 
-// AddWords adds the little-endian words of src to dst, modulo 2^64. It panics unless src has 8
-// bytes for each value of dst.
+// AddWords adds the little-endian 64-bit words of src to dst, modulo 2^64. It panics unless src has
+// 8 bytes for each value of dst.
 func AddWords(dst []uint64, src []byte) {
 	checkSums(dst, src)
 	simd.AddWords(Paths()[0], dst, src)
 }
 
-// SubtractWords is the inverse of [AddWords].
+// SubtractWords subtracts the little-endian 64-bit words of src from dst, modulo 2^64. It is the
+// inverse of [AddWords].
 func SubtractWords(dst []uint64, src []byte) {
 	checkSums(dst, src)
 	simd.SubtractWords(Paths()[0], dst, src)

@@ -7,13 +7,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Turned is added to a place to flip the sign of the row that is sent there.
+// Turned is added to a destination index of [Scatter] to flip the sign of the row written there.
 const Turned = 1 << 31
 
-// Scatter sets row places[i] of to to scale times row i of from, of 8 values each, or to -scale
-// times it if [Turned] is added to the place. Places beyond the last row mean the last row. If to
-// begins at a cache line, rows are written past the caches, which writes whole lines as fast in
-// any order. It runs on one core; use it inside For. It panics if to has no row, and if from has
+// Scatter copies row i of from, times scale, to row places[i] of to. The factor is -scale if
+// [Turned] is added to the place. A row has 8 values. Places beyond the last row mean the last row.
+// If to begins at a cache line, rows are written past the caches, which writes whole lines as fast
+// in any order. It runs on one core; use it inside For. It panics if to has no row, and if from has
 // fewer rows than there are places.
 func Scatter(to, from []float64, places []uint32, scale float64) {
 	scatterOn(Paths()[0], to, from, places, scale)
@@ -25,8 +25,9 @@ func scatterOn(p Path, to, from []float64, places []uint32, scale float64) {
 	}
 }
 
-// FWHTScatter is [Scatter] of the Walsh-Hadamard matrix times from, which has one row for each
-// place. It overwrites from. It panics unless the number of rows is a power of two, at least 8.
+// FWHTScatter multiplies from by the Walsh-Hadamard matrix and writes the rows of the product to
+// their places, like [Scatter]. from has one row for each place. It overwrites from. It panics
+// unless the number of rows is a power of two, at least 8.
 func FWHTScatter(to, from []float64, places []uint32, scale float64) {
 	fwhtScatterOn(Paths()[0], to, from, places, scale)
 }
@@ -41,10 +42,10 @@ func fwhtScatterOn(p Path, to, from []float64, places []uint32, scale float64) {
 	a.ScatterEighths(n/8, atLeastOne(to), from, n/8, places, scale)
 }
 
-// atLeastOne panics if there is no row.
+// atLeastOne returns rows and panics if there is no row.
 func atLeastOne(rows []float64) []float64 { return rows[:max(Interleaved, len(rows)):len(rows)] }
 
-// PickValues sets to[i] to from[places[i]], or to from's last value for a place beyond it.
+// PickValues sets to[i] to from[places[i]]. A place beyond the end of from selects its last value.
 // Meanwhile it prefetches ahead, the source of the next call, or nothing (nil), so that picking
 // waits for the second-level cache and not for memory. It runs on one core; use it inside For. It
 // panics if there are fewer places than values to set, and if from is empty or has 2^31 values or
@@ -54,8 +55,8 @@ func PickValues(to, from []float64, places []uint32, ahead []float64) {
 	simd.PickValues(Paths()[0], to, from, places, ahead)
 }
 
-// PickValuesAway is like [PickValues] for values that are not read soon: it writes past the
-// caches if to begins at a cache line.
+// PickValuesAway is like [PickValues] for values that are not read soon. It writes past the caches
+// if to begins at a cache line.
 func PickValuesAway(to, from []float64, places []uint32, ahead []float64) {
 	checkPlaces(to, from, places)
 	simd.PickValuesAway(Paths()[0], to, from, places, ahead)

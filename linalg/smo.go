@@ -7,25 +7,26 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Sequential minimal optimisation (see learn/svm) passes over its gradient twice per step: once
-// to add two kernel rows and find the ends of the gap, once to find the partner of the first
-// coefficient. Every path rounds after each operation and resolves ties alike, by the index of a
-// coefficient and never by its lane, so that all find the same result.
+// Sequential minimal optimisation (see learn/svm) passes over its gradient twice per step. The
+// first pass adds two kernel rows and finds the ends of the gap. The second pass finds the partner
+// of the first coefficient. Every path rounds after each operation and resolves ties alike, by the
+// index of a coefficient and never by its lane, so that all find the same result.
 
-// Grow and Shrink are the bits of a place: the moves that are possible for a coefficient.
+// Grow and Shrink are bit flags for the moves that are possible for a coefficient.
 const (
-	Grow   = 1 // it is below its upper bound
-	Shrink = 2 // it is above its lower bound
+	Grow   = 1 // the coefficient is below its upper bound
+	Shrink = 2 // the coefficient is above its lower bound
 )
 
-// Extremes are the two ends of a gradient's gap.
+// Extremes holds the least gradient entry that can grow and the largest gradient entry that can
+// shrink.
 type Extremes struct {
-	First int     // last entry with the least value among those that can grow, or -1
-	Low   float64 // that value, or +Inf
+	First int     // index of the least entry that can grow, the last one among equals; -1 if no entry can grow
+	Low   float64 // value of entry First, or +Inf
 	High  float64 // largest value among the entries that can shrink, or -Inf
 }
 
-// and returns the extremes of two adjacent ranges, that of e and then that of o.
+// and merges the extremes e of one range with the extremes o of the next range.
 func (e Extremes) and(o Extremes) Extremes {
 	if o.First >= 0 && (e.First < 0 || o.Low <= e.Low) {
 		e.First, e.Low = o.First, o.Low
@@ -34,11 +35,11 @@ func (e Extremes) and(o Extremes) Extremes {
 	return e
 }
 
-// smoGrain is the number of coefficients that a core takes at a time: fewer are done before
-// another core has started.
+// smoGrain is the number of coefficients that a core takes at a time. One core finishes fewer
+// coefficients before another core has started.
 const smoGrain = 1 << 15
 
-// SMOScan returns the extremes of f; place has as many entries. It ignores NaN.
+// SMOScan returns the extremes of the gradient f. place has as many entries as f. It ignores NaN.
 func SMOScan(f []float64, place []uint8) Extremes {
 	e := noExtremes()
 	for t, v := range f {
@@ -58,8 +59,8 @@ func (e *Extremes) see(t int, v float64, place uint8) {
 	}
 }
 
-// SMOMove adds a x + b y to f, which has as many entries as x, y and place, and returns its
-// extremes. It uses all cores for a long f.
+// SMOMove adds a x + b y to the gradient f and returns the extremes of the sum. x, y and place have
+// as many entries as f. It uses all cores for a long f.
 func SMOMove[T Float](f []float64, a float64, x []T, b float64, y []T, place []uint8) Extremes {
 	return smoMove(Paths()[0], f, a, x, b, y, place)
 }
@@ -89,8 +90,8 @@ func smoMove[T Float](p Path, f []float64, a float64, x []T, b float64, y []T, p
 
 // Partner is the second coefficient of a working set.
 type Partner struct {
-	Index    int     // or -1
-	Decrease float64 // or -Inf
+	Index    int     // -1 if there is no partner
+	Decrease float64 // -Inf if there is no partner
 }
 
 func (p Partner) and(o Partner) Partner {
@@ -100,10 +101,11 @@ func (p Partner) and(o Partner) Partner {
 	return p
 }
 
-// SMOPartner returns the t that can shrink, with f_t > fi and the largest decrease (f_t - fi)^2 /
-// a_t, where a_t = kii + diagonal_t - 2 row_t or tau if that is not above 0 (R.-E. Fan, P.-H.
-// Chen, C.-J. Lin, JMLR 6, 2005, WSS 2, step 2): the last one among equals. It ignores values
-// whose decrease is NaN. The four slices are equally long. It uses all cores for long slices.
+// SMOPartner chooses the second coefficient of a working set, the one with the largest decrease of
+// the objective. It is the t that can shrink, with f_t > fi and the largest (f_t - fi)^2 / a_t, and
+// the last one among equals. Here a_t = kii + diagonal_t - 2 row_t, or tau if that is not above 0
+// (R.-E. Fan, P.-H. Chen, C.-J. Lin, JMLR 6, 2005, WSS 2, step 2). It ignores values whose decrease
+// is NaN. The four slices are equally long. It uses all cores for long slices.
 func SMOPartner[T Float](f, diagonal []float64, row []T, place []uint8, fi, kii, tau float64) Partner {
 	return smoPartner(Paths()[0], f, diagonal, row, place, fi, kii, tau)
 }
@@ -131,7 +133,8 @@ func smoPartner[T Float](p Path, f, diagonal []float64, row []T, place []uint8, 
 	return best
 }
 
-// smo is both passes on one path: whole vectors by lanes, the remainder one by one.
+// smo runs both passes on one path. It handles whole vectors by lanes and the remaining entries one
+// by one.
 type smo[T Float] struct{ simd.SMO[T] }
 
 func (s smo[T]) move(f []float64, a float64, x []T, b float64, y []T, place []uint8) Extremes {
@@ -156,7 +159,7 @@ func (s smo[T]) move(f []float64, a float64, x []T, b float64, y []T, place []ui
 	return e
 }
 
-// or returns the extremes of the union of two lanes.
+// or merges the extremes of two lanes.
 func (e Extremes) or(o Extremes) Extremes {
 	if o.First >= 0 && (e.First < 0 || o.Low < e.Low || o.Low == e.Low && o.First > e.First) {
 		e.First, e.Low = o.First, o.Low
@@ -165,8 +168,8 @@ func (e Extremes) or(o Extremes) Extremes {
 	return e
 }
 
-// slack allows a product of rounded numbers to replace a quotient: if d^2 / a >= best, then d^2 <
-// best slack a is false.
+// slack is a factor that makes up for rounding when a product replaces a quotient. If d^2 / a >=
+// best, then d^2 < best slack a is false.
 const slack = 1 - 0x1p-50
 
 func (s smo[T]) partner(f, diagonal []float64, row []T, place []uint8, fi, kii, tau float64) Partner {

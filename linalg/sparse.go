@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// SparseRows are rows of which only some entries are stored, including all that are not 0: the
-// columns of a row ascend. A dataset.CSR is one.
+// SparseRows is a table that stores only some entries of each row, including all that are not 0.
+// The columns of a row ascend. A dataset.CSR is one.
 type SparseRows interface {
 	Rows() int
 	Cols() int
@@ -13,26 +13,27 @@ type SparseRows interface {
 	Entries(i int) (cols []int32, values []float64)
 }
 
-// SparsePacked is sparse rows stored by columns, for products with one row or a few: a product
-// reads only the entries in columns of its row. It takes 12 bytes per entry, at most as much
-// again for the beginnings of columns, and is read only.
+// SparsePacked stores sparse rows by columns, for products with one row or a few. A product reads
+// only the entries in columns of its row. It takes 12 bytes per entry, at most as much again for
+// the beginnings of columns, and is read only.
 type SparsePacked struct {
 	rows   int
-	height int // of a block
+	height int // number of rows of a block
 	blocks []columns
 }
 
-// columns are the rows of a block, column by column.
+// columns stores the rows of a block column by column.
 type columns struct {
-	start []int32 // of each column, and the end
-	row   []int32 // within the block
+	start []int32 // index of each column's first entry, and the number of entries
+	row   []int32 // row number within the block
 	value []float64
 }
 
-// sparseHeight is the least number of rows of a block: their sums stay in the first-level cache.
+// sparseHeight is the least number of rows of a block. The sums for its rows stay in the
+// first-level cache.
 const sparseHeight = 2048
 
-// PackSparse packs the given rows of a, all if rows is nil, on all cores.
+// PackSparse packs the given rows of a, or all rows if rows is nil. It runs on all cores.
 func PackSparse(a SparseRows, rows []int) *SparsePacked {
 	p := &SparsePacked{rows: a.Rows()}
 	if rows != nil {
@@ -59,8 +60,8 @@ func rowOf(rows []int, j int) int {
 	return rows[j]
 }
 
-// columnsOf turns rows lo to hi-1 into columns in two passes: it counts entries, then stores
-// them.
+// columnsOf stores rows lo to hi-1 by columns. It counts entries in a first pass and stores them in
+// a second.
 func columnsOf(a SparseRows, rows []int, lo, hi int) columns {
 	c := columns{start: make([]int32, a.Cols()+2)}
 	for j := lo; j < hi; j++ {
@@ -77,7 +78,7 @@ func columnsOf(a SparseRows, rows []int, lo, hi int) columns {
 	for j := lo; j < hi; j++ {
 		cols, values := a.Entries(rowOf(rows, j))
 		for k, col := range cols {
-			at := c.start[col+1] // place of its next entry
+			at := c.start[col+1] // place of the column's next entry
 			c.row[at], c.value[at] = int32(j-lo), values[k]
 			c.start[col+1]++
 		}
@@ -116,8 +117,8 @@ func (c columns) products(cols []int32, values, dots []float64) {
 	}
 }
 
-// SparseSquaredNorms returns the inner product of each row of a with itself, with the same bits
-// as [SparseProducts].
+// SparseSquaredNorms returns the inner product of each row of a with itself. The values have the
+// same bits as those of [SparseProducts].
 func SparseSquaredNorms(a SparseRows) []float64 {
 	norms := make([]float64, a.Rows())
 	for i := range norms {
@@ -129,9 +130,9 @@ func SparseSquaredNorms(a SparseRows) []float64 {
 	return norms
 }
 
-// MulSparse sets dst to the products of the given rows of a with all rows of b, on all cores,
-// using only the stored entries of a: dst is len(rows) x n, b is n x k, a has k columns. It
-// panics on other shapes. Products are added in ascending order of the columns.
+// MulSparse sets dst to the inner products of the given rows of a with all rows of b. It runs on
+// all cores and reads only the stored entries of a. dst is len(rows) x n, b is n x k, a has k
+// columns. It panics on other shapes. Products are added in ascending order of the columns.
 func MulSparse(dst Matrix[float64], a SparseRows, rows []int, b Matrix[float64]) {
 	if dst.Rows != len(rows) || dst.Cols != b.Rows || a.Cols() != b.Cols {
 		panic(fmt.Sprintf("linalg: %d x %d is not the shape of (%d x %d)(%d x %d)^T", dst.Rows, dst.Cols, len(rows), a.Cols(), b.Rows, b.Cols))

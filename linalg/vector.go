@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// MulVec sets dst to a x on all cores: a is m x n, x has n values, dst m. It
-// panics on other lengths; dst must not overlap x.
+// MulVec sets dst to the product of a and x, on all cores. a is m x n, x has n values, and dst has
+// m. It panics on other lengths; dst must not overlap x.
 func MulVec(dst []float64, a Matrix[float64], x []float64) {
 	if len(dst) != a.Rows || len(x) != a.Cols {
 		panic(fmt.Sprintf("linalg: %d x %d times %d values into %d", a.Rows, a.Cols, len(x), len(dst)))
@@ -19,7 +19,8 @@ func MulVec(dst []float64, a Matrix[float64], x []float64) {
 	})
 }
 
-// At returns the entries of from at the given places, in their order; nil if from is nil.
+// At returns the entries of from at the given indices, in the order of the indices. It returns nil
+// if from is nil.
 func At[E any](from []E, at []int) []E {
 	if from == nil {
 		return nil
@@ -48,7 +49,7 @@ func Sum[T int | float64](v []T) (total T) {
 	return total
 }
 
-// Mean returns the mean of numbers; NaN for none.
+// Mean returns the mean of numbers. The mean of no numbers is NaN.
 func Mean(v []float64) float64 { return Sum(v) / float64(len(v)) }
 
 // dot returns the inner product of two vectors of one length.

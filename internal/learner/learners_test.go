@@ -287,7 +287,7 @@ func TestParametersThatDoNotFitTheRows(t *testing.T) {
 		"learner: kmeans: clusters is 4 for 3 rows":                   KMeans{kmeans.Params{Clusters: 4}},
 		"learner: kpca: components is 4 for 3 rows":                   KPCA{4},
 		"in the smaller class it can be at most 0.6666666666666666":   NuSVC{NuParams: svm.NuParams{Nu: 0.9}},
-		"components with a positive eigenvalue, and components is 2":  KPCA{2},
+		"components with a positive eigenvalue, but components is 2":  KPCA{2},
 		"the kernel matrix plus 0 on its diagonal cannot be factored": Ridge{0},
 	} {
 		if _, err := Fit(t.Context(), task, method(t, m), nil); err == nil || !strings.Contains(err.Error(), want) {

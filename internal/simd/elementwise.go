@@ -2,8 +2,8 @@ package simd
 
 import "math"
 
-// Elementwise holds a path's functions of single values. They take multiples of Vector entries,
-// and dst may be their argument.
+// Elementwise holds the functions of single values that an instruction set has. They take multiples
+// of Vector entries, and dst may be their argument.
 type Elementwise[T float] struct {
 	Vector int
 	// Exp sets dst to e^x.
@@ -14,20 +14,20 @@ type Elementwise[T float] struct {
 	// Polynomial sets dst to (scale xz + shift)^degree.
 	Polynomial func(n int, dst, xz []T, scale, shift T, degree int)
 
-	// RBF is e^(scale d), Laplacian e^(scale sqrt(d)), Matern32 (1 + r) e^-r,
-	// Matern52 (1 + r + r^2 power) e^-r with r = scale sqrt(d), Rational
-	// (1 + scale d)^power.
+	// RBF computes e^(scale d), and Laplacian e^(scale sqrt(d)). With r = scale sqrt(d), Matern32
+	// computes (1 + r) e^-r, and Matern52 (1 + r + r^2 power) e^-r. Rational computes (1 + scale
+	// d)^power.
 	RBF, Laplacian, Matern32, Matern52, Rational OfDistance[T]
 }
 
-// OfDistance sets the first n entries of dst to a kernel of the squared
-// distances d = max(0, xx + zz - 2 xz).
+// OfDistance sets the first n entries of dst to a kernel of the squared distances d, where d =
+// max(0, xx + zz - 2 xz).
 type OfDistance[T float] func(n int, dst, xz, zz []T, xx, scale, power T)
 
 // Widest is the greatest number of entries that a path processes at a time.
 const Widest = 16
 
-// ElementwiseOf returns the functions of single values of a path.
+// ElementwiseOf returns the functions of single values for a path.
 func ElementwiseOf[T float](p Path) Elementwise[T] {
 	if isSingle[T]() {
 		return any(elementwise32(p)).(Elementwise[T])
@@ -35,8 +35,9 @@ func ElementwiseOf[T float](p Path) Elementwise[T] {
 	return any(elementwise64(p)).(Elementwise[T])
 }
 
-// portableElementwise is the portable counterpart of the functions in assembly. In float32, each
-// operation that rounds there, outside of exp, log and sqrt, rounds here too.
+// portableElementwise returns the functions of single values in plain Go, the counterparts of the
+// functions in assembly. In float32, each operation that rounds there, outside of exp, log and
+// sqrt, rounds here too.
 func portableElementwise[T float]() Elementwise[T] {
 	return Elementwise[T]{
 		Vector:     1,
@@ -66,7 +67,7 @@ func cosPortable[T float](n int, dst, x []T) int {
 	return n
 }
 
-// expPortable overflows where math.Exp does, which on some machines is a little
+// expPortable sets dst to e^x. It overflows where math.Exp does, which on some machines is a little
 // below the logarithm of the largest number.
 func expPortable[T float](n int, dst, x []T) {
 	for i, v := range x[:n] {

@@ -2,15 +2,16 @@ package simd
 
 import "math/bits"
 
-// Butterflies are functions for levels of a Walsh-Hadamard transform.
+// Butterflies holds functions that compute levels of a Walsh-Hadamard transform.
 type Butterflies[T float] struct {
-	vector int // number of values that they process at a time
-	// quarters computes two levels of 4q values whose quarters are a distance apart, Eighths
-	// three levels of 8q; q is a multiple of vector, for example 32.
+	vector int // number of values that a function processes at a time
+	// quarters computes two levels of 4q values, whose quarters are a distance apart. Eighths
+	// computes three levels of 8q values. q is a multiple of vector, for example 32.
 	quarters, Eighths func(q int, to []T, toDistance int, from []T, fromDistance int)
-	// lowest computes all levels of each 8 vectors and multiplies by scale.
+	// lowest computes all levels of every 8 vectors and multiplies the values by scale.
 	lowest func(n int, x []T, scale T)
-	// Flip flips the sign of n values where it is below 0; n is a multiple of vector.
+	// Flip flips the sign of each of the first n values if its entry in signs is below 0. n is a
+	// multiple of vector.
 	Flip func(n int, x []T, signs []int8)
 }
 
@@ -22,7 +23,7 @@ func Flip[T float](p Path, x []T, signs []int8) {
 	flip(len(x)-n, x[n:], signs[n:])
 }
 
-// ButterfliesOf returns the levels of a transform on a path.
+// ButterfliesOf returns the functions of a Walsh-Hadamard transform for a path.
 func ButterfliesOf[T float](p Path) Butterflies[T] {
 	if isSingle[T]() {
 		return any(butterflies32(p)).(Butterflies[T])
@@ -34,8 +35,8 @@ func portableButterflies[T float]() Butterflies[T] {
 	return Butterflies[T]{1, quarters[T], eighths[T], lowest[T], flip[T]}
 }
 
-// Top returns the step that begins a transform of n parts, at least two, and the number of parts
-// that it combines: the steps after it combine eight.
+// Top returns the function for the first step of a transform of n parts, at least two. It also
+// returns the number of parts that this step combines. Each later step combines eight.
 func (b Butterflies[T]) Top(n int) (step func(q int, to []T, toDistance int, from []T, fromDistance int), parts int) {
 	switch levels := bits.Len(uint(n)) - 1; {
 	case levels == 1:
@@ -46,9 +47,9 @@ func (b Butterflies[T]) Top(n int) (step func(q int, to []T, toDistance int, fro
 	return b.Eighths, 8
 }
 
-// Passes multiplies x in place by the Walsh-Hadamard matrix times scale, after flipping signs if
-// there are some. All levels pass over x, which should fit into the first-level cache; its length
-// is a power of two.
+// Passes multiplies x in place by the Walsh-Hadamard matrix times scale. If signs is not nil, it
+// flips signs first. All levels pass over x, which should fit into the first-level cache; its
+// length is a power of two.
 func (b Butterflies[T]) Passes(x []T, signs []int8, scale T) {
 	if len(x) < 8*b.vector {
 		portableButterflies[T]().short(x, signs, scale)
@@ -74,7 +75,7 @@ func (b Butterflies[T]) Passes(x []T, signs []int8, scale T) {
 	b.lowest(len(x), x, scale)
 }
 
-// short handles lengths below the vectors of a path.
+// short transforms x if its length is less than eight vectors of a path.
 func (b Butterflies[T]) short(x []T, signs []int8, scale T) {
 	if signs != nil {
 		b.Flip(len(x), x, signs)
@@ -89,7 +90,7 @@ func (b Butterflies[T]) short(x []T, signs []int8, scale T) {
 	}
 }
 
-// halves computes one level of two parts of q values.
+// halves computes one level of a transform of two parts of q values.
 func halves[T float](q int, to []T, toDistance int, from []T, fromDistance int) {
 	x0, x1 := from[:q], from[fromDistance:][:q]
 	y0, y1 := to[:q], to[toDistance:][:q]
@@ -98,7 +99,7 @@ func halves[T float](q int, to []T, toDistance int, from []T, fromDistance int) 
 	}
 }
 
-// quarters computes two levels of four parts of q values.
+// quarters computes two levels of a transform of four parts of q values.
 func quarters[T float](q int, to []T, toDistance int, from []T, fromDistance int) {
 	x0, x1, x2, x3 := from[:q], from[fromDistance:][:q], from[2*fromDistance:][:q], from[3*fromDistance:][:q]
 	y0, y1, y2, y3 := to[:q], to[toDistance:][:q], to[2*toDistance:][:q], to[3*toDistance:][:q]
@@ -110,7 +111,7 @@ func quarters[T float](q int, to []T, toDistance int, from []T, fromDistance int
 	}
 }
 
-// eighths computes three levels of eight parts of q values.
+// eighths computes three levels of a transform of eight parts of q values.
 func eighths[T float](q int, to []T, toDistance int, from []T, fromDistance int) {
 	x0, x1, x2, x3 := from[:q], from[fromDistance:][:q], from[2*fromDistance:][:q], from[3*fromDistance:][:q]
 	from = from[4*fromDistance:]

@@ -1,31 +1,29 @@
 package simd
 
 const (
-	abreast = 8       // values of a row, a line of the cache
-	turned  = 1 << 31 // changes the sign of a row, in its place
+	abreast = 8       // number of values of a row, which is a cache line
+	turned  = 1 << 31 // bit in a row's destination index that flips the sign of the row
 )
 
-// Interleaved holds the kernels of rows of 8 values, and of strips of 4 such rows; n
-// is positive.
+// Interleaved holds functions on rows of 8 values and on strips of 4 such rows. The number n of
+// rows or strips must be positive.
 type Interleaved struct {
-	// Turn multiplies row i of n by scale, and by -scale where signs[i] is below 0.
+	// Turn multiplies row i of x by scale, or by -scale if signs[i] is below 0, for n rows.
 	Turn func(n int, x []float64, signs []int8, scale float64)
-	// CopyStrips copies n strips that lie distances apart, AskStrips asks the caches
-	// for them.
+	// CopyStrips copies n strips that are a distance apart. AskStrips prefetches them.
 	CopyStrips func(n int, to []float64, toDistance int, from []float64, fromDistance int)
 	AskStrips  func(n int, x []float64, distance int)
-	neighbours func(n int, x []float64) // three levels of each of n times 8 rows
-	// Scatter sends each of n rows to its place, in rows, with its sign changed where
-	// 2^31 is added to the place; a place behind the last row is the last.
-	// ScatterEighths does three levels of 8 n rows, a distance of rows apart, on the
-	// way.
+	neighbours func(n int, x []float64) // computes three levels for each of n groups of 8 rows
+	// Scatter writes each of n rows to the row of to that places selects, times scale. It flips the
+	// row's sign if 2^31 is added to the place. A place beyond the last row selects the last row.
+	// ScatterEighths does three levels of 8 n rows, a distance of rows apart, on the way.
 	Scatter, ScatterEighths func(n int, to, from []float64, distance int, places []uint32, scale float64)
 }
 
 var portableInterleaved = Interleaved{turnRows, copyStrips, func(int, []float64, int) {}, neighbours, scatterRows, scatterEighths}
 
-// Parts does each part of x, of part values in rows of q, to the end of its
-// transform, the highest levels first.
+// Parts completes the transform of each part of x, the highest levels first. A part has part values
+// in rows of q values.
 func (a Interleaved) Parts(b Butterflies[float64], x []float64, part, q int) {
 	switch {
 	case part == q:

@@ -4,12 +4,12 @@
 
 package simd
 
-// set64AVX512 is a micro-kernel of 8 x 24: see Micro.
+// set64AVX512 is a micro-kernel for a tile of 8 x 24 values: see Micro.
 //
 //go:noescape
 func set64AVX512(k int, a []float64, b []float64, c []float64, stride int)
 
-// add64AVX512 is a micro-kernel of 8 x 24: see Micro.
+// add64AVX512 is a micro-kernel for a tile of 8 x 24 values: see Micro.
 //
 //go:noescape
 func add64AVX512(k int, a []float64, b []float64, c []float64, stride int)
@@ -17,143 +17,143 @@ func add64AVX512(k int, a []float64, b []float64, c []float64, stride int)
 // peak64AVX512 does 192 fused multiply-adds per turn.
 func peak64AVX512(turns int)
 
-// quarters64AVX512 does 2 levels of 4 parts of q values; q is a positive multiple of 8.
+// quarters64AVX512 computes 2 levels of a transform of 4 parts of q values. The number q is a positive multiple of 8.
 //
 //go:noescape
 func quarters64AVX512(q int, to []float64, toDistance int, from []float64, fromDistance int)
 
-// eighths64AVX512 does 3 levels of 8 parts of q values; q is a positive multiple of 8.
+// eighths64AVX512 computes 3 levels of a transform of 8 parts of q values. The number q is a positive multiple of 8.
 //
 //go:noescape
 func eighths64AVX512(q int, to []float64, toDistance int, from []float64, fromDistance int)
 
-// lowest64AVX512 does all levels of each 64 of n values and multiplies them by scale; n is a positive multiple of 64.
+// lowest64AVX512 transforms each block of 64 of n values completely and multiplies the values by scale. The number n is a positive multiple of 64.
 //
 //go:noescape
 func lowest64AVX512(n int, x []float64, scale float64)
 
-// flip64AVX512 changes the sign of each of the first n entries of x whose entry in signs is below 0; n is a multiple of 8.
+// flip64AVX512 flips the sign of each of the first n entries of x whose entry in signs is below 0. The number n is a multiple of 8.
 //
 //go:noescape
 func flip64AVX512(n int, x []float64, signs []int8)
 
-// exp64AVX512 sets the first n entries of dst to e^x; n is a multiple of 8.
+// exp64AVX512 sets the first n entries of dst to e^x. The number n is a multiple of 8.
 //
 //go:noescape
 func exp64AVX512(n int, dst []float64, x []float64)
 
-// cos64AVX512 sets the first n entries of dst to cos(x), or fewer: it returns how many, and ends before a vector that holds a number beyond the limit; n is a multiple of 8.
+// cos64AVX512 sets the first n entries of dst to cos(x) and returns n. It ends early, before a vector that holds a number beyond the limit, and then returns the number of entries set. The number n is a multiple of 8.
 //
 //go:noescape
 func cos64AVX512(n int, dst []float64, x []float64) (done int)
 
-// rbf64AVX512 sets the first n entries of dst to e^(scale d) of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
+// rbf64AVX512 sets the first n entries of dst to e^(scale d), where d = max(0, xx + zz - 2 xz). The number n is a multiple of 8.
 //
 //go:noescape
 func rbf64AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 
-// laplacian64AVX512 sets the first n entries of dst to e^(scale sqrt(d)) of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
+// laplacian64AVX512 sets the first n entries of dst to e^(scale sqrt(d)), where d = max(0, xx + zz - 2 xz). The number n is a multiple of 8.
 //
 //go:noescape
 func laplacian64AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 
-// matern3264AVX512 sets the first n entries of dst to (1 + r) e^-r, r = scale sqrt(d), of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
+// matern3264AVX512 sets the first n entries of dst to (1 + r) e^-r with r = scale sqrt(d), where d = max(0, xx + zz - 2 xz). The number n is a multiple of 8.
 //
 //go:noescape
 func matern3264AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 
-// matern5264AVX512 sets the first n entries of dst to (1 + r + r^2 power) e^-r, r = scale sqrt(d), of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
+// matern5264AVX512 sets the first n entries of dst to (1 + r + r^2 power) e^-r with r = scale sqrt(d), where d = max(0, xx + zz - 2 xz). The number n is a multiple of 8.
 //
 //go:noescape
 func matern5264AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 
-// rational64AVX512 sets the first n entries of dst to (1 + scale d)^power of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
+// rational64AVX512 sets the first n entries of dst to (1 + scale d)^power, where d = max(0, xx + zz - 2 xz). The number n is a multiple of 8.
 //
 //go:noescape
 func rational64AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 
-// set1Asking64AVX512 is a micro-kernel of 8 x 8: see Asking.
+// set1Asking64AVX512 is a micro-kernel with prefetching for a tile of 8 x 8 values: see Asking.
 //
 //go:noescape
 func set1Asking64AVX512(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
 
-// set2Asking64AVX512 is a micro-kernel of 8 x 16: see Asking.
+// set2Asking64AVX512 is a micro-kernel with prefetching for a tile of 8 x 16 values: see Asking.
 //
 //go:noescape
 func set2Asking64AVX512(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
 
-// set3Asking64AVX512 is a micro-kernel of 8 x 24: see Asking.
+// set3Asking64AVX512 is a micro-kernel with prefetching for a tile of 8 x 24 values: see Asking.
 //
 //go:noescape
 func set3Asking64AVX512(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
 
-// reflect64AVX512 subtracts from 16 vectors x betaFirst v <v, x>, v = (0, first), and then
-// betaSecond second <second, x>; across is <v, second>, and second has a coordinate or more.
+// reflect64AVX512 applies two Householder reflections to 16 vectors x. It subtracts betaFirst v <v, x>
+// with v = (0, first), and then betaSecond second <second, x>. across is <v, second>; second is not empty.
 //
 //go:noescape
 func reflect64AVX512(x []float64, first []float64, second []float64, betaFirst float64, betaSecond float64, across float64)
 
-// turnRowsAVX512 multiplies n rows of 8 values by scale, or by -scale where the row's sign is below 0; n is positive.
+// turnRowsAVX512 multiplies n rows of 8 values by scale, or by -scale if the row's sign is below 0. The number n is positive.
 //
 //go:noescape
 func turnRowsAVX512(n int, x []float64, signs []int8, scale float64)
 
-// copyStripsAVX512 copies n strips of 32 values whose beginnings lie apart; n is positive.
+// copyStripsAVX512 copies n strips of 32 values; strips are a distance apart. The number n is positive.
 //
 //go:noescape
 func copyStripsAVX512(n int, to []float64, toDistance int, from []float64, fromDistance int)
 
-// askStripsAVX512 asks the caches for n strips of 32 values whose beginnings lie apart; n is positive.
+// askStripsAVX512 prefetches n strips of 32 values; strips are a distance apart. The number n is positive.
 //
 //go:noescape
 func askStripsAVX512(n int, x []float64, distance int)
 
-// neighboursAVX512 does three levels of the columns of each of n times 8 rows of 8 values; n is positive.
+// neighboursAVX512 computes three levels of a transform of the columns of n groups of 8 rows of 8 values. The number n is positive.
 //
 //go:noescape
 func neighboursAVX512(n int, x []float64)
 
-// scatterRowsAVX512 does 0 levels of 1 times n rows of 8 values, a distance of rows apart, and sets the rows of to at the places to scale times these, or -scale where the place's highest bit is set; n is positive.
+// scatterRowsAVX512 writes n rows of 8 values to their places in to. Rows are multiplied by scale, or by -scale if the place's highest bit is set. The number n is positive.
 //
 //go:noescape
 func scatterRowsAVX512(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
 
-// scatterEighthsAVX512 does 3 levels of 8 times n rows of 8 values, a distance of rows apart, and sets the rows of to at the places to scale times these, or -scale where the place's highest bit is set; n is positive.
+// scatterEighthsAVX512 transforms 8 parts of n rows of 8 values by 3 levels and writes each row to its place in to. Parts are a distance of rows apart. Rows are multiplied by scale, or by -scale if the place's highest bit is set. The number n is positive.
 //
 //go:noescape
 func scatterEighthsAVX512(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
 
-// pickValues64AVX512 is pickValues; n is a positive multiple of 8.
+// pickValues64AVX512 is the function PickValues in assembly. The number n is a positive multiple of 8.
 //
 //go:noescape
 func pickValues64AVX512(n int, to []float64, from []float64, places []uint32, ahead []float64)
 
-// pickValuesAway64AVX512 is pickValuesAway; n is a positive multiple of 8.
+// pickValuesAway64AVX512 is the function PickValuesAway in assembly. The number n is a positive multiple of 8.
 //
 //go:noescape
 func pickValuesAway64AVX512(n int, to []float64, from []float64, places []uint32, ahead []float64)
 
-// transpose64AVX512 sets n squares to the transposes of others of 8 x 8 values; rows of a square lie a distance apart, squares a step; n is positive.
+// transpose64AVX512 transposes n squares of 8 x 8 values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.
 //
 //go:noescape
 func transpose64AVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
 
-// transposeAway64AVX512 is transpose past the caches, if the rows of to begin with lines of 8 x 8 values; rows of a square lie a distance apart, squares a step; n is positive.
+// transposeAway64AVX512 transposes n squares past the caches, if the rows of to are cache lines. Squares have 8 x 8 values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.
 //
 //go:noescape
 func transposeAway64AVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
 
-// polynomial64AVX512 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 8.
+// polynomial64AVX512 sets the first n entries of dst to (scale xz + shift)^degree, where degree is at least 0. The number n is a multiple of 8.
 //
 //go:noescape
 func polynomial64AVX512(n int, dst []float64, xz []float64, scale float64, shift float64, degree int)
 
-// set32AVX512 is a micro-kernel of 8 x 48: see Micro.
+// set32AVX512 is a micro-kernel for a tile of 8 x 48 values: see Micro.
 //
 //go:noescape
 func set32AVX512(k int, a []float32, b []float32, c []float32, stride int)
 
-// add32AVX512 is a micro-kernel of 8 x 48: see Micro.
+// add32AVX512 is a micro-kernel for a tile of 8 x 48 values: see Micro.
 //
 //go:noescape
 func add32AVX512(k int, a []float32, b []float32, c []float32, stride int)
@@ -161,82 +161,82 @@ func add32AVX512(k int, a []float32, b []float32, c []float32, stride int)
 // peak32AVX512 does 384 fused multiply-adds per turn.
 func peak32AVX512(turns int)
 
-// quarters32AVX512 does 2 levels of 4 parts of q values; q is a positive multiple of 16.
+// quarters32AVX512 computes 2 levels of a transform of 4 parts of q values. The number q is a positive multiple of 16.
 //
 //go:noescape
 func quarters32AVX512(q int, to []float32, toDistance int, from []float32, fromDistance int)
 
-// eighths32AVX512 does 3 levels of 8 parts of q values; q is a positive multiple of 16.
+// eighths32AVX512 computes 3 levels of a transform of 8 parts of q values. The number q is a positive multiple of 16.
 //
 //go:noescape
 func eighths32AVX512(q int, to []float32, toDistance int, from []float32, fromDistance int)
 
-// lowest32AVX512 does all levels of each 128 of n values and multiplies them by scale; n is a positive multiple of 128.
+// lowest32AVX512 transforms each block of 128 of n values completely and multiplies the values by scale. The number n is a positive multiple of 128.
 //
 //go:noescape
 func lowest32AVX512(n int, x []float32, scale float32)
 
-// flip32AVX512 changes the sign of each of the first n entries of x whose entry in signs is below 0; n is a multiple of 16.
+// flip32AVX512 flips the sign of each of the first n entries of x whose entry in signs is below 0. The number n is a multiple of 16.
 //
 //go:noescape
 func flip32AVX512(n int, x []float32, signs []int8)
 
-// exp32AVX512 sets the first n entries of dst to e^x; n is a multiple of 16.
+// exp32AVX512 sets the first n entries of dst to e^x. The number n is a multiple of 16.
 //
 //go:noescape
 func exp32AVX512(n int, dst []float32, x []float32)
 
-// cos32AVX512 sets the first n entries of dst to cos(x), or fewer: it returns how many, and ends before a vector that holds a number beyond the limit; n is a multiple of 16.
+// cos32AVX512 sets the first n entries of dst to cos(x) and returns n. It ends early, before a vector that holds a number beyond the limit, and then returns the number of entries set. The number n is a multiple of 16.
 //
 //go:noescape
 func cos32AVX512(n int, dst []float32, x []float32) (done int)
 
-// rbf32AVX512 sets the first n entries of dst to e^(scale d) of d = max(0, xx + zz - 2 xz); n is a multiple of 16.
+// rbf32AVX512 sets the first n entries of dst to e^(scale d), where d = max(0, xx + zz - 2 xz). The number n is a multiple of 16.
 //
 //go:noescape
 func rbf32AVX512(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
 
-// laplacian32AVX512 sets the first n entries of dst to e^(scale sqrt(d)) of d = max(0, xx + zz - 2 xz); n is a multiple of 16.
+// laplacian32AVX512 sets the first n entries of dst to e^(scale sqrt(d)), where d = max(0, xx + zz - 2 xz). The number n is a multiple of 16.
 //
 //go:noescape
 func laplacian32AVX512(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
 
-// matern3232AVX512 sets the first n entries of dst to (1 + r) e^-r, r = scale sqrt(d), of d = max(0, xx + zz - 2 xz); n is a multiple of 16.
+// matern3232AVX512 sets the first n entries of dst to (1 + r) e^-r with r = scale sqrt(d), where d = max(0, xx + zz - 2 xz). The number n is a multiple of 16.
 //
 //go:noescape
 func matern3232AVX512(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
 
-// matern5232AVX512 sets the first n entries of dst to (1 + r + r^2 power) e^-r, r = scale sqrt(d), of d = max(0, xx + zz - 2 xz); n is a multiple of 16.
+// matern5232AVX512 sets the first n entries of dst to (1 + r + r^2 power) e^-r with r = scale sqrt(d), where d = max(0, xx + zz - 2 xz). The number n is a multiple of 16.
 //
 //go:noescape
 func matern5232AVX512(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
 
-// rational32AVX512 sets the first n entries of dst to (1 + scale d)^power of d = max(0, xx + zz - 2 xz); n is a multiple of 16.
+// rational32AVX512 sets the first n entries of dst to (1 + scale d)^power, where d = max(0, xx + zz - 2 xz). The number n is a multiple of 16.
 //
 //go:noescape
 func rational32AVX512(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
 
-// transpose32AVX512 sets n squares to the transposes of others of 16 x 16 values; rows of a square lie a distance apart, squares a step; n is positive.
+// transpose32AVX512 transposes n squares of 16 x 16 values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.
 //
 //go:noescape
 func transpose32AVX512(n int, to []float32, toDistance int, toStep int, from []float32, fromDistance int, fromStep int)
 
-// transposeAway32AVX512 is transpose past the caches, if the rows of to begin with lines of 16 x 16 values; rows of a square lie a distance apart, squares a step; n is positive.
+// transposeAway32AVX512 transposes n squares past the caches, if the rows of to are cache lines. Squares have 16 x 16 values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.
 //
 //go:noescape
 func transposeAway32AVX512(n int, to []float32, toDistance int, toStep int, from []float32, fromDistance int, fromStep int)
 
-// polynomial32AVX512 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 16.
+// polynomial32AVX512 sets the first n entries of dst to (scale xz + shift)^degree, where degree is at least 0. The number n is a multiple of 16.
 //
 //go:noescape
 func polynomial32AVX512(n int, dst []float32, xz []float32, scale float32, shift float32, degree int)
 
-// set64AVX2 is a micro-kernel of 4 x 12: see Micro.
+// set64AVX2 is a micro-kernel for a tile of 4 x 12 values: see Micro.
 //
 //go:noescape
 func set64AVX2(k int, a []float64, b []float64, c []float64, stride int)
 
-// add64AVX2 is a micro-kernel of 4 x 12: see Micro.
+// add64AVX2 is a micro-kernel for a tile of 4 x 12 values: see Micro.
 //
 //go:noescape
 func add64AVX2(k int, a []float64, b []float64, c []float64, stride int)
@@ -244,138 +244,138 @@ func add64AVX2(k int, a []float64, b []float64, c []float64, stride int)
 // peak64AVX2 does 48 fused multiply-adds per turn.
 func peak64AVX2(turns int)
 
-// quarters64AVX2 does 2 levels of 4 parts of q values; q is a positive multiple of 4.
+// quarters64AVX2 computes 2 levels of a transform of 4 parts of q values. The number q is a positive multiple of 4.
 //
 //go:noescape
 func quarters64AVX2(q int, to []float64, toDistance int, from []float64, fromDistance int)
 
-// eighths64AVX2 does 3 levels of 8 parts of q values; q is a positive multiple of 4.
+// eighths64AVX2 computes 3 levels of a transform of 8 parts of q values. The number q is a positive multiple of 4.
 //
 //go:noescape
 func eighths64AVX2(q int, to []float64, toDistance int, from []float64, fromDistance int)
 
-// lowest64AVX2 does all levels of each 32 of n values and multiplies them by scale; n is a positive multiple of 32.
+// lowest64AVX2 transforms each block of 32 of n values completely and multiplies the values by scale. The number n is a positive multiple of 32.
 //
 //go:noescape
 func lowest64AVX2(n int, x []float64, scale float64)
 
-// flip64AVX2 changes the sign of each of the first n entries of x whose entry in signs is below 0; n is a multiple of 4.
+// flip64AVX2 flips the sign of each of the first n entries of x whose entry in signs is below 0. The number n is a multiple of 4.
 //
 //go:noescape
 func flip64AVX2(n int, x []float64, signs []int8)
 
-// exp64AVX2 sets the first n entries of dst to e^x; n is a multiple of 4.
+// exp64AVX2 sets the first n entries of dst to e^x. The number n is a multiple of 4.
 //
 //go:noescape
 func exp64AVX2(n int, dst []float64, x []float64)
 
-// cos64AVX2 sets the first n entries of dst to cos(x), or fewer: it returns how many, and ends before a vector that holds a number beyond the limit; n is a multiple of 4.
+// cos64AVX2 sets the first n entries of dst to cos(x) and returns n. It ends early, before a vector that holds a number beyond the limit, and then returns the number of entries set. The number n is a multiple of 4.
 //
 //go:noescape
 func cos64AVX2(n int, dst []float64, x []float64) (done int)
 
-// rbf64AVX2 sets the first n entries of dst to e^(scale d) of d = max(0, xx + zz - 2 xz); n is a multiple of 4.
+// rbf64AVX2 sets the first n entries of dst to e^(scale d), where d = max(0, xx + zz - 2 xz). The number n is a multiple of 4.
 //
 //go:noescape
 func rbf64AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 
-// laplacian64AVX2 sets the first n entries of dst to e^(scale sqrt(d)) of d = max(0, xx + zz - 2 xz); n is a multiple of 4.
+// laplacian64AVX2 sets the first n entries of dst to e^(scale sqrt(d)), where d = max(0, xx + zz - 2 xz). The number n is a multiple of 4.
 //
 //go:noescape
 func laplacian64AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 
-// matern3264AVX2 sets the first n entries of dst to (1 + r) e^-r, r = scale sqrt(d), of d = max(0, xx + zz - 2 xz); n is a multiple of 4.
+// matern3264AVX2 sets the first n entries of dst to (1 + r) e^-r with r = scale sqrt(d), where d = max(0, xx + zz - 2 xz). The number n is a multiple of 4.
 //
 //go:noescape
 func matern3264AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 
-// matern5264AVX2 sets the first n entries of dst to (1 + r + r^2 power) e^-r, r = scale sqrt(d), of d = max(0, xx + zz - 2 xz); n is a multiple of 4.
+// matern5264AVX2 sets the first n entries of dst to (1 + r + r^2 power) e^-r with r = scale sqrt(d), where d = max(0, xx + zz - 2 xz). The number n is a multiple of 4.
 //
 //go:noescape
 func matern5264AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 
-// rational64AVX2 sets the first n entries of dst to (1 + scale d)^power of d = max(0, xx + zz - 2 xz); n is a multiple of 4.
+// rational64AVX2 sets the first n entries of dst to (1 + scale d)^power, where d = max(0, xx + zz - 2 xz). The number n is a multiple of 4.
 //
 //go:noescape
 func rational64AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 
-// set1Asking64AVX2 is a micro-kernel of 4 x 4: see Asking.
+// set1Asking64AVX2 is a micro-kernel with prefetching for a tile of 4 x 4 values: see Asking.
 //
 //go:noescape
 func set1Asking64AVX2(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
 
-// set2Asking64AVX2 is a micro-kernel of 4 x 8: see Asking.
+// set2Asking64AVX2 is a micro-kernel with prefetching for a tile of 4 x 8 values: see Asking.
 //
 //go:noescape
 func set2Asking64AVX2(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
 
-// set3Asking64AVX2 is a micro-kernel of 4 x 12: see Asking.
+// set3Asking64AVX2 is a micro-kernel with prefetching for a tile of 4 x 12 values: see Asking.
 //
 //go:noescape
 func set3Asking64AVX2(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
 
-// reflect64AVX2 subtracts from 16 vectors x betaFirst v <v, x>, v = (0, first), and then
-// betaSecond second <second, x>; across is <v, second>, and second has a coordinate or more.
+// reflect64AVX2 applies two Householder reflections to 16 vectors x. It subtracts betaFirst v <v, x>
+// with v = (0, first), and then betaSecond second <second, x>. across is <v, second>; second is not empty.
 //
 //go:noescape
 func reflect64AVX2(x []float64, first []float64, second []float64, betaFirst float64, betaSecond float64, across float64)
 
-// turnRowsAVX2 multiplies n rows of 8 values by scale, or by -scale where the row's sign is below 0; n is positive.
+// turnRowsAVX2 multiplies n rows of 8 values by scale, or by -scale if the row's sign is below 0. The number n is positive.
 //
 //go:noescape
 func turnRowsAVX2(n int, x []float64, signs []int8, scale float64)
 
-// copyStripsAVX2 copies n strips of 32 values whose beginnings lie apart; n is positive.
+// copyStripsAVX2 copies n strips of 32 values; strips are a distance apart. The number n is positive.
 //
 //go:noescape
 func copyStripsAVX2(n int, to []float64, toDistance int, from []float64, fromDistance int)
 
-// askStripsAVX2 asks the caches for n strips of 32 values whose beginnings lie apart; n is positive.
+// askStripsAVX2 prefetches n strips of 32 values; strips are a distance apart. The number n is positive.
 //
 //go:noescape
 func askStripsAVX2(n int, x []float64, distance int)
 
-// neighboursAVX2 does three levels of the columns of each of n times 8 rows of 8 values; n is positive.
+// neighboursAVX2 computes three levels of a transform of the columns of n groups of 8 rows of 8 values. The number n is positive.
 //
 //go:noescape
 func neighboursAVX2(n int, x []float64)
 
-// scatterRowsAVX2 does 0 levels of 1 times n rows of 8 values, a distance of rows apart, and sets the rows of to at the places to scale times these, or -scale where the place's highest bit is set; n is positive.
+// scatterRowsAVX2 writes n rows of 8 values to their places in to. Rows are multiplied by scale, or by -scale if the place's highest bit is set. The number n is positive.
 //
 //go:noescape
 func scatterRowsAVX2(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
 
-// scatterEighthsAVX2 does 3 levels of 8 times n rows of 8 values, a distance of rows apart, and sets the rows of to at the places to scale times these, or -scale where the place's highest bit is set; n is positive.
+// scatterEighthsAVX2 transforms 8 parts of n rows of 8 values by 3 levels and writes each row to its place in to. Parts are a distance of rows apart. Rows are multiplied by scale, or by -scale if the place's highest bit is set. The number n is positive.
 //
 //go:noescape
 func scatterEighthsAVX2(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
 
-// pickValues64AVX2 is pickValues; n is a positive multiple of 8.
+// pickValues64AVX2 is the function PickValues in assembly. The number n is a positive multiple of 8.
 //
 //go:noescape
 func pickValues64AVX2(n int, to []float64, from []float64, places []uint32, ahead []float64)
 
-// pickValuesAway64AVX2 is pickValuesAway; n is a positive multiple of 8.
+// pickValuesAway64AVX2 is the function PickValuesAway in assembly. The number n is a positive multiple of 8.
 //
 //go:noescape
 func pickValuesAway64AVX2(n int, to []float64, from []float64, places []uint32, ahead []float64)
 
-// transpose64AVX2 sets n squares to the transposes of others of 8 x 8 values; rows of a square lie a distance apart, squares a step; n is positive.
+// transpose64AVX2 transposes n squares of 8 x 8 values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.
 //
 //go:noescape
 func transpose64AVX2(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
 
-// polynomial64AVX2 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 4.
+// polynomial64AVX2 sets the first n entries of dst to (scale xz + shift)^degree, where degree is at least 0. The number n is a multiple of 4.
 //
 //go:noescape
 func polynomial64AVX2(n int, dst []float64, xz []float64, scale float64, shift float64, degree int)
 
-// set32AVX2 is a micro-kernel of 4 x 24: see Micro.
+// set32AVX2 is a micro-kernel for a tile of 4 x 24 values: see Micro.
 //
 //go:noescape
 func set32AVX2(k int, a []float32, b []float32, c []float32, stride int)
 
-// add32AVX2 is a micro-kernel of 4 x 24: see Micro.
+// add32AVX2 is a micro-kernel for a tile of 4 x 24 values: see Micro.
 //
 //go:noescape
 func add32AVX2(k int, a []float32, b []float32, c []float32, stride int)
@@ -383,67 +383,67 @@ func add32AVX2(k int, a []float32, b []float32, c []float32, stride int)
 // peak32AVX2 does 96 fused multiply-adds per turn.
 func peak32AVX2(turns int)
 
-// quarters32AVX2 does 2 levels of 4 parts of q values; q is a positive multiple of 8.
+// quarters32AVX2 computes 2 levels of a transform of 4 parts of q values. The number q is a positive multiple of 8.
 //
 //go:noescape
 func quarters32AVX2(q int, to []float32, toDistance int, from []float32, fromDistance int)
 
-// eighths32AVX2 does 3 levels of 8 parts of q values; q is a positive multiple of 8.
+// eighths32AVX2 computes 3 levels of a transform of 8 parts of q values. The number q is a positive multiple of 8.
 //
 //go:noescape
 func eighths32AVX2(q int, to []float32, toDistance int, from []float32, fromDistance int)
 
-// lowest32AVX2 does all levels of each 64 of n values and multiplies them by scale; n is a positive multiple of 64.
+// lowest32AVX2 transforms each block of 64 of n values completely and multiplies the values by scale. The number n is a positive multiple of 64.
 //
 //go:noescape
 func lowest32AVX2(n int, x []float32, scale float32)
 
-// flip32AVX2 changes the sign of each of the first n entries of x whose entry in signs is below 0; n is a multiple of 8.
+// flip32AVX2 flips the sign of each of the first n entries of x whose entry in signs is below 0. The number n is a multiple of 8.
 //
 //go:noescape
 func flip32AVX2(n int, x []float32, signs []int8)
 
-// exp32AVX2 sets the first n entries of dst to e^x; n is a multiple of 8.
+// exp32AVX2 sets the first n entries of dst to e^x. The number n is a multiple of 8.
 //
 //go:noescape
 func exp32AVX2(n int, dst []float32, x []float32)
 
-// cos32AVX2 sets the first n entries of dst to cos(x), or fewer: it returns how many, and ends before a vector that holds a number beyond the limit; n is a multiple of 8.
+// cos32AVX2 sets the first n entries of dst to cos(x) and returns n. It ends early, before a vector that holds a number beyond the limit, and then returns the number of entries set. The number n is a multiple of 8.
 //
 //go:noescape
 func cos32AVX2(n int, dst []float32, x []float32) (done int)
 
-// rbf32AVX2 sets the first n entries of dst to e^(scale d) of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
+// rbf32AVX2 sets the first n entries of dst to e^(scale d), where d = max(0, xx + zz - 2 xz). The number n is a multiple of 8.
 //
 //go:noescape
 func rbf32AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
 
-// laplacian32AVX2 sets the first n entries of dst to e^(scale sqrt(d)) of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
+// laplacian32AVX2 sets the first n entries of dst to e^(scale sqrt(d)), where d = max(0, xx + zz - 2 xz). The number n is a multiple of 8.
 //
 //go:noescape
 func laplacian32AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
 
-// matern3232AVX2 sets the first n entries of dst to (1 + r) e^-r, r = scale sqrt(d), of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
+// matern3232AVX2 sets the first n entries of dst to (1 + r) e^-r with r = scale sqrt(d), where d = max(0, xx + zz - 2 xz). The number n is a multiple of 8.
 //
 //go:noescape
 func matern3232AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
 
-// matern5232AVX2 sets the first n entries of dst to (1 + r + r^2 power) e^-r, r = scale sqrt(d), of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
+// matern5232AVX2 sets the first n entries of dst to (1 + r + r^2 power) e^-r with r = scale sqrt(d), where d = max(0, xx + zz - 2 xz). The number n is a multiple of 8.
 //
 //go:noescape
 func matern5232AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
 
-// rational32AVX2 sets the first n entries of dst to (1 + scale d)^power of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
+// rational32AVX2 sets the first n entries of dst to (1 + scale d)^power, where d = max(0, xx + zz - 2 xz). The number n is a multiple of 8.
 //
 //go:noescape
 func rational32AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
 
-// transpose32AVX2 sets n squares to the transposes of others of 16 x 16 values; rows of a square lie a distance apart, squares a step; n is positive.
+// transpose32AVX2 transposes n squares of 16 x 16 values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.
 //
 //go:noescape
 func transpose32AVX2(n int, to []float32, toDistance int, toStep int, from []float32, fromDistance int, fromStep int)
 
-// polynomial32AVX2 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 8.
+// polynomial32AVX2 sets the first n entries of dst to (scale xz + shift)^degree, where degree is at least 0. The number n is a multiple of 8.
 //
 //go:noescape
 func polynomial32AVX2(n int, dst []float32, xz []float32, scale float32, shift float32, degree int)

@@ -70,7 +70,7 @@ func elementwise32(p Path) Elementwise[float32] {
 	return portableElementwise[float32]()
 }
 
-// Butterflies64 returns the levels of a transform of float64.
+// Butterflies64 returns the functions of a float64 Walsh-Hadamard transform for a path.
 func Butterflies64(p Path) Butterflies[float64] {
 	switch p {
 	case AVX512:
@@ -91,7 +91,7 @@ func butterflies32(p Path) Butterflies[float32] {
 	return portableButterflies[float32]()
 }
 
-// InterleavedOf returns the kernels of rows of eight.
+// InterleavedOf returns the functions on rows of eight values for a path.
 func InterleavedOf(p Path) Interleaved {
 	switch p {
 	case AVX512:
@@ -102,7 +102,8 @@ func InterleavedOf(p Path) Interleaved {
 	return portableInterleaved
 }
 
-// Transposers64 returns the transposers of float64.
+// Transposers64 returns the functions that transpose squares of float64, through the caches and
+// past them.
 func Transposers64(p Path) (through, past Transposer[float64]) {
 	switch p {
 	case AVX512:
@@ -133,7 +134,7 @@ func pickers(p Path) (pick, away picker) {
 	return pickValues, pickValues
 }
 
-// ReflectionsOf returns the kernel of reflections.
+// ReflectionsOf returns the function that applies Householder reflections on a path.
 func ReflectionsOf(p Path) Reflections {
 	switch p {
 	case AVX512:
@@ -144,7 +145,8 @@ func ReflectionsOf(p Path) Reflections {
 	return reflectPortable
 }
 
-// AskingOf returns the micro-kernels for one vector to all vectors of a panel.
+// AskingOf returns the micro-kernels with prefetching for a panel's first vector, its first two
+// vectors, and so on up to all vectors.
 func AskingOf(p Path) []Asking {
 	switch p {
 	case AVX512:

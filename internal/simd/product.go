@@ -1,24 +1,25 @@
 package simd
 
-// Micro is a micro-kernel: the innermost part of a product, which holds a
-// small tile of it in registers (Goto, van de Geijn 2008, Anatomy of
-// high-performance matrix multiplication).
+// Micro is a micro-kernel, the innermost loop of a matrix product. It holds a small tile of the
+// product in registers (Goto, van de Geijn 2008, Anatomy of high-performance matrix
+// multiplication).
 type Micro[T float] struct {
 	// The tile. Both divide 48, the least edge of a tile of linalg's products.
 	Rows, Cols int
-	// Fused says that a product is not rounded before it is added.
+	// Fused reports that each multiplication is fused with its addition, without rounding in
+	// between.
 	Fused bool
-	// Set writes the tile into c, whose rows are stride values apart: the
-	// product of k columns of a panel of a (Rows values per column) and one
-	// of b (Cols values per column), added from the first column to the last.
-	// Add adds the same to c.
+	// Set writes the product of two panels into the tile c, whose rows are stride values apart. The
+	// panels are k columns of a (Rows values per column) and k columns of b (Cols values per
+	// column). It adds from the first column to the last. Add adds the same to c.
 	Set, Add func(k int, a, b, c []T, stride int)
-	// Peak does that many turns of PerTurn multiplications and additions.
+	// Peak runs the given number of turns of a loop with PerTurn multiplications and additions per
+	// turn.
 	Peak    func(turns int)
 	PerTurn int
 }
 
-// MicroOf returns the micro-kernel of a path.
+// MicroOf returns the micro-kernel for a path.
 func MicroOf[T float](p Path) Micro[T] {
 	if isSingle[T]() {
 		return any(micro32(p)).(Micro[T])
@@ -26,14 +27,13 @@ func MicroOf[T float](p Path) Micro[T] {
 	return any(micro64(p)).(Micro[T])
 }
 
-// Asking is a micro-kernel like Set of Micro, for a panel of b's first vectors:
-// it is one of a list, the first for one vector, the last for all. Meanwhile it
-// asks the caches for the tile at ahead.
+// Asking is a micro-kernel like Set of Micro for the first vectors of a panel of b. The first
+// function of a list handles one vector, and the last function all vectors. Meanwhile it asks the
+// caches for the tile at ahead.
 type Asking func(k int, a, b, c []float64, stride int, ahead []float64, aheadStride int)
 
-// The portable micro-kernel converts each product to T before adding it, which
-// is no idle conversion: it forbids the compiler to fuse the two, so that results
-// are the same on all machines.
+// The portable micro-kernel converts each product to T before it adds the product. The conversion
+// forbids the compiler to fuse the two operations, so that results are the same on all machines.
 
 func portableMicro[T float]() Micro[T] {
 	return Micro[T]{4, 4, false, setPortable[T], addPortable[T], peakPortable[T], 8}
@@ -55,7 +55,7 @@ func addPortable[T float](k int, a, b, c []T, stride int) {
 	}
 }
 
-// askingPortable leaves it to the caches.
+// askingPortable is setPortable; it prefetches nothing.
 func askingPortable(k int, a, b, c []float64, stride int, _ []float64, _ int) {
 	setPortable(k, a, b, c, stride)
 }
@@ -70,7 +70,7 @@ func innerProducts[T float](k, i int, a, b []T) (s0, s1, s2, s3 T) {
 	return s0, s1, s2, s3
 }
 
-// peakPortable keeps eight sums going, as many as additions take cycles.
+// peakPortable adds to eight sums in turn, because an addition takes several cycles.
 func peakPortable[T float](turns int) {
 	s, v, w := [8]T{1, 2, 3, 4, 5, 6, 7, 8}, T(0.5), T(1)
 	s0, s1, s2, s3, s4, s5, s6, s7 := s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]
@@ -78,7 +78,7 @@ func peakPortable[T float](turns int) {
 		s0, s1, s2, s3 = w+T(v*s0), w+T(v*s1), w+T(v*s2), w+T(v*s3) //nolint:unconvert // see above
 		s4, s5, s6, s7 = w+T(v*s4), w+T(v*s5), w+T(v*s6), w+T(v*s7) //nolint:unconvert // see above
 	}
-	if s0+s1+s2+s3+s4+s5+s6+s7 < 0 { // never, but the compiler does not know
+	if s0+s1+s2+s3+s4+s5+s6+s7 < 0 { // is never true, but the compiler does not know
 		panic("simd: a sum of positive numbers is negative")
 	}
 }
@@ -86,12 +86,12 @@ func peakPortable[T float](turns int) {
 // Lanes is the number of vectors that are reflected together.
 const Lanes = 16
 
-// Reflections applies the reflection first and then second to Lanes vectors. Row i
-// of x holds their coordinate i, and there are as many rows as second has values;
+// Reflections applies two Householder reflections, the reflection first and then second, to Lanes
+// vectors. Row i of x holds their coordinate i, and there are as many rows as second has values;
 // first has one fewer, of the rows from 1 on. Across is the inner product of both.
 type Reflections func(x, first, second []float64, betaFirst, betaSecond, across float64)
 
-// reflectPortable is the twin of the kernels in assembly.
+// reflectPortable applies two Householder reflections in plain Go, like the functions in assembly.
 func reflectPortable(x, first, second []float64, betaFirst, betaSecond, across float64) {
 	var s0, s1 [Lanes]float64
 	for l, value := range x[:Lanes] {

@@ -5,28 +5,28 @@ import (
 	"math"
 )
 
-// rounding makes words of n turns; waves makes amplitude times the cosines and
-// sines of n words.
+// rounding rounds n phases to words. waves computes the cosines and sines of n words, times
+// amplitude.
 type (
 	rounding = func(n int, dst []byte, turns []float64)
 	waves    = func(n int, cosines, sines []float32, words []byte, amplitude float32)
 )
 
-// ring holds a path's functions for words of 8, 16 and 32 bits. round makes a
-// multiple of turns words, waves a multiple of words values.
+// ring holds a path's functions for words of 8, 16 and 32 bits. A function in round takes a
+// multiple of turns phases, and a function in waves takes a multiple of words.
 type ring struct {
 	turns int
 	round [3]rounding
 	words int
-	waves [3]waves // nil where there are none
+	waves [3]waves // nil if the path has no such function
 }
 
 func portableRing() ring {
 	return ring{turns: 1, round: [3]rounding{roundTurns8, roundTurns16, roundTurns32}}
 }
 
-// RoundTurns sets dst to the nearest words of 8, 16 or 32 bits of finite phases in
-// turns: floor(frac(t) 2^bits + 1/2), without the bit beyond, little-endian.
+// RoundTurns rounds finite phases in turns to words of 8, 16 or 32 bits in dst. A word is
+// floor(frac(t) 2^bits + 1/2) modulo 2^bits, little-endian.
 func RoundTurns(p Path, dst []byte, turns []float64, bits int) {
 	r, place := ringOf(p), bits/16
 	n := len(turns) &^ (r.turns - 1)
@@ -34,9 +34,9 @@ func RoundTurns(p Path, dst []byte, turns []float64, bits int) {
 	portableRing().round[place](len(turns)-n, dst[n*bits/8:], turns[n:])
 }
 
-// Waves sets cosines and sines to amplitude times the values of phases in words of
-// 8, 16 or 32 bits, to some 2e-7, and returns true, or does nothing on a path
-// without instructions for that.
+// Waves sets cosines and sines to amplitude times the cosines and sines of words of 8, 16 or 32
+// bits, to some 2e-7. It returns true. On a path without instructions for this, it does nothing and
+// returns false.
 func Waves(p Path, cosines, sines []float32, words []byte, bits int, amplitude float32) bool {
 	r := ringOf(p)
 	waves := r.waves[bits/16]
@@ -56,8 +56,7 @@ func Waves(p Path, cosines, sines []float32, words []byte, bits int, amplitude f
 	return true
 }
 
-// roundTurns8 and its like are the twins of the functions in assembly, bit for
-// bit.
+// roundTurns8, roundTurns16 and roundTurns32 return the same bits as the functions in assembly.
 func roundTurns8(n int, dst []byte, turns []float64) {
 	for i, t := range turns[:n] {
 		dst[i] = byte(nearest(t, 1<<8))
@@ -76,10 +75,11 @@ func roundTurns32(n int, dst []byte, turns []float64) {
 	}
 }
 
-// nearest rounds once only, since a product with a power of two is exact.
+// nearest rounds a phase in turns to the nearest word. It rounds only once, because a product with
+// a power of two is exact.
 func nearest(turns, size float64) int64 { return int64((turns-math.Floor(turns))*size + 0.5) }
 
-// words are ways to add whole numbers modulo 2^64, a block of them at a time.
+// words holds functions that add and subtract integers modulo 2^64, a block of integers at a time.
 type words struct {
 	block         int
 	add, subtract func(n int, dst []uint64, src []byte)
@@ -87,8 +87,8 @@ type words struct {
 
 func portableWords() words { return words{1, addWordsPortable, subtractWordsPortable} }
 
-// AddWords adds to dst, modulo 2^64, the little-endian words of src, 8 bytes for
-// each of dst.
+// AddWords adds the little-endian words of src to dst, modulo 2^64. src has 8 bytes for each entry
+// of dst.
 func AddWords(p Path, dst []uint64, src []byte) {
 	w := wordsOf(p)
 	n := len(dst) &^ (w.block - 1)
@@ -96,7 +96,7 @@ func AddWords(p Path, dst []uint64, src []byte) {
 	addWordsPortable(len(dst)-n, dst[n:], src[8*n:])
 }
 
-// SubtractWords takes from dst what AddWords adds.
+// SubtractWords subtracts the little-endian words of src from dst, modulo 2^64.
 func SubtractWords(p Path, dst []uint64, src []byte) {
 	w := wordsOf(p)
 	n := len(dst) &^ (w.block - 1)
@@ -104,7 +104,7 @@ func SubtractWords(p Path, dst []uint64, src []byte) {
 	subtractWordsPortable(len(dst)-n, dst[n:], src[8*n:])
 }
 
-// addWordsPortable is the twin of the functions in assembly.
+// addWordsPortable adds words in plain Go, like the functions in assembly.
 func addWordsPortable(n int, dst []uint64, src []byte) {
 	for i := range dst[:n] {
 		dst[i] += binary.LittleEndian.Uint64(src[8*i:])

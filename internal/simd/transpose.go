@@ -1,14 +1,14 @@
 package simd
 
-// Transposer is a way to transpose squares. The rows of a square are a distance apart, squares a
-// step.
+// Transposer transposes square blocks of a matrix. The rows of a square are a distance apart,
+// squares a step.
 type Transposer[T float] struct {
-	Side int // rows and columns of a square: a line of the cache
+	Side int // number of rows and columns of a square, a cache line
 	move func(n int, to []T, toDistance, toStep int, from []T, fromDistance, fromStep int)
 }
 
-// TransposersOf returns the transposer through the caches, and the one past them, which writes
-// whole lines, for data that are not read soon.
+// TransposersOf returns two ways to transpose squares: through writes into the caches and past the
+// caches. Writes past the caches need whole cache lines and suit data that are not read soon.
 func TransposersOf[T float](p Path) (through, past Transposer[T]) {
 	if isSingle[T]() {
 		through, past := transposers32(p)
@@ -18,10 +18,11 @@ func TransposersOf[T float](p Path) (through, past Transposer[T]) {
 	return any(t).(Transposer[T]), any(u).(Transposer[T])
 }
 
-// twice is for paths without writes past the caches.
+// twice returns t as both transposers, for paths without writes past the caches.
 func twice[T float](t Transposer[T]) (through, past Transposer[T]) { return t, t }
 
-// Squares sets n squares to the transposes of others. It panics if they do not fit.
+// Squares writes the transposes of n squares of from to n squares of to. It panics if they do not
+// fit.
 func (t Transposer[T]) Squares(n int, to []T, toDistance, toStep int, from []T, fromDistance, fromStep int) {
 	if n == 0 {
 		return

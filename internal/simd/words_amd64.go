@@ -4,22 +4,22 @@
 
 package simd
 
-// addWordsAVX512 adds the first n words of src to dst; n is a multiple of 32.
+// addWordsAVX512 adds the first n words of src to dst. The number n is a multiple of 32.
 //
 //go:noescape
 func addWordsAVX512(n int, dst []uint64, src []byte)
 
-// subtractWordsAVX512 subtracts the first n words of src from dst; n is a multiple of 32.
+// subtractWordsAVX512 subtracts the first n words of src from dst. The number n is a multiple of 32.
 //
 //go:noescape
 func subtractWordsAVX512(n int, dst []uint64, src []byte)
 
-// addWordsAVX2 adds the first n words of src to dst; n is a multiple of 16.
+// addWordsAVX2 adds the first n words of src to dst. The number n is a multiple of 16.
 //
 //go:noescape
 func addWordsAVX2(n int, dst []uint64, src []byte)
 
-// subtractWordsAVX2 subtracts the first n words of src from dst; n is a multiple of 16.
+// subtractWordsAVX2 subtracts the first n words of src from dst. The number n is a multiple of 16.
 //
 //go:noescape
 func subtractWordsAVX2(n int, dst []uint64, src []byte)

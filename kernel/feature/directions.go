@@ -7,26 +7,26 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// BlockLength is the number of directions that are drawn in sequence from one source, which
-// spreads the cost of making a source.
+// BlockLength is the number of directions that are drawn in sequence from one source. Drawing many
+// spreads the cost of making the source.
 const BlockLength = 64
 
-// Directions are the entries of a spectrum's directions in some columns. Block k holds directions
-// k BlockLength to (k+1) BlockLength - 1. Any direction can be made anywhere and in any order, if
-// the sources always give the same numbers for the same block and column. Several goroutines call
-// the sources at the same time.
+// Directions draws the entries of random directions from a spectrum, in some of the columns. Block
+// k holds directions k BlockLength to (k+1) BlockLength - 1. Any direction can be made anywhere and
+// in any order, if the sources always give the same numbers for the same block and column. Several
+// goroutines call the sources at the same time.
 type Directions struct {
 	Spectrum Spectrum
 	Columns  int
-	// Entries gives the numbers of a column in a block. If each holder of columns has its own
-	// key, no other party knows its entries.
+	// Entries returns the source of random numbers for one column in one block. If each holder of
+	// columns has its own key, no other party knows its entries.
 	Entries func(block, column int) Numbers
-	// Scales gives the numbers of a block's scales, which are equal for all holders of columns.
-	// It is called only if the spectrum has scales.
+	// Scales returns the source of random numbers for a block's scales, which are equal for all
+	// holders of columns. It is called only if the spectrum has scales.
 	Scales func(block int) Numbers
 }
 
-// Read sets row i of dst, count x Columns, to direction first+i, on all cores. It panics on
+// Read sets row i of dst to direction first+i, for all rows of dst and on all cores. It panics on
 // another width.
 func (d Directions) Read(dst linalg.Matrix[float64], first int) {
 	if dst.Cols != d.Columns {
@@ -47,13 +47,13 @@ func (d Directions) Read(dst linalg.Matrix[float64], first int) {
 	})
 }
 
-// section is the requested part of a block of directions.
+// section is the requested part of one block of directions.
 type section struct {
-	block, skip, count int // block, number of skipped directions, number of requested ones
-	at                 int // index of the first one among all requested directions
+	block, skip, count int // block, number of skipped directions, number of requested directions
+	at                 int // index of the section's first direction among all requested directions
 }
 
-// blocksOf cuts count directions, beginning with first, at the ends of blocks.
+// blocksOf splits count directions, beginning with direction first, at the ends of blocks.
 func blocksOf(first, count int) []section {
 	var out []section
 	for at := 0; at < count; {
@@ -65,7 +65,7 @@ func blocksOf(first, count int) []section {
 	return out
 }
 
-// scales sets dst to the numbers that a section's directions share over all columns.
+// scales sets dst[i] to the factor that direction i of a section has in all columns.
 func (d Directions) scales(s section, dst []float64) {
 	if !d.Spectrum.Shared() {
 		for i := range dst {
@@ -82,7 +82,7 @@ func (d Directions) scales(s section, dst []float64) {
 	}
 }
 
-// column sets a column of dst to the entries of the directions of a section.
+// column fills a column of dst with the entries of a section's directions.
 func (d Directions) column(s section, column int, scales []float64, dst linalg.Matrix[float64]) {
 	n := d.Entries(s.block, column)
 	for range s.skip {
@@ -96,18 +96,18 @@ func (d Directions) column(s section, column int, scales []float64, dst linalg.M
 // Normals returns independent standard normal numbers.
 type Normals interface{ NormFloat64() float64 }
 
-// Source returns the generator from which a direction is drawn: always with the same numbers for
-// the same direction. Several goroutines call it at the same time.
+// Source returns the generator from which a direction is drawn. It must return the same numbers
+// whenever it is called for the same direction. Several goroutines call it at the same time.
 type Source func(direction int) Normals
 
-// Gaussian sets row i of dst to direction first+i of the spectrum of the rbf
-// kernel exp(-gamma |x-z|^2): w ~ N(0, 2 gamma I). dst is directions x columns.
+// Gaussian sets row i of dst to direction first+i of the spectrum of the rbf kernel exp(-gamma
+// |x-z|^2). Directions are normal: w ~ N(0, 2 gamma I). The size of dst is directions x columns.
 func Gaussian(dst linalg.Matrix[float64], first int, gamma float64, source Source) {
 	deviation := math.Sqrt(2 * gamma)
 	draw(dst, first, source, func(Normals) float64 { return deviation })
 }
 
-// Laplace is like [Gaussian] for the laplacian kernel exp(-gamma |x-z|), with the distance not
+// Laplace is like [Gaussian] for the laplacian kernel exp(-gamma |x-z|), whose distance is not
 // squared. Its spectrum is the multivariate Cauchy distribution: a normal vector divided by the
 // absolute value of one more normal number.
 func Laplace(dst linalg.Matrix[float64], first int, gamma float64, source Source) {
@@ -120,7 +120,8 @@ func Laplace(dst linalg.Matrix[float64], first int, gamma float64, source Source
 	})
 }
 
-// draw makes normal rows, each times a factor that is drawn before the row.
+// draw fills the rows of dst with normal numbers, each row times a factor that is drawn before the
+// row.
 func draw(dst linalg.Matrix[float64], first int, source Source, factor func(Normals) float64) {
 	const grain = 1 << 12 // numbers that one core draws at a time
 	linalg.For(dst.Rows, max(1, grain/max(1, dst.Cols)), func(lo, hi int) {

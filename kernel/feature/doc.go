@@ -1,6 +1,6 @@
-// Package feature makes random Fourier features (Rahimi and Recht, "Random
-// features for large-scale kernel machines", NIPS 2007): for directions w drawn
-// from a kernel's spectrum, cos(w.x) and sin(w.x) of x. With h directions
+// Package feature makes random Fourier features (Rahimi and Recht, "Random features for large-scale
+// kernel machines", NIPS 2007). The features of a row x are cos(w.x) and sin(w.x) for directions w
+// drawn from a kernel's spectrum. With h directions
 //
 //	k(x, z) = E[cos(w.(x - z))] ~ 1/h sum over w of cos(w.x) cos(w.z) + sin(w.x) sin(w.z)
 //

@@ -7,19 +7,20 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Map computes the random features of some directions: first their cosines, then their sines.
+// Map computes the random features of rows for given directions: first the cosines of all
+// directions, then the sines.
 type Map struct {
 	Directions linalg.Matrix[float64] // directions x columns
 }
 
-// Len returns the number of features: two for each direction.
+// Len returns the number of features, which is two for each direction.
 func (m Map) Len() int { return 2 * m.Directions.Rows }
 
 // Width returns the number of columns of the input rows.
 func (m Map) Width() int { return m.Directions.Cols }
 
-// Rows sets row i of dst to the features of row i of x, on all cores: dst is
-// n x Len(), x is n x Width(). It panics on other shapes.
+// Rows sets row i of dst to the features of row i of x, on all cores. dst is n x Len(), and x is n
+// x Width(). It panics on other shapes.
 func (m Map) Rows(dst, x linalg.Matrix[float64]) {
 	m.check(dst.Rows, dst.Cols, x)
 	half := m.Directions.Rows
@@ -33,8 +34,8 @@ func (m Map) Rows(dst, x linalg.Matrix[float64]) {
 	})
 }
 
-// Columns is like [Map.Rows] with dst transposed, Len() x n, as products that sum over rows read
-// it.
+// Columns is like [Map.Rows], but writes the transpose: dst is Len() x n, as products that sum over
+// rows read it.
 func (m Map) Columns(dst, x linalg.Matrix[float64]) {
 	m.check(dst.Cols, dst.Rows, x)
 	half := m.Directions.Rows
@@ -46,7 +47,7 @@ func (m Map) Columns(dst, x linalg.Matrix[float64]) {
 	})
 }
 
-// waves replaces phases by their cosines and sets sines to their sines.
+// waves replaces the phases by their cosines and sets sines to the sines of the phases.
 func waves(phases, sines []float64) {
 	for i, p := range phases {
 		sines[i] = p - math.Pi/2
@@ -55,7 +56,7 @@ func waves(phases, sines []float64) {
 	linalg.Cos(phases, phases)
 }
 
-// grain returns the number of slices that one core handles at a time, given their length.
+// grain returns the number of slices of the given length that one core handles at a time.
 func grain(length int) int { return max(1, 1<<14/max(1, length)) }
 
 func (m Map) check(n, features int, x linalg.Matrix[float64]) {

@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// CheckBits refuses a size of words that is not supported.
+// CheckBits returns an error if words of the given number of bits are not supported.
 func CheckBits(bits int) error {
 	switch bits {
 	case 8, 16, 32:
@@ -16,19 +16,19 @@ func CheckBits(bits int) error {
 	return fmt.Errorf("feature: phases of %d bits are not supported; use 8, 16 or 32", bits)
 }
 
-// Phases are the phases w.x of rows under directions as numbers modulo 2^bits: a full turn, 2 pi,
-// is 2^bits. Cosines do not depend on whole turns, so phases can be added and masked in that ring
-// without error beyond the rounding of each one to the nearest number. Phases keeps the
+// Phases computes the phases w.x of rows under directions w as integers modulo 2^bits. A full turn,
+// 2 pi, is 2^bits. Cosines do not depend on whole turns, so phases can be added and masked in that
+// ring without error beyond the rounding of each one to the nearest number. Phases keeps the
 // directions used last; it is not safe for concurrent use.
 type Phases struct {
 	rows   linalg.Rows
-	sparse linalg.SparseRows // rows, if they are read as such
+	sparse linalg.SparseRows // rows, if they are multiplied as sparse rows
 	bits   int
 	window window
 }
 
-// NewPhases returns the phases of rows, with finite values, under d in words of 8, 16 or 32 bits.
-// It panics if d has another number of columns, and on other bits.
+// NewPhases returns the phases of rows under the directions d in words of 8, 16 or 32 bits. The
+// rows must be finite. It panics if d has another number of columns, and on other bits.
 func NewPhases(rows linalg.Rows, d Directions, bits int) *Phases {
 	if err := CheckBits(bits); err != nil {
 		panic(err.Error())
@@ -43,9 +43,9 @@ func NewPhases(rows linalg.Rows, d Directions, bits int) *Phases {
 	return p
 }
 
-// Block writes the phases of the given rows under directions first to
-// first+count-1, on all cores: little-endian words of bits/8 bytes, row after
-// row. It panics unless dst has as many bytes.
+// Block writes the phases of the given rows under directions first to first+count-1 to dst, on all
+// cores. Phases are little-endian words of bits/8 bytes, row after row. It panics unless dst has as
+// many bytes.
 func (p *Phases) Block(dst []byte, rows []int, first, count int) {
 	width := count * p.bits / 8
 	if len(dst) != len(rows)*width {
@@ -66,10 +66,10 @@ func (p *Phases) Block(dst []byte, rows []int, first, count int) {
 	})
 }
 
-// phaseRoom is the number of phases that are computed before they are rounded: 8 MiB.
+// phaseRoom is the number of phases that are computed before they are rounded. They take 8 MiB.
 const phaseRoom = 1 << 20
 
-// turns sets dst to the phases of the given rows in turns.
+// turns sets dst to the phases of the given rows, in turns.
 func (p *Phases) turns(dst linalg.Matrix[float64], rows []int, w linalg.Matrix[float64]) {
 	if p.sparse != nil {
 		linalg.MulSparse(dst, p.sparse, rows, w)
@@ -82,9 +82,9 @@ func (p *Phases) turns(dst linalg.Matrix[float64], rows []int, w linalg.Matrix[f
 	})
 }
 
-// mostlyZero reports whether products over stored entries are faster than over whole rows.
+// mostlyZero reports whether products over stored entries are faster than products over whole rows.
 func mostlyZero(rows linalg.SparseRows) bool {
-	const once = 16 // a product of whole rows takes 16 columns in the time of one entry
+	const once = 16 // number of columns that a product of whole rows takes in the time of one stored entry
 	stored := 0
 	for i := range rows.Rows() {
 		cols, _ := rows.Entries(i)
@@ -93,15 +93,15 @@ func mostlyZero(rows linalg.SparseRows) bool {
 	return stored < rows.Rows()*(rows.Cols()/once)
 }
 
-// words rounds turns to words on all cores.
+// words rounds phases in turns to words, on all cores.
 func words(dst []byte, turns []float64, bits int) {
 	linalg.For(len(turns), 1<<14, func(lo, hi int) {
 		linalg.RoundTurns(dst[lo*bits/8:hi*bits/8], turns[lo:hi], bits)
 	})
 }
 
-// window holds the directions of the last request and of the requests that it continued, in
-// turns: divided by 2 pi.
+// window caches the directions of the last request and of the requests that it continued. They are
+// in turns, that is, divided by 2 pi.
 type window struct {
 	source Directions
 	first  int
@@ -113,7 +113,8 @@ func newWindow(source Directions, first int) window {
 	return window{source, first, linalg.Matrix[float64]{Cols: source.Columns, Stride: source.Columns}}
 }
 
-// windowValues bounds the numbers that a window keeps besides the requested ones: 32 MiB.
+// windowValues is the greatest number of values that a window keeps besides the requested
+// directions. They take 32 MiB.
 const windowValues = 1 << 22
 
 // read returns directions first to first+count-1. The caller must not change them.
@@ -129,8 +130,8 @@ func (w *window) read(first, count int) linalg.Matrix[float64] {
 	return w.made.Panel(first-w.first, first-w.first+count)
 }
 
-// extend makes count more directions, and those up to the end of their block: a direction needs
-// the numbers of all before it in its block.
+// extend makes count more directions and the rest of their block. A direction needs the numbers of
+// all directions before it in its block.
 func (w *window) extend(count int) {
 	end := w.first + w.made.Rows + count
 	count += (BlockLength - end%BlockLength) % BlockLength

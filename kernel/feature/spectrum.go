@@ -9,52 +9,52 @@ import (
 	"github.com/mercer-fl/mercer/kernel"
 )
 
-// Numbers returns independent random numbers: standard normal ones, and uniform ones in [0, 1).
+// Numbers returns independent random numbers, either standard normal or uniform in [0, 1).
 type Numbers interface {
 	NormFloat64() float64
 	Float64() float64
 }
 
-// Spectrum is the distribution of a kernel's directions. The entries of a direction are drawn
-// independently, so the holder of a column can draw its entry, and are then multiplied by one
-// common scale. Kernels of the Euclidean distance are mixtures over the scale of Gaussian
-// kernels.
+// Spectrum is the distribution of the random directions of a kernel. The entries of a direction are
+// drawn independently, so the holder of a column can draw its entry, and are then multiplied by one
+// common scale. Kernels of the Euclidean distance are mixtures over the scale of Gaussian kernels.
 type Spectrum struct {
 	entry func(Numbers) float64
 	unit  float64               // times every entry
-	scale func(Numbers) float64 // nil if it is 1 for every direction
+	scale func(Numbers) float64 // factor of a direction; nil if it is always 1
 }
 
-// Shared reports whether directions have scales, which all holders of columns must draw alike.
+// Shared reports whether directions have random scales, which all holders of columns must draw
+// alike.
 func (s Spectrum) Shared() bool { return s.scale != nil }
 
-// RBF returns the spectrum of exp(-gamma |x-z|^2): normal entries.
+// RBF returns the spectrum of exp(-gamma |x-z|^2), whose entries are normal.
 func RBF(gamma float64) Spectrum { return Spectrum{entry: normal, unit: math.Sqrt(2 * gamma)} }
 
-// Manhattan returns the spectrum of the product of Laplace kernels, exp(-gamma times
-// the sum of |x_j-z_j|): Cauchy entries (Rahimi and Recht 2007, figure 1).
+// Manhattan returns the spectrum of the product of Laplace kernels, exp(-gamma times the sum of
+// |x_j-z_j|). Its entries have a Cauchy distribution (Rahimi and Recht 2007, figure 1).
 func Manhattan(gamma float64) Spectrum { return Spectrum{entry: cauchy, unit: gamma} }
 
-// RationalQuadratic returns the spectrum of (1 + |x-z|^2 / (2 alpha lengthScale^2))^-alpha:
-// normal entries, the squared scale Gamma(alpha, rate alpha) (Rasmussen and
-// Williams 2006, equation 4.20).
+// RationalQuadratic returns the spectrum of (1 + |x-z|^2 / (2 alpha lengthScale^2))^-alpha. Its
+// entries are normal, and the squared scale has the distribution Gamma(alpha, rate alpha)
+// (Rasmussen and Williams 2006, equation 4.20).
 func RationalQuadratic(lengthScale, alpha float64) Spectrum {
 	return Spectrum{entry: normal, unit: 1 / lengthScale, scale: func(n Numbers) float64 {
 		return math.Sqrt(gamma(n, alpha) / alpha)
 	}}
 }
 
-// Matern returns the spectrum of Matérn's kernel: Student's t distribution of several
-// variables with 2 nu degrees of freedom (Rasmussen and Williams 2006, equation
-// 4.15). With nu = 1/2 it is the spectrum of exp(-|x-z| / lengthScale).
+// Matern returns the spectrum of Matérn's kernel. It is a multivariate Student's t distribution
+// with 2 nu degrees of freedom (Rasmussen and Williams 2006, equation 4.15). With nu = 1/2 it is
+// the spectrum of exp(-|x-z| / lengthScale).
 func Matern(lengthScale, nu float64) Spectrum {
 	return Spectrum{entry: normal, unit: 1 / lengthScale, scale: func(n Numbers) float64 {
 		return math.Sqrt(nu / gamma(n, nu))
 	}}
 }
 
-// SpectrumOf returns the spectrum of the kernel that s describes. It returns an error for a
-// kernel that depends on more than the distance of x and z, one with an amplitude, and one that
+// SpectrumOf returns the spectrum of the kernel that s specifies. It returns an error for a kernel
+// that depends on more than the distance of x and z, one with an amplitude, and one that
 // [kernel.New] refuses.
 func SpectrumOf(s kernel.Spec) (Spectrum, error) {
 	if _, err := kernel.New(s); err != nil {
@@ -76,7 +76,7 @@ func SpectrumOf(s kernel.Spec) (Spectrum, error) {
 	return Spectrum{}, fmt.Errorf("feature: the kernel %s has no random features; use rbf, laplacian, rational-quadratic or matern", s.Name)
 }
 
-// orElse returns v, or the default if v is 0.
+// orElse returns v, or otherwise if v is 0.
 func orElse(v, otherwise float64) float64 {
 	if v == 0 {
 		return otherwise
@@ -86,7 +86,7 @@ func orElse(v, otherwise float64) float64 {
 
 func normal(n Numbers) float64 { return n.NormFloat64() }
 
-// cauchy returns the ratio of two normal numbers.
+// cauchy draws a number of the Cauchy distribution as the ratio of two normal numbers.
 func cauchy(n Numbers) float64 {
 	over, under := n.NormFloat64(), n.NormFloat64()
 	for under == 0 {
@@ -95,11 +95,11 @@ func cauchy(n Numbers) float64 {
 	return over / under
 }
 
-// gamma returns a positive number with the density x^(shape-1) exp(-x) up to a factor (Marsaglia
-// and Tsang 2000, "A simple method for generating gamma variables"; below shape 1 by their
-// section 6). Its bits are the same on every machine, because holders of columns draw their
-// common scales alike: if only some of them accepted a number, their generators would be out of
-// step from then on.
+// gamma draws a number of the gamma distribution, with the density x^(shape-1) exp(-x) up to a
+// factor (Marsaglia and Tsang 2000, "A simple method for generating gamma variables"; below shape 1
+// by their section 6). Its bits are the same on every machine, because holders of columns draw
+// their common scales alike: if only some of them accepted a number, their generators would be out
+// of step from then on.
 func gamma(n Numbers, shape float64) float64 {
 	if shape >= 1 {
 		return gammaFromOne(n, shape)

@@ -8,12 +8,13 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Wave turns phases in words (see [Phases]) into their cosines and sines. It looks them up or,
-// with 32 bits on a machine with vector instructions for float32, computes them. It is read only.
+// Wave computes the cosines and sines of phases that are stored in words (see [Phases]). It looks
+// them up or, with 32 bits on a machine with vector instructions for float32, computes them. It is
+// read only.
 type Wave[T linalg.Float] struct {
 	bits      int
 	amplitude T
-	cosine    []T // of every phase; nil for 32 bits
+	cosine    []T // cosine of every phase; nil for 32 bits
 }
 
 // NewWave returns the wave for words of 8, 16 or 32 bits. It panics on other bits.
@@ -24,7 +25,7 @@ func NewWave[T linalg.Float](bits int) *Wave[T] {
 	return newWave[T](bits, 1)
 }
 
-// Times returns a wave for the same words that returns cosines and sines times amplitude.
+// Times returns a wave for the same words whose cosines and sines are multiplied by amplitude.
 func (w *Wave[T]) Times(amplitude T) *Wave[T] { return newWave(w.bits, amplitude) }
 
 func newWave[T linalg.Float](bits int, amplitude T) *Wave[T] {
@@ -41,9 +42,9 @@ func newWave[T linalg.Float](bits int, amplitude T) *Wave[T] {
 // Bits returns the number of bits of a word.
 func (w *Wave[T]) Bits() int { return w.bits }
 
-// Turn sets cosines and sines to the values for words, little-endian words of Bits()/8 bytes. It
-// runs on one core; use it inside linalg.For. It panics unless all three have the same number of
-// elements.
+// Turn sets cosines and sines to the cosines and sines of words, which are little-endian and have
+// Bits()/8 bytes. It runs on one core; use it inside linalg.For. It panics unless all three have
+// the same number of elements.
 func (w *Wave[T]) Turn(cosines, sines []T, words []byte) {
 	if len(sines) != len(cosines) || len(words) != len(cosines)*w.bits/8 {
 		panic(fmt.Sprintf("feature: %d cosines and %d sines of %d bytes", len(cosines), len(sines), len(words)))
@@ -72,7 +73,7 @@ func (w *Wave[T]) amplify(values []T) {
 	}
 }
 
-// A sine is the cosine a quarter of a turn earlier.
+// A sine equals the cosine of the angle a quarter of a turn earlier.
 
 func turn8[T linalg.Float](table *[1 << 8]T, cosines, sines []T, words []byte) {
 	sines, words = sines[:len(cosines)], words[:len(cosines)]
@@ -90,7 +91,8 @@ func turn16[T linalg.Float](table *[1 << 16]T, cosines, sines []T, words []byte)
 	}
 }
 
-// turn32 reads words as integers from -2^31 to 2^31, so that angles are small.
+// turn32 computes cosines and sines of 32-bit words. It reads words as integers from -2^31 to 2^31,
+// so that angles are small.
 func turn32[T linalg.Float](cosines, sines []T, words []byte) {
 	const angle = math.Pi / (1 << 31)
 	for i := range cosines {

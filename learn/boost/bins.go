@@ -7,13 +7,13 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// MaxBins bounds the number of bins of a column.
+// MaxBins is the greatest number of bins of a column.
 const MaxBins = 256
 
-// Columns are rows of binned numbers, stored column by column.
+// Columns is a table of binned numbers, stored column by column.
 type Columns struct {
-	Codes [][]uint8   // of each column, the bin of each row
-	Cuts  [][]float64 // of each column, ascending; values up to cut b are in bins up to b
+	Codes [][]uint8   // bin of each row, for each column
+	Cuts  [][]float64 // cuts of each column, ascending; values up to cut b are in bins up to b
 }
 
 // Bins returns the number of bins of a column.
@@ -44,8 +44,8 @@ func Bin(rows linalg.Rows, training, bins int) Columns {
 	return c
 }
 
-// Cuts returns the values that cut a column into at most the given number of bins with about
-// equal counts. A cut is halfway between two neighbouring values.
+// Cuts returns the values that cut a column into at most the given number of bins. The bins hold
+// about equal numbers of values. A cut is halfway between two neighbouring values.
 func Cuts(values []float64, bins int) []float64 {
 	sorted := slices.Clone(values)
 	slices.Sort(sorted)
@@ -55,7 +55,7 @@ func Cuts(values []float64, bins int) []float64 {
 		return halves(distinct)
 	}
 	var cuts []float64
-	begin := 0 // of the bin that is being filled
+	begin := 0 // first value of the bin that is being filled
 	for i := 1; i < len(sorted) && len(cuts) < bins-1; i++ {
 		left := len(sorted) - begin
 		if sorted[i] != sorted[i-1] && (i-begin)*(bins-len(cuts)) >= left {
@@ -73,7 +73,7 @@ func halves(distinct []float64) []float64 {
 	return cuts
 }
 
-// half returns a number between a and a larger b, never b itself.
+// half returns a number from a up to, but never equal to, the larger number b.
 func half(a, b float64) float64 {
 	if m := a/2 + b/2; m >= a && m < b {
 		return m

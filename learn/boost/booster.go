@@ -9,12 +9,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/exactmath"
 )
 
-// Loss is the loss function of a training.
+// Loss is the loss function that a training minimises.
 type Loss uint8
 
 // Loss functions.
 const (
-	Logistic Loss = iota // targets are 0 and 1
+	Logistic Loss = iota // for targets 0 and 1
 	Squared              // targets are numbers
 )
 
@@ -22,13 +22,13 @@ const (
 type Params struct {
 	Loss   Loss
 	Rounds int // trees
-	Depth  int // depth of a tree; 1 makes stumps
+	Depth  int // greatest depth of a tree; 1 makes stumps
 	Rate   float64
-	Lambda float64 // penalty on the squares of leaves' values
+	Lambda float64 // penalty on the squared values of the leaves
 	Gamma  float64 // least gain of a split
 }
 
-// Bounds of the settings and of the training rows.
+// These constants bound the settings and the number of training rows.
 const (
 	MaxRounds = 1 << 12
 	MaxDepth  = 8
@@ -54,27 +54,28 @@ func (p Params) Validate() error {
 	return nil
 }
 
-// Fixed point: a gradient is an integer number of steps of 2^-Scale, at most MostGradient steps
-// in magnitude. Residuals of the squared loss are at most 1 at first, and are cut off at 4.
+// Gradients are stored in fixed point, as an integer number of steps of 2^-Scale. The magnitude is
+// at most MostGradient steps. Residuals of the squared loss are at most 1 at first, and are cut off
+// at 4.
 const (
 	Scale        = 22
 	MostGradient = 4 << Scale
 )
 
-// Booster makes a model tree by tree from histograms that the caller computes. The caller reports
+// Booster builds a model tree by tree from histograms that the caller computes. The caller reports
 // the nodes of a tree from the root on: node 1 is the root, and 2k and 2k+1 are the children of
 // node k.
 type Booster struct {
 	params  Params
-	y       []float64 // of the training rows; numbers are between -1 and 1
-	mean    float64   // mean of the numbers
-	unit    float64   // largest distance of a number from their mean
+	y       []float64 // targets of the training rows; numbers are scaled to -1 to 1
+	mean    float64   // mean of the numbers to predict
+	unit    float64   // largest distance of a number from the mean
 	scores  []float64 // of all rows
 	model   Model
-	pending []Node // nodes of the growing tree
+	pending []Node // nodes of the tree that is growing
 }
 
-// New returns a booster for n rows. The first len(y) rows are for training.
+// New returns a booster for n rows. The first len(y) rows, with the targets y, are for training.
 func New(p Params, y []float64, n int) (*Booster, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -88,14 +89,14 @@ func New(p Params, y []float64, n int) (*Booster, error) {
 	}
 	for _, v := range b.y {
 		if p.Loss == Logistic && v != 0 && v != 1 || v-v != 0 {
-			return nil, errors.New("boost: a target is not a finite number, or is neither 0 nor 1 for the logistic loss")
+			return nil, errors.New("boost: a target is not valid; it must be finite, and for the logistic loss 0 or 1")
 		}
 	}
 	b.model = Model{Mean: b.mean, Unit: b.unit}
 	return b, nil
 }
 
-// standardise scales numbers to the range of -1 to 1.
+// standardise scales the numbers to predict to the range from -1 to 1.
 func (b *Booster) standardise() {
 	for _, v := range b.y {
 		b.mean += v / float64(len(b.y))
@@ -113,7 +114,7 @@ func (b *Booster) standardise() {
 }
 
 // Gradients returns the gradient and the second derivative of each training row at the current
-// scores, in fixed point, for the next tree; false after the last tree.
+// scores, in fixed point. They serve to build the next tree. After the last tree it returns false.
 func (b *Booster) Gradients() ([][2]int64, bool) {
 	if len(b.model.Trees) == b.params.Rounds {
 		return nil, false
@@ -125,13 +126,13 @@ func (b *Booster) Gradients() ([][2]int64, bool) {
 			p := logistic(b.scores[i])
 			g, h = p-y, float64(p*(1-p))
 		}
-		list[i] = [2]int64{fixed(g), max(1, fixed(h))} // a row always has weight
+		list[i] = [2]int64{fixed(g), max(1, fixed(h))} // every row has a weight above 0
 	}
 	b.pending = nil
 	return list, true
 }
 
-// logistic returns 1/(1+e^-score), with the same bits on every machine.
+// logistic returns 1/(1+e^-score). It has the same bits on every machine.
 func logistic(score float64) float64 {
 	e := exactmath.ExpNegative(math.Abs(score))
 	if score < 0 {
@@ -144,10 +145,10 @@ func fixed(v float64) int64 {
 	return max(-MostGradient, min(MostGradient, int64(math.RoundToEven(v*(1<<Scale)))))
 }
 
-// Split returns the split with the greatest gain of a node. The histogram holds, for each
-// feature, the sums of gradients and of second derivatives in each bin. Rows in bins up to bin go
-// left. Split returns false for a node that becomes a leaf. Among equal gains the first feature
-// and bin wins.
+// Split returns the split of a node with the greatest gain. The histogram holds, for each feature,
+// the sums of gradients and of second derivatives in each bin. Rows in bins up to bin go left.
+// Split returns false for a node that becomes a leaf. Among equal gains the first feature and bin
+// wins.
 func (b *Booster) Split(node int, histogram [][][2]int64) (feature, bin int, ok bool) {
 	best := 0.0
 	for f, cells := range histogram {
@@ -156,7 +157,7 @@ func (b *Booster) Split(node int, histogram [][][2]int64) (feature, bin int, ok 
 		for k := 0; k+1 < len(cells); k++ {
 			left = [2]int64{left[0] + cells[k][0], left[1] + cells[k][1]}
 			right := [2]int64{total[0] - left[0], total[1] - left[1]}
-			if left[1] <= 0 || right[1] <= 0 { // one side is empty
+			if left[1] <= 0 || right[1] <= 0 { // one side of the split is empty
 				continue
 			}
 			gain := (b.quality(left)+b.quality(right)-before)/2 - b.params.Gamma
@@ -178,14 +179,14 @@ func sumOf(cells [][2]int64) (sum [2]int64) {
 	return sum
 }
 
-// quality returns G^2/(H+lambda) in floating point.
+// quality returns G^2/(H+lambda) for sums G and H, in floating point.
 func (b *Booster) quality(s [2]int64) float64 {
 	g, h := math.Ldexp(float64(s[0]), -Scale), math.Ldexp(float64(s[1]), -Scale)
 	return float64(g*g) / (h + b.params.Lambda)
 }
 
-// Leaf makes a node a leaf, with a value from the sums over its training rows, and adds the value
-// to the scores of its rows.
+// Leaf makes a node a leaf and computes its value from the sums over its training rows. It adds the
+// value to the scores of its rows.
 func (b *Booster) Leaf(node int, sum [2]int64, rows []int32) {
 	value := 0.0
 	if g, h := math.Ldexp(float64(sum[0]), -Scale), math.Ldexp(float64(sum[1]), -Scale); h+b.params.Lambda > 0 {
@@ -197,7 +198,7 @@ func (b *Booster) Leaf(node int, sum [2]int64, rows []int32) {
 	}
 }
 
-// Done ends a tree.
+// Done completes a tree and adds it to the model.
 func (b *Booster) Done() { b.model.Trees = append(b.model.Trees, b.pending) }
 
 func (b *Booster) put(node int, n Node) {
@@ -207,11 +208,11 @@ func (b *Booster) put(node int, n Node) {
 	b.pending[node] = n
 }
 
-// Depth returns the depth at which every node is a leaf.
+// Depth returns the depth at which every node becomes a leaf.
 func (b *Booster) Depth() int { return b.params.Depth }
 
-// Scores returns the current score of each row: for classes, positive for class 1; for numbers,
-// the number.
+// Scores returns the current score of each row. For classes, a positive score means class 1; for
+// numbers, the score is the prediction.
 func (b *Booster) Scores() []float64 {
 	scores := make([]float64, len(b.scores))
 	for i, s := range b.scores {
@@ -220,15 +221,15 @@ func (b *Booster) Scores() []float64 {
 	return scores
 }
 
-// Model returns the trees so far.
+// Model returns the model with the trees completed so far.
 func (b *Booster) Model() Model { return b.model }
 
-// Absent is the feature at an index of a tree without a node.
+// Absent marks an index of a tree at which there is no node, in place of a feature.
 const Absent = -2
 
 // Node is a node of a tree. The feature of a leaf is -1.
 type Node struct {
-	Feature, Bin int32   // rows in bins of the feature up to Bin go left
+	Feature, Bin int32   // rows whose bin of the feature is at most Bin go left
 	Value        float64 // of a leaf
 }
 
@@ -236,10 +237,10 @@ type Node struct {
 // indices 2k and 2k+1.
 type Model struct {
 	Trees      [][]Node
-	Mean, Unit float64 // for numbers: a score is Mean + Unit times the sum; else 0 and 1
+	Mean, Unit float64 // for numbers, a score is Mean + Unit times the sum; for classes, they are 0 and 1
 }
 
-// Score returns the score of a row by the bins of its columns.
+// Score returns the score of a row, given a function that returns the row's bin in a column.
 func (m Model) Score(bin func(feature int) int) float64 {
 	sum := 0.0
 	for _, tree := range m.Trees {

@@ -1,5 +1,5 @@
-// Package boost is gradient boosting of decision trees by histograms: a binary classifier with
-// the logistic loss, and a regression with the squared loss.
+// Package boost implements gradient boosting of decision trees by histograms. It trains a binary
+// classifier with the logistic loss, and a regression with the squared loss.
 //
 // Source: Chen and Guestrin, "XGBoost: a scalable tree boosting system", KDD 2016,
 // equations 2 to 7; Cheng et al., "SecureBoost: a lossless federated learning

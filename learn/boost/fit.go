@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// grown is a node that is not yet split: it holds the node's rows and, once computed, the
+// grown is a node that is not yet split. It holds the node's rows and, once computed, the
 // histogram.
 type grown struct {
 	place     int
@@ -16,8 +16,8 @@ type grown struct {
 	histogram [][][2]int64
 }
 
-// Fit makes all trees of b from columns in one process. interrupt may be nil; its error ends the
-// training.
+// Fit builds all trees of b from columns in one process. The function interrupt may be nil; its
+// error ends the training.
 func Fit(b *Booster, c Columns, interrupt func() error) error {
 	if len(c.Codes) == 0 || len(c.Codes[0]) != len(b.scores) {
 		return errors.New("boost: the columns must have as many rows as the booster")
@@ -38,7 +38,7 @@ func Fit(b *Booster, c Columns, interrupt func() error) error {
 	return nil
 }
 
-// grow makes one tree, level by level.
+// grow builds one tree, level by level.
 func grow(b *Booster, c Columns, g [][2]int64, all []int32) {
 	level := []grown{{place: 1, rows: all, training: len(g), sum: sumOf(g), histogram: histogram(c, g, all[:len(g)])}}
 	for depth := 0; len(level) > 0; depth++ {
@@ -59,7 +59,7 @@ func grow(b *Booster, c Columns, g [][2]int64, all []int32) {
 	}
 }
 
-// divide returns the children of a node, with histograms if requested.
+// divide returns both children of a node. It computes their histograms if requested.
 func divide(c Columns, g [][2]int64, node grown, feature, bin int, histograms bool) []grown {
 	children := []grown{{place: 2 * node.place}, {place: 2*node.place + 1}}
 	for i, r := range node.rows {
@@ -84,7 +84,7 @@ func divide(c Columns, g [][2]int64, node grown, feature, bin int, histograms bo
 	return children
 }
 
-// histogram sums the gradients of rows, for each column and bin.
+// histogram returns the sums of the gradients of rows for each column and bin.
 func histogram(c Columns, g [][2]int64, rows []int32) [][][2]int64 {
 	h := make([][][2]int64, len(c.Codes))
 	linalg.Each(len(h), 1, func(f int) {
@@ -98,8 +98,8 @@ func histogram(c Columns, g [][2]int64, rows []int32) [][][2]int64 {
 	return h
 }
 
-// Rest returns the histogram of one child: the parent's histogram minus that of the other child.
-// It overwrites the parent's.
+// Rest returns the histogram of one child, which is the parent's histogram minus the other child's
+// histogram. It overwrites the parent's.
 func Rest(parent, child [][][2]int64) [][][2]int64 {
 	for f, cells := range child {
 		for k, c := range cells {

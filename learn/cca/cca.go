@@ -9,24 +9,24 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// tolerance of the residuals of the squared correlations, which are below 1.
+// tolerance bounds the residuals of the squared correlations, which are below 1.
 const tolerance = 1e-12
 
-// least is the smallest correlation of a pair: dividing by a smaller one would make functions out
-// of rounding errors.
+// least is the smallest correlation of a pair of functions. Division by a smaller correlation would
+// turn rounding errors into functions.
 const least = 1e-5
 
-// Params holds the settings of a kernel CCA.
+// Params holds the settings of a kernel canonical correlation analysis (CCA).
 type Params struct {
-	Components     int     // pairs of functions, 1 to the number of rows
-	Regularization float64 // above 0, in the unit of the kernel values; 0.001 to 0.1 of the mean diagonal is usual
+	Components     int     // number of pairs of functions, 1 to the number of rows
+	Regularization float64 // above 0, in the unit of the kernel values; usually 0.001 to 0.1 of the mean diagonal
 	// Interrupt, if not nil, is called from time to time. Its error ends the fit, which returns
 	// it wrapped. The method Err of a context fits. The pivoted factorisations, n r^2
 	// multiplications for a kernel of rank r, do not call it.
 	Interrupt func() error
 }
 
-// Validate checks p for n rows. Its errors name the field.
+// Validate returns an error if a setting is invalid for n rows. Its errors name the field.
 func (p Params) Validate(n int) error {
 	switch {
 	case p.Components < 1 || p.Components > n:
@@ -40,22 +40,22 @@ func (p Params) Validate(n int) error {
 // Model is a fitted kernel CCA. It holds no rows. It is read only and safe for
 // concurrent use.
 type Model struct {
-	// Correlations are rho, largest first, above 0 and below 1. They are the
-	// regularised ones that Fit maximises: the scores' correlations differ from them.
+	// Correlations are the correlations of the pairs, largest first, above 0 and below 1. They are
+	// the regularised ones that Fit maximises: the scores' correlations differ from them.
 	Correlations []float64
 	X, Y         View
 }
 
-// View is the functions in one kernel's feature space.
+// View holds the functions in one kernel's feature space.
 type View struct {
-	Dual     linalg.Matrix[float64] // components x training rows
-	Centring kernel.Centring        // means of the training kernel
+	Dual     linalg.Matrix[float64] // one row of coefficients per component, one column per training row
+	Centring kernel.Centring        // means of the training rows' kernel matrix
 }
 
-// Transform returns the values of the functions on new rows, rows x components. On the training
-// rows they have mean 0 and variance 1, and the one of largest magnitude in view X is positive.
-// cross is the kernel of the rows with the n training rows, rows x n; Transform does not change
-// it and panics on another width.
+// Transform returns the values of the functions on new rows, as a matrix of rows x components. On
+// the training rows they have mean 0 and variance 1, and the one of largest magnitude in view X is
+// positive. cross is the kernel of the rows with the n training rows, rows x n; Transform does not
+// change it and panics on another width.
 func (v View) Transform(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if cross.Cols != v.Dual.Cols {
 		panic(fmt.Sprintf("cca: a cross kernel of %d columns for %d training rows", cross.Cols, v.Dual.Cols))
@@ -67,9 +67,9 @@ func (v View) Transform(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return out
 }
 
-// Fit finds the pairs of functions of two kernels x and y over the same n rows. It fails if a
-// kernel value is not finite, if a kernel matrix is not positive semidefinite, and if there are
-// fewer correlated pairs than requested.
+// Fit finds the pairs of functions with the largest correlations for two kernels x and y over the
+// same n rows. It fails if a kernel value is not finite, if a kernel matrix is not positive
+// semidefinite, and if there are fewer correlated pairs than requested.
 func Fit(x, y kernel.Source, p Params) (*Model, error) {
 	n := x.Len()
 	if y.Len() != n {
@@ -93,15 +93,16 @@ func Fit(x, y kernel.Source, p Params) (*Model, error) {
 	return couple(a, b, p)
 }
 
-// side holds the required data of one kernel. With the centred kernel A of rank r and A (A + k
-// I)^-1 = Z Z^T, basis is Z^T.
+// side holds the data of one kernel that the correlations need. With the centred kernel A of rank r
+// and A (A + k I)^-1 = Z Z^T, basis is Z^T.
 type side struct {
 	centring kernel.Centring
 	basis    linalg.Matrix[float64] // r x n
-	factor   linalg.Matrix[float64] // of A + k I
+	factor   linalg.Matrix[float64] // Cholesky factor of A + k I
 }
 
-// newSide computes Z from A = R^T R and R R^T + k I = H H^T: Z^T = H^-1 R.
+// newSide computes the basis Z of one kernel, Z^T = H^-1 R. Here A = R^T R, and R R^T + k I = H
+// H^T.
 func newSide(src kernel.Source, shift float64, interrupt func() error) (side, error) {
 	k := clone(kernel.Materialize(src).K)
 	s := side{centring: kernel.Center(k)}
@@ -129,7 +130,7 @@ func newSide(src kernel.Source, shift float64, interrupt func() error) (side, er
 	return s, nil
 }
 
-// unfactored adds advice to the error of a matrix that is not positive definite.
+// unfactored adds advice to the error for a matrix that is not positive definite.
 func unfactored(err error) error {
 	if _, ok := errors.AsType[*linalg.PivotError](err); !ok {
 		return err // an interruption
@@ -137,8 +138,8 @@ func unfactored(err error) error {
 	return fmt.Errorf("regularization is too small: %w", err)
 }
 
-// couple finds the largest singular values of T = Z^T W, which are the
-// correlations, with their vectors p and q.
+// couple finds the largest singular values of T = Z^T W, which are the correlations. It also finds
+// their singular vectors p and q.
 func couple(a, b side, p Params) (*Model, error) {
 	components := p.Components
 	t := linalg.New[float64](a.basis.Rows, b.basis.Rows)
@@ -174,11 +175,11 @@ func couple(a, b side, p Params) (*Model, error) {
 }
 
 func tooMany(found, components int) error {
-	return fmt.Errorf("cca: the views have %d pairs with a correlation above %v, and components is %d: choose fewer components", found, least, components)
+	return fmt.Errorf("cca: the views have %d pairs with a correlation above %v, but components is %d; choose fewer components", found, least, components)
 }
 
-// view returns the functions with the given values on the training rows: (A +
-// k I)^-1 times the other view's values over rho, scaled to variance 1.
+// view returns the functions that have the given values on the training rows. Their coefficients
+// are (A + k I)^-1 times the other view's values over rho, scaled to variance 1.
 func (s side) view(values, other linalg.Matrix[float64], correlations []float64) View {
 	dual := clone(other)
 	linalg.SolveCholesky(s.factor, dual)
@@ -192,8 +193,8 @@ func (s side) view(values, other linalg.Matrix[float64], correlations []float64)
 	return View{Dual: dual, Centring: s.centring}
 }
 
-// fixSigns makes the value of largest magnitude in view X positive, the first one among equals.
-// The values of view Y change sign with it, so that correlations stay positive.
+// fixSigns makes the value of largest magnitude in view X positive. Among equal magnitudes it takes
+// the first value. The values of view Y change sign with it, so that correlations stay positive.
 func (m *Model) fixSigns(u linalg.Matrix[float64]) {
 	for i := range u.Rows {
 		largest := 0.0
@@ -209,7 +210,7 @@ func (m *Model) fixSigns(u linalg.Matrix[float64]) {
 	}
 }
 
-// timesBasis returns c basis: components x n.
+// timesBasis returns the product of c and basis, as components x n values.
 func timesBasis(c, basis linalg.Matrix[float64]) linalg.Matrix[float64] {
 	out := linalg.New[float64](c.Rows, basis.Cols)
 	linalg.MulTransB(out, c, transposed(basis))

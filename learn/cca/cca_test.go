@@ -260,7 +260,7 @@ func TestErrors(t *testing.T) {
 		{k, k, Params{Components: 1}, "cca: regularization is 0, it must be above 0 and finite, also times the 8 rows"},
 		{k, broken, good, "cca: view y: the kernel matrix holds a NaN or an infinity"},
 		{negative, k, good, "cca: view x: the kernel is not positive semidefinite: linalg: pivot"},
-		{linear, k, Params{Components: 3, Regularization: 1}, "cca: the views have 2 pairs with a correlation above 1e-05, and components is 3: choose fewer components"},
+		{linear, k, Params{Components: 3, Regularization: 1}, "cca: the views have 2 pairs with a correlation above 1e-05, but components is 3; choose fewer components"},
 	} {
 		_, err := Fit(kernel.Dense{K: test.x}, kernel.Dense{K: test.y}, test.p)
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) {

@@ -1,7 +1,8 @@
-// Package cca is kernel canonical correlation analysis: pairs of functions, one in each of two
-// kernels' feature spaces, whose values on the same rows have the largest correlation (F. Bach,
-// M. Jordan, Kernel independent component analysis, JMLR 3, 2002, section 3.2; D. Hardoon, S.
-// Szedmak, J. Shawe-Taylor, Canonical correlation analysis, Neural Computation 16, 2004).
+// Package cca implements kernel canonical correlation analysis. It finds pairs of functions, one in
+// each of two kernels' feature spaces, whose values on the same rows have the largest correlation
+// (F. Bach, M. Jordan, Kernel independent component analysis, JMLR 3, 2002, section 3.2; D.
+// Hardoon, S. Szedmak, J. Shawe-Taylor, Canonical correlation analysis, Neural Computation 16,
+// 2004).
 //
 // The two kernels are two views of the same n rows: other columns, or columns
 // of other owners.

@@ -22,7 +22,7 @@ func TestHostileKernels(t *testing.T) {
 		}
 		return m
 	}
-	const none = "cca: the views have 0 pairs with a correlation above 1e-05, and components is 1"
+	const none = "cca: the views have 0 pairs with a correlation above 1e-05, but components is 1"
 	for _, c := range []struct {
 		name string
 		x, y linalg.Matrix[float64]

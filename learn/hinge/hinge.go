@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Schedule is a rule for the length of the step of iteration t = 1, 2, ...
+// Schedule is a rule for the step length in iteration t = 1, 2, ...
 type Schedule string
 
 // The schedules. Pegasos is 1/(lambda t); its first step discards the start. Published is
@@ -22,27 +22,27 @@ const (
 type Spec struct {
 	Lambda   float64  // weight of the regulariser, above 0
 	Schedule Schedule // "": Pegasos
-	Average  int      // number of last weight vectors in the mean; 0: 2, as published
-	// Radius is the radius of the ball around zero onto which every step is projected, the
-	// bias with the others (Shalev-Shwartz et al., Pegasos, 2011, fig. 1); 0: none,
-	// as published. See [Radius].
+	Average  int      // number of last weight vectors to average; 0 means 2, as published
+	// Radius is the radius of a ball around zero. Every step is projected onto the ball, including
+	// the bias (Shalev-Shwartz et al., Pegasos, 2011, fig. 1). 0 means no projection, as published.
+	// See [Radius].
 	Radius float64
 }
 
-// Radius returns the radius of a ball that contains the minimum of the objective, if the largest
-// class weight is largest. The minimum's norm is at most 1/sqrt(lambda), and a step may need more
-// room while a heavy class comes first.
+// Radius returns the radius of a ball that contains the minimum of the objective. The argument
+// largest is the largest class weight. The minimum's norm is at most 1/sqrt(lambda), and a step may
+// need more room while a heavy class comes first.
 func Radius(lambda, largest float64) float64 { return math.Sqrt(max(1, largest) / lambda) }
 
-// Trainer is a machine in training. Its weights begin at zero.
+// Trainer holds the state of a training. Its weights begin at zero.
 type Trainer struct {
 	spec Spec
 	t    int
 	w    []float64
-	last [][]float64 // oldest first, at most spec.Average
+	last [][]float64 // last weight vectors, oldest first, at most spec.Average
 }
 
-// New returns a trainer for the weights of the given number of features, including the bias.
+// New returns a trainer for weights of the given number of features, including the bias.
 func New(s Spec, features int) (*Trainer, error) {
 	if s.Schedule == "" {
 		s.Schedule = Pegasos
@@ -63,15 +63,15 @@ func New(s Spec, features int) (*Trainer, error) {
 	return &Trainer{spec: s, w: make([]float64, features)}, nil
 }
 
-// Resume returns a trainer that continues from the [Trainer.Iterations] and [Trainer.Last] of an
-// earlier one. It keeps last.
+// Resume returns a trainer that continues from the [Trainer.Iterations] and the [Trainer.Last] of
+// an earlier trainer. It keeps last.
 func Resume(s Spec, features, iterations int, last [][]float64) (*Trainer, error) {
 	t, err := New(s, features)
 	if err != nil {
 		return nil, err
 	}
 	if iterations < 0 || len(last) != min(iterations, t.spec.Average) {
-		return nil, fmt.Errorf("hinge: there are %d last vectors after %d iterations; their number must be that of the iterations, but at most %d", len(last), iterations, t.spec.Average)
+		return nil, fmt.Errorf("hinge: there are %d last vectors after %d iterations; their number must equal the iterations, up to %d", len(last), iterations, t.spec.Average)
 	}
 	for _, w := range last {
 		if len(w) != features {
@@ -83,23 +83,24 @@ func Resume(s Spec, features, iterations int, last [][]float64) (*Trainer, error
 	return t, nil
 }
 
-// Spec returns the spec with defaults filled in.
+// Spec returns the settings, with defaults filled in.
 func (tr *Trainer) Spec() Spec { return tr.spec }
 
-// Last returns the vectors of the mean, oldest first. The caller must not change them.
+// Last returns the last weight vectors, which [Trainer.Mean] averages, oldest first. The caller
+// must not change them.
 func (tr *Trainer) Last() [][]float64 { return slices.Clone(tr.last) }
 
 // Iterations returns the number of steps so far.
 func (tr *Trainer) Iterations() int { return tr.t }
 
-// Weights returns a copy of the weights at which the next sum has to be computed.
+// Weights returns a copy of the weights at which the caller must compute the next sum.
 func (tr *Trainer) Weights() []float64 { return slices.Clone(tr.w) }
 
-// Step moves the weights along sum, the sum of subgradients over rows whose weights sum to n: eq.
-// 7 of the paper, with the sign of its code.
+// Step moves the weights along sum, which is a sum of subgradients over rows whose weights add up
+// to n. It is equation 7 of the paper, with the sign of the paper's code.
 func (tr *Trainer) Step(sum []float64, n float64) error {
 	if len(sum) != len(tr.w) {
-		return fmt.Errorf("hinge: the sum has %d features; it must have %d, as the weights", len(sum), len(tr.w))
+		return fmt.Errorf("hinge: the sum has %d features; it must have %d, like the weights", len(sum), len(tr.w))
 	}
 	if !(n > 0) {
 		return errors.New("hinge: the number of rows in the sum must be above 0")
@@ -118,7 +119,7 @@ func (tr *Trainer) Step(sum []float64, n float64) error {
 	return nil
 }
 
-// project moves weights outside the ball onto it.
+// project moves weights outside the ball to the nearest point of the ball.
 func (tr *Trainer) project(w []float64) {
 	if tr.spec.Radius == 0 {
 		return
@@ -130,11 +131,11 @@ func (tr *Trainer) project(w []float64) {
 	}
 }
 
-// norm returns the Euclidean norm, with the same rounding on every machine.
+// norm returns the Euclidean norm. It rounds in the same way on every machine.
 func norm(w []float64) float64 {
 	sum := 0.
 	for _, v := range w {
-		sum += float64(v * v) // converted, so that no machine fuses it with the sum
+		sum += float64(v * v) // the conversion forbids a machine to fuse product and sum
 	}
 	return math.Sqrt(sum)
 }
@@ -146,7 +147,7 @@ func (tr *Trainer) eta() float64 {
 	return 1 / (tr.spec.Lambda * float64(tr.t))
 }
 
-// Mean returns the mean of the last weight vectors, which is used for predictions.
+// Mean returns the mean of the last weight vectors, with which rows are predicted.
 func (tr *Trainer) Mean() []float64 {
 	mean := make([]float64, len(tr.w))
 	for _, w := range tr.last {

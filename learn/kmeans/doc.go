@@ -1,6 +1,6 @@
-// Package kmeans is kernel k-means: clusters around means in a kernel's feature space, computed
-// from kernel values only (I. Dhillon, Y. Guan, B. Kulis, Kernel k-means, spectral clustering and
-// normalized cuts, KDD 2004).
+// Package kmeans implements kernel k-means. It finds clusters around means in a kernel's feature
+// space from kernel values only (I. Dhillon, Y. Guan, B. Kulis, Kernel k-means, spectral clustering
+// and normalized cuts, KDD 2004).
 //
 //	gram := kernel.Of(kernel.LinearGram(x), k) // x: rows
 //	m, err := kmeans.Fit(gram, kmeans.Params{Clusters: 3, Restarts: 10, Seed: 1})

@@ -8,15 +8,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ErrNotConverged is wrapped by the error of a run that reached its maximum of iterations.
+// ErrNotConverged marks the error of a run that reached its maximum of iterations.
 var ErrNotConverged = errors.New("not converged")
 
 // Params holds the settings of a clustering. The zero value of a field means its
 // default, except in Clusters and Seed.
 type Params struct {
-	Clusters int    // 1 to the number of rows
-	Restarts int    // runs from different starts, of which the best is kept; 10
-	MaxIter  int    // rounds in a run; 300
+	Clusters int    // number of clusters, 1 to the number of rows
+	Restarts int    // number of runs from different starts, of which the best is kept; default 10
+	MaxIter  int    // greatest number of rounds in a run; default 300
 	Seed     uint64 // equal seeds give equal results, on any number of cores
 	// Interrupt, if not nil, is called before each round. Its error ends the clustering, which
 	// returns it wrapped. The method Err of a context fits.
@@ -36,7 +36,7 @@ func (p Params) filled() Params {
 	return p
 }
 
-// Validate checks p for n rows. Its errors name the field.
+// Validate returns an error if a setting is invalid for n rows. Its errors name the field.
 func (p Params) Validate(n int) error {
 	switch {
 	case p.Clusters < 1 || p.Clusters > n:
@@ -49,16 +49,16 @@ func (p Params) Validate(n int) error {
 	return nil
 }
 
-// Model is a clustering. It holds no rows. It is read only and safe for
-// concurrent use.
+// Model is the result of a clustering. It holds no rows. It is read only and safe for cluster of
+// each row
 type Model struct {
 	Assignment []int // of each row
-	// Inertia is the sum of squared distances, in feature space, of the rows to
-	// the means of their clusters.
+	// Inertia is the sum of squared distances, in feature space, of all rows to the means of their
+	// clusters.
 	Inertia    float64
-	Iterations int       // rounds of the best run
-	sizes      []float64 // rows of each cluster
-	norms      []float64 // squared length of each mean
+	Iterations int       // number of rounds of the best run
+	sizes      []float64 // number of rows of each cluster
+	norms      []float64 // squared norm of each mean
 }
 
 // Fit clusters the n rows of src. It keeps the kernel matrix in memory: 8 n^2 bytes unless src is
@@ -97,7 +97,7 @@ func newRun(k linalg.Matrix[float64], clusters int) *run {
 	}
 }
 
-// matrix returns the kernel matrix, which must only be read.
+// matrix returns the whole kernel matrix, which callers must not change.
 func matrix(src kernel.Source) linalg.Matrix[float64] {
 	if d, ok := src.(kernel.Dense); ok {
 		return d.K
@@ -116,10 +116,10 @@ func checkFinite(k linalg.Matrix[float64]) error {
 	return nil
 }
 
-// Distances returns, up to a constant for each row, the squared distances of new rows to the
-// means, rows x clusters: |mean|^2 minus twice the inner product; adding K(x, x) of the row would
-// make them exact. cross is the kernel of the new rows with the n rows of Fit, rows x n; another
-// width panics.
+// Distances returns the squared distances of new rows to the means, as rows x clusters, up to a
+// constant for each row. A value is |mean|^2 minus twice the inner product; adding K(x, x) of the
+// row would make it exact. cross is the kernel of the new rows with the n rows of Fit, rows x n;
+// another width panics.
 func (m *Model) Distances(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if cross.Cols != len(m.Assignment) {
 		panic(fmt.Sprintf("kmeans: a cross kernel of %d columns for %d rows", cross.Cols, len(m.Assignment)))
@@ -134,8 +134,8 @@ func (m *Model) Distances(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return out
 }
 
-// Predict returns the nearest cluster of each new row, the lowest one among equals; cross is as
-// in [Model.Distances].
+// Predict returns the nearest cluster of each new row, and the lowest number among equals. cross is
+// as in [Model.Distances].
 func (m *Model) Predict(cross linalg.Matrix[float64]) []int {
 	d := m.Distances(cross)
 	out := make([]int, d.Rows)
@@ -149,7 +149,7 @@ func (m *Model) Predict(cross linalg.Matrix[float64]) []int {
 	return out
 }
 
-// addByCluster adds each value to the sum of its cluster.
+// addByCluster adds each value to the sum of its row's cluster.
 func addByCluster(sums, values []float64, assignment []int) {
 	for j, c := range assignment {
 		sums[c] += values[j]

@@ -7,24 +7,24 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// run is one run of Lloyd's algorithm.
+// run is the state of one run of Lloyd's algorithm.
 type run struct {
 	k          linalg.Matrix[float64]
 	assignment []int
 	sizes      []float64
 	norms      []float64              // |mean_c|^2
-	inner      linalg.Matrix[float64] // n x clusters: inner product of each row with each mean
+	inner      linalg.Matrix[float64] // inner product of each row with each mean, n x clusters
 	inertia    float64
 	iterations int
 }
 
-// distance returns |phi(x_i) - phi(x_j)|^2.
+// distance returns the squared distance |phi(x_i) - phi(x_j)|^2 in feature space.
 func (r *run) distance(i, j int) float64 {
 	return max(0, r.k.Row(i)[i]-2*r.k.Row(i)[j]+r.k.Row(j)[j])
 }
 
-// seed chooses rows as centres, each with a probability in proportion to its squared distance
-// from earlier centres (k-means++), and assigns every row to the nearest centre.
+// seed chooses rows as centres and assigns every row to the nearest centre. It chooses each centre
+// with a probability in proportion to the squared distance from earlier centres (k-means++).
 func (r *run) seed(seed, restart uint64) {
 	rng := rand.New(rand.NewPCG(seed, restart))
 	n := len(r.assignment)
@@ -44,8 +44,8 @@ func (r *run) seed(seed, restart uint64) {
 	}
 }
 
-// draw returns an index with a probability in proportion to its weight, or any index if all
-// weights are zero.
+// draw returns a random index with a probability in proportion to the index's weight. If all
+// weights are zero, it returns any index.
 func draw(rng *rand.Rand, weights []float64) int {
 	total := 0.0
 	for _, w := range weights {
@@ -80,15 +80,15 @@ func (r *run) improve(p Params) error {
 		before := r.inertia
 		r.fillEmpty()
 		r.measure()
-		if r.inertia >= before { // rounding: rows alternate between equal means
+		if r.inertia >= before { // rounding errors let rows alternate between equal means
 			return nil
 		}
 	}
-	return fmt.Errorf("kmeans: %w: rows still change clusters after %d rounds: raise max_iter", ErrNotConverged, p.MaxIter)
+	return fmt.Errorf("kmeans: %w: rows still change clusters after %d rounds; raise max_iter", ErrNotConverged, p.MaxIter)
 }
 
-// measure computes the means' lengths, the inner products with them and the
-// inertia of the assignment.
+// measure computes the norms of the means, the rows' inner products with them, and the inertia of
+// the assignment.
 func (r *run) measure() {
 	clear(r.sizes)
 	for _, c := range r.assignment {
@@ -117,8 +117,8 @@ func (r *run) toMean(i, c int) float64 {
 	return max(0, r.k.Row(i)[i]-2*r.inner.Row(i)[c]+r.norms[c])
 }
 
-// reassign moves each row to the nearest mean, if that is nearer than its own, and reports
-// whether a row moved.
+// reassign moves each row to the nearest mean, if that mean is nearer than its current one. It
+// reports whether a row moved.
 func (r *run) reassign() bool {
 	moved := false
 	for i, own := range r.assignment {
@@ -134,8 +134,8 @@ func (r *run) reassign() bool {
 	return moved
 }
 
-// fillEmpty gives every empty cluster a row from a cluster with several rows: the one farthest
-// from the mean from which it was measured. The inertia falls.
+// fillEmpty moves one row to every empty cluster. It takes the row farthest from the mean of a
+// cluster with several rows. The inertia falls.
 func (r *run) fillEmpty() {
 	sizes := make([]int, len(r.sizes))
 	for _, c := range r.assignment {
@@ -160,7 +160,7 @@ func (r *run) fillEmpty() {
 	}
 }
 
-// model numbers the clusters by their first row.
+// model returns the result, with clusters numbered in the order of their first rows.
 func (r *run) model() *Model {
 	m := &Model{Inertia: r.inertia, Iterations: r.iterations, Assignment: make([]int, len(r.assignment))}
 	number := make(map[int]int, len(r.sizes))

@@ -8,17 +8,17 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Bounds of a descent.
+// These constants end a descent.
 const (
 	maxSteps = 20000
-	stillIs  = 1e-10 // weights no longer move
+	stillIs  = 1e-10 // distance below which the weights no longer move
 )
 
-// Descend returns a stationary point of 1/2 a^T P a - q^T a over a >= 0, sum a = 1: a point from
-// which no direction leads down immediately. P (n x n) is symmetric and need not be definite. If
-// it is not, there may be several such points, and Descend returns the one that it reaches from
-// equal weights. If [Simplex] has a solution, Descend returns the same one within steps of
-// 10^-10.
+// Descend returns a stationary point of 1/2 a^T P a - q^T a over a >= 0 with sum a = 1. From a
+// stationary point, no direction immediately lowers the value. P (n x n) is symmetric and need not
+// be definite. If it is not, there may be several such points, and Descend returns the one that it
+// reaches from equal weights. If [Simplex] has a solution, Descend returns the same one within
+// steps of 10^-10.
 //
 // The method is projected gradients with momentum (FISTA, Beck and Teboulle 2009). It restarts
 // whenever momentum has raised the objective.
@@ -41,12 +41,12 @@ func Descend(p linalg.Matrix[float64], q []float64) ([]float64, error) {
 	return nil, fmt.Errorf("komd: the weights have not converged after %d steps", maxSteps)
 }
 
-// descent holds the state of a descent. Products with P are stored with the points: one product a
+// descent holds the state of Descend. Products with P are stored with the points: one product a
 // step.
 type descent struct {
 	p              linalg.Matrix[float64]
 	q              []float64
-	curve          float64 // bound of the curvature in any direction
+	curve          float64 // bound on the curvature in any direction
 	at, before     []float64
 	pAt, pBefore   []float64
 	value          float64 // of the objective
@@ -72,7 +72,7 @@ func newDescent(p linalg.Matrix[float64], q []float64) *descent {
 
 func (d *descent) restart() { d.before, d.pBefore, d.pace, d.momentum = d.at, d.pAt, 1, 0 }
 
-// step makes one step and returns the distance that the weights have moved. It takes no step that
+// step makes one step and returns the distance by which the weights moved. It takes no step that
 // would raise the objective; without momentum no step does.
 func (d *descent) step() float64 {
 	next := make([]float64, len(d.at))
@@ -119,8 +119,8 @@ func (d *descent) objective(a, pa []float64) float64 {
 	return sum
 }
 
-// ontoSimplex moves v to the nearest point with v >= 0 and sum 1 (Held, Wolfe and Crowder 1974):
-// it subtracts one number from all entries and cuts them off at 0.
+// ontoSimplex moves v to the nearest point with v >= 0 and sum 1 (Held, Wolfe and Crowder 1974). It
+// subtracts one number from all entries and replaces negative entries by 0.
 func ontoSimplex(v []float64) {
 	sorted := slices.Clone(v)
 	slices.Sort(sorted)

@@ -1,5 +1,5 @@
-// Package komd is CF-KOMD, the recommender of Polato and Aiolli (2017) that maximises the margin
-// between the items that a user has liked and all others. The only data it needs from other
+// Package komd implements CF-KOMD, the recommender of Polato and Aiolli (2017). It maximises the
+// margin between the items that a user has liked and all others. The only data it needs from other
 // people are a kernel between items, and every kernel here is a function of the co-counts C = X^T
 // X: how many people liked item i, item j and both. So one secure sum of co-counts serves all
 // kernels.

@@ -8,35 +8,35 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Name is the name of a kernel between items.
+// Name is the name of a kernel that compares items.
 type Name string
 
 // The kernels. The Boolean ones (Polato and Aiolli 2018) compare items by the formulas over users
 // that are true for both.
 const (
-	Linear      Name = "linear"      // the cosine of columns, which FedCFK uses
+	Linear      Name = "linear"      // cosine between the items' columns, which FedCFK uses
 	Polynomial  Name = "polynomial"  // (C + coef0)^degree without its constant term
-	DotProduct  Name = "dot-product" // the sum of Coefficients[d] C^d without its constant term
+	DotProduct  Name = "dot-product" // sum of Coefficients[d] C^d without its constant term
 	Tanimoto    Name = "tanimoto"    // both / either
 	RBF         Name = "rbf"         // exp(-gamma (C_ii + C_jj - 2 C_ij))
-	Conjunctive Name = "conjunctive" // sets of Degree users who all liked the item
-	Disjunctive Name = "disjunctive" // sets of Degree users of whom one liked the item
-	DNF         Name = "dnf"         // disjunctions of Degree conjunctions of Clause users
-	CNF         Name = "cnf"         // conjunctions of Degree disjunctions of Clause users
+	Conjunctive Name = "conjunctive" // counts the sets of Degree users who all liked both items
+	Disjunctive Name = "disjunctive" // counts the sets of Degree users of whom at least one liked each item
+	DNF         Name = "dnf"         // disjunctions of Degree conjunctions, each of Clause users
+	CNF         Name = "cnf"         // conjunctions of Degree disjunctions, each of Clause users
 )
 
-// MaxDegree bounds Degree and Clause: beyond it, values would leave float64.
+// MaxDegree is the greatest Degree and Clause. Beyond it, values would exceed float64.
 const MaxDegree = 20
 
-// Spec is a kernel's name and parameters. Parameters that the kernel does not use are ignored.
+// Spec holds a kernel's name and parameters. Parameters that the kernel does not use are ignored.
 type Spec struct {
 	Name   Name
 	Degree int     // 1 to MaxDegree
 	Clause int     // 1 to MaxDegree
 	Coef0  float64 // 0 or more
 	Gamma  float64 // above 0
-	// Coefficients lists the factors of the powers of the count in DotProduct, from the constant on:
-	// up to MaxDegree + 1, none below 0, the last above 0.
+	// Coefficients lists the factors of the powers of the count in DotProduct, from the constant
+	// on. It has up to MaxDegree + 1 numbers, none below 0, the last above 0.
 	Coefficients []float64
 }
 
@@ -46,9 +46,9 @@ func (s Spec) Validate() error {
 	return err
 }
 
-// Kernel returns the normalised kernel between items: items x items, with ones on the diagonal.
-// An item that no user liked has only zeros, also on the diagonal. It refuses counts that are
-// impossible for any group of people.
+// Kernel returns the normalised kernel between all pairs of items. The matrix is items x items,
+// with ones on the diagonal. An item that no user liked has only zeros, also on the diagonal. It
+// refuses counts that are impossible for any group of people.
 func (s Spec) Kernel(c Counts) (linalg.Matrix[float64], error) {
 	values, err := s.values(float64(c.Users))
 	if err != nil {
@@ -72,8 +72,8 @@ func (s Spec) Kernel(c Counts) (linalg.Matrix[float64], error) {
 	return k, nil
 }
 
-// ofProducts reports whether the kernel depends on inner products only. These exist for
-// ratings, too, not just for lists of items.
+// ofProducts reports whether the kernel depends only on inner products. These exist for ratings,
+// too, not just for lists of items.
 func (s Spec) ofProducts() bool {
 	return s.Name == Linear || s.Name == Polynomial || s.Name == DotProduct || s.Name == RBF
 }
@@ -88,11 +88,11 @@ func (c Counts) row(i int, values func(triple) triple, dst []float64) {
 	}
 }
 
-// triple holds a kernel's values for a pair of items: the first with itself, the second with
-// itself, and the first with the second.
+// triple holds a kernel's values for a pair of items i and j: (i, i), (j, j) and (i, j).
 type triple struct{ ii, jj, ij float64 }
 
-// cosine divides by the lengths; an item of length 0 has similarity 0 to every item.
+// cosine divides the value of the pair by the norms of both items. An item of norm 0 has similarity
+// 0 to every item.
 func (t triple) cosine() float64 {
 	if t.ii <= 0 || t.jj <= 0 {
 		return 0
@@ -103,7 +103,7 @@ func (t triple) cosine() float64 {
 	return t.ij / (math.Sqrt(t.ii) * math.Sqrt(t.jj))
 }
 
-// values returns the kernel as a function of counts among n users, before normalisation.
+// values returns the kernel as a function of the counts among n users, before normalisation.
 func (s Spec) values(n float64) (func(triple) triple, error) {
 	all := universe{n}
 	switch s.Name {
@@ -158,14 +158,15 @@ func (s Spec) rbf(t triple) triple {
 	return triple{1, 1, math.Exp(-s.Gamma * max(0, t.ii+t.jj-2*t.ij))}
 }
 
-// polynomial omits the constant term, so that items without a common user keep the value 0.
+// polynomial computes the polynomial kernel without its constant term, so that items without a
+// common user keep the value 0.
 func (s Spec) polynomial(t triple) triple {
 	d, constant := float64(s.Degree), math.Pow(s.Coef0, float64(s.Degree))
 	at := func(x float64) float64 { return math.Pow(x+s.Coef0, d) - constant }
 	return triple{at(t.ii), at(t.jj), at(t.ij)}
 }
 
-// dotProduct omits the constant term, as polynomial does.
+// dotProduct computes the dot-product kernel without its constant term, like polynomial.
 func (s Spec) dotProduct(t triple) triple {
 	at := func(x float64) float64 {
 		sum := 0.0
@@ -193,11 +194,11 @@ func (s Spec) checkCoefficients() error {
 	return nil
 }
 
-// universe is a number of formulas, some of which are true for an item. Boolean kernels compute
-// with shares of it, because the numbers of sets of users would overflow float64.
+// universe is the number of all formulas of one kind. Some of them are true for an item. Boolean
+// kernels compute with shares of it, because the numbers of sets of users would overflow float64.
 type universe struct{ size float64 }
 
-// choose returns the universe of sets of d formulas. Its size may be infinite.
+// choose returns the universe of all sets of d formulas. Its size may be infinite.
 func (u universe) choose(d int) universe {
 	size := 1.0
 	for k := range d {
@@ -218,13 +219,15 @@ func (u universe) after(steps ...func(triple) triple) func(triple) triple {
 	}
 }
 
-// conjunction counts the sets of d formulas that are all true for both items: binom(C_ij, d).
+// conjunction returns a function that computes the share of the sets of d formulas that are all
+// true for both items. Their number is binom(C_ij, d).
 func (u universe) conjunction(d int) func(triple) triple {
 	return func(t triple) triple { return triple{u.all(t.ii, d), u.all(t.jj, d), u.all(t.ij, d)} }
 }
 
-// disjunction counts the sets of d formulas of which each item satisfies at least one: the sets
-// that touch i, plus those that touch j, minus those that touch either.
+// disjunction returns a function that computes the share of the sets of d formulas of which each
+// item satisfies at least one. It adds the sets that touch i and the sets that touch j, minus the
+// sets that touch either item.
 func (u universe) disjunction(d int) func(triple) triple {
 	return func(t triple) triple {
 		ii, jj := u.some(t.ii, d), u.some(t.jj, d)
@@ -232,8 +235,8 @@ func (u universe) disjunction(d int) func(triple) triple {
 	}
 }
 
-// all returns the share of the sets of d formulas that are within a share x of them: binom(x
-// size, d) / binom(size, d).
+// all returns the share of the sets of d formulas that lie within a share x of all formulas. It is
+// binom(x size, d) / binom(size, d).
 func (u universe) all(x float64, d int) float64 {
 	share := 1.0
 	for k := range d {
@@ -242,8 +245,8 @@ func (u universe) all(x float64, d int) float64 {
 	return share
 }
 
-// some returns the share of the sets of d formulas that touch a share x of them: 1 - binom(size -
-// x size, d) / binom(size, d), exact even for a tiny x.
+// some returns the share of the sets of d formulas that contain a formula from a share x of all
+// formulas. It is 1 - binom(size - x size, d) / binom(size, d), exact even for a tiny x.
 func (u universe) some(x float64, d int) float64 {
 	log := 0.0
 	for k := range d {
@@ -256,17 +259,17 @@ func (u universe) some(x float64, d int) float64 {
 	return -math.Expm1(log)
 }
 
-// Counts holds, for all pairs of items, the number of users who liked both items, or the sum of
-// the products of their ratings of both.
+// Counts holds a number for each pair of items. It is the number of users who liked both items, or
+// the sum of the products of their ratings of both.
 type Counts struct {
 	Users int
-	// Most is the greatest rating; 0 if users have lists without ratings.
+	// Most is the greatest rating. It is 0 if users have lists without ratings.
 	Most int
-	C    linalg.Matrix[float64] // items x items, symmetric; the diagonal is popularity, or sums of squares
+	C    linalg.Matrix[float64] // items x items, symmetric; the diagonal is the popularity, or the sum of squared ratings
 }
 
-// CountsOf counts profiles in one process. A profile lists the items, from 0 to items-1, that one
-// user liked, each once.
+// CountsOf computes the counts from all users' profiles in one process. A profile lists the items,
+// from 0 to items-1, that one user liked, each once.
 func CountsOf(items int, profiles [][]int) Counts {
 	c := linalg.New[float64](items, items)
 	for _, profile := range profiles {
@@ -280,8 +283,8 @@ func CountsOf(items int, profiles [][]int) Counts {
 	return Counts{Users: len(profiles), C: c}
 }
 
-// ProductsOf sums products of ratings in one process. The ratings, from 1 to most, belong to the
-// items of the profiles, in their order.
+// ProductsOf computes the sums of products of ratings from all users' profiles in one process. The
+// ratings, from 1 to most, belong to the items of the profiles, in their order.
 func ProductsOf(items, most int, profiles [][]int, ratings [][]int64) Counts {
 	c := linalg.New[float64](items, items)
 	for u, profile := range profiles {
@@ -295,7 +298,7 @@ func ProductsOf(items, most int, profiles [][]int, ratings [][]int64) Counts {
 	return Counts{Users: len(profiles), Most: most, C: c}
 }
 
-// check refuses counts that are impossible for any group of people: they come from a secure sum
+// check refuses counts that are impossible for any group of users. Counts come from a secure sum
 // whose inputs could not be checked.
 func (c Counts) check() error {
 	if c.C.Rows != c.C.Cols {
@@ -318,8 +321,8 @@ func (c Counts) check() error {
 	return nil
 }
 
-// checkProducts is check for sums of products: by Cauchy and Schwarz, none exceeds the root of
-// the product of both sums of squares.
+// checkProducts is like check for sums of products. By the Cauchy-Schwarz inequality, no sum of
+// products exceeds the root of the product of both sums of squares.
 func (c Counts) checkProducts() error {
 	most := float64(c.Users) * float64(c.Most) * float64(c.Most)
 	for i := range c.C.Rows {

@@ -8,18 +8,18 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// DefaultLambda is the regulariser of the paper's authors. The ranking hardly depends on it.
+// DefaultLambda is the regulariser that the paper's authors use. The ranking hardly depends on it.
 const DefaultLambda = 0.1
 
-// Model holds the data that are equal for all users and that every user needs. It is safe for
+// Model holds the data that every user needs and that are equal for all users. It is safe for
 // concurrent use.
 type Model struct {
 	kernel linalg.Matrix[float64]
-	mean   []float64 // of each row, over all items
+	mean   []float64 // mean of each row of the kernel, over all items
 }
 
-// New makes a model from a normalised kernel between items, which it keeps. It panics unless the
-// kernel is square.
+// New makes a model from the normalised kernel between items. It keeps the kernel. It panics unless
+// the kernel is square.
 func New(k linalg.Matrix[float64]) *Model {
 	if k.Rows != k.Cols {
 		panic(fmt.Sprintf("komd: a kernel of %d x %d items", k.Rows, k.Cols))
@@ -31,13 +31,13 @@ func New(k linalg.Matrix[float64]) *Model {
 	return m
 }
 
-// Mean returns the mean of each item's row. The caller must not change it.
+// Mean returns the mean of each item's kernel row. The caller must not change it.
 func (m *Model) Mean() []float64 { return m.mean }
 
-// Items returns the size of the catalogue.
+// Items returns the number of items in the catalogue.
 func (m *Model) Items() int { return m.kernel.Rows }
 
-// Weights returns the weight of each liked item: at least 0, of sum 1.
+// Weights returns the weight of each liked item. Weights are at least 0 and add up to 1.
 func (m *Model) Weights(liked []int, lambda float64) ([]float64, error) {
 	if err := checkLiked(liked, m.Items()); err != nil {
 		return nil, err
@@ -49,13 +49,14 @@ func (m *Model) Weights(liked []int, lambda float64) ([]float64, error) {
 	return Simplex(p, q)
 }
 
-// row returns the kernel's rows by their index among the liked items.
+// row returns a function that returns the kernel row of a liked item, given its index among the
+// liked items.
 func (m *Model) row(liked []int) func(int) []float64 {
 	return func(r int) []float64 { return m.kernel.Row(liked[r]) }
 }
 
-// quadratic returns the form that the weights of the liked items minimise; row gives the items'
-// rows by index.
+// quadratic returns the quadratic form that the weights of the liked items minimise. row returns an
+// item's kernel row by its index.
 func quadratic(liked []int, mean []float64, lambda float64, row func(int) []float64) (p linalg.Matrix[float64], q []float64, err error) {
 	if err := positive("lambda", lambda); err != nil {
 		return p, nil, err
@@ -71,7 +72,7 @@ func quadratic(liked []int, mean []float64, lambda float64, row func(int) []floa
 	return p, q, nil
 }
 
-// Scores returns a score for every item of the catalogue for a user who liked the given items; a
+// Scores returns a score for every item of the catalogue for a user who liked the given items. A
 // higher score means that the user will like the item more.
 func (m *Model) Scores(liked []int, lambda float64) ([]float64, error) {
 	weights, err := m.Weights(liked, lambda)
@@ -104,7 +105,7 @@ type Item struct {
 	Score float64
 }
 
-// Rank returns the items that the user has not liked yet, best first; items with equal scores are
+// Rank returns the items that the user has not liked yet, best first. Items with equal scores are
 // in the order of the catalogue.
 func (m *Model) Rank(liked []int, lambda float64) ([]Item, error) {
 	scores, err := m.Scores(liked, lambda)

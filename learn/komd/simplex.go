@@ -8,20 +8,20 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// patience is the number of times that the number of wrong signs may fail to shrink before
-// Simplex exchanges one variable at a time, which always ends.
+// patience is the number of exchanges that may fail to reduce the number of wrong signs. After
+// that, Simplex exchanges one variable at a time, which always ends.
 const patience = 5
 
-// maxPivots bounds the exchanges; four are usual.
+// maxPivots is the greatest number of exchanges. Four exchanges are usual.
 const maxPivots = 1000
 
-// ErrNotConvex reports that a quadratic form has no unique minimum: an entry of the kernel is
+// ErrNotConvex reports that a quadratic form has no unique minimum. Then an entry of the kernel is
 // wrong, such as one that is not a sum over users.
 var ErrNotConvex = errors.New("komd: the kernel among the liked items is not positive definite")
 
-// Simplex returns argmin 1/2 a^T P a - q^T a over a >= 0, sum a = 1. P (n x n) is symmetric and
-// positive definite, otherwise the error matches [ErrNotConvex]; q has n >= 1 finite values.
-// Simplex changes neither.
+// Simplex returns the minimiser of 1/2 a^T P a - q^T a over a >= 0 with sum a = 1. P (n x n) is
+// symmetric and positive definite, otherwise the error matches [ErrNotConvex]; q has n >= 1 finite
+// values. Simplex changes neither.
 //
 // The method is block principal pivoting (Judice and Pires 1994): guess which a_i are positive,
 // solve for them, and exchange all with the wrong sign.
@@ -48,7 +48,7 @@ func Simplex(p linalg.Matrix[float64], q []float64) ([]float64, error) {
 		}
 		s.exchange(wrong)
 	}
-	return nil, fmt.Errorf("komd: no minimum found after %d exchanges; check that the values are finite", maxPivots)
+	return nil, fmt.Errorf("komd: the minimum is not found after %d exchanges; check that the values are finite", maxPivots)
 }
 
 func checkForm(p linalg.Matrix[float64], q []float64) error {
@@ -58,14 +58,14 @@ func checkForm(p linalg.Matrix[float64], q []float64) error {
 	return nil
 }
 
-// pivoting is the state of the search.
+// pivoting is the state of the search for the minimum.
 type pivoting struct {
 	p       linalg.Matrix[float64]
 	q       []float64
-	free    []bool    // a_i may be positive
-	a       []float64 // solution for the free ones
-	nu      float64   // multiplier of the sum
-	epsilon float64   // threshold of a wrong sign
+	free    []bool    // variables a_i that may be positive
+	a       []float64 // solution for the free variables
+	nu      float64   // multiplier of the constraint on the sum
+	epsilon float64   // magnitude above which a wrong sign counts
 }
 
 func newPivoting(p linalg.Matrix[float64], q []float64) *pivoting {
@@ -79,7 +79,8 @@ func newPivoting(p linalg.Matrix[float64], q []float64) *pivoting {
 	return s
 }
 
-// solve finds the minimum over the free variables with sum 1, ignoring signs: P a = q + nu.
+// solve finds the minimum over the free variables with sum 1 by solving P a = q + nu. It ignores
+// the signs of the variables.
 func (s *pivoting) solve() error {
 	index := s.index()
 	f := linalg.New[float64](len(index), len(index))
@@ -111,8 +112,8 @@ func (s *pivoting) index() (index []int) {
 	return index
 }
 
-// wrong lists the variables that violate the optimality conditions: free ones below 0, and others
-// whose growth would lower the objective.
+// wrong lists the variables that violate the optimality conditions. They are free variables below
+// 0, and other variables whose growth would lower the objective.
 func (s *pivoting) wrong() (wrong []int) {
 	for i, free := range s.free {
 		if free && s.a[i] < -s.epsilon || !free && s.slack(i) < -s.epsilon {
@@ -130,7 +131,8 @@ func (s *pivoting) slack(i int) float64 {
 	return sum
 }
 
-// exchange flips the given variables. One stays free, since the sum is 1.
+// exchange makes free variables fixed at 0, and fixed variables free. One stays free, since the sum
+// is 1.
 func (s *pivoting) exchange(list []int) {
 	for _, i := range list {
 		s.free[i] = !s.free[i]
@@ -147,7 +149,7 @@ func (s *pivoting) exchange(list []int) {
 	s.free[best] = true
 }
 
-// weights sets values that rounding left below 0 to 0.
+// weights returns the solution, with values that rounding left below 0 set to 0.
 func (s *pivoting) weights() []float64 {
 	for i, a := range s.a {
 		s.a[i] = max(0, a)

@@ -7,17 +7,18 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Stripe is one user's part of a kernel: the rows of the items that the user likes. The rows may
-// be an estimate that is not a kernel, as in FedCFK's mode paper. Then several weights may be
-// best, and a stripe uses one of them.
+// Stripe holds one user's part of a kernel, which is the rows of the items that the user likes. The
+// rows may be an estimate that is not a kernel, as in FedCFK's mode paper. Then several weights may
+// be best, and a stripe uses one of them.
 type Stripe struct {
 	Liked []int                  // each once
-	Rows  linalg.Matrix[float64] // len(Liked) x items; symmetric among the liked ones
-	Mean  []float64              // of each item's row, over all items
+	Rows  linalg.Matrix[float64] // kernel rows, len(Liked) x items; symmetric among the liked items
+	Mean  []float64              // mean of each item's kernel row, over all items
 }
 
-// Scores returns a score for every item like [Model.Scores], and whether the quadratic form is
-// convex, so that the best weights are unique. Otherwise the weights are those of [Descend].
+// Scores returns a score for every item, like [Model.Scores]. It also reports whether the quadratic
+// form is convex, so that the best weights are unique. Otherwise the weights are those of
+// [Descend].
 func (s Stripe) Scores(lambda float64) (scores []float64, convex bool, err error) {
 	if s.Rows.Rows != len(s.Liked) || s.Rows.Cols != len(s.Mean) {
 		return nil, false, fmt.Errorf("komd: the stripe has %d x %d kernel values for %d liked items of %d; they must agree", s.Rows.Rows, s.Rows.Cols, len(s.Liked), len(s.Mean))

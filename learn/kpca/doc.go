@@ -1,7 +1,7 @@
-// Package kpca is kernel principal component analysis: the directions of
-// largest variance in a kernel's feature space, and the scores of rows along
-// them (B. Schölkopf, A. Smola, K.-R. Müller, Nonlinear component analysis as
-// a kernel eigenvalue problem, Neural Computation 10, 1998).
+// Package kpca implements kernel principal component analysis. It finds the directions of largest
+// variance in a kernel's feature space, and the scores of rows along them (B. Schölkopf, A. Smola,
+// K.-R. Müller, Nonlinear component analysis as a kernel eigenvalue problem, Neural Computation 10,
+// 1998).
 //
 //	gram := kernel.Of(kernel.LinearGram(x), k) // x: training rows
 //	m, err := kpca.Fit(gram, 2)

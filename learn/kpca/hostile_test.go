@@ -18,7 +18,7 @@ func TestHostileKernels(t *testing.T) {
 			on, off float64
 			want    string
 		}{
-			{"zeros", 0, 0, "kpca: the centred kernel matrix has 0 components with a positive eigenvalue, and components is 1"},
+			{"zeros", 0, 0, "kpca: the centred kernel matrix has 0 components with a positive eigenvalue, but components is 1"},
 			{"all rows the same", 3, 3, "kpca: the centred kernel matrix has 0 components"},
 			{"the same, not in binary", 0.1, 0.1, "kpca: the centred kernel matrix has 0 components"},
 			{"NaN", math.NaN(), 1, "kpca: the kernel matrix holds a NaN or an infinity"},

@@ -11,24 +11,24 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// denseRows is the number of rows from which Lanczos is faster than a full decomposition, for any
-// small number of components.
+// denseRows is the number of rows from which on Lanczos is faster than a full decomposition, for
+// any small number of components.
 const denseRows = 500
 
-// tolerance is the bound of the eigenvectors' residuals, relative to the largest eigenvalue.
+// tolerance bounds the residuals of the eigenvectors, relative to the largest eigenvalue.
 const tolerance = 1e-12
 
 // Model is a fitted kernel PCA. It holds no rows; see package model for that.
 // It is read only and safe for concurrent use.
 type Model struct {
-	Eigenvalues []float64              // of the centred kernel matrix, largest first, above 0
-	Vectors     linalg.Matrix[float64] // components x training rows, orthonormal rows
-	Centring    kernel.Centring        // means of the training kernel, for Transform
+	Eigenvalues []float64              // eigenvalues of the centred kernel matrix, largest first, above 0
+	Vectors     linalg.Matrix[float64] // eigenvectors as orthonormal rows, components x training rows
+	Centring    kernel.Centring        // means of the training rows' kernel matrix, for Transform
 }
 
-// Fit finds the first components of the kernel matrix src of n rows. It copies the matrix unless
-// src is a [kernel.Dense], which it only reads. It fails if a kernel value is not finite, and if
-// the centred matrix has fewer components with a positive eigenvalue than requested.
+// Fit finds the first components of the kernel matrix src, which has n rows. It copies the matrix
+// unless src is a [kernel.Dense], which it only reads. It fails if a kernel value is not finite,
+// and if the centred matrix has fewer components with a positive eigenvalue than requested.
 func Fit(src kernel.Source, components int) (*Model, error) {
 	return FitUntil(src, components, func() error { return nil })
 }
@@ -64,7 +64,7 @@ func FitUntil(src kernel.Source, components int, interrupt func() error) (*Model
 	return m, nil
 }
 
-// matrix returns the kernel matrix, which must only be read.
+// matrix returns the whole kernel matrix, which callers must not change.
 func matrix(src kernel.Source) linalg.Matrix[float64] {
 	if d, ok := src.(kernel.Dense); ok {
 		return d.K
@@ -72,7 +72,7 @@ func matrix(src kernel.Source) linalg.Matrix[float64] {
 	return kernel.Materialize(src).K
 }
 
-// means returns the means that [kernel.Center] would return, without centring.
+// means returns the means that [kernel.Center] would return, but does not centre the matrix.
 func means(k linalg.Matrix[float64]) kernel.Centring {
 	c := kernel.Centring{Means: make([]float64, k.Rows)}
 	linalg.Each(k.Rows, 16, func(i int) {
@@ -82,7 +82,7 @@ func means(k linalg.Matrix[float64]) kernel.Centring {
 	return c
 }
 
-// dense decomposes a centred copy of the matrix.
+// dense fits the components by a full decomposition of a centred copy of the matrix.
 func (m *Model) dense(k linalg.Matrix[float64], components int) error {
 	n := k.Rows
 	centred := linalg.New[float64](n, n)
@@ -92,7 +92,7 @@ func (m *Model) dense(k linalg.Matrix[float64], components int) error {
 	kernel.Center(centred)
 	var eigen mat.EigenSym
 	if !eigen.Factorize(mat.NewSymDense(n, centred.Data), true) {
-		return errors.New("kpca: the kernel matrix has no eigenvalues to working precision: check the data and the kernel's parameters")
+		return errors.New("kpca: the eigenvalues of the kernel matrix cannot be computed to working precision: check the data and the kernel's parameters")
 	}
 	all := eigen.Values(nil)
 	var vectors mat.Dense
@@ -105,8 +105,8 @@ func (m *Model) dense(k linalg.Matrix[float64], components int) error {
 	return nil
 }
 
-// lanczos does not change the matrix: the product of the centred matrix and x is the product of K
-// and x minus its mean, minus the mean of that product.
+// lanczos fits the components without changing the matrix. The product of the centred matrix and x
+// is the product of K and x minus its mean, minus the mean of that product.
 func (m *Model) lanczos(k linalg.Matrix[float64], components int, interrupt func() error) error {
 	shifted := make([]float64, k.Rows)
 	values, vectors, err := linalg.LanczosUntil(k.Rows, components, tolerance, func(dst, x []float64) {
@@ -129,19 +129,20 @@ func centre(dst, x []float64) {
 	}
 }
 
-// checkRank refuses components that are rounding errors: their scores would be noise divided by
+// checkRank refuses components that are rounding errors. Their scores would be noise divided by
 // nearly zero.
 func (m *Model) checkRank(n int) error {
 	floor := 1e-14 * float64(n) * max(m.Eigenvalues[0], math.Abs(m.Centring.Mean))
 	for i, v := range m.Eigenvalues {
 		if !(v > floor) {
-			return fmt.Errorf("kpca: the centred kernel matrix has %d components with a positive eigenvalue, and components is %d: choose fewer", i, len(m.Eigenvalues))
+			return fmt.Errorf("kpca: the centred kernel matrix has %d components with a positive eigenvalue, but components is %d; choose fewer", i, len(m.Eigenvalues))
 		}
 	}
 	return nil
 }
 
-// fixSign makes the entry of largest magnitude positive, the first one among equals.
+// fixSign makes the entry of largest magnitude positive. Among equal magnitudes it takes the first
+// entry.
 func fixSign(v []float64) {
 	largest := 0
 	for i, x := range v {
@@ -157,7 +158,7 @@ func fixSign(v []float64) {
 	}
 }
 
-// Scores returns the scores of the training rows, rows x components: u
+// Scores returns the scores of the training rows, rows x components. A component's scores are u
 // sqrt(lambda).
 func (m *Model) Scores() linalg.Matrix[float64] {
 	out := linalg.New[float64](m.Vectors.Cols, m.Vectors.Rows)
@@ -171,8 +172,8 @@ func (m *Model) Scores() linalg.Matrix[float64] {
 }
 
 // Transform returns the scores of new rows, rows x components (Schölkopf, Smola, Müller 1998,
-// equation 2.17). cross is their kernel with the n training rows, rows x n; Transform does not
-// change it and panics on another width.
+// equation 2.17). The matrix cross is their kernel with the n training rows, rows x n; Transform
+// does not change it and panics on another width.
 func (m *Model) Transform(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if cross.Cols != m.Vectors.Cols {
 		panic(fmt.Sprintf("kpca: a cross kernel of %d columns for %d training rows", cross.Cols, m.Vectors.Cols))

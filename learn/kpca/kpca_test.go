@@ -169,7 +169,7 @@ func TestLinearKernelIsPCA(t *testing.T) {
 				}
 			}
 			if _, err := Fit(kernel.Dense{K: kernel.LinearGram(x)}, 5); err == nil || err.Error() !=
-				"kpca: the centred kernel matrix has 4 components with a positive eigenvalue, and components is 5: choose fewer" {
+				"kpca: the centred kernel matrix has 4 components with a positive eigenvalue, but components is 5; choose fewer" {
 				t.Errorf("five components of four columns: %v", err)
 			}
 		})

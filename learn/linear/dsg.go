@@ -9,9 +9,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// DSG is training by doubly stochastic functional gradients (Dai et al. 2014, algorithm 1; Gu et
-// al. 2020, algorithm 1). Each iteration draws rows and new directions, and adds to the decision
-// function only coefficients of the new features. The caller supplies the features:
+// DSG trains a linear model by doubly stochastic functional gradients (Dai et al. 2014, algorithm
+// 1; Gu et al. 2020, algorithm 1). Each iteration draws rows and new directions, and adds to the
+// decision function only coefficients of the new features. The caller supplies the features:
 //
 //	u := d.Decide(source, rows)                     // by what was learnt so far
 //	source.ReadAt(phi, d.Features(), rows)          // the new features
@@ -22,24 +22,24 @@ import (
 // sine of w.x, without a divisor, since their final number is unknown.
 type DSG struct {
 	params DSGParams
-	scale  float64     // coefficients are scale times alpha
+	scale  float64     // the coefficients are scale times alpha
 	alpha  [][]float64 // for each output
 }
 
 // DSGParams are the parameters of [DSG].
 type DSGParams struct {
 	Loss Loss
-	// Rate is the constant step, > 0. If several trainings run side by side, each from decisions
-	// without the others' last step, each uses a fraction of the rate.
+	// Rate is the constant step length, above 0. If several trainings run side by side, each from
+	// decisions without the others' last step, each uses a fraction of the rate.
 	Rate float64
-	// Lambda >= 0 shrinks all earlier coefficients by the factor 1 - Rate Lambda in each step;
-	// the factor must be positive.
+	// Lambda shrinks all earlier coefficients by the factor 1 - Rate Lambda in each step. Lambda is
+	// at least 0, and the factor must be positive.
 	Lambda float64
-	// PerDirection is the number of features of a direction, 1 or 2; 0 means 1.
+	// PerDirection is the number of features per direction, 1 or 2. 0 means 1.
 	PerDirection int
 }
 
-// NewDSG returns a new training with the given number of outputs.
+// NewDSG returns a new training of a model with the given number of outputs.
 func NewDSG(outputs int, p DSGParams) (*DSG, error) {
 	if p.PerDirection == 0 {
 		p.PerDirection = 1
@@ -50,7 +50,7 @@ func NewDSG(outputs int, p DSGParams) (*DSG, error) {
 	case outputs < 1:
 		return nil, fmt.Errorf("linear: outputs is %d; it must be at least 1", outputs)
 	case !(p.Rate > 0) || math.IsInf(p.Rate, 1) || !(p.Lambda >= 0):
-		return nil, fmt.Errorf("linear: rate is %v and lambda %v; the rate must be positive, lambda at least 0", p.Rate, p.Lambda)
+		return nil, fmt.Errorf("linear: rate is %v and lambda is %v; rate must be positive, and lambda at least 0", p.Rate, p.Lambda)
 	case !(p.Rate*p.Lambda < 1):
 		return nil, fmt.Errorf("linear: rate %v times lambda %v must be below 1: choose a smaller rate", p.Rate, p.Lambda)
 	case p.PerDirection < 0 || p.PerDirection > 2:
@@ -59,10 +59,10 @@ func NewDSG(outputs int, p DSGParams) (*DSG, error) {
 	return &DSG{params: p, scale: 1, alpha: make([][]float64, outputs)}, nil
 }
 
-// Features returns the number of features with coefficients.
+// Features returns the number of features that have coefficients.
 func (d *DSG) Features() int { return len(d.alpha[0]) }
 
-// Coefficients returns outputs x Features() coefficients.
+// Coefficients returns the coefficients as a matrix of outputs x features.
 func (d *DSG) Coefficients() linalg.Matrix[float64] {
 	m := linalg.New[float64](len(d.alpha), d.Features())
 	for k, alpha := range d.alpha {
@@ -73,7 +73,7 @@ func (d *DSG) Coefficients() linalg.Matrix[float64] {
 	return m
 }
 
-// Add adds the contribution of some features to decisions, outputs x rows. The features begin
+// Add adds the contribution of some features to the decisions u, outputs x rows. The features begin
 // with number first, and phi, features x rows, holds their values.
 func (d *DSG) Add(u, phi linalg.Matrix[float64], first int) {
 	for k, alpha := range d.alpha {
@@ -83,16 +83,17 @@ func (d *DSG) Add(u, phi linalg.Matrix[float64], first int) {
 	}
 }
 
-// Step adds coefficients of new features, phi, features x rows, from rows with the current
-// decisions u and the targets y, both outputs x rows: -Rate/directions times the mean of slope
-// times feature. Earlier coefficients decay. It panics on other shapes.
+// Step adds coefficients for new features, whose values on some rows phi holds (features x rows). u
+// holds the rows' current decisions and y their targets, both outputs x rows. A new coefficient is
+// -Rate/directions times the mean of slope times feature. Earlier coefficients decay. It panics on
+// other shapes.
 func (d *DSG) Step(phi, u, y linalg.Matrix[float64]) {
 	d.append(d.correlations(phi, u, y), d.params.Rate*float64(d.params.PerDirection)/float64(phi.Rows))
 }
 
-// StepNewton is like [DSG.Step], but multiplies the mean by the inverse of curvature/rows phi
-// phi^T + rho I, rho > 0, as in the code that Dai et al. released, and by Rate only. It fails if
-// rho is too small for a factorisation.
+// StepNewton is like [DSG.Step], but makes a step of Newton's method. It multiplies the mean by the
+// inverse of curvature/rows phi phi^T + rho I, rho > 0, as in the code that Dai et al. released,
+// and by Rate only. It fails if rho is too small for a factorisation.
 func (d *DSG) StepNewton(phi, u, y linalg.Matrix[float64], rho float64) error {
 	g := d.correlations(phi, u, y)
 	h := linalg.New[float64](phi.Rows, phi.Rows)
@@ -105,15 +106,15 @@ func (d *DSG) StepNewton(phi, u, y linalg.Matrix[float64], rho float64) error {
 		row[i] += rho
 	}
 	if err := linalg.Cholesky(h); err != nil {
-		return fmt.Errorf("linear: the step with rho %v fails, choose a larger rho: %w", rho, err)
+		return fmt.Errorf("linear: the step with rho %v fails; choose a larger rho: %w", rho, err)
 	}
 	linalg.SolveCholesky(h, g)
 	d.append(g, d.params.Rate)
 	return nil
 }
 
-// Decay shrinks all coefficients as a step does. Call it when other parties make a step and
-// hold its coefficients. Its cost does not depend on the number of coefficients.
+// Decay shrinks all coefficients by the factor that a step applies. Call it when other parties make
+// a step and hold its coefficients. Its cost does not depend on the number of coefficients.
 func (d *DSG) Decay() {
 	d.scale *= 1 - d.params.Rate*d.params.Lambda
 	if d.scale < smallest {
@@ -126,11 +127,11 @@ func (d *DSG) Decay() {
 	}
 }
 
-// smallest is the least scale. When the scale falls below it, all coefficients are multiplied by
-// the scale.
+// smallest is the least value of scale. When the scale falls below it, all coefficients are
+// multiplied by the scale.
 const smallest = 1e-100
 
-// correlations returns the means of slope times feature: outputs x features.
+// correlations returns the means of slope times feature, as outputs x features.
 func (d *DSG) correlations(phi, u, y linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if u.Rows != len(d.alpha) || y.Rows != u.Rows || u.Cols != phi.Cols || y.Cols != phi.Cols || phi.Cols == 0 {
 		panic(fmt.Sprintf("linear: %d x %d features, %d x %d decisions, %d x %d targets for %d outputs",
@@ -148,7 +149,7 @@ func (d *DSG) correlations(phi, u, y linalg.Matrix[float64]) linalg.Matrix[float
 	return g
 }
 
-// append decays the coefficients, then adds -rate g as new ones.
+// append shrinks the coefficients and then appends -rate g as new ones.
 func (d *DSG) append(g linalg.Matrix[float64], rate float64) {
 	d.Decay()
 	for k := range d.alpha {
@@ -158,13 +159,13 @@ func (d *DSG) append(g linalg.Matrix[float64], rate float64) {
 	}
 }
 
-// Sampler returns features of any rows.
+// Sampler computes the features of any rows.
 type Sampler interface {
 	// ReadAt sets row j of dst to feature feature+j of the given rows.
 	ReadAt(dst linalg.Matrix[float64], feature int, rows []int)
 }
 
-// Decide returns the current decisions of rows: outputs x rows.
+// Decide returns the current decisions of rows, as outputs x rows.
 func (d *DSG) Decide(s Sampler, rows []int) linalg.Matrix[float64] {
 	u := linalg.New[float64](len(d.alpha), len(rows))
 	for _, b := range spans(d.Features(), DefaultBlock) {
@@ -187,16 +188,16 @@ type Stochastic struct {
 	course  OptimizerParams
 	targets linalg.Matrix[float64] // outputs x rows
 	draw    Drawer
-	batch   []int // of the current iteration, ascending
+	batch   []int // rows of the current iteration, ascending
 }
 
 // OptimizerParams describes the iterations of a training.
 type OptimizerParams struct {
 	DSGParams
-	Batch    int // rows of an iteration, >= 1
-	Block    int // new features of an iteration; the last one may have fewer
-	Features int // of all iterations
-	// Rho > 0 makes steps of Newton's method, see [DSG.StepNewton]; 0: plain ones.
+	Batch    int // number of rows of an iteration, at least 1
+	Block    int // number of new features of an iteration; the last iteration may have fewer
+	Features int // number of features after all iterations
+	// Rho selects Newton's method if it is above 0, see [DSG.StepNewton]. 0 selects plain steps.
 	Rho float64
 }
 
@@ -206,7 +207,7 @@ type Drawer interface {
 	Perm(n int) []int
 }
 
-// NewStochastic returns a new training on rows with the given targets, outputs x rows.
+// NewStochastic returns a new training on rows with the given targets, which are outputs x rows.
 func NewStochastic(c OptimizerParams, targets linalg.Matrix[float64], draw Drawer) (*Stochastic, error) {
 	d, err := NewDSG(targets.Rows, c.DSGParams)
 	if err != nil {
@@ -216,15 +217,16 @@ func NewStochastic(c OptimizerParams, targets linalg.Matrix[float64], draw Drawe
 	case targets.Cols < 1:
 		return nil, errors.New("linear: there are no rows to learn from")
 	case c.Batch < 1 || c.Block < 1 || c.Features < 1 || c.Block%per != 0 || c.Features%per != 0:
-		return nil, fmt.Errorf("linear: batch is %d, block %d and features %d; they must be positive, and block and features multiples of %d", c.Batch, c.Block, c.Features, per)
+		return nil, fmt.Errorf("linear: batch is %d, block is %d and features is %d; all must be positive, and block and features must be multiples of %d", c.Batch, c.Block, c.Features, per)
 	case !(c.Rho >= 0):
 		return nil, fmt.Errorf("linear: rho is %v; it must be positive, or 0 for plain steps", c.Rho)
 	}
 	return &Stochastic{DSG: d, course: c, targets: targets, draw: draw}, nil
 }
 
-// Draw begins an iteration. It returns the rows of its batch, ascending, and the number of
-// features, from the first on, that will be read for them. It returns nil after all iterations.
+// Draw begins an iteration and draws its rows. It returns the rows of its batch, ascending, and the
+// number of features, from the first on, that will be read for them. It returns nil after all
+// iterations.
 func (s *Stochastic) Draw() (rows []int, features int) {
 	s.batch = nil
 	if s.Features() >= s.course.Features {
@@ -247,11 +249,11 @@ func (s *Stochastic) drawn() []int {
 	return rows
 }
 
-// Learn makes the step for the rows drawn last, with features from t.
+// Learn makes the step of the iteration for the rows drawn last, with features from t.
 func (s *Stochastic) Learn(t Sampler) error { return s.LearnFrom(t, s.Decide(t, s.batch)) }
 
-// LearnFrom is like [Stochastic.Learn] if other parties hold coefficients, too: u holds the total
-// decisions for the rows drawn last, outputs x rows.
+// LearnFrom is like [Stochastic.Learn] for the case that other parties hold coefficients, too. u
+// holds the total decisions for the rows drawn last, outputs x rows.
 func (s *Stochastic) LearnFrom(t Sampler, u linalg.Matrix[float64]) error {
 	if s.batch == nil {
 		return errors.New("linear: no rows have been drawn; call Draw first")

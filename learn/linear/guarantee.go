@@ -6,25 +6,25 @@ import (
 	"math"
 )
 
-// Assumptions are the assumptions of the convergence theorem of doubly stochastic gradients
-// with a constant step (Gu et al. 2020, assumption 1 and theorem 4).
+// Assumptions holds the assumptions of the convergence theorem for doubly stochastic gradients with
+// a constant step (Gu et al. 2020, assumption 1 and theorem 4).
 type Assumptions struct {
-	Lambda float64 // > 0, of the objective
-	// Slope bounds the loss's derivative, Lipschitz the derivative's own slope. The square loss
-	// has no bound on its derivative.
+	Lambda float64 // regulariser of the objective, above 0
+	// Slope bounds the loss's first derivative, and Lipschitz bounds the second derivative. The
+	// square loss has no bound on its derivative.
 	Slope, Lipschitz float64
-	Kernel           float64 // bounds the kernel's values: 1
-	Feature          float64 // bounds products of two features: 2 of sqrt(2) cos
-	Distance         float64 // squared norm of the error at the start, about |f*|^2
+	Kernel           float64 // bound of the kernel's values, which is 1
+	Feature          float64 // bound of products of two features, which is 2 for sqrt(2) cos
+	Distance         float64 // squared norm of the initial error, about |f*|^2
 }
 
-// Guarantee is the theorem's requirement and result: with steps of at most Rate, the expected
-// squared error of a decision is at most the requested one after Iterations.
+// Guarantee is the requirement and the result of the theorem. With steps of at most Rate, the
+// expected squared error of a decision is at most the requested error after Iterations.
 type Guarantee struct{ Rate, Iterations float64 }
 
-// Guarantee returns the theorem's step and iterations for an expected squared error of epsilon >
-// 0. They are for information and too strict for use: with lambda 1e-3 and an error of .01 the
-// step is 2e-13, with some 10^16 iterations.
+// Guarantee returns the theorem's step length and number of iterations for an expected squared
+// error of epsilon, which is above 0. They are for information and too strict for use: with lambda
+// 1e-3 and an error of .01 the step is 2e-13, with some 10^16 iterations.
 //
 // The constant G2 of the appendix lacks the factor Lipschitz that lemma 5 gives to the
 // corresponding term; this function includes it. The theorem is about one learner with one row
@@ -40,14 +40,15 @@ func (a Assumptions) Guarantee(epsilon float64) (Guarantee, error) {
 	g2 := math.Sqrt(a.Kernel) * spread * a.Lipschitz / (2 * math.Pow(a.Lambda, 1.5))
 	b := math.Pow(math.Sqrt(g2*g2+g1)+g2, 2)
 
-	// The step is epsilon theta / (8 kernel B) with theta <= 1, and below both of the
-	// other bounds.
+	// The step is epsilon theta / (8 kernel B), where theta is at most 1. It must not exceed either
+	// of the other two bounds.
 	rate := epsilon / (8 * a.Kernel * b)
 	rate = min(rate, 1/a.Lambda, epsilon*a.Lambda/(4*spread*spread))
 	log := math.Log(8 * a.Kernel * a.Distance / epsilon)
 	if !(rate > 0) {
 		return Guarantee{}, errors.New("linear: the step of the convergence theorem is too small for a number; choose a larger lambda or error")
 	}
-	// 8 kernel B log / (theta epsilon lambda), where theta = 8 kernel B rate / epsilon.
+	// The number of iterations is 8 kernel B log / (theta epsilon lambda), where theta = 8 kernel B
+	// rate / epsilon.
 	return Guarantee{Rate: rate, Iterations: max(0, log/(rate*a.Lambda))}, nil
 }

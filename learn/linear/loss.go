@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// Loss is the cost of a decision u for the target y: +1 or -1 for classes, a number in
-// regression. It is convex, and its second derivative in u is at most Curvature.
+// Loss is the cost of a decision u if the target is y. The target is +1 or -1 for classes, and a
+// number in regression. It is convex, and its second derivative in u is at most Curvature.
 type Loss interface {
 	Value(u, y float64) float64
-	Slope(u, y float64) float64 // d Value / du
+	Slope(u, y float64) float64 // derivative of Value by u
 	Curvature() float64
 }
 
@@ -41,11 +41,11 @@ func (Logistic) Slope(u, y float64) float64 { return -y / (1 + math.Exp(y*u)) }
 // Curvature returns 1/4.
 func (Logistic) Curvature() float64 { return 0.25 }
 
-// SmoothHinge is the hinge loss of classification with its corner rounded (Gu et
-// al. 2020, table 2): with z = yu, 1/2 - z up to 0, (1-z)^2 / 2 up to 1, then 0.
+// SmoothHinge is the hinge loss of classification with its corner rounded (Gu et al. 2020, table
+// 2). With z = yu, it is 1/2 - z up to z = 0, (1-z)^2 / 2 up to z = 1, and then 0.
 type SmoothHinge struct{}
 
-// Value returns the loss.
+// Value returns the smooth hinge loss.
 func (SmoothHinge) Value(u, y float64) float64 {
 	z := y * u
 	if z <= 0 {
@@ -55,17 +55,17 @@ func (SmoothHinge) Value(u, y float64) float64 {
 	return rest * rest / 2
 }
 
-// Slope returns -y, -y (1-z) or 0.
+// Slope returns -y, -y (1-z) or 0 on the three pieces of the loss.
 func (SmoothHinge) Slope(u, y float64) float64 { return -y * max(0, min(1, 1-y*u)) }
 
 // Curvature returns 1.
 func (SmoothHinge) Curvature() float64 { return 1 }
 
-// Huber is the loss of regression that is (u-y)^2 / 2 up to an error of Delta > 0 and linear
-// beyond (Huber 1964), so that its slope is at most Delta.
+// Huber is a loss of regression (Huber 1964). It is (u-y)^2 / 2 up to an error of Delta > 0 and
+// linear beyond, so that its slope is at most Delta.
 type Huber struct{ Delta float64 }
 
-// NewHuber refuses a delta that is not positive and finite.
+// NewHuber returns the loss with the given delta, which must be positive and finite.
 func NewHuber(delta float64) (Huber, error) {
 	if !(delta > 0) || math.IsInf(delta, 1) {
 		return Huber{}, fmt.Errorf("linear: the delta of the loss huber is %v; it must be positive and finite", delta)
@@ -73,7 +73,7 @@ func NewHuber(delta float64) (Huber, error) {
 	return Huber{delta}, nil
 }
 
-// Value returns the loss.
+// Value returns the Huber loss.
 func (h Huber) Value(u, y float64) float64 {
 	off := math.Abs(u - y)
 	if off <= h.Delta {
@@ -82,7 +82,7 @@ func (h Huber) Value(u, y float64) float64 {
 	return h.Delta * (off - h.Delta/2)
 }
 
-// Slope returns u - y, cut off at Delta.
+// Slope returns u - y, limited to the range from -Delta to Delta.
 func (h Huber) Slope(u, y float64) float64 { return max(-h.Delta, min(h.Delta, u-y)) }
 
 // Curvature returns 1.
@@ -96,5 +96,5 @@ func Sign(u float64) float64 {
 	return -1
 }
 
-// Sigmoid returns the probability of +1 for a decision with the logistic loss.
+// Sigmoid returns the probability of class +1 for a decision u with the logistic loss.
 func Sigmoid(u float64) float64 { return 1 / (1 + math.Exp(-u)) }

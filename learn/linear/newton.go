@@ -15,27 +15,26 @@ const (
 	DefaultMaxPasses = 100
 )
 
-// panelRows is the number of rows that a core processes at a time: with a block of 256 features
-// in float32 they fit into the second-level cache.
+// panelRows is the number of rows that a core processes at a time. With a block of 256 features in
+// float32, they fit into the second-level cache.
 const panelRows = 1024
 
-// ErrNotConverged is wrapped by the error of a training that reached its maximum of passes before
-// it met Tol.
+// ErrNotConverged marks the error of a training that reached its maximum of passes before it met
+// Tol.
 var ErrNotConverged = errors.New("not converged")
 
-// Params holds the settings of a training that minimises
+// Params holds the settings of a training that minimises the following objective:
 //
 //	mean of Loss(f(x), y) + Lambda/2 |w|^2 with f(x) = w.phi(x)
 //
-// by passes over all blocks of features. Zeros mean defaults, except in Loss and
-// Lambda.
+// It makes passes over all blocks of features. Zeros mean defaults, except in Loss and Lambda.
 type Params struct {
 	Loss   Loss
 	Lambda float64 // > 0
-	// Block is the number of features that Newton's method moves at a time: an even number.
+	// Block is the number of features that Newton's method moves at a time. It must be even.
 	Block int
-	// Tol ends the passes: they stop once no entry of the gradient exceeds Tol times its largest
-	// entry at w = 0.
+	// Tol is the tolerance at which the passes end. They end once no entry of the gradient exceeds
+	// Tol times its largest entry at w = 0.
 	Tol       float64
 	MaxPasses int
 	// Interrupt, if not nil, is called before each block. Its error ends the training, which
@@ -66,7 +65,7 @@ func (p Params) filled() (Params, error) {
 		p.Interrupt = func() error { return nil }
 	}
 	if p.Block < 0 || p.Block%2 != 0 || !(p.Tol > 0) || p.MaxPasses < 0 {
-		return p, fmt.Errorf("linear: block is %d, tol %v and max passes %d: they must be positive, the block even", p.Block, p.Tol, p.MaxPasses)
+		return p, fmt.Errorf("linear: block is %d, tol is %v and max passes is %d; all must be positive, and block must be even", p.Block, p.Tol, p.MaxPasses)
 	}
 	return p, nil
 }
@@ -74,16 +73,17 @@ func (p Params) filled() (Params, error) {
 // Fitted is the result of a training.
 type Fitted struct {
 	Coefficients linalg.Matrix[float64] // outputs x features
-	Decisions    linalg.Matrix[float64] // of the training rows: outputs x rows
-	Objectives   []float64              // after each pass, the sum over all outputs
-	Gradient     float64                // the largest entry at the end, relative to the largest one at w = 0
+	Decisions    linalg.Matrix[float64] // decisions for the training rows, outputs x rows
+	Objectives   []float64              // objective after each pass, summed over all outputs
+	Gradient     float64                // largest entry of the gradient at the end, relative to its largest entry at w = 0
 }
 
-// Fit minimises by cyclic block Newton. Row k of targets holds the targets of output k; each
-// output is its own problem on the same features: +1 and -1 for a class against the rest, numbers
-// in regression. The second derivative is replaced by its bound, so that each block is factored
-// only once and no step makes the objective larger. If the training ends at its maximum of
-// passes, Fit returns the result so far and an error that wraps [ErrNotConverged].
+// Fit minimises the objective of [Params] by a cyclic block Newton method. Row k of targets holds
+// the targets of output k; each output is its own problem on the same features: +1 and -1 for a
+// class against the rest, numbers in regression. The second derivative is replaced by its bound, so
+// that each block is factored only once and no step makes the objective larger. If the training
+// ends at its maximum of passes, Fit returns the result so far and an error that wraps
+// [ErrNotConverged].
 func Fit[T linalg.Float](t Table[T], targets linalg.Matrix[float64], p Params) (*Fitted, error) {
 	p, err := p.filled()
 	if err != nil {
@@ -117,18 +117,18 @@ func finite(m linalg.Matrix[float64]) bool {
 	return true
 }
 
-// newton is a training in progress.
+// newton is the state of a training by block Newton.
 type newton[T linalg.Float] struct {
 	Params
 	table          Table[T]
 	targets        linalg.Matrix[float64]
 	blocks, panels []span
-	factors        []linalg.Matrix[float64] // Cholesky factors of the blocks
+	factors        []linalg.Matrix[float64] // Cholesky factor of each block
 	w, u           linalg.Matrix[float64]   // coefficients and decisions
-	pending        step                     // made, but not yet included in u
+	pending        step                     // step that is made, but not yet included in u
 }
 
-// step is a change of the coefficients of a block: outputs x features.
+// step is a change of the coefficients of one block of features, outputs x features.
 type step struct {
 	features span
 	change   linalg.Matrix[float64]
@@ -163,7 +163,7 @@ func (n *newton[T]) run() (*Fitted, error) {
 	return f, nil
 }
 
-// pass moves every block once, and returns the largest entry of the gradient on the way.
+// pass moves every block once. It returns the largest gradient entry that it met.
 func (n *newton[T]) pass() (float64, error) {
 	largest := 0.0
 	for k := range n.blocks {
@@ -184,11 +184,11 @@ func (n *newton[T]) interrupted() error {
 	return nil
 }
 
-// factorRows is the number of rows that are read at a time for a block's matrix.
+// factorRows is the number of rows that are read at a time to compute a block's matrix.
 const factorRows = 8 * panelRows
 
-// factor computes and factors, for each block, the bound of its second derivative: curvature/rows
-// Z Z^T + lambda I.
+// factor computes and factors, for each block, the matrix that bounds its second derivative. It is
+// curvature/rows Z Z^T + lambda I.
 func (n *newton[T]) factor() error {
 	for _, b := range n.blocks {
 		if err := n.interrupted(); err != nil {
@@ -218,7 +218,7 @@ func (n *newton[T]) factor() error {
 	return nil
 }
 
-// readWide is like read, on all cores.
+// readWide is like read, but uses all cores.
 func (n *newton[T]) readWide(features, rows span, use func(z linalg.Matrix[T])) {
 	linalg.Scratch(features.len()*rows.len(), func(room []T) {
 		z := linalg.Matrix[T]{Rows: features.len(), Cols: rows.len(), Stride: rows.len(), Data: room}
@@ -227,7 +227,7 @@ func (n *newton[T]) readWide(features, rows span, use func(z linalg.Matrix[T])) 
 	})
 }
 
-// move makes Newton's step in a block, and returns the largest entry of the gradient before the
+// move makes Newton's step in one block. It returns the largest entry of the gradient before the
 // step.
 func (n *newton[T]) move(k int) float64 {
 	b := n.blocks[k]
@@ -244,8 +244,8 @@ func (n *newton[T]) move(k int) float64 {
 	return largest
 }
 
-// gradient returns the gradient of a block: outputs x features. It also applies the pending step
-// to the decisions, so that each row's decisions are read once.
+// gradient returns the gradient of one block, as outputs x features. It also applies the pending
+// step to the decisions, so that each row's decisions are read once.
 func (n *newton[T]) gradient(b span) linalg.Matrix[float64] {
 	sums := make([]linalg.Matrix[T], len(n.panels))
 	linalg.For(len(n.panels), 1, func(i, _ int) {
@@ -275,7 +275,7 @@ func (n *newton[T]) gradient(b span) linalg.Matrix[float64] {
 	return g
 }
 
-// follow adds the pending step to the decisions of some rows.
+// follow adds the pending step to the decisions for some rows.
 func (n *newton[T]) follow(rows span) {
 	if b := n.pending.features; b.len() > 0 {
 		read(n.table, b, rows, func(z linalg.Matrix[T]) {
@@ -284,13 +284,13 @@ func (n *newton[T]) follow(rows span) {
 	}
 }
 
-// settle adds the pending step to all decisions.
+// settle adds the pending step to the decisions for all rows.
 func (n *newton[T]) settle() {
 	linalg.For(len(n.panels), 1, func(i, _ int) { n.follow(n.panels[i]) })
 	n.pending = step{}
 }
 
-// slopes returns the derivatives of the losses of some rows: outputs x rows.
+// slopes returns the derivatives of the losses for some rows, as outputs x rows.
 func (n *newton[T]) slopes(rows span) linalg.Matrix[T] {
 	s := linalg.New[T](n.u.Rows, rows.len())
 	for c := range s.Rows {
@@ -322,7 +322,7 @@ func largestOf(m linalg.Matrix[float64]) float64 {
 	return largest
 }
 
-// objective returns the minimised function, summed over the outputs.
+// objective returns the value of the objective, summed over the outputs.
 func (n *newton[T]) objective() float64 {
 	losses := make([]float64, len(n.panels))
 	linalg.For(len(n.panels), 1, func(i, _ int) {

@@ -19,15 +19,15 @@ type Phases[T linalg.Float] struct {
 	words            []byte // direction after direction
 }
 
-// NewPhases returns a table of phases that are all 0, in words of 8, 16 or 32 bits; it takes rows
-// x directions x bits/8 bytes. It panics on other bits.
+// NewPhases returns a table of phases that are all 0, in words of 8, 16 or 32 bits. It takes rows x
+// directions x bits/8 bytes. It panics on other bits.
 func NewPhases[T linalg.Float](rows, directions, bits int) *Phases[T] {
 	wave := feature.NewWave[T](bits).Times(T(1 / math.Sqrt(float64(directions))))
 	return &Phases[T]{rows, directions, wave, make([]byte, rows*directions*bits/8)}
 }
 
-// Unscaled returns the same table, with shared words, of cosines and sines without the factor, as
-// [DSG] uses them.
+// Unscaled returns a table that shares the words but returns cosines and sines without the factor,
+// as [DSG] uses them.
 func (p *Phases[T]) Unscaled() *Phases[T] {
 	plain := *p
 	plain.wave = p.wave.Times(1)
@@ -37,12 +37,12 @@ func (p *Phases[T]) Unscaled() *Phases[T] {
 // Rows returns the number of rows.
 func (p *Phases[T]) Rows() int { return p.rows }
 
-// Features returns the number of features: two for each direction.
+// Features returns the number of features, which is two for each direction.
 func (p *Phases[T]) Features() int { return 2 * p.directions }
 
 // Put sets the phases of rows row to row+count-1 under directions first to first+directions-1, on
-// all cores: little-endian words, row after row, as [feature.Phases] makes them. It panics if
-// words do not fill the rows or are outside of the table.
+// all cores. Phases are little-endian words, row after row, as [feature.Phases] makes them. It
+// panics if words do not fill the rows or are outside of the table.
 func (p *Phases[T]) Put(words []byte, row, count, first, directions int) {
 	size := p.wave.Bits() / 8
 	if row < 0 || count < 0 || row+count > p.rows || first < 0 || directions < 0 || first+directions > p.directions || len(words) != count*directions*size {
@@ -57,15 +57,15 @@ func (p *Phases[T]) Put(words []byte, row, count, first, directions int) {
 	})
 }
 
-// Words are reordered from rows to directions by tiles, whose cache lines stay in the first-level
-// cache until all of their words have been moved: it holds few rows whose distance is a power of
-// two.
+// Words are reordered from rows to directions by tiles. The cache lines of a tile stay in the
+// first-level cache until all of their words have been moved: it holds few rows whose distance is a
+// power of two.
 const (
 	tileDirections = 64
 	tileRows       = 8
 )
 
-// gather sets the first count words of to to every step-th word of from; a word has size bytes.
+// gather copies every step-th word of from to the first count words of to. A word has size bytes.
 func gather(to, from []byte, count, step, size int) {
 	switch size {
 	case 1:
@@ -83,7 +83,7 @@ func gather(to, from []byte, count, step, size int) {
 	}
 }
 
-// Read looks up features; feature and the number of rows of dst must be even.
+// Read sets dst to features that it looks up. feature and the number of rows of dst must be even.
 func (p *Phases[T]) Read(dst linalg.Matrix[T], feature, row int) {
 	checkPairs(feature, dst.Rows)
 	size := p.wave.Bits() / 8
@@ -92,13 +92,13 @@ func (p *Phases[T]) Read(dst linalg.Matrix[T], feature, row int) {
 	}
 }
 
-// direction returns the words of all rows under a direction.
+// direction returns the words of all rows under one direction.
 func (p *Phases[T]) direction(i int) []byte {
 	length := len(p.words) / p.directions
 	return p.words[i*length:][:length]
 }
 
-// ReadAt is like [Phases.Read] for any rows.
+// ReadAt is like [Phases.Read], but reads any rows.
 func (p *Phases[T]) ReadAt(dst linalg.Matrix[T], feature int, rows []int) {
 	checkPairs(feature, dst.Rows)
 	size := p.wave.Bits() / 8

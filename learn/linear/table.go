@@ -6,17 +6,17 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Table is the features of rows. Several goroutines read parts of it, so it may compute features
-// on request.
+// Table is a table of the features of rows. Several goroutines read parts of it, so it may compute
+// features on request.
 type Table[T linalg.Float] interface {
 	Rows() int
 	Features() int
-	// Read sets row j of dst to feature feature+j of the rows from row on, one for each column
-	// of dst.
+	// Read sets row j of dst to feature feature+j of consecutive rows. The rows begin with row;
+	// there is one for each column of dst.
 	Read(dst linalg.Matrix[T], feature, row int)
 }
 
-// Dense is a table of features held as a matrix, features x rows.
+// Dense is a table of features that a matrix holds, features x rows.
 type Dense[T linalg.Float] struct{ M linalg.Matrix[T] }
 
 // Rows returns the number of rows.
@@ -25,19 +25,19 @@ func (d Dense[T]) Rows() int { return d.M.Cols }
 // Features returns the number of features.
 func (d Dense[T]) Features() int { return d.M.Rows }
 
-// Read copies a part of the matrix.
+// Read copies a part of the matrix to dst.
 func (d Dense[T]) Read(dst linalg.Matrix[T], feature, row int) {
 	for j := range dst.Rows {
 		copy(dst.Row(j), d.M.Row(feature + j)[row:])
 	}
 }
 
-// span is a range of rows or of features.
+// span is a range of consecutive rows or features.
 type span struct{ lo, hi int }
 
 func (s span) len() int { return s.hi - s.lo }
 
-// spans cuts n into ranges of the given length, the last one shorter.
+// spans cuts n into ranges of the given length. The last range may be shorter.
 func spans(n, length int) []span {
 	var out []span
 	for lo := 0; lo < n; lo += length {
@@ -46,7 +46,7 @@ func spans(n, length int) []span {
 	return out
 }
 
-// read calls use with the features of some rows, feature after feature.
+// read calls use with the features of some rows, as features x rows.
 func read[T linalg.Float](t Table[T], features, rows span, use func(z linalg.Matrix[T])) {
 	linalg.Scratch(features.len()*rows.len(), func(room []T) {
 		z := linalg.Matrix[T]{Rows: features.len(), Cols: rows.len(), Stride: rows.len(), Data: room}
@@ -55,8 +55,8 @@ func read[T linalg.Float](t Table[T], features, rows span, use func(z linalg.Mat
 	})
 }
 
-// Decide returns the decisions of rows: outputs x rows, for coefficients of
-// outputs x features. It panics on other shapes.
+// Decide returns the decisions for all rows, as outputs x rows. The coefficients are outputs x
+// features. It panics on other shapes.
 func Decide[T linalg.Float](t Table[T], coefficients linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if coefficients.Cols != t.Features() {
 		panic(fmt.Sprintf("linear: %d coefficients for %d features", coefficients.Cols, t.Features()))
@@ -71,7 +71,7 @@ func Decide[T linalg.Float](t Table[T], coefficients linalg.Matrix[float64]) lin
 	return u
 }
 
-// addTo adds the contribution of features z to the decisions of some rows.
+// addTo adds the contribution of the features z to the decisions for some rows.
 func addTo[T linalg.Float](u linalg.Matrix[float64], rows span, z linalg.Matrix[T], coefficients linalg.Matrix[float64], features span) {
 	sum := make([]T, rows.len())
 	for k := range u.Rows {

@@ -10,10 +10,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ROCAUC returns the area under the ROC curve: the probability that a row of the positive class
-// scores higher than one of the other class, with ties counted as one half (the Mann-Whitney
-// statistic). It is exact up to the final division and takes O(n log n). It returns an error if
-// there is only one class, or if a score is NaN.
+// ROCAUC returns the area under the ROC curve. It is the probability that a row of the positive
+// class scores higher than a row of the other class, where a tie counts as one half (the
+// Mann-Whitney statistic). It is exact up to the final division and takes O(n log n). It returns an
+// error if there is only one class, or if a score is NaN.
 func ROCAUC(positive []bool, scores []float64) (float64, error) {
 	if err := sameRows(len(positive), len(scores)); err != nil {
 		return 0, err
@@ -28,19 +28,19 @@ func ROCAUC(positive []bool, scores []float64) (float64, error) {
 	return auc(rows)
 }
 
-// scored is a row of a problem with two classes.
+// scored is a row with its score in a problem with two classes.
 type scored struct {
 	score    float64
 	positive bool
 }
 
-// errOneClass is a separate variable so that callers can add the class.
+// errOneClass is a variable so that callers can recognise the error and add the class.
 var errOneClass = errors.New("metrics: the area under the ROC curve needs rows of both classes")
 
-// auc sorts rows and counts the pairs in the right order.
+// auc sorts rows by score and counts the pairs in the right order.
 func auc(rows []scored) (float64, error) {
 	slices.SortFunc(rows, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
-	var positives, negatives, halves int64 // halves: 2 for a pair in order, 1 for a tie
+	var positives, negatives, halves int64 // halves counts 2 for a pair in the right order and 1 for a tie
 	for len(rows) > 0 {
 		var p, n int64
 		end := 0
@@ -61,11 +61,11 @@ func auc(rows []scored) (float64, error) {
 	return float64(halves) / 2 / (float64(positives) * float64(negatives)), nil
 }
 
-// AUCOvO returns the AUC of c >= 2 classes by Hand and Till 2001, equation 7, as scikit-learn's
-// roc_auc_score with multi_class "ovo" and average "macro": the mean over all pairs of classes of
-// the two AUCs that separate the pair by either class's score. scores is n x c, with the score of
-// class j in column j; truth holds n classes from 0 to c-1, each at least once. Scores need not
-// be probabilities: only their order within a column matters. It takes O(c n log n).
+// AUCOvO returns the area under the ROC curve for c >= 2 classes by Hand and Till 2001, equation 7.
+// It is scikit-learn's roc_auc_score with multi_class "ovo" and average "macro": the mean over all
+// pairs of classes of the two AUCs that separate the pair by either class's score. The matrix
+// scores is n x c, with the score of class j in column j; truth holds n classes from 0 to c-1, each
+// at least once.
 func AUCOvO(truth []int, scores linalg.Matrix[float64]) (float64, error) {
 	members, err := membersOf(truth, scores)
 	if err != nil {
@@ -124,9 +124,9 @@ func membersOf(truth []int, scores linalg.Matrix[float64]) ([][]int, error) {
 }
 
 // VoteScores turns the decisions of a one-vs-one machine into a score for each class, which
-// [AUCOvO] can rank: votes + s / (3 (|s| + 1)), where s is the sum of the decisions in favour of
-// the class. The fraction stays below 1/3 in magnitude, so it only orders classes and rows with
-// equal votes. This is scikit-learn's decision_function_shape "ovr".
+// [AUCOvO] can rank. A score is votes + s / (3 (|s| + 1)), where s is the sum of the decisions in
+// favour of the class. The fraction stays below 1/3 in magnitude, so it only orders classes and
+// rows with equal votes. This is scikit-learn's decision_function_shape "ovr".
 //
 // decisions is n x c(c-1)/2 with the pairs in LIBSVM's order (0, 1), (0, 2), ... (1, 2), ...; a
 // decision of pair (i, j) that is 0 or more is a vote for i. The result is n x c. VoteScores
@@ -152,7 +152,7 @@ func VoteScores(decisions linalg.Matrix[float64], classes int) (linalg.Matrix[fl
 	return scores, nil
 }
 
-// count adds up a row's votes and decisions for each class.
+// count adds up the votes and the decisions of one row for each class.
 func count(decisions, votes, sums []float64) {
 	pair := 0
 	for i := range votes {

@@ -16,10 +16,10 @@ type Interval struct {
 	High float64 `json:"high"`
 }
 
-// Bootstrap returns the 95 % percentile bootstrap interval of each figure: the range between the
-// 2.5 and the 97.5 percentile of the figure over [Resamples] samples, with numpy's linear
-// interpolation, as scipy.stats.bootstrap with method "percentile". A sample draws rows with
-// replacement, as many as there are.
+// Bootstrap returns the 95 % percentile bootstrap interval of each figure. The interval is the
+// range between the 2.5 and the 97.5 percentile of the figure over [Resamples] samples. It
+// interpolates linearly like numpy, as scipy.stats.bootstrap with method "percentile". A sample
+// draws rows with replacement, as many as there are.
 //
 // The bootstrap is stratified: rows with the same number in strata are drawn among themselves, so
 // that each sample has the classes' sizes. Equal numbers in strata make a plain bootstrap. The
@@ -61,7 +61,7 @@ func Bootstrap(strata []int, seed uint64, count int, figures func(times []int, v
 	return out, nil
 }
 
-// grouped returns the rows of each stratum, ascending, the lowest stratum first.
+// grouped returns the rows of each stratum in ascending order. The lowest stratum comes first.
 func grouped(strata []int) ([][]int, error) {
 	if err := sameRows(len(strata), len(strata)); err != nil {
 		return nil, err
@@ -78,7 +78,8 @@ func grouped(strata []int) ([][]int, error) {
 	return groups, nil
 }
 
-// middle returns the range of 95 % of the values; nil if most samples had no value.
+// middle returns the range that contains the middle 95 % of the values. It returns nil if most
+// samples had no value.
 func middle(values []float64) *Interval {
 	if len(values) < Resamples/2 {
 		return nil

@@ -9,19 +9,19 @@ import (
 	"unicode/utf8"
 )
 
-// Label is the type of classes' labels: names, or codes from 0.
+// Label is the type of a class label, which is a name or a code from 0.
 type Label interface{ ~int | ~string }
 
 // ConfusionMatrix counts, for each pair of classes, the rows of the first class that were
 // predicted as the second.
 type ConfusionMatrix struct {
-	Classes []string // as text, in ascending order of the labels
-	Counts  [][]int  // Counts[i][j]: rows of class i predicted as class j
+	Classes []string // labels as text, in ascending order of the labels
+	Counts  [][]int  // Counts[i][j] is the number of rows of class i predicted as class j
 	total   int
 }
 
-// NewConfusionMatrix compares predicted with true labels, row by row. Its classes are those that
-// occur in truth or predicted.
+// NewConfusionMatrix counts the pairs of a true and a predicted label over all rows. Its classes
+// are those that occur in truth or predicted.
 func NewConfusionMatrix[L Label](truth, predicted []L) (*ConfusionMatrix, error) {
 	if err := sameRows(len(truth), len(predicted)); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (m *ConfusionMatrix) In(order []string) *ConfusionMatrix {
 	return sorted
 }
 
-// Count compares predicted with true codes of classes; row i counts times[i] times.
+// Count compares predicted with true codes of classes. It counts row i times[i] times.
 func Count(classes []string, truth, predicted, times []int) *ConfusionMatrix {
 	m := &ConfusionMatrix{Classes: classes, Counts: make([][]int, len(classes))}
 	for i := range m.Counts {
@@ -73,10 +73,10 @@ func Count(classes []string, truth, predicted, times []int) *ConfusionMatrix {
 	return m
 }
 
-// sameRows refuses columns of different length and empty ones.
+// sameRows returns an error if the columns have different lengths or are empty.
 func sameRows(truth, predicted int) error {
 	if truth != predicted {
-		return fmt.Errorf("metrics: there are %d true values and %d predicted ones; the numbers must be equal", truth, predicted)
+		return fmt.Errorf("metrics: there are %d true values and %d predicted values; the numbers must be equal", truth, predicted)
 	}
 	if truth == 0 {
 		return errors.New("metrics: there are no rows to compare")
@@ -84,7 +84,7 @@ func sameRows(truth, predicted int) error {
 	return nil
 }
 
-// Accuracy returns the share of rows predicted right.
+// Accuracy returns the share of rows that are predicted correctly.
 func (m *ConfusionMatrix) Accuracy() float64 {
 	right := 0
 	for i := range m.Counts {
@@ -93,8 +93,8 @@ func (m *ConfusionMatrix) Accuracy() float64 {
 	return float64(right) / float64(m.total)
 }
 
-// F1Micro returns F1 = 2 TP / (2 TP + FP + FN) with the counts summed over all classes. Every
-// wrong row is one FP and one FN, so it equals [ConfusionMatrix.Accuracy].
+// F1Micro returns F1 = 2 TP / (2 TP + FP + FN), where the counts TP, FP and FN are summed over all
+// classes. Every wrong row is one FP and one FN, so it equals [ConfusionMatrix.Accuracy].
 func (m *ConfusionMatrix) F1Micro() float64 { return m.Accuracy() }
 
 // F1Macro returns the mean of F1 over the classes that occur in the truth or among the
@@ -102,14 +102,14 @@ func (m *ConfusionMatrix) F1Micro() float64 { return m.Accuracy() }
 func (m *ConfusionMatrix) F1Macro() float64 {
 	sum, classes := 0.0, 0
 	for i := range m.Counts {
-		if rows, predicted := m.sums(i); rows+predicted > 0 { // 2 TP + FP + FN
+		if rows, predicted := m.sums(i); rows+predicted > 0 { // the denominator 2 TP + FP + FN of F1
 			sum, classes = sum+2*float64(m.Counts[i][i])/float64(rows+predicted), classes+1
 		}
 	}
 	return sum / float64(classes)
 }
 
-// String returns a table with a row for each true class and a column for each predicted one.
+// String returns a table with a row for each true class and a column for each predicted class.
 func (m *ConfusionMatrix) String() string {
 	rows := [][]string{append([]string{"true \\ predicted"}, m.Classes...)}
 	for i, class := range m.Classes {
@@ -135,17 +135,17 @@ func (m *ConfusionMatrix) String() string {
 	return b.String()
 }
 
-// Accuracy returns the share of rows predicted right.
+// Accuracy returns the share of rows that are predicted correctly.
 func Accuracy[L Label](truth, predicted []L) (float64, error) {
 	return measured(truth, predicted, (*ConfusionMatrix).Accuracy)
 }
 
-// F1Micro is [ConfusionMatrix.F1Micro] of these labels.
+// F1Micro returns [ConfusionMatrix.F1Micro] for the given labels.
 func F1Micro[L Label](truth, predicted []L) (float64, error) {
 	return measured(truth, predicted, (*ConfusionMatrix).F1Micro)
 }
 
-// F1Macro is [ConfusionMatrix.F1Macro] of these labels.
+// F1Macro returns [ConfusionMatrix.F1Macro] for the given labels.
 func F1Macro[L Label](truth, predicted []L) (float64, error) {
 	return measured(truth, predicted, (*ConfusionMatrix).F1Macro)
 }
@@ -163,10 +163,10 @@ func measured[L Label](truth, predicted []L, f func(*ConfusionMatrix) float64) (
 type ClassFigures struct {
 	Class       string   `json:"class"`
 	Rows        int      `json:"rows"`        // of this class
-	Predicted   int      `json:"predicted"`   // rows that were predicted to be of the class
-	Precision   *float64 `json:"precision"`   // share of the predicted rows that are of the class
-	Recall      *float64 `json:"recall"`      // share of the class's rows that are predicted so: the sensitivity
-	Specificity *float64 `json:"specificity"` // share of the other rows that are not predicted so
+	Predicted   int      `json:"predicted"`   // number of rows that were predicted to be of the class
+	Precision   *float64 `json:"precision"`   // share of the predicted rows that really are of the class
+	Recall      *float64 `json:"recall"`      // share of the class's rows that are predicted to be of the class: the sensitivity
+	Specificity *float64 `json:"specificity"` // share of the other rows that are not predicted to be of the class
 	F1          *float64 `json:"f1"`
 }
 
@@ -184,7 +184,7 @@ func (m *ConfusionMatrix) PerClass() []ClassFigures {
 	return all
 }
 
-// sums returns the rows of class i and the rows that were predicted so.
+// sums returns the number of rows of class i and the number of rows that were predicted as class i.
 func (m *ConfusionMatrix) sums(i int) (rows, predicted int) {
 	for j := range m.Counts {
 		rows, predicted = rows+m.Counts[i][j], predicted+m.Counts[j][i]
@@ -200,7 +200,7 @@ func share(part, whole int) *float64 {
 	return &v
 }
 
-// BalancedAccuracy returns the mean recall of the classes that occur in the truth, as
+// BalancedAccuracy returns the mean recall of the classes that occur in the truth. It equals
 // scikit-learn's balanced_accuracy_score.
 func (m *ConfusionMatrix) BalancedAccuracy() float64 {
 	sum, classes := 0.0, 0
@@ -212,7 +212,7 @@ func (m *ConfusionMatrix) BalancedAccuracy() float64 {
 	return sum / float64(classes)
 }
 
-// BalancedAccuracy is [ConfusionMatrix.BalancedAccuracy] of these labels.
+// BalancedAccuracy returns [ConfusionMatrix.BalancedAccuracy] for the given labels.
 func BalancedAccuracy[L Label](truth, predicted []L) (float64, error) {
 	return measured(truth, predicted, (*ConfusionMatrix).BalancedAccuracy)
 }

@@ -18,11 +18,11 @@ type Ranked struct {
 	rows     []int // by rank
 	positive []bool
 	scores   []float64
-	ends     []int // one past the last rank of rows with equal scores
+	ends     []int // index after the last rank of each group of rows with equal scores
 }
 
-// Rank sorts rows by their scores. It returns an error if there is only one class, or if a score
-// is NaN.
+// Rank sorts rows by their scores, in descending order. It returns an error if there is only one
+// class, or if a score is NaN.
 func Rank(positive []bool, scores []float64) (*Ranked, error) {
 	if err := sameRows(len(positive), len(scores)); err != nil {
 		return nil, err
@@ -53,8 +53,8 @@ func rank(rows []int, positive func(int) bool, score func(int) float64) *Ranked 
 	return r
 }
 
-// sweep visits each threshold, the highest first, with the numbers of positive and of negative
-// rows that reach it. times gives the weight of each row; nil: 1.
+// sweep visits each threshold, the highest first, with the numbers of positive and of negative rows
+// that reach the threshold. The slice times gives the weight of each row; nil means 1.
 func (r *Ranked) sweep(times []int, visit func(threshold float64, right, wrong int)) {
 	begin, right, wrong := 0, 0, 0
 	for _, end := range r.ends {
@@ -74,8 +74,8 @@ func (r *Ranked) sweep(times []int, visit func(threshold float64, right, wrong i
 	}
 }
 
-// AUC returns the area under the ROC curve, as [ROCAUC] does, where row i counts times[i] times;
-// nil: each row once. It returns false if the counted rows are of one class only.
+// AUC returns the area under the ROC curve, like [ROCAUC]. It counts row i times[i] times, or each
+// row once if times is nil. It returns false if the counted rows are of one class only.
 func (r *Ranked) AUC(times []int) (float64, bool) {
 	var halves, positives, negatives int64
 	r.sweep(times, func(_ float64, right, wrong int) {
@@ -89,9 +89,9 @@ func (r *Ranked) AUC(times []int) (float64, bool) {
 	return float64(halves) / 2 / (float64(positives) * float64(negatives)), true
 }
 
-// AveragePrecision returns the area under the precision-recall curve in steps: the sum over
-// thresholds of the gain in recall times the precision, as scikit-learn's
-// average_precision_score. times is as in [Ranked.AUC].
+// AveragePrecision returns the area under the precision-recall curve in steps. It is the sum over
+// thresholds of the gain in recall times the precision, as scikit-learn's average_precision_score.
+// The slice times is as in [Ranked.AUC].
 func (r *Ranked) AveragePrecision(times []int) (float64, bool) {
 	sum, before := 0.0, 0
 	r.sweep(times, func(_ float64, right, wrong int) {
@@ -107,7 +107,7 @@ func (r *Ranked) AveragePrecision(times []int) (float64, bool) {
 }
 
 // ROC returns the false positive rate and the true positive rate at each threshold, as
-// scikit-learn's roc_curve: points on a straight line between two others are omitted.
+// scikit-learn's roc_curve does. It omits points on a straight line between two others.
 func (r *Ranked) ROC() Curve {
 	positives, negatives := r.sizes()
 	var at []float64
@@ -124,8 +124,8 @@ func (r *Ranked) ROC() Curve {
 	return c
 }
 
-// PrecisionRecall returns the recall as X and the precision as Y at each threshold: the points of
-// scikit-learn's precision_recall_curve in reverse order, from recall 0 and precision 1.
+// PrecisionRecall returns the recall as X and the precision as Y at each threshold. The points are
+// those of scikit-learn's precision_recall_curve in reverse order, from recall 0 and precision 1.
 func (r *Ranked) PrecisionRecall() Curve {
 	positives, _ := r.sizes()
 	c := Curve{Thresholds: []float64{math.Inf(1)}, X: []float64{0}, Y: []float64{1}}
@@ -144,8 +144,8 @@ func (c *Curve) add(threshold, x, y float64) {
 	c.Thresholds, c.X, c.Y = append(c.Thresholds, threshold), append(c.X, x), append(c.Y, y)
 }
 
-// Thin returns a curve of at most the given number of points, two or more. It keeps both ends and
-// points at equal distances along the curve, measured by |dx| + |dy|.
+// Thin returns a curve with at most the given number of points, which is at least two. It keeps
+// both ends and points at equal distances along the curve, measured by |dx| + |dy|.
 func (c Curve) Thin(most int) Curve {
 	n := len(c.X)
 	if n <= most {
@@ -165,11 +165,12 @@ func (c Curve) Thin(most int) Curve {
 	return out
 }
 
-// RankedPairs holds, for each ordered pair of classes, the rows of both in descending order of
-// their scores for the first.
+// RankedPairs holds, for each ordered pair of classes, the rows of both classes in descending order
+// of their scores for the first class.
 type RankedPairs []*Ranked
 
-// RankPairs sorts the rows of each pair of classes; the arguments are those of [AUCOvO].
+// RankPairs sorts the rows of each pair of classes by their scores. Its arguments are the same as
+// in [AUCOvO].
 func RankPairs(truth []int, scores linalg.Matrix[float64]) (RankedPairs, error) {
 	members, err := membersOf(truth, scores)
 	if err != nil {
@@ -187,7 +188,8 @@ func RankPairs(truth []int, scores linalg.Matrix[float64]) (RankedPairs, error) 
 	return all, nil
 }
 
-// AUC returns the mean area over the pairs, as [AUCOvO] does. times is as in [Ranked.AUC].
+// AUC returns the mean area under the ROC curve over all pairs, like [AUCOvO]. The slice times is
+// as in [Ranked.AUC].
 func (p RankedPairs) AUC(times []int) (float64, bool) {
 	sum := 0.0
 	for _, r := range p {

@@ -1,6 +1,6 @@
-// Package metrics measures predictions: figures of the confusion matrix, curves with their
-// areas, Brier score, calibration and net benefit for classes; RMSE, MAE, R2 and residuals for
-// numbers; 95 % intervals by bootstrap for all of them.
+// Package metrics measures the quality of predictions. For classes it has figures of the confusion
+// matrix, curves with their areas, Brier score, calibration and net benefit. For numbers it has
+// RMSE, MAE, R2 and residuals. All of them have 95 % intervals by bootstrap.
 //
 // Names and conventions are scikit-learn's. A figure that is undefined (an AUC with one class
 // only, R2 of constant truth, any figure of no rows) is an error and never a NaN, so that a table

@@ -1,12 +1,11 @@
 package metrics
 
-// Histogram counts the rows of two classes in bins of their scores, the lowest bin first, for
-// cases in which the scores themselves are unknown. A count may be fractional if counts were
-// rounded.
+// Histogram counts the rows of two classes by bins of their scores, the lowest bin first. It serves
+// where the scores themselves are unknown. A count may be fractional if counts were rounded.
 type Histogram struct{ Positive, Negative []float64 }
 
-// sweep visits each bin with rows, the highest first, with the rows of both classes in this bin
-// and above.
+// sweep visits each bin with rows, the highest first. It passes the numbers of rows of both classes
+// in this bin and above.
 func (h Histogram) sweep(visit func(bin int, right, wrong float64)) {
 	right, wrong := 0.0, 0.0
 	for bin := len(h.Positive) - 1; bin >= 0; bin-- {
@@ -17,15 +16,15 @@ func (h Histogram) sweep(visit func(bin int, right, wrong float64)) {
 	}
 }
 
-// sizes returns the rows of both classes.
+// sizes returns the numbers of rows of both classes.
 func (h Histogram) sizes() (positives, negatives float64) {
 	h.sweep(func(_ int, right, wrong float64) { positives, negatives = right, wrong })
 	return positives, negatives
 }
 
-// AUC returns the area under the ROC curve with corners at the borders of the bins, and the bound
-// of its difference from the area by the rows' own scores: half the pairs of rows that share a
-// bin. It returns false if a class has no rows.
+// AUC returns the area under the ROC curve with corners at the borders of the bins. It also bounds
+// the difference from the area by the rows' own scores: half the pairs of rows that share a bin. It
+// returns false if a class has no rows.
 func (h Histogram) AUC() (area, within float64, ok bool) {
 	positives, negatives := 0.0, 0.0
 	h.sweep(func(_ int, right, wrong float64) {
@@ -39,8 +38,8 @@ func (h Histogram) AUC() (area, within float64, ok bool) {
 	return 0, 0, false
 }
 
-// AveragePrecision returns the area under the precision-recall curve in steps, as
-// [Ranked.AveragePrecision] does for rows whose scores are their bins.
+// AveragePrecision returns the area under the precision-recall curve in steps. It equals
+// [Ranked.AveragePrecision] for rows whose scores are their bins.
 func (h Histogram) AveragePrecision() (float64, bool) {
 	sum, before := 0.0, 0.0
 	h.sweep(func(_ int, right, wrong float64) {
@@ -59,8 +58,8 @@ func (h Histogram) ROC() Curve {
 	return c
 }
 
-// PrecisionRecall returns the recall as X and the precision as Y at the same borders, from recall
-// 0 and precision 1.
+// PrecisionRecall returns the recall as X and the precision as Y at the lower border of each bin
+// with rows, beginning with recall 0 and precision 1.
 func (h Histogram) PrecisionRecall() Curve {
 	positives, _ := h.sizes()
 	var c Curve

@@ -8,9 +8,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Brier returns the mean squared error of probabilities, rows x classes, against the classes of
-// the rows, as scikit-learn's brier_score_loss: for two classes the error of the second class's
-// probability, between 0 and 1; for more the sum over the classes, between 0 and 2.
+// Brier returns the mean squared error of class probabilities (rows x classes) against the classes
+// of the rows, as scikit-learn's brier_score_loss. For two classes it is the error of the second
+// class's probability, between 0 and 1. For more classes it is the sum over the classes, between 0
+// and 2.
 func Brier(truth []int, probabilities linalg.Matrix[float64]) (float64, error) {
 	if err := sameRows(len(truth), probabilities.Rows); err != nil {
 		return 0, err
@@ -28,7 +29,7 @@ func Brier(truth []int, probabilities linalg.Matrix[float64]) (float64, error) {
 			sum += squaredError(p, c == class)
 		}
 	}
-	if probabilities.Cols == 2 { // both errors are the same
+	if probabilities.Cols == 2 { // the errors of both probabilities are equal
 		sum /= 2
 	}
 	return sum / float64(len(truth)), nil
@@ -48,15 +49,15 @@ func checkProbability(row int, p float64) error {
 	return nil
 }
 
-// Bin holds rows with similar probabilities: their number, their mean predicted probability, and
-// the share of them that is positive.
+// Bin describes the rows with similar probabilities. It holds their number, their mean predicted
+// probability, and the share of positive rows.
 type Bin struct {
 	Rows            int
 	Predicted, True float64
 }
 
-// CalibrationUniform returns the bins of a calibration curve, all equally wide, as scikit-learn's
-// calibration_curve with strategy "uniform". Empty bins are omitted.
+// CalibrationUniform returns the bins of a calibration curve, all equally wide. It follows
+// scikit-learn's calibration_curve with strategy "uniform". Empty bins are omitted.
 func CalibrationUniform(positive []bool, probabilities []float64, bins int) ([]Bin, error) {
 	inner := make([]float64, max(0, bins-1))
 	for i := range inner {
@@ -65,8 +66,8 @@ func CalibrationUniform(positive []bool, probabilities []float64, bins int) ([]B
 	return calibrate(positive, probabilities, bins, inner)
 }
 
-// CalibrationQuantile returns the bins of a calibration curve, with equally many rows in each
-// up to ties, as scikit-learn's calibration_curve with strategy "quantile".
+// CalibrationQuantile returns the bins of a calibration curve with equally many rows in each bin,
+// up to ties. It follows scikit-learn's calibration_curve with strategy "quantile".
 func CalibrationQuantile(positive []bool, probabilities []float64, bins int) ([]Bin, error) {
 	sorted := slices.Sorted(slices.Values(probabilities))
 	inner := make([]float64, max(0, bins-1))
@@ -78,8 +79,8 @@ func CalibrationQuantile(positive []bool, probabilities []float64, bins int) ([]
 	return calibrate(positive, probabilities, bins, inner)
 }
 
-// calibrate puts each row into the bin below the first border that is not lower than its
-// probability.
+// calibrate puts each row into a bin by its probability. It chooses the bin below the first border
+// that is not lower than the probability.
 func calibrate(positive []bool, probabilities []float64, bins int, inner []float64) ([]Bin, error) {
 	if err := sameRows(len(positive), len(probabilities)); err != nil {
 		return nil, err
@@ -102,7 +103,7 @@ func calibrate(positive []bool, probabilities []float64, bins int, inner []float
 	return means(all), nil
 }
 
-// means divides sums by the rows of each bin.
+// means divides the sums in each bin by the bin's number of rows.
 func means(sums []Bin) []Bin {
 	var out []Bin
 	for _, b := range sums {
@@ -116,8 +117,8 @@ func means(sums []Bin) []Bin {
 // NetBenefit holds a point of a decision curve.
 type NetBenefit struct{ Threshold, Model, All float64 }
 
-// DecisionCurve returns the net benefit of treating all rows whose probability reaches a
-// threshold, and of treating all rows; treating no row has the net benefit 0. Net benefit is TP/n
+// DecisionCurve returns the net benefit of treating all rows whose probability reaches a threshold,
+// and of treating all rows. Treating no row has the net benefit 0. Net benefit is TP/n
 // - FP/n t/(1-t) (A. Vickers, E. Elkin, Decision curve analysis, Medical Decision Making 26,
 // 2006). Thresholds must be above 0 and below 1.
 func DecisionCurve(positive []bool, probabilities, thresholds []float64) ([]NetBenefit, error) {
@@ -143,7 +144,7 @@ func DecisionCurve(positive []bool, probabilities, thresholds []float64) ([]NetB
 	return out, nil
 }
 
-// reached returns the numbers of positive and of negative rows whose probability is at least a
+// reached returns the numbers of positive and of negative rows whose probability is at least the
 // threshold.
 func reached(positive []bool, probabilities []float64, threshold float64) (right, wrong int) {
 	for i, p := range probabilities {

@@ -2,9 +2,9 @@ package metrics
 
 import "fmt"
 
-// AdjustedRand returns the Rand index of two groupings of the same rows, adjusted for chance (L.
-// Hubert, P. Arabie, Comparing partitions, Journal of Classification 2, 1985, equation 5): 1 for
-// the same groups, whatever their numbers, about 0 for independent ones, and below 0 for worse.
+// AdjustedRand returns the Rand index of two groupings of the same rows, adjusted for chance
+// (Hubert and Arabie, Comparing partitions, Journal of Classification 2, 1985, equation 5). It is 1
+// for the same groups, whatever their numbers, about 0 for independent ones, and below 0 for worse.
 // As in scikit-learn, two groupings agree if both have one group, or both have only single rows.
 // Groups are numbered from 0.
 func AdjustedRand(a, b []int) (float64, error) {
@@ -29,9 +29,9 @@ func AdjustedRand(a, b []int) (float64, error) {
 	return (pairs - expected) / ((pairsA+pairsB)/2 - expected), nil
 }
 
-// pairsIn counts the pairs of rows that share a group.
+// pairsIn counts the pairs of rows that are in the same group.
 func pairsIn[K comparable](sizes map[K]int) float64 {
-	var pairs int64 // integers add up to the same in any order
+	var pairs int64 // integer, so that the sum does not depend on the order
 	for _, n := range sizes {
 		pairs += int64(n) * int64(n-1) / 2
 	}

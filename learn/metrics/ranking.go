@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// NDCG returns the normalised discounted cumulated gain of the k items with the best scores: the
-// sum of 1 / log2(rank + 1) over the relevant ones, divided by the value of the best order with
-// the same number of relevant items. Items with equal scores keep their order. It returns an
-// error if no item is relevant.
+// NDCG returns the normalised discounted cumulated gain of the k items with the best scores. The
+// gain is the sum of 1 / log2(rank + 1) over the relevant items. It is divided by the gain of the
+// best order with the same number of relevant items. Items with equal scores keep their order. It
+// returns an error if no item is relevant.
 func NDCG(relevant []bool, scores []float64, k int) (float64, error) {
 	top, total, err := best(relevant, scores, k)
 	if err != nil {
@@ -29,8 +29,8 @@ func NDCG(relevant []bool, scores []float64, k int) (float64, error) {
 	return gain / ideal, nil
 }
 
-// RecallAt returns the share of the relevant items that are among the k best scores, with at most
-// k of them counted: hits / min(k, relevant).
+// RecallAt returns the share of the relevant items that are among the k best scores. At most k
+// relevant items count: hits / min(k, relevant).
 func RecallAt(relevant []bool, scores []float64, k int) (float64, error) {
 	top, total, err := best(relevant, scores, k)
 	if err != nil {
@@ -45,8 +45,7 @@ func RecallAt(relevant []bool, scores []float64, k int) (float64, error) {
 	return float64(hits) / float64(min(k, total)), nil
 }
 
-// best returns the k items with the highest scores, and how many items are
-// relevant.
+// best returns the k items with the highest scores, and the number of relevant items.
 func best(relevant []bool, scores []float64, k int) (top []int, total int, err error) {
 	if err := sameRows(len(relevant), len(scores)); err != nil {
 		return nil, 0, err
@@ -64,7 +63,7 @@ func best(relevant []bool, scores []float64, k int) (top []int, total int, err e
 		top = append(top, i)
 	}
 	if total == 0 {
-		return nil, 0, fmt.Errorf("metrics: none of %d items is relevant; a ranking cannot be judged", len(scores))
+		return nil, 0, fmt.Errorf("metrics: the %d items include no relevant item; a ranking needs at least one", len(scores))
 	}
 	slices.SortFunc(top, func(a, b int) int { return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b)) })
 	return top[:min(k, len(top))], total, nil

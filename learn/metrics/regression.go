@@ -16,9 +16,9 @@ func RMSE(truth, predicted []float64) (float64, error) {
 	return math.Sqrt(sum / float64(len(truth))), nil
 }
 
-// R2 returns the coefficient of determination, 1 - SSE / SST: 1 is perfect, 0 is no better than
-// the mean of the truth, and below 0 is worse. It refuses values that are not finite and a
-// constant truth, for which R2 is undefined.
+// R2 returns the coefficient of determination, 1 - SSE / SST. A value of 1 is perfect, 0 is no
+// better than the mean of the truth, and below 0 is worse. It refuses values that are not finite
+// and a constant truth, for which R2 is undefined.
 func R2(truth, predicted []float64) (float64, error) {
 	wrong, err := squares(truth, predicted)
 	if err != nil {
@@ -29,12 +29,12 @@ func R2(truth, predicted []float64) (float64, error) {
 		return 0, errors.New("metrics: the squared values overflow: scale them")
 	}
 	if total == 0 {
-		return 0, fmt.Errorf("metrics: R2 needs truth that is not constant; all %d values are %v", len(truth), truth[0])
+		return 0, fmt.Errorf("metrics: all %d true values are %v; R2 needs at least two different values", len(truth), truth[0])
 	}
 	return 1 - wrong/total, nil
 }
 
-// squares returns the sum of the squared errors.
+// squares returns the sum of the squared errors of the predictions.
 func squares(truth, predicted []float64) (float64, error) {
 	if err := sameRows(len(truth), len(predicted)); err != nil {
 		return 0, err
@@ -53,7 +53,7 @@ func squares(truth, predicted []float64) (float64, error) {
 	return sum, nil
 }
 
-// spread returns the sum of squared differences from the mean, exactly 0 for constant values,
+// spread returns the sum of squared differences from the mean. It is exactly 0 for constant values,
 // although their mean may be rounded.
 func spread(y []float64) float64 {
 	var mean, sum float64

@@ -19,10 +19,10 @@ func MAE(truth, predicted []float64) (float64, error) {
 	return sum, nil
 }
 
-// Residuals summarises the differences truth - prediction.
+// Residuals summarises the residuals, which are the differences truth - prediction.
 type Residuals struct {
 	Mean      float64 `json:"mean"`
-	Deviation float64 `json:"deviation"` // of a sample; 0 for one row
+	Deviation float64 `json:"deviation"` // standard deviation of a sample; 0 for one row
 	Least     float64 `json:"least"`
 	Quartile1 float64 `json:"quartile_1"`
 	Median    float64 `json:"median"`
@@ -30,8 +30,8 @@ type Residuals struct {
 	Greatest  float64 `json:"greatest"`
 }
 
-// NewResiduals compares predicted with true values, row by row. It refuses values that are not
-// finite.
+// NewResiduals summarises the differences of true and predicted values over all rows. It refuses
+// values that are not finite.
 func NewResiduals(truth, predicted []float64) (*Residuals, error) {
 	if err := finiteErrors(truth, predicted); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func NewResiduals(truth, predicted []float64) (*Residuals, error) {
 	return r, nil
 }
 
-// finiteErrors refuses rows without a finite error.
+// finiteErrors returns an error if the difference in a row is not finite.
 func finiteErrors(truth, predicted []float64) error {
 	if err := sameRows(len(truth), len(predicted)); err != nil {
 		return err
@@ -64,8 +64,8 @@ func finiteErrors(truth, predicted []float64) error {
 	return nil
 }
 
-// Quantile returns a quantile of ascending values, q from 0 to 1, with linear interpolation as
-// numpy.quantile does.
+// Quantile returns the quantile q, from 0 to 1, of ascending values. It interpolates linearly like
+// numpy.quantile.
 func Quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	below := int(at)

@@ -11,14 +11,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// denseFeatures is the number of features from which Lanczos is faster than a full decomposition.
+// denseFeatures is the number of features from which on Lanczos is faster than a full
+// decomposition.
 const denseFeatures = 500
 
-// Components returns the first components of the rows behind sums whose first target is 1
-// ([Unlabelled]), and their eigenvalues, largest first. They belong to the centred matrix of the
-// kernel 2/M phi.phi and are computed from 2/M (A - n mean mean^T), which has the same
-// eigenvalues. The outputs are the scores. The entry of largest magnitude of each component is
-// positive.
+// Components returns the first principal components of the rows behind the sums s, and their
+// eigenvalues, largest first. The first target of the sums must be 1 ([Unlabelled]). They belong to
+// the centred matrix of the kernel 2/M phi.phi and are computed from 2/M (A - n mean mean^T), which
+// has the same eigenvalues. The outputs are the scores. The entry of largest magnitude of each
+// component is positive.
 func Components(s *Sums, components int) (Solution, []float64, error) {
 	m := s.Outer.Rows
 	if components < 1 || components > m {
@@ -32,7 +33,7 @@ func Components(s *Sums, components int) (Solution, []float64, error) {
 	floor := 1e-14 * float64(s.Rows) * max(values[0], 1)
 	for i, v := range values {
 		if !(v > floor) {
-			return Solution{}, nil, fmt.Errorf("moments: these sums have %d components with a positive eigenvalue, and components is %d: choose fewer", i, components)
+			return Solution{}, nil, fmt.Errorf("moments: the sums have %d components with a positive eigenvalue, but components is %d; choose fewer", i, components)
 		}
 	}
 	w, offset := linalg.New[float64](components, m), make([]float64, components)
@@ -48,7 +49,7 @@ func Components(s *Sums, components int) (Solution, []float64, error) {
 	return Solution{Weights: w, Offset: offset}, values, nil
 }
 
-// covariance returns 2/M (A - n mean mean^T) and the mean of the features.
+// covariance returns the matrix 2/M (A - n mean mean^T) and the mean of the features.
 func (s *Sums) covariance() (c linalg.Matrix[float64], mean []float64) {
 	m, n := s.Outer.Rows, float64(s.Rows)
 	mean = make([]float64, m)
@@ -64,8 +65,8 @@ func (s *Sums) covariance() (c linalg.Matrix[float64], mean []float64) {
 	return c, mean
 }
 
-// Spread returns the sum of all eigenvalues: the sum of the squared distances of the rows behind
-// sums to their mean.
+// Spread returns the sum of all eigenvalues. It is the sum of the squared distances of the rows
+// behind the sums to their mean.
 func Spread(s *Sums) float64 {
 	c, _ := s.covariance()
 	sum := 0.0
@@ -75,8 +76,7 @@ func Spread(s *Sums) float64 {
 	return sum
 }
 
-// eigen returns the largest eigenvalues of a symmetric matrix with their
-// vectors in rows.
+// eigen returns the largest eigenvalues of a symmetric matrix, and their eigenvectors as rows.
 func eigen(c linalg.Matrix[float64], count int) ([]float64, linalg.Matrix[float64], error) {
 	n := c.Rows
 	if n >= denseFeatures && count < n/4 {
@@ -84,7 +84,7 @@ func eigen(c linalg.Matrix[float64], count int) ([]float64, linalg.Matrix[float6
 	}
 	var e mat.EigenSym
 	if !e.Factorize(mat.NewSymDense(n, c.Data), true) {
-		return nil, linalg.Matrix[float64]{}, errors.New("no eigenvalues to working precision")
+		return nil, linalg.Matrix[float64]{}, errors.New("the eigenvalues cannot be computed to working precision")
 	}
 	all := e.Values(nil)
 	var vectors mat.Dense
@@ -97,7 +97,8 @@ func eigen(c linalg.Matrix[float64], count int) ([]float64, linalg.Matrix[float6
 	return values, rows, nil
 }
 
-// signOf returns the sign of the entry of largest magnitude, the first one among equals.
+// signOf returns the sign of the entry of largest magnitude. Among equal magnitudes it takes the
+// first entry.
 func signOf(v []float64) float64 {
 	largest := 0
 	for i, x := range v {
@@ -108,11 +109,11 @@ func signOf(v []float64) float64 {
 	return math.Copysign(1, v[largest])
 }
 
-// maxScores is the largest sum of squared scores of a row: its squared distance to the training
-// rows' mean, given that the kernel makes features of length 1.
+// maxScores is the largest sum of squared scores of a row. It bounds the row's squared distance to
+// the training rows' mean, given that the kernel makes features of length 1.
 const maxScores = 4
 
-// MeasureComponents returns the sum of the squares of rows' scores, in units of 1/SquaredOne.
+// MeasureComponents returns the sum of the squared scores of rows, in units of 1/SquaredOne.
 func MeasureComponents(m feature.Map, s Solution, rows linalg.Rows) (int64, error) {
 	n, _ := rows.Shape()
 	if err := measurable(m, s, rows, n); err != nil {
@@ -129,8 +130,9 @@ func MeasureComponents(m feature.Map, s Solution, rows linalg.Rows) (int64, erro
 	return sum, nil
 }
 
-// Explained returns the mean of squared scores, whose sum over rows is kept, as a share of the
-// training rows' mean squared distance to their mean.
+// Explained returns the share of the training rows' spread that the components explain in other
+// rows. It divides the mean of squared scores, whose sum over rows is kept, by the training rows'
+// mean squared distance to their mean.
 func Explained(s *Sums, kept, rows int64) float64 {
 	return float64(kept) / SquaredOne / float64(rows) / (Spread(s) / float64(s.Rows))
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ClassScore measures the fit of the classes' regressions with an alpha by generalised
-// cross-validation (Golub, Heath and Wahba 1979): with H the n x n matrix that maps the training
+// ClassScore measures by generalised cross-validation how well the classes' regressions with a
+// given alpha fit (Golub, Heath and Wahba 1979). With H the n x n matrix that maps the training
 // rows' targets to outputs, it returns
 //
 //	(squared error of the training rows / n) / (1 - trace H / n)^2
@@ -25,8 +25,8 @@ func ClassScore(s *Sums, alpha float64) (float64, error) {
 	return score(squared/classes, trace, n), err
 }
 
-// NumberScore is like [ClassScore] for the regression of the number to predict, in its range from
-// -1 to 1.
+// NumberScore is like [ClassScore] for the regression of the number to predict, scaled to the range
+// from -1 to 1.
 func NumberScore(s *Sums, alpha float64) (float64, error) {
 	n := float64(s.Rows)
 	b := linalg.New[float64](2, s.Cross.Cols)
@@ -35,8 +35,8 @@ func NumberScore(s *Sums, alpha float64) (float64, error) {
 		b.Row(0)[k] = (v - mean*s.Cross.Row(0)[k]) / (One * One)
 		b.Row(1)[k] = s.Cross.Row(0)[k] / (One * One)
 	}
-	// The mean is subtracted before and added after the regression: the trace grows by 1, minus
-	// the features' part of a constant.
+	// The mean is subtracted before the regression and added after it. Therefore the trace grows by
+	// 1, minus the features' part of a constant.
 	_, _, ones, err := s.fit(b.Panel(1, 2), 0, alpha)
 	if err != nil {
 		return 0, err
@@ -53,9 +53,9 @@ func score(squared, trace, n float64) float64 {
 	return max(0, squared) / n / (left * left)
 }
 
-// fit evaluates a regression with a given alpha: b holds the targets' sums with the features,
-// power the sum of their squares. It returns the squared error of the training rows, the trace
-// of the matrix that maps targets to outputs, and the part of power that b explains: b (A +
+// fit evaluates a regression with a given alpha. b holds the sums of targets times features, and
+// power is the sum of the squared targets. It returns the squared error of the training rows, the
+// trace of the matrix that maps targets to outputs, and the part of power that b explains: b (A +
 // alpha M/2 I)^-1 b.
 func (s *Sums) fit(b linalg.Matrix[float64], power, alpha float64) (squared, trace, explained float64, err error) {
 	if !(alpha > 0) || math.IsInf(alpha, 1) {
@@ -77,18 +77,18 @@ func (s *Sums) fit(b linalg.Matrix[float64], power, alpha float64) (squared, tra
 		explained += linalg.Dot(w.Row(k), b.Row(k))
 		norm += linalg.Dot(w.Row(k), w.Row(k))
 	}
-	// The squared error is power - 2 w.b + w A w, and A w = b - shift w.
+	// The squared error is power - 2 w.b + w A w, where A w = b - shift w.
 	return power - explained - shift*norm, float64(m) - shift*inverseTrace(l), explained, nil
 }
 
-// inverseTrace returns the trace of (L L^T)^-1: the squared norm of L^-1.
+// inverseTrace returns the trace of (L L^T)^-1, which is the squared norm of L^-1.
 func inverseTrace(l linalg.Matrix[float64]) float64 {
 	const panel = 256
 	sum, norms := 0.0, make([]float64, panel)
 	for lo := 0; lo < l.Rows; lo += panel {
 		hi := min(lo+panel, l.Rows)
 		below := linalg.Matrix[float64]{Rows: l.Rows - lo, Cols: l.Rows - lo, Stride: l.Stride, Data: l.Data[lo*l.Stride+lo:]}
-		units := linalg.New[float64](hi-lo, l.Rows-lo) // the entries above are zero
+		units := linalg.New[float64](hi-lo, l.Rows-lo) // the entries above the diagonal are zero
 		for i := range units.Rows {
 			units.Row(i)[i] = 1
 		}

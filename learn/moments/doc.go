@@ -1,5 +1,5 @@
-// Package moments learns from sums over rows: with phi(x) the random features
-// of a row (see package feature) and y its targets,
+// Package moments learns from sums over rows. With phi(x) the random features of a row (see package
+// feature) and y its targets, the sums
 //
 //	A = sum of phi phi^T    B = sum of phi y^T    n = number of rows
 //

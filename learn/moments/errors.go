@@ -9,8 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Clip is the magnitude at which outputs are cut off before their errors are squared, so that one
-// row's error is bounded: twice the largest magnitude of targets. SquaredOne is the integer that
+// Clip is the magnitude to which outputs are limited before their errors are squared. It bounds the
+// error of one row and is twice the largest magnitude of targets. SquaredOne is the integer that
 // represents a square of 1.
 const (
 	Clip         = 2
@@ -35,22 +35,23 @@ func Correct(m feature.Map, s Solution, rows linalg.Rows, codes []int) (int, err
 	return correct, nil
 }
 
-// measurable checks the arguments of measurements.
+// measurable returns an error unless the arguments of a measurement fit together.
 func measurable(m feature.Map, s Solution, rows linalg.Rows, labels int) error {
 	n, width := rows.Shape()
 	if n > MaxRows || labels != n || width != m.Width() || s.Weights.Cols != m.Len() {
-		return fmt.Errorf("moments: %d x %d rows, %d labels, %d features of %d columns and a solution for %d features do not fit together", n, width, labels, m.Len(), m.Width(), s.Weights.Cols)
+		return fmt.Errorf("moments: the sizes do not match: there are %d x %d rows, %d labels, %d features of %d columns and a solution for %d features", n, width, labels, m.Len(), m.Width(), s.Weights.Cols)
 	}
 	return nil
 }
 
-// squaredError returns the squared error of an output, cut off, in 1/SquaredOne.
+// squaredError returns the squared error of an output, which is limited to Clip, in units of
+// 1/SquaredOne.
 func squaredError(f, y float64) int64 {
 	d := min(max(f, -Clip), Clip) - y
 	return int64(math.RoundToEven(d * d * SquaredOne))
 }
 
-// Predict returns the class with the largest decision, the first one among equals.
+// Predict returns the class with the largest decision, and the first class among equals.
 func Predict(decisions []float64) int {
 	best := 0
 	for c, f := range decisions {
@@ -61,16 +62,16 @@ func Predict(decisions []float64) int {
 	return best
 }
 
-// Thousand is the integer that represents a whole row in shares.
+// Thousand is the integer that represents one whole row in rounded counts.
 const Thousand = 1000
 
 // Five is the number to whose multiples parties round counts of held-out rows.
 const Five = 5
 
-// RoundShare returns count of n rows in 1/Thousand of a row, rounded to multiples of five or, if
-// that is more, of a thousandth of the rows. A party adds it to a sum instead of a count. A count
-// of all n rows is reported as the largest multiple of five in n: n itself would reveal that none
-// is missing.
+// RoundShare returns a count of n rows, rounded and in units of 1/Thousand of a row. It rounds to
+// multiples of five or, if that is more, of a thousandth of the rows. A party adds it to a sum
+// instead of a count. A count of all n rows is reported as the largest multiple of five in n: n
+// itself would reveal that none is missing.
 func RoundShare(count, n int) int64 {
 	if n > Five*Thousand {
 		return int64(math.RoundToEven(Thousand*float64(count)/float64(n))) * int64(n)
@@ -78,40 +79,41 @@ func RoundShare(count, n int) int64 {
 	return Thousand * int64(min((count+Five/2)/Five*Five, n/Five*Five))
 }
 
-// RoundedOff bounds the error, in rows, of the sum of the parties' rounded counts of two classes:
-// two rows of each class at a party, or four if all of its rows are of one class; a thousandth of
-// the rows if there are many.
+// RoundedOff bounds the error, in rows, of the sum of the parties' rounded counts of two classes. A
+// party adds at most two rows for each class, or four if all of its rows are of one class. If there
+// are many rows, the error is a thousandth of the rows.
 func RoundedOff(parties int, rows float64) float64 {
 	return float64((Five-1)*parties) + rows/Thousand
 }
 
-// RoundMean returns a sum over n rows with its mean rounded to three digits. A party adds it to a
-// sum instead of the exact figure.
+// RoundMean rounds the mean over n rows to three digits and returns the corresponding sum. A party
+// adds it to a sum instead of the exact figure.
 func RoundMean(sum int64, n int) int64 {
 	if n == 0 {
 		return 0
 	}
 	mean, err := strconv.ParseFloat(strconv.FormatFloat(float64(sum)/float64(n), 'e', 2, 64), 64)
 	if err != nil {
-		return 0 // a formatted number can always be parsed
+		return 0 // unreachable: a formatted number can always be parsed
 	}
 	return int64(math.RoundToEven(mean * float64(n)))
 }
 
-// NumberErrors are integer sums over held-out rows, of numbers scaled from their range to -1 to
-// 1, in units of 1/SquaredOne.
+// NumberErrors holds integer sums over held-out rows, in units of 1/SquaredOne. The numbers to
+// predict are scaled from their range to -1 to 1.
 type NumberErrors struct {
 	Rows    int64
 	Truth   int64 // sum of the numbers minus the solution's mean
-	Power   int64 // sum of the squares of these
-	Squared int64 // squared errors
-	// The sums of [Process.Measure] for a process; else 0.
+	Power   int64 // sum of the squared differences from the solution's mean
+	Squared int64 // sum of the squared errors
+	// Deviation and Within are the sums of [Process.Measure] for a Gaussian process, and otherwise
+	// 0.
 	Deviation int64
-	Within    int64 // rows, in 1/Thousand
+	Within    int64 // number of rows, in 1/Thousand
 }
 
-// MeasureNumbers sums the errors of a solution over rows. It clips the numbers' differences from
-// the solution's mean to the bound that their range implies.
+// MeasureNumbers returns the sums of a solution's errors over rows. It clips the numbers'
+// differences from the solution's mean to the bound that their range implies.
 func MeasureNumbers(m feature.Map, s Solution, rows linalg.Rows, y Numbers) (*NumberErrors, error) {
 	if err := measurable(m, s, rows, len(y.Values)); err != nil {
 		return nil, err
@@ -131,7 +133,7 @@ func MeasureNumbers(m feature.Map, s Solution, rows linalg.Rows, y Numbers) (*Nu
 	return e, nil
 }
 
-// Rounded returns the figures as a party reports them: means with three digits, and counts by
+// Rounded returns the sums as a party reports them. It rounds means to three digits, and counts by
 // [RoundShare].
 func (e *NumberErrors) Rounded() *NumberErrors {
 	n := int(e.Rows)
@@ -146,19 +148,19 @@ func (e *NumberErrors) RMSE(r Range) float64 {
 	return r.half() * math.Sqrt(float64(e.Squared)/SquaredOne/float64(e.Rows))
 }
 
-// R2 returns the share of the held-out numbers' variance that the solution explains, or false if
-// the numbers are all equal.
+// R2 returns the share of the held-out numbers' variance that the solution explains. It returns
+// false if the numbers are all equal.
 func (e *NumberErrors) R2() (float64, bool) {
 	n := float64(e.Rows)
 	mean := float64(e.Truth) / SquaredOne / n
 	spread := float64(e.Power)/SquaredOne - n*mean*mean
-	// If numbers are nearly equal and far from the solution's mean, the difference is smaller
-	// than the rounding to three digits.
+	// If numbers are nearly equal and far from the solution's mean, their spread is smaller than
+	// the rounding to three digits.
 	return 1 - float64(e.Squared)/SquaredOne/spread, spread > max(n/SquaredOne, 0.2*float64(e.Power)/SquaredOne)
 }
 
-// Process returns the mean deviation, in the unit of the numbers, and the share of rows within
-// 1.96 deviations.
+// Process returns the mean standard deviation, in the unit of the numbers, and the share of rows
+// within 1.96 deviations.
 func (e *NumberErrors) Process(r Range) (deviation, within float64) {
 	n := float64(e.Rows)
 	return r.half() * float64(e.Deviation) / SquaredOne / n, float64(e.Within) / Thousand / n

@@ -10,8 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Features returns random features of an rbf or a laplacian kernel for rows with width columns.
-// They are the cosines and sines of features/2 directions, which are drawn from a public seed.
+// Features returns the random features of an rbf or laplacian kernel for rows of the given number
+// of columns. They are the cosines and sines of features/2 directions, which are drawn from a
+// public seed.
 func Features(k kernel.Spec, seed [32]byte, features, width int) (feature.Map, error) {
 	if features < 2 || features%2 != 0 || width < 1 {
 		return feature.Map{}, fmt.Errorf("moments: there are %d features of %d columns; the number of features must be even and positive", features, width)

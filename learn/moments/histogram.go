@@ -8,14 +8,13 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Bins is the number of bins of a histogram of decisions between two classes. They are equally
+// Bins is the number of bins in a histogram of decisions between two classes. They are equally
 // wide, from -Clip to Clip: targets are -1 and 1, and a regression seldom gives twice as much.
 // Decisions beyond are counted in the outer bins.
 const Bins = 100
 
-// CountDecisions counts the rows of two classes by the bins of their decisions, half of the
-// second output minus the first. [Predict] returns the second class for the rows in the upper
-// half of the bins.
+// CountDecisions counts the rows of two classes by bins of their decisions. A decision is half the
+// difference of the second and the first output.
 func CountDecisions(m feature.Map, s Solution, rows linalg.Rows, codes []int) ([2][]int, error) {
 	counts := [2][]int{make([]int, Bins), make([]int, Bins)}
 	if err := measurable(m, s, rows, len(codes)); err != nil {
@@ -33,19 +32,19 @@ func CountDecisions(m feature.Map, s Solution, rows linalg.Rows, codes []int) ([
 	return counts, nil
 }
 
-// binOf returns the bin of a decision. A bin includes its upper border: 0 belongs to the first
-// class.
+// binOf returns the bin of the decision that follows from the outputs. A bin includes its upper
+// border: 0 belongs to the first class.
 func binOf(outputs []float64) int {
 	d := (outputs[1] - outputs[0]) / 2
 	if math.IsNaN(d) {
-		return 0 // overflowed outputs, which no regression has
+		return 0 // the outputs overflowed, which no regression's outputs do
 	}
 	d = min(max(d, -Clip), Clip)
 	return max(int(math.Ceil(d*Bins/(2*Clip)))+Bins/2-1, 0)
 }
 
-// RoundCounts returns the counts of bins in 1/Thousand of a row. It rounds the cumulative counts
-// like [RoundShare] for all n rows. A party adds them to a sum instead of counts.
+// RoundCounts returns the rounded counts of bins, in units of 1/Thousand of a row. It rounds the
+// cumulative counts like [RoundShare] for all n rows. A party adds them to a sum instead of counts.
 func RoundCounts(counts []int, n int) []int64 {
 	out := make([]int64, len(counts))
 	rows, before := 0, int64(0)

@@ -8,15 +8,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// tiny is the value below which a pseudo-inverse treats a pivot as zero, relative to the mean of
-// the diagonal.
+// tiny is the threshold, relative to the mean of the diagonal, below which a pseudo-inverse treats
+// a pivot as zero.
 const tiny = 1e-9
 
-// Leverages returns phi^T (A + shift I)^-1 phi for each row. With shift 0 it is the leverage with
-// respect to the rows behind A. If A is singular, a negligible shift is added: rows outside the
-// span of A's rows then get a huge leverage. With shift alpha M/2, where alpha is the variance of
-// a measurement's noise, alpha times the result is the variance of a Gaussian process with the
-// kernel 2/M phi.phi at that row.
+// Leverages returns phi^T (A + shift I)^-1 phi for the features phi of each row. With shift 0 it is
+// the leverage with respect to the rows behind A. If A is singular, a negligible shift is added:
+// rows outside the span of A's rows then get a huge leverage. With shift alpha M/2, where alpha is
+// the variance of a measurement's noise, alpha times the result is the variance of a Gaussian
+// process with the kernel 2/M phi.phi at that row.
 func Leverages(s *Sums, shift float64, m feature.Map, rows linalg.Rows) ([]float64, error) {
 	if shift == 0 {
 		for i := range s.Outer.Rows {
@@ -41,9 +41,10 @@ func Leverages(s *Sums, shift float64, m feature.Map, rows linalg.Rows) ([]float
 	return out, nil
 }
 
-// Membership returns the area under the curve of the leverage attack: how well the leverage with
-// respect to s separates members, which are among the rows behind s, from outsiders of the same
-// kind. 0.5 is a guess, 1 is certain: a member explains itself, so its leverage is smaller.
+// Membership returns the success of the leverage attack, as the area under its ROC curve. It tells
+// how well the leverage with respect to s separates members, which are among the rows behind s,
+// from outsiders of the same kind. A value of 0.5 is a guess, and 1 is certain: a member explains
+// itself, so its leverage is smaller.
 func Membership(s *Sums, m feature.Map, members, outsiders linalg.Rows) (float64, error) {
 	inside, err := Leverages(s, 0, m, members)
 	if err != nil {

@@ -7,22 +7,24 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Process holds the additional numbers that the deviations of a Gaussian process need (its mean
-// is by [Regress]): with kernel 2/M phi.phi, given measurements of variance Noise Unit^2.
+// Process holds the numbers that the standard deviations of a Gaussian process need. [Regress]
+// computes the mean. The kernel is 2/M phi.phi, and measurements have the variance Noise Unit^2.
 type Process struct {
-	Noise float64 // on the scale where the variance of the numbers is 1
+	Noise float64 // variance of the noise, on the scale where the numbers have variance 1
 	Unit  float64 // standard deviation of the numbers
 
-	factor linalg.Matrix[float64] // of A + Noise M/2 I
+	factor linalg.Matrix[float64] // Cholesky factor of A + Noise M/2 I
 }
 
-// NewProcess factors A + noise M/2 I; outer is A One^2, unit comes from [Unit].
+// NewProcess returns the process with the factor of A + noise M/2 I. outer is A One^2, and unit
+// comes from [Unit].
 func NewProcess(outer linalg.Matrix[float64], noise, unit float64) (*Process, error) {
 	l, err := factor(outer, noise*float64(outer.Rows)/2)
 	return &Process{noise, unit, l}, err
 }
 
-// Unit returns the standard deviation of the numbers behind sums, or 1 if they are all equal.
+// Unit returns the standard deviation of the numbers behind the sums. It returns 1 if all numbers
+// are equal.
 func Unit(s *Sums, r Range) float64 {
 	if v := s.variance(); v > 0 {
 		return r.half() * math.Sqrt(v)
@@ -30,9 +32,9 @@ func Unit(s *Sums, r Range) float64 {
 	return 1
 }
 
-// Deviations returns the standard deviation of a measurement at each row of
-// features: with s^2 the noise, phi^T (A/s^2 + M/2 I)^-1 phi + s^2 is its square
-// (Rasmussen and Williams 2006, equation 2.11), in units of the process.
+// Deviations returns the standard deviation of a measurement at each row of features. With s^2 the
+// noise, its square is phi^T (A/s^2 + M/2 I)^-1 phi + s^2 (Rasmussen and Williams 2006, equation
+// 2.11), in units of the process.
 func (p *Process) Deviations(phi linalg.Matrix[float64]) []float64 {
 	solved := linalg.New[float64](phi.Rows, phi.Cols)
 	for i := range phi.Rows {
@@ -47,8 +49,9 @@ func (p *Process) Deviations(phi linalg.Matrix[float64]) []float64 {
 	return out
 }
 
-// Measure returns, over rows, the sum of the deviations in the unit of [NumberErrors], and the
-// number of rows whose numbers are within 1.96 deviations of the mean that s predicts.
+// Measure returns the sum of the standard deviations over rows, in the unit of [NumberErrors]. It
+// also returns the number of rows whose numbers are within 1.96 deviations of the mean that s
+// predicts.
 func (p *Process) Measure(m feature.Map, s Solution, rows linalg.Rows, y Numbers) (deviation, within int64, err error) {
 	if err := measurable(m, s, rows, len(y.Values)); err != nil {
 		return 0, 0, err
@@ -65,9 +68,9 @@ func (p *Process) Measure(m feature.Map, s Solution, rows linalg.Rows, y Numbers
 	return deviation, within, nil
 }
 
-// LogMarginalLikelihood returns log p(numbers | rows) of a process in nats, with the numbers
-// scaled to mean 0 and variance 1 (Rasmussen and Williams 2006, equation 2.30, by the determinant
-// lemma). It needs only the sums.
+// LogMarginalLikelihood returns log p(numbers | rows) of a process in nats. The numbers are scaled
+// to mean 0 and variance 1 (Rasmussen and Williams 2006, equation 2.30, by the determinant lemma).
+// It needs only the sums.
 func LogMarginalLikelihood(s *Sums, noise float64) (float64, error) {
 	n, m := float64(s.Rows), float64(s.Outer.Rows)
 	l, err := factor(s.Outer, noise*m/2)
@@ -86,7 +89,7 @@ func LogMarginalLikelihood(s *Sums, noise float64) (float64, error) {
 	explained := make([]float64, 1)
 	linalg.SquaredNorms(explained, b)
 	fit := (n*s.variance() - explained[0]) / variance / noise
-	// log det(2/M Phi Phi^T + noise I) of n x n.
+	// This is log det(2/M Phi Phi^T + noise I), for a matrix of n x n.
 	determinant := linalg.LogDet(l) - m*math.Log(m/2) + (n-m)*math.Log(noise)
 	return -(fit + determinant + n*math.Log(2*math.Pi)) / 2, nil
 }

@@ -10,23 +10,24 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// One is the integer that represents a feature, or a target, of 1. Sums over MaxRows rows of
-// products of two are below 2^53, so float64 adds them without rounding.
+// One is the integer that represents the value 1 of a feature or a target. Sums over MaxRows rows
+// of products of two are below 2^53, so float64 adds them without rounding.
 const One = 1 << 16
 
-// MaxRows bounds the rows that are summed in one place; Bound is the largest possible entry of
-// such sums.
+// MaxRows is the greatest number of rows that are summed in one place. Bound is the largest
+// possible entry of such sums.
 const (
 	MaxRows = 1 << 20
 	Bound   = MaxRows * One * One
 )
 
-// Sums are moments over some rows, as integers.
+// Sums holds the moments of some rows as integers.
 type Sums struct {
-	Outer linalg.Matrix[float64] // A One^2: features x features, symmetric
-	Cross linalg.Matrix[float64] // B One^2, transposed: targets x features
+	Outer linalg.Matrix[float64] // A One^2, features x features, symmetric
+	Cross linalg.Matrix[float64] // B One^2, transposed to targets x features
 	Rows  int
-	// Sums of y One^2 and of y^2 One^2 over the number y to predict, if there is one.
+	// Total is the sum of y One^2 and Power the sum of y^2 One^2, where y is the number to predict,
+	// if there is one.
 	Total, Power float64
 }
 
@@ -38,7 +39,7 @@ func NewSums(features, targets int) *Sums {
 // panelRows is the number of rows whose features are held at a time.
 const panelRows = 2048
 
-// Summarize returns the sums of the moments of rows and their targets.
+// Summarize returns the moments of the given rows and their targets.
 func Summarize(m feature.Map, rows linalg.Rows, y Targets) (*Sums, error) {
 	n, width := rows.Shape()
 	labelled, targets := y.Shape()
@@ -46,7 +47,7 @@ func Summarize(m feature.Map, rows linalg.Rows, y Targets) (*Sums, error) {
 	case n > MaxRows:
 		return nil, fmt.Errorf("moments: there are %d rows; at most %d can be summed in one place", n, MaxRows)
 	case labelled != n || width != m.Width():
-		return nil, fmt.Errorf("moments: %d x %d rows, targets for %d rows and features of %d columns do not fit together", n, width, labelled, m.Width())
+		return nil, fmt.Errorf("moments: the sizes do not match: there are %d x %d rows, targets for %d rows and features of %d columns", n, width, labelled, m.Width())
 	}
 	s := NewSums(m.Len(), targets)
 	outer, cross := linalg.New[float64](m.Len(), m.Len()), linalg.New[float64](targets, m.Len())
@@ -67,7 +68,8 @@ func Summarize(m feature.Map, rows linalg.Rows, y Targets) (*Sums, error) {
 	return s, s.finite()
 }
 
-// finite refuses features that are not finite, which would be rounded to an arbitrary integer.
+// finite returns an error if a feature is not finite. Such a feature would be rounded to an
+// arbitrary integer.
 func (s *Sums) finite() error {
 	for i := range s.Outer.Rows {
 		if math.IsNaN(s.Outer.Row(i)[i]) {
@@ -77,7 +79,7 @@ func (s *Sums) finite() error {
 	return nil
 }
 
-// roundedFeatures returns the features of some rows, rounded, features x rows.
+// roundedFeatures returns the rounded features of some rows, as features x rows.
 func roundedFeatures(m feature.Map, rows linalg.Rows, lo, hi int) linalg.Matrix[float64] {
 	x := linalg.New[float64](hi-lo, m.Width())
 	linalg.Gather(x, rows, lo)
@@ -87,7 +89,7 @@ func roundedFeatures(m feature.Map, rows linalg.Rows, lo, hi int) linalg.Matrix[
 	return phi
 }
 
-// round rounds numbers to multiples of 1/One and returns the multiples.
+// round replaces each number by the nearest integer multiple of 1/One.
 func round(m linalg.Matrix[float64]) {
 	linalg.Each(m.Rows, 16, func(i int) {
 		row := m.Row(i)
@@ -106,10 +108,10 @@ func addTo(sum, m linalg.Matrix[float64]) {
 	})
 }
 
-// mean returns the mean of the number to predict, in its range from -1 to 1.
+// mean returns the mean of the number to predict, scaled to the range from -1 to 1.
 func (s *Sums) mean() float64 { return s.Total / (One * One) / float64(s.Rows) }
 
-// variance returns the variance of the number to predict, in its range from -1 to 1.
+// variance returns the variance of the number to predict, scaled to the range from -1 to 1.
 func (s *Sums) variance() float64 {
 	return max(0, s.Power/(One*One)/float64(s.Rows)-s.mean()*s.mean())
 }
@@ -120,7 +122,7 @@ func Triangle(features int) int { return features * (features + 1) / 2 }
 // rowStart returns the index at which row i of the upper triangle begins.
 func rowStart(features, i int) int { return i*features - i*(i-1)/2 }
 
-// Symmetric returns the symmetric matrix with an upper triangle that is given row after row.
+// Symmetric returns the symmetric matrix whose upper triangle is given row after row.
 func Symmetric[T int64 | float64](features int, triangle []T) linalg.Matrix[float64] {
 	m := linalg.New[float64](features, features)
 	for i := range features {
@@ -132,8 +134,8 @@ func Symmetric[T int64 | float64](features int, triangle []T) linalg.Matrix[floa
 	return m
 }
 
-// ReadOuter sets dst to entries of the upper triangle of A, row after row, beginning with entry
-// first.
+// ReadOuter sets dst to consecutive entries of the upper triangle of A, row after row, from entry
+// first on.
 func (s *Sums) ReadOuter(first int, dst []int64) {
 	m := s.Outer.Rows
 	i := sort.Search(m, func(i int) bool { return rowStart(m, i+1) > first })
@@ -147,18 +149,18 @@ func (s *Sums) ReadOuter(first int, dst []int64) {
 	}
 }
 
-// ReadCross sets dst to entries of B, target after target, beginning with entry first.
+// ReadCross sets dst to consecutive entries of B, target after target, from entry first on.
 func (s *Sums) ReadCross(first int, dst []int64) {
 	for k, v := range s.Cross.Data[first : first+len(dst)] {
 		dst[k] = int64(v)
 	}
 }
 
-// FromEntries returns the sums with the entries that [Sums.ReadOuter] and [Sums.ReadCross] read.
-// Sums of more than 2^20 rows are rounded to float64.
+// FromEntries returns the sums with the given entries, in the order in which [Sums.ReadOuter] and
+// [Sums.ReadCross] read them. Sums of more than 2^20 rows are rounded to float64.
 func FromEntries(features, targets int, outer, cross []int64, rows int) (*Sums, error) {
 	if len(outer) != Triangle(features) || len(cross) != targets*features || rows < 1 {
-		return nil, fmt.Errorf("moments: %d and %d entries, from sums over %d rows, do not fit %d features and %d targets", len(outer), len(cross), rows, features, targets)
+		return nil, fmt.Errorf("moments: there are %d and %d entries, from sums over %d rows; they do not match %d features and %d targets", len(outer), len(cross), rows, features, targets)
 	}
 	s := &Sums{Outer: Symmetric(features, outer), Cross: linalg.New[float64](targets, features)}
 	for k, v := range cross {
@@ -168,24 +170,25 @@ func FromEntries(features, targets int, outer, cross []int64, rows int) (*Sums, 
 	return s, nil
 }
 
-// Targets are numbers from -1 to 1 that belong to rows, to which regressions are fitted.
+// Targets holds numbers from -1 to 1 that belong to rows and to which regressions are fitted.
 type Targets interface {
 	// Shape returns the number of rows, and the number of targets of each row.
 	Shape() (rows, targets int)
-	// Columns sets dst, targets x rows, to the targets of the rows beginning with row first.
+	// Columns sets dst, targets x rows, to the targets of consecutive rows from row first on.
 	Columns(dst linalg.Matrix[float64], first int)
 }
 
-// Classes are regression targets for classes: +1 for a row's class and -1 for each other class.
+// Classes holds regression targets for classes. The target is +1 for a row's class and -1 for each
+// other class.
 type Classes struct {
-	Codes []int // of the rows, from 0 to Count-1
+	Codes []int // class codes of the rows, from 0 to Count-1
 	Count int
 }
 
-// Shape returns rows and classes.
+// Shape returns the number of rows and the number of classes.
 func (c Classes) Shape() (rows, targets int) { return len(c.Codes), c.Count }
 
-// Columns sets dst to the targets of rows.
+// Columns sets dst to the targets of consecutive rows.
 func (c Classes) Columns(dst linalg.Matrix[float64], first int) {
 	for k := range dst.Rows {
 		row := dst.Row(k)
@@ -202,10 +205,10 @@ func (c Classes) Columns(dst linalg.Matrix[float64], first int) {
 // that the sum of target times features is the sum of the features.
 type Unlabelled int
 
-// Shape returns rows and 1.
+// Shape returns the number of rows and one target.
 func (n Unlabelled) Shape() (rows, targets int) { return int(n), 1 }
 
-// Columns sets dst to 1.
+// Columns sets all targets in dst to 1.
 func (n Unlabelled) Columns(dst linalg.Matrix[float64], _ int) { fill(dst.Row(0), 1) }
 
 func fill(row []float64, v float64) {
@@ -214,17 +217,17 @@ func fill(row []float64, v float64) {
 	}
 }
 
-// Numbers are two targets for each row: 1, and the number to predict, scaled from its range to
+// Numbers holds two targets for each row: 1, and the number to predict, scaled from its range to
 // [-1, 1].
 type Numbers struct {
 	Values []float64
 	Range  Range
 }
 
-// Shape returns rows and 2.
+// Shape returns the number of rows and two targets.
 func (n Numbers) Shape() (rows, targets int) { return len(n.Values), 2 }
 
-// Columns sets dst to ones and numbers.
+// Columns sets the first row of dst to ones and the second to the scaled numbers.
 func (n Numbers) Columns(dst linalg.Matrix[float64], first int) {
 	fill(dst.Row(0), 1)
 	for i := range dst.Cols {
@@ -232,7 +235,7 @@ func (n Numbers) Columns(dst linalg.Matrix[float64], first int) {
 	}
 }
 
-// sums returns the sums of the numbers and of their squares, rounded as features are.
+// sums returns the sum of the numbers and the sum of their squares, rounded like features.
 func (n Numbers) sums() (total, power float64) {
 	for _, v := range n.Values {
 		y := math.RoundToEven(n.Range.in(v) * One)
@@ -245,7 +248,7 @@ func (n Numbers) sums() (total, power float64) {
 // Range is the interval of the numbers to predict, including its ends. It is public.
 type Range struct{ Least, Greatest float64 }
 
-// Check refuses an invalid range.
+// Check returns an error if the range is invalid.
 func (r Range) Check() error {
 	if width := r.Greatest - r.Least; !(width > 0) || math.IsInf(width, 1) {
 		return fmt.Errorf("moments: the range is %v to %v; it must have two finite ends, the smaller first", r.Least, r.Greatest)
@@ -260,18 +263,18 @@ func (r Range) middle() float64 { return r.Least + r.half() }
 
 func (r Range) half() float64 { return (r.Greatest - r.Least) / 2 }
 
-// in scales a number of the range to -1 to 1.
+// in scales a number from the range to -1 to 1.
 func (r Range) in(y float64) float64 { return (y - r.middle()) / r.half() }
 
-// Solution is the result of learning with one alpha: outputs that are linear in the features.
+// Solution is the result of learning with one alpha. Its outputs are linear in the features.
 type Solution struct {
 	Alpha   float64
 	Weights linalg.Matrix[float64] // outputs x features
-	Offset  []float64              // added to the outputs
+	Offset  []float64              // number added to each output
 }
 
-// Solve returns the regressions of the classes: (A + alpha M/2 I)^-1 B, M features.
-// That is kernel ridge regression with the kernel 2/M phi.phi and that alpha.
+// Solve returns the regressions of the classes, (A + alpha M/2 I)^-1 B with M features. That is
+// kernel ridge regression with the kernel 2/M phi.phi and that alpha.
 func Solve(s *Sums, alpha float64) (Solution, error) {
 	b := linalg.New[float64](s.Cross.Rows, s.Cross.Cols)
 	for k, v := range s.Cross.Data {
@@ -280,10 +283,10 @@ func Solve(s *Sums, alpha float64) (Solution, error) {
 	return solve(s, b, make([]float64, b.Rows), alpha)
 }
 
-// Regress returns the regression of the number to predict, in its unit: kernel ridge regression
-// with the kernel 2/M phi.phi on the numbers minus their mean, which is added to predictions. If
-// alpha is the noise of measurements, in units of the variance of the numbers, it is the mean of
-// a Gaussian process. The targets are [Numbers].
+// Regress returns the regression of the number to predict, in the number's unit. It is kernel ridge
+// regression with the kernel 2/M phi.phi on the numbers minus their mean, which is added to
+// predictions. If alpha is the noise of measurements, in units of the variance of the numbers, it
+// is the mean of a Gaussian process. The targets are [Numbers].
 func Regress(s *Sums, r Range, alpha float64) (Solution, error) {
 	mean := s.mean()
 	b := linalg.New[float64](1, s.Cross.Cols)
@@ -293,7 +296,7 @@ func Regress(s *Sums, r Range, alpha float64) (Solution, error) {
 	return solve(s, b, []float64{r.middle() + r.half()*mean}, alpha)
 }
 
-// solve returns (A + alpha M/2 I)^-1 B.
+// solve returns the regressions (A + alpha M/2 I)^-1 B for the sums b.
 func solve(s *Sums, b linalg.Matrix[float64], offset []float64, alpha float64) (Solution, error) {
 	if !(alpha > 0) || math.IsInf(alpha, 1) {
 		return Solution{}, fmt.Errorf("moments: alpha is %v; it must be above 0", alpha)
@@ -306,7 +309,7 @@ func solve(s *Sums, b linalg.Matrix[float64], offset []float64, alpha float64) (
 	return Solution{alpha, b, offset}, nil
 }
 
-// factor returns the Cholesky factor of A + shift I; outer is A One^2.
+// factor returns the Cholesky factor of A + shift I, where outer is A One^2.
 func factor(outer linalg.Matrix[float64], shift float64) (linalg.Matrix[float64], error) {
 	l := linalg.New[float64](outer.Rows, outer.Cols)
 	for i := range l.Rows {
@@ -318,14 +321,14 @@ func factor(outer linalg.Matrix[float64], shift float64) (linalg.Matrix[float64]
 	return l, linalg.Cholesky(l)
 }
 
-// Decisions returns the outputs for rows: rows x outputs.
+// Decisions returns the outputs for the rows of x, as rows x outputs.
 func (s Solution) Decisions(m feature.Map, x linalg.Matrix[float64]) linalg.Matrix[float64] {
 	phi := linalg.New[float64](x.Rows, m.Len())
 	m.Rows(phi, x)
 	return s.At(phi)
 }
 
-// At is like [Solution.Decisions] for features, rows x features.
+// At is like [Solution.Decisions], but takes the features of the rows, rows x features.
 func (s Solution) At(phi linalg.Matrix[float64]) linalg.Matrix[float64] {
 	f := linalg.New[float64](phi.Rows, s.Weights.Rows)
 	linalg.MulTransB(f, phi, s.Weights)
@@ -337,7 +340,7 @@ func (s Solution) At(phi linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return f
 }
 
-// eachPanel computes the features of several rows at a time.
+// eachPanel computes the features of several rows at a time and calls use with them.
 func eachPanel(m feature.Map, rows linalg.Rows, use func(lo int, phi linalg.Matrix[float64])) {
 	n, _ := rows.Shape()
 	for lo := 0; lo < n; lo += panelRows {

@@ -1,5 +1,5 @@
-// Package ridge predicts numbers from a kernel: kernel ridge regression, and Gaussian processes,
-// which give the same mean and its uncertainty.
+// Package ridge predicts numbers from a kernel. It implements kernel ridge regression, and Gaussian
+// processes, which predict the same mean and its uncertainty.
 //
 // Both solve (K + s I) a = y with a Cholesky factor of the n x n kernel matrix
 // K of the training rows (n^3 / 3 multiplications, 8 n^2 bytes); a new row x

@@ -12,8 +12,8 @@ import (
 type GPParams struct {
 	// Amplitude is the variance that multiplies the kernel, above 0. 0 means 1.
 	Amplitude float64
-	// Noise >= 0 is the variance of a measurement around the truth, in squared
-	// units of the targets.
+	// Noise is the variance of a measurement around the truth, in squared units of the targets. It
+	// is at least 0.
 	Noise float64
 	// Interrupt, if not nil, is called from time to time. Its error ends the fit, which returns
 	// it wrapped. The method Err of a context fits.
@@ -53,8 +53,8 @@ type GP struct {
 }
 
 // FitGP conditions a Gaussian process of mean 0 and covariance Amplitude K on noisy targets
-// (Rasmussen and Williams 2006, algorithm 2.1): src is the kernel of the n training rows, targets
-// has n finite values. It fails if Amplitude K + Noise I is not positive definite.
+// (Rasmussen and Williams 2006, algorithm 2.1). src is the kernel of the n training rows, and
+// targets has n finite values. It fails if Amplitude K + Noise I is not positive definite.
 func FitGP(src kernel.Source, targets []float64, p GPParams) (*GP, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func FitGP(src kernel.Source, targets []float64, p GPParams) (*GP, error) {
 	return &GP{Params: p, Dual: dual, LogMarginalLikelihood: evidence, factor: l}, nil
 }
 
-// likelihood is Rasmussen and Williams' equation 2.30.
+// likelihood computes the log marginal likelihood by Rasmussen and Williams' equation 2.30.
 func likelihood(l linalg.Matrix[float64], dual, targets []float64) float64 {
 	fit := 0.0
 	for i, y := range targets {
@@ -81,8 +81,8 @@ func likelihood(l linalg.Matrix[float64], dual, targets []float64) float64 {
 	return -(fit + linalg.LogDet(l) + float64(len(targets))*math.Log(2*math.Pi)) / 2
 }
 
-// Predict returns the mean for m rows, in the unit of the targets. cross is their kernel (without
-// Amplitude) with the n training rows, m x n; another width panics.
+// Predict returns the mean for m rows, in the unit of the targets. The matrix cross is their kernel
+// (without Amplitude) with the n training rows, m x n; another width panics.
 func (g *GP) Predict(cross linalg.Matrix[float64]) []float64 {
 	checkWidth(cross, len(g.Dual))
 	out := make([]float64, cross.Rows)
@@ -112,7 +112,7 @@ func (g *GP) Deviations(cross linalg.Matrix[float64], prior []float64) []float64
 	linalg.SquaredNorms(explained, v)
 	out, a := make([]float64, v.Rows), g.Params.Amplitude
 	for i := range out {
-		// Rounding may give a negative variance for a training row.
+		// Rounding errors may make the variance of a training row negative.
 		out[i] = math.Sqrt(max(0, a*prior[i]-a*a*explained[i]) + g.Params.Noise)
 	}
 	return out

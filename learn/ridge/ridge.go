@@ -12,13 +12,13 @@ import (
 // Model is a fitted kernel ridge regression. It holds no rows; package model stores them. It is
 // read only and safe for concurrent use.
 type Model struct {
-	Dual []float64 // one coefficient per training row, in the targets' unit over the kernel's unit
+	Dual []float64 // one coefficient per training row, in the unit of the targets over the unit of the kernel
 }
 
 // Fit solves (K + alpha I) dual = targets (Saunders, Gammerman, Vovk 1998, equation 8;
-// scikit-learn's KernelRidge): src is the kernel of the n training rows, targets has n finite
-// values, alpha >= 0 is the weight of |w|^2 relative to the squared errors. It fails if K + alpha
-// I is not positive definite.
+// scikit-learn's KernelRidge). src is the kernel of the n training rows, and targets has n finite
+// values. alpha, at least 0, is the weight of |w|^2 relative to the squared errors. It fails if K +
+// alpha I is not positive definite.
 func Fit(src kernel.Source, targets []float64, alpha float64) (*Model, error) {
 	return FitUntil(src, targets, alpha, func() error { return nil })
 }
@@ -36,8 +36,8 @@ func FitUntil(src kernel.Source, targets []float64, alpha float64, interrupt fun
 	return &Model{Dual: dual}, nil
 }
 
-// Predict returns the predictions for m rows, in the unit of the targets. cross is their kernel
-// with the n training rows, m x n; another width is a mistake of the program and panics.
+// Predict returns the predictions for m rows, in the unit of the targets. The matrix cross is their
+// kernel with the n training rows, m x n; another width is a mistake of the program and panics.
 func (m *Model) Predict(cross linalg.Matrix[float64]) []float64 {
 	checkWidth(cross, len(m.Dual))
 	out := make([]float64, cross.Rows)
@@ -51,10 +51,11 @@ func checkWidth(cross linalg.Matrix[float64], n int) {
 	}
 }
 
-// errOverflow reports a result beyond float64.
+// errOverflow reports that a coefficient is too large for float64.
 var errOverflow = errors.New("ridge: the coefficients overflow: scale the kernel and the targets to values near 1")
 
-// solve returns the factor L of scale K + shift I, and (L L^T)^-1 targets.
+// solve returns the Cholesky factor L of scale K + shift I, and the coefficients (L L^T)^-1
+// targets.
 func solve(src kernel.Source, targets []float64, scale, shift float64, interrupt func() error) (l linalg.Matrix[float64], dual []float64, err error) {
 	if err := check(src, targets); err != nil {
 		return l, nil, err
@@ -96,7 +97,7 @@ func check(src kernel.Source, targets []float64) error {
 	return nil
 }
 
-// shifted returns scale K + shift I in new memory.
+// shifted returns the matrix scale K + shift I in new memory.
 func shifted(src kernel.Source, scale, shift float64) (linalg.Matrix[float64], error) {
 	k := kernel.Materialize(src).K
 	for i := range k.Rows {
@@ -113,10 +114,10 @@ func shifted(src kernel.Source, scale, shift float64) (linalg.Matrix[float64], e
 	return k, nil
 }
 
-// unfactored adds advice to the error of a matrix that is not positive definite.
+// unfactored adds advice to the error for a matrix that is not positive definite.
 func unfactored(err error, shift float64) error {
 	if _, ok := errors.AsType[*linalg.PivotError](err); !ok {
 		return fmt.Errorf("ridge: %w", err) // an interruption
 	}
-	return fmt.Errorf("ridge: the kernel matrix plus %.3g on its diagonal cannot be factored, use a larger alpha (noise): %w", shift, err)
+	return fmt.Errorf("ridge: the kernel matrix plus %.3g on its diagonal cannot be factored; use a larger alpha (noise): %w", shift, err)
 }

@@ -171,7 +171,7 @@ func TestErrors(t *testing.T) {
 		{gpOf(huge, []float64{1, 2}, ridge.GPParams{Amplitude: 1e10, Noise: 1}), "ridge: the coefficients overflow: scale the kernel and the targets to values near 1"},
 		{gp(ridge.GPParams{Amplitude: -1}), "ridge: amplitude is -1, it must be finite and above 0"},
 		{gp(ridge.GPParams{Noise: -1}), "ridge: noise is -1, it must be finite and at least 0"},
-		{gp(ridge.GPParams{}), "ridge: the kernel matrix plus 0 on its diagonal cannot be factored, use a larger alpha (noise): linalg: pivot 1 of the Cholesky factorisation is 0: the matrix is not positive definite to working precision"},
+		{gp(ridge.GPParams{}), "ridge: the kernel matrix plus 0 on its diagonal cannot be factored; use a larger alpha (noise): linalg: pivot 1 of the Cholesky factorisation is 0: the matrix is not positive definite to working precision"},
 	} {
 		if test.err == nil || test.err.Error() != test.want {
 			t.Errorf("got  %v\nwant %s", test.err, test.want)

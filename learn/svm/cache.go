@@ -7,36 +7,36 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// cache keeps rows of a kernel matrix, preferring the most recently used ones. A row holds the
-// same numbers whether it was kept or is read again. Rows are stored in slabs of a fixed size,
-// which hold more rows when rows get shorter.
+// cache keeps the most recently used rows of a kernel matrix. A row holds the same numbers whether
+// it was kept or is read again. Rows are stored in slabs of a fixed size, which hold more rows when
+// rows get shorter.
 type cache[T linalg.Float] struct {
 	read  func(rows []int, dst [][]T)
 	panel int                              // greatest number of rows that are read when one is missing
-	batch int                              // number of rows that are read for one use: even
-	next  func(taken []int, max int) []int // returns taken with rows appended that may be needed soon; nil: none
-	// interrupt is called before rows are read; nil: never.
+	batch int                              // number of rows that are read at a time for one use; it is even
+	next  func(taken []int, max int) []int // appends to taken the rows that may be needed soon and returns it; nil: no rows
+	// interrupt is called before rows are read. It is not called if it is nil.
 	interrupt func() error
 
-	width    int // of a row
+	width    int // number of values of a row
 	slabs    [][]T
-	slabSize int // values of a slab
-	most     int // slabs
+	slabSize int // number of values of a slab
+	most     int // greatest number of slabs
 
-	slot   []int // slot of a row, or -1
-	owner  []int // row in a slot, or -1
+	slot   []int // slot of each row, or -1
+	owner  []int // row in each slot, or -1
 	recent list  // slots
 
 	misses int // rows read
 }
 
-// Slabs have about this many values, batches at most this many rows.
+// A slab has about slabValues values, and a batch has at most batchRows rows.
 const (
 	slabValues = 1 << 18
 	batchRows  = 64
 )
 
-// reset empties the cache and switches to source.
+// reset empties the cache and switches to another source.
 func (c *cache[T]) reset(source kernel.Source) {
 	c.read, c.width = reader[T](source), source.Len()
 	c.slot = make([]int, c.width)
@@ -49,7 +49,7 @@ func (c *cache[T]) reset(source kernel.Source) {
 	}
 }
 
-// addSlots numbers the slots of one more slab, which are used first.
+// addSlots appends the slots of one more slab. They are used before other slots.
 func (c *cache[T]) addSlots() {
 	for range c.slabSize / max(c.width, 1) {
 		c.owner = append(c.owner, -1)
@@ -57,7 +57,7 @@ func (c *cache[T]) addSlots() {
 	}
 }
 
-// row returns kernel row i. It stays valid until two other rows have been requested.
+// row returns row i of the kernel matrix. It stays valid until two other rows have been requested.
 func (c *cache[T]) row(i int) ([]T, error) {
 	if c.slot[i] < 0 {
 		if err := c.fetch(i); err != nil {
@@ -68,13 +68,13 @@ func (c *cache[T]) row(i int) ([]T, error) {
 	return c.at(c.slot[i]), nil
 }
 
-// at returns the values of a slot.
+// at returns the row of values in a slot.
 func (c *cache[T]) at(slot int) []T {
 	perSlab := c.slabSize / c.width
 	return c.slabs[slot/perSlab][slot%perSlab*c.width:][:c.width:c.width]
 }
 
-// fetch reads row i and rows that may be needed soon.
+// fetch reads row i and other rows that may be needed soon.
 func (c *cache[T]) fetch(i int) error {
 	rows := []int{i}
 	if c.panel > 1 && c.next != nil {
@@ -83,7 +83,7 @@ func (c *cache[T]) fetch(i int) error {
 	return c.load(rows)
 }
 
-// load reads rows that are not in the cache, at most as many as a panel has.
+// load reads rows that are not in the cache. They may be as many as panel.
 func (c *cache[T]) load(rows []int) error {
 	slots, dst := make([]int, len(rows)), make([][]T, len(rows))
 	for a := range rows {
@@ -101,7 +101,7 @@ func (c *cache[T]) load(rows []int) error {
 	return nil
 }
 
-// take returns an empty slot. If all are in use, it empties the least recently used one.
+// take returns an empty slot for a row. If all are in use, it empties the least recently used one.
 func (c *cache[T]) take() int {
 	last, ok := c.recent.last()
 	if (!ok || c.owner[last] >= 0) && len(c.slabs) < c.most {
@@ -115,7 +115,7 @@ func (c *cache[T]) take() int {
 	return last
 }
 
-// pass calls use with the given rows in pairs; the last one of an odd number has no partner. Rows
+// pass calls use with the given rows in pairs. The last row of an odd number has no partner. Rows
 // that are not in the cache are read batch by batch into memory that is reused, since they are
 // needed once.
 func (c *cache[T]) pass(rows []int, use func(i int, x []T, j int, y []T)) error {
@@ -137,7 +137,7 @@ func (c *cache[T]) pass(rows []int, use func(i int, x []T, j int, y []T)) error 
 	return nil
 }
 
-// gather finds rows in the cache, or reads them into room.
+// gather collects the given rows. It reads rows that are not in the cache into room.
 func (c *cache[T]) gather(rows []int, all [][]T, room []T) error {
 	var missing []int
 	var dst [][]T
@@ -153,7 +153,7 @@ func (c *cache[T]) gather(rows []int, all [][]T, room []T) error {
 	return c.readChecked(missing, dst)
 }
 
-// readChecked reads rows, unless it is interrupted. It refuses values that are not finite.
+// readChecked reads rows after it has called interrupt. It refuses values that are not finite.
 func (c *cache[T]) readChecked(rows []int, dst [][]T) error {
 	if c.interrupt != nil {
 		if err := c.interrupt(); err != nil {
@@ -169,11 +169,11 @@ func (c *cache[T]) readChecked(rows []int, dst [][]T) error {
 	return nil
 }
 
-// shrink switches to source, which has the rows keep of the former source, in ascending order.
+// shrink switches to a source that has only the rows keep of the former source, in ascending order.
 // Cached rows of keep stay, reduced to its columns.
 func (c *cache[T]) shrink(source kernel.Source, keep []int) {
 	oldWidth, oldSlot, oldRecent := c.width, c.slot, c.recent
-	place := make([]int, oldWidth) // of a row among those kept
+	place := make([]int, oldWidth) // new number of a row that is kept
 	for i := range place {
 		place[i] = -1
 	}
@@ -183,7 +183,7 @@ func (c *cache[T]) shrink(source kernel.Source, keep []int) {
 	oldOwner := append([]int(nil), c.owner...)
 	c.reset(source)
 	before, after := c.slabSize/oldWidth, c.slabSize/max(c.width, 1)
-	moved := make([]int, len(oldOwner)) // new slot of an old one
+	moved := make([]int, len(oldOwner)) // new slot for an old slot
 	linalg.For(len(c.slabs), 1, func(s, _ int) {
 		to := s * after
 		for from := s * before; from < (s+1)*before; from++ {
@@ -207,15 +207,15 @@ func (c *cache[T]) shrink(source kernel.Source, keep []int) {
 	})
 }
 
-// squeeze writes the entries keep of from to the beginning of to, which may overlap with from if
-// it begins earlier.
+// squeeze copies the entries keep of from to the beginning of to. The slices may overlap if to
+// begins earlier.
 func squeeze[T any](to, from []T, keep []int) {
 	for a, k := range keep {
 		to[a] = from[k]
 	}
 }
 
-// reader reads rows of source, each value rounded to T.
+// reader returns a function that reads rows of source. It rounds each value to T.
 func reader[T linalg.Float](source kernel.Source) func(rows []int, dst [][]T) {
 	var zero T
 	if _, single := any(zero).(float32); single {
@@ -229,7 +229,7 @@ func reader[T linalg.Float](source kernel.Source) func(rows []int, dst [][]T) {
 	}
 }
 
-// firstNotFinite returns the index of the first NaN or infinity, or -1.
+// firstNotFinite returns the index of the first NaN or infinity in v, or -1.
 func firstNotFinite[T linalg.Float](v []T) int {
 	for i, x := range v {
 		if x-x != 0 { // NaN for both
@@ -249,16 +249,16 @@ func (e *valueError) Error() string {
 	return fmt.Sprintf("kernel value (%d, %d) is %v: check the data and the kernel's parameters", e.row, e.col, e.value)
 }
 
-// list is the slots of a cache, the most recently used first.
+// list orders the slots of a cache by their last use. The most recently used slot is the first.
 type list struct {
-	// links[0] is the head: links[0].next is the first slot plus 1,
-	// links[0].prev the last. Slot s has links[s+1].
+	// links[0] is the head of the list. links[0].next is the first slot plus 1, and links[0].prev
+	// the last. Slot s has links[s+1].
 	links []link
 }
 
 type link struct{ prev, next int }
 
-// append adds the next slot at the end of the list.
+// append adds the next slot number at the end of the list.
 func (l *list) append() {
 	if len(l.links) == 0 {
 		l.links = append(l.links, link{})
@@ -267,21 +267,21 @@ func (l *list) append() {
 	l.insert(len(l.links)-1, l.links[0].prev)
 }
 
-// insert links at behind after.
+// insert inserts the link at behind the link after.
 func (l *list) insert(at, after int) {
 	next := l.links[after].next
 	l.links[at] = link{prev: after, next: next}
 	l.links[after].next, l.links[next].prev = at, at
 }
 
-// touch brings slot to the front.
+// touch moves slot to the front of the list.
 func (l *list) touch(slot int) {
 	at := l.links[slot+1]
 	l.links[at.prev].next, l.links[at.next].prev = at.next, at.prev
 	l.insert(slot+1, 0)
 }
 
-// last returns the least recently used slot, if there is one.
+// last returns the least recently used slot. It returns false if the list is empty.
 func (l *list) last() (slot int, ok bool) {
 	if len(l.links) < 2 {
 		return 0, false
@@ -289,7 +289,7 @@ func (l *list) last() (slot int, ok bool) {
 	return l.links[0].prev - 1, true
 }
 
-// backwards calls f for all slots in order, beginning with the least recently used one.
+// backwards calls f for all slots, from the least recently used slot to the most recently used.
 func (l *list) backwards(f func(slot int)) {
 	if len(l.links) == 0 {
 		return

@@ -9,30 +9,30 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Classifier is a trained C-SVC: one machine per pair of classes over a common list of support
-// vectors. It holds no rows; package model stores them. It is read only and safe for concurrent
-// use.
+// Classifier is a trained C-SVC. It has one machine per pair of classes, over a common list of
+// support vectors. It holds no rows; package model stores them. It is read only and safe for
+// concurrent use.
 type Classifier struct {
 	Classes []string // by class code
-	Pairs   []Pair   // (0,1), (0,2), ..., (0,c-1), (1,2), ..., (c-2,c-1)
+	Pairs   []Pair   // in the order (0,1), (0,2), ..., (0,c-1), (1,2), ..., (c-2,c-1)
 
 	support []int
-	rows    int // number of rows of the training set that support refers to; 0: unknown
+	rows    int // number of training rows; support holds indices of these rows; 0: unknown
 }
 
-// Pair is the machine of two classes, f(x) = sum_k Coef[k] K(x, sv[Index[k]]) -
-// Rho; a positive f(x) is a vote for First.
+// Pair is the machine for two classes, f(x) = sum_k Coef[k] K(x, sv[Index[k]]) - Rho. A positive
+// f(x) is a vote for First.
 type Pair struct {
-	First, Second int       // class codes, First < Second
-	Index         []int     // ascending positions in Support
+	First, Second int       // codes of the classes, First < Second
+	Index         []int     // positions in Support, ascending
 	Coef          []float64 // alpha for rows of First, -alpha for rows of Second; never 0
 	Rho           float64
 	Report        Report // zero for a classifier that was not trained here
 }
 
-// Report describes the end of a pair's training.
+// Report describes the state in which a pair's training ended.
 type Report struct {
-	Objective  float64 // 1/2 a'Qa - sum a
+	Objective  float64 // value of the objective 1/2 a'Qa - sum a
 	Gap        float64 // m(alpha) - M(alpha), at most Tol
 	Iterations int
 	Support    int // alpha > 0
@@ -42,8 +42,8 @@ type Report struct {
 // pairCount returns the number of pairs of c classes.
 func pairCount(c int) int { return c * (c - 1) / 2 }
 
-// NewClassifier builds a classifier from parts, over vectors support vectors that are numbered
-// from 0. It sets First and Second of the pairs and keeps the slices. It refuses values that
+// NewClassifier builds a classifier from its parts. Its support vectors are numbered from 0 to
+// vectors - 1. It sets First and Second of the pairs and keeps the slices. It refuses values that
 // training cannot produce: a wrong number of pairs, indices that do not ascend, coefficients that
 // are 0 or not finite.
 func NewClassifier(classes []string, pairs []Pair, vectors int) (*Classifier, error) {
@@ -94,13 +94,12 @@ func (p *Pair) check(vectors int) error {
 	return nil
 }
 
-// Support returns the rows of the training set that are support vectors of any
-// pair, ascending; after [Classifier.Compact] and [NewClassifier], 0 to s-1.
-// The caller must not change it.
+// Support returns the training rows that are support vectors of any pair, ascending. After
+// [Classifier.Compact] and [NewClassifier], the rows are 0 to s-1. The caller must not change it.
 func (c *Classifier) Support() []int { return c.support }
 
-// Compact returns c restricted to its support vectors, numbered from 0 in the order of Support,
-// and without the reports, as a model stores it next to these rows. It shares memory with c.
+// Compact returns c restricted to its support vectors and without the reports, as a model stores
+// it. The support vectors are numbered from 0 in the order of Support. It shares memory with c.
 func (c *Classifier) Compact() *Classifier {
 	out := &Classifier{Classes: c.Classes, Pairs: make([]Pair, len(c.Pairs)), support: make([]int, len(c.support))}
 	copy(out.Pairs, c.Pairs)
@@ -113,9 +112,9 @@ func (c *Classifier) Compact() *Classifier {
 	return out
 }
 
-// Decisions returns f(x) of every pair: rows x pairs. cross is the kernel of the rows with the
-// support vectors, rows x len(Support()), in that order; another width is a mistake of the
-// program and panics.
+// Decisions returns f(x) of every pair for each row, as rows x pairs. The matrix cross is the
+// kernel of the rows with the support vectors, rows x len(Support()), in that order; another width
+// is a mistake of the program and panics.
 func (c *Classifier) Decisions(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if cross.Cols != len(c.support) {
 		panic(fmt.Sprintf("svm: a cross kernel of %d columns for %d support vectors", cross.Cols, len(c.support)))
@@ -139,7 +138,7 @@ func (p *Pair) decide(cross []float64) float64 {
 	return sum - p.Rho
 }
 
-// Predict returns the class code of each row by the vote of all pairs: the class with most votes
+// Predict returns the class code of each row by the vote of all pairs. The class with most votes
 // wins, and the lowest code among equals, as in LIBSVM. A decision of exactly 0 is a vote for the
 // second class.
 func (c *Classifier) Predict(decisions linalg.Matrix[float64]) []int {
@@ -172,11 +171,11 @@ func (c *Classifier) vote(decisions []float64, votes []int) int {
 	return best
 }
 
-// TrainSVCFrom is like [TrainSVC] but begins with start, a classifier that was trained on the
-// same rows, codes and classes with another C, other weights or another kernel (D. DeCoste, K.
-// Wagstaff, Alpha seeding for support vector machines, KDD 2000). It ends within Tol of the
-// optimum of TrainSVC, in fewer iterations if the two problems are similar. Along a grid, go from
-// the smallest C to the largest: then the bounds need not change the start.
+// TrainSVCFrom is like [TrainSVC] but begins with the coefficients of another classifier. That
+// classifier, start, was trained on the same rows, codes and classes with another C, other weights
+// or another kernel (DeCoste and Wagstaff, Alpha seeding for support vector machines, KDD 2000). It
+// ends within Tol of the optimum of TrainSVC, in fewer iterations if the two problems are similar.
+// Along a grid, go from the smallest C to the largest: then the bounds need not change the start.
 func TrainSVCFrom(start *Classifier, src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int) error) (*Classifier, error) {
 	t, err := newSVC(src, codes, classes, p, progress)
 	if err != nil {
@@ -188,10 +187,10 @@ func TrainSVCFrom(start *Classifier, src kernel.Source, codes []int, classes []s
 	return t.run()
 }
 
-// errStart refuses a classifier that was not trained on these rows.
+// errStart reports a start that was not trained on the same rows, codes and classes.
 var errStart = errors.New("svm: the classifier to start from was not trained on these rows, codes and classes")
 
-// coefficients returns a feasible start of every pair of t.
+// coefficients returns feasible initial coefficients for every pair of t.
 func (c *Classifier) coefficients(t *trainer) ([][]float64, error) {
 	if c.rows != t.source.Len() || !slices.Equal(c.Classes, t.classes) {
 		return nil, errStart
@@ -212,7 +211,7 @@ func (c *Classifier) coefficients(t *trainer) ([][]float64, error) {
 	return starts, nil
 }
 
-// spread returns the coefficients of pair k, one per row of the pair.
+// spread returns the coefficients of pair k, with one for each row of the pair.
 func (c *Classifier) spread(k int, rows []int) ([]float64, error) {
 	b := make([]float64, len(rows))
 	for i, s := range c.Pairs[k].Index {
@@ -225,8 +224,8 @@ func (c *Classifier) spread(k int, rows []int) ([]float64, error) {
 	return b, nil
 }
 
-// fit cuts coefficients at the bounds of their classes. If that takes more from one class, it
-// scales the other class down until their sum is 0 again.
+// fit limits coefficients to the bounds of their classes. If that takes more from one class, it scales
+// the other class down until their sum is 0 again.
 func fit(b []float64, first []bool, cFirst, cSecond float64) error {
 	var positive, negative float64
 	cut := false

@@ -1,6 +1,6 @@
-// Package svm trains support vector machines on a kernel.Source by sequential
-// minimal optimisation: C-SVC and nu-SVC, one machine for every pair of
-// classes, epsilon-SVR and one-class SVM.
+// Package svm trains support vector machines on a kernel.Source by sequential minimal optimisation.
+// It trains C-SVC and nu-SVC, with one machine for every pair of classes, epsilon-SVR and one-class
+// SVM.
 //
 // It follows LIBSVM, whose names it uses: the dual problem, the stopping rule
 // tol, rho, the order of pairs and the tie rule of the vote (C.-C. Chang,

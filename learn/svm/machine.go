@@ -11,20 +11,20 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Machine is a single trained function, f(x) = sum_k Coef[k] K(x, sv[k]) - Rho: the regression of
-// [TrainSVR] or the boundary of [TrainOneClass]. It holds no rows; package model stores them. It
-// is read only and safe for concurrent use.
+// Machine is a single trained function, f(x) = sum_k Coef[k] K(x, sv[k]) - Rho. It is the
+// regression of [TrainSVR] or the boundary of [TrainOneClass]. It holds no rows; package model
+// stores them. It is read only and safe for concurrent use.
 type Machine struct {
-	Support []int     // rows of the training set, ascending
-	Coef    []float64 // one per support vector, never 0
+	Support []int     // training rows that are support vectors, ascending
+	Coef    []float64 // one per support vector; never 0
 	Rho     float64
 	Report  Report // zero for a machine that was not trained here
 }
 
-// Decisions returns f(x) of each row: the prediction of a regression, in the unit of the targets;
-// for a one-class machine a value above 0 is inside. cross is the kernel of the rows with the
-// support vectors, rows x len(Support), in that order; another width is a mistake of the program
-// and panics.
+// Decisions returns f(x) of each row. For a regression it is the prediction, in the unit of the
+// targets; for a one-class machine a value above 0 is inside. The matrix cross is the kernel of the
+// rows with the support vectors, rows x len(Support), in that order; another width is a mistake of
+// the program and panics.
 func (m *Machine) Decisions(cross linalg.Matrix[float64]) []float64 {
 	if cross.Cols != len(m.Support) {
 		panic(fmt.Sprintf("svm: a cross kernel of %d columns for %d support vectors", cross.Cols, len(m.Support)))
@@ -37,7 +37,8 @@ func (m *Machine) Decisions(cross linalg.Matrix[float64]) []float64 {
 	return out
 }
 
-// newMachine keeps the coefficients that are not zero; coef has one per row.
+// newMachine makes a machine from the coefficients that are not zero. coef has one coefficient per
+// row.
 func newMachine(coef []float64, s solution) *Machine {
 	m := &Machine{Rho: s.rho, Report: s.report()}
 	for r, b := range coef {
@@ -49,7 +50,7 @@ func newMachine(coef []float64, s solution) *Machine {
 	return m
 }
 
-// common checks the parameters of every solver, for a machine without classes.
+// common checks the parameters that every solver needs, for a machine without classes.
 func (p Params) common() error {
 	switch p = p.filled(); {
 	case !positive(p.Tol):
@@ -64,11 +65,11 @@ func (p Params) common() error {
 
 // SVRParams are the parameters of epsilon-SVR.
 type SVRParams struct {
-	// C > 0 is the cost of an error beyond Epsilon.
+	// C is the cost of an error beyond Epsilon, above 0.
 	C float64
-	// Epsilon >= 0 is the error without cost, in the unit of the targets.
+	// Epsilon is the error without cost, at least 0 and in the unit of the targets.
 	Epsilon float64
-	// Tol is the stopping rule, in the unit of the targets. 0 means DefaultTol.
+	// Tol is the tolerance at which training stops, in the unit of the targets. 0 means DefaultTol.
 	Tol        float64
 	CacheBytes int64        // as in Params
 	MaxIter    int          // as in Params
@@ -90,9 +91,9 @@ func (p SVRParams) Validate() error {
 	return p.shared().common()
 }
 
-// TrainSVR trains an epsilon-SVR (LIBSVM equation 11): src is the kernel of the
-// n training rows, targets has n finite values. Report.Support counts rows;
-// Report.Bounded those whose error is beyond Epsilon.
+// TrainSVR trains an epsilon-SVR (LIBSVM equation 11). src is the kernel of the n training rows,
+// and targets has n finite values. Report.Support counts rows; Report.Bounded those whose error is
+// beyond Epsilon.
 func TrainSVR(src kernel.Source, targets []float64, p SVRParams) (*Machine, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -106,7 +107,7 @@ func TrainSVR(src kernel.Source, targets []float64, p SVRParams) (*Machine, erro
 		return nil, named(err, func(row int) int { return row % n })
 	}
 	coef := make([]float64, n)
-	s.bounded = 0 // of rows: with Epsilon 0 one may be bounded in both places
+	s.bounded = 0 // counts rows; if Epsilon is 0, a row may be at a bound in both places
 	for i := range coef {
 		coef[i] = s.coef[i] + s.coef[n+i]
 		if math.Abs(coef[i]) >= p.C {
@@ -131,7 +132,8 @@ func checkTargets(n int, targets []float64) error {
 	return nil
 }
 
-// named prefixes an error of the solver, with rows in the caller's numbers.
+// named adds the package's name to an error of the solver and replaces its row number by the
+// caller's.
 func named(err error, number func(row int) int) error {
 	if v, ok := errors.AsType[*valueError](err); ok {
 		err = &valueError{row: number(v.row), col: number(v.col), value: v.value}
@@ -139,8 +141,9 @@ func named(err error, number func(row int) int) error {
 	return fmt.Errorf("svm: %w", err)
 }
 
-// svr returns the problem of epsilon-SVR: every row occurs twice, with a cost for a prediction
-// that is too low and, from n on, for one that is too high.
+// svr returns the problem of epsilon-SVR, in which every row occurs twice. The first occurrence has
+// the cost of a prediction that is too low. The second, from n on, has the cost of a prediction
+// that is too high.
 func svr(src kernel.Source, targets []float64, p SVRParams) problem {
 	n := len(targets)
 	q := problem{kernel: twice(src), linear: make([]float64, 2*n), lower: make([]float64, 2*n), upper: make([]float64, 2*n)}
@@ -151,7 +154,8 @@ func svr(src kernel.Source, targets []float64, p SVRParams) problem {
 	return q
 }
 
-// twice returns the kernel of all rows twice. Panels stay panels, which are read in float32.
+// twice returns a kernel matrix in which all rows of src occur twice. Panels stay panels, which are
+// read in float32.
 func twice(src kernel.Source) kernel.Source {
 	if _, panels := src.(kernel.Panels); !panels {
 		return doubled{src}
@@ -160,7 +164,7 @@ func twice(src kernel.Source) kernel.Source {
 	return kernel.Subset(src, slices.Concat(all, all))
 }
 
-// doubled is the kernel in which all rows occur twice.
+// doubled is a kernel matrix in which all rows of the source occur twice.
 type doubled struct{ kernel.Source }
 
 func (d doubled) Len() int { return 2 * d.Source.Len() }
@@ -195,41 +199,42 @@ const (
 	DefaultCacheBytes = 200 << 20 // as in scikit-learn
 )
 
-// MaxClasses is the largest number of classes: 4,096 classes need 8.4 million machines.
+// MaxClasses is the largest number of classes. 4,096 classes need 8.4 million machines.
 const MaxClasses = 4096
 
-// ErrNotConverged is wrapped by the error of a training that reached its maximum of iterations,
-// or could not move any more, before it met Tol.
+// ErrNotConverged marks the error of a training that ended before it met Tol. It reached its
+// maximum of iterations, or could not move any more.
 var ErrNotConverged = errors.New("not converged")
 
 // Params are the parameters of C-SVC.
 type Params struct {
-	// C > 0 is the cost of a margin error.
+	// C is the cost of a margin error, above 0.
 	C float64
-	// Tol is LIBSVM's stopping rule m(alpha) - M(alpha) <= Tol, in (0, 2): at 2 the untrained
-	// machine would already satisfy it. 0 means DefaultTol.
+	// Tol is the tolerance of LIBSVM's stopping rule m(alpha) - M(alpha) <= Tol. It is above 0 and
+	// below 2, since the untrained machine would already satisfy the rule with 2. 0 means
+	// DefaultTol.
 	Tol float64
-	// Weights multiplies C for the rows of a class, by the class's name.
-	// Classes that are not named have weight 1.
+	// Weights holds factors by which C is multiplied for the rows of a class. The key is the
+	// class's name. Classes that are not named have weight 1.
 	Weights map[string]float64
-	// CacheBytes bounds the kernel rows kept in memory, for all pairs that are trained at the
-	// same time together; at least two rows per pair are kept. It changes the speed but not the
-	// result. 0 means DefaultCacheBytes.
+	// CacheBytes bounds the memory of the cached kernel rows, for all pairs together that are
+	// trained at the same time. At least two rows per pair are kept. It changes the speed but not
+	// the result. 0 means DefaultCacheBytes.
 	CacheBytes int64
-	// MaxIter bounds the iterations for one pair. 0 means the larger of 10^7
-	// and 100 times its rows, as in LIBSVM.
+	// MaxIter is the greatest number of iterations for one pair. 0 means the larger of 10^7 and 100
+	// times its rows, as in LIBSVM.
 	MaxIter int
 	// Interrupt, if not nil, is called every few iterations, by several goroutines at once. Its
 	// error ends the training, which returns it wrapped. The method Err of a context fits.
 	Interrupt func() error
 }
 
-// DefaultParams returns C = 1 and Tol = DefaultTol.
+// DefaultParams returns parameters with C = 1 and Tol = DefaultTol.
 func DefaultParams() Params {
 	return Params{C: 1, Tol: DefaultTol, CacheBytes: DefaultCacheBytes}
 }
 
-// filled replaces zeros by defaults.
+// filled returns the parameters with zeros replaced by defaults.
 func (p Params) filled() Params {
 	if p.Tol == 0 {
 		p.Tol = DefaultTol
@@ -240,7 +245,8 @@ func (p Params) filled() Params {
 	return p
 }
 
-// Validate checks p for the given classes. Its errors name the field.
+// Validate returns an error if a parameter is invalid for the given classes. Its errors name the
+// field.
 func (p Params) Validate(classes []string) error {
 	p = p.filled()
 	switch {
@@ -259,7 +265,7 @@ func (p Params) Validate(classes []string) error {
 			return fmt.Errorf("svm: there is a weight for class %q, but no training row has that class; remove the weight", class)
 		}
 		if !positive(w) || !positive(w*p.C) {
-			return fmt.Errorf("svm: the weight of class %q is %v, weight and C times weight must be finite and above 0", class, w)
+			return fmt.Errorf("svm: the weight of class %q is %v; the weight and C times the weight must be finite and above 0", class, w)
 		}
 	}
 	return nil
@@ -267,7 +273,7 @@ func (p Params) Validate(classes []string) error {
 
 func positive(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 
-// bound returns C_i for the rows of class.
+// bound returns the upper bound C_i for the coefficients of a class's rows.
 func (p Params) bound(class string) float64 {
 	if w, ok := p.Weights[class]; ok {
 		return p.C * w

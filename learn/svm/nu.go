@@ -10,9 +10,9 @@ import (
 
 // NuParams are the parameters of nu-SVC and of the one-class SVM.
 type NuParams struct {
-	// Nu in (0, 1] bounds the share of training rows that are margin errors
-	// (outliers, for a one-class machine) from above, and the share of support
-	// vectors from below.
+	// Nu bounds the share of training rows that are margin errors (outliers, for a one-class
+	// machine) from above. It bounds the share of support vectors from below. It is above 0 and at
+	// most 1.
 	Nu         float64
 	Tol        float64      // as in Params
 	CacheBytes int64        // as in Params
@@ -32,8 +32,8 @@ func (p NuParams) Validate() error {
 	return p.shared().common()
 }
 
-// TrainOneClass finds a region that contains all but at most a share Nu of the rows of src
-// (LIBSVM equation 7). As in LIBSVM the coefficients add up to Nu n, each at most 1.
+// TrainOneClass finds a region that contains the rows of src except for at most a share Nu (LIBSVM
+// equation 7). As in LIBSVM the coefficients add up to Nu n, each at most 1.
 func TrainOneClass(src kernel.Source, p NuParams) (*Machine, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func oneClass(src kernel.Source, nu float64) problem {
 	return q
 }
 
-// pour fills coefficients up to 1, in order, until their sum is amount.
+// pour raises coefficients to 1, in order, until their sum is amount. The last one may get less.
 func pour(coef []float64, amount float64) {
 	for i := range coef {
 		coef[i] = min(amount, 1)
@@ -80,7 +80,7 @@ func TrainNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, pr
 	return t.run()
 }
 
-// newNuSVC returns the trainer of a nu-SVC.
+// newNuSVC returns a trainer for a nu-SVC.
 func newNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, progress func(done, total int) error) (*trainer, error) {
 	if err := checkLabels(src.Len(), codes, classes); err != nil {
 		return nil, err
@@ -95,8 +95,8 @@ func newNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, prog
 	return t, nil
 }
 
-// solveNuSVC orders the rows of the first class first, so that the two sums of coefficients are
-// over two ranges.
+// solveNuSVC trains one machine of a nu-SVC. It places the rows of the first class first, so that
+// each of the two sums of coefficients is over one range.
 func solveNuSVC(k kernel.Source, first []bool, nu float64, stop stopping, cache int64) (solution, error) {
 	order, split := sides(first)
 	n := len(order)
@@ -119,7 +119,7 @@ func solveNuSVC(k kernel.Source, first []bool, nu float64, stop stopping, cache 
 	return s.scaled(order)
 }
 
-// sides returns the rows of the first class, then the others; both ascending.
+// sides returns the rows of the first class and then the other rows. Both lists are ascending.
 func sides(first []bool) (order []int, split int) {
 	for _, side := range []bool{true, false} {
 		for i, is := range first {
@@ -134,10 +134,11 @@ func sides(first []bool) (order []int, split int) {
 	return order, split
 }
 
-// scaled divides by the margin, which makes it 1 as in C-SVC, and restores the order of rows.
+// scaled divides the solution by the margin, which makes the margin 1 as in C-SVC. It also restores
+// the order of rows.
 func (s solution) scaled(order []int) (solution, error) {
 	if !(s.margin > 0) || math.IsInf(1/(s.margin*s.margin), 1) {
-		return solution{}, fmt.Errorf("the margin is %v: this nu does not separate the classes, use a smaller one", s.margin)
+		return solution{}, fmt.Errorf("the margin is %v, so this nu does not separate the classes; use a smaller nu", s.margin)
 	}
 	out := s
 	out.rho, out.objective = s.rho/s.margin, s.objective/(s.margin*s.margin)

@@ -9,36 +9,34 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// plattFolds is the number of parts of the internal cross-validation, as in
-// LIBSVM.
+// plattFolds is the number of folds of the internal cross-validation, as in LIBSVM.
 const plattFolds = 5
 
-// Sigmoid turns the decision f of a pair into a probability of its first class,
-// 1 / (1 + exp(A f + B)).
+// Sigmoid turns the decision f of a pair into a probability of the pair's first class. The
+// probability is 1 / (1 + exp(A f + B)).
 type Sigmoid struct{ A, B float64 }
 
-// Probability returns the probability of the first class.
+// Probability returns the probability of the first class for a decision f.
 func (s Sigmoid) Probability(f float64) float64 {
 	v := s.A*f + s.B
-	if v >= 0 { // exp of a large number would overflow
+	if v >= 0 { // avoids exp of a large number, which would overflow
 		e := math.Exp(-v)
 		return e / (1 + e)
 	}
 	return 1 / (1 + math.Exp(v))
 }
 
-// Calibration gives a [Classifier] probabilities. It is read only and safe for
-// concurrent use.
+// Calibration computes class probabilities from the decisions of a [Classifier]. It is read only
+// and safe for concurrent use.
 type Calibration struct {
 	Classes  int
-	Sigmoids []Sigmoid // by pair, in the order of Classifier.Pairs
+	Sigmoids []Sigmoid // one for each pair, in the order of Classifier.Pairs
 }
 
-// Calibrate fits the sigmoid of every pair (J. Platt 1999) to decisions on rows that were not
-// used for training the machine: five folds of the pair's rows are left out in turn, as in
-// LIBSVM. The folds hold the classes in equal shares and depend on seed, the pair and its rows
-// only. The other arguments and the errors are those of [TrainSVC]; it takes three to four times
-// as long.
+// Calibrate fits the sigmoid of every pair (Platt 1999) to decisions on rows that were not used for
+// training the machine. It leaves out five folds of the pair's rows in turn, as in LIBSVM. The
+// folds hold the classes in equal shares and depend on seed, the pair and its rows only. The other
+// arguments and the errors are those of [TrainSVC]; it takes three to four times as long.
 func Calibrate(src kernel.Source, codes []int, classes []string, p Params, seed uint64) (*Calibration, error) {
 	t, err := newSVC(src, codes, classes, p, nil)
 	if err != nil {
@@ -56,7 +54,7 @@ func CalibrateNuSVC(src kernel.Source, codes []int, classes []string, p NuParams
 	return t.calibration(seed)
 }
 
-// calibration fits all pairs.
+// calibration fits the sigmoids of all pairs.
 func (t *trainer) calibration(seed uint64) (*Calibration, error) {
 	c := &Calibration{Classes: len(t.classes), Sigmoids: make([]Sigmoid, len(t.pairs))}
 	linalg.For(len(t.pairs), 1, func(k, _ int) { t.calibrate(k, &c.Sigmoids[k], seed) })
@@ -66,7 +64,8 @@ func (t *trainer) calibration(seed uint64) (*Calibration, error) {
 	return c, nil
 }
 
-// calibrate fits the sigmoid of pair k, as train trains its machine.
+// calibrate fits the sigmoid of pair k and stores it in out. It trains with the settings of the
+// machine of pair k.
 func (t *trainer) calibrate(k int, out *Sigmoid, seed uint64) {
 	if t.skip(k) {
 		return
@@ -81,7 +80,7 @@ func (t *trainer) calibrate(k int, out *Sigmoid, seed uint64) {
 	t.finish(k, err)
 }
 
-// folds deals the shuffled rows of both classes to plattFolds folds.
+// folds assigns the shuffled rows of both classes to plattFolds folds in turn.
 func folds(first []bool, seed, pair uint64) []int {
 	rng := rand.New(rand.NewPCG(seed, pair))
 	order, split := sides(first)
@@ -94,7 +93,7 @@ func folds(first []bool, seed, pair uint64) []int {
 	return fold
 }
 
-// unseen returns the decision on each row by the machine of the other folds.
+// unseen returns the decision on each row by a machine that is trained on the other folds.
 func (t *trainer) unseen(pair int, k kernel.Source, first []bool, fold []int) ([]float64, error) {
 	out := make([]float64, len(first))
 	for f := range plattFolds {
@@ -120,8 +119,8 @@ func (t *trainer) unseen(pair int, k kernel.Source, first []bool, fold []int) ([
 	return out, nil
 }
 
-// decideLeft trains on the rows in and decides on the rows left. If a class is missing, the
-// decision is 1 or -1 for the other, as in LIBSVM.
+// decideLeft trains a machine on the rows in and returns its decisions on the rows left. If a class
+// is missing, the decision is 1 or -1 for the other, as in LIBSVM.
 func (t *trainer) decideLeft(pair int, k kernel.Source, in, left []int, first []bool) ([]float64, error) {
 	side := linalg.At(first, in)
 	if v, only := oneSided(side); only {
@@ -140,7 +139,8 @@ func (t *trainer) decideLeft(pair int, k kernel.Source, in, left []int, first []
 	return out, nil
 }
 
-// oneSided returns the decision if all rows are of one class.
+// oneSided returns the constant decision for rows that are all of one class. It returns false if
+// both classes occur.
 func oneSided(first []bool) (float64, bool) {
 	count := 0
 	for _, is := range first {
@@ -157,9 +157,9 @@ func oneSided(first []bool) (float64, bool) {
 	return 0, false
 }
 
-// Probabilities returns the probability of every class: rows x Classes, with the sum 1 in each
-// row. decisions is the result of [Classifier.Decisions], rows x pairs; another width panics. The
-// class with the largest probability need not be the one that the vote chooses.
+// Probabilities returns the probability of every class for each row. The result is rows x Classes,
+// with the sum 1 in each row. The matrix decisions is the result of [Classifier.Decisions], rows x
+// pairs; another width panics.
 func (c *Calibration) Probabilities(decisions linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if decisions.Cols != len(c.Sigmoids) {
 		panic(fmt.Sprintf("svm: %d decisions for %d pairs of classes", decisions.Cols, len(c.Sigmoids)))
@@ -175,8 +175,8 @@ func (c *Calibration) Probabilities(decisions linalg.Matrix[float64]) linalg.Mat
 	return out
 }
 
-// pairwise sets r(i, j) to the probability of class i given i or j, kept away from 0 and 1 as in
-// LIBSVM.
+// pairwise sets r(i, j) to the probability of class i given that the class is i or j. It keeps
+// probabilities away from 0 and 1, as in LIBSVM.
 func (c *Calibration) pairwise(r linalg.Matrix[float64], decisions []float64) {
 	const least = 1e-7
 	k := 0

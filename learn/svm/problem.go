@@ -9,11 +9,11 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// tau replaces a curvature that is not positive, as in LIBSVM. It happens with
+// tau replaces the curvature of a step if it is not positive, as in LIBSVM. It happens with
 // duplicate rows and with kernels that are not positive semidefinite.
 const tau = 1e-12
 
-// problem is the quadratic programme behind LIBSVM's machines,
+// problem is the quadratic programme that LIBSVM's machines solve:
 //
 //	min 1/2 a'Qa + p'a,  y'a constant,  0 <= a_i <= C_i,  Q_ij = y_i y_j K_ij,
 //
@@ -27,24 +27,25 @@ type problem struct {
 	kernel       kernel.Source
 	linear       []float64 // q
 	lower, upper []float64
-	start        []float64 // feasible b; nil: zero
-	// The coefficients before and those from split on each have a constant sum; 0: all together
-	// have one. It makes the two equality constraints of nu-SVC.
+	start        []float64 // feasible initial b; nil: zero
+	// split divides the coefficients into two parts, each with a constant sum. The second part
+	// begins at split. If split is 0, all coefficients together have a constant sum. It makes the
+	// two equality constraints of nu-SVC.
 	split int
 }
 
-// solution is a minimum of a problem.
+// solution is a minimum of a problem and its multipliers.
 type solution struct {
 	coef       []float64 // b
-	bounded    int       // coefficients at a bound that is not 0
-	rho        float64   // the multiplier of the sum, or the mean of both
+	bounded    int       // number of coefficients at a bound that is not 0
+	rho        float64   // multiplier of the sum, or the mean of two multipliers
 	margin     float64   // half the difference of the multipliers of two sums
 	objective  float64
-	gap        float64 // m - M, at least 0
+	gap        float64 // gap m - M, at least 0
 	iterations int
 }
 
-// report counts the support vectors for a report.
+// report returns the counts of support vectors and other figures for a report.
 func (s solution) report() Report {
 	r := Report{Objective: s.objective, Gap: s.gap, Iterations: s.iterations, Bounded: s.bounded}
 	for _, b := range s.coef {
@@ -62,7 +63,7 @@ type stopping struct {
 	interrupt  func() error // nil: never
 }
 
-// interrupted returns the error of interrupt.
+// interrupted returns the error of interrupt, if there is one.
 func (s stopping) interrupted() error {
 	if s.interrupt == nil {
 		return nil
@@ -70,8 +71,8 @@ func (s stopping) interrupted() error {
 	return s.interrupt()
 }
 
-// solve minimises p, keeping at most cacheBytes of kernel rows. It fails when
-// the kernel has a value that is not finite, and with ErrNotConverged.
+// solve minimises the problem p and keeps at most cacheBytes of kernel rows in memory. It fails
+// when the kernel has a value that is not finite, and with ErrNotConverged.
 //
 // A kernel that computes panels is read in float32, as LIBSVM keeps its rows:
 // half the memory, and half the time to read it.
@@ -101,7 +102,7 @@ func newSolver[T linalg.Float](p problem, stop stopping, cacheBytes int64) (*sol
 	s.diagonal, s.coef = make([]float64, n), make([]float64, n)
 	p.kernel.Diagonal(s.diagonal)
 	for i, v := range s.diagonal {
-		s.diagonal[i] = float64(T(v)) // as the rows give it
+		s.diagonal[i] = float64(T(v)) // rounded to T, like the values of a row
 	}
 	if i := firstNotFinite(s.diagonal); i >= 0 {
 		return nil, &valueError{row: i, col: i, value: s.diagonal[i]}
@@ -112,8 +113,8 @@ func newSolver[T linalg.Float](p problem, stop stopping, cacheBytes int64) (*sol
 	return s, s.refresh()
 }
 
-// newCache returns a cache that holds at most the given bytes of rows, batches included. It
-// holds at least two rows, because the solver needs both rows of its working set.
+// newCache returns a cache that holds at most the given number of bytes, batches included. It holds
+// at least two rows, because the solver needs both rows of its working set.
 func newCache[T linalg.Float](source kernel.Source, bytes int64) *cache[T] {
 	var zero T
 	size, n := int64(8), source.Len()
@@ -133,8 +134,8 @@ func newCache[T linalg.Float](source kernel.Source, bytes int64) *cache[T] {
 	return c
 }
 
-// cSVC returns the problem of a two-class machine (LIBSVM eq. 2): p = -1, y_i = 1
-// where first[i], and C_i by side.
+// cSVC returns the problem of a two-class machine (LIBSVM eq. 2). It has p = -1, y_i = 1 if
+// first[i], and C_i by side.
 func cSVC(k kernel.Source, first []bool, cFirst, cSecond float64) problem {
 	n := len(first)
 	p := problem{kernel: k, linear: make([]float64, n), lower: make([]float64, n), upper: make([]float64, n)}
@@ -148,8 +149,9 @@ func cSVC(k kernel.Source, first []bool, cFirst, cSecond float64) problem {
 	return p
 }
 
-// likely appends to taken the rows that are not in the cache and whose coefficients violate the
-// optimality conditions most, up to most rows: these soon become part of a working set.
+// likely appends to taken the rows that will soon become part of a working set. It chooses rows
+// outside the cache whose coefficients violate the optimality conditions most, until there are most
+// rows.
 func (s *solver[T]) likely(taken []int, most int) []int {
 	skip := taken[0]
 	var best violators
@@ -169,8 +171,8 @@ func (s *solver[T]) likely(taken []int, most int) []int {
 	return taken
 }
 
-// violation returns the distance by which the gradient of t is on the wrong side of the other end
-// of the gap.
+// violation returns the amount by which coefficient t violates optimality. It is the distance of
+// its gradient from the opposite end of the gap.
 func (s *solver[T]) violation(p part, t int) float64 {
 	v := 0.0
 	if s.place[t]&linalg.Grow != 0 {
@@ -182,7 +184,7 @@ func (s *solver[T]) violation(p part, t int) float64 {
 	return v
 }
 
-// violators is a heap whose top has the smallest violation.
+// violators is a heap of the largest violations, with the smallest of them at the top.
 type violators []violator
 
 type violator struct {
@@ -190,7 +192,8 @@ type violator struct {
 	by  float64
 }
 
-// offer keeps the largest violations.
+// offer adds a violation to the heap if it is among the largest. The heap holds at most most
+// violations.
 func (h *violators) offer(v violator, most int) {
 	switch {
 	case len(*h) < most:
@@ -211,30 +214,31 @@ func (h *violators) Pop() any {
 	return last
 }
 
-// shrinkEvery is the number of iterations between two searches for coefficients to set aside, or
-// the number of coefficients if that is less, as in LIBSVM.
+// shrinkEvery is the number of iterations after which the solver searches for coefficients to set
+// aside. If there are fewer coefficients, their number counts, as in LIBSVM.
 const shrinkEvery = 1000
 
-// aside holds the problem as it was before coefficients were set aside (LIBSVM section 5.1).
-// While a solver is shrunken, all its slices belong to the active coefficients, in their order;
-// the others stay at their bound, and their gradient is not updated.
+// aside holds the whole problem while the solver works without some coefficients (LIBSVM section
+// 5.1). While a solver is shrunken, all its slices belong to the active coefficients, in their
+// order; the others stay at their bound, and their gradient is not updated.
 type aside struct {
 	problem
 	diagonal, coef   []float64
-	before, gradient []float64 // coefficients and gradient when the first were set aside
-	active           []int     // ascending
+	before, gradient []float64 // coefficients and gradient when coefficients were first set aside
+	active           []int     // indices of the active coefficients, ascending
 }
 
-// store copies the active coefficients back.
+// store copies the active coefficients back to the whole problem.
 func (a *aside) store(coef []float64) {
 	for k, t := range a.active {
 		a.coef[t] = coef[k]
 	}
 }
 
-// shrink sets aside the coefficients at a bound that are unlikely to leave it by the last scan:
-// those that can only grow and whose gradient is above the gradients of all that can shrink, and
-// the reverse. If they are fewer than a tenth, it does nothing.
+// shrink sets aside the coefficients at a bound that are unlikely to leave it, according to the
+// last scan. A coefficient that can only grow is unlikely to move if its gradient is above the
+// gradients of all that can shrink, and conversely. If they are fewer than a tenth, it does
+// nothing.
 func (s *solver[T]) shrink() {
 	keep := make([]int, 0, len(s.coef))
 	split := s.split
@@ -270,14 +274,14 @@ func (s *solver[T]) shrink() {
 	s.divide()
 }
 
-// settled reports whether coefficient t of part p is unlikely to move.
+// settled reports whether coefficient t of part p is at a bound and unlikely to move.
 func (s *solver[T]) settled(p part, t int) bool {
 	f, b := s.gradient[t], s.coef[t]
 	return b >= s.upper[t] && f < p.low || b <= s.lower[t] && f > p.high
 }
 
-// restore brings back the coefficients that were set aside, and updates the gradient by all
-// changes since then; if none was set aside, it computes the gradient again.
+// restore brings back the coefficients that were set aside and updates the gradient by all changes
+// since then. If none was set aside, it computes the gradient again.
 func (s *solver[T]) restore() error {
 	a := s.aside
 	if a == nil {

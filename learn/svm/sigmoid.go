@@ -7,13 +7,14 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// fitSigmoid finds the A and B of largest likelihood for targets slightly off 0 and 1, by
-// Newton's method with backtracking (H.-T. Lin, C.-J. Lin, R. Weng, A note on Platt's
-// probabilistic outputs for support vector machines, Machine Learning 68, 2007, algorithm 1).
+// fitSigmoid fits the parameters A and B of a sigmoid by maximum likelihood, for targets slightly
+// off 0 and 1. It uses Newton's method with backtracking (H.-T. Lin, C.-J. Lin, R. Weng, A note on
+// Platt's probabilistic outputs for support vector machines, Machine Learning 68, 2007, algorithm
+// 1).
 func fitSigmoid(f []float64, first []bool) (Sigmoid, error) {
 	const (
 		iterations = 100
-		ridge      = 1e-12 // keeps the Hessian positive definite
+		ridge      = 1e-12 // keeps the Hessian matrix positive definite
 		small      = 1e-5  // of the gradient
 	)
 	target, prior := plattTargets(first)
@@ -29,14 +30,14 @@ func fitSigmoid(f []float64, first []bool) (Sigmoid, error) {
 		da, db := -(hbb*g[0]-hab*g[1])/det, -(haa*g[1]-hab*g[0])/det
 		next, loss, ok := lineSearch(s, value, da, db, g, f, target)
 		if !ok {
-			return s, nil // the step is below what rounding resolves
+			return s, nil // the step is too small to change a rounded number
 		}
 		s, value = next, loss
 	}
-	return s, fmt.Errorf("the sigmoid of the probabilities is %w after %d steps: scale the data or lower C", ErrNotConverged, iterations)
+	return s, fmt.Errorf("the fit of the sigmoid for probabilities is %w after %d steps: scale the data or lower C", ErrNotConverged, iterations)
 }
 
-// plattTargets returns the sigmoid's target for each row, and the initial B.
+// plattTargets returns the sigmoid's target for each row, and an initial value of B.
 func plattTargets(first []bool) (target []float64, b float64) {
 	positive := 0.0
 	for _, is := range first {
@@ -55,7 +56,7 @@ func plattTargets(first []bool) (target []float64, b float64) {
 	return target, math.Log((negative + 1) / (positive + 1))
 }
 
-// logLoss returns the negative log likelihood, in the form that does not overflow.
+// logLoss returns the negative log likelihood, in a form that does not overflow.
 func logLoss(s Sigmoid, f, target []float64) float64 {
 	sum := 0.0
 	for i, t := range target {
@@ -69,8 +70,7 @@ func logLoss(s Sigmoid, f, target []float64) float64 {
 	return sum
 }
 
-// derivatives returns the gradient by A and B, and the second derivatives aa,
-// bb and ab.
+// derivatives returns the first derivatives by A and B, and the second derivatives aa, bb and ab.
 func derivatives(s Sigmoid, f, target []float64) (g [2]float64, h [3]float64) {
 	for i, t := range target {
 		p := s.Probability(f[i])
@@ -84,7 +84,7 @@ func derivatives(s Sigmoid, f, target []float64) (g [2]float64, h [3]float64) {
 	return g, h
 }
 
-// lineSearch halves the step until the loss falls by enough.
+// lineSearch halves the step until the loss decreases by enough.
 func lineSearch(s Sigmoid, value, da, db float64, g [2]float64, f, target []float64) (Sigmoid, float64, bool) {
 	const shortest, enough = 1e-10, 1e-4
 	slope := g[0]*da + g[1]*db
@@ -124,7 +124,8 @@ func couple(p []float64, r linalg.Matrix[float64]) {
 	}
 }
 
-// balanced sets qp to Q p and reports whether all its entries equal p'Qp: then p is optimal.
+// balanced sets qp to Q p and reports whether all entries of Q p equal p'Qp. In that case p is
+// optimal.
 func balanced(qp []float64, q linalg.Matrix[float64], p []float64) bool {
 	value := products(qp, q, p)
 	worst := 0.0
@@ -134,7 +135,7 @@ func balanced(qp []float64, q linalg.Matrix[float64], p []float64) bool {
 	return worst < 1e-10/float64(len(p))
 }
 
-// products sets qp to Q p and returns p'Qp.
+// products sets qp to the product Q p and returns p'Qp.
 func products(qp []float64, q linalg.Matrix[float64], p []float64) float64 {
 	value := 0.0
 	for i := range p {
@@ -147,7 +148,7 @@ func products(qp []float64, q linalg.Matrix[float64], p []float64) float64 {
 	return value
 }
 
-// sweep improves the probabilities one after the other.
+// sweep improves each probability once, one after the other.
 func sweep(p, qp []float64, q linalg.Matrix[float64]) {
 	value := 0.0
 	for i := range p {

@@ -11,7 +11,7 @@ import (
 // epsilon is the distance from 1 to the next float64.
 const epsilon = 0x1p-52
 
-// errOverflow reports a gradient beyond float64.
+// errOverflow reports a gradient that is too large for float64.
 var errOverflow = errors.New("the gradient overflows: lower C, or scale the data so that kernel values are near 1")
 
 // solver minimises a problem by moving two coefficients at a time. It reads
@@ -19,31 +19,31 @@ var errOverflow = errors.New("the gradient overflows: lower C, or scale the data
 type solver[T linalg.Float] struct {
 	problem
 	stop     stopping
-	aside    *aside // nil when nothing is set aside
+	aside    *aside // nil if no coefficients are set aside
 	parts    []part
 	rows     *cache[T]
 	diagonal []float64
 	coef     []float64 // b
-	place    []uint8   // possible moves of b: linalg.Grow, linalg.Shrink
-	gradient []float64 // f = K b + q
+	place    []uint8   // possible moves of each b: linalg.Grow, linalg.Shrink
+	gradient []float64 // gradient f = K b + q
 
 	iterations int
-	moves      int     // steps since the gradient was last computed from the coefficients
-	distance   float64 // sum of |change of b| in these steps
+	moves      int     // number of steps since the gradient was last computed from the coefficients
+	distance   float64 // sum of |change of b| in the steps counted by moves
 }
 
-// part is a range of coefficients with a constant sum.
+// part is a range of coefficients whose sum is constant.
 type part struct {
 	lo, hi int
 	first  int     // coefficient to grow, or -1
-	low    float64 // least gradient of those that can grow, -m
-	high   float64 // largest of those that can shrink, -M
+	low    float64 // least gradient of the coefficients that can grow, -m
+	high   float64 // largest gradient of the coefficients that can shrink, -M
 }
 
-// gap returns the gap m - M of the part, or -Inf if no coefficient can grow or none can shrink.
+// gap returns the gap m - M of the part. It is -Inf if no coefficient can grow or none can shrink.
 func (p part) gap() float64 { return p.high - p.low }
 
-// found stores the result of a pass over the part.
+// found stores the extremes that a pass over the part found.
 func (p *part) found(e linalg.Extremes) {
 	p.first, p.low, p.high = e.First, e.Low, e.High
 	if e.First >= 0 {
@@ -51,7 +51,7 @@ func (p *part) found(e linalg.Extremes) {
 	}
 }
 
-// divide makes the parts.
+// divide creates the parts from the split of the problem.
 func (s *solver[T]) divide() {
 	n := len(s.linear)
 	s.parts = []part{{hi: n}}
@@ -60,7 +60,7 @@ func (s *solver[T]) divide() {
 	}
 }
 
-// settle sets the places of all coefficients.
+// settle records the possible moves of all coefficients.
 func (s *solver[T]) settle() {
 	s.place = make([]uint8, len(s.coef))
 	for t := range s.coef {
@@ -79,12 +79,12 @@ func (s *solver[T]) put(t int) {
 	}
 }
 
-// interruptEvery is the number of iterations between two calls of interrupt: with 30,000 rows in
-// memory they take some milliseconds. The cache calls it too, before it reads rows.
+// interruptEvery is the number of iterations between two calls of interrupt. With 30,000 rows in
+// memory, these iterations take some milliseconds. The cache calls it too, before it reads rows.
 const interruptEvery = 64
 
-// run moves until the stopping rule holds on a gradient whose rounding errors
-// are small against tol.
+// run moves coefficients until the stopping rule holds. The gradient's rounding errors must then be
+// small compared with tol.
 func (s *solver[T]) run() error {
 	look := s.iterations + min(len(s.coef), shrinkEvery)
 	s.scan()
@@ -116,7 +116,7 @@ func (s *solver[T]) run() error {
 		case err != nil:
 			return s.numbered(err)
 		case moved:
-		case s.moves == 0 && s.aside == nil: // the gradient is exact, and no representable step is left
+		case s.moves == 0 && s.aside == nil: // the gradient is exact, and every representable step is too small
 			return errNotConverged(gap, s.iterations, s.stop)
 		default:
 			if err := s.restore(); err != nil {
@@ -127,12 +127,12 @@ func (s *solver[T]) run() error {
 	}
 }
 
-// errNotConverged returns the error of a solver that was stopped too early, with its gap.
+// errNotConverged returns the error of a solver that stopped before the gap reached the tolerance.
 func errNotConverged(gap float64, iterations int, stop stopping) error {
-	return fmt.Errorf("%w: the gap is %.3g after %d iterations, tol is %.3g: raise tol, lower C or scale the data", ErrNotConverged, gap, iterations, stop.tol)
+	return fmt.Errorf("%w: the gap is %.3g after %d iterations, but tol is %.3g: raise tol, lower C or scale the data", ErrNotConverged, gap, iterations, stop.tol)
 }
 
-// numbered replaces row numbers in an error by those of the whole problem.
+// numbered replaces the row number in an error by the number in the whole problem.
 func (s *solver[T]) numbered(err error) error {
 	if s.aside == nil {
 		return err
@@ -140,8 +140,8 @@ func (s *solver[T]) numbered(err error) error {
 	return renumber(err, s.aside.active)
 }
 
-// scan finds the first of each part and returns the largest gap. Ties go to the
-// last index, as in LIBSVM.
+// scan finds the coefficient to grow in each part and returns the largest gap. Ties go to the last
+// index, as in LIBSVM.
 func (s *solver[T]) scan() float64 {
 	for k := range s.parts {
 		p := &s.parts[k]
@@ -150,7 +150,7 @@ func (s *solver[T]) scan() float64 {
 	return s.gap()
 }
 
-// gap returns the largest gap of all parts.
+// gap returns the largest gap among all parts.
 func (s *solver[T]) gap() float64 {
 	gap := math.Inf(-1)
 	for _, p := range s.parts {
@@ -159,8 +159,9 @@ func (s *solver[T]) gap() float64 {
 	return gap
 }
 
-// second returns the j with the largest decrease together with the first of p, among the b_j of
-// the same part that can shrink, or -1; and that decrease.
+// second returns the second coefficient j of a working set, or -1, and the decrease of the
+// objective. It chooses the j of part p that can shrink and has the largest decrease together with
+// the part's first coefficient.
 func (s *solver[T]) second(p part, row []T) (int, float64) {
 	partner := linalg.SMOPartner(s.gradient[p.lo:p.hi], s.diagonal[p.lo:p.hi], row[p.lo:p.hi], s.place[p.lo:p.hi],
 		s.gradient[p.first], s.diagonal[p.first], tau)
@@ -170,7 +171,7 @@ func (s *solver[T]) second(p part, row []T) (int, float64) {
 	return p.lo + partner.Index, partner.Decrease
 }
 
-// pair returns the working set: the best of all parts.
+// pair returns the working set with the largest decrease among all parts.
 func (s *solver[T]) pair() (i, j int, err error) {
 	i, j = -1, -1
 	best := math.Inf(-1)
@@ -199,8 +200,8 @@ func curvature(a float64) float64 {
 	return tau
 }
 
-// step moves b_i up and its partner down by the same amount. It returns false if rounding left
-// both unchanged. It uses the last scan and makes the next one.
+// step increases b_i and decreases its partner by the same amount. It returns false if rounding
+// left both unchanged. It uses the last scan and makes the next one.
 func (s *solver[T]) step() (bool, error) {
 	i, j, err := s.pair()
 	if err != nil {
@@ -230,7 +231,7 @@ func (s *solver[T]) step() (bool, error) {
 	return true, nil
 }
 
-// move shifts weight from j to i up to the minimum on that line or to the first bound, and
+// move shifts weight from j to i until it reaches the minimum on that line or the first bound. It
 // returns both changes.
 func (s *solver[T]) move(i, j int, kij float64) (di, dj float64) {
 	delta := (s.gradient[j] - s.gradient[i]) / curvature(s.diagonal[i]+s.diagonal[j]-2*kij)
@@ -241,7 +242,7 @@ func (s *solver[T]) move(i, j int, kij float64) (di, dj float64) {
 	return s.coef[i] - bi, s.coef[j] - bj
 }
 
-// snap returns b + delta, or the bound that differs from it by rounding only: otherwise the
+// snap returns b + delta, or the bound if the two differ by rounding only. Otherwise the
 // coefficient would count as free, and 1e-17 as a support vector.
 func (s *solver[T]) snap(t int, b, delta float64) float64 {
 	near := 4 * epsilon * (math.Abs(b) + math.Abs(delta))
@@ -255,8 +256,8 @@ func (s *solver[T]) snap(t int, b, delta float64) float64 {
 	return moved
 }
 
-// drift bounds the rounding errors of the gradient since it was computed: each step rounds the
-// products, of size |change| max |K|, and the sum.
+// drift bounds the rounding errors that the gradient has accumulated since it was last computed.
+// Each step rounds the products, of size |change| max |K|, and the sum.
 func (s *solver[T]) drift() float64 {
 	if s.moves == 0 {
 		return 0
@@ -272,7 +273,7 @@ func largest(v []float64) float64 {
 	return m
 }
 
-// refresh computes the gradient from the coefficients.
+// refresh computes the gradient anew from the coefficients.
 func (s *solver[T]) refresh() error {
 	copy(s.gradient, s.linear)
 	err := s.follow(make([]float64, len(s.coef)))
@@ -299,8 +300,8 @@ func (s *solver[T]) follow(before []float64) error {
 	})
 }
 
-// checkGradient refuses a minimum that rests on numbers beyond float64, which comparisons do not
-// detect.
+// checkGradient returns an error if the gradient has a number that is not finite, which comparisons
+// do not detect.
 func (s *solver[T]) checkGradient() error {
 	if firstNotFinite(s.gradient) >= 0 {
 		return errOverflow
@@ -322,8 +323,8 @@ func (s *solver[T]) solution() solution {
 	return out
 }
 
-// rho returns the mean gradient of the free coefficients of a part or, without one, the middle of
-// the interval that the bounded ones allow (LIBSVM section 4.1.5).
+// rho returns the mean gradient of the free coefficients of a part. If there is none, it returns
+// the middle of the interval that the coefficients at bounds allow (LIBSVM section 4.1.5).
 func (s *solver[T]) rho(p part) float64 {
 	free, sum := 0, 0.0
 	low, high := math.Inf(-1), math.Inf(1)
@@ -345,7 +346,7 @@ func (s *solver[T]) rho(p part) float64 {
 	return middle(low, high)
 }
 
-// middle returns the middle of an interval, or its finite end.
+// middle returns the middle of an interval. If only one end is finite, it returns that end.
 func middle(low, high float64) float64 {
 	switch {
 	case math.IsInf(low, -1):

@@ -24,7 +24,7 @@ func TrainSVC(src kernel.Source, codes []int, classes []string, p Params, progre
 	return t.run()
 }
 
-// newSVC returns the trainer of a C-SVC that starts from zero.
+// newSVC returns a trainer for a C-SVC that starts from zero coefficients.
 func newSVC(src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int) error) (*trainer, error) {
 	if err := checkLabels(src.Len(), codes, classes); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func checkLabels(n int, codes []int, classes []string) error {
 	}
 	for code, count := range rows {
 		if count == 0 {
-			return fmt.Errorf("svm: no training row has class %q: leave it out of the classes or add rows", classes[code])
+			return fmt.Errorf("svm: class %q has no training rows: leave it out of the classes or add rows", classes[code])
 		}
 	}
 	return nil
@@ -84,17 +84,18 @@ func checkClasses(classes []string) error {
 	return nil
 }
 
-// trainer trains the pairs.
+// trainer trains the machines of all pairs of classes.
 type trainer struct {
 	source  kernel.Source
 	classes []string
 	params  Params
 	rows    [][]int // rows of each class, ascending
 	pairs   []pair
-	cache   int64 // bytes for one pair
-	// machine solves pair k; first says for each row whether it is of the pair's first class.
+	cache   int64 // bytes of the cache for one pair
+	// machine trains the machine of pair k. The slice first tells for each row whether it belongs
+	// to the pair's first class.
 	machine func(k int, source kernel.Source, first []bool, stop stopping) (solution, error)
-	starts  [][]float64 // initial coefficients of a C-SVC, by pair; nil: zero
+	starts  [][]float64 // initial coefficients of a C-SVC for each pair; nil: zero
 
 	mu       sync.Mutex
 	done     int
@@ -103,10 +104,10 @@ type trainer struct {
 	failed   int
 }
 
-// pair is one two-class machine.
+// pair is the two-class machine of one pair of classes.
 type pair struct {
 	first, second int
-	rows          []int // of the training set, ascending
+	rows          []int // rows of the training set, ascending
 	solution      solution
 }
 
@@ -126,7 +127,7 @@ func newTrainer(src kernel.Source, codes []int, classes []string, p Params, prog
 	return t
 }
 
-// run trains all pairs.
+// run trains the machines of all pairs.
 func (t *trainer) run() (*Classifier, error) {
 	linalg.For(len(t.pairs), 1, func(k, _ int) { t.train(k) })
 	if t.err != nil {
@@ -135,8 +136,8 @@ func (t *trainer) run() (*Classifier, error) {
 	return t.classifier(), nil
 }
 
-// train trains pair k unless an earlier pair has failed, so that the reported error is always
-// that of the first pair that fails.
+// train trains pair k unless an earlier pair has failed. So the reported error is always the error
+// of the first pair that fails.
 func (t *trainer) train(k int) {
 	if t.skip(k) {
 		return
@@ -153,7 +154,7 @@ func (t *trainer) train(k int) {
 	t.finish(k, err)
 }
 
-// bounds returns C_i of both classes of pair k.
+// bounds returns the bounds C_i for the two classes of pair k.
 func (t *trainer) bounds(k int) (cFirst, cSecond float64) {
 	q := &t.pairs[k]
 	return t.params.bound(t.classes[q.first]), t.params.bound(t.classes[q.second])
@@ -191,18 +192,18 @@ func (t *trainer) finish(k int, err error) {
 		return
 	}
 	if err := t.progress(t.done, len(t.pairs)); err != nil {
-		t.failed, t.err = -1, err // before every pair, so that no further one begins
+		t.failed, t.err = -1, err // comes before every pair, so that no other pair begins
 	}
 }
 
-// describe adds the pair's classes to an error, and replaces its row numbers by the caller's.
+// describe adds the pair's classes to an error and replaces its row number by the caller's.
 func (t *trainer) describe(k int, err error) error {
 	q := t.pairs[k]
 	err = renumber(err, q.rows)
 	return fmt.Errorf("svm: classes %q and %q: %w", t.classes[q.first], t.classes[q.second], err)
 }
 
-// renumber replaces row numbers in an error by those of the caller of a subset.
+// renumber replaces the row number in an error about a subset by the number in the whole set.
 func renumber(err error, rows []int) error {
 	if v, ok := errors.AsType[*valueError](err); ok {
 		return &valueError{row: rows[v.row], col: rows[v.col], value: v.value}
@@ -210,7 +211,7 @@ func renumber(err error, rows []int) error {
 	return err
 }
 
-// classifier returns the part of the result that decisions need.
+// classifier returns the classifier that consists of all pairs' solutions.
 func (t *trainer) classifier() *Classifier {
 	c := &Classifier{Classes: append([]string(nil), t.classes...), Pairs: make([]Pair, len(t.pairs)), rows: t.source.Len()}
 	position := t.supportVectors(c)
@@ -228,8 +229,8 @@ func (t *trainer) classifier() *Classifier {
 	return c
 }
 
-// supportVectors sets the support vectors of c and returns the index of each training row among
-// them, -1 for the others.
+// supportVectors sets the support vectors of c. It returns the index of each training row among
+// them, or -1.
 func (t *trainer) supportVectors(c *Classifier) []int {
 	position := make([]int, t.source.Len())
 	for _, q := range t.pairs {

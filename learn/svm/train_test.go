@@ -39,7 +39,7 @@ func TestTrainErrors(t *testing.T) {
 		{"no classes", k, make([]int, 12), nil, Params{C: 1}, `svm: there are no classes: a classifier needs rows of at least two classes`},
 		{"same class twice", k, codes, []string{"a", "b", "a"}, Params{C: 1}, `svm: class "a" is listed twice`},
 		{"numbers for classes", k, codes, make([]string, 5000), Params{C: 1}, `svm: there are 5000 classes, at most 4096 are allowed: if the labels are numbers to predict, use a regression`},
-		{"class without rows", k, codes, names(4), Params{C: 1}, `svm: no training row has class "d": leave it out of the classes or add rows`},
+		{"class without rows", k, codes, names(4), Params{C: 1}, `svm: class "d" has no training rows: leave it out of the classes or add rows`},
 		{"more codes than rows", k, append(codes, 1), abc, Params{C: 1}, `svm: there are 13 class codes for 12 kernel rows; the numbers must be equal`},
 		{"code out of range", k, append([]int{7}, codes[1:]...), abc, Params{C: 1}, `svm: row 0 has class code 7, but there are 3 classes`},
 		{"C zero", k, codes, abc, Params{}, `svm: C is 0, it must be a finite number above 0`},
@@ -51,8 +51,8 @@ func TestTrainErrors(t *testing.T) {
 		{"cache", k, codes, abc, Params{C: 1, CacheBytes: -1}, `svm: the kernel cache is -1 bytes, it must not be negative`},
 		{"max_iter", k, codes, abc, Params{C: 1, MaxIter: -1}, `svm: max_iter is -1, it must not be negative`},
 		{"weight of a stranger", k, codes, abc, Params{C: 1, Weights: map[string]float64{"z": 2, "q": 1}}, `svm: there is a weight for class "q", but no training row has that class; remove the weight`},
-		{"weight zero", k, codes, abc, Params{C: 1, Weights: map[string]float64{"b": 0}}, `svm: the weight of class "b" is 0, weight and C times weight must be finite and above 0`},
-		{"weight overflows", k, codes, abc, Params{C: 1e200, Weights: map[string]float64{"b": 1e200}}, `svm: the weight of class "b" is 1e+200, weight and C times weight must be finite and above 0`},
+		{"weight zero", k, codes, abc, Params{C: 1, Weights: map[string]float64{"b": 0}}, `svm: the weight of class "b" is 0; the weight and C times the weight must be finite and above 0`},
+		{"weight overflows", k, codes, abc, Params{C: 1e200, Weights: map[string]float64{"b": 1e200}}, `svm: the weight of class "b" is 1e+200; the weight and C times the weight must be finite and above 0`},
 		// Rows 4 and 5 are of classes b and c; the indices count in the whole kernel.
 		{"kernel NaN", broken(4, 5, math.NaN()), codes, abc, Params{C: 1}, `svm: classes "b" and "c": kernel value (4, 5) is NaN: check the data and the kernel's parameters`},
 		{"diagonal infinite", broken(9, 9, math.Inf(1)), codes, abc, Params{C: 1}, `svm: classes "a" and "b": kernel value (9, 9) is +Inf: check the data and the kernel's parameters`},
@@ -77,7 +77,7 @@ func TestNotConverged(t *testing.T) {
 	if !errors.Is(err, ErrNotConverged) {
 		t.Fatalf("got %v", err)
 	}
-	for _, part := range []string{`svm: classes "a" and "b": not converged: the gap is `, " after 5 iterations, tol is 0.001: raise tol, lower C or scale the data"} {
+	for _, part := range []string{`svm: classes "a" and "b": not converged: the gap is `, " after 5 iterations, but tol is 0.001: raise tol, lower C or scale the data"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q lacks %q", err, part)
 		}
@@ -98,7 +98,7 @@ func TestNoNumberBetween(t *testing.T) {
 		lower: []float64{0, -1e31}, upper: []float64{1e31, 0},
 	}
 	_, err := solve(p, stopping{tol: 1e-3, iterations: 1e6}, 0)
-	want := "not converged: the gap is 2 after 1 iterations, tol is 0.001: raise tol, lower C or scale the data"
+	want := "not converged: the gap is 2 after 1 iterations, but tol is 0.001: raise tol, lower C or scale the data"
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

@@ -9,38 +9,38 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Fold is one division of rows into those for training and those for testing. Both lists ascend,
-// are not empty, and share no row.
+// Fold divides rows into rows for training and rows for testing. Both lists ascend, are not empty,
+// and share no row.
 type Fold struct{ Train, Test []int }
 
-// Learner is a learner with several settings to choose from.
+// Learner is a learning method with several settings to choose from.
 type Learner interface {
 	// Settings returns the number of settings, at least 1.
 	Settings() int
-	// Try trains on a fold's training rows of k with every setting, and returns the outcome on
-	// the test rows for each. It is called for several folds at once, and its result must depend
-	// on k and f only. It calls tried after each setting; if tried returns an error, Try returns
-	// it.
+	// Try trains on a fold's training rows of k with every setting. It returns the outcome on the
+	// test rows for each setting. It is called for several folds at once, and its result must
+	// depend on k and f only. It calls tried after each setting; if tried returns an error, Try
+	// returns it.
 	Try(k kernel.Source, f Fold, tried func() error) ([]Trial, error)
 }
 
 // Trial is the outcome of one setting on the test rows of one fold.
 type Trial struct {
-	Score   float64 // higher is better: accuracy of a classifier, R2 of a regression
-	Correct int     // test rows with a correct class; 0 for a regression
-	// Outputs has a row for each test row: the decisions of a classifier, one
-	// for each pair of classes; the predictions of a regression, in one column.
+	Score   float64 // accuracy of a classifier, or R2 of a regression; higher is better
+	Correct int     // number of test rows with a correct class; 0 for a regression
+	// Outputs has a row for each test row. It holds the decisions of a classifier, one for each
+	// pair of classes, or the predictions of a regression, in one column.
 	Outputs linalg.Matrix[float64]
 }
 
-// Search is a grid: every kernel with every setting of the learner.
+// Search is a grid of every kernel with every setting of the learner.
 type Search struct {
 	Kernels []kernel.Kernel
 	Folds   []Fold
 	Learner Learner
-	// Progress, if not nil, is called after each setting of each fold and kernel with the number
-	// of finished trials, by one goroutine at a time. Its error ends the search, which returns
-	// it. To interrupt a training, set Interrupt in its parameters.
+	// Progress, if not nil, is called with the number of finished trials after each setting of each
+	// fold and kernel. Only one goroutine at a time calls it. Its error ends the search, which
+	// returns it. To interrupt a training, set Interrupt in its parameters.
 	Progress func(done, total int) error
 }
 
@@ -49,38 +49,39 @@ type Cell struct {
 	Kernel  int       // index into Search.Kernels
 	Setting int       // index of the learner's setting
 	Scores  []float64 // by fold
-	Mean    float64   // of the scores, each fold with the same weight
-	Correct int       // test rows of all folds with a correct class
+	Mean    float64   // mean of the scores, with equal weight for each fold
+	Correct int       // number of test rows of all folds with a correct class
 }
 
-// Result is the result of a search.
+// Result holds the outcome of a search.
 type Result struct {
-	Cells []Cell // by kernel, and for each kernel by setting
-	Best  int    // cell with the highest mean, the first one among equals
-	// Outputs are one cell's outputs on the test rows of each fold: the best cell's unless
-	// another one was requested.
+	Cells []Cell // ordered by kernel, and for each kernel by setting
+	Best  int    // index of the cell with the highest mean, the first one among equals
+	// Outputs holds one cell's outputs on the test rows of each fold. It is the best cell unless
+	// another cell was requested.
 	Outputs []linalg.Matrix[float64]
 }
 
-// Run cross-validates the grid on rows with the linear Gram matrix dot (n x n, symmetric), which
-// it does not change. It takes 8 n^2 bytes in addition.
+// Run cross-validates the grid on rows whose linear Gram matrix is dot (n x n, symmetric). It does
+// not change dot. It takes 8 n^2 bytes in addition.
 func (s Search) Run(dot linalg.Matrix[float64]) (*Result, error) {
 	return s.RunOn(dot.Rows, materialized(dot))
 }
 
-// RunFor is like [Search.Run] with the outputs of the given cell instead of the best one: to
-// compare two searches of the same grid.
+// RunFor is like [Search.Run] but returns the outputs of the given cell instead of the best one. It
+// serves to compare two searches of the same grid.
 func (s Search) RunFor(dot linalg.Matrix[float64], cell int) (*Result, error) {
 	return s.RunOnFor(dot.Rows, materialized(dot), cell)
 }
 
-// RunOn is like [Search.Run] on matrices of n rows that the function matrix returns for the
-// kernels, one at a time. A matrix may compute its values on request, like a kernel.Lazy.
+// RunOn is like [Search.Run], but takes the kernel matrices of n rows from the function matrix, one
+// kernel at a time. A matrix may compute its values on request, like a kernel.Lazy.
 func (s Search) RunOn(n int, matrix func(kernel.Kernel) kernel.Source) (*Result, error) {
 	return s.run(n, matrix, -1)
 }
 
-// RunOnFor is like [Search.RunOn] with the outputs of the given cell, as in [Search.RunFor].
+// RunOnFor is like [Search.RunOn] but returns the outputs of the given cell, as [Search.RunFor]
+// does.
 func (s Search) RunOnFor(n int, matrix func(kernel.Kernel) kernel.Source, cell int) (*Result, error) {
 	if total := len(s.Kernels) * s.Learner.Settings(); cell < 0 || cell >= total {
 		return nil, fmt.Errorf("tune: the cell is %d; it must be at least 0 and below %d", cell, total)
@@ -88,8 +89,8 @@ func (s Search) RunOnFor(n int, matrix func(kernel.Kernel) kernel.Source, cell i
 	return s.run(n, matrix, cell)
 }
 
-// materialized returns a function that computes kernels' matrices from a Gram matrix, all in the
-// same memory.
+// materialized returns a function that computes each kernel's matrix from a Gram matrix. All
+// matrices use the same memory.
 func materialized(dot linalg.Matrix[float64]) func(kernel.Kernel) kernel.Source {
 	var room linalg.Matrix[float64]
 	return func(k kernel.Kernel) kernel.Source {
@@ -121,7 +122,7 @@ func (s Search) run(n int, matrix func(kernel.Kernel) kernel.Source, wanted int)
 	return r, nil
 }
 
-// counter returns a function that counts trials and calls Progress.
+// counter returns a function that counts finished trials and calls Progress.
 func (s Search) counter() func() error {
 	if s.Progress == nil {
 		return func() error { return nil }
@@ -136,8 +137,8 @@ func (s Search) counter() func() error {
 	}
 }
 
-// tryFolds returns the trials of every fold. If several folds fail, it returns the first fold's
-// error.
+// tryFolds returns the trials of every fold with one kernel. If several folds fail, it returns the
+// first fold's error.
 func (s Search) tryFolds(k kernel.Source, tried func() error) ([][]Trial, error) {
 	trials, failed := make([][]Trial, len(s.Folds)), make([]error, len(s.Folds))
 	linalg.For(len(s.Folds), 1, func(f, _ int) {
@@ -154,7 +155,7 @@ func (s Search) tryFolds(k kernel.Source, tried func() error) ([][]Trial, error)
 	return trials, nil
 }
 
-// add appends a cell; its scores are added in the order of the folds.
+// add appends a cell for one kernel and setting. It adds scores in the order of the folds.
 func (r *Result) add(k, setting int, folds [][]Trial, wanted int) {
 	c := Cell{Kernel: k, Setting: setting}
 	var outputs []linalg.Matrix[float64]
@@ -178,7 +179,7 @@ func (r *Result) add(k, setting int, folds [][]Trial, wanted int) {
 	r.Cells = append(r.Cells, c)
 }
 
-// check refuses an invalid grid over n rows.
+// check returns an error if the grid is invalid for n rows.
 func (s Search) check(n int) error {
 	switch {
 	case len(s.Kernels) == 0:
@@ -196,7 +197,7 @@ func (s Search) check(n int) error {
 	return nil
 }
 
-// check refuses a fold with a row in both lists, and lists that do not ascend from 0 to n-1.
+// check returns an error if a row is in both lists, or if a list does not ascend from 0 to n-1.
 func (f Fold) check(n int) error {
 	trains := make([]bool, n)
 	for _, part := range []struct {

@@ -10,15 +10,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// SVC tunes a C-SVC. Its score is the accuracy. Settings are trained from the
+// SVC is a [Learner] that tunes a C-SVC. Its score is the accuracy. Settings are trained from the
 // smallest C to the largest, each from the solution of the one before.
 type SVC struct {
-	Codes   []int // of all rows: row r belongs to Classes[Codes[r]]
+	Codes   []int // class code of each row: row r belongs to Classes[Codes[r]]
 	Classes []string
-	Params  []svm.Params // the settings, usually one for each C
+	Params  []svm.Params // settings to choose from, usually one for each C
 }
 
-// Settings returns the number of parameters.
+// Settings returns the number of settings.
 func (l SVC) Settings() int { return len(l.Params) }
 
 // Try implements [Learner].
@@ -31,7 +31,7 @@ func (l SVC) Try(k kernel.Source, f Fold, tried func() error) ([]Trial, error) {
 		p := l.Params[i]
 		c, err := trainFrom(last, train, codes, l.Classes, p)
 		if err != nil {
-			return nil, fmt.Errorf("with C = %v: %w", p.C, err)
+			return nil, fmt.Errorf("the training with C = %v failed: %w", p.C, err)
 		}
 		trials[i], last = l.trial(c, k, f), c
 		if err := tried(); err != nil {
@@ -41,14 +41,14 @@ func (l SVC) Try(k kernel.Source, f Fold, tried func() error) ([]Trial, error) {
 	return trials, nil
 }
 
-// ascending returns the settings by their C.
+// ascending returns the indices of the settings in ascending order of C.
 func (l SVC) ascending() []int {
 	order := linalg.Range(0, len(l.Params))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.Params[a].C, l.Params[b].C) })
 	return order
 }
 
-// trainFrom starts from the last classifier, or from zero if it is nil.
+// trainFrom trains a C-SVC that starts from the classifier last, or from zero if last is nil.
 func trainFrom(last *svm.Classifier, k kernel.Source, codes []int, classes []string, p svm.Params) (*svm.Classifier, error) {
 	if last == nil {
 		return svm.TrainSVC(k, codes, classes, p, nil)
@@ -56,8 +56,8 @@ func trainFrom(last *svm.Classifier, k kernel.Source, codes []int, classes []str
 	return svm.TrainSVCFrom(last, k, codes, classes, p, nil)
 }
 
-// panel is the number of test rows for which decisions are computed at a time, so that their
-// kernel values with the support vectors stay in the cache.
+// panel is the number of test rows for which decisions are computed at a time. Their kernel values
+// with the support vectors then stay in the cache.
 const panel = 64
 
 // trial computes the decisions for the test rows and their score.

@@ -67,7 +67,7 @@ var general = []forgery{
 
 var specific = []forgery{
 	{"seed truncated", kindSeed, truncate, protocol.KindMalformed, "okra: seed: the bytes end too early"},
-	{"seed extended", kindSeed, extend, protocol.KindMalformed, "okra: seed: 1 bytes too many"},
+	{"seed extended", kindSeed, extend, protocol.KindMalformed, "okra: seed: 1 bytes are left over"},
 	{"seed of no feature", kindSeed, body(seedBody{}.encode()), protocol.KindMalformed, "0 features"},
 	{"seed of too many features", kindSeed, body(seedBody{features: MaxFeatures + 1}.encode()), protocol.KindMalformed, "4194305 features"},
 	{"seed from a party", kindSeed, func(m *protocol.Message) { m.Sender = "east" }, protocol.KindUnexpected, "not awaited from east"},
@@ -75,7 +75,7 @@ var specific = []forgery{
 	{"seed in parts", kindSeed, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "must be sent whole"},
 
 	{"announcement truncated", kindAnnounce, truncate, protocol.KindMalformed, "okra: announcement: the bytes end too early"},
-	{"announcement extended", kindAnnounce, extend, protocol.KindMalformed, "1 bytes too many"},
+	{"announcement extended", kindAnnounce, extend, protocol.KindMalformed, "1 bytes are left over"},
 	{"announcement empty", kindAnnounce, body(nil), protocol.KindMalformed, "the bytes end too early"},
 	{"no rows", kindAnnounce, changeAnnounce(func(a *announce) { a.rows = 0 }), protocol.KindMalformed, "0 rows"},
 	{"too many rows", kindAnnounce, changeAnnounce(func(a *announce) { a.rows = maxRows + 1 }), protocol.KindMalformed, "67108865 rows"},

@@ -249,7 +249,7 @@ func TestPlacesThatAreRefused(t *testing.T) {
 		{encodePlaces(0, nil), protocol.KindMalformed, "0 common rows in a set of 7"},
 		{encodePlaces(9000, []uint32{1}), protocol.KindMalformed, "9000 common rows"},
 		{encodePlaces(2, []uint32{1}), protocol.KindMalformed, "the bytes end too early"},
-		{encodePlaces(2, []uint32{1, 2, 3}), protocol.KindMalformed, "4 bytes too many"},
+		{encodePlaces(2, []uint32{1, 2, 3}), protocol.KindMalformed, "4 bytes are left over"},
 		{nil, protocol.KindMalformed, "the bytes end too early"},
 	} {
 		p, sets := params(t, Spec{}), testSets(3)

@@ -1,4 +1,4 @@
-// Sum adds up what three clinics count. The server learns the sums alone.
+// Sum adds up the counts of three clinics. The server learns the sums alone.
 package main
 
 import "fmt"

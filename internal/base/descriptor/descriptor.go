@@ -1,6 +1,6 @@
-// Package descriptor bounds the use of the files and connections that this process may have
-// open. A process without any can neither read a table nor write a queue; so no peer may
-// use up all of them.
+// Package descriptor limits the share of this process's open files and connections that strangers
+// may use. A process without any can neither read a table nor write a queue; so no peer may use up
+// all of them.
 package descriptor
 
 import (
@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// share is the number of parts of all descriptors of which strangers at one port may use
-// one. A process has two ports at most.
+// share sets the limit for strangers: at one port they may use 1/share of all descriptors. A process
+// has two ports at most.
 const share = 4
 
 // Strangers returns the number of connections that strangers may have open at one port.
@@ -20,13 +20,13 @@ func Strangers() int { return limit() / share }
 func limit() int {
 	var most syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &most); err != nil || most.Cur > math.MaxInt32 {
-		return math.MaxInt32 // the system has no limit
+		return math.MaxInt32 // the system sets no limit
 	}
 	return int(most.Cur)
 }
 
-// Exhausted reports whether an error says that this process or the machine has none left.
-// Nothing is broken, and the condition is temporary.
+// Exhausted reports whether an error means that this process or the machine has no file descriptor
+// left. Nothing is broken, and the condition is temporary.
 func Exhausted(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }

@@ -22,8 +22,8 @@ func Create(path string, data []byte) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// Write is Create without flushing the directory, for a caller that makes several files and
-// then calls [SyncDir] once.
+// Write is like Create, but does not flush the directory. It serves a caller that makes several
+// files and then calls [SyncDir] once.
 func Write(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -35,14 +35,14 @@ func Write(path string, data []byte) error {
 	return nil
 }
 
-// Replace writes data to path, which it replaces or creates. A crash leaves either the old
+// Replace writes data to path. It replaces the file, or creates it. A crash leaves either the old
 // or the new content, never a mixture.
 func Replace(path string, data []byte) error {
 	return replace(path, whole(data))
 }
 
-// ReplaceBy is Replace for content that is too large for memory. After an error of write,
-// path holds its old content.
+// ReplaceBy is like Replace for content that is too large for memory. After an error of write, path
+// holds its old content.
 func ReplaceBy(path string, write func(io.Writer) error) error {
 	return replace(path, func(f *os.File) error {
 		buffer := bufio.NewWriterSize(f, bufferBytes)
@@ -73,8 +73,8 @@ func replace(path string, write func(*os.File) error) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// fill writes f, flushes it and closes it. Its errors name path, the final name of the
-// file.
+// fill writes the content of f, flushes f and closes it. Its errors name path, the final name of
+// the file.
 func fill(f *os.File, path string, write func(*os.File) error) error {
 	err := write(f)
 	if err == nil {
@@ -86,7 +86,7 @@ func fill(f *os.File, path string, write func(*os.File) error) error {
 	return nil
 }
 
-// reason removes the name of f from an error, and adds advice if there is any.
+// reason removes the name of f from an error. It adds advice if there is any for this error.
 func reason(err error, f *os.File) error {
 	var p *fs.PathError
 	if errors.As(err, &p) && p.Path == f.Name() {
@@ -98,7 +98,8 @@ func reason(err error, f *os.File) error {
 	return err
 }
 
-// whole writes data at once and leaves no copy in a buffer, because data may be a key.
+// whole returns a function that writes data at once. It leaves no copy in a buffer, because data
+// may be a key.
 func whole(data []byte) func(*os.File) error {
 	return func(f *os.File) error {
 		_, err := f.Write(data)
@@ -116,8 +117,8 @@ func Erase(path string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	// Remove the name even if the bytes could not be overwritten: a key that is only
-	// unlinked is better than a key that is still there.
+	// Remove the file even if its bytes could not be overwritten: a removed key is better than a
+	// key that is still in place.
 	if rm := os.Remove(path); rm != nil {
 		return errors.Join(err, fmt.Errorf("disk: %w", rm))
 	}
@@ -139,8 +140,8 @@ func overwrite(path string) error {
 	})
 }
 
-// Sweep removes the drafts that a crash during a Replace left in a folder. The folder need
-// not exist. No other process may be writing there.
+// Sweep removes the drafts that crashes during Replace left in a folder. The folder need not exist.
+// No other process may be writing there.
 func Sweep(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -171,15 +172,15 @@ func MakeDir(dir string) error {
 	return SyncDir(filepath.Dir(dir))
 }
 
-// SyncDir flushes the entries of a directory: without it a new file may be gone after a
-// power cut, although its bytes were flushed.
+// SyncDir flushes the entries of a directory. Without it, a new file may be gone after a power cut,
+// although its bytes were flushed.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return fmt.Errorf("disk: %w", err)
 	}
 	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("disk: flushing the directory %s: %w", dir, err)
+		return fmt.Errorf("disk: the directory %s cannot be flushed: %w", dir, err)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // ErrLocked reports that another process holds the lock.
-var ErrLocked = errors.New("another process is using it; stop that one first")
+var ErrLocked = errors.New("another process is using it; stop that process first")
 
 // Lock takes an exclusive lock on path, which it creates. It does not wait: if the lock is
 // held, it returns an error for which errors.Is(err, ErrLocked) holds. The lock lasts until
@@ -17,8 +17,8 @@ func Lock(path string) (*os.File, error) {
 	return lock(path, syscall.LOCK_NB)
 }
 
-// WaitLock is Lock for briefly held locks: it waits until the holder of the lock, another
-// goroutine or another process, releases it.
+// WaitLock is like Lock for locks that are held briefly. It waits until the holder of the lock,
+// another goroutine or another process, releases it.
 func WaitLock(path string) (*os.File, error) {
 	return lock(path, 0)
 }
@@ -29,7 +29,7 @@ func lock(path string, how int) (*os.File, error) {
 		return nil, fmt.Errorf("disk: %w", err)
 	}
 	err = syscall.EINTR
-	for errors.Is(err, syscall.EINTR) { // a signal interrupts the wait
+	for errors.Is(err, syscall.EINTR) { // a signal interrupted the wait
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|how)
 	}
 	if errors.Is(err, syscall.EWOULDBLOCK) {

@@ -11,20 +11,20 @@ import (
 	"path/filepath"
 )
 
-// MaxLogRecord bounds a record of a log in bytes.
+// MaxLogRecord is the greatest size of a record in a log, in bytes.
 const MaxLogRecord = 64 << 20
 
-const logHead = 12 // length, CRC-32C of length, CRC-32C of the record
+const logHead = 12 // length, CRC-32C of the length, CRC-32C of the record
 
 // Log is an append-only file of records. It is not safe for concurrent use.
 type Log struct{ f *os.File }
 
-// ErrDamaged reports a log whose content differs from the records that were written.
+// ErrDamaged reports that the content of a log differs from the records that were written.
 var ErrDamaged = errors.New("the log is damaged; restore the folder from a backup, or start a new log and lose its counts")
 
-// OpenLog opens a log, or creates it, and calls read with each of its records, which read
-// must not keep. It cuts off the part of a record that a crash left: no caller has been
-// told that such a record is there.
+// OpenLog opens or creates a log and calls read with each of its records. The function read must
+// not keep a record. It cuts off the part of a record that a crash left: no caller has been told
+// that such a record is there.
 func OpenLog(path string, read func(record []byte) error) (*Log, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -83,7 +83,7 @@ func readLog(f *os.File, read func([]byte) error) (end int64, err error) {
 	return end, nil
 }
 
-// torn returns nil if there are only zeros from an offset on: after a power cut some file
+// torn returns nil if the file holds only zeros from an offset on. After a power cut, some file
 // systems leave a file at its new length without the written bytes.
 func torn(f *os.File, offset int64) error {
 	if _, err := f.Seek(offset, io.SeekStart); err != nil {
@@ -105,11 +105,11 @@ func torn(f *os.File, offset int64) error {
 
 func sum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
-// Append adds a record and returns when it is on disk. After an error the log must not be
-// used any more: its content is known only when it is opened again.
+// Append adds a record to the log and returns when the record is on disk. After an error the log
+// must not be used any more: its content is known only when it is opened again.
 func (l *Log) Append(record []byte) error {
 	if len(record) > MaxLogRecord {
-		return fmt.Errorf("disk: the record has %d bytes; a log takes %d", len(record), MaxLogRecord)
+		return fmt.Errorf("disk: the record has %d bytes; at most %d are allowed", len(record), MaxLogRecord)
 	}
 	b := binary.LittleEndian.AppendUint32(make([]byte, 0, logHead+len(record)), uint32(len(record)))
 	b = binary.LittleEndian.AppendUint32(b, sum(b))

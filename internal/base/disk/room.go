@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Failed reports whether an error is the disk's: it is full, read-only or broken. The same
+// Failed reports whether the disk caused an error because it is full, read-only or broken. The same
 // operation may succeed later.
 func Failed(err error) bool {
 	for _, why := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO} {
@@ -18,10 +18,12 @@ func Failed(err error) bool {
 	return false
 }
 
-// probeBytes is more than a short record of a journal with the file system's overhead.
+// probeBytes is the size of the file that Probe writes. It is more than a short record of a journal
+// needs with the file system's overhead.
 const probeBytes = 256 << 10
 
-// Probe writes a file into a folder, removes it, and returns the error of writing.
+// Probe tests whether a folder can be written. It writes a file, removes it, and returns the error
+// of writing.
 func Probe(dir string) error {
 	path := filepath.Join(dir, "probe.tmp")
 	err := Write(path, make([]byte, probeBytes))

@@ -12,9 +12,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/request"
 )
 
-// Timely returns a handler that answers requests whose body, of at most most bytes, has
-// arrived in time. It is for senders whom the server must not know: until then they get
-// only a connection.
+// Timely returns a handler that calls h only after the whole body of a request has arrived in time.
+// A body may have at most most bytes. It is for senders whom the server must not know: until then
+// they get only a connection.
 func Timely(most int64, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		body, err := request.ReadBody(w, q, most)
@@ -27,8 +27,8 @@ func Timely(most int64, h http.Handler) http.Handler {
 	})
 }
 
-// StatusOf returns the status for a request for which [request.ReadBody] has returned an
-// error.
+// StatusOf returns the HTTP status for a request whose body could not be read. err is the error of
+// [request.ReadBody].
 func StatusOf(q *http.Request, most int64, err error) int {
 	switch {
 	case q.ContentLength > most:
@@ -47,9 +47,9 @@ func Refuse(w http.ResponseWriter, status int) {
 	http.Error(w, http.StatusText(status), status)
 }
 
-// Answer writes the pieces one after the other; the header gives their total length. So
-// answers may share their common parts. The reader has a time limit by their length, and is
-// cut off afterwards; a client that is cut off asks again.
+// Answer writes the pieces one after the other. The header gives their total length. So answers may
+// share their common parts. The reader has a time limit by their length, and is cut off afterwards;
+// a client that is cut off asks again.
 func Answer(w http.ResponseWriter, pieces ...[]byte) {
 	length := 0
 	for _, b := range pieces {
@@ -65,5 +65,5 @@ func Answer(w http.ResponseWriter, pieces ...[]byte) {
 		if _, err := w.Write(b); err != nil {
 			return
 		}
-	} // the server removes the deadline before the connection's next request
+	} // the server removes the deadline before the next request of the connection
 }

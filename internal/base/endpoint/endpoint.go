@@ -25,7 +25,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Limits of every endpoint.
+// These constants are the limits of every endpoint.
 const (
 	headerTime  = 10 * time.Second
 	readTime    = 30 * time.Second
@@ -43,11 +43,12 @@ func Listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// The ports that Unused tries. Systems give outgoing connections ports above these.
+// These are the first and the last port that Unused tries. Systems give outgoing connections ports
+// above these.
 const firstPort, lastPort = 10000, 32767
 
-// Unused returns an address on loopback without a listener. It stays unused if all other
-// users of such addresses also call Unused: no outgoing connection gets such a port.
+// Unused returns a loopback address at which nothing listens. It stays unused if all other users of
+// such addresses also call Unused: no outgoing connection gets such a port.
 func Unused() (string, error) {
 	const tries = 100
 	var last error
@@ -58,12 +59,12 @@ func Unused() (string, error) {
 		}
 		last = err
 	}
-	return "", fmt.Errorf("endpoint: no port on loopback: %w", last)
+	return "", fmt.Errorf("endpoint: no free port is found on loopback: %w", last)
 }
 
-// Secure makes a listener speak TLS with a certificate and its key, files in PEM. Clients
-// need version 1.3. Both files are read now: after a change, start the program again. On an
-// error it returns the listener unchanged.
+// Secure makes a listener speak TLS. The certificate and its key are files in PEM. Clients need
+// version 1.3. Both files are read now: after a change, start the program again. On an error it
+// returns the listener unchanged.
 func Secure(l net.Listener, certificate, key string) (net.Listener, error) {
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {
@@ -72,8 +73,9 @@ func Secure(l net.Listener, certificate, key string) (net.Listener, error) {
 	return tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}}), nil
 }
 
-// Authorities returns the authorities that sign certificates: the system's, and those in a
-// file in PEM. Without a file it returns nil, which stands for the system's.
+// Authorities returns the authorities whose certificates are accepted. They are the system's
+// authorities and those in a file in PEM. Without a file it returns nil, which stands for the
+// system's.
 func Authorities(path string) (*x509.CertPool, error) {
 	if path == "" {
 		return nil, nil
@@ -83,7 +85,7 @@ func Authorities(path string) (*x509.CertPool, error) {
 		return nil, fault.BadInputf("certificates cannot be read: %w", err)
 	}
 	pool, err := x509.SystemCertPool()
-	if err != nil { // a system without any
+	if err != nil { // the system has no authorities
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(b) {
@@ -92,8 +94,8 @@ func Authorities(path string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// Serve answers requests until ctx ends. Strangers keep at most [maxStrangers] connections
-// open: see [Admit]. Connections from trusted addresses are not counted.
+// Serve answers HTTP requests at l until ctx ends. Strangers keep at most [maxStrangers]
+// connections open: see [Admit]. Connections from trusted addresses are not counted.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger, trusted ...netip.Prefix) error {
 	open := newGuests(min(maxStrangers, descriptor.Strangers()), log)
 	open.trusted = trusted
@@ -104,7 +106,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, open *guests, lo
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
 		ConnContext: open.enter, ConnState: open.state,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // names addresses: not for an ordinary log
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // debug level, because these errors name addresses
 	}
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
@@ -124,7 +126,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, open *guests, lo
 	return <-stopped
 }
 
-// Metrics returns a handler for the metrics of a registry, for Prometheus.
+// Metrics returns a handler that exposes the metrics of a registry to Prometheus.
 func Metrics(r prometheus.Gatherer) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{}))

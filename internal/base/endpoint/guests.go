@@ -12,40 +12,40 @@ import (
 	"sync"
 )
 
-// Bounds on open connections. An endpoint never refuses a new connection: if strangers have
-// too many, it closes one of their old ones.
+// These constants bound the number of open connections. An endpoint never refuses a new connection:
+// if strangers have too many, it closes one of their old ones.
 const (
-	// maxStrangers bounds the connections on which no sender has proven its name.
+	// maxStrangers is the greatest number of connections whose senders have not proven a name.
 	maxStrangers = 2048
-	// maxOfName bounds the connections of a proven name. Its older ones count as a
+	// maxOfName is the greatest number of connections of one proven name. Its older ones count as a
 	// stranger's again.
 	maxOfName = 4
 )
 
 // guests holds the open connections of one endpoint.
 type guests struct {
-	most    int            // number of strangers' connections
+	most    int            // greatest number of strangers' connections
 	trusted []netip.Prefix // addresses whose connections are not counted
 	log     *slog.Logger
 
 	mu        sync.Mutex
 	open      map[net.Conn]*guest
-	strangers map[netip.Prefix]*list.List // by address, the oldest first
-	known     map[string]*list.List       // by name, the oldest first
+	strangers map[netip.Prefix]*list.List // strangers' connections by address, the oldest first
+	known     map[string]*list.List       // connections of proven names by name, the oldest first
 	strange   int                         // number of strangers' connections
-	closed    int                         // strangers' connections that were closed
+	closed    int                         // number of strangers' connections that were closed
 }
 
-// guest is one connection.
+// guest is one open connection of an endpoint.
 type guest struct {
 	of   *guests
 	conn net.Conn
 	from netip.Prefix
-	name string // "" of a stranger
+	name string // proven name, or "" for a stranger
 	at   *list.Element
 }
 
-// guestKey finds the guest of a request in its context.
+// guestKey is the key of the guest in a request's context.
 type guestKey struct{}
 
 func newGuests(most int, log *slog.Logger) *guests {
@@ -55,16 +55,16 @@ func newGuests(most int, log *slog.Logger) *guests {
 	}
 }
 
-// Admit records that the sender of a request has proven its name, which keeps the
-// connection open when strangers open many. A handler calls it for each request that it has
-// verified. It ignores a request that did not come through Serve.
+// Admit records that the sender of a request has proven its name. The connection then stays open
+// when strangers open many. A handler calls it for each request that it has verified. It ignores a
+// request that did not come through Serve.
 func Admit(q *http.Request, name string) {
 	if g, is := q.Context().Value(guestKey{}).(*guest); is {
 		g.of.admit(g, name)
 	}
 }
 
-// enter adds a new connection as a stranger's. It is [http.Server.ConnContext].
+// enter adds a new connection as a stranger's connection. It is [http.Server.ConnContext].
 func (s *guests) enter(ctx context.Context, c net.Conn) context.Context {
 	if s.trusts(c) {
 		return ctx
@@ -83,7 +83,7 @@ func (s *guests) trusts(c net.Conn) bool {
 	return err == nil && slices.ContainsFunc(s.trusted, func(p netip.Prefix) bool { return p.Contains(at.Addr().Unmap().WithZone("")) })
 }
 
-// state removes a closed connection. It is [http.Server.ConnState].
+// state removes a connection when it is closed. It is [http.Server.ConnState].
 func (s *guests) state(c net.Conn, now http.ConnState) {
 	if now != http.StateClosed && now != http.StateHijacked {
 		return
@@ -111,8 +111,8 @@ func (s *guests) admit(g *guest, name string) {
 	}
 }
 
-// estrange makes a connection a stranger's, and closes another stranger's if there are too
-// many.
+// estrange counts a connection as a stranger's. If there are too many strangers, it closes another
+// stranger's connection.
 func (s *guests) estrange(g *guest) {
 	g.name, g.at = "", push(s.strangers, g.from, g)
 	if s.strange++; s.strange <= s.most {
@@ -121,12 +121,12 @@ func (s *guests) estrange(g *guest) {
 	oldest := s.largest().Front().Value.(*guest)
 	s.forget(oldest)
 	cut(oldest.conn)
-	if s.closed++; s.closed&(s.closed-1) == 0 { // addresses do not belong into an ordinary log
+	if s.closed++; s.closed&(s.closed-1) == 0 { // addresses do not belong in an ordinary log
 		s.log.Warn("strangers open too many connections; their oldest are closed", "most", s.most, "closed", s.closed)
 	}
 }
 
-// largest returns the connections of the address with most of the strangers' connections:
+// largest returns the list of connections of the address with the most strangers' connections. So
 // many devices behind one address compete with each other, and not with others.
 func (s *guests) largest() (most *list.List) {
 	for _, one := range s.strangers {
@@ -166,12 +166,12 @@ func remove[K comparable](lists map[K]*list.List, key K, at *list.Element) {
 	}
 }
 
-// addressOf returns the origin of a connection: an address of version 4, or the network
-// that a subscriber with version 6 has.
+// addressOf returns the origin of a connection. It is an IPv4 address, or the IPv6 network that a
+// subscriber has.
 func addressOf(c net.Conn) netip.Prefix {
 	const network = 64
 	at, err := netip.ParseAddrPort(c.RemoteAddr().String())
-	if err != nil { // no TCP: all in one list
+	if err != nil { // not TCP: all such connections are in one list
 		return netip.Prefix{}
 	}
 	address := at.Addr().Unmap().WithZone("")
@@ -179,18 +179,18 @@ func addressOf(c net.Conn) netip.Prefix {
 	if address.Is6() {
 		bits = network
 	}
-	from, _ := address.Prefix(bits) // the bits fit every address
+	from, _ := address.Prefix(bits) // cannot fail: bits fits every address
 	return from
 }
 
-// cut closes a connection at once: it sends no TLS alert, for which it would wait for a
-// slow peer, and discards unsent bytes.
+// cut closes a connection at once. It sends no TLS alert, for which it would wait for a slow peer,
+// and discards unsent bytes.
 func cut(c net.Conn) {
 	if secure, is := c.(*tls.Conn); is {
 		c = secure.NetConn()
 	}
 	if plain, is := c.(*net.TCPConn); is {
-		_ = plain.SetLinger(0) // it is closed either way
+		_ = plain.SetLinger(0) // the connection is closed in either case
 	}
-	_ = c.Close() // its peer may have closed it
+	_ = c.Close() // the peer may have closed the connection already
 }

@@ -9,15 +9,15 @@ import (
 	"unicode"
 )
 
-// Code classifies a failure, like the program's exit codes.
+// Code classifies a failure. Its number is the program's exit code.
 type Code uint8
 
-// The codes; their numbers are the program's exit codes.
+// These are the codes. Their numbers are the program's exit codes.
 const (
 	CodeDone       Code = 0
 	CodeFailed     Code = 1
-	CodeBadInput   Code = 2 // the job file or the data
-	CodePolicy     Code = 3 // refused by an operator's policy
+	CodeBadInput   Code = 2 // the job file or the data caused the failure
+	CodePolicy     Code = 3 // an operator's policy refused the job
 	CodeMisbehaved Code = 4 // a named peer broke the protocol
 	CodeTimedOut   Code = 5 // a named peer did not answer
 	numCodes            = 6
@@ -29,29 +29,29 @@ func (c Code) Known() bool { return c < numCodes }
 // Error is an error that carries its code.
 type Error struct {
 	Code   Code
-	Blamed string // the blamed peer, or ""
+	Blamed string // name of the blamed peer, or ""
 	Err    error
-	// Trouble, if set, is the only text for peers: the error itself names files or quotes
-	// somebody's data.
+	// Trouble, if set, is the only text that peers may read, because the error itself names files
+	// or quotes somebody's data.
 	Trouble Trouble
-	// Public, if set, is a text for peers instead. It is made of facts that they know: the
-	// job, the policy's answer to it, the members' names.
+	// Public, if set, is the text that peers may read instead of the error. It is made of facts
+	// that they know: the job, the policy's answer to it, the members' names.
 	Public string
 }
 
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// BadInput marks err as the job file's or the data's fault.
+// BadInput marks err as an error that the job file or the data caused.
 func BadInput(err error) error { return &Error{Code: CodeBadInput, Err: err} }
 
-// BadInputf returns an error that the job file or the data caused, as [fmt.Errorf] does.
+// BadInputf returns an error that the job file or the data caused. It formats like [fmt.Errorf].
 func BadInputf(format string, args ...any) error { return BadInput(fmt.Errorf(format, args...)) }
 
 // Forbidden marks err as an operator's refusal.
 func Forbidden(err error) error { return &Error{Code: CodePolicy, Err: err} }
 
-// Forbiddenf returns an operator's refusal of a job, as [fmt.Errorf] does. Peers may read
+// Forbiddenf returns an operator's refusal of a job. It formats like [fmt.Errorf]. Peers may read
 // all of it: it holds facts of the job and of the policy, and of no row.
 func Forbiddenf(format string, args ...any) error {
 	return Public(Forbidden(fmt.Errorf(format, args...)))
@@ -72,7 +72,7 @@ type open struct{ error }
 func (e *open) Unwrap() error  { return e.error }
 func (e *open) Public() string { return e.Error() }
 
-// Publicf returns an error that peers may read, as [fmt.Errorf] does.
+// Publicf returns an error whose text peers may read. It formats like [fmt.Errorf].
 func Publicf(format string, args ...any) error { return Public(fmt.Errorf(format, args...)) }
 
 // ErrInput matches errors whose cause is a member's data or settings. Machines use it as
@@ -84,7 +84,7 @@ type Blame interface {
 	error
 	Silent() bool     // the peer did not answer in time
 	Misbehaved() bool // the peer broke the protocol
-	Public() string   // the part of it that others may read
+	Public() string   // the part of the error that other peers may read
 }
 
 // CodeOf finds the code of an error.
@@ -106,14 +106,14 @@ func CodeOf(err error) Code {
 	return CodeFailed
 }
 
-// Notice holds the part of an error that other members may read.
+// Notice is the part of an error that other members may read.
 type Notice struct {
 	Code    Code
-	Trouble Trouble // from the closed list, or
-	Text    string  // a sentence made of public facts
+	Trouble Trouble // reason from the closed list, if Text is empty
+	Text    string  // a sentence that consists of public facts
 }
 
-// maxNotice bounds a notice's text in bytes.
+// maxNotice is the greatest length of a notice's text in bytes.
 const maxNotice = 1 << 10
 
 // NoticeOf returns the part of an error that others may read. If the error does not state
@@ -132,7 +132,8 @@ func NoticeOf(err error) Notice {
 	return n
 }
 
-// told finds the outermost part of an error that states what others may read.
+// told returns the trouble or the text that others may read. It takes the outermost part of an error
+// that has one.
 func told(err error) (Trouble, string) {
 	if e, coded := err.(*Error); coded && (e.Trouble != NoTrouble || e.Public != "") { //nolint:errorlint // the outermost part, and no inner one
 		return e.Trouble, e.Public
@@ -155,7 +156,7 @@ func told(err error) (Trouble, string) {
 	return NoTrouble, ""
 }
 
-// trouble returns the notice of an error of which only the code is known.
+// trouble returns the trouble to report for an error of which only the code is known.
 func (c Code) trouble() Trouble {
 	switch c {
 	case CodeBadInput:
@@ -179,8 +180,7 @@ func (n Notice) Sentence() string {
 	return Printable(n.Text)
 }
 
-// Printable returns a text as one line of bounded length, without characters that control a
-// terminal.
+// Printable returns a text as one line of limited length, without control characters for terminals.
 func Printable(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
@@ -194,26 +194,26 @@ func Printable(s string) string {
 	return strings.ToValidUTF8(s[:maxNotice], "")
 }
 
-// Trouble names the reason why a member cannot continue, from a closed list. Members send
-// each other one of these reasons, and never the text of an error of code that has seen a
-// row. Each has one sentence. The details are in the log of the member with the trouble.
+// Trouble is a reason why a member cannot continue, from a closed list. Members send each other one
+// of these reasons, and never the text of an error of code that has seen a row. Each has one
+// sentence. The details are in the log of the member with the trouble.
 type Trouble uint8
 
 // The troubles. Messages and journals hold their numbers: add new ones at the end.
 const (
 	NoTrouble  Trouble = iota
-	Unsaid             // any error without a trouble of its own
-	Refused            // an operator's policy, without a text for others
-	Data               // something else about a table
+	Unsaid             // any error without its own trouble
+	Refused            // a refusal by an operator's policy, without a text for others
+	Data               // another problem with a table
 	Magnitude          // a number is too large
 	NotFinite          // NaN or infinity
 	Gap                // an empty cell
 	Inexact            // a fraction in a column that was declared as whole numbers
 	TooFewRows         // fewer rows than a policy's limits require
 	Labels             // labels or classes
-	Columns            // scaling or preparing columns
-	Schema             // preparing a table by the job's schema
-	Names              // names of columns or classes
+	Columns            // a problem in scaling or preparing columns
+	Schema             // a problem in preparing a table by the job's schema
+	Names              // a problem with names of columns or classes
 	Offer              // labels, ids or columns that a catalogue does not offer
 	Changed            // rows differ from those with which a session started
 	Diverged           // a replay differs from the journal
@@ -223,12 +223,12 @@ const (
 	Lost               // a journal is lost
 	Restarted          // a restart has ended a session
 	Dropped            // an operator, or a time limit, has ended the job
-	Late               // a member did not answer in time, without a name
-	Broken             // a member broke the protocol, without a name
+	Late               // a member, which is not named, did not answer in time
+	Broken             // a member, which is not named, broke the protocol
 	numTroubles
 )
 
-// about holds an entry of the table of troubles.
+// about describes one trouble by its code and its sentence.
 type about struct {
 	code     Code
 	sentence string
@@ -266,10 +266,10 @@ func (t Trouble) about() about {
 // Known reports whether t is one of the troubles above.
 func (t Trouble) Known() bool { return t < numTroubles }
 
-// Sentence returns the text that every member may read; "" for no trouble.
+// Sentence returns the text that every member may read. It is empty for no trouble.
 func (t Trouble) Sentence() string { return t.about().sentence }
 
-// Of marks an error with this trouble.
+// Of marks an error as having this trouble.
 func (t Trouble) Of(err error) error {
 	if err == nil {
 		return nil
@@ -277,10 +277,10 @@ func (t Trouble) Of(err error) error {
 	return &Error{Code: t.about().code, Err: err, Trouble: t}
 }
 
-// Errorf returns an error with this trouble for the member's own log, as [fmt.Errorf] does.
+// Errorf returns an error with this trouble for the member's own log. It formats like [fmt.Errorf].
 func (t Trouble) Errorf(format string, args ...any) error { return t.Of(fmt.Errorf(format, args...)) }
 
-// OfNumber returns the trouble with a number that no protocol accepts.
+// OfNumber returns the trouble of a number that every protocol refuses.
 func OfNumber(x float64) Trouble {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return NotFinite

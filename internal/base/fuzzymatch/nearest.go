@@ -5,9 +5,9 @@ package fuzzymatch
 
 import "strings"
 
-// Nearest returns the known word that needs the fewest edits to become word, the first one
-// on a tie. It returns false if none is near enough to be a typing error: more than a third
-// of the letters would have to change. It ignores case.
+// Nearest returns the known word that needs the fewest edits to become word. On a tie it returns
+// the first such word. It returns false if none is near enough to be a typing error: more than a
+// third of the letters would have to change. It ignores case.
 func Nearest(word string, known ...string) (string, bool) {
 	best, bestEdits := "", len(word)+1
 	for _, k := range known {
@@ -18,7 +18,7 @@ func Nearest(word string, known ...string) (string, bool) {
 	return best, best != "" && 3*bestEdits <= max(len(word), len(best))
 }
 
-// edits returns the Damerau-Levenshtein distance, restricted to swaps of neighbours: the
+// edits returns the Damerau-Levenshtein distance, restricted to swaps of neighbours. It counts the
 // four common typing errors.
 func edits(a, b string) int {
 	older, old, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)

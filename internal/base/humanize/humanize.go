@@ -11,7 +11,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Bytes returns a size in powers of 1024, such as "1.5 KiB".
+// Bytes returns a size as text in powers of 1024, such as "1.5 KiB".
 func Bytes[N int | int64 | uint64](n N) string {
 	const unit = 1024
 	if n < unit {

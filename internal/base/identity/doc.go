@@ -1,5 +1,4 @@
-// Package identity holds the keys of one process, all derived from one 32-byte
-// seed file:
+// Package identity holds the keys of one process. All keys are derived from one 32-byte seed file:
 //
 //   - an Ed25519 key that signs every message,
 //   - an ML-KEM-768 + X25519 key pair to which others seal messages until a session

@@ -19,7 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
-// The labels separate the derived keys; changing one changes every identity.
+// The labels separate the derived keys. A changed label changes every identity.
 const (
 	labelSign    = "mercer/v1/identity/sign"
 	labelKEM     = "mercer/v1/identity/kem"
@@ -28,11 +28,10 @@ const (
 	labelSession = "mercer/v1/session/kem"
 )
 
-// Identity is a process's key pairs. Get one from [Create], [Load] or
-// [FromSeed].
+// Identity holds the key pairs of a process. Get one from [Create], [Load] or [FromSeed].
 type Identity struct {
-	// It is a closure because fmt follows pointers in another struct's unexported fields,
-	// where it cannot call Format; fmt cannot look into a function.
+	// secret is a closure, because fmt cannot look into a function. It does follow pointers in
+	// another struct's unexported fields, where it cannot call Format.
 	secret func() *secret
 	public Public
 }
@@ -101,35 +100,35 @@ func deriveKEM(seed [SeedSize]byte, label string) (hpke.PrivateKey, error) {
 // Public returns the keys that every member has in the roster.
 func (id *Identity) Public() Public { return id.public }
 
-// PublicTLS returns Public with the TLS key, as the roster holds it for a member at whose
-// port others connect.
+// PublicTLS returns Public with the TLS key. The roster holds this form for a member that others
+// connect to.
 func (id *Identity) PublicTLS() Public {
 	p := id.public
 	p.TLS = id.secret().tls.Public().(ed25519.PublicKey)
 	return p
 }
 
-// TLSKey proves to connecting members that this process is at the port.
+// TLSKey returns the key that proves to connecting members that this process is at the port.
 func (id *Identity) TLSKey() ed25519.PrivateKey { return id.secret().tls }
 
 // SigningKey signs messages.
 func (id *Identity) SigningKey() ed25519.PrivateKey { return id.secret().sign }
 
-// KEMKey opens messages that were sealed to the identity itself. Only messages before the
-// announcement of a session's own key are.
+// KEMKey returns the key that opens messages sealed to the identity itself. Only messages before
+// the announcement of a session's own key are.
 func (id *Identity) KEMKey() hpke.PrivateKey { return id.secret().kem }
 
-// Derive returns the seed of another key of this process, one for each label
-// and number.
+// Derive returns the seed of another key of this process. Each label and number have their own
+// seed.
 func (id *Identity) Derive(label string, number uint32) [SeedSize]byte {
 	return prg.Derive(id.secret().seed, "identity/"+label, binary.LittleEndian.AppendUint32(nil, number))
 }
 
-// NKey logs in at the broker.
+// NKey returns the key pair with which the process logs in at the broker.
 func (id *Identity) NKey() nkeys.KeyPair { return id.secret().nkey }
 
-// A fmt.Formatter handles every verb, including %x and %#v; with a Stringer alone some of
-// them would print fields.
+// A fmt.Formatter handles every verb, including %x and %#v. With a Stringer alone, some verbs would
+// print fields.
 var (
 	_ fmt.Formatter  = Identity{}
 	_ slog.LogValuer = Identity{}
@@ -137,7 +136,7 @@ var (
 	_ slog.LogValuer = SessionKeys{}
 )
 
-// String names the identity by its fingerprint.
+// String returns a text that names the identity by its fingerprint.
 func (id Identity) String() string {
 	if id.secret == nil {
 		return "identity(none)"
@@ -145,29 +144,29 @@ func (id Identity) String() string {
 	return "identity " + id.public.Fingerprint().String()
 }
 
-// Format prints String for every verb.
+// Format prints the text of String for every verb.
 func (id Identity) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, id.String()) }
 
 // LogValue is String.
 func (id Identity) LogValue() slog.Value { return slog.StringValue(id.String()) }
 
-// String names the kind of k and no key.
+// String returns a text that names the kind of k but reveals no key.
 func (k SessionKeys) String() string { return "session keys (redacted)" }
 
-// Format prints String for every verb.
+// Format prints the text of String for every verb.
 func (k SessionKeys) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, k.String()) }
 
 // LogValue is String.
 func (k SessionKeys) LogValue() slog.Value { return slog.StringValue(k.String()) }
 
-// SessionKeys belong to one session of one process. They are announced to the other members
+// SessionKeys holds the keys of one session of one process. They are announced to the other members
 // under the identity's signature, and destroyed with the session's seed.
 type SessionKeys struct {
-	kem func() hpke.PrivateKey // a closure for the reason given at Identity
+	kem func() hpke.PrivateKey // a closure, because fmt cannot look into a function
 }
 
-// DeriveSession derives a session's keys from the session's seed, never from
-// the identity's: a stolen identity file must not open old traffic.
+// DeriveSession derives a session's keys from the session's seed, never from the identity's seed. A
+// stolen identity file must not open old traffic.
 func DeriveSession(seed [SeedSize]byte) (SessionKeys, error) {
 	kem, err := deriveKEM(seed, labelSession)
 	if err != nil {
@@ -176,17 +175,17 @@ func DeriveSession(seed [SeedSize]byte) (SessionKeys, error) {
 	return SessionKeys{func() hpke.PrivateKey { return kem }}, nil
 }
 
-// KEMKey opens messages that were sealed to the session.
+// KEMKey returns the key that opens messages sealed to the session.
 func (k SessionKeys) KEMKey() hpke.PrivateKey { return k.kem() }
 
-// Public returns the key to announce.
+// Public returns the public key that the session announces.
 func (k SessionKeys) Public() hpke.PublicKey { return k.kem().PublicKey() }
 
 // SeedSize is the length of a seed in bytes.
 const SeedSize = 32
 
-// Create derives an identity from a seed and writes the seed to path with mode 0600. It
-// returns once the file would survive a power cut. It never overwrites an existing file.
+// Create derives an identity from a seed. It writes the seed to path with mode 0600. It returns
+// once the file would survive a power cut. It never overwrites an existing file.
 func Create(path string, seed [SeedSize]byte) (*Identity, error) {
 	id, err := FromSeed(seed)
 	if err != nil {
@@ -228,13 +227,13 @@ func readSeed(path string) (seed [SeedSize]byte, err error) {
 	case len(b) != SeedSize:
 		return seed, fmt.Errorf("%s is not an identity file: it must hold exactly %d bytes", path, SeedSize)
 	case [SeedSize]byte(b) == seed:
-		// Some file systems leave zeros of a file that a crash cut off.
+		// After a crash, some file systems leave zeros in place of a file's content.
 		return seed, fmt.Errorf("%s holds only zeros; remove it and create the identity again", path)
 	}
 	return [SeedSize]byte(b), nil
 }
 
-// private refuses a file that others may read. It checks the open file, because the path
+// private returns an error if others may read the file. It checks the open file, because the path
 // could lead elsewhere by now.
 func private(f *os.File) error {
 	info, err := f.Stat()
@@ -242,10 +241,10 @@ func private(f *os.File) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a plain file", f.Name())
+		return fmt.Errorf("%s is not a regular file", f.Name())
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return fmt.Errorf("others may use %s (its mode is %04o); if nobody has, run: chmod 600 %s", f.Name(), mode, f.Name())
+		return fmt.Errorf("other users may read or write %s (its mode is %04o); if nobody has done so, run: chmod 600 %s", f.Name(), mode, f.Name())
 	}
 	return nil
 }

@@ -142,12 +142,12 @@ func TestValidateRefuses(t *testing.T) {
 		p    Public
 		want string
 	}{
-		{"empty", Public{}, "signing key of 0 bytes"},
-		{"short signing key", edit(func(p *Public) { p.Sign = p.Sign[:31] }), "signing key of 31 bytes"},
-		{"short KEM key", edit(func(p *Public) { p.KEM = p.KEM[:1215] }), "KEM key of 1215 bytes"},
+		{"empty", Public{}, "signing key has 0 bytes"},
+		{"short signing key", edit(func(p *Public) { p.Sign = p.Sign[:31] }), "signing key has 31 bytes"},
+		{"short KEM key", edit(func(p *Public) { p.KEM = p.KEM[:1215] }), "KEM key, of 1215 bytes, is not valid"},
 		{"KEM key out of range", edit(func(p *Public) { p.KEM = bytes.Repeat([]byte{0xff}, len(p.KEM)) }), "KEM key"},
-		{"short TLS key", edit(func(p *Public) { p.TLS = p.TLS[:31] }), "TLS key of 31 bytes"},
-		{"long TLS key", edit(func(p *Public) { p.TLS = append(p.TLS, 0) }), "TLS key of 33 bytes"},
+		{"short TLS key", edit(func(p *Public) { p.TLS = p.TLS[:31] }), "TLS key has 31 bytes"},
+		{"long TLS key", edit(func(p *Public) { p.TLS = append(p.TLS, 0) }), "TLS key has 33 bytes"},
 		{"no nkey", edit(func(p *Public) { p.NKey = "" }), "user nkey"},
 		{"account nkey", edit(func(p *Public) { p.NKey = "A" + p.NKey[1:] }), "user nkey"},
 		{"nkey with a typing error", edit(func(p *Public) { p.NKey = p.NKey[:20] + swap(p.NKey[20]) + p.NKey[21:] }), "user nkey"},

@@ -16,51 +16,51 @@ import (
 // Public is the part of an identity that others know.
 type Public struct {
 	Sign ed25519.PublicKey // 32 bytes
-	KEM  []byte            // ML-KEM-768 + X25519, 1216 bytes
+	KEM  []byte            // ML-KEM-768 + X25519 public key, 1216 bytes
 	NKey string            // NATS user nkey: U and 55 more characters
 	TLS  ed25519.PublicKey // 32 bytes; empty for a member without a port
 }
 
-// Validate returns an error for the first unusable key.
+// Validate returns an error for the first key that is not valid.
 func (p Public) Validate() error {
 	if len(p.Sign) != ed25519.PublicKeySize {
-		return fmt.Errorf("identity: a signing key of %d bytes, want %d", len(p.Sign), ed25519.PublicKeySize)
+		return fmt.Errorf("identity: the signing key has %d bytes; it must have %d", len(p.Sign), ed25519.PublicKeySize)
 	}
 	if n := len(p.TLS); n > 0 && n != ed25519.PublicKeySize {
-		return fmt.Errorf("identity: a TLS key of %d bytes, want %d", n, ed25519.PublicKeySize)
+		return fmt.Errorf("identity: the TLS key has %d bytes; it must have %d", n, ed25519.PublicKeySize)
 	}
 	if _, err := p.KEMKey(); err != nil {
 		return err
 	}
 	raw, err := nkeys.Decode(nkeys.PrefixByteUser, []byte(p.NKey))
 	if err != nil {
-		return fmt.Errorf("identity: NATS user nkey %q: %w", p.NKey, err)
+		return fmt.Errorf("identity: the NATS user nkey %q is not valid: %w", p.NKey, err)
 	}
-	// The decoder skips line breaks, which would give one key two spellings.
+	// The decoder skips line breaks. With line breaks, one key would have two spellings.
 	again, err := nkeys.Encode(nkeys.PrefixByteUser, raw)
 	if err != nil || string(again) != p.NKey {
-		return fmt.Errorf("identity: NATS user nkey %q is not in canonical form", p.NKey)
+		return fmt.Errorf("identity: the NATS user nkey %q is not in canonical form", p.NKey)
 	}
 	return nil
 }
 
-// KEMKey parses the key that others seal to.
+// KEMKey parses the public key to which others seal messages.
 func (p Public) KEMKey() (hpke.PublicKey, error) {
 	return ParseKEM(p.KEM)
 }
 
-// AppendTo appends the canonical encoding of the keys that every member has.
+// AppendTo appends the canonical encoding of the keys that every member has to w.
 func (p Public) AppendTo(w *wire.Writer) {
 	w.Bytes32(p.Sign)
 	w.Bytes32(p.KEM)
 	w.Bytes32([]byte(p.NKey))
 }
 
-// Fingerprint is the SHA-256 of all public keys.
+// Fingerprint is the SHA-256 hash of all public keys of an identity.
 type Fingerprint [sha256.Size]byte
 
-// Fingerprint covers all of p's keys. Without a TLS key it is the fingerprint of versions
-// that had none.
+// Fingerprint returns the hash of all keys of p. Without a TLS key it is the fingerprint of
+// versions that had none.
 func (p Public) Fingerprint() Fingerprint {
 	var w wire.Writer
 	if len(p.TLS) == 0 {
@@ -74,11 +74,11 @@ func (p Public) Fingerprint() Fingerprint {
 	return sha256.Sum256(w.Bytes())
 }
 
-// fingerprintBytes is the length of the part of a fingerprint that people compare: 128
-// bits, so finding other keys with the same groups takes 2^128 trials.
+// fingerprintBytes is the length of the part of a fingerprint that people compare. It has 128 bits,
+// so that finding other keys with the same groups takes 2^128 trials.
 const fingerprintBytes = 16
 
-// String returns eight groups of four hexadecimal digits, to be read aloud.
+// String returns the fingerprint as eight groups of four hexadecimal digits, to be read aloud.
 func (f Fingerprint) String() string {
 	var groups []string
 	for i := 0; i < fingerprintBytes; i += 2 {
@@ -87,11 +87,11 @@ func (f Fingerprint) String() string {
 	return strings.Join(groups, "-")
 }
 
-// ParseKEM reads a public key that others seal to.
+// ParseKEM parses a public key to which others seal messages.
 func ParseKEM(key []byte) (hpke.PublicKey, error) {
 	k, err := hpke.MLKEM768X25519().NewPublicKey(key)
 	if err != nil {
-		return nil, fmt.Errorf("identity: a KEM key of %d bytes: %w", len(key), err)
+		return nil, fmt.Errorf("identity: the KEM key, of %d bytes, is not valid: %w", len(key), err)
 	}
 	return k, nil
 }

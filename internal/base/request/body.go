@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Bounds on the time for reading a body.
+// These constants bound the time for reading a body.
 const (
 	bodyTime  = 5 * time.Second // of any body
-	bodySpeed = 64 << 10        // bytes in each further second
+	bodySpeed = 64 << 10        // number of bytes that must arrive in each further second
 )
 
 // BodyTime returns the time within which a body of the given length must arrive.
@@ -18,33 +18,33 @@ func BodyTime(length int64) time.Duration {
 	return bodyTime + time.Duration(length)*time.Second/bodySpeed
 }
 
-// ReadBody reads the body of a request. The request's header must give its length, which is
-// at most most. The body must arrive within [BodyTime].
+// ReadBody reads the body of a request within the time of [BodyTime]. The request's header must
+// give its length, which is at most most. The body must arrive within [BodyTime].
 func ReadBody(w http.ResponseWriter, q *http.Request, most int64) ([]byte, error) {
 	length := q.ContentLength
 	if length < 0 || length > most {
-		return nil, fmt.Errorf("request: the body has %d bytes; at most %d are allowed, and the header must give the number", length, most)
+		return nil, fmt.Errorf("request: the body has %d bytes; at most %d are allowed, and the header must give the length", length, most)
 	}
 	clock := http.NewResponseController(w)
 	if err := clock.SetReadDeadline(time.Now().Add(BodyTime(length))); err != nil {
 		return nil, fmt.Errorf("request: %w", err)
 	}
-	body, err := io.ReadAll(io.LimitReader(q.Body, length)) // memory grows as bytes arrive
+	body, err := io.ReadAll(io.LimitReader(q.Body, length)) // memory grows only as bytes arrive
 	if err == nil && int64(len(body)) < length {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return nil, fmt.Errorf("request: a body of %d bytes did not arrive within %v: %w", length, BodyTime(length), err)
+		return nil, fmt.Errorf("request: the body of %d bytes did not arrive within %v: %w", length, BodyTime(length), err)
 	}
-	if err := clock.SetReadDeadline(time.Time{}); err != nil { // the handler's own waits are not limited
+	if err := clock.SetReadDeadline(time.Time{}); err != nil { // the handler may wait longer than for the body
 		return nil, fmt.Errorf("request: %w", err)
 	}
 	return body, nil
 }
 
-// Unread leaves the body of a request unread: the connection closes after the answer.
-// Otherwise the server would wait for a body that it has refused.
+// Unread leaves the body of a request unread. The connection closes after the answer. Otherwise the
+// server would wait for a body that it has refused.
 func Unread(w http.ResponseWriter) {
 	w.Header().Set("Connection", "close")
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // without a deadline the body has arrived
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // if no deadline can be set, the body has arrived
 }

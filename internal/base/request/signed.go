@@ -18,19 +18,19 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// NameHeader names the sender of a signed request.
+// NameHeader is the header that names the sender of a signed request.
 const NameHeader = "Mercer-Device"
 
-// The other headers of a signed request.
+// These are the other headers of a signed request.
 const (
 	signatureHeader = "Mercer-Signature"
-	bodyHeader      = "Mercer-Body" // SHA-256, in hexadecimal digits
+	bodyHeader      = "Mercer-Body" // SHA-256 of the body, in hexadecimal digits
 )
 
-// ErrUnsigned is returned for a request whose header no known key has signed.
-var ErrUnsigned = errors.New("request: no known key has signed the header of this request")
+// ErrUnsigned reports a request whose header is not signed by a known key.
+var ErrUnsigned = errors.New("request: the header of this request is not signed by a known key")
 
-// ErrOtherBody is returned for a body that differs from the one named in the header.
+// ErrOtherBody reports a body that does not match the hash in the header.
 var ErrOtherBody = errors.New("request: the body does not match the hash in the header of its request")
 
 // Signer signs the headers of requests. A server verifies them before it gives a request a
@@ -39,17 +39,17 @@ var ErrOtherBody = errors.New("request: the body does not match the hash in the 
 // only with the same body to the same address.
 type Signer struct {
 	Purpose string // of the requests
-	Of      []byte // job or other context of the requests
+	Of      []byte // job or other context to which the requests belong
 }
 
-// Signed describes a request with a verified header. Its body has not been read.
+// Signed describes a request whose header is verified. Its body has not been read.
 type Signed struct {
 	Name   string
 	Length int64
 	Sum    [sha256.Size]byte // of the body
 }
 
-// statement returns the signed bytes.
+// statement returns the bytes that the sender signs.
 func (s Signer) statement(q *http.Request, of Signed) []byte {
 	var w wire.Writer
 	w.Bytes32([]byte(s.Purpose))
@@ -70,10 +70,10 @@ func (s Signer) Sign(q *http.Request, name string, key ed25519.PrivateKey, body 
 	q.Header.Set(signatureHeader, base64.StdEncoding.EncodeToString(ed25519.Sign(key, s.statement(q, of))))
 }
 
-// NameOf returns the name of a sender that a server knows by its key alone.
+// NameOf returns the name of a sender that a server knows only by its key.
 func NameOf(key ed25519.PublicKey) string { return hex.EncodeToString(key) }
 
-// Post returns a signed POST request of a body, by a sender that is known by its key alone.
+// Post returns a signed POST request with a body. The server knows the sender only by its key.
 func (s Signer) Post(ctx context.Context, address string, key ed25519.PrivateKey, body []byte) (*http.Request, error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
@@ -84,8 +84,8 @@ func (s Signer) Post(ctx context.Context, address string, key ed25519.PrivateKey
 	return q, nil
 }
 
-// Verify returns the facts of a request's header if a known key has signed it; key returns
-// nil for a stranger.
+// Verify returns the facts of a request's header if a known key has signed it. The function key
+// returns nil for a stranger.
 func (s Signer) Verify(q *http.Request, key func(name string) ed25519.PublicKey) (Signed, error) {
 	of := Signed{Name: q.Header.Get(NameHeader), Length: q.ContentLength}
 	public := key(of.Name)
@@ -101,7 +101,7 @@ func (s Signer) Verify(q *http.Request, key func(name string) ed25519.PublicKey)
 	return of, nil
 }
 
-// Read reads the body of a signed request, of at most most bytes. See [ReadBody].
+// Read reads the body of a signed request. The body may have at most most bytes. See [ReadBody].
 func (s Signed) Read(w http.ResponseWriter, q *http.Request, most int64) ([]byte, error) {
 	body, err := ReadBody(w, q, most)
 	if err == nil && sha256.Sum256(body) != s.Sum {

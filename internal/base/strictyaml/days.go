@@ -9,10 +9,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Days is a duration in days, such as 30d, or in Go's units, such as 12h.
+// Days is a duration, written in days, such as 30d, or in Go's units, such as 12h.
 type Days struct{ time.Duration }
 
-// UnmarshalYAML reads 30d or 12h.
+// UnmarshalYAML reads a duration such as 30d or 12h.
 func (d *Days) UnmarshalYAML(n *yaml.Node) error {
 	text := n.Value
 	var err error
@@ -32,7 +32,7 @@ func (d *Days) UnmarshalYAML(n *yaml.Node) error {
 // IsZero reports whether no duration is given.
 func (d Days) IsZero() bool { return d.Duration == 0 }
 
-// MarshalYAML writes what UnmarshalYAML reads.
+// MarshalYAML writes a duration in the form that UnmarshalYAML reads.
 func (d Days) MarshalYAML() (any, error) {
 	const day = 24 * time.Hour
 	if d.Duration%day == 0 {

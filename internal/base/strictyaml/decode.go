@@ -20,14 +20,14 @@ import (
 
 // Error reports why a text was refused.
 type Error struct {
-	Line    int // from 1; 0 for the text as a whole
+	Line    int // line number from 1; 0 for the text as a whole
 	Problem string
 }
 
-// Error returns the sentence without the line.
+// Error returns the reason without the line number.
 func (e *Error) Error() string { return e.Problem }
 
-// Decode decodes a text of one document. For an empty text it returns io.EOF; every other
+// Decode decodes a text that holds one document. For an empty text it returns io.EOF; every other
 // error is an *Error.
 func Decode(text []byte, into any) error {
 	d := yaml.NewDecoder(bytes.NewReader(text))
@@ -45,7 +45,8 @@ func Decode(text []byte, into any) error {
 	return &Error{Problem: "this is not YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}
 }
 
-// ended refuses text after the first document, because nothing would read it.
+// ended returns an error if there is text after the first document, because nothing would read that
+// text.
 func ended(d *yaml.Decoder) error {
 	var next yaml.Node
 	if err := d.Decode(&next); errors.Is(err, io.EOF) {
@@ -54,7 +55,8 @@ func ended(d *yaml.Decoder) error {
 	return &Error{next.Line, "something follows the first YAML document; write one document in a file"}
 }
 
-// DecodeNode decodes a part of a document; its lines count from the document's first.
+// DecodeNode decodes a part of a document. Its line numbers count from the first line of the
+// document.
 func DecodeNode(n *yaml.Node, into any) error {
 	text, err := yaml.Marshal(n)
 	if err != nil {
@@ -74,7 +76,7 @@ var (
 	kinds   = regexp.MustCompile("^cannot unmarshal !!(\\w+)(?: `(.*)`)? into (.+)$")
 )
 
-// inWords rewrites the decoder's errors without the names of Go types.
+// inWords rewrites an error of the decoder without names of Go types.
 func inWords(problem string, known []string) error {
 	e := &Error{Problem: problem}
 	if m := atLine.FindStringSubmatch(problem); m != nil {
@@ -93,7 +95,7 @@ func inWords(problem string, known []string) error {
 	return e
 }
 
-// given describes the value in the file.
+// given describes the value that the file holds.
 func given(kind, value string) string {
 	switch kind {
 	case "seq":
@@ -121,7 +123,7 @@ func wanted(kind string) string {
 	return "a map"
 }
 
-// keysOf lists the keys of a structure and of nested structures, each once.
+// keysOf lists the keys of a structure and of its nested structures, each key once.
 func keysOf(t reflect.Type) []string {
 	var keys []string
 	add := func(list ...string) {
@@ -142,11 +144,11 @@ func keysOf(t reflect.Type) []string {
 		name, rest, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		switch {
 		case name == "-":
-			continue // no file has it
+			continue // the field has no key in a file
 		case name != "":
 			add(name)
 		case rest != "inline":
-			continue // a type that decodes itself
+			continue // the type decodes itself
 		}
 		add(keysOf(f.Type)...)
 	}

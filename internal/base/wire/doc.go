@@ -1,6 +1,6 @@
-// Package wire is the canonical encoding of everything that is signed, hashed,
-// journalled or sent: little-endian integers, length-prefixed bytes, no
-// optional fields and no padding, so that a value has exactly one encoding.
+// Package wire defines the canonical encoding of everything that is signed, hashed, journalled or
+// sent. It has little-endian integers, length-prefixed bytes, no optional fields and no padding, so
+// that a value has exactly one encoding.
 //
 // A [Reader] never panics and never allocates more than its input justifies:
 // it checks every length against the caller's limit and against the remaining

@@ -17,27 +17,27 @@ type Reader struct {
 // ErrShort reports a truncated input.
 var ErrShort = errors.New("the bytes end too early")
 
-// NewReader reads from b, which it does not copy.
+// NewReader returns a reader of the encoding b, which it does not copy.
 func NewReader(b []byte) *Reader { return &Reader{b: b} }
 
 // Err returns the first error.
 func (r *Reader) Err() error { return r.err }
 
-// Fail makes err the reader's error unless it has one.
+// Fail sets the reader's error to err unless the reader already has an error.
 func (r *Reader) Fail(err error) {
 	if r.err == nil {
 		r.err = err
 	}
 }
 
-// Len returns the number of bytes left.
+// Len returns the number of bytes that are not yet read.
 func (r *Reader) Len() int { return len(r.b) }
 
-// Close returns the first error, or an error if bytes are left over. In the error, what
-// names the decoded thing.
+// Close returns the first error of the reader, or an error if bytes are left over. In the error,
+// what names the decoded thing.
 func (r *Reader) Close(what string) error {
 	if r.err == nil && len(r.b) > 0 {
-		r.err = fmt.Errorf("%d bytes too many", len(r.b))
+		r.err = fmt.Errorf("%d bytes are left over", len(r.b))
 	}
 	if r.err != nil {
 		return fmt.Errorf("%s: %w", what, r.err)
@@ -59,7 +59,7 @@ func (r *Reader) take(n int) []byte {
 	return p
 }
 
-// Cut calls f to read from the front, and continues with the bytes that f leaves.
+// Cut calls f with the unread bytes and continues with the bytes that f returns.
 func (r *Reader) Cut(f func(b []byte) (rest []byte, err error)) {
 	if r.err == nil {
 		r.b, r.err = f(r.b)
@@ -77,12 +77,11 @@ func (r *Reader) Uint8() uint8 {
 	return 0
 }
 
-// Bool reads 0 or 1 and refuses anything else, which would be a second
-// encoding of true.
+// Bool reads 0 or 1. It refuses any other byte, which would be a second encoding of true.
 func (r *Reader) Bool() bool {
 	v := r.Uint8()
 	if v > 1 {
-		r.Fail(fmt.Errorf("%d, want 0 or 1", v))
+		r.Fail(fmt.Errorf("a flag is %d; it must be 0 or 1", v))
 	}
 	return v == 1
 }
@@ -111,8 +110,8 @@ func (r *Reader) Uint64() uint64 {
 	return 0
 }
 
-// Float64 reads eight bytes. It accepts infinities and NaN; callers that cannot use them
-// check for them.
+// Float64 reads a number of eight bytes. It accepts infinities and NaN; callers that cannot use
+// them check for them.
 func (r *Reader) Float64() float64 { return math.Float64frombits(r.Uint64()) }
 
 // Count reads a 32-bit count of items that take at least size bytes each. The count is at
@@ -123,7 +122,7 @@ func (r *Reader) Count(limit, size int) int {
 	case r.err != nil:
 		return 0
 	case n > uint64(limit):
-		r.err = fmt.Errorf("a count of %d, at most %d are allowed", n, limit)
+		r.err = fmt.Errorf("a count is %d; at most %d are allowed", n, limit)
 		return 0
 	case n*uint64(size) > uint64(len(r.b)):
 		r.err = ErrShort
@@ -132,8 +131,8 @@ func (r *Reader) Count(limit, size int) int {
 	return int(n)
 }
 
-// Bytes32 reads a 32-bit length of at most limit, and that many bytes. The result is a
-// copy.
+// Bytes32 reads a 32-bit length, which is at most limit, and then bytes of that length. The result
+// is a copy.
 func (r *Reader) Bytes32(limit int) []byte {
 	n := r.Count(limit, 1)
 	p := r.take(n)
@@ -143,19 +142,19 @@ func (r *Reader) Bytes32(limit int) []byte {
 	return append(make([]byte, 0, n), p...)
 }
 
-// Rest returns all bytes that are left, not copied.
+// Rest returns all unread bytes without copying them.
 func (r *Reader) Rest() []byte { return r.take(len(r.b)) }
 
-// String reads a 16-bit length of at most limit, and a string of that many bytes.
+// String reads a 16-bit length, which is at most limit, and then a string of that length.
 func (r *Reader) String(limit int) string {
 	n := int(r.Uint16())
 	if r.err == nil && n > limit {
-		r.err = fmt.Errorf("a name of %d bytes, at most %d are allowed", n, limit)
+		r.err = fmt.Errorf("a name has %d bytes; at most %d are allowed", n, limit)
 	}
 	return string(r.take(n))
 }
 
-// Magic reads a text of at most limit bytes that names the format of what follows. If the
+// Magic reads a text of at most limit bytes that names the format of the bytes after it. If the
 // text differs from want, it fails with an error of this format, which quotes the text.
 func (r *Reader) Magic(limit int, want, format string) {
 	if got := r.String(limit); r.err == nil && got != want {
@@ -163,8 +162,8 @@ func (r *Reader) Magic(limit int, want, format string) {
 	}
 }
 
-// Strings reads the output of Writer.Strings: at most count texts of at most length bytes
-// each. It returns nil if there are none.
+// Strings reads texts that Writer.Strings wrote. There are at most count texts of at most length
+// bytes each. It returns nil if there are none.
 func (r *Reader) Strings(count, length int) []string {
 	n := r.Count(count, 2)
 	if n == 0 {
@@ -183,13 +182,13 @@ func (r *Reader) Float64s(dst []float64) { fill(dst, r.take(8*len(dst))) }
 // Float32s fills dst.
 func (r *Reader) Float32s(dst []float32) { fill(dst, r.take(4*len(dst))) }
 
-// fill sets dst to the numbers in p; it does nothing if p is nil.
+// fill sets dst to the numbers encoded in p. It does nothing if p is nil.
 func fill[T float32 | float64](dst []T, p []byte) {
 	switch {
 	case p == nil:
 	case littleEndian:
 		copy(bytesOf(dst), p)
 	default:
-		_, _ = binary.Decode(p, binary.LittleEndian, dst) // p has the bytes of dst
+		_, _ = binary.Decode(p, binary.LittleEndian, dst) // cannot fail: p has exactly the bytes of dst
 	}
 }

@@ -154,14 +154,14 @@ func TestReaderRefuses(t *testing.T) {
 		want string
 	}{
 		{"short integer", []byte{1, 2}, func(r *Reader) { r.Uint32() }, "t: the bytes end too early"},
-		{"left over", []byte{1, 2}, func(r *Reader) { r.Uint8() }, "t: 1 bytes too many"},
-		{"second encoding of true", []byte{2}, func(r *Reader) { r.Bool() }, "t: 2, want 0 or 1"},
-		{"count above the limit", []byte{9, 0, 0, 0}, func(r *Reader) { r.Count(8, 1) }, "t: a count of 9, at most 8 are allowed"},
+		{"left over", []byte{1, 2}, func(r *Reader) { r.Uint8() }, "t: 1 bytes are left over"},
+		{"second encoding of true", []byte{2}, func(r *Reader) { r.Bool() }, "t: a flag is 2; it must be 0 or 1"},
+		{"count above the limit", []byte{9, 0, 0, 0}, func(r *Reader) { r.Count(8, 1) }, "t: a count is 9; at most 8 are allowed"},
 		{"count above the bytes", []byte{8, 0, 0, 0, 1}, func(r *Reader) { r.Count(8, 1) }, "t: the bytes end too early"},
-		{"name above the limit", []byte{3, 0, 'a', 'b', 'c'}, func(r *Reader) { r.String(2) }, "t: a name of 3 bytes, at most 2 are allowed"},
+		{"name above the limit", []byte{3, 0, 'a', 'b', 'c'}, func(r *Reader) { r.String(2) }, "t: a name has 3 bytes; at most 2 are allowed"},
 		{"name above the bytes", []byte{3, 0, 'a'}, func(r *Reader) { r.String(9) }, "t: the bytes end too early"},
 		{"floats above the bytes", []byte{1}, func(r *Reader) { r.Float64s(make([]float64, 1)) }, "t: the bytes end too early"},
-		{"the first error stays", []byte{2}, func(r *Reader) { r.Bool(); r.Uint64() }, "t: 2, want 0 or 1"},
+		{"the first error stays", []byte{2}, func(r *Reader) { r.Bool(); r.Uint64() }, "t: a flag is 2; it must be 0 or 1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

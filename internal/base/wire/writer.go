@@ -12,17 +12,18 @@ type Writer struct{ b []byte }
 // Bytes returns the written bytes.
 func (w *Writer) Bytes() []byte { return w.b }
 
-// Reset starts a new encoding in the memory of the last one, whose Bytes become invalid.
+// Reset starts a new encoding in the memory of the last one. The last result of Bytes becomes
+// invalid.
 func (w *Writer) Reset() { w.b = w.b[:0] }
 
-// Grow makes room for n more bytes.
+// Grow reserves memory for n more bytes.
 func (w *Writer) Grow(n int) {
 	if cap(w.b)-len(w.b) < n {
 		w.b = append(make([]byte, 0, len(w.b)+n), w.b...)
 	}
 }
 
-// Fixed appends b without a length.
+// Fixed appends the bytes b without their length.
 func (w *Writer) Fixed(b []byte) { w.b = append(w.b, b...) }
 
 // Uint8 appends one byte.
@@ -49,8 +50,8 @@ func (w *Writer) Uint64(v uint64) { w.b = binary.LittleEndian.AppendUint64(w.b, 
 // Float64 appends the IEEE 754 bits of v.
 func (w *Writer) Float64(v float64) { w.Uint64(math.Float64bits(v)) }
 
-// Bytes32 appends a 32-bit length and b. It panics on more than 4 GiB, which no caller can
-// have built.
+// Bytes32 appends the length of b as 32 bits, and then b. It panics on more than 4 GiB, which no
+// caller can have built.
 func (w *Writer) Bytes32(b []byte) {
 	if uint64(len(b)) > math.MaxUint32 {
 		panic("wire: more than 4 GiB behind a 32-bit length")
@@ -59,8 +60,8 @@ func (w *Writer) Bytes32(b []byte) {
 	w.Fixed(b)
 }
 
-// String appends a 16-bit length and s. It panics on more than 65,535 bytes: the encoding
-// is for names, which callers bound.
+// String appends the length of s as 16 bits, and then s. It panics on more than 65,535 bytes: the
+// encoding is for names, which callers bound.
 func (w *Writer) String(s string) {
 	if len(s) > math.MaxUint16 {
 		panic("wire: a name of more than 65,535 bytes")
@@ -69,7 +70,7 @@ func (w *Writer) String(s string) {
 	w.b = append(w.b, s...)
 }
 
-// Strings appends a count and that many texts.
+// Strings appends the number of texts and then each text.
 func (w *Writer) Strings(list []string) {
 	w.Uint32(uint32(len(list)))
 	for _, s := range list {
@@ -88,11 +89,11 @@ func add[T float32 | float64](w *Writer, v []T) {
 		w.Fixed(bytesOf(v))
 		return
 	}
-	w.b, _ = binary.Append(w.b, binary.LittleEndian, v) // it accepts all numbers of a fixed size
+	w.b, _ = binary.Append(w.b, binary.LittleEndian, v) // cannot fail: binary.Append accepts all numbers of a fixed size
 }
 
-// littleEndian reports whether this machine stores numbers as the wire does; a copy is then
-// ten times faster than a loop.
+// littleEndian reports whether this machine stores numbers in the byte order of the wire. A copy is
+// then ten times faster than a loop.
 var littleEndian = func() bool {
 	one := uint16(1)
 	return *(*byte)(unsafe.Pointer(&one)) == 1

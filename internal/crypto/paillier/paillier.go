@@ -1,5 +1,5 @@
-// Package paillier implements Paillier's additively homomorphic encryption: the product
-// of ciphertexts modulo n^2 decrypts to the sum of the plaintexts modulo n.
+// Package paillier implements Paillier's additively homomorphic encryption. The product of
+// ciphertexts modulo n^2 decrypts to the sum of the plaintexts modulo n.
 //
 // Sources: Paillier, "Public-key cryptosystems based on composite degree residuosity
 // classes", EUROCRYPT 1999; Damgård, Jurik and Nielsen, "A generalization of
@@ -43,18 +43,19 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
-// Sizes of a key and of the exponents that hide a plaintext.
+// These constants are the sizes of a key and of the exponents that hide a plaintext.
 const (
-	Bits         = 2048 // of a key in production
+	Bits         = 2048 // bits of a key in production
 	ExponentBits = 448
-	leastBits    = 128 // of a key for tests
+	leastBits    = 128 // least number of bits of a key, for tests
 	mostBits     = 8192
 )
 
 // PublicKey adds ciphertexts.
 type PublicKey struct{ n, square *big.Int }
 
-// NewPublicKey returns the public key with the modulus n, which has bits bits.
+// NewPublicKey returns the public key with the modulus n. The modulus must have the given number of
+// bits.
 func NewPublicKey(n []byte, bits int) (*PublicKey, error) {
 	k := &PublicKey{n: new(big.Int).SetBytes(n)}
 	if bits < leastBits || bits > mostBits || k.n.BitLen() != bits || k.n.Bit(0) == 0 || len(n) != (bits+7)/8 {
@@ -67,7 +68,7 @@ func NewPublicKey(n []byte, bits int) (*PublicKey, error) {
 	return k, nil
 }
 
-// Modulus returns n, which is all of the key.
+// Modulus returns the modulus n, which is the whole public key.
 func (k *PublicKey) Modulus() []byte { return k.n.FillBytes(make([]byte, (k.n.BitLen()+7)/8)) }
 
 // Bytes returns the length of a ciphertext.
@@ -88,13 +89,13 @@ func (k *PublicKey) Shift(c *big.Int, bits uint) *big.Int {
 	return out
 }
 
-// Check refuses numbers that are no ciphertexts: a ciphertext is above 0, below n^2, and
+// Check returns an error if a number is not a ciphertext. A ciphertext is above 0, below n^2, and
 // has no factor in common with n.
 func (k *PublicKey) Check(list ...*big.Int) error {
 	product := big.NewInt(1)
 	for _, c := range list {
 		if c.Sign() <= 0 || c.Cmp(k.square) >= 0 {
-			return errors.New("paillier: a ciphertext is 0, or not below the square of the modulus")
+			return errors.New("paillier: a ciphertext is out of range; it must be above 0 and below the square of the modulus")
 		}
 		product.Mul(product, c)
 		product.Mod(product, k.n)
@@ -105,8 +106,8 @@ func (k *PublicKey) Check(list ...*big.Int) error {
 	return nil
 }
 
-// Blind adds an encryption of 0 to the ciphertext c, the n-th power of a number from random, and
-// returns c.
+// Blind adds an encryption of 0 to the ciphertext c and returns c. The encryption of 0 is the n-th
+// power of a number from random.
 func (k *PublicKey) Blind(c *big.Int, random io.Reader) (*big.Int, error) {
 	x, err := below(random, k.n)
 	if err != nil {
@@ -125,7 +126,7 @@ func (k *PublicKey) base(random io.Reader) (*big.Int, error) {
 	return x.Exp(x, k.n, k.square), nil
 }
 
-// below draws a number from 0 to n-1; its distribution is uniform up to 2^-128.
+// below draws a number from 0 to n-1. Its distribution is uniform up to 2^-128.
 func below(random io.Reader, n *big.Int) (*big.Int, error) {
 	b := make([]byte, (n.BitLen()+7)/8+16)
 	if _, err := io.ReadFull(random, b); err != nil {
@@ -135,9 +136,9 @@ func below(random io.Reader, n *big.Int) (*big.Int, error) {
 	return x.Mod(x, n), nil
 }
 
-// The owner of a key shows that n has no factor in common with phi(n): only then is every
-// number modulo n an n-th power, and an encryption of 0 by a random one hides all of a
-// ciphertext except its plaintext.
+// The owner of a key proves that n has no factor in common with phi(n). Only then is every number
+// modulo n an n-th power, and an encryption of 0 by a random one hides all of a ciphertext except
+// its plaintext.
 //
 // Source: Goldberg, Reyzin, Sagga, Baldimtsi, "Efficient noninteractive certification of
 // RSA moduli and beyond", ASIACRYPT 2019. If a prime divides both, at most one number in
@@ -148,7 +149,8 @@ const (
 	leastPrime = 1 << 16
 )
 
-// Proof returns n-th roots of the numbers derived from the modulus.
+// Proof returns n-th roots of the numbers that are derived from the modulus. They prove that n has
+// no factor in common with phi(n).
 func (k *PrivateKey) Proof() []byte {
 	phi := new(big.Int).Mul(k.p.less, k.q.less)
 	inverse := new(big.Int).ModInverse(k.n, phi)
@@ -161,14 +163,14 @@ func (k *PrivateKey) Proof() []byte {
 	return b
 }
 
-// ProofBytes returns the length of a proof about a key of bits bits.
+// ProofBytes returns the length of a proof for a key of the given number of bits.
 func ProofBytes(bits int) int { return proofRoots * ((bits + 7) / 8) }
 
 // Verify returns an error unless the proof shows that the modulus has no factor in common
 // with phi(n).
 func (k *PublicKey) Verify(proof []byte) error {
 	if len(proof) != ProofBytes(k.n.BitLen()) {
-		return errors.New("paillier: the proof about the key has another length")
+		return errors.New("paillier: the proof about the key does not have the length that the key requires")
 	}
 	rest, divisor := new(big.Int), new(big.Int)
 	for d := int64(3); d < leastPrime; d += 2 {
@@ -180,18 +182,18 @@ func (k *PublicKey) Verify(proof []byte) error {
 	for i := range proofRoots {
 		root := new(big.Int).SetBytes(proof[size*i : size*(i+1)])
 		if root.Cmp(k.n) >= 0 || root.Exp(root, k.n, k.n).Cmp(k.challenge(i)) != 0 {
-			return errors.New("paillier: the proof about the key is wrong; its owner may have chosen the modulus to see more than a sum")
+			return errors.New("paillier: the proof about the key is wrong; the key's owner may have chosen the modulus to see more than a sum")
 		}
 	}
 	return nil
 }
 
-// challenge returns a number modulo n derived from n.
+// challenge returns the i-th number modulo n that is derived from n for the proof.
 func (k *PublicKey) challenge(i int) *big.Int {
 	stream := prg.New(sha256.Sum256(k.Modulus()), "paillier/proof", binary.LittleEndian.AppendUint64(nil, uint64(i)))
 	x, err := below(stream, k.n)
 	if err != nil {
-		panic(err) // a stream does not end
+		panic(err) // unreachable: a stream never ends
 	}
 	return x
 }

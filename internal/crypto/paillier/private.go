@@ -7,23 +7,23 @@ import (
 	"math/big"
 )
 
-// PrivateKey encrypts, and decrypts sums.
+// PrivateKey encrypts numbers and decrypts sums.
 type PrivateKey struct {
 	PublicKey
 	p, q    half
-	inverse *big.Int // of q^2 modulo p^2
+	inverse *big.Int // inverse of q^2 modulo p^2
 	within  *big.Int // inverse of q modulo p
 }
 
-// half is the arithmetic modulo the square of one of the primes.
+// half holds the numbers for arithmetic modulo the square of one of the primes.
 type half struct {
 	prime, square *big.Int
 	less          *big.Int // prime - 1
-	scale         *big.Int // turns a logarithm into a plaintext
+	scale         *big.Int // factor that turns a logarithm into a plaintext
 	table         table    // of the base
 }
 
-// GenerateKey draws a key of bits bits, a multiple of 2.
+// GenerateKey draws a private key of the given number of bits, which is a multiple of 2.
 func GenerateKey(random io.Reader, bits int) (*PrivateKey, error) {
 	if bits < leastBits || bits > mostBits || bits%16 != 0 {
 		return nil, fmt.Errorf("paillier: the key has %d bits; use %d to %d", bits, leastBits, mostBits)
@@ -51,7 +51,7 @@ func GenerateKey(random io.Reader, bits int) (*PrivateKey, error) {
 	return k, nil
 }
 
-// prime draws a prime that is 3 modulo 4 and begins with two ones.
+// prime draws a prime that is 3 modulo 4 and whose two highest bits are 1.
 func prime(random io.Reader, bits int) (*big.Int, error) {
 	const rounds = 20
 	b := make([]byte, bits/8)
@@ -76,7 +76,7 @@ func newHalf(prime, n, base *big.Int) half {
 	return h
 }
 
-// logarithm returns (c^(prime-1) mod prime^2 - 1) / prime.
+// logarithm returns the discrete logarithm (c^(prime-1) mod prime^2 - 1) / prime.
 func (h *half) logarithm(c *big.Int) *big.Int {
 	x := new(big.Int).Mod(c, h.square)
 	x.Exp(x, h.less, h.square).Sub(x, big.NewInt(1))
@@ -112,21 +112,21 @@ func (k *PrivateKey) Signed(c *big.Int) *big.Int {
 	return m
 }
 
-// garner returns the number below pp qq that is p modulo pp and q modulo qq; inverse is the
-// inverse of qq modulo pp.
+// garner returns the number below pp qq that is p modulo pp and q modulo qq. The argument inverse
+// is the inverse of qq modulo pp.
 func garner(p, q, pp, qq, inverse *big.Int) *big.Int {
 	x := new(big.Int).Sub(p, q)
 	x.Mul(x, inverse).Mod(x, pp)
 	return x.Mul(x, qq).Add(x, q)
 }
 
-// windowBits is the number of bits of an exponent that one entry of a table covers.
+// windowBits is the number of bits of an exponent that one window of a table covers.
 const windowBits = 6
 
 // windows is the number of windows of an exponent.
 const windows = (ExponentBits + windowBits - 1) / windowBits
 
-// Exponent is the secret randomness of one ciphertext, window by window.
+// Exponent is the secret randomness of one ciphertext, divided into windows.
 type Exponent [windows]uint8
 
 // NewExponent draws an exponent.
@@ -141,7 +141,7 @@ func NewExponent(random io.Reader) (Exponent, error) {
 	return e, nil
 }
 
-// table holds powers of a base: of window j, the base to the power v 2^(6 j).
+// table holds powers of a base. For window j, it holds the base to the power v 2^(6 j).
 type table struct {
 	modulus *big.Int
 	powers  [windows][1 << windowBits]*big.Int
@@ -165,7 +165,7 @@ func (t *table) times(a, b *big.Int) *big.Int {
 	return a.Mod(a, t.modulus)
 }
 
-// power returns the base to the power of an exponent.
+// power returns the base to the power of the exponent e.
 func (t *table) power(e Exponent) *big.Int {
 	out, product, quotient := new(big.Int).Set(t.powers[0][e[0]]), new(big.Int), new(big.Int)
 	for j := 1; j < windows; j++ {

@@ -1,6 +1,6 @@
-// Package prg is a pseudorandom generator, the only source of randomness of protocol
-// machines. Its keys and streams are functions of a 32-byte seed and a label, so that a
-// replay draws the same bytes.
+// Package prg provides a pseudorandom generator, which is the only source of randomness of protocol
+// machines. Its keys and streams are functions of a 32-byte seed and a label, so that a replay
+// draws the same bytes.
 //
 // The construction is permanently fixed, because golden vectors, journals and the
 // encoders of existing federations depend on it:

@@ -6,17 +6,17 @@ import (
 	"encoding/binary"
 )
 
-// keystream is AES-256 in counter mode, from any block on.
+// keystream is the output of AES-256 in counter mode, from any block on.
 type keystream interface {
 	seek(block uint64)
-	// fill sets dst, whose length is a multiple of atOnce, to the next bytes.
+	// fill sets dst to the next bytes of the keystream. The length of dst is a multiple of atOnce.
 	fill(dst []byte)
 }
 
 // atOnce is the number of bytes that a keystream fills at a time.
 const atOnce = 16 * BlockBytes
 
-// counterMode is the standard library's keystream, which takes new memory for each seek.
+// counterMode is a keystream by the standard library. It allocates new memory for each seek.
 type counterMode struct {
 	block cipher.Block
 	ctr   cipher.Stream
@@ -25,7 +25,7 @@ type counterMode struct {
 func newCounterMode(key *[32]byte) *counterMode {
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
-		panic("prg: " + err.Error()) // a key of 32 bytes is always accepted
+		panic("prg: " + err.Error()) // unreachable: a key of 32 bytes is always accepted
 	}
 	c := &counterMode{block: block}
 	c.seek(0)

@@ -9,8 +9,8 @@ package prg
 //go:noescape
 func expandKey256(keys *[240]byte, key *[32]byte)
 
-// fillCounters sets n times 256 bytes to the encryption of the counters from counter on,
-// which does not pass 2^64; n is positive.
+// fillCounters writes n times 256 bytes, the encryption of consecutive counters that begin with counter.
+// The counters do not pass 2^64, and n is positive.
 //
 //go:noescape
 func fillCounters(n int, to []byte, keys *[240]byte, counter uint64)

@@ -4,18 +4,18 @@ import "golang.org/x/sys/cpu"
 
 //go:generate go -C ../../simd/internal/asmgen run . -out ../../../crypto/prg/keystream_amd64.s -stubs ../../../crypto/prg/keystream_amd64.go -pkg prg keystream
 
-// wideCounter encrypts sixteen counters at a time, with the machine's AES instructions,
-// whose time does not depend on the key. Beyond 2^63, near where a counter exceeds a word,
-// it uses the standard library.
+// wideCounter is a keystream that encrypts sixteen counters at a time. It uses the machine's AES
+// instructions, whose time does not depend on the key. Beyond 2^63, near where a counter exceeds a
+// word, it uses the standard library.
 type wideCounter struct {
-	keys [240]byte    // of the rounds; the first 32 bytes are the key itself
+	keys [240]byte    // round keys; the first 32 bytes are the key itself
 	next uint64       // next counter
 	far  *counterMode // set once next has reached farCounter
 }
 
 const farCounter = 1 << 63
 
-// newKeystream returns the fastest keystream of the machine.
+// newKeystream returns the fastest keystream of this machine.
 func newKeystream(key *[32]byte) keystream {
 	if !cpu.X86.HasAVX512VAES || !cpu.X86.HasAVX512BW || !cpu.X86.HasAES {
 		return newCounterMode(key)

@@ -7,24 +7,24 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/exactmath"
 )
 
-// The ziggurat of Marsaglia and Tsang (J. Stat. Software 5(8), 2000) for the
-// density exp(-x^2/2), x >= 0: 256 strips of equal area, the lowest of which
-// holds the tail beyond tailStart. The layer, the sign and the magnitude come
-// from different bits of one word (Doornik, 2005): bits 0-7, 8 and 11-63.
+// These constants define the ziggurat of Marsaglia and Tsang (2000, Journal of Statistical Software
+// 5(8)) for the density exp(-x^2/2), x >= 0. It has 256 strips of equal area, the lowest of which
+// holds the tail beyond tailStart. The layer, the sign and the magnitude come from different bits
+// of one word (Doornik, 2005): bits 0-7, 8 and 11-63.
 const (
 	layers    = 256
 	tailStart = 3.6541528853610088   // R
-	stripArea = 0.004928673233974655 // R exp(-R^2/2) + integral of the tail
+	stripArea = 0.004928673233974655 // R exp(-R^2/2) + the integral of the tail
 )
 
-// ziggurat holds the strips from the base (0) to the top.
+// ziggurat holds the strips from the base (index 0) to the top.
 type ziggurat struct {
-	inside [layers]uint64  // a magnitude below this is certainly under the density
+	inside [layers]uint64  // magnitudes below this bound are certainly under the density
 	scale  [layers]float64 // width of the strip / 2^53
 	top    [layers]float64 // height of the strip's upper edge
 }
 
-// normal is computed once, before main, with basic arithmetic alone.
+// normal is the ziggurat, computed once before main by basic arithmetic only.
 var normal = newZiggurat()
 
 func newZiggurat() *ziggurat {
@@ -38,8 +38,8 @@ func newZiggurat() *ziggurat {
 	return z
 }
 
-// edges returns the right-hand edges of the strips. The base's edge is that of a rectangle
-// with the area of the base and its tail; the last edge is the peak.
+// edges returns the right edges of all strips. The base's edge is that of a rectangle with the area
+// of the base and its tail; the last edge is the peak.
 func edges() *[layers + 1]float64 {
 	y := exactmath.ExpNegative(half(tailStart))
 	x := &[layers + 1]float64{stripArea / y, tailStart}
@@ -67,8 +67,8 @@ func (s *Stream) NormFloat64() float64 {
 	}
 }
 
-// Normals fills dst with the results of as many calls of NormFloat64, faster: it reads from
-// the keystream only slightly more at a time than they need.
+// Normals fills dst with the same numbers as calls of NormFloat64, but faster. At a time, it reads
+// only slightly more of the keystream than the numbers need.
 func (s *Stream) Normals(dst []float64) {
 	for len(dst) > 0 {
 		if s.pos == s.end {
@@ -82,8 +82,8 @@ func (s *Stream) Normals(dst []float64) {
 	}
 }
 
-// certain draws numbers as long as the buffer has words that are certainly under the
-// density, and returns their number.
+// certain draws numbers into dst while the buffer has words that are certainly under the density.
+// It returns the number of numbers drawn.
 func (s *Stream) certain(dst []float64) int {
 	words := s.buf[s.pos:s.end]
 	for i := range dst {
@@ -103,7 +103,7 @@ func (s *Stream) certain(dst []float64) int {
 	return len(dst)
 }
 
-// edge decides about a point that is not certainly under the density.
+// edge decides whether to accept a point that is not certainly under the density.
 func (s *Stream) edge(layer uint64, x float64) (float64, bool) {
 	if layer == 0 {
 		return s.tail(), true
@@ -113,7 +113,7 @@ func (s *Stream) edge(layer uint64, x float64) (float64, bool) {
 	return x, y < exactmath.ExpNegative(half(x))
 }
 
-// tail draws beyond tailStart (Marsaglia, 1964).
+// tail draws a number beyond tailStart (Marsaglia, 1964).
 func (s *Stream) tail() float64 {
 	for {
 		a := -exactmath.Log(s.open()) / tailStart
@@ -127,5 +127,6 @@ func (s *Stream) tail() float64 {
 // open returns a number in (0, 1].
 func (s *Stream) open() float64 { return float64(s.Uint64()>>11+1) * 0x1p-53 }
 
-// half rounds twice on every machine, where x*x/2 - t might be fused.
+// half returns x*x/2, rounded twice on every machine. In x*x/2 - t, a machine might fuse
+// operations.
 func half(x float64) float64 { return float64(x*x) / 2 }

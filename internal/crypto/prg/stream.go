@@ -9,31 +9,31 @@ import (
 	"math/bits"
 )
 
-// BlockBytes is the size of the blocks that Seek counts.
+// BlockBytes is the size of the blocks that [Stream.Seek] counts.
 const BlockBytes = aes.BlockSize
 
-// bufferBytes is the number of bytes that one call of the cipher fills: enough to make the
-// call's overhead small, and few enough for the first-level cache.
+// bufferBytes is the number of bytes that one call of the cipher produces. It makes the overhead of
+// a call small and fits the first-level cache.
 const bufferBytes = 1024
 
 // Stream is an endless, seekable sequence of random bytes. It is not safe for concurrent
 // use; make one for each worker.
 type Stream struct {
 	keys keystream
-	pos  int // first unread byte of buf
-	end  int // of what buf holds
+	pos  int // index of the first unread byte of buf
+	end  int // number of bytes that buf holds
 	buf  [bufferBytes]byte
 }
 
-// New returns the stream of the seed, the label and the parts. Different (label, parts)
-// give independent streams.
+// New returns the stream of random bytes that the seed, the label and the parts determine.
+// Different (label, parts) give independent streams.
 func New(seed [32]byte, label string, parts ...[]byte) *Stream {
 	key := expand(seed, "mercer/v1/stream", label, parts)
 	return &Stream{keys: newKeystream(&key)}
 }
 
-// Derive returns the seed of the seed, the label and the parts. It is independent of the
-// stream with the same label.
+// Derive returns the seed that the seed, the label and the parts determine. It is independent of
+// the stream with the same label.
 func Derive(seed [32]byte, label string, parts ...[]byte) [32]byte {
 	return expand(seed, "mercer/v1/derive", label, parts)
 }
@@ -46,7 +46,7 @@ func expand(seed [32]byte, prefix, label string, parts [][]byte) [32]byte {
 	}
 	key, err := hkdf.Key(sha256.New, seed[:], nil, string(info), 32)
 	if err != nil {
-		panic("prg: " + err.Error()) // 32 bytes are within HKDF's limit
+		panic("prg: " + err.Error()) // unreachable: 32 bytes are within the limit of HKDF
 	}
 	return [32]byte(key)
 }
@@ -64,8 +64,8 @@ func (s *Stream) Seek(block uint64) {
 
 func (s *Stream) fill() { s.fillAtMost(bufferBytes) }
 
-// fillAtMost fills the buffer with n bytes, rounded up to a multiple of atOnce, or with as
-// many as it holds.
+// fillAtMost fills the buffer with n bytes, rounded up to a multiple of atOnce. If n is larger than
+// the buffer, it fills the whole buffer.
 func (s *Stream) fillAtMost(n int) {
 	s.pos, s.end = 0, min((n+atOnce-1)/atOnce*atOnce, bufferBytes)
 	s.keys.fill(s.buf[:s.end])
@@ -85,7 +85,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Uint64 returns the next eight bytes.
+// Uint64 returns the next eight bytes as a number.
 func (s *Stream) Uint64() uint64 {
 	if s.pos+8 > s.end {
 		return s.straddle()
@@ -95,7 +95,7 @@ func (s *Stream) Uint64() uint64 {
 	return v
 }
 
-// straddle reads eight bytes that are not all in the buffer.
+// straddle reads eight bytes that are only partly in the buffer.
 func (s *Stream) straddle() uint64 {
 	var b [8]byte
 	rest := copy(b[:], s.buf[s.pos:s.end])
@@ -104,8 +104,8 @@ func (s *Stream) straddle() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// Uint64n returns a number below n without bias, by multiplication and
-// rejection (Lemire, arXiv 1805.10941). It panics if n is zero.
+// Uint64n returns a number below n without bias. It multiplies and rejects (Lemire, arXiv
+// 1805.10941). It panics if n is zero.
 func (s *Stream) Uint64n(n uint64) uint64 {
 	if n == 0 {
 		panic("prg: Uint64n of 0")
@@ -119,13 +119,13 @@ func (s *Stream) Uint64n(n uint64) uint64 {
 	return hi
 }
 
-// Float64 returns a multiple of 2^-53 in [0, 1).
+// Float64 returns a random multiple of 2^-53 in [0, 1).
 func (s *Stream) Float64() float64 { return float64(s.Uint64()>>11) * 0x1p-53 }
 
-// Perm returns a random permutation of 0 to n-1.
+// Perm returns a random permutation of the numbers 0 to n-1.
 func (s *Stream) Perm(n int) []int { return perm[int](s, n) }
 
-// Perm32 returns the permutation of Perm, in half the memory.
+// Perm32 returns the same permutation as Perm in half the memory.
 func (s *Stream) Perm32(n int) []uint32 {
 	if uint64(n) > 1<<32 {
 		panic(fmt.Sprintf("prg: a permutation of %d does not fit 32 bits", n))
@@ -133,8 +133,8 @@ func (s *Stream) Perm32(n int) []uint32 {
 	return perm[uint32](s, n)
 }
 
-// perm is the inside-out Fisher-Yates shuffle (Durstenfeld; Knuth, TAOCP 2,
-// algorithm P): one Uint64n(i+1) for each i from 0.
+// perm shuffles by the inside-out Fisher-Yates algorithm (Durstenfeld; Knuth, TAOCP 2, algorithm
+// P). It calls Uint64n(i+1) once for each i from 0.
 func perm[T int | uint32](s *Stream, n int) []T {
 	p := make([]T, n)
 	for i := range p {
@@ -145,8 +145,8 @@ func perm[T int | uint32](s *Stream, n int) []T {
 	return p
 }
 
-// Signs fills dst with +1 and -1, one bit each, 64 to a Uint64, lowest bit
-// first, 1 for -1.
+// Signs fills dst with the random signs +1 and -1. It takes one bit for each sign, 64 from each
+// Uint64, the lowest bit first; a bit of 1 means -1.
 func (s *Stream) Signs(dst []int8) {
 	var word uint64
 	for i := range dst {

@@ -1,7 +1,7 @@
-// Package ristretto implements the group ristretto255 (RFC 9496) for callers that
-// multiply many elements by one secret: hashing to the group (RFC 9380,
-// suite ristretto255_XMD:SHA-512_R255MAP_RO_), strict decoding, and
-// multiplication with encoding in batches.
+// Package ristretto implements the group ristretto255 (RFC 9496) for callers that multiply many
+// elements by one secret. It provides hashing to the group (RFC 9380, suite
+// ristretto255_XMD:SHA-512_R255MAP_RO_), strict decoding, and multiplication with encoding in
+// batches.
 //
 //	e := ristretto.Hash("a domain", []byte("some message"))
 //	k := ristretto.NewKey(&uniform)

@@ -11,10 +11,10 @@ import (
 	"filippo.io/edwards25519/field"
 )
 
-// Size is the length of an encoding.
+// Size is the length of an encoded element in bytes.
 const Size = 32
 
-// Element is an element of the group: a point of the curve that represents its coset. The
+// Element is an element of the group. It is a point of the curve that represents its coset. The
 // zero value is not valid.
 type Element struct{ p edwards25519.Point }
 
@@ -24,8 +24,8 @@ var (
 	ErrIdentity = errors.New("ristretto: the bytes encode the identity")
 )
 
-// Decode decodes the one encoding that an element has (RFC 9496, section
-// 4.3.1). It refuses the identity.
+// Decode decodes an element. Each element has one encoding only (RFC 9496, section 4.3.1). It
+// refuses the identity.
 func Decode(b []byte) (Element, error) {
 	s, err := new(field.Element).SetBytes(b)
 	if err != nil {
@@ -40,17 +40,17 @@ func Decode(b []byte) (Element, error) {
 	return lift(s)
 }
 
-// lift finds the point whose encoding is s.
+// lift returns the element whose encoding is s.
 func lift(s *field.Element) (Element, error) {
 	var ss, u1, u2, u2sq, v, x, y, t field.Element
 	ss.Square(s)
 	u1.Subtract(one, &ss)
 	u2.Add(one, &ss)
 	u2sq.Square(&u2)
-	v.Multiply(d, t.Square(&u1)) // v = -d u1^2 - u2^2
+	v.Multiply(d, t.Square(&u1)) // v is -d u1^2 - u2^2
 	v.Negate(&v).Subtract(&v, &u2sq)
 	inv, wasSquare := new(field.Element).SqrtRatio(one, t.Multiply(&v, &u2sq))
-	x.Multiply(inv, &u2) // the denominator of x, then of y
+	x.Multiply(inv, &u2) // first the denominator of x, then the denominator of y
 	y.Multiply(inv, &x).Multiply(&y, &v)
 	x.Multiply(&x, t.Add(s, s)).Absolute(&x)
 	y.Multiply(&y, &u1)
@@ -61,8 +61,7 @@ func lift(s *field.Element) (Element, error) {
 	return onCurve(&x, &y, one, &t), nil
 }
 
-// onCurve returns the element of a point that satisfies the curve's equation by
-// construction.
+// onCurve returns the element for a point that is on the curve by construction.
 func onCurve(x, y, z, t *field.Element) (e Element) {
 	if _, err := e.p.SetExtendedCoordinates(x, y, z, t); err != nil {
 		panic("ristretto: " + err.Error())
@@ -70,16 +69,16 @@ func onCurve(x, y, z, t *field.Element) (e Element) {
 	return e
 }
 
-// Hash maps a message to the group like a random function of the domain: suite
-// ristretto255_XMD:SHA-512_R255MAP_RO_ of RFC 9380, appendix B. It panics on a domain of
-// more than 255 bytes.
+// Hash maps a message to the group like a random function, one for each domain. It is the suite
+// ristretto255_XMD:SHA-512_R255MAP_RO_ of RFC 9380, appendix B. It panics on a domain of more than
+// 255 bytes.
 func Hash(domain string, message []byte) Element {
 	uniform := expand(domain, message)
 	return fromUniform(&uniform)
 }
 
-// expand is expand_message_xmd of RFC 9380, section 5.3.1, for 64 bytes, which
-// are one block of SHA-512.
+// expand computes expand_message_xmd of RFC 9380, section 5.3.1, for 64 bytes, which are one block
+// of SHA-512.
 func expand(domain string, message []byte) [sha512.Size]byte {
 	if len(domain) > math.MaxUint8 {
 		panic(fmt.Sprintf("ristretto: a domain of %d bytes", len(domain)))
@@ -94,20 +93,20 @@ func expand(domain string, message []byte) [sha512.Size]byte {
 	return sha512.Sum512(append(b, suffix...))
 }
 
-// fromUniform is the one-way map of RFC 9496, section 4.3.4: the sum of the images of the
-// two halves.
+// fromUniform computes the one-way map of RFC 9496, section 4.3.4. It is the sum of the images of
+// the two halves.
 func fromUniform(b *[64]byte) Element {
 	first, second := elligator(b[:32]), elligator(b[32:])
 	first.p.Add(&first.p, &second.p)
 	return first
 }
 
-// elligator is MAP of the same section: it maps 32 bytes, without the highest bit, to a
-// point.
+// elligator computes the function MAP of RFC 9496, section 4.3.4. It maps 32 bytes, without the
+// highest bit, to a point.
 func elligator(b []byte) Element {
 	t, err := new(field.Element).SetBytes(b)
 	if err != nil {
-		panic("ristretto: " + err.Error()) // 32 bytes are always accepted
+		panic("ristretto: " + err.Error()) // unreachable: 32 bytes are always accepted
 	}
 	var r, u, v, c, n, w0, w1, w2, w3, h field.Element
 	r.Multiply(sqrtMinus1, h.Square(t))
@@ -129,8 +128,8 @@ func elligator(b []byte) Element {
 	return onCurve(u.Multiply(&w0, &w3), v.Multiply(&w2, &w1), r.Multiply(&w1, &w3), c.Multiply(&w0, &w2))
 }
 
-// The constants of RFC 9496, section 4.1, by their definitions: the curve is
-// a x^2 + y^2 = 1 + d x^2 y^2 with a = -1.
+// These are the constants of RFC 9496, section 4.1, computed by their definitions. The curve is a
+// x^2 + y^2 = 1 + d x^2 y^2 with a = -1.
 var (
 	one         = new(field.Element).One()
 	minusOne    = new(field.Element).Negate(one)
@@ -139,7 +138,7 @@ var (
 	oneMinusDSq = new(field.Element).Subtract(one, new(field.Element).Square(d))
 	dMinusOneSq = square(new(field.Element).Subtract(d, one))
 	aMinusD     = new(field.Element).Subtract(minusOne, d)
-	// The odd one of the two roots of a d - 1.
+	// sqrtADMinus1 is the odd one of the two roots of a d - 1.
 	sqrtADMinus1   = new(field.Element).Negate(root(aMinusD, one)) // a d - 1 = -d - 1 = a - d
 	invSqrtAMinusD = root(one, aMinusD)
 )
@@ -152,7 +151,7 @@ func quotient(x, y *field.Element) *field.Element {
 	return new(field.Element).Multiply(x, new(field.Element).Invert(y))
 }
 
-// root returns the even root of u/v, which must be a square.
+// root returns the even square root of u/v, which must be a square.
 func root(u, v *field.Element) *field.Element {
 	r, _ := new(field.Element).SqrtRatio(u, v)
 	return r

@@ -8,11 +8,11 @@ import (
 // Key is a secret scalar that multiplies elements.
 type Key struct{ half edwards25519.Scalar }
 
-// NewKey makes a key of 64 uniform bytes.
+// NewKey makes a key from 64 uniformly random bytes.
 func NewKey(uniform *[64]byte) *Key {
 	s, err := edwards25519.NewScalar().SetUniformBytes(uniform[:])
 	if err != nil {
-		panic("ristretto: " + err.Error()) // 64 bytes are always accepted
+		panic("ristretto: " + err.Error()) // unreachable: 64 bytes are always accepted
 	}
 	return newKey(s)
 }
@@ -29,13 +29,13 @@ var halfScalar = func() *edwards25519.Scalar {
 	two[0] = 2
 	s, err := edwards25519.NewScalar().SetCanonicalBytes(two)
 	if err != nil {
-		panic("ristretto: " + err.Error()) // 2 is below the order
+		panic("ristretto: " + err.Error()) // unreachable: 2 is below the order
 	}
 	return s.Invert(s)
 }()
 
-// Multiply writes the encodings of k times each element to dst, which holds [Size] bytes
-// for each. In a batch of 64 the common inversion is cheap.
+// Multiply multiplies each element by the key and writes the encodings to dst. dst holds [Size]
+// bytes for each element. In a batch of 64 the common inversion is cheap.
 func (k *Key) Multiply(dst []byte, elements []Element) {
 	halves := make([]double, len(elements))
 	var p edwards25519.Point
@@ -48,14 +48,14 @@ func (k *Key) Multiply(dst []byte, elements []Element) {
 	}
 }
 
-// double holds the factors of the encoding of twice a point. With the point's
-// extended coordinates, doubling gives x = e/g and y = h/f, up to the names.
+// double holds the factors that the encoding of twice a point needs. With the point's extended
+// coordinates, doubling gives x = e/g and y = h/f, up to the names.
 type double struct {
 	e, f, g, h, eg, fh field.Element
-	inverse            field.Element // of eg fh, once invert has run
+	inverse            field.Element // inverse of eg fh, once invert has run
 }
 
-// set computes the factors of a point's double.
+// set computes the factors for twice the point p.
 func (w *double) set(p *edwards25519.Point) {
 	x, y, z, t := p.ExtendedCoordinates()
 	var xx, yy, zz, dtt field.Element
@@ -72,13 +72,13 @@ func (w *double) set(p *edwards25519.Point) {
 	w.fh.Multiply(&w.f, &w.h)
 }
 
-// invert sets all inverses with one inversion (Montgomery's trick). Points that double to
-// the identity have none, and are left out of the product.
+// invert computes all inverses by one inversion (Montgomery's trick). Points that double to the
+// identity have none, and are left out of the product.
 func invert(all []double) {
 	product := *one
 	for i := range all {
 		w := &all[i]
-		w.inverse.Set(&product) // the product of the earlier factors, for the way back
+		w.inverse.Set(&product) // product of the earlier factors, which the way back needs
 		product.Multiply(&product, w.factor())
 	}
 	product.Invert(&product)
@@ -89,14 +89,14 @@ func invert(all []double) {
 	}
 }
 
-// factor returns eg fh, or 1 in place of 0.
+// factor returns the product eg fh, or 1 if the product is 0.
 func (w *double) factor() *field.Element {
 	v := new(field.Element).Multiply(&w.eg, &w.fh)
 	return v.Select(one, v, v.Equal(new(field.Element)))
 }
 
-// encode returns the encoding of the double, as in RFC 9496, section 4.3.2, without the
-// square root that the coordinates of a double make unnecessary.
+// encode returns the encoding of twice the point, as in RFC 9496, section 4.3.2. It needs no square
+// root, because the coordinates are those of a double.
 func (w *double) encode() *field.Element {
 	var zInv, tInv, minusE, turned, magic, s, h field.Element
 	zInv.Multiply(&w.eg, &w.inverse)

@@ -14,13 +14,13 @@ const Size = 32
 // Share is one holder's part of a secret. Any threshold of shares reveals the secret.
 type Share [Size]byte
 
-// ErrInconsistent reports that the shares are not on one polynomial: at least one of them
-// differs from the share that was dealt.
+// ErrInconsistent reports that the shares are not on one polynomial. At least one of them differs
+// from the share that was dealt.
 var ErrInconsistent = errors.New("shamir: the shares do not belong together")
 
-// Split shares secret among holders with the given points, which must be
-// distinct and not 0; threshold of them can combine their shares. The
-// polynomials' coefficients are read from random, 32 bytes for each degree.
+// Split divides secret into shares for the holders with the given points, which must be distinct
+// and not 0. Any threshold holders can combine their shares. The polynomials' coefficients are read
+// from random, 32 bytes for each degree.
 func Split(secret [Size]byte, threshold int, points []uint16, random io.Reader) ([]Share, error) {
 	if err := check(threshold, points); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func Split(secret [Size]byte, threshold int, points []uint16, random io.Reader) 
 	return shares, nil
 }
 
-// check refuses parameters with which a secret cannot be shared or reconstructed.
+// check returns an error if a secret cannot be shared or reconstructed with the parameters.
 func check(threshold int, points []uint16) error {
 	if threshold < 1 || threshold > len(points) {
 		return fmt.Errorf("shamir: the threshold is %d with %d holders; use 1 to the number of holders", threshold, len(points))
@@ -56,7 +56,7 @@ func check(threshold int, points []uint16) error {
 	return nil
 }
 
-// evaluate returns the polynomial's values at x, by Horner's rule.
+// evaluate returns the polynomial's values at x by Horner's rule.
 func evaluate(polynomial []lanes, x uint16) lanes {
 	var v lanes
 	for d := len(polynomial) - 1; d >= 0; d-- {
@@ -66,12 +66,12 @@ func evaluate(polynomial []lanes, x uint16) lanes {
 	return v
 }
 
-// Combine returns the secret of at least threshold shares, of the holders with the given
-// points. Shares beyond the threshold must agree with the others; otherwise the error is
-// ErrInconsistent.
+// Combine reconstructs the secret from the shares of the holders with the given points. It needs at
+// least threshold shares. Shares beyond the threshold must agree with the others; otherwise the
+// error is ErrInconsistent.
 func Combine(threshold int, points []uint16, shares []Share) ([Size]byte, error) {
 	if len(points) != len(shares) {
-		return [Size]byte{}, fmt.Errorf("shamir: %d points for %d shares", len(points), len(shares))
+		return [Size]byte{}, fmt.Errorf("shamir: there are %d points for %d shares; the numbers must be equal", len(points), len(shares))
 	}
 	if err := check(threshold, points); err != nil {
 		return [Size]byte{}, err
@@ -89,7 +89,7 @@ func Combine(threshold int, points []uint16, shares []Share) ([Size]byte, error)
 // basis interpolates through points with the barycentric formula.
 type basis struct {
 	points  []uint16
-	weights []uint16 // 1 / product of the distances to the other points
+	weights []uint16 // 1 / product of the differences from the other points
 }
 
 func newBasis(points []uint16) basis {
@@ -116,10 +116,10 @@ func inverse(a uint16) uint16 {
 	return result
 }
 
-// at returns the value at x of the polynomial through the shares of the points: it weighs
-// the share of a point by the point's weight and the distances of x to all others.
+// at returns the value at x of the polynomial through the shares. It weighs the share of a point by
+// the point's weight and by the distances of x to all other points.
 func (b basis) at(x uint16, shares []Share) [Size]byte {
-	after := make([]uint16, len(b.points)+1) // products of the distances from a point on
+	after := make([]uint16, len(b.points)+1) // products of the distances to the points from each index on
 	after[len(b.points)] = 1
 	for i := len(b.points) - 1; i >= 0; i-- {
 		after[i] = mul(after[i+1], x^b.points[i])
@@ -149,16 +149,17 @@ func store(v lanes) (b [Size]byte) {
 	return b
 }
 
-// The field is GF(2)[x] / (x^16 + x^12 + x^3 + x + 1).
+// reduction holds the low terms of the polynomial that defines the field, GF(2)[x] / (x^16 + x^12 +
+// x^3 + x + 1).
 const reduction = 0x100b
 
-// lanes is sixteen elements of the field, four in each word.
+// lanes holds sixteen elements of the field, four in each word.
 type lanes [4]uint64
 
-// perWord repeats an element for all four lanes of a word.
+// perWord multiplies an element into all four lanes of a word.
 const perWord = 0x0001_0001_0001_0001
 
-// double multiplies each lane by x, in a time that does not depend on the lanes.
+// double multiplies each lane by x. Its time does not depend on the lanes.
 func (v *lanes) double() {
 	for w, word := range v {
 		carry := word >> 15 & perWord
@@ -172,7 +173,7 @@ func (v *lanes) add(u *lanes) {
 	}
 }
 
-// scale multiplies each lane by c, which is public: the time depends on it.
+// scale multiplies each lane by the public element c. Its time depends on c.
 func (v *lanes) scale(c uint16) {
 	var sum lanes
 	for power := *v; c != 0; c >>= 1 {
@@ -184,7 +185,7 @@ func (v *lanes) scale(c uint16) {
 	*v = sum
 }
 
-// mul multiplies public elements: carry-less multiplication, then division.
+// mul multiplies two public elements by carry-less multiplication and then division.
 func mul(a, b uint16) uint16 {
 	product := uint32(0)
 	for shifted := uint32(a); b != 0; b >>= 1 {

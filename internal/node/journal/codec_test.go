@@ -43,9 +43,9 @@ func TestDecodeRefuses(t *testing.T) {
 	}{
 		{"empty", nil, "end too early"},
 		{"unknown kind", []byte{99}, "kind 99 is unknown"},
-		{"tail", append(bytes.Clone(resumed), 0), "1 bytes too many"},
-		{"many digests", []byte{tagResumed, 0xff, 0xff, 0xff, 0xff}, "a count of 4294967295"},
-		{"many claims", []byte{tagResumed, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff}, "a count of 4294967295"},
+		{"tail", append(bytes.Clone(resumed), 0), "1 bytes are left over"},
+		{"many digests", []byte{tagResumed, 0xff, 0xff, 0xff, 0xff}, "a count is 4294967295"},
+		{"many claims", []byte{tagResumed, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff}, "a count is 4294967295"},
 		{"empty claim", []byte{tagResumed, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0}, "a claimed name has 0 bytes"},
 		{"no deliveries", []byte{tagDelivered, 0, 0, 0, 0}, "a record must be exactly one"},
 		{"too many deliveries", []byte{tagDelivered, 0, 0, 0, 0x80}, "too large"},

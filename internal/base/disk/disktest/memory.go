@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	memory = "/dev/shm" // folder of files in memory on Linux
-	least  = 2 << 30    // free bytes that it must have
+	memory = "/dev/shm" // folder on Linux whose files are in memory
+	least  = 2 << 30    // number of free bytes that the folder must have
 )
 
-// InMemory puts the temporary folders of this process, and of the processes that it starts,
-// into memory, if the machine has room for them and TMPDIR names no other place. A home
-// flushes its files to the disk at every step, and some tests would mostly wait for that.
-// Call it in TestMain.
+// InMemory moves the temporary folders of this process, and of the processes that it starts, into
+// memory. It does so if the machine has enough memory and TMPDIR names no other place. A home
+// flushes its files to the disk at every step, and some tests would mostly wait for that. Call it
+// in TestMain.
 func InMemory() {
 	if os.Getenv("TMPDIR") != "" {
 		return
@@ -31,8 +31,8 @@ func InMemory() {
 	}
 }
 
-// runs reports whether programs in the folder may run: containers often forbid it, and some
-// tests put programs into their folders.
+// runs reports whether programs in the folder may run. Containers often forbid this, and some tests
+// put programs into their folders.
 func runs(dir string) bool {
 	own, err := os.MkdirTemp(dir, "mercer-test")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package endpointtest helps to test handlers without an endpoint.
+// Package endpointtest provides a recorder to test HTTP handlers without an endpoint.
 package endpointtest
 
 import (
@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Recorder records an answer, as [httptest.ResponseRecorder] does. It ignores the deadlines
-// that handlers set on a connection.
+// Recorder records an HTTP answer, like [httptest.ResponseRecorder]. It ignores the deadlines that
+// handlers set on a connection.
 type Recorder struct{ *httptest.ResponseRecorder }
 
 // NewRecorder returns an empty recorder.

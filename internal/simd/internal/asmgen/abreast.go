@@ -8,43 +8,43 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A line is a row of eight values, as wide as a line of the cache.
+// A line is a row of eight values, which has the size of a cache line.
 const (
 	abreast = 8
 	line    = 8 * abreast // bytes
 )
 
-// rowLoop is a function's loop over n rows.
+// rowLoop is the loop of a generated function over n rows.
 type rowLoop struct {
 	unit
 	left Register
 }
 
-// overRows begins one whose parameter n is positive.
+// overRows begins a function that loops over n rows, where n is positive.
 func (u unit) overRows(name, parameters, what string) rowLoop {
 	begin(name+u.suffix[2:], fmt.Sprintf("func(n int, %s)", parameters),
-		fmt.Sprintf("%s%s %s; n is positive.", name, u.suffix[2:], what))
+		fmt.Sprintf("%s%s %s. The number n is positive.", name, u.suffix[2:], what))
 	return rowLoop{u, integer("n")}
 }
 
-// past moves a line from a register past the caches.
+// past writes an instruction that stores a register as a cache line, past the caches.
 func past(of ...Op) { VMOVNTPD(of[0], of[1]) }
 
-// finish goes on to the next row, or returns at the end.
+// finish writes the end of the loop: the jump to the next row, or the return.
 func (r rowLoop) finish() {
 	DECQ(r.left)
 	JNZ(LabelRef("turn"))
 	leave()
 }
 
-// eachRegister writes the work with each register of n consecutive values.
+// eachRegister calls do for each register that n consecutive values fill.
 func (u unit) eachRegister(n int, do func(at int, v VecVirtual)) {
 	for at := 0; at < n*u.size; at += u.width {
 		do(at, u.register())
 	}
 }
 
-// signOf returns a register full of the sign bit of a byte.
+// signOf writes code that fills a register with the sign bit of a byte.
 func (u unit) signOf(from Mem, mask VecVirtual) VecVirtual {
 	bits, low, s := GP64(), XMM(), u.register()
 	MOVBQSX(from, bits)
@@ -54,9 +54,9 @@ func (u unit) signOf(from Mem, mask VecVirtual) VecVirtual {
 	return s
 }
 
-// turnRows writes changes of sign of whole rows.
+// turnRows writes the function that changes the signs of whole rows.
 func (u unit) turnRows(sign Mem) {
-	r := u.overRows("turnRows", "x []float64, signs []int8, scale float64", "multiplies n rows of 8 values by scale, or by -scale where the row's sign is below 0")
+	r := u.overRows("turnRows", "x []float64, signs []int8, scale float64", "multiplies n rows of 8 values by scale, or by -scale if the row's sign is below 0")
 	x, signs := slice("x"), slice("signs")
 	scale, mask := u.number("scale"), u.register()
 	u.load(sign, mask)
@@ -72,12 +72,12 @@ func (u unit) turnRows(sign Mem) {
 	r.finish()
 }
 
-// strip is the number of values that lie together in a strip: four rows.
+// strip is the number of consecutive values in a strip, which has four rows.
 const strip = 4 * abreast
 
-// copyStrips writes copies of strips.
+// copyStrips writes the function that copies strips.
 func (u unit) copyStrips() {
-	r := u.overRows("copyStrips", "to []float64, toDistance int, from []float64, fromDistance int", "copies n strips of 32 values whose beginnings lie apart")
+	r := u.overRows("copyStrips", "to []float64, toDistance int, from []float64, fromDistance int", "copies n strips of 32 values; strips are a distance apart")
 	to, toDistance, from, fromDistance := slice("to"), u.bytes("toDistance"), slice("from"), u.bytes("fromDistance")
 	Label("turn")
 	u.eachRegister(strip, func(i int, v VecVirtual) {
@@ -89,9 +89,9 @@ func (u unit) copyStrips() {
 	r.finish()
 }
 
-// askStrips writes requests for strips, to the second-level cache.
+// askStrips writes the function that prefetches strips into the second-level cache.
 func (u unit) askStrips() {
-	r := u.overRows("askStrips", "x []float64, distance int", "asks the caches for n strips of 32 values whose beginnings lie apart")
+	r := u.overRows("askStrips", "x []float64, distance int", "prefetches n strips of 32 values; strips are a distance apart")
 	x, distance := slice("x"), u.bytes("distance")
 	Label("turn")
 	for at := 0; at < strip*u.size; at += line {
@@ -101,14 +101,14 @@ func (u unit) askStrips() {
 	r.finish()
 }
 
-// soon is the distance in bytes at which a loop over memory prefetches: the
-// first-level cache away.
+// soon is the distance in bytes by which a loop over memory prefetches ahead. It is the size of the
+// first-level cache.
 const soon = 32 << 10
 
-// neighbours writes the lowest three levels of a transform of columns, which
-// asks for lines that a next call may take.
+// neighbours writes the function for the lowest three levels of a transform of columns. It
+// prefetches lines that a next call may need.
 func (u unit) neighbours() {
-	r := u.overRows("neighbours", "x []float64", "does three levels of the columns of each of n times 8 rows of 8 values")
+	r := u.overRows("neighbours", "x []float64", "computes three levels of a transform of the columns of n groups of 8 rows of 8 values")
 	x := slice("x")
 	Label("turn")
 	for at := 0; at < line; at += u.width {

@@ -8,11 +8,11 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// precision describes the format of a function's numbers.
+// precision describes the floating-point format of a function's values.
 type precision struct {
 	suffix string // of names
 	size   int    // bytes of a value
-	digits int    // bits of the mantissa, without the leading one
+	digits int    // bits of the mantissa without the leading bit
 	bias   int    // of the exponent
 }
 
@@ -24,7 +24,7 @@ func (p precision) constant(name string, v float64) Mem {
 	return p.pattern(name, func(int) float64 { return v })
 }
 
-// pattern writes a number for each lane of the widest register.
+// pattern writes a data block with one number for each lane of the widest register.
 func (p precision) pattern(name string, v func(lane int) float64) Mem {
 	return p.words(name, func(lane int) uint64 {
 		if p.size == 8 {
@@ -51,7 +51,7 @@ func (p precision) words(name string, bits func(lane int) uint64) Mem {
 	return at
 }
 
-// series writes the coefficients of a polynomial, the highest power first.
+// series writes the coefficients of a polynomial, beginning with the highest power.
 func (p precision) series(name string, degree int, coefficient func(k int) float64) []Mem {
 	var all []Mem
 	for k := degree; k >= 0; k-- {

@@ -9,17 +9,17 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// cosine is the numbers that cos(x) takes.
+// cosine holds the constants for cos(x).
 type cosine struct {
-	limit, size Mem // the largest |x|, and the bits of |x|
+	limit, size Mem // largest |x|, and a mask for the bits of |x|
 	perPi, half Mem
-	whole       Mem // added, it makes a number whole
+	whole       Mem // adding this constant rounds a number to an integer
 	pi          []Mem
-	taylor      []Mem // of (sin(r) / r - 1) / r^2 in r^2
-	sign        int   // place of the sign bit
+	taylor      []Mem // Taylor coefficients of (sin(r) / r - 1) / r^2 in r^2
+	sign        int   // position of the sign bit
 }
 
-// pi to 160 bits and more.
+// pi, to more than 160 bits
 const pi = "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899"
 
 // cosineOf writes them. What Taylor's series leaves out of sin(r), |r| <= pi/2,
@@ -58,12 +58,12 @@ func cosineOf(p precision) cosine {
 	return c
 }
 
-// cos writes the cosine, as the sine of what is left of x at the nearest zero
-// of the cosine, so that it is exact near those. It stops before entries beyond
-// the limit.
+// cos writes the cosine function. It computes the sine of the distance between x and the nearest
+// zero of the cosine, and is thus accurate near the zeros. It stops before entries beyond the
+// limit.
 func (u unit) cos(c cosine) {
 	l := u.function("cos", "(n int, dst, x []%s) (done int)",
-		"sets the first n entries of dst to cos(x), or fewer: it returns how many, and ends before a vector that holds a number beyond the limit")
+		"sets the first n entries of dst to cos(x) and returns n. It ends early, before a vector that holds a number beyond the limit, and then returns the number of entries set")
 	dst, x := slice("dst"), slice("x")
 	l.start()
 	v, r, n := u.register(), u.register(), u.register()
@@ -95,9 +95,9 @@ func (u unit) cos(c cosine) {
 	leave()
 }
 
-// notBelow returns bits for the entries of v that are not at most the limit.
+// notBelow returns a bit mask of the entries of v that are above the limit or NaN.
 func (u unit) notBelow(limit Mem, v VecVirtual) GPVirtual {
-	const notLessOrEqual = 6 // true for a NaN
+	const notLessOrEqual = 6 // predicate that is true for a NaN
 	bits := GP32()
 	if u.width == 64 {
 		mask := K()

@@ -8,11 +8,11 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// exponential is the numbers that e^x takes.
+// exponential holds the constants for e^x.
 type exponential struct {
 	high, low, log2e, hi, lo Mem
 	taylor                   []Mem // of e^r
-	bias                     Mem   // of the exponent, in every 32 bits
+	bias                     Mem   // exponent bias, repeated in every 32 bits
 	digits                   int
 }
 
@@ -38,7 +38,7 @@ func exponentialOf(p precision) exponential {
 	return c
 }
 
-// rest returns log 2 - hi, rounded once: a difference of constants is exact.
+// rest returns log 2 - hi, rounded only once. The difference of the constants is exact.
 func rest(hi float64) float64 {
 	if hi == 0x1.62e4p-1 {
 		return math.Ln2 - 0x1.62e4p-1
@@ -46,14 +46,14 @@ func rest(hi float64) float64 {
 	return math.Ln2 - 0x1.62e42fep-1
 }
 
-// nearest is the rounding of round to the next whole number.
+// nearest is the rounding mode in which round returns the nearest integer.
 const nearest = 8
 
-// power returns e^v: 2^n e^r, where n is the whole number next to v / log 2.
+// power returns e^v as 2^n e^r, where n is the integer nearest to v / log 2.
 func (u unit) power(c exponential, v VecVirtual) VecVirtual {
 	n, bound, e := u.register(), u.register(), u.register()
 	u.load(c.high, bound)
-	u.min(v, bound, v) // this way round a NaN stays one
+	u.min(v, bound, v) // this order of operands keeps a NaN
 	u.load(c.low, bound)
 	u.max(v, bound, v)
 	u.mul(c.log2e, v, n)
@@ -65,7 +65,7 @@ func (u unit) power(c exponential, v VecVirtual) VecVirtual {
 	return e
 }
 
-// polynomial sets e to the series at v.
+// polynomial sets e to the value of the polynomial series at v.
 func (u unit) polynomial(series []Mem, v, e VecVirtual) {
 	u.load(series[0], e)
 	for _, t := range series[1:] {
@@ -89,7 +89,7 @@ func scaleNarrow(c exponential, n, e VecVirtual) {
 	}
 }
 
-// scaleNarrowSingle is scaleNarrow for float32.
+// scaleNarrowSingle multiplies e by 2^n in float32.
 func scaleNarrowSingle(c exponential, n, e VecVirtual) {
 	whole, half := YMM(), YMM()
 	VCVTPS2DQ(n, whole)

@@ -8,12 +8,12 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// butterflies writes levels of a Walsh-Hadamard transform of parts times q
-// values, parts = 2^levels, whose parts lie apart, in one pass.
+// butterflies writes a function for several levels of a Walsh-Hadamard transform in one pass. It
+// has parts = 2^levels parts of q values, which are a distance apart.
 func (u unit) butterflies(name string, levels int) {
 	parts := 1 << levels
 	begin(name+u.suffix, fmt.Sprintf("func(q int, to []%[1]s, toDistance int, from []%[1]s, fromDistance int)", u.value),
-		fmt.Sprintf("%s%s does %d levels of %d parts of q values; q is a positive multiple of %d.", name, u.suffix, levels, parts, u.width/u.size))
+		fmt.Sprintf("%s%s computes %d levels of a transform of %d parts of q values. The number q is a positive multiple of %d.", name, u.suffix, levels, parts, u.width/u.size))
 	left := integer("q")
 	to, toDistance := slice("to"), integer("toDistance")
 	from, fromDistance := slice("from"), integer("fromDistance")
@@ -40,7 +40,7 @@ func (u unit) butterflies(name string, levels int) {
 	leave()
 }
 
-// across does the levels across registers.
+// across writes the levels that combine values of different registers.
 func (u unit) across(v []VecVirtual) {
 	for half := len(v) / 2; half > 0; half /= 2 {
 		for i := range v {
@@ -54,12 +54,12 @@ func (u unit) across(v []VecVirtual) {
 	}
 }
 
-// lowest writes the lowest levels of a transform: those across eight registers
-// and those inside of each, where a value is its neighbour plus or minus itself.
+// lowest writes the function for the lowest levels of a transform. They combine values across eight
+// registers, and then values in each register with their neighbours.
 func (u unit) lowest(signs []Mem) {
 	block := 8 * u.width / u.size
 	begin("lowest"+u.suffix, fmt.Sprintf("func(n int, x []%[1]s, scale %[1]s)", u.value),
-		fmt.Sprintf("lowest%s does all levels of each %d of n values and multiplies them by scale; n is a positive multiple of %[2]d.", u.suffix, block))
+		fmt.Sprintf("lowest%s transforms each block of %d of n values completely and multiplies the values by scale. The number n is a positive multiple of %[2]d.", u.suffix, block))
 	left, x, scale := integer("n"), slice("x"), u.number("scale")
 	Label("turn")
 	v := make([]VecVirtual, 8)
@@ -83,8 +83,8 @@ func (u unit) lowest(signs []Mem) {
 	leave()
 }
 
-// swapSigns writes -1 for the upper of two neighbours at distance 8, 4, 2, 1,
-// and 1 for the lower.
+// swapSigns writes patterns of signs for neighbours at the distances 8, 4, 2 and 1. The upper of
+// two neighbours has -1 and the lower has 1.
 func swapSigns(p precision) []Mem {
 	var all []Mem
 	for distance := 8; distance > 0; distance /= 2 {
@@ -98,9 +98,9 @@ func swapSigns(p precision) []Mem {
 	return all
 }
 
-// flip writes the change of signs.
+// flip writes the function that changes signs.
 func (u unit) flip(sign Mem) {
-	l := u.function("flip", "(n int, x []%s, signs []int8)", "changes the sign of each of the first n entries of x whose entry in signs is below 0")
+	l := u.function("flip", "(n int, x []%s, signs []int8)", "flips the sign of each of the first n entries of x whose entry in signs is below 0")
 	x, signs := slice("x"), slice("signs")
 	l.start()
 	s := u.register()

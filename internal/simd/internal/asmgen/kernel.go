@@ -6,12 +6,12 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// constants are the numbers of all functions, in one precision.
+// constants holds the constants of all functions in one precision.
 type constants struct {
 	exp     exponential
 	log     logarithm
 	cos     cosine
-	nothing Mem // a power of e that is 0 when negative
+	nothing Mem // exponent x for which e^-x is 0
 
 	swapSigns []Mem
 	sign      Mem // its bit
@@ -24,11 +24,11 @@ func constantsOf(p precision) constants {
 	}
 }
 
-// ofDistance writes a kernel that is a function of d = max(0, xx + zz - 2 xz);
-// value gets registers full of d and of the kernel's two parameters.
+// ofDistance writes a kernel function of the squared distance d = max(0, xx + zz - 2 xz). value
+// receives registers full of d and of the kernel's two parameters.
 func (u unit) ofDistance(name, formula string, value func(d, scale, power VecVirtual) VecVirtual) {
 	l := u.function(name, "(n int, dst, xz, zz []%[1]s, xx, scale, power %[1]s)",
-		"sets the first n entries of dst to "+formula+" of d = max(0, xx + zz - 2 xz)")
+		"sets the first n entries of dst to "+formula+", where d = max(0, xx + zz - 2 xz)")
 	dst := slice("dst")
 	xz, zz := slice("xz"), slice("zz")
 	xx, scale, power, none := u.number("xx"), u.number("scale"), u.number("power"), u.register()
@@ -39,13 +39,13 @@ func (u unit) ofDistance(name, formula string, value func(d, scale, power VecVir
 	u.load(l.at(xz), cross)
 	u.add(cross, cross, cross)
 	u.sub(cross, d, d)
-	u.max(d, none, d) // this way round a NaN stays one
+	u.max(d, none, d) // this order of operands keeps a NaN
 	u.store(value(d, scale, power), l.at(dst))
 	l.next()
 	leave()
 }
 
-// ofDistances writes those kernels that there are.
+// ofDistances writes all kernel functions of the squared distance.
 func (u unit) ofDistances(c constants) {
 	u.ofDistance("rbf", "e^(scale d)", func(d, scale, _ VecVirtual) VecVirtual {
 		u.mul(scale, d, d)
@@ -56,10 +56,10 @@ func (u unit) ofDistances(c constants) {
 		u.mul(scale, d, d)
 		return u.power(c.exp, d)
 	})
-	u.ofDistance("matern32", "(1 + r) e^-r, r = scale sqrt(d),", func(d, scale, _ VecVirtual) VecVirtual {
+	u.ofDistance("matern32", "(1 + r) e^-r with r = scale sqrt(d)", func(d, scale, _ VecVirtual) VecVirtual {
 		return u.matern(c, d, scale, nil)
 	})
-	u.ofDistance("matern52", "(1 + r + r^2 power) e^-r, r = scale sqrt(d),", func(d, scale, power VecVirtual) VecVirtual {
+	u.ofDistance("matern52", "(1 + r + r^2 power) e^-r with r = scale sqrt(d)", func(d, scale, power VecVirtual) VecVirtual {
 		return u.matern(c, d, scale, power)
 	})
 	u.ofDistance("rational", "(1 + scale d)^power", func(d, scale, power VecVirtual) VecVirtual {
@@ -70,15 +70,14 @@ func (u unit) ofDistances(c constants) {
 	})
 }
 
-// matern returns (1 + r + r^2 third) e^-r, r = scale sqrt(d), third nil for 0.
-// From 800 on e^-r is 0: no larger r is let in, which could make the other
-// factor infinite.
+// matern returns (1 + r + r^2 third) e^-r with r = scale sqrt(d). third is nil if it is 0. From 800
+// on e^-r is 0: no larger r is let in, which could make the other factor infinite.
 func (u unit) matern(c constants, d, scale, third VecVirtual) VecVirtual {
 	factor, minus := u.register(), u.register()
 	u.sqrt(d, d)
 	u.mul(scale, d, d)
 	u.load(c.nothing, factor)
-	u.min(d, factor, d) // this way round a NaN stays one
+	u.min(d, factor, d) // this order of operands keeps a NaN
 	u.load(c.log.one, factor)
 	if third != nil {
 		u.fma(third, d, factor)
@@ -94,10 +93,10 @@ func (u unit) matern(c constants, d, scale, third VecVirtual) VecVirtual {
 	return value
 }
 
-// polynomialKernel writes (scale xz + shift)^degree, by squaring.
+// polynomialKernel writes the function (scale xz + shift)^degree. It squares repeatedly.
 func (u unit) polynomialKernel(c constants) {
 	l := u.function("polynomial", "(n int, dst, xz []%[1]s, scale, shift %[1]s, degree int)",
-		"sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0")
+		"sets the first n entries of dst to (scale xz + shift)^degree, where degree is at least 0")
 	dst, xz := slice("dst"), slice("xz")
 	scale, shift, degree := u.number("scale"), u.number("shift"), integer("degree")
 	l.start()

@@ -8,23 +8,23 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// AES-256 (FIPS 197) in counter mode: 14 rounds, whose keys of 16 bytes lie one
-// after the other, behind that which is added first.
+// These constants describe AES-256 (FIPS 197) in counter mode. It has 14 rounds with keys of 16
+// bytes, which are consecutive and follow the key that is added first.
 const (
 	aesRounds = 14
 	aesBlock  = 16
-	// aesRegisters of four blocks each are under way together, to hide that a
-	// round takes longer than it takes to begin one.
+	// aesRegisters is the number of registers, of four blocks each, that are encrypted together.
+	// This hides the latency of a round.
 	aesRegisters = 4
 )
 
-// writeKeystream writes the keystream of counter mode.
+// writeKeystream writes the functions that compute the keystream of counter mode.
 func writeKeystream() {
 	expandKey()
 	fillCounters()
 }
 
-// expandKey writes the round keys of a key (FIPS 197, 5.2).
+// expandKey writes the function that computes the round keys of a key (FIPS 197, 5.2).
 func expandKey() {
 	begin("expandKey256", "func(keys *[240]byte, key *[32]byte)",
 		"expandKey256 sets keys to the round keys of AES-256.")
@@ -35,7 +35,7 @@ func expandKey() {
 		VMOVDQU(half, Mem{Base: keys, Disp: aesBlock * i})
 	}
 	for round := 2; round <= aesRounds; round++ {
-		// Every other key rotates the last word and adds a constant.
+		// Every second key rotates the last word and adds a constant.
 		constant, word := 1<<(round/2-1), uint8(0xff)
 		if round%2 == 1 {
 			constant, word = 0, 0xaa
@@ -55,12 +55,12 @@ func expandKey() {
 	RET()
 }
 
-// fillCounters writes the encryption of consecutive counters.
+// fillCounters writes the function that encrypts consecutive counters.
 func fillCounters() {
 	const bytes = 4 * aesBlock * aesRegisters
 	begin("fillCounters", "func(n int, to []byte, keys *[240]byte, counter uint64)",
-		fmt.Sprintf("fillCounters sets n times %d bytes to the encryption of the counters from counter on,", bytes),
-		"which does not pass 2^64; n is positive.")
+		fmt.Sprintf("fillCounters writes n times %d bytes, the encryption of consecutive counters that begin with counter.", bytes),
+		"The counters do not pass 2^64, and n is positive.")
 	left, to, keys := integer("n"), slice("to"), integer("keys")
 	counter, step := everywhere(integer("counter")), counters("counterStep", func(int) uint64 { return 4 })
 	low, reverse := ZMM(), ZMM()
@@ -104,7 +104,8 @@ func everywhere(word Register) VecVirtual {
 	return all
 }
 
-// counters writes a word for each of four blocks, in its upper half.
+// counters writes a data block with one word for each of four blocks, in the upper half of the
+// block.
 func counters(name string, word func(block int) uint64) Mem {
 	at := GLOBL(name, RODATA|NOPTR)
 	for block := range 4 {
@@ -114,8 +115,8 @@ func counters(name string, word func(block int) uint64) Mem {
 	return at
 }
 
-// bigEndian writes the order of bytes that turns the words of blocks round; of
-// the lower half it leaves zeros.
+// bigEndian writes the byte order that reverses the upper words of blocks. The lower half becomes
+// zero.
 func bigEndian() Mem {
 	at := GLOBL("counterBytes", RODATA|NOPTR)
 	for block := range 4 {

@@ -7,12 +7,12 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// logarithm is the numbers that log(1 + y) takes.
+// logarithm holds the constants for log(1 + y).
 type logarithm struct {
 	one, two, half, hi, lo, largest Mem
 	root, shift, mantissa           Mem // integers: see split
 	twice, whole, bias              Mem
-	series                          []Mem // of (atanh(s) / s - 1) / s^2 in s^2
+	series                          []Mem // coefficients of (atanh(s) / s - 1) / s^2 in s^2
 	digits                          int
 }
 
@@ -64,23 +64,23 @@ func (u unit) log1p(c logarithm, y VecVirtual) VecVirtual {
 	u.fma(c.lo, k, series)
 	u.add(s, series, log)
 	u.fma(c.hi, k, log)
-	u.sub(c.largest, y, y) // not above 0, unless y is not finite
-	u.max(y, log, log)     // which stays so: log has become NaN
+	u.sub(c.largest, y, y) // at most 0 if y is finite; otherwise not finite
+	u.max(y, log, log)     // keeps log, which is NaN if y is not finite
 	return log
 }
 
-// split takes v = 2^k m apart; it returns k and 2^(1-k).
+// split decomposes v = 2^k m. It returns k and 2^(1-k).
 func (u unit) split(c logarithm, v, m VecVirtual) (k, scale VecVirtual) {
 	k, scale = u.register(), u.register()
 	u.addInt(c.shift, v, k)
 	u.load(c.mantissa, m)
 	u.and(k, m, m)
 	u.addInt(c.root, m, m)
-	u.shiftRight(U8(c.digits), k, k) // k with its bias
+	u.shiftRight(U8(c.digits), k, k) // k plus the exponent bias
 	u.load(c.twice, scale)
 	u.subInt(k, scale, scale)
 	u.shiftLeft(U8(c.digits), scale, scale)
-	u.or(c.whole, k, k) // k behind the mantissa of 2^52 or 2^23
+	u.or(c.whole, k, k) // k in the lowest mantissa bits of 2^52 or 2^23
 	u.sub(c.bias, k, k)
 	return k, scale
 }

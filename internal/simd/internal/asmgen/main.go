@@ -1,9 +1,8 @@
-// Command asmgen writes the assembly of package simd, and of the keystream in
-// package prg: the micro-kernels of the matrix product, butterflies, moves of
-// rows, squares and values, functions of single values, sums of words, phases as
-// words, and the loops that measure what a core can do at best. It is a module
-// of its own so that the generator is no dependency of the program. "go generate
-// ./internal/simd ./internal/crypto/prg" runs it.
+// Command asmgen writes the assembly of package simd and of the keystream in package prg. Package
+// simd needs the micro-kernels of the matrix product, butterflies, moves of rows, squares and
+// values, functions of single values, sums of words, phases as words, and the loops that measure
+// the peak rate of a core. It is a module of its own so that the generator is no dependency of the
+// program. "go generate ./internal/simd ./internal/crypto/prg" runs it.
 package main
 
 import (
@@ -30,7 +29,7 @@ func main() {
 	Generate()
 }
 
-// writeMicro writes the kernels of products and kernel functions.
+// writeMicro writes the functions for matrix products, transforms and kernels.
 func writeMicro() {
 	numbers := map[int]constants{8: constantsOf(double()), 4: constantsOf(single())}
 	for _, u := range units() {

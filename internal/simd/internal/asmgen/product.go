@@ -10,14 +10,13 @@ import (
 
 const unroll = 4
 
-// product writes the micro-kernel: the tile of c, whose rows are stride values
-// apart, is set to (or grows by) the product of a panel of a and a panel of b,
-// both packed with their k columns one after the other. Each entry is one
-// chain of fused multiply-adds from the first column to the last, at every
-// place in the tile.
+// product writes the micro-kernel, which multiplies a panel of a and a panel of b. It sets the tile
+// of c, whose rows are stride values apart, to the product, or adds the product if grow is set. The
+// k columns of a packed panel are consecutive. Each entry is one chain of fused multiply-adds from
+// the first column to the last, at every place in the tile.
 func (u unit) product(name string, grow bool) {
 	begin(name+u.suffix, fmt.Sprintf("func(k int, a, b, c []%s, stride int)", u.value),
-		fmt.Sprintf("%s%s is a micro-kernel of %d x %d: see Micro.", name, u.suffix, u.rows, u.vectors*u.width/u.size))
+		fmt.Sprintf("%s%s is a micro-kernel for a tile of %d x %d values: see Micro.", name, u.suffix, u.rows, u.vectors*u.width/u.size))
 	k, a, b := integer("k"), slice("a"), slice("b")
 	c, stride := slice("c"), integer("stride")
 	u.inBytes(stride)
@@ -28,7 +27,7 @@ func (u unit) product(name string, grow bool) {
 	leave()
 }
 
-// storeTile writes the tile into c, or adds it.
+// storeTile stores the sums in the tile at c, or adds them to it if grow is set.
 func (u unit) storeTile(sums [][]VecVirtual, c, stride Register, grow bool) {
 	for _, row := range sums {
 		for v, sum := range row {
@@ -42,13 +41,13 @@ func (u unit) storeTile(sums [][]VecVirtual, c, stride Register, grow bool) {
 	}
 }
 
-// productAsking writes a micro-kernel for the first vectors of a panel of b,
-// which meanwhile asks for the rows of another tile, little by little: there is
-// only so much that can be on its way from memory at a time.
+// productAsking writes a micro-kernel for the first vectors of a panel of b. Meanwhile it
+// prefetches the rows of another tile, a few at a time, because the memory system handles only so
+// many requests at once.
 func (u unit) productAsking(vectors int) {
 	name := fmt.Sprintf("set%dAsking", vectors)
 	begin(name+u.suffix, fmt.Sprintf("func(k int, a, b, c []%s, stride int, ahead []%s, aheadStride int)", u.value, u.value),
-		fmt.Sprintf("%s%s is a micro-kernel of %d x %d: see Asking.", name, u.suffix, u.rows, vectors*u.width/u.size))
+		fmt.Sprintf("%s%s is a micro-kernel with prefetching for a tile of %d x %d values: see Asking.", name, u.suffix, u.rows, vectors*u.width/u.size))
 	k, a, b := integer("k"), slice("a"), slice("b")
 	c, stride, ahead, aheadStride := slice("c"), integer("stride"), slice("ahead"), integer("aheadStride")
 	u.inBytes(stride)
@@ -74,7 +73,7 @@ func (u unit) productAsking(vectors int) {
 	leave()
 }
 
-// prefetch asks for the tile of c, which is not needed before the end.
+// prefetch writes the prefetch of the tile of c, which is not needed before the end.
 func (u unit) prefetch(c, stride Register) {
 	at := GP64()
 	MOVQ(c, at)
@@ -84,7 +83,7 @@ func (u unit) prefetch(c, stride Register) {
 	}
 }
 
-// prefetchRow asks for the lines that hold the given number of vectors.
+// prefetchRow prefetches the lines that hold the given number of vectors.
 func (u unit) prefetchRow(at Register, vectors int) {
 	for byte := 0; byte < vectors*u.width; byte += 64 {
 		PREFETCHT0(Mem{Base: at, Disp: byte})
@@ -92,7 +91,7 @@ func (u unit) prefetchRow(at Register, vectors int) {
 	PREFETCHT0(Mem{Base: at, Disp: vectors*u.width - 1})
 }
 
-// columns adds up all k columns, a few of them per turn.
+// columns writes the loop that adds up the products of all k columns, a few columns per turn.
 func (u unit) columns(name string, k, a, b Register, sums [][]VecVirtual) {
 	SUBQ(Imm(unroll), k)
 	JL(LabelRef(name + "rest"))
@@ -114,7 +113,7 @@ func (u unit) columns(name string, k, a, b Register, sums [][]VecVirtual) {
 	Label(name + "done")
 }
 
-// column adds the outer product of one column of a and one of b.
+// column writes code that adds the outer product of one column of a and one column of b.
 func (u unit) column(a, b Register, step int, sums [][]VecVirtual) {
 	row := make([]VecVirtual, len(sums[0]))
 	for v := range row {
@@ -135,8 +134,8 @@ func (u unit) advance(a, b Register, steps int) {
 	ADDQ(U32(steps*u.vectors*u.width), b)
 }
 
-// peak writes a loop of nothing but independent fused multiply-adds: as many
-// per turn as the tile has registers.
+// peak writes a loop of independent fused multiply-adds only. A turn has one for each register of
+// the tile.
 func (u unit) peak() {
 	TEXT("peak"+u.suffix, NOSPLIT, "func(turns int)")
 	Doc(fmt.Sprintf("peak%s does %d fused multiply-adds per turn.", u.suffix, u.rows*u.vectors*u.width/u.size))

@@ -9,18 +9,18 @@ import (
 // together is the number of vectors that are reflected together.
 const together = 16
 
-// reflect writes two Householder reflections of that many vectors, coordinate after
-// coordinate. It reads them twice: for their products with both directions, and
-// to change them. The first direction begins at the second coordinate. The sums
-// of even and odd coordinates are kept apart where there are registers for it.
+// reflect writes a function that applies two Householder reflections to 16 vectors, one coordinate
+// after the other. It reads them twice: for their products with both directions, and to change
+// them. The first direction begins at the second coordinate. The sums of even and odd coordinates
+// are kept apart where there are registers for it.
 func (u unit) reflect() {
 	begin("reflect"+u.suffix, "func(x, first, second []float64, betaFirst, betaSecond, across float64)",
-		"reflect"+u.suffix+" subtracts from 16 vectors x betaFirst v <v, x>, v = (0, first), and then",
-		"betaSecond second <second, x>; across is <v, second>, and second has a coordinate or more.")
+		"reflect"+u.suffix+" applies two Householder reflections to 16 vectors x. It subtracts betaFirst v <v, x>",
+		"with v = (0, first), and then betaSecond second <second, x>. across is <v, second>; second is not empty.")
 	c := coordinates{x: slice("x"), first: slice("first"), second: slice("second"), more: GP64()}
 	Load(Param("second").Len(), c.more)
 	DECQ(c.more)
-	wide := together * u.size / u.width // registers for a coordinate
+	wide := together * u.size / u.width // number of registers that a coordinate fills
 	var sums [2][2][]VecVirtual
 	for i := range sums {
 		sums[i] = [2][]VecVirtual{u.zeros(wide), u.zeros(wide)}
@@ -37,8 +37,8 @@ func (u unit) reflect() {
 	leave()
 }
 
-// coordinates holds the beginnings of vectors and directions, and the number of
-// coordinates behind the zeroth.
+// coordinates holds the addresses of vectors and directions. more is the number of coordinates
+// after the first.
 type coordinates struct{ x, first, second, more Register }
 
 func (u unit) zeros(n int) []VecVirtual {
@@ -50,7 +50,7 @@ func (u unit) zeros(n int) []VecVirtual {
 	return all
 }
 
-// each writes a loop over the coordinates behind the zeroth, two per turn.
+// each writes a loop over all coordinates after the first, two per turn.
 func (u unit) each(c coordinates, name string, step func(i int, at Mem, of []Mem)) {
 	at, first, second, left := GP64(), GP64(), GP64(), GP64()
 	LEAQ(Mem{Base: c.x, Disp: together * u.size}, at)
@@ -77,7 +77,7 @@ func (u unit) each(c coordinates, name string, step func(i int, at Mem, of []Mem
 	Label(name + "done")
 }
 
-// gather adds a coordinate's products with directions.
+// gather adds the products of a coordinate with the directions to the sums.
 func (u unit) gather(at Mem, of []Mem, sums [][]VecVirtual) {
 	directions := u.everywhereOf(of)
 	for r := range sums[0] {
@@ -89,7 +89,7 @@ func (u unit) gather(at Mem, of []Mem, sums [][]VecVirtual) {
 	}
 }
 
-// everywhereOf returns registers full of these values.
+// everywhereOf returns registers, each filled with one of the values.
 func (u unit) everywhereOf(values []Mem) []VecVirtual {
 	all := make([]VecVirtual, len(values))
 	for i, v := range values {
@@ -99,9 +99,8 @@ func (u unit) everywhereOf(values []Mem) []VecVirtual {
 	return all
 }
 
-// factors turns the sums into the factors of the directions:
-// -beta0 s0, and -beta1 (s1 - beta0 s0 across), because the second reflection
-// works on the values that the first has changed.
+// factors turns the sums into the factors of the directions. They are -beta0 s0 and -beta1 (s1 -
+// beta0 s0 across), because the second reflection works on the values that the first has changed.
 func (u unit) factors(sums [2][2][]VecVirtual) {
 	beta0, beta1, across := u.number("betaFirst"), u.number("betaSecond"), u.number("across")
 	for r, s0 := range sums[0][0] {
@@ -120,7 +119,7 @@ func (u unit) factors(sums [2][2][]VecVirtual) {
 	}
 }
 
-// change adds multiples of directions to a coordinate.
+// change adds multiples of the directions to a coordinate.
 func (u unit) change(at Mem, of []Mem, factors [][]VecVirtual) {
 	directions := u.everywhereOf(of)
 	for r := range factors[0] {

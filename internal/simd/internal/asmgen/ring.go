@@ -9,8 +9,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// writeRing writes the conversions from turns to words of some bits, and from words to
-// cosines and sines.
+// writeRing writes the functions that convert turns to words, and words to cosines and sines.
 func writeRing() {
 	numbers := roundingOf(double())
 	for _, bits := range []int{8, 16, 32} {
@@ -31,24 +30,24 @@ func writeRing() {
 	}
 }
 
-// rounding is the numbers that rounding takes.
+// rounding holds the constants for rounding turns to words.
 type rounding struct {
 	size, half Mem
-	whole      Mem // added, it puts a whole number into the low bits
+	whole      Mem // adding this constant moves an integer to the low bits
 }
 
 func roundingOf(p precision) rounding {
 	return rounding{half: p.constant("ringHalf", 0.5), whole: p.constant("ringWhole", math.Ldexp(1, p.digits))}
 }
 
-// down is the rounding of round to the next lower whole number.
+// down is the rounding mode in which round returns the next lower integer.
 const down = 9
 
-// roundTurns writes floor(frac(t) 2^bits + 1/2), without the bit beyond.
+// roundTurns writes the function that computes floor(frac(t) 2^bits + 1/2) modulo 2^bits.
 func (u unit) roundTurns(c rounding, bits int) {
 	name := fmt.Sprintf("roundTurns%d%s", bits, u.suffix[2:])
 	begin(name, "func(n int, dst []byte, turns []float64)",
-		fmt.Sprintf("%s rounds the first n turns to words of %d bits; n is a multiple of %d.", name, bits, u.width/8))
+		fmt.Sprintf("%s rounds the first n turns to words of %d bits. The number n is a multiple of %d.", name, bits, u.width/8))
 	l := loop{u, integer("n"), GP64()}
 	dst, turns := slice("dst"), slice("turns")
 	l.start()
@@ -66,7 +65,7 @@ func (u unit) roundTurns(c rounding, bits int) {
 	leave()
 }
 
-// narrowTo stores the low bits of each number of 64 bits.
+// narrowTo stores the low bits of each 64-bit number.
 func (u unit) narrowTo(bits int, v VecVirtual, to Mem) {
 	if u.width == 64 {
 		switch bits {
@@ -94,7 +93,7 @@ func (u unit) narrowTo(bits int, v VecVirtual, to Mem) {
 	}
 }
 
-// lowBytes picks the low bytes of four numbers of 32 bits.
+// lowBytes writes a shuffle mask that selects the low bytes of four 32-bit numbers.
 func lowBytes(name string, bytes int) Mem {
 	at := GLOBL(name, RODATA|NOPTR)
 	for i := range 16 {
@@ -107,16 +106,16 @@ func lowBytes(name string, bytes int) Mem {
 	return at
 }
 
-// wave is the numbers that cosines and sines of words take.
+// wave holds the constants for cosines and sines of words.
 type wave struct {
-	quarter Mem // of a turn, among 32 bits
-	right   Mem // the same where words of fewer bits are at the low end
-	angle   Mem // of 1 there
+	quarter Mem // quarter of a turn in 32 bits
+	right   Mem // quarter of a turn in words that are shifted to the right
+	angle   Mem // angle of the number 1 in such words
 	taylor  []Mem
 }
 
-// aside is the number of low bits of 32 that are no part of a word, or are left out of one
-// so that half a turn is a positive number.
+// aside is the number of low bits of 32 bits that are not used. They are no part of a word, or are
+// dropped so that half a turn is a positive number.
 func aside(bits int) int { return max(1, 32-bits) }
 
 // wavesOf writes them. What Taylor's series leaves out of sin(x), |x| <= pi/2, is
@@ -136,12 +135,12 @@ func wavesOf(p precision, bits int) wave {
 	}
 }
 
-// waves writes cosines and sines of words. A sine is the cosine a quarter of a
-// turn before.
+// waves writes the function that computes cosines and sines of words. A sine is the cosine a
+// quarter of a turn before.
 func (u unit) waves(c wave, bits int) {
 	name := fmt.Sprintf("waves%d%s", bits, u.suffix[2:])
 	begin(name, "func(n int, cosines, sines []float32, words []byte, amplitude float32)",
-		fmt.Sprintf("%s sets cosines and sines to the cosines and sines of the first n words of %d bits, times the amplitude; n is a multiple of %d.", name, bits, u.width/4))
+		fmt.Sprintf("%s sets cosines and sines to the cosines and sines of the first n words of %d bits, times the amplitude. The number n is a multiple of %d.", name, bits, u.width/4))
 	l := loop{u, integer("n"), GP64()}
 	cosines, sines := slice("cosines"), slice("sines")
 	words, amplitude := slice("words"), l.number("amplitude")
@@ -166,8 +165,8 @@ func (u unit) waves(c wave, bits int) {
 	leave()
 }
 
-// cosineOf returns the cosines of words at the high end of 32 bits: the sines of
-// a quarter of a turn less their size.
+// cosineOf returns the cosines of words in the high bits of 32. The cosine is the sine of a quarter
+// of a turn minus the absolute value of the word.
 func (u unit) cosineOf(c wave, bits int, w, amplitude VecVirtual) VecVirtual {
 	right, square, series := u.register(), u.register(), u.register()
 	u.load(c.right, right)

@@ -16,27 +16,29 @@ const (
 	notLess        = 0x15
 )
 
-// streams is the number of vectors that are looked at per turn, each with its own best,
-// so that one comparison need not wait for the other.
+// streams is the number of vectors that a turn examines. Each stream has its own best value, so
+// that one comparison does not wait for the other.
 const streams = 2
 
-// lanes are vectors of flags: a mask register, or the signs of a vector.
+// lanes is a set of flags, one for each lane of a vector: a mask register, or the signs of a
+// vector.
 type lanes = Register
 
-// selection holds an instruction set's ways to handle values of which only some count.
+// selection holds an instruction set's operations on some lanes of a vector.
 type selection struct {
 	u unit
-	// flag sets the lanes whose byte in place has the bit.
+	// flag returns the lanes whose byte in place has the given bit.
 	flag func(place Mem, bit int) lanes
-	// compare keeps the lanes among of in which v holds against w.
+	// compare returns those lanes of the given set in which the comparison of v with w holds.
 	compare func(predicate int, w, v VecVirtual, of lanes) lanes
-	// put copies from to to in the lanes.
+	// put copies the given lanes from one vector to another.
 	put func(from, to VecVirtual, of lanes)
-	// none jumps if no lane is set.
+	// none jumps to the label if no lane is set.
 	none func(of lanes, label string)
 }
 
-// selection returns the selection of u's instruction set, for the given bits.
+// selection returns the operations of u's instruction set on some lanes. bits lists the flags in
+// use.
 func (u unit) selection(bits ...int) selection {
 	if u.width == 64 {
 		return u.byMask(bits)
@@ -76,7 +78,7 @@ func (u unit) bySign() selection {
 	s.flag = func(place Mem, bit int) lanes {
 		bytes := u.register()
 		VPMOVZXBQ(place, bytes)
-		VPSLLQ(U8(64-bit), bytes, bytes) // bits 1 and 2 are the first and the second
+		VPSLLQ(U8(64-bit), bytes, bytes) // the highest bit of a lane is now the flag
 		return bytes
 	}
 	s.compare = func(predicate int, w, v VecVirtual, of lanes) lanes {
@@ -104,8 +106,8 @@ func (u unit) loadWide(size int, from Mem, to VecVirtual) {
 	u.load(from, to)
 }
 
-// smo writes both passes of sequential minimal optimisation for rows of the
-// given size of values; u is a unit of float64.
+// smo writes both passes of sequential minimal optimisation for kernel rows with values of the
+// given size. u is a unit of float64.
 func (u unit) smo(size int) {
 	u.smoMove(size)
 	u.smoPartner(size)
@@ -119,13 +121,12 @@ func (u unit) smoName(name string, size int) (string, string) {
 	return name + "64" + set, "float64"
 }
 
-// smoMove adds a x + b y to f and finds, in each lane, the least value of those
-// that may grow with the turn it was found in, and the largest of those that
-// may shrink.
+// smoMove writes the pass that adds a x + b y to f. In each lane it finds the least value that may
+// grow, with its turn, and the largest value that may shrink.
 func (u unit) smoMove(size int) {
 	name, value := u.smoName("smoMove", size)
 	begin(name, fmt.Sprintf("func(n int, f []float64, a float64, x []%s, b float64, y []%s, place []uint8, low *[16]float64, at *[16]int64, high *[16]float64)", value, value),
-		fmt.Sprintf("%s is smoMovePortable in %d lanes; n is a multiple of 16.", name, streams*u.width/8))
+		fmt.Sprintf("%s is SMO.Move in %d lanes. The number n is a multiple of 16.", name, streams*u.width/8))
 	n, f := integer("n"), slice("f")
 	x, y, place := slice("x"), slice("y"), slice("place")
 	a, b := u.number("a"), u.number("b")
@@ -149,7 +150,7 @@ func (u unit) smoMove(size int) {
 		s.put(v, low[k], grow)
 		s.put(now, at[k], grow)
 		larger := u.register()
-		u.max(high[k], v, larger) // this way round a NaN is passed over
+		u.max(high[k], v, larger) // this order of operands skips a NaN
 		s.put(larger, high[k], s.flag(u.entry(place, i, 1, k), 2))
 	}
 	VPADDQ(step, now, now)
@@ -162,12 +163,12 @@ func (u unit) smoMove(size int) {
 	leave()
 }
 
-// smoPartner finds, in each lane, the largest decrease and the turn it was
-// found in. It divides only where a product says that it may be worth it.
+// smoPartner writes the pass that finds, in each lane, the largest decrease and its turn. It
+// divides only where a product says that it may be worth it.
 func (u unit) smoPartner(size int) {
 	name, value := u.smoName("smoPartner", size)
 	begin(name, fmt.Sprintf("func(n int, f, diagonal []float64, row []%s, place []uint8, fi, kii, tau, slack float64, best *[16]float64, at *[16]int64)", value),
-		fmt.Sprintf("%s is smoPartnerPortable in %d lanes; n is a multiple of 16.", name, streams*u.width/8))
+		fmt.Sprintf("%s is SMO.Partner in %d lanes. The number n is a multiple of 16.", name, streams*u.width/8))
 	n, f := integer("n"), slice("f")
 	diagonal, row, place := slice("diagonal"), slice("row"), slice("place")
 	fi, kii, slack, zero := u.number("fi"), u.number("kii"), u.number("slack"), u.register()
@@ -214,7 +215,7 @@ func (u unit) smoPartner(size int) {
 	leave()
 }
 
-// positive copies v to to where v is above zero.
+// positive copies the entries of v above zero to the vector to.
 func (s selection) positive(v, to, zero VecVirtual) {
 	if s.u.width == 64 {
 		k := K()
@@ -227,8 +228,7 @@ func (s selection) positive(v, to, zero VecVirtual) {
 	s.put(v, to, m)
 }
 
-// state loads the vectors of all streams from the array that the parameter
-// points to; save stores them there.
+// state loads the vectors of all streams from the array to which the named parameter points.
 func (s selection) state(name string) []VecVirtual {
 	from := integer(name)
 	v := make([]VecVirtual, streams)
@@ -246,8 +246,8 @@ func (s selection) save(name string, v []VecVirtual) {
 	}
 }
 
-// turns returns a vector that holds the first index of the turn, 0, and what to
-// add per turn.
+// turns returns a vector that holds the first index of the turn, and a vector with the increment
+// per turn.
 func (u unit) turns() (now, step VecVirtual) {
 	now, width := u.register(), GP64()
 	u.zero(now)
@@ -255,7 +255,7 @@ func (u unit) turns() (now, step VecVirtual) {
 	return now, u.everywhere(width)
 }
 
-// everywhere returns a register full of an index.
+// everywhere returns a register filled with an index.
 func (u unit) everywhere(i Register) VecVirtual {
 	low, all := XMM(), u.register()
 	VMOVQ(i, low)
@@ -263,8 +263,8 @@ func (u unit) everywhere(i Register) VecVirtual {
 	return all
 }
 
-// entry is the memory of the vector of stream k from index i on, in a slice of
-// values of that many bytes.
+// entry returns the address of the vector of stream k from index i on, in a slice of values of the
+// given size.
 func (u unit) entry(base, i Register, size, k int) Mem {
 	return Mem{Base: base, Index: i, Scale: uint8(size), Disp: k * u.width / 8 * size}
 }

@@ -8,18 +8,18 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// transpose writes transposes of squares whose rows are lines.
+// transpose writes the function that transposes squares whose rows are cache lines.
 func (u unit) transpose() {
-	t := u.transposes("transpose", "sets n squares to the transposes of others")
+	t := u.transposes("transpose", "transposes n squares of")
 	Label("turn")
 	u.transposeSquares(t, u.store)
 	t.finish()
 }
 
-// transposeAway writes the transposition past the caches, which takes whole lines: lines
-// of other memory are left to the caches.
+// transposeAway writes the function that transposes squares past the caches. Rows that are not
+// whole cache lines are written through the caches.
 func (u unit) transposeAway() {
-	t := u.transposes("transposeAway", "is transpose past the caches, if the rows of to begin with lines")
+	t := u.transposes("transposeAway", "transposes n squares past the caches, if the rows of to are cache lines. Squares have")
 	aligned := GP64()
 	MOVQ(t.to, aligned)
 	ORQ(t.toDistance, aligned)
@@ -37,7 +37,7 @@ func (u unit) transposeAway() {
 	t.finish()
 }
 
-// transposes is a loop over squares.
+// transposes is the loop of a generated function over squares.
 type transposes struct {
 	rowLoop
 	to, toDistance, toStep, from, fromDistance, fromStep Register
@@ -46,13 +46,13 @@ type transposes struct {
 func (u unit) transposes(name, what string) transposes {
 	side := line / u.size
 	begin(name+u.suffix, fmt.Sprintf("func(n int, to []%[1]s, toDistance, toStep int, from []%[1]s, fromDistance, fromStep int)", u.value),
-		fmt.Sprintf("%s%s %s of %d x %[4]d values; rows of a square lie a distance apart, squares a step; n is positive.", name, u.suffix, what, side))
+		fmt.Sprintf("%s%s %s %d x %[4]d values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.", name, u.suffix, what, side))
 	r := rowLoop{u, integer("n")}
 	return transposes{r, slice("to"), u.bytes("toDistance"), u.bytes("toStep"), slice("from"), u.bytes("fromDistance"), u.bytes("fromStep")}
 }
 
-// transposeSquares writes one of them, by squares of as many rows as a register
-// has lanes.
+// transposeSquares writes the transposition of one square. It transposes smaller squares with as
+// many rows as a register has lanes.
 func (u unit) transposeSquares(t transposes, store instruction) {
 	lanes, side := u.width/u.size, line/u.size
 	for i := 0; i < side; i += lanes {
@@ -64,7 +64,7 @@ func (u unit) transposeSquares(t transposes, store instruction) {
 	ADDQ(t.fromStep, t.from)
 }
 
-// bytes returns a parameter that counts values, in bytes.
+// bytes returns a parameter that counts values, converted to bytes.
 func (u unit) bytes(name string) Register {
 	n := integer(name)
 	u.inBytes(n)
@@ -75,7 +75,7 @@ func (u unit) inBytes(values Register) {
 	SHLQ(Imm(uint64(shift(u.size))), values)
 }
 
-// walk returns the address of a row.
+// walk returns the address of the given row.
 func walk(from, distance Register, row int) Register {
 	at := GP64()
 	MOVQ(from, at)
@@ -85,8 +85,8 @@ func walk(from, distance Register, row int) Register {
 	return at
 }
 
-// transposeSquare does as many rows and columns as a register has lanes: inside
-// of 16 bytes first, and then these.
+// transposeSquare transposes a square with as many rows and columns as a register has lanes. It
+// first transposes values in units of 16 bytes, and then the units.
 func (u unit) transposeSquare(store instruction, to, toDistance Register, toAt int, from, fromDistance Register, fromAt int) {
 	v := make([]VecVirtual, u.width/u.size)
 	for i := range v {
@@ -112,8 +112,8 @@ func (u unit) transposeSquare(store instruction, to, toDistance Register, toAt i
 	}
 }
 
-// interleave returns the lower and the upper halves of each 16 bytes of two
-// registers, value by value.
+// interleave interleaves the values of two registers. It returns the results of the lower and of
+// the upper halves of each 16 bytes.
 func (u unit) interleave(lower, upper instruction, a, b VecVirtual) (VecVirtual, VecVirtual) {
 	low, high := u.register(), u.register()
 	lower(b, a, low)
@@ -121,8 +121,8 @@ func (u unit) interleave(lower, upper instruction, a, b VecVirtual) (VecVirtual,
 	return low, high
 }
 
-// sixteensToRows finishes a transpose. With c values in 16 bytes, entry c i + h
-// of v holds, in its sixteens, columns h, h+c, ... of rows c i to c i + c - 1.
+// sixteensToRows completes a transposition by moving units of 16 bytes. With c values in 16 bytes,
+// entry c i + h of v holds, in its sixteens, columns h, h+c, ... of rows c i to c i + c - 1.
 func (u unit) sixteensToRows(v []VecVirtual) []VecVirtual {
 	rows, c := make([]VecVirtual, len(v)), 16/u.size
 	shuffle := func(how uint8, a, b VecVirtual) VecVirtual {

@@ -3,20 +3,21 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// unit is an instruction set for one precision: its registers, its
-// instructions, and the register tile that suits it.
+// unit is an instruction set for one precision. It has registers, instructions and the size of the
+// register tile that suits it.
 type unit struct {
-	suffix  string // of the functions' names
-	value   string // Go's name of the precision
+	suffix  string // ending of the functions' names
+	value   string // Go's name of the type of values
 	size    int    // bytes of a value
 	width   int    // bytes of a register
-	rows    int    // of the register tile
+	rows    int    // number of rows of the register tile
 	vectors int    // registers in a row of the tile
 
 	register func() VecVirtual
@@ -25,49 +26,49 @@ type unit struct {
 	store     instruction // from, to
 	broadcast instruction // from, to
 	add       instruction // from, with, to
-	sub       instruction // from, with, to: with - from
+	sub       instruction // operands from, with, to: to = with - from
 	mul       instruction // from, with, to
-	div       instruction // by, with, to: with / by
+	div       instruction // operands by, with, to: to = with / by
 	sqrt      instruction // from, to
-	min, max  instruction // second, first, to: second if one is NaN
-	fma       instruction // a, b, to: to + a b
-	fnma      instruction // a, b, to: to - a b
-	horner    instruction // next, v, to: to v + next
-	signed    instruction // sign, next, to: to sign + next
-	round     instruction // how, from, to: to whole numbers
-	compare   instruction // how, with, v, to
+	min, max  instruction // operands second, first, to: to = second if one is NaN
+	fma       instruction // operands a, b, to: to = to + a b
+	fnma      instruction // operands a, b, to: to = to - a b
+	horner    instruction // operands next, v, to: to = to v + next
+	signed    instruction // operands sign, next, to: to = to sign + next
+	round     instruction // operands how, from, to: to = from rounded to integers
+	compare   instruction // operands how, with, v, to: to = result of the comparison
 
 	scale func(c exponential, n, e VecVirtual)
-	signs func(from, to Op) // a bit for each entry, where registers compare
-	widen instruction       // from, to: signed bytes to whole numbers of size bytes
-	swaps []instruction     // from, to: neighbours at half the lanes, at a quarter, ..., at 1
+	signs func(from, to Op) // sets one bit for each entry, if comparisons write to registers
+	widen instruction       // operands from, to: signed bytes become integers of size bytes
+	swaps []instruction     // operands from, to: exchange neighbours at half the lanes, at a quarter, ..., at 1
 
 	and, or, xor          instruction // a, b, to
-	addInt                instruction // from, with, to: whole numbers of size bytes
-	subInt                instruction // from, with, to: with - from
+	addInt                instruction // operands from, with, to: sum of integers of size bytes
+	subInt                instruction // operands from, with, to: to = with - from
 	shiftLeft, shiftRight instruction // by, from, to
 }
 
-// instruction writes an instruction; the last operand is its result.
+// instruction writes one machine instruction. The last operand is the result.
 type instruction func(...Op)
 
-// ofThree is an instruction that takes three operands and no mask.
+// ofThree returns an instruction that takes three operands and no mask.
 func ofThree(write func(a, b, to Op)) instruction {
 	return func(of ...Op) { write(of[0], of[1], of[2]) }
 }
 
-// permute is an instruction with its order of the values of one register.
+// permute returns an instruction that permutes the values of one register in the given order.
 func permute(write instruction, how uint8) instruction {
 	return func(of ...Op) { write(U8(how), of[0], of[1]) }
 }
 
-// shuffle is permute where the instruction could take values from two registers.
+// shuffle is like permute for instructions that take values from two registers.
 func shuffle(write instruction, how uint8) instruction {
 	return func(of ...Op) { write(U8(how), of[0], of[0], of[1]) }
 }
 
-// units lists the four kernels. The tile is as large as the registers allow,
-// and wider than tall: a row of b is loaded, an entry of a is broadcast.
+// units lists the four combinations of instruction set and precision. The tile is as large as the
+// registers allow, and wider than tall: a row of b is loaded, an entry of a is broadcast.
 func units() []unit {
 	wide := unit{width: 64, rows: 8, vectors: 3, register: ZMM}
 	wide.and, wide.or, wide.xor = VPANDQ, VPORQ, VPXORQ
@@ -83,8 +84,8 @@ func units() []unit {
 
 func (u unit) both(set string) []unit { return []unit{u.double(set), u.single(set)} }
 
-// What the sets do each in its own way: moving values inside a register, rounding
-// to whole numbers, and multiplying by 2^n.
+// The methods below set the operations that differ between instruction sets: moving values inside a
+// register, rounding to integers, and multiplying by 2^n.
 
 func (u *unit) inWide64() {
 	u.swaps = []instruction{shuffle(VSHUFF64X2, 0x4e), shuffle(VSHUFF64X2, 0xb1), permute(VPERMILPD, 0x55)}
@@ -110,7 +111,7 @@ func (u *unit) inNarrow32() {
 	u.round, u.scale, u.signs = ofThree(VROUNDPS), scaleNarrowSingle, VMOVMSKPS
 }
 
-// swapHalves sets to to from with its halves swapped.
+// swapHalves exchanges the halves of a register and writes the result to another.
 func swapHalves(of ...Op) { VPERM2F128(U8(1), of[0], of[0], of[1]) }
 
 func (u unit) double(set string) unit {
@@ -139,8 +140,8 @@ func (u unit) single(set string) unit {
 	return u
 }
 
-// tile returns a register for each of the first vectors of the register tile's
-// rows, all zero.
+// tile returns registers for the first vectors of each row of the register tile. All registers are
+// zero.
 func (u unit) tile(vectors int) [][]VecVirtual {
 	sums := make([][]VecVirtual, u.rows)
 	for i := range sums {
@@ -155,15 +156,15 @@ func (u unit) tile(vectors int) [][]VecVirtual {
 
 func (u unit) zero(r Register) { u.xor(r, r, r) }
 
-// picked is the number of values picked per turn: a line.
+// picked is the number of values that a turn picks, which is a cache line.
 const picked = 8
 
-// pickValues writes the choice of single values, none of them behind the last.
-// Each turn asks for another line of what comes next. Past the caches, if away,
-// go values that begin with a line.
+// pickValues writes the function that picks single values. A place beyond the end selects the last
+// value. Each turn asks for another line of what comes next. Past the caches, if away, go values
+// that begin with a line.
 func (u unit) pickValues(name string, away bool) {
 	begin(name+u.suffix, "func(n int, to, from []float64, places []uint32, ahead []float64)",
-		fmt.Sprintf("%s%s is %s; n is a positive multiple of %d.", name, u.suffix, name, picked))
+		fmt.Sprintf("%s%s is the function %s in assembly. The number n is a positive multiple of %d.", name, u.suffix, strings.ToUpper(name[:1])+name[1:], picked))
 	p := picking{left: integer("n"), to: slice("to"), from: slice("from"), places: slice("places"), ahead: slice("ahead"), last: u.half()}
 	end, low := GP64(), XMM()
 	Load(Param("from").Len(), end)
@@ -184,10 +185,10 @@ func (u unit) pickValues(name string, away bool) {
 // picking holds the registers of a loop that picks values.
 type picking struct {
 	left, to, from, places, ahead Register
-	last                          VecVirtual // the last place, everywhere
+	last                          VecVirtual // last place, repeated in all lanes
 }
 
-// half returns a register for places of the values of one of u's.
+// half returns a register for the places of the values in one register of u.
 func (u unit) half() VecVirtual {
 	if u.width == 64 {
 		return YMM()
@@ -195,7 +196,7 @@ func (u unit) half() VecVirtual {
 	return XMM()
 }
 
-// pick writes the loop.
+// pick writes the loop that picks values.
 func (u unit) pick(p picking, label string, store instruction) {
 	Label(label)
 	PREFETCHT0(Mem{Base: p.ahead})
@@ -212,7 +213,7 @@ func (u unit) pick(p picking, label string, store instruction) {
 	JNZ(LabelRef(label))
 }
 
-// gatherAt loads the values at the places of the address's index.
+// gatherAt loads the values at the places in the index register of from.
 func (u unit) gatherAt(from Mem, v VecVirtual) {
 	if u.width == 64 {
 		all := K()
@@ -225,12 +226,16 @@ func (u unit) gatherAt(from Mem, v VecVirtual) {
 	VGATHERDPD(all, from, v)
 }
 
-// scatter writes levels of a transform of parts of n rows, which then go each to
-// a place of its own: past the caches where a row is a register and a line.
+// scatter writes a function that computes levels of a transform of parts of n rows and writes each
+// row to its place. It writes past the caches if a row fills one register and one cache line.
 func (u unit) scatter(name string, levels int, sign Mem) {
+	what := "writes n rows of 8 values to their places in to"
+	if levels > 0 {
+		what = fmt.Sprintf("transforms %d parts of n rows of 8 values by %d levels and writes each row to its place in to. Parts are a distance of rows apart", 1<<levels, levels)
+	}
 	s := scattering{
 		rowLoop: u.overRows(name, "to, from []float64, distance int, places []uint32, scale float64",
-			fmt.Sprintf("does %d levels of %d times n rows of 8 values, a distance of rows apart, and sets the rows of to at the places to scale times these, or -scale where the place's highest bit is set", levels, 1<<levels)),
+			what+". Rows are multiplied by scale, or by -scale if the place's highest bit is set"),
 		to: slice("to"), from: slice("from"), places: slice("places"),
 		rowStep: integer("distance"), placeStep: GP64(), last: GP64(),
 		parts: 1 << levels, scale: u.number("scale"), sign: u.register(),
@@ -257,17 +262,17 @@ func (u unit) scatter(name string, levels int, sign Mem) {
 	s.finish()
 }
 
-// scattering is a loop over rows that go to their places.
+// scattering is the loop of a generated function that writes rows to their places.
 type scattering struct {
 	rowLoop
 	to, from, places   Register
-	rowStep, placeStep Register // bytes from a part to the next
+	rowStep, placeStep Register // number of bytes from one part to the next
 	last               Register // place
 	parts              int
 	scale, sign        VecVirtual
 }
 
-// rows writes the way of a row of each part.
+// rows writes code that moves one row of each part to its place.
 func (s scattering) rows(store instruction) {
 	row, place := GP64(), GP64()
 	for half := 0; half < line; half += s.width {
@@ -299,40 +304,39 @@ func (s scattering) rows(store instruction) {
 	ADDQ(U32(line), s.from)
 }
 
-// begin begins a function.
+// begin begins a function with the given name, signature and documentation.
 func begin(name, signature string, doc ...string) {
 	TEXT(name, NOSPLIT, signature)
 	Doc(doc...)
 	Pragma("noescape")
 }
 
-// slice returns the address of a parameter's values.
+// slice returns the address of the values of a slice parameter.
 func slice(name string) Register { return Load(Param(name).Base(), GP64()) }
 
-// integer returns the value of a parameter.
+// integer returns the value of an integer parameter.
 func integer(name string) Register { return Load(Param(name), GP64()) }
 
-// leave ends a function.
+// leave writes the return of a function.
 func leave() {
 	VZEROUPPER()
 	RET()
 }
 
-// loop is a function's loop over n entries of its slices, a register at a time.
+// loop is the loop of a generated function over n entries of its slices, a register at a time.
 type loop struct {
 	unit
 	n, i Register
 }
 
-// function begins one that has a parameter n, and the loop over its entries
-// comes with start.
+// function begins a function with a parameter n. The method start begins the loop over the entries.
 func (u unit) function(name, signature, what string) loop {
 	begin(name+u.suffix, fmt.Sprintf("func"+signature, u.value),
-		fmt.Sprintf("%s%s %s; n is a multiple of %d.", name, u.suffix, what, u.width/u.size))
+		fmt.Sprintf("%s%s %s. The number n is a multiple of %d.", name, u.suffix, what, u.width/u.size))
 	return loop{u, integer("n"), GP64()}
 }
 
-// number returns a register full of the parameter of that name.
+// number returns a register filled with the value of the named parameter.
 func (u unit) number(name string) VecVirtual {
 	b, err := Param(name).Resolve()
 	if err != nil {
@@ -350,12 +354,12 @@ func (l loop) start() {
 	Label("turn")
 }
 
-// at is the current entries of a slice.
+// at returns the address of a slice's current entries.
 func (l loop) at(slice Register) Mem {
 	return Mem{Base: slice, Index: l.i, Scale: uint8(l.size)}
 }
 
-// next goes on to the next entries, or to what follows at the end.
+// next writes the end of the loop: the jump to the next entries, or to the code after the loop.
 func (l loop) next() {
 	ADDQ(U8(l.width/l.size), l.i)
 	CMPQ(l.i, l.n)

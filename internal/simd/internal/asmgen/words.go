@@ -7,7 +7,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// writeWords writes sums of whole numbers.
+// writeWords writes the functions that add and subtract integers.
 func writeWords() {
 	for _, u := range units() {
 		if u.size == 8 {
@@ -17,13 +17,13 @@ func writeWords() {
 	}
 }
 
-// wordVectors is the number of vectors that a turn adds, so that counting costs little.
+// wordVectors is the number of vectors that one turn adds, so that the loop counter costs little.
 const wordVectors = 4
 
 func (u unit) words(name, what string, combine instruction) {
 	block := wordVectors * u.width / u.size
 	begin(name+u.suffix[2:], "func(n int, dst []uint64, src []byte)",
-		fmt.Sprintf("%s%s %s; n is a multiple of %d.", name, u.suffix[2:], what, block))
+		fmt.Sprintf("%s%s %s. The number n is a multiple of %d.", name, u.suffix[2:], what, block))
 	left, dst, src := integer("n"), slice("dst"), slice("src")
 	Label("turn")
 	SUBQ(U32(block), left)
