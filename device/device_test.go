@@ -289,8 +289,8 @@ func TestAttackAloneInAWindow(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	s := newServer(t)
 	for want, change := range map[string]func(*Config) string{
-		"not signed":                     func(c *Config) string { c.Configuration = bytes.Clone(s.signed); c.Configuration[9] ^= 1; return "odd" },
-		"demands 200":                    func(c *Config) string { c.Limits = secvm.DefaultLimits(); c.Limits.Cohort = 200; return "odd" },
+		"signature is not valid":         func(c *Config) string { c.Configuration = bytes.Clone(s.signed); c.Configuration[9] ^= 1; return "odd" },
+		"requires at least 200":          func(c *Config) string { c.Limits = secvm.DefaultLimits(); c.Limits.Cohort = 200; return "odd" },
 		"RelayKey and Issuer":            func(c *Config) string { c.RelayKey = nil; return "odd" },
 		"have the same key":              func(c *Config) string { c.RelayKey = c.IssuerKey; return "odd" },
 		"jobs of mode paper":             func(c *Config) string { c.Configuration = ownIssuer(t, s); return "odd" },

@@ -153,7 +153,7 @@ func TestBadMessagesOfPredictions(t *testing.T) {
 		{"too many decisions", kindDecisions, decisions(1 << 20), protocol.KindMalformed, "1048576 decisions for each row"},
 		{"decisions missing", kindDecisions, decisions(3, 1, 2, 3), protocol.KindInconsistent, "there are 3 decisions in chunk 0; it must have 6"},
 		{"decisions over", kindDecisions, decisions(3, 1, 2, 3, 4, 5, 6, 7), protocol.KindInconsistent, "there are 7 decisions in chunk 0; it must have 6"},
-		{"half a decision", kindDecisions, truncate, protocol.KindMalformed, "okra: decisions: 7 bytes too many"},
+		{"half a decision", kindDecisions, truncate, protocol.KindMalformed, "okra: decisions: 7 bytes are left over"},
 		{"not a decision", kindDecisions, decisions(3, 1, 2, math.NaN(), 4, 5, 6), protocol.KindMalformed, "decision 2 is NaN; decisions must be finite"},
 		{"decisions in more chunks", kindDecisions, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindInconsistent, "chunk 0 of 2 of Decisions does not match the announcement of 1 chunks"},
 	}

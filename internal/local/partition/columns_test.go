@@ -96,7 +96,7 @@ func TestColumnsByName(t *testing.T) {
 		"and none for third": func() ([]Share, error) {
 			return Shares(parseColumns(t, "coverage", "columns: {guest: [a], host: [b]}, coverage"), load)
 		},
-		"has no names of columns": func() ([]Share, error) {
+		"has no column names": func() ([]Share, error) {
 			return Shares(job3("a", "b"), func(job.Source, job.Data) (*dataset.Set, error) { return bare, nil })
 		},
 	} {

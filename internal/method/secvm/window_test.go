@@ -179,7 +179,7 @@ func TestCallsRefused(t *testing.T) {
 	heavy[1] = 1e9
 	for want, change := range map[string]func(*Call){
 		"the call is for iteration 10": func(k *Call) { *k = c.of(t, 10, k.Weights) },
-		"a weight of 1e+09":            func(k *Call) { *k = c.of(t, 2, heavy) },
+		"a weight is 1e+09":            func(k *Call) { *k = c.of(t, 2, heavy) },
 		"does not follow":              func(k *Call) { k.Iteration = 3 },
 		"the window has 2 devices":     func(k *Call) { k.Devices = c.names[:2] },
 		"12 weights":                   func(k *Call) { k.Weights = k.Weights[:12] },

@@ -71,7 +71,7 @@ func TestForgeries(t *testing.T) {
 		{"another session's header", slices.Concat(prefixOf(v.header), edited(func(h *protocol.Header) { h.Session[0]++ }), genuine[prefixBytes+len(v.header):]), "does not verify"},
 		{"another message's header", swapped, "does not verify"},
 		{"unknown version", sign(append([]byte{9, 0}, v.header[2:]...), v.sealed, north), "the message has format 9"},
-		{"header with a tail", sign(append(bytes.Clone(v.header), 0), v.sealed, north), "1 bytes too many"},
+		{"header with a tail", sign(append(bytes.Clone(v.header), 0), v.sealed, north), "1 bytes are left over"},
 		{"chunk out of range", sign(edited(func(h *protocol.Header) { h.Chunk = 9 }), v.sealed, north), "chunk 9 of 4"},
 		{"header too long", sign(make([]byte, maxHeaderBytes+1), v.sealed, north), "a header of 1025 bytes"},
 		{"nothing sealed", sign(v.header, v.sealed[:encapsulationBytes+tagBytes-1], north), "a header of"},
