@@ -297,13 +297,13 @@ func TestBadInputs(t *testing.T) {
 	}{
 		{Input{}, "okra: the input has 0 rows; 1 to 67108864 are allowed"},
 		{Input{Rows: linalg.New[float64](2, 0)}, "okra: the rows have 0 features; 1 to 4194304 are allowed"},
-		{Input{Rows: good, Labels: []string{"a"}}, "okra: 1 labels for 2 rows"},
-		{Input{Rows: good, Labels: []string{"a", ""}}, `okra: row 1: label ""; a label has 1 to 64 bytes`},
-		{Input{Rows: good, Labels: []string{strings.Repeat("a", 65), "b"}}, `okra: row 0: label "` + strings.Repeat("a", 65) + `"; a label has 1 to 64 bytes`},
-		{Input{Rows: good, Test: []bool{true}}, "okra: 1 test flags for 2 rows"},
-		{Input{Rows: with(math.NaN())}, "okra: row 1, feature 2: NaN; fill in missing values and scale the features first"},
-		{Input{Rows: with(math.Inf(1))}, "okra: row 1, feature 2: +Inf; fill in missing values and scale the features first"},
-		{Input{Rows: with(-2e15)}, "okra: row 1, feature 2: -2e+15; fill in missing values and scale the features first"},
+		{Input{Rows: good, Labels: []string{"a"}}, "okra: 1 labels were given for 2 rows"},
+		{Input{Rows: good, Labels: []string{"a", ""}}, `okra: row 1: label "" has a wrong length; use 1 to 64 bytes`},
+		{Input{Rows: good, Labels: []string{strings.Repeat("a", 65), "b"}}, `okra: row 0: label "` + strings.Repeat("a", 65) + `" has a wrong length; use 1 to 64 bytes`},
+		{Input{Rows: good, Test: []bool{true}}, "okra: 1 test flags were given for 2 rows"},
+		{Input{Rows: with(math.NaN())}, "okra: row 1, feature 2: NaN is not finite or too large; fill in missing values and scale the features first"},
+		{Input{Rows: with(math.Inf(1))}, "okra: row 1, feature 2: +Inf is not finite or too large; fill in missing values and scale the features first"},
+		{Input{Rows: with(-2e15)}, "okra: row 1, feature 2: -2e+15 is not finite or too large; fill in missing values and scale the features first"},
 	} {
 		p := mustParams(t, Spec{})
 		_, err := NewParty(protocol.Setup{Session: newSession(t, p, hospitals...), Self: "north"}, p, c.in)
