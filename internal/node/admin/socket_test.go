@@ -261,7 +261,7 @@ func TestPartyRefuses(t *testing.T) {
 		{"long name", predict(unknown, named), "x.csv: the name of column 1 (from 0) has 4097 bytes, more than the 4096 allowed; rename it"},
 		{"no table", raw(""), "admin: the rows to predict do not decode"},
 		{"another table", raw("a,b\n1,2\n"), "admin: the rows to predict do not decode"},
-		{"unknown job", predict(unknown, rows("x.csv", 1, 2)), "retained nothing here to encode new rows with"},
+		{"unknown job", predict(unknown, rows("x.csv", 1, 2)), "retained no state here to encode new rows"},
 		{"a coordinator's command", func() error { _, err := c.Job(ctx, unknown); return err }(), "use the coordinator's"},
 	} {
 		if fault.CodeOf(tt.err) != fault.CodeBadInput || !strings.Contains(tt.err.Error(), tt.want) {
