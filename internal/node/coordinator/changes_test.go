@@ -96,7 +96,7 @@ func TestJobsContinueEndedOnes(t *testing.T) {
 		}
 	}
 	after := w.run(between(t, "[south, east]", "preparation: keep, continues: "+second.ID.String()))
-	if after.Failure == nil || after.Failure.Code != fault.CodeBadInput || !strings.Contains(after.Failure.Message, "its rows among them, have been erased") {
+	if after.Failure == nil || after.Failure.Code != fault.CodeBadInput || !strings.Contains(after.Failure.Message, "including its rows, have been erased") {
 		t.Errorf("a forgotten job is continued: %+v", after.Failure)
 	}
 }
@@ -110,7 +110,7 @@ func TestContinuationsThatAreRefused(t *testing.T) {
 		parties, keys, want string
 		id                  job.ID
 	}{
-		"nothing was kept":    {"[north, south]", "", "its rows among them, have been erased", plain},
+		"nothing was kept":    {"[north, south]", "", "including its rows, have been erased", plain},
 		"an unnamed newcomer": {"[north, south, east]", "", "okra: late must name the parties without rows in the earlier job, and no others; east is wrong there", first},
 		"a newcomer of old":   {"[north, south, east]", ", late: [south, east]", "okra: late must name the parties without rows in the earlier job, and no others; south is wrong there", first},
 		"another encoder":     {"[north, south]", ", encoder: haar", "its data cannot be used for this job", first},
