@@ -31,7 +31,7 @@ func (a *Acceptance) Absent() bool { return len(a.Key) == 0 && len(a.Signature) 
 // Verify checks the signature under the member's identity key.
 func (a *Acceptance) Verify(id protocol.SessionID, identity ed25519.PublicKey) error {
 	if len(identity) != ed25519.PublicKeySize || !ed25519.Verify(identity, accepted(id, a.Member, a.Key), a.Signature) {
-		return protocol.Blame(protocol.Transport, protocol.KindMalformed, fmt.Errorf("the session key of member %s does not have that member's signature", a.Member))
+		return protocol.Blame(protocol.Transport, protocol.KindMalformed, fmt.Errorf("the session key of %s does not have that member's signature", a.Member))
 	}
 	return nil
 }

@@ -26,8 +26,8 @@ func (c *Coordinator) missingFit(spec *job.Job) *job.Job {
 	return c.Reader.FitOf(spec)
 }
 
-// serves reports whether job fit makes the fit for job spec, and whether the first party of spec
-// can send the fit to parties that were not in job fit.
+// serves reports whether job fit makes the fit for job spec. The first party of spec must also be
+// in job fit, to send the fit to parties that were not.
 func serves(fit Job, spec *job.Job) bool {
 	return fit.Spec.IsFit() && fit.Spec.Data.SameFit(&spec.Data) && slices.Contains(fit.Spec.Parties(), spec.Parties()[0])
 }

@@ -72,8 +72,8 @@ func (u Use) covers(o Use) bool {
 	return u == o || u.Model == o.Model && u.Directions == o.Directions && u.Cells > 0 && u.share() <= o.share()
 }
 
-// Told returns the sum of the shares of all uses, where a share is the count of numbers in sums
-// divided by the count of cells of the rows in them.
+// Told returns the sum of the shares of all uses. A share is the count of numbers in sums,
+// divided by the count of cells of their rows.
 func (e *Entry) Told() (told float64) {
 	for _, u := range e.Uses {
 		told += u.share()
