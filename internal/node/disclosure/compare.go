@@ -155,9 +155,9 @@ func (c *comparison) distance(earlier *Entry) int {
 	return equalPart
 }
 
-// schemas compares the release with releases of the same table or people under another schema. Jobs must not
-// vary which rows take part and how their cells are read. Once both schemas
-// of a table have been released, later releases under either schema pass.
+// schemas compares the release with releases of the same table or people under another schema. Jobs
+// must not vary which rows take part and how their cells are read. Once both schemas of a table
+// have been released, later releases under either schema pass.
 func (l Ledger) schemas(c *comparison) error {
 	all := slices.Concat(c.heads, c.others)
 	both := slices.ContainsFunc(all, func(h head) bool { // if both schemas were released, the operator has approved the second
