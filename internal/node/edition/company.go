@@ -19,7 +19,7 @@ type leavers struct {
 
 // ErrLeaversUnknown reports that withdrawn people cannot be recognised, because the table's entry
 // now identifies people differently.
-var ErrLeaversUnknown = errors.New("edition: people were withdrawn from this table, and its catalogue entry now names people by another id or group, so the home cannot recognise them; restore the former entry")
+var ErrLeaversUnknown = errors.New("edition: people were withdrawn from this table, and its catalogue entry now names people by another id or group, so the home cannot recognise them; put the entry back as it was")
 
 // Left returns a function that reports whether a person was withdrawn from a table, or nil if no
 // person was. The argument by describes how people are identified.

@@ -18,7 +18,7 @@ import (
 )
 
 // ErrUsed reports that a session with this id was created before.
-var ErrUsed = errors.New("vault: a session with this id was created before, and never runs again")
+var ErrUsed = errors.New("vault: this session has been run before and never runs again")
 
 // Document is the name of a document that a session has beside its journal.
 type Document string
