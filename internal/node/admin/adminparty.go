@@ -21,29 +21,29 @@ import (
 type Prediction struct {
 	Learner model.Kind `json:"learner"`
 	Classes []string   `json:"classes,omitempty"`
-	// Rows lists the predicted rows of the table, ascending, if some rows are unknown to a party that
-	// holds columns of them; without it all rows are predicted.
+	// Rows lists the predicted rows of the table, ascending, if not all rows are predicted. Some
+	// rows may be unknown to a party that holds columns of them.
 	Rows      []int       `json:"rows,omitempty"`
-	Predicted []string    `json:"predicted"` // null if the learner predicts nothing
-	Decisions [][]float64 `json:"decisions"` // for each row the decisions that model.Output describes
-	// Probabilities has the classes' probabilities, if the model is calibrated; Deviations has a
-	// Gaussian process's deviations.
+	Predicted []string    `json:"predicted"` // null if the learner has no predictions
+	Decisions [][]float64 `json:"decisions"` // decisions for each row, as model.Output describes them
+	// Probabilities holds the classes' probabilities, if the model is calibrated. Deviations holds
+	// the standard deviations of a Gaussian process.
 	Probabilities [][]float64 `json:"probabilities,omitempty"`
 	Deviations    []float64   `json:"deviations,omitempty"`
 }
 
-// Forgotten lists the erased items of a job, and where they were erased.
+// Forgotten lists the items of a job that were erased, here and at the parties.
 type Forgotten struct {
-	Everywhere bool                `json:"everywhere"`        // at all members, else at this party alone
-	Erased     []string            `json:"erased"`            // here, now
-	Parties    map[string][]string `json:"parties,omitempty"` // at the parties that have confirmed
-	Silent     []string            `json:"silent,omitempty"`  // parties that have not confirmed
+	Everywhere bool                `json:"everywhere"`        // true if all members were asked to erase, false if only this party
+	Erased     []string            `json:"erased"`            // items that this member has now erased
+	Parties    map[string][]string `json:"parties,omitempty"` // items that each party with a confirmation has erased
+	Silent     []string            `json:"silent,omitempty"`  // names of the parties that have not confirmed
 }
 
-// The states of a job at a party.
+// These are the states of a job at a party.
 const (
-	Open     coordinator.State = "open"     // not closed yet
-	Retained coordinator.State = "retained" // finished; this home still holds keys for predictions, or files
+	Open     coordinator.State = "open"     // the coordinator has not closed the job
+	Retained coordinator.State = "retained" // the job is closed, and this home still holds keys for predictions, or files
 )
 
 func held(h party.Holding) Job {
@@ -54,7 +54,8 @@ func held(h party.Holding) Job {
 	return j
 }
 
-// NewPrediction makes an answer from a model's outputs, rows x outputs.
+// NewPrediction returns the answer for a model's outputs, with one row of outputs for each row of
+// data.
 func NewPrediction(r model.Output, outputs linalg.Matrix[float64]) Prediction {
 	p := Prediction{Learner: r.Kind, Classes: r.Classes, Predicted: r.Predict(outputs)}
 	probabilities, own := r.Probabilities(outputs), r.Decisions(outputs)
@@ -70,7 +71,7 @@ func NewPrediction(r model.Output, outputs linalg.Matrix[float64]) Prediction {
 	return p
 }
 
-// Party returns the handler of a party's socket.
+// Party returns the handler for requests on a party's socket.
 func Party(p *party.Party, log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	ofJob := func(pattern string, f func(r *http.Request, id job.ID) (any, error)) {
@@ -92,16 +93,16 @@ func Party(p *party.Party, log *slog.Logger) http.Handler {
 		return list, err
 	}))
 	mux.Handle("/", handler(log, func(*http.Request) (any, error) {
-		return nil, fault.BadInputf("this is a party's home, which cannot do that; use the coordinator's")
+		return nil, fault.BadInputf("a party's home cannot do that; use the coordinator's home")
 	}))
 	return mux
 }
 
-// predict reads the rows from the request's body.
+// predict answers a request that carries rows to predict in its body.
 func predict(p *party.Party, r *http.Request, id job.ID) (any, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxRows))
 	if err != nil {
-		return nil, fault.BadInputf("admin: rows to predict: %w", err)
+		return nil, fault.BadInputf("admin: the rows to predict cannot be read: %w", err)
 	}
 	set, err := decodeRows(body)
 	if err != nil {
@@ -117,13 +118,14 @@ func predict(p *party.Party, r *http.Request, id job.ID) (any, error) {
 }
 
 const (
-	maxRows    = 1 << 30 // bytes of the rows of one question
-	maxName    = 1 << 12 // bytes of the name of a table, a column or a row
+	maxRows    = 1 << 30 // maximum bytes of the rows in one question
+	maxName    = 1 << 12 // maximum bytes of the name of a table, a column or a row
 	rowsFormat = 2
 )
 
-// encodeRows writes the parts of a table that a model needs: its numbers, the names of its columns, its
-// name in messages, and the ids of its rows, by which other parties match these rows. It omits labels.
+// encodeRows encodes the parts of a table that a model needs. These are its numbers, the names of
+// its columns, its name in messages, and the ids of its rows, by which other parties match these
+// rows. It omits labels.
 func encodeRows(set *dataset.Set) ([]byte, error) {
 	narrow, isNarrow := set.X.(*dataset.Dense32)
 	size := sizeOf(isNarrow)
@@ -139,7 +141,7 @@ func encodeRows(set *dataset.Set) ([]byte, error) {
 	}
 	rows, cols := set.X.Rows(), set.X.Cols()
 	if rows > maxRows/size/cols {
-		return nil, fmt.Errorf("%s has %d rows of %d columns, which exceed the %d bytes of one query; query fewer rows at a time", set.Name, rows, cols, maxRows)
+		return nil, fmt.Errorf("%s has %d rows of %d columns, which exceed the %d bytes allowed in one query; query fewer rows at a time", set.Name, rows, cols, maxRows)
 	}
 	var w wire.Writer
 	w.Grow(size*rows*cols + maxName)
@@ -163,7 +165,7 @@ func encodeRows(set *dataset.Set) ([]byte, error) {
 	return w.Bytes(), nil
 }
 
-// sizeOf returns the size of a number in bytes.
+// sizeOf returns the size in bytes of a number, which is narrow or wide.
 func sizeOf(narrow bool) int {
 	if narrow {
 		return 4
@@ -171,9 +173,9 @@ func sizeOf(narrow bool) int {
 	return 8
 }
 
-var errRows = errors.New("admin: the rows to predict do not decode; use the daemon and the command of one version")
+var errRows = errors.New("admin: the rows to predict cannot be decoded; use the same version of the daemon and the command")
 
-// decodeRows reads what encodeRows wrote.
+// decodeRows decodes a table that encodeRows has encoded.
 func decodeRows(b []byte) (*dataset.Set, error) {
 	r := wire.NewReader(b)
 	if v := r.Uint8(); r.Err() == nil && v != rowsFormat {

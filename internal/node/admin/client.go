@@ -16,13 +16,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Client queries a daemon's socket.
+// Client sends requests to a daemon's socket.
 type Client struct {
 	socket string
 	http   *http.Client
 }
 
-// NewClient returns a client of the socket; it connects with the first call.
+// NewClient returns a client for the daemon's socket. It connects at the first call.
 func NewClient(socket string) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
@@ -30,18 +30,18 @@ func NewClient(socket string) *Client {
 	return &Client{socket, &http.Client{Transport: &http.Transport{DialContext: dial}}}
 }
 
-// Close drops the connection.
+// Close closes idle connections to the daemon.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// ErrNoDaemon reports a socket that no daemon serves.
+// ErrNoDaemon reports that no daemon serves the socket.
 var ErrNoDaemon = errors.New("no daemon runs in this home; start it first")
 
-// Submit queues a job file.
+// Submit sends a job file to the coordinator, which queues the job.
 func (c *Client) Submit(ctx context.Context, name string, file []byte) (j Job, err error) {
 	return j, c.call(ctx, http.MethodPost, "/jobs?name="+url.QueryEscape(name), file, &j)
 }
 
-// Jobs lists the coordinator's jobs, or the jobs of which a party holds state.
+// Jobs lists all jobs of a coordinator. At a party it lists the jobs whose state the party holds.
 func (c *Client) Jobs(ctx context.Context) (list []Job, err error) {
 	return list, c.call(ctx, http.MethodGet, "/jobs", nil, &list)
 }
@@ -51,18 +51,18 @@ func (c *Client) Job(ctx context.Context, id string) (j Job, err error) {
 	return j, c.call(ctx, http.MethodGet, jobPath(id), nil, &j)
 }
 
-// Wait returns a job once it has ended.
+// Wait waits until a job has ended, and returns the job.
 func (c *Client) Wait(ctx context.Context, id string) (j Job, err error) {
 	return j, c.call(ctx, http.MethodGet, jobPath(id)+"/wait", nil, &j)
 }
 
-// Abort ends a job that is queued or running, soon after it returns.
+// Abort aborts a queued or running job. The job ends soon after Abort returns.
 func (c *Client) Abort(ctx context.Context, id string) error {
 	_, err := c.fetch(ctx, http.MethodPost, jobPath(id)+"/abort", nil)
 	return err
 }
 
-// Outcome returns the decisions of a job on held-out rows.
+// Outcome returns a job's decisions about held-out rows.
 func (c *Client) Outcome(ctx context.Context, id string) (*method.Outcome, error) {
 	b, err := c.fetch(ctx, http.MethodGet, jobPath(id)+"/outcome", nil)
 	if err != nil {
@@ -71,13 +71,14 @@ func (c *Client) Outcome(ctx context.Context, id string) (*method.Outcome, error
 	return method.DecodeOutcome(b)
 }
 
-// Model downloads a model that is not private.
+// Model downloads the model file of a job. It fails if the model is private.
 func (c *Client) Model(ctx context.Context, id string) ([]byte, error) {
 	return c.fetch(ctx, http.MethodGet, jobPath(id)+"/model", nil)
 }
 
-// Predict predicts rows through the party's daemon, which receives the features and the ids. source is
-// the other parties' name of their table with these rows' other columns; "" is the job's own table.
+// Predict asks a party's daemon to predict rows. It sends the daemon the features and the ids.
+// source is the other parties' name of their table with these rows' other columns; "" is the job's
+// own table.
 func (c *Client) Predict(ctx context.Context, id string, set *dataset.Set, source string) (p Prediction, err error) {
 	rows, err := encodeRows(set)
 	if err != nil {
@@ -86,8 +87,8 @@ func (c *Client) Predict(ctx context.Context, id string, set *dataset.Set, sourc
 	return p, c.call(ctx, http.MethodPost, jobPath(id)+"/prediction?source="+url.QueryEscape(source), rows, &p)
 }
 
-// Preparation returns the preparation that a job retained at the party, nil if its tables had no
-// schema: see dataset/prepare.
+// Preparation returns the preparation that a job retained at the party. It returns nil if the job's
+// tables had no schema: see dataset/prepare.
 func (c *Client) Preparation(ctx context.Context, id string) ([]byte, error) {
 	made, err := c.fetch(ctx, http.MethodGet, jobPath(id)+"/preparation", nil)
 	if len(made) == 0 {
@@ -96,23 +97,25 @@ func (c *Client) Preparation(ctx context.Context, id string) ([]byte, error) {
 	return made, err
 }
 
-// Delete erases a job's artifacts at all members, and removes the job at the coordinator.
+// Delete erases a job's artifacts at all members, and removes the job from the coordinator.
 func (c *Client) Delete(ctx context.Context, id string) (f Forgotten, err error) {
 	return f, c.call(ctx, http.MethodDelete, jobPath(id), nil, &f)
 }
 
-// Drop destroys everything that a party holds of a job that is not closed.
+// Drop destroys everything that a party holds for an open job.
 func (c *Client) Drop(ctx context.Context, id string) error {
 	_, err := c.fetch(ctx, http.MethodDelete, jobPath(id)+"/sessions", nil)
 	return err
 }
 
-// Forget erases a job's artifacts: at this party or, if the daemon is the coordinator, at all members.
+// Forget erases a job's artifacts at this party or, if the daemon is the coordinator, at all
+// members.
 func (c *Client) Forget(ctx context.Context, id string) (f Forgotten, err error) {
 	return f, c.call(ctx, http.MethodDelete, jobPath(id)+"/keepsake", nil, &f)
 }
 
-// Rotate begins a new epoch, and returns the erased items of each job.
+// Rotate erases every job that a later job could continue, and returns the erased items of each
+// job.
 func (c *Client) Rotate(ctx context.Context) (erased map[string]Forgotten, err error) {
 	return erased, c.call(ctx, http.MethodPost, "/epoch", nil, &erased)
 }
@@ -154,7 +157,7 @@ func (c *Client) fetch(ctx context.Context, method, path string, body []byte) (a
 	return nil, &fault.Error{Code: p.Code, Blamed: p.Blamed, Err: errors.New(p.Message)}
 }
 
-// unreachable explains a refused connection.
+// unreachable returns a clearer error if no daemon serves the socket.
 func (c *Client) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

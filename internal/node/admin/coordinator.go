@@ -13,10 +13,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 )
 
-// maxJobFile bounds the length of a job file, in bytes.
+// maxJobFile bounds the size of a job file in bytes.
 const maxJobFile = 1 << 20
 
-// Job is a job on the socket.
+// Job describes a job in answers on the socket.
 type Job struct {
 	ID      string               `json:"id"`
 	Name    string               `json:"name"`
@@ -24,8 +24,8 @@ type Job struct {
 	Stage   string               `json:"stage,omitempty"`
 	Parties []string             `json:"parties"`
 	Failure *coordinator.Failure `json:"error,omitempty"`
-	// Forgotten reports that the job's artifacts are erased at the coordinator; Silent names the
-	// parties that have not confirmed the same.
+	// Forgotten is true if the job's artifacts are erased at the coordinator. Silent names the
+	// parties that have not confirmed that they erased theirs.
 	Forgotten bool           `json:"forgotten,omitempty"`
 	Silent    []string       `json:"silent,omitempty"`
 	Result    *method.Result `json:"result,omitempty"`
@@ -35,7 +35,7 @@ func view(j coordinator.Job) Job {
 	return Job{j.ID.String(), j.Spec.Name, j.State, j.Stage, j.Spec.Parties(), j.Failure, j.Forgotten, j.Silent, j.Result}
 }
 
-// Coordinator returns the handler of a coordinator's socket.
+// Coordinator returns the handler for requests on a coordinator's socket.
 func Coordinator(c *coordinator.Coordinator, log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	route := func(pattern string, f func(r *http.Request) (any, error)) { mux.Handle(pattern, handler(log, f)) }
@@ -70,7 +70,7 @@ func Coordinator(c *coordinator.Coordinator, log *slog.Logger) http.Handler {
 		return all, err
 	})
 	route("/", func(*http.Request) (any, error) {
-		return nil, fault.BadInputf("this is the coordinator's home, which cannot do that; use a party's")
+		return nil, fault.BadInputf("the coordinator's home cannot do that; use a party's home")
 	})
 	return mux
 }
@@ -88,7 +88,7 @@ func submit(c *coordinator.Coordinator, r *http.Request) (any, error) {
 		return nil, fmt.Errorf("admin: %w", err)
 	}
 	if len(body) > maxJobFile {
-		return nil, fault.BadInputf("admin: the job file has more than %d bytes, the most allowed", maxJobFile)
+		return nil, fault.BadInputf("admin: the job file has more than %d bytes, and no more are allowed", maxJobFile)
 	}
 	name := r.URL.Query().Get("name")
 	j, err := c.Reader.Parse(name, body)
@@ -113,7 +113,7 @@ func shown(j coordinator.Job, err error) (any, error) {
 	return view(j), nil
 }
 
-// withJob finds the job that a request names.
+// withJob parses the job id in a request's path and passes it to f.
 func withJob(f func(r *http.Request, id job.ID) (any, error)) func(r *http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		id, err := job.ParseID(r.PathValue("id"))
@@ -124,7 +124,7 @@ func withJob(f func(r *http.Request, id job.ID) (any, error)) func(r *http.Reque
 	}
 }
 
-// known turns the error about an unknown job into one that reports the caller's mistake.
+// known marks an error about an unknown job as the caller's mistake.
 func known(err error) error {
 	if errors.Is(err, coordinator.ErrNoJob) {
 		return fault.BadInput(err)

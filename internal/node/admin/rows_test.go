@@ -58,7 +58,7 @@ func TestEncodeRowsIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	wide := &dataset.Set{Name: "wide", X: x}
-	const want = "wide has 9 rows of 16777216 columns, which exceed the 1073741824 bytes of one query; query fewer rows at a time"
+	const want = "wide has 9 rows of 16777216 columns, which exceed the 1073741824 bytes allowed in one query; query fewer rows at a time"
 	if _, err := encodeRows(wide); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -1,6 +1,6 @@
-// Package admin carries an operator's commands to a daemon on the same machine: HTTP over a Unix socket
-// in the daemon's home folder. Only the owner of the folder can open the socket, and the daemon treats
-// everyone who can as the operator.
+// Package admin passes an operator's commands to a daemon on the same machine, over HTTP on a Unix
+// socket in the daemon's home folder. Only the owner of the folder can open the socket, and the
+// daemon treats everyone who can as the operator.
 //
 //	coordinator  POST   /jobs                job file -> job
 //	             GET    /jobs                list of jobs
@@ -34,19 +34,19 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 )
 
-// maxSocketPath is the shortest limit among the systems that Mercer runs on.
+// maxSocketPath is the longest path of a socket, in bytes, that all supported systems allow.
 const maxSocketPath = 103
 
-// Fits returns an error if a socket cannot have the path.
+// Fits returns an error if path is too long for a socket.
 func Fits(path string) error {
 	if len(path) > maxSocketPath {
-		return fmt.Errorf("admin: the path %s is longer than %d bytes, which a Unix socket cannot have; use a home with a shorter path", path, maxSocketPath)
+		return fmt.Errorf("admin: the path %s is longer than the %d bytes that a Unix socket allows; use a home with a shorter path", path, maxSocketPath)
 	}
 	return nil
 }
 
-// Listen opens the socket. It replaces the socket of a process that was killed. The caller holds the
-// home's lock, so the old socket cannot belong to a living process.
+// Listen opens the socket. It replaces the socket of a process that was killed. The caller holds
+// the home's lock, so the old socket cannot belong to a living process.
 func Listen(path string) (net.Listener, error) {
 	if err := Fits(path); err != nil {
 		return nil, err
@@ -64,14 +64,14 @@ func Listen(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// Serve answers requests until ctx ends.
+// Serve answers requests on the socket until ctx ends.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
-	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // it closes the socket, which is gone either way
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // Close removes the socket, so its error does not matter
 	defer stop()
 	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("admin: %w", err)
@@ -79,14 +79,14 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 	return nil
 }
 
-// Problem is an error on the socket.
+// Problem is an error in an answer on the socket.
 type Problem struct {
 	Code    fault.Code `json:"exit_code"`
 	Blamed  string     `json:"blamed,omitempty"`
 	Message string     `json:"message"`
 }
 
-// handler makes an HTTP handler of a function that returns the value to marshal.
+// handler returns an HTTP handler that answers with the value of f in JSON.
 func handler(log *slog.Logger, f func(r *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := f(r)

@@ -259,9 +259,9 @@ func TestPartyRefuses(t *testing.T) {
 		{"bad id, forget", forget("zz"), "is not a job id"},
 		{"no number", predict(unknown, rows("x.csv", 1, math.NaN())), "x.csv: row 1, column 1 (from 0) holds NaN; fill the cell or drop the row"},
 		{"long name", predict(unknown, named), "x.csv: the name of column 1 (from 0) has 4097 bytes, more than the 4096 allowed; rename it"},
-		{"no table", raw(""), "admin: the rows to predict do not decode"},
-		{"another table", raw("a,b\n1,2\n"), "admin: the rows to predict do not decode"},
-		{"unknown job", predict(unknown, rows("x.csv", 1, 2)), "retained nothing here to encode new rows with"},
+		{"no table", raw(""), "admin: the rows to predict cannot be decoded"},
+		{"another table", raw("a,b\n1,2\n"), "admin: the rows to predict cannot be decoded"},
+		{"unknown job", predict(unknown, rows("x.csv", 1, 2)), "retained no state here to encode new rows"},
 		{"a coordinator's command", func() error { _, err := c.Job(ctx, unknown); return err }(), "use the coordinator's"},
 	} {
 		if fault.CodeOf(tt.err) != fault.CodeBadInput || !strings.Contains(tt.err.Error(), tt.want) {

@@ -9,14 +9,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-const maxKeyBytes = 4 << 10 // an ML-KEM-768 with X25519 public key has 1,216
+const maxKeyBytes = 4 << 10 // bound on a public key; ML-KEM-768 with X25519 has 1,216 bytes
 
-// Acceptance is a party's agreement to a session: its public key for the session, signed with its
-// identity key, so that a stolen identity does not open old traffic and nobody can substitute another
-// key.
+// Acceptance is a party's agreement to a session. It carries the party's public key for the
+// session, signed with its identity key. So a stolen identity does not open old traffic, and nobody
+// can substitute another key.
 type Acceptance struct {
 	Member    string
-	Key       []byte // KEM public key derived from the session seed
+	Key       []byte // public key for encryption, derived from the session's seed
 	Signature []byte
 }
 
@@ -25,7 +25,7 @@ func Accept(id protocol.SessionID, member string, key []byte, sign ed25519.Priva
 	return Acceptance{member, key, ed25519.Sign(sign, accepted(id, member, key))}
 }
 
-// Absent reports whether this is the empty acceptance of a member that has not accepted.
+// Absent reports whether the acceptance is empty, because the member has not accepted.
 func (a *Acceptance) Absent() bool { return len(a.Key) == 0 && len(a.Signature) == 0 }
 
 // Verify checks the signature under the member's identity key.
@@ -36,7 +36,7 @@ func (a *Acceptance) Verify(id protocol.SessionID, identity ed25519.PublicKey) e
 	return nil
 }
 
-// accepted encodes the statement that a member signs.
+// accepted returns the bytes that a member signs to accept a session.
 func accepted(id protocol.SessionID, member string, key []byte) []byte {
 	var w wire.Writer
 	w.String("mercer/v1/session-key")
@@ -46,7 +46,7 @@ func accepted(id protocol.SessionID, member string, key []byte) []byte {
 	return w.Bytes()
 }
 
-// Encode returns the canonical encoding.
+// Encode returns the canonical encoding of the acceptance.
 func (a *Acceptance) Encode() []byte {
 	var w wire.Writer
 	a.appendTo(&w)
@@ -63,7 +63,7 @@ func readAcceptance(r *wire.Reader) Acceptance {
 	return Acceptance{r.String(protocol.MaxNameBytes), r.Bytes32(maxKeyBytes), r.Bytes32(ed25519.SignatureSize)}
 }
 
-// DecodeAcceptance decodes what Encode wrote.
+// DecodeAcceptance decodes an acceptance that Encode has encoded.
 func DecodeAcceptance(b []byte) (*Acceptance, error) {
 	r := wire.NewReader(b)
 	a := readAcceptance(r)
@@ -73,7 +73,7 @@ func DecodeAcceptance(b []byte) (*Acceptance, error) {
 // Directory holds the acceptances of all members, in the descriptor's order.
 type Directory []Acceptance
 
-// Encode returns the canonical encoding.
+// Encode returns the canonical encoding of the directory.
 func (d Directory) Encode() []byte {
 	var w wire.Writer
 	w.Uint32(uint32(len(d)))
@@ -83,7 +83,7 @@ func (d Directory) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeDirectory decodes what Encode wrote.
+// DecodeDirectory decodes a directory that Encode has encoded.
 func DecodeDirectory(b []byte) (Directory, error) {
 	r := wire.NewReader(b)
 	d := make(Directory, r.Count(protocol.MaxMembers, 10))
@@ -93,8 +93,8 @@ func DecodeDirectory(b []byte) (Directory, error) {
 	return d, r.Close("control: directory")
 }
 
-// Verify checks that d holds one signed key for every member of s, except at most
-// absent of them, and that self's entry is the key that it gave.
+// Verify checks that d has a signed key for every member of s. At most absent members may lack one.
+// The entry of self must be the given key.
 func (d Directory) Verify(s *protocol.Session, identity func(member string) ed25519.PublicKey, self string, key []byte, absent int) error {
 	if len(d) != len(s.Members) {
 		return fmt.Errorf("control: the directory has %d keys for %d members; it must have one for each", len(d), len(s.Members))

@@ -8,26 +8,27 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// MaxHoldings bounds one message; a party with more holdings sends several.
+// MaxHoldings bounds the holdings in one message. A party with more holdings sends several
+// messages.
 const MaxHoldings = 1024
 
-// Holding is a job of which a party holds state.
+// Holding describes a job whose state a party holds.
 type Holding struct {
 	Job job.ID
-	// Open: the party has sessions with their secrets. Otherwise the job has ended, with retained
-	// state.
+	// Open is true if the party has sessions of the job with their secrets. Otherwise the job has
+	// ended, and the party has retained state.
 	Open bool
 }
 
-// Holdings asks the coordinator for the state of a party's jobs, because a closing may have been
-// lost. The coordinator repeats Closing or Forget for each job that is due for one, and does not
-// answer about other jobs.
+// Holdings lists the jobs whose state a party holds. With it the party asks for the state of these
+// jobs, because a closing may have been lost. The coordinator repeats Closing or Forget for each
+// job that is due for one, and does not answer about other jobs.
 type Holdings []Holding
 
-// HoldingsTopic is the session id of Holdings.
+// HoldingsTopic returns the session id under which Holdings messages are sent.
 func HoldingsTopic() protocol.SessionID { return sha256.Sum256([]byte("mercer/v1/holdings")) }
 
-// Encode returns the canonical encoding.
+// Encode returns the canonical encoding of the list.
 func (h Holdings) Encode() []byte {
 	var w wire.Writer
 	w.Uint32(uint32(len(h)))
@@ -38,7 +39,7 @@ func (h Holdings) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeHoldings decodes what Encode wrote.
+// DecodeHoldings decodes a list that Encode has encoded.
 func DecodeHoldings(b []byte) (Holdings, error) {
 	r := wire.NewReader(b)
 	h := make(Holdings, r.Count(MaxHoldings, 17))

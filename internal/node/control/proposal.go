@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Kinds of control messages.
+// These are the kinds of control messages.
 const (
 	KindProposal   = "Proposal"
 	KindAcceptance = "Acceptance"
@@ -24,14 +24,14 @@ const (
 	KindClosing    = "Closing"
 	KindClosed     = "Closed"
 	KindQuestion   = "Question"
-	KindBusy       = "Busy" // a question that is to be asked again later
+	KindBusy       = "Busy" // tells the party to ask its question again later
 	KindForget     = "Forget"
 	KindForgotten  = "Forgotten"
 	KindHoldings   = "Holdings"
-	KindStall      = "Stall" // a member cannot continue a session for now, or can again
+	KindStall      = "Stall" // says that a member cannot continue a session for now, or can again
 )
 
-// Bounds on what a peer may send.
+// These constants bound what a peer may send.
 const (
 	maxJobBytes        = 1 << 20
 	maxDescriptorBytes = 2 << 20
@@ -43,22 +43,22 @@ const (
 // Proposal asks a party to take part in one session of a job.
 type Proposal struct {
 	Job        job.ID
-	Spec       []byte // the job file, canonical YAML
-	Stage      uint16 // index into the job's stages
+	Spec       []byte // the job file in canonical YAML
+	Stage      uint16 // index of the session's step in the job's plan
 	Descriptor protocol.Descriptor
-	// Announced has the facts beside the job from which the descriptor follows, if only the coordinator
-	// knows them; the stage defines their format.
+	// Announced holds facts that the descriptor depends on and that only the coordinator knows. The
+	// stage defines their format.
 	Announced []byte
-	// Inquiry is the question that the session helps to answer, with Job as its ID; nil in a session of
-	// the job's own.
+	// Inquiry is the question that the session helps to answer. Its ID is in Job. It is nil in a
+	// session of the job itself.
 	Inquiry *Inquiry
 }
 
-// Predicts reports whether the session predicts new rows after a job's end. The session is not
+// Predicts reports whether the session predicts new rows after the end of a job. The session is not
 // resumed after a restart, since the party that asked can ask again.
 func (p *Proposal) Predicts() bool { return p.Stage == StagePredict || p.Inquiry != nil }
 
-// Encode returns the canonical encoding.
+// Encode returns the canonical encoding of the proposal.
 func (p *Proposal) Encode() []byte {
 	var w wire.Writer
 	w.Fixed(p.Job[:])
@@ -73,7 +73,7 @@ func (p *Proposal) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeProposal decodes what Encode wrote.
+// DecodeProposal decodes a proposal that Encode has encoded.
 func DecodeProposal(b []byte) (*Proposal, error) {
 	r := wire.NewReader(b)
 	p := &Proposal{}
@@ -102,13 +102,14 @@ func readInquiry(r *wire.Reader) *Inquiry {
 	return &Inquiry{Question: readQuestion(r), Asker: r.String(protocol.MaxNameBytes)}
 }
 
-// Refusal is a refusal of a party, or of the coordinator, with the reason for the other's user.
+// Refusal tells the other side that a party or the coordinator refuses, with a reason for the other
+// side's user.
 type Refusal struct{ fault.Notice }
 
-// Refuse makes a refusal because of err, whose text is not sent.
+// Refuse returns a refusal because of err. It carries only the public part of err.
 func Refuse(err error) *Refusal { return &Refusal{fault.NoticeOf(err)} }
 
-// Encode returns the canonical encoding.
+// Encode returns the canonical encoding of the refusal.
 func (f *Refusal) Encode() []byte {
 	var w wire.Writer
 	w.Uint8(uint8(f.Code))
@@ -117,7 +118,7 @@ func (f *Refusal) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeRefusal decodes what Encode wrote.
+// DecodeRefusal decodes a refusal that Encode has encoded.
 func DecodeRefusal(b []byte) (*Refusal, error) {
 	r := wire.NewReader(b)
 	f := &Refusal{fault.Notice{Code: readCode(r), Trouble: readTrouble(r), Text: readReason(r)}}
@@ -125,14 +126,15 @@ func DecodeRefusal(b []byte) (*Refusal, error) {
 	return f, r.Close("control: refusal")
 }
 
-// check rejects a text beside a trouble, which has its own sentence.
+// check rejects a refusal with both a trouble and a text, because each trouble has its own
+// sentence.
 func (f *Refusal) check(r *wire.Reader) {
 	if f.Trouble != fault.NoTrouble && f.Text != "" {
 		r.Fail(fmt.Errorf("the refusal has trouble %d and also a text; it may have only one of them", f.Trouble))
 	}
 }
 
-// readTrouble reads a trouble and rejects unknown numbers.
+// readTrouble reads the number of a trouble and rejects unknown numbers.
 func readTrouble(r *wire.Reader) fault.Trouble {
 	t := fault.Trouble(r.Uint8())
 	if !t.Known() {
@@ -146,12 +148,12 @@ func readTrouble(r *wire.Reader) fault.Trouble {
 func readReason(r *wire.Reader) string {
 	s := r.String(maxTextBytes)
 	if s != fault.Printable(s) {
-		r.Fail(errors.New("the reason has characters that cannot be printed"))
+		r.Fail(errors.New("the reason contains characters that cannot be printed"))
 	}
 	return s
 }
 
-// readCode reads a code and rejects unknown numbers.
+// readCode reads the number of a fault code and rejects unknown numbers.
 func readCode(r *wire.Reader) fault.Code {
 	c := fault.Code(r.Uint8())
 	if !c.Known() {
@@ -160,7 +162,7 @@ func readCode(r *wire.Reader) fault.Code {
 	return c
 }
 
-// clip shortens a text to one line within the bounds that peers accept.
+// clip shortens a text to one line of the length that peers accept.
 func clip(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError {
@@ -179,7 +181,7 @@ func clip(s string) string {
 func readText(r *wire.Reader) string {
 	s := r.String(maxTextBytes)
 	if s != clip(s) {
-		r.Fail(errors.New("the text has control characters, which are not allowed"))
+		r.Fail(errors.New("the text contains control characters, which are not allowed"))
 	}
 	return s
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// StagePredict is the stage of a session in which one party, without the others, queries new rows
-// after a job's end.
+// StagePredict is the stage of a session in which one party alone asks the coordinator to predict
+// new rows, after a job's end.
 const StagePredict = 0xffff
 
-// Place returns the index of a stage in its plan. A StagePredict session is the only one of its plan, so its
-// index is 0.
+// Place returns the index of a stage in its plan. A StagePredict session is the only one of its
+// plan, so its index is 0.
 func Place(stage uint16) int {
 	if stage == StagePredict {
 		return 0
@@ -24,13 +24,13 @@ func Place(stage uint16) int {
 type Question struct {
 	Job  job.ID
 	Rows uint32
-	Tag  [16]byte // names the question, so that a repetition is recognised
-	// Source is the other holders' name of their table with the rows' columns; "" is the table of the
-	// job. In other jobs no other party holds columns of the rows.
+	Tag  [16]byte // identifies the question, so that a repetition is recognised
+	// Source is the name of the other parties' table that has further columns of the rows. "" is
+	// the table of the job. It has no use if no other party holds columns of the rows.
 	Source string
 }
 
-// Encode returns the canonical encoding.
+// Encode returns the canonical encoding of the question.
 func (q *Question) Encode() []byte {
 	var w wire.Writer
 	q.write(&w)
@@ -44,7 +44,7 @@ func (q *Question) write(w *wire.Writer) {
 	w.String(clip(q.Source))
 }
 
-// DecodeQuestion decodes what Encode wrote.
+// DecodeQuestion decodes a question that Encode has encoded.
 func DecodeQuestion(b []byte) (*Question, error) {
 	r := wire.NewReader(b)
 	q := readQuestion(r)
@@ -60,13 +60,13 @@ func readQuestion(r *wire.Reader) Question {
 	return q
 }
 
-// Forget tells a party to erase a job's artifacts there.
+// Forget tells a party to erase its artifacts of a job.
 type Forget struct{ Job job.ID }
 
-// Encode returns the canonical encoding.
+// Encode returns the canonical encoding of the request.
 func (f *Forget) Encode() []byte { return f.Job[:] }
 
-// DecodeForget decodes what Encode wrote.
+// DecodeForget decodes a request that Encode has encoded.
 func DecodeForget(b []byte) (*Forget, error) {
 	r := wire.NewReader(b)
 	f := &Forget{}
@@ -77,13 +77,13 @@ func DecodeForget(b []byte) (*Forget, error) {
 // Forgotten confirms that a party has erased all artifacts of a job.
 type Forgotten struct {
 	Job  job.ID
-	Gone []string // erased now; none if there was nothing
+	Gone []string // items that the party has now erased; empty if there were none
 }
 
-// maxItems bounds the items of a party's list.
+// maxItems bounds the number of items in a party's list.
 const maxItems = 16
 
-// Encode returns the canonical encoding.
+// Encode returns the canonical encoding of the confirmation.
 func (f *Forgotten) Encode() []byte {
 	var w wire.Writer
 	w.Fixed(f.Job[:])
@@ -94,7 +94,7 @@ func (f *Forgotten) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeForgotten decodes what Encode wrote.
+// DecodeForgotten decodes a confirmation that Encode has encoded.
 func DecodeForgotten(b []byte) (*Forgotten, error) {
 	r := wire.NewReader(b)
 	f := &Forgotten{}
@@ -105,15 +105,15 @@ func DecodeForgotten(b []byte) (*Forgotten, error) {
 	return f, r.Close("control: forgotten")
 }
 
-// Inquiry describes a question about rows whose columns several parties hold, as all of them receive
-// it. Its sessions are conducted like a job's sessions.
+// Inquiry is a question about rows whose columns several parties hold, in the form that all these
+// parties receive. Its sessions are conducted like a job's sessions.
 type Inquiry struct {
 	Question
 	Asker string
 }
 
-// ID returns the id under which the inquiry is kept among jobs. A question has one inquiry, which runs only
-// once.
+// ID returns the id under which members keep the inquiry among their jobs. A question has one
+// inquiry, which runs only once.
 func (q *Inquiry) ID() job.ID {
 	var w wire.Writer
 	w.String("mercer/v1/inquiry")

@@ -13,19 +13,19 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Report is a party's account of the end of a session. Of the data it contains only the facts that the
-// leakage statement needs.
+// Report tells the coordinator how a session ended for a party. Of the data it contains only the
+// facts that the leakage statement needs.
 type Report struct {
-	fault.Notice        // no trouble and no text when done
-	Blamed       string // the peer at fault, or ""
+	fault.Notice        // the outcome; without trouble and text after success
+	Blamed       string // name of the peer at fault, or ""
 	PID          uint32
-	Sent         uint64 // bytes of messages
+	Sent         uint64 // bytes of messages that the party sent
 	Received     uint64
 	CPU          float64 // seconds of processor time since the job began
-	PeakRSS      uint64  // bytes
+	PeakRSS      uint64  // peak memory in bytes
 	Facts        method.Facts
-	// Word is the party's permission for figures over its own held-out rows. Reports of earlier
-	// programs have none.
+	// Word is the party's permission for accuracy figures over its own held-out rows. Reports of
+	// earlier programs have none.
 	Word learner.FigurePermission
 }
 
@@ -37,7 +37,7 @@ func readGrid(r *wire.Reader) method.Grid {
 	return g
 }
 
-// Encode returns the canonical encoding.
+// Encode returns the canonical encoding of the report.
 func (p *Report) Encode() []byte {
 	var w wire.Writer
 	w.Uint8(uint8(p.Code))
@@ -60,7 +60,7 @@ func (p *Report) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeReport decodes what Encode wrote.
+// DecodeReport decodes a report that Encode has encoded.
 func DecodeReport(b []byte) (*Report, error) {
 	r := wire.NewReader(b)
 	p := &Report{
@@ -71,8 +71,8 @@ func DecodeReport(b []byte) (*Report, error) {
 	return p, r.Close("control: report")
 }
 
-// read reads the fields after the notice. A report without a permission and a trouble ends before these
-// fields.
+// read reads the fields after the notice. A report without a permission and a trouble ends before
+// these fields.
 func (p *Report) read(r *wire.Reader) {
 	p.PID, p.Sent, p.Received, p.CPU, p.PeakRSS = r.Uint32(), r.Uint64(), r.Uint64(), r.Float64(), r.Uint64()
 	p.Facts = method.Facts{Known: r.Bool(), Grid: readGrid(r), Features: r.Uint32()}
@@ -80,15 +80,15 @@ func (p *Report) read(r *wire.Reader) {
 		return
 	}
 	if p.Word = learner.FigurePermission(r.Uint8()); p.Word > learner.Allowed {
-		r.Fail(fmt.Errorf("permission %d for figures is unknown", p.Word))
+		r.Fail(fmt.Errorf("the report's permission %d for figures is unknown", p.Word))
 	}
 	if r.Err() == nil && r.Len() > 0 {
 		if p.Trouble = readTrouble(r); p.Trouble == fault.NoTrouble {
-			r.Fail(errors.New("the report has the field for a trouble, but no trouble in it"))
+			r.Fail(errors.New("the report has a field for trouble, but the field is empty"))
 		}
 	}
 	if none := p.Trouble == fault.NoTrouble; none && p.Word == learner.Denied || !none && p.Text != "" {
-		r.Fail(fmt.Errorf("trouble %d, permission %d and a text of %d bytes cannot be in one report", p.Trouble, p.Word, len(p.Text)))
+		r.Fail(fmt.Errorf("the report has trouble %d, permission %d and a text of %d bytes, which exclude each other", p.Trouble, p.Word, len(p.Text)))
 	}
 }
 
@@ -96,12 +96,12 @@ func (p *Report) read(r *wire.Reader) {
 // state if the job keeps predictions open.
 type Closing struct {
 	Job            job.ID
-	Outcome        string // for the party's audit record
-	Done           bool   // the job has a result
-	method.Closing        // for parties that retain state
+	Outcome        string // how the job ended, for the party's audit record
+	Done           bool   // true if the job has a result
+	method.Closing        // what parties need to keep with their retained state
 }
 
-// Encode returns the canonical encoding.
+// Encode returns the canonical encoding of the closing.
 func (c *Closing) Encode() []byte {
 	var w wire.Writer
 	w.Fixed(c.Job[:])
@@ -111,7 +111,7 @@ func (c *Closing) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeClosing decodes what Encode wrote; Closed has the same body.
+// DecodeClosing decodes a closing that Encode has encoded. Closed has the same body.
 func DecodeClosing(b []byte) (*Closing, error) {
 	r := wire.NewReader(b)
 	c := &Closing{}
@@ -124,7 +124,7 @@ func DecodeClosing(b []byte) (*Closing, error) {
 	return c, r.Close("control: closing")
 }
 
-// Topic returns the session id of control messages about a whole job.
+// Topic returns the session id under which control messages about a whole job are sent.
 func Topic(id job.ID) protocol.SessionID {
 	return sha256.Sum256(append([]byte("mercer/v1/job/"), id[:]...))
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Stall reports that a member cannot continue a session for now for a reason of its own, such as a
-// full disk. With [fault.NoTrouble] it reports that the member continues. The coordinator passes the
-// report on to the other members, which would otherwise blame a member that waits.
+// Stall reports that a member cannot continue a session for now. The reason is its own, such as a
+// full disk. With [fault.NoTrouble] it reports that the member continues. The coordinator passes
+// the report on to the other members, which would otherwise blame a member that waits.
 type Stall struct {
 	Member  string
 	Trouble fault.Trouble
 }
 
-// Encode returns the canonical encoding.
+// Encode returns the canonical encoding of the stall.
 func (s *Stall) Encode() []byte {
 	var w wire.Writer
 	w.String(s.Member)
@@ -26,27 +26,27 @@ func (s *Stall) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeStall decodes what Encode wrote.
+// DecodeStall decodes a stall that Encode has encoded.
 func DecodeStall(b []byte) (*Stall, error) {
 	r := wire.NewReader(b)
 	s := &Stall{Member: r.String(protocol.MaxNameBytes), Trouble: readTrouble(r)}
 	return s, r.Close("control: stall")
 }
 
-// Stalls records the members of one session that could not continue. The zero value is ready.
+// Stalls records which members of one session could not continue. The zero value is ready.
 type Stalls struct{ of map[string]stalled }
 
 type stalled struct {
 	trouble fault.Trouble
-	over    time.Time // zero while it lasts
+	over    time.Time // time of the stall's end; zero while the stall lasts
 	changes int
 }
 
-// mostChanges bounds the changes of one member in a session. The last one says that it cannot continue,
-// and stays.
+// mostChanges bounds the recorded changes of one member in a session. The last one says that it
+// cannot continue, and stays.
 const mostChanges = 16
 
-// Note records a member's message, and reports whether the message changes the member's state.
+// Note records a stall, and reports whether the stall changes the member's state.
 func (s *Stalls) Note(m *Stall, now time.Time) bool {
 	last, known := s.of[m.Member]
 	changes := last.changes + 1
@@ -70,9 +70,9 @@ func (s *Stalls) Note(m *Stall, now time.Time) bool {
 	return true
 }
 
-// Explain replaces an error that blames a silent member, if another member cannot continue, or could
-// not a short time ago (the argument within). A member that waits for another is silent through no
-// fault of its own. Errors of other kinds stay. Stalls do not excuse the relay that reports them: the
+// Explain replaces an error that blames a silent member, if another member has stalled now or a
+// short time ago (the argument within). A member that waits for another is silent through no fault
+// of its own. Errors of other kinds stay. Stalls do not excuse the relay that reports them: the
 // error still blames the relay, and adds the relay's report. The relay itself passes "" as the
 // argument relay.
 func (s *Stalls) Explain(err error, relay string, now time.Time, within time.Duration) error {
@@ -83,13 +83,13 @@ func (s *Stalls) Explain(err error, relay string, now time.Time, within time.Dur
 	text := fmt.Sprintf("%s: %s", first, s.of[first].trouble.Sentence())
 	var blame *protocol.BlameError
 	if errors.As(err, &blame) && blame.Party == relay {
-		own := fmt.Errorf("%s: %w; it reported: %s", relay, blame.Err, text)
+		own := fmt.Errorf("member %s: %w; it reported: %s", relay, blame.Err, text)
 		return &fault.Error{Code: fault.CodeTimedOut, Blamed: relay, Err: own, Public: relay + " was silent; it reported: " + text}
 	}
 	return &fault.Error{Code: fault.CodeFailed, Blamed: first, Err: errors.New(text), Public: text}
 }
 
-// first returns the first member by name that cannot continue, or could not a short time ago.
+// first returns the first name of a member that cannot continue, or could not a short time ago.
 func (s *Stalls) first(now time.Time, within time.Duration) string {
 	first := ""
 	for name, one := range s.of {

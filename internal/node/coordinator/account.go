@@ -11,7 +11,7 @@ import (
 // account adds up the costs of a job.
 type account struct {
 	usage   Usage
-	cpu     float64 // seconds the process had used before the job
+	cpu     float64 // CPU seconds that the process had used before the job
 	timings map[string]float64
 	parties map[string]*method.Cost
 }
@@ -27,8 +27,8 @@ func (a *account) step(name string, took time.Duration) {
 	a.timings["total"] += took.Seconds()
 }
 
-// add adds the parties' reports of one session. Processor time in a report counts from the job's
-// beginning, so the latest report has the total.
+// add adds the costs in the parties' reports of one session. Processor time in a report counts from
+// the job's beginning, so the latest report has the total.
 func (a *account) add(reports map[string]*control.Report) {
 	for name, r := range reports {
 		m := a.parties[name]
@@ -44,7 +44,7 @@ func (a *account) add(reports map[string]*control.Report) {
 	}
 }
 
-// settle adds the costs to a result.
+// settle writes the added costs into a result.
 func (a *account) settle(r *method.Result, parties []string) {
 	cpu, rss := a.usage()
 	total := cpu - a.cpu

@@ -15,9 +15,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// hearQuestion queues a question until it may run within the bounds of its party and of the
-// coordinator. A party with too many questions at a time gets the answer to ask again, so that its
-// questions do not delay those of others.
+// hearQuestion queues a party's question until the coordinator has a place to answer it. If the
+// party asks too many at a time, hearQuestion tells it to ask again, so that its questions do not
+// delay those of others.
 func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, running *sync.WaitGroup) {
 	body, err := control.DecodeQuestion(in.Message.Body)
 	if err != nil {
@@ -28,7 +28,7 @@ func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, runni
 	q := &asked{Question: *body, party: in.Message.Sender, in: in, overtaken: make(chan struct{})}
 	switch c.questions.admit(q) {
 	case repeated:
-		c.later(in, waitForPlace) // the broker may not tell it from the first, so an acknowledgement could cover both
+		c.later(in, waitForPlace) // the broker may confuse the two copies, so an acknowledgement could remove both
 	case refused:
 		c.acknowledge(in)
 		if c.questions.refuse(q.party) {
@@ -42,7 +42,7 @@ func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, runni
 	}
 }
 
-// putOff tells a party to ask again later.
+// putOff tells a party that it must ask again later.
 func (c *Coordinator) putOff(ctx context.Context, q *asked) {
 	c.complain("a party asks more questions at a time than it may", q.party, "most", maxHeld)
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
@@ -52,11 +52,11 @@ func (c *Coordinator) putOff(ctx context.Context, q *asked) {
 	}
 }
 
-// errOvertaken ends the answer to a question that its party no longer waits for.
+// errOvertaken ends the answer to a question because its party has asked another one.
 var errOvertaken = errors.New("the party has sent another query meanwhile")
 
-// until returns a context for the sessions that answer a question; it ends when the party has asked
-// another one.
+// until returns a context for the sessions that answer a question. The context ends when the party
+// has asked another question.
 func (q *asked) until(ctx context.Context) (context.Context, func()) {
 	ctx, stop := context.WithCancelCause(ctx)
 	go func() {
@@ -69,7 +69,7 @@ func (q *asked) until(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { stop(nil) }
 }
 
-// answerNext answers the next question in a goroutine of its own, if there is one and a place for it.
+// answerNext starts a goroutine that answers the next question, if there is one and a place for it.
 func (c *Coordinator) answerNext(ctx context.Context, running *sync.WaitGroup) {
 	q := c.questions.next()
 	if q == nil {
@@ -84,8 +84,9 @@ func (c *Coordinator) answerNext(ctx context.Context, running *sync.WaitGroup) {
 	})
 }
 
-// answer conducts the session that answers a party's question about new rows, or refuses it. A question
-// that is cut short stays with the broker; the next process tells the party that it has no answer.
+// answer conducts the sessions that answer a party's question about new rows, or refuses the
+// question. If this process ends before the answer, the question stays with the broker. The next
+// process then tells the party that it has no answer.
 func (c *Coordinator) answer(ctx context.Context, q *asked) {
 	err := c.answerQuestion(ctx, q)
 	if ctx.Err() != nil {
@@ -97,8 +98,8 @@ func (c *Coordinator) answer(ctx context.Context, q *asked) {
 	c.acknowledge(q.in)
 }
 
-// tellWhy tells a party why one question, or every question of a job, has no answer. It gives up after
-// a while if the party does not listen.
+// tellWhy sends a party the reason why a question, or every question of a job, has no answer. It
+// gives up after a while if the party does not listen.
 func (c *Coordinator) tellWhy(ctx context.Context, party string, id protocol.SessionID, kind string, why error) {
 	c.complain("a question has no answer", party, "session", id.String(), "error", why)
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
@@ -115,7 +116,7 @@ func (c *Coordinator) answerQuestion(ctx context.Context, q *asked) error {
 	case err != nil:
 		return fault.Public(fault.BadInput(err))
 	case !slices.Contains(j.Spec.Parties(), q.party):
-		return fault.Forbiddenf("%s took no part in job %v", q.party, q.Job)
+		return fault.Forbiddenf("party %s took no part in job %v", q.party, q.Job)
 	case j.State != Done:
 		return fault.Public(fault.BadInputf("job %v is %s; it has no model", q.Job, j.State))
 	case j.Spec.Prediction != job.Open:
@@ -134,7 +135,8 @@ func (c *Coordinator) answerQuestion(ctx context.Context, q *asked) error {
 	return c.inquire(ctx, &j, opened, about, q)
 }
 
-// hold conducts the one session that answers a party alone, and destroys it.
+// hold conducts the only session of a question that the coordinator and one party answer, and
+// destroys the session.
 func (c *Coordinator) hold(ctx context.Context, j *Job, opened method.Inquirer, about method.Question, q *asked) error {
 	w, err := questioned(opened, about, j)
 	if err != nil {
@@ -152,16 +154,16 @@ func (c *Coordinator) hold(ctx context.Context, j *Job, opened method.Inquirer, 
 	}
 	dropped := c.drop(ps.ID(), err)
 	if errors.Is(err, vault.ErrUsed) {
-		// The broker has repeated the question, or the coordinator was restarted meanwhile.
+		// The broker has delivered the question twice, or the coordinator was restarted meanwhile.
 		err = errRestarted
 	}
-	if err != nil { // about this question only: the job's others may succeed
+	if err != nil { // the message concerns this question only, because others of the job may succeed
 		c.tellWhy(ctx, q.party, ps.ID(), control.KindAbort, err)
 	}
 	return dropped
 }
 
-// questioned returns the course of a question through its plan.
+// questioned returns a course with the plan of a question.
 func questioned(opened method.Inquirer, about method.Question, j *Job) (*course, error) {
 	w := &course{job: j}
 	var err error
@@ -174,7 +176,7 @@ func questioned(opened method.Inquirer, about method.Question, j *Job) (*course,
 	return w, nil
 }
 
-// drop destroys a session that belongs to no running job.
+// drop destroys a session of a question that one party asked alone.
 func (c *Coordinator) drop(id protocol.SessionID, why error) error {
 	c.router.Forget(id)
 	c.mu.Lock()
@@ -191,7 +193,8 @@ func (c *Coordinator) drop(id protocol.SessionID, why error) error {
 	return s.Destroy(outcome)
 }
 
-// openAnswers opens the coordinator's retained state for questions about a model.
+// openAnswers opens the state that the coordinator retained to answer questions about a job's
+// model.
 func (c *Coordinator) openAnswers(j *Job) (method.Inquirer, error) {
 	opened, err := c.readAnswers(j)
 	var coded *fault.Error
@@ -223,13 +226,13 @@ func (c *Coordinator) readAnswers(j *Job) (method.Inquirer, error) {
 	}
 	asked, ok := opened.(method.Inquirer)
 	if !ok {
-		return nil, fault.Public(fault.BadInputf("the coordinator answers no queries about models of protocol %s; each party predicts with its own model", m.Name()))
+		return nil, fault.Public(fault.BadInputf("the coordinator does not answer questions about models of protocol %s; each party predicts with its own model", m.Name()))
 	}
 	return asked, nil
 }
 
-// inquire conducts the sessions that answer a question about rows whose columns several parties hold,
-// and has all members destroy them. Like every question it is not resumed after a restart.
+// inquire conducts the sessions of a question about rows whose columns several parties hold. Then
+// all members destroy these sessions. Like every question, this one is not resumed after a restart.
 func (c *Coordinator) inquire(ctx context.Context, j *Job, opened method.Inquirer, about method.Question, a *asked) error {
 	q := &control.Inquiry{Question: a.Question, Asker: a.party}
 	held := &Job{ID: q.ID(), Spec: j.Spec, inquiry: q}
@@ -256,10 +259,10 @@ func (c *Coordinator) inquire(ctx context.Context, j *Job, opened method.Inquire
 	return c.destroySessions(held.ID, outcome)
 }
 
-// errRestarted rejects a question that came before a restart, or came twice.
+// errRestarted rejects a question that arrived before a restart, or arrived twice.
 var errRestarted = fault.Publicf("the coordinator was restarted; ask again")
 
-// answerBySteps runs the steps of a question.
+// answerBySteps runs the steps of a question's plan.
 func (c *Coordinator) answerBySteps(ctx context.Context, held *Job, opened method.Inquirer, about method.Question) error {
 	w, err := questioned(opened, about, held)
 	if err != nil {

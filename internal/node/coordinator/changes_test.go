@@ -96,7 +96,7 @@ func TestJobsContinueEndedOnes(t *testing.T) {
 		}
 	}
 	after := w.run(between(t, "[south, east]", "preparation: keep, continues: "+second.ID.String()))
-	if after.Failure == nil || after.Failure.Code != fault.CodeBadInput || !strings.Contains(after.Failure.Message, "its rows among them, have been erased") {
+	if after.Failure == nil || after.Failure.Code != fault.CodeBadInput || !strings.Contains(after.Failure.Message, "including its rows, have been erased") {
 		t.Errorf("a forgotten job is continued: %+v", after.Failure)
 	}
 }

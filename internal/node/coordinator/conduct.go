@@ -24,22 +24,22 @@ const (
 	inboxSize    = 1024
 	waitForRoom  = 20 * time.Millisecond
 	waitForPlace = time.Second
-	// maxControlBytes is more than any control message of a party.
+	// maxControlBytes exceeds the size of any valid control message of a party.
 	maxControlBytes = 32 << 10
 )
 
-// conducted is one session that the coordinator conducts.
+// conducted is the state of a session that the coordinator conducts.
 type conducted struct {
 	job      *Job
 	stage    uint16
 	step     string
 	plan     *method.Session
-	announce []byte   // for the parties, beside the job
-	left     []string // parties that the session does not wait for at its beginning; they count towards plan.Absent
+	announce []byte   // announcement to the parties, sent with the job
+	left     []string // parties that left an earlier session; this session does not wait for them, and they count towards plan.Absent
 	session  *protocol.Session
 	kept     vault.Session
 	keys     identity.SessionKeys
-	run      *method.Run // nil when the coordinator is no member
+	run      *method.Run // nil if the coordinator is not a member
 	inbox    <-chan driver.Inbound
 	reports  map[string]*control.Report
 	accepted map[string]control.Acceptance
@@ -61,26 +61,27 @@ func (c *Coordinator) conduct(ctx context.Context, w *course, index uint16, step
 	return d.reports, nil
 }
 
-// ended records how a session ended, and informs the coordinator's side of the protocol.
+// ended records the end of a session, and informs the coordinator's side of the protocol.
 func (w *course) ended(step int, e method.End) {
 	w.ends = append(w.ends, e)
 	w.hub.Ended(step, e)
 }
 
-// left returns the parties that did not finish the session that the given session continues. The
-// given session does not wait for these parties when it begins.
+// left returns the parties that did not finish the parent of the session next. The session does not
+// wait for these parties when it begins.
 func (w *course) left(next *method.Session) []string {
 	for _, e := range w.ends {
 		if e.Session == next.Parent {
 			return slices.DeleteFunc(slices.Clone(w.job.Spec.Parties()), func(name string) bool {
-				return slices.Contains(e.Stayed, name) || !slices.Contains(e.Asked, name) // a party that joins has not left
+				return slices.Contains(e.Stayed, name) || !slices.Contains(e.Asked, name) // a new party was not in the parent session, so it has not left
 			})
 		}
 	}
 	return nil
 }
 
-// bring runs the session to its end, or takes over its result from before a restart.
+// bring runs the session to its end. If the session ended before a restart, bring restores its
+// result.
 func (c *Coordinator) bring(ctx context.Context, d *conducted) error {
 	if done, err := d.kept.Get(vault.Report); err != nil {
 		return err
@@ -106,7 +107,7 @@ func (c *Coordinator) bring(ctx context.Context, d *conducted) error {
 	return nil
 }
 
-// ended sums up the parties' reports.
+// ended sums up the parties' reports of a session.
 func (d *conducted) ended() method.End {
 	e := method.End{Session: d.session.ID(), Words: make(map[string]learner.FigurePermission)}
 	for _, m := range d.session.Members {
@@ -124,7 +125,7 @@ func (d *conducted) ended() method.End {
 	return e
 }
 
-// prepare opens the session in the vault and builds the server's machine.
+// prepare opens the session in the vault and builds the coordinator's machine.
 func (c *Coordinator) prepare(w *course, index uint16, step method.Step) (*conducted, error) {
 	d := &conducted{job: w.job, stage: index, step: step.Name, reports: make(map[string]*control.Report), accepted: make(map[string]control.Acceptance)}
 	var err error
@@ -152,7 +153,7 @@ func (c *Coordinator) prepare(w *course, index uint16, step method.Step) (*condu
 	return d, err
 }
 
-// setup returns the parameters from which the server's machine is built.
+// setup returns the parameters with which the coordinator builds its machine.
 func (c *Coordinator) setup(d *conducted) method.Setup {
 	return method.Setup{
 		Setup: protocol.Setup{Session: d.session, Self: c.name, Seed: d.kept.Seed()}, Announced: d.announce,
@@ -161,7 +162,7 @@ func (c *Coordinator) setup(d *conducted) method.Setup {
 	}
 }
 
-// take returns the session from the vault if an earlier process created it, and otherwise creates it.
+// take returns the session that an earlier process created in the vault, or creates it.
 func (c *Coordinator) take(d *conducted) (vault.Session, error) {
 	c.mu.Lock()
 	left, found := c.open[d.session.ID()]
@@ -177,7 +178,7 @@ func (c *Coordinator) take(d *conducted) (vault.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.router.Announce(d.session) // parties may begin before the coordinator does
+	c.router.Announce(d.session) // parties may send messages before the coordinator begins
 	c.mu.Lock()
 	c.open[d.session.ID()] = kept{created, d.job.ID}
 	c.mu.Unlock()
@@ -188,7 +189,7 @@ func (d *conducted) proposal() *control.Proposal {
 	return &control.Proposal{Job: d.job.ID, Spec: d.job.Spec.Encode(), Stage: d.stage, Descriptor: d.session.Descriptor, Announced: d.announce, Inquiry: d.job.inquiry}
 }
 
-// relive restores the result of a session that had ended before a restart.
+// relive restores the result of a session that ended before a restart.
 func (c *Coordinator) relive(d *conducted, reports []byte) (map[string]*control.Report, error) {
 	if d.run != nil {
 		if err := driver.Replay(d.run.Machine, d.run.InputHash, d.kept.Records()); err != nil {
@@ -201,7 +202,7 @@ func (c *Coordinator) relive(d *conducted, reports []byte) (map[string]*control.
 	return decodeReports(reports)
 }
 
-// others returns the members besides the coordinator.
+// others returns the session's members without the coordinator.
 func (c *Coordinator) others(d *conducted) []string {
 	var names []string
 	for _, m := range d.session.Members {
@@ -212,9 +213,9 @@ func (c *Coordinator) others(d *conducted) []string {
 	return names
 }
 
-// gather proposes the session and waits until every party has accepted, or until time is up and enough
-// have. After a restart the same parties count as present, because only their keys are in the
-// directory.
+// gather proposes the session and waits until every party has accepted. When time is up, enough
+// parties suffice. After a restart, gather takes the parties that were present before, because only
+// their keys are in the directory.
 func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 	began, err := d.begun()
 	if err != nil {
@@ -234,7 +235,7 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 	return nil
 }
 
-// gathered reports whether every party that must be waited for has accepted.
+// gathered reports whether every party for which the session waits has accepted.
 func (c *Coordinator) gathered(d *conducted) bool {
 	return !slices.ContainsFunc(c.others(d), func(name string) bool {
 		_, here := d.accepted[name]
@@ -242,11 +243,11 @@ func (c *Coordinator) gathered(d *conducted) bool {
 	})
 }
 
-// askerJoins is the time in which the asking party must accept the session that answers it; the party
-// waits for nothing else.
+// askerJoins is the time in which a party must accept the session that answers its question. The
+// party waits for nothing else.
 const askerJoins = 30 * time.Second
 
-// joinTime returns the time in which the parties must accept a session.
+// joinTime returns the time that the parties have to accept a session.
 func (d *conducted) joinTime() time.Duration {
 	join := d.job.Spec.Timeout.Join
 	if d.stage == control.StagePredict {
@@ -255,7 +256,8 @@ func (d *conducted) joinTime() time.Duration {
 	return join
 }
 
-// begun restores the present parties of a session that began before a restart and may lack some.
+// begun reports whether the session began before a restart. If parties may be absent, it restores
+// the list of present parties.
 func (d *conducted) begun() (bool, error) {
 	if d.plan.Absent == 0 {
 		return false, nil
@@ -273,8 +275,8 @@ func (d *conducted) begun() (bool, error) {
 	return err == nil, err
 }
 
-// waited returns an error that names a party that did not join, if the time ran out and too many parties are
-// missing.
+// waited returns an error that names a party that did not join in time. It returns nil if the
+// session may begin without the missing parties.
 func (c *Coordinator) waited(ctx context.Context, d *conducted, err error) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err
@@ -301,7 +303,7 @@ func (c *Coordinator) handle(ctx context.Context, d *conducted) error {
 	}
 }
 
-// note records a party's answer. Repeated answers change nothing.
+// note records a control message from a party. A repeated message changes nothing.
 func (c *Coordinator) note(d *conducted, m protocol.Message) error {
 	if d.session.Index(m.Sender) < 0 {
 		c.complain("a control message from a stranger to the session", m.Sender, "message", m.Header.String())
@@ -349,8 +351,8 @@ func (c *Coordinator) noteReport(d *conducted, m protocol.Message) error {
 	r, err := control.DecodeReport(m.Body)
 	switch {
 	case err != nil:
-	case !(r.CPU >= 0) || math.IsInf(r.CPU, 0): // JSON cannot hold such numbers
-		err = fmt.Errorf("the report has %v seconds of processor time; it must be a finite number of at least 0", r.CPU)
+	case !(r.CPU >= 0) || math.IsInf(r.CPU, 0): // JSON cannot represent NaN or infinity
+		err = fmt.Errorf("the report has %v seconds of processor time; a finite number of at least 0 is required", r.CPU)
 	case r.Blamed != "" && r.Blamed != protocol.Transport && d.session.Index(r.Blamed) < 0:
 		err = fmt.Errorf("the report blames %q, which is not a member of the session", r.Blamed)
 	}
@@ -361,14 +363,14 @@ func (c *Coordinator) noteReport(d *conducted, m protocol.Message) error {
 	if r.Code == fault.CodeDone {
 		return nil
 	}
-	if d.plan.Absent > 0 { // the machine decides whether enough are left
+	if d.plan.Absent > 0 { // the machine decides whether enough parties remain
 		c.Logger.Warn("a party has left a session", "party", m.Sender, "session", d.session.ID().String(), "reason", r.Sentence())
 		return nil
 	}
 	return reported(m.Sender, r)
 }
 
-// reported returns the error of a party's report of a failure.
+// reported returns an error for a party's report that its session failed.
 func reported(party string, r *control.Report) error {
 	text := fmt.Sprintf("%s reports: %s", party, r.Sentence())
 	return &fault.Error{Code: r.Code, Blamed: r.Blamed, Err: errors.New(text), Public: text}
@@ -379,8 +381,8 @@ func (c *Coordinator) signer(member string) ed25519.PublicKey {
 	return key
 }
 
-// interrupted returns the error for a context that has ended: a timeout, an abort, or the end of the
-// daemon.
+// interrupted returns the error for a context that has ended. The reason is a timeout, an abort, or
+// the end of the daemon.
 func interrupted(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	switch {

@@ -30,53 +30,53 @@ type Config struct {
 	Roster    *roster.Roster
 	Conn      transport.Conn
 	Vault     vault.Vault
-	Jobs      string    // folder of the jobs
-	Artifacts Artifacts // the artifacts of finished jobs
-	// Own is set if the process has started all members and owns all the rows: then it runs jobs for
-	// one process, and keeps private models that nobody can query.
+	Jobs      string    // path of the folder of the jobs
+	Artifacts Artifacts // store of finished jobs' artifacts
+	// Own is true if this process started all members and owns all the rows. The coordinator then
+	// runs jobs for one process, and keeps private models, which nobody else can query.
 	Own bool
-	// Retention is the time for which a job is kept after its end; 0 keeps it without limit.
+	// Retention is the time that a job is kept after its end. 0 means no limit.
 	Retention time.Duration
 	// Seed draws a session's seed. The label names the session, for programs that must not use true
 	// randomness.
 	Seed   func(label string) [32]byte
 	Usage  Usage
 	Logger *slog.Logger
-	// Version is the program's version in results.
+	// Version is the version of this program that results record.
 	Version string
-	// Progress is called with the progress of a job's stage; it must not block.
+	// Progress receives the progress of a job's stage. It must not block.
 	Progress func(id job.ID, p protocol.Progress)
 }
 
-// Usage reports the processor time and memory that the process has used, for the job's result.
+// Usage returns the processor time and the peak memory of this process, for the job's result.
 type Usage func() (cpuSeconds float64, peakRSS uint64)
 
-// Coordinator is the daemon. It is safe for concurrent use.
+// Coordinator is the daemon that conducts a federation's jobs. It is safe for concurrent use.
 type Coordinator struct {
 	Config
 	name       string
 	router     *mail.Router
-	queue      chan struct{} // a nudge: there may be a job to run
+	queue      chan struct{} // signals Run that there may be a job to run
 	questions  *queue
-	complaints tally.Tally // about parties
+	complaints tally.Tally // counts complaints about parties
 
-	submitting sync.Mutex // one submission at a time: jobs are numbered
-	changing   sync.Mutex // one change of a status at a time, with its way to the disk
+	submitting sync.Mutex // held by a submission, because each needs the next number
+	changing   sync.Mutex // held while one status changes and is written to the disk
 
 	mu      sync.Mutex
 	jobs    map[job.ID]*Job
 	order   []job.ID
-	running job.ID                  // the job under way, or none
-	stop    context.CancelCauseFunc // ends its stages
+	running job.ID                  // the running job, or zero
+	stop    context.CancelCauseFunc // ends the stages of the running job
 	inboxes map[protocol.SessionID]chan driver.Inbound
-	open    map[protocol.SessionID]kept // sessions that are not destroyed
-	deleted map[job.ID]bool             // jobs that were deleted
-	changed chan struct{}               // closed and replaced when a job changes
-	// notices has the parties to which the state of their jobs is being sent.
+	open    map[protocol.SessionID]kept // sessions that are not yet destroyed
+	deleted map[job.ID]bool             // ids of deleted jobs
+	changed chan struct{}               // closed and replaced at each change of a job
+	// notices holds the parties to which the coordinator is sending the state of their jobs.
 	notices map[string]bool
 }
 
-// kept is a session in the vault with the job it belongs to.
+// kept is a session in the vault with the id of its job.
 type kept struct {
 	vault.Session
 	job job.ID
@@ -109,15 +109,16 @@ func New(c Config) (*Coordinator, error) {
 
 func newQueue() *queue { return &queue{refusing: make(map[string]bool)} }
 
-// readSessions resumes the sessions of unfinished jobs and destroys the others. A prediction is not
-// resumed after a restart, since the party that asked can ask again.
+// readSessions keeps the sessions of unfinished jobs to resume them, and destroys the others. A
+// prediction is not resumed after a restart, since the party that asked can ask again.
 func (c *Coordinator) readSessions() error {
 	open, lost, err := c.Vault.Open()
 	if err != nil {
 		return err
 	}
 	for _, l := range lost {
-		// Its job fails when it reaches the session, whose id is used up.
+		// The job fails when it reaches the lost session, because the session's id cannot be used
+		// again.
 		c.Logger.Error("a session was open and is lost; its secrets are destroyed", "session", l.ID.String(), "error", l.Err)
 	}
 	for _, s := range open {
@@ -142,10 +143,11 @@ func (c *Coordinator) readSessions() error {
 	return nil
 }
 
-// errSetAside reports that a session's job cannot be read. The session is kept.
-var errSetAside = errors.New("coordinator: the job cannot be read and is set aside")
+// errSetAside reports that this program cannot read a session's job. The session is kept.
+var errSetAside = errors.New("coordinator: this program cannot read the job and sets it aside")
 
-// belongs finds a session's job, and describes the session if the job will resume it.
+// belongs returns the id of a session's job. It also returns the session's description if the job
+// will resume the session.
 func (c *Coordinator) belongs(s vault.Session) (id job.ID, described *protocol.Session, err error) {
 	body, err := s.Get(vault.Proposal)
 	if err != nil {
@@ -195,7 +197,7 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	}
 }
 
-// dispatch passes control messages to the goroutine that conducts their session.
+// dispatch passes each control message to the goroutine that waits for it.
 func (c *Coordinator) dispatch(ctx context.Context, running *sync.WaitGroup) {
 	for {
 		select {
@@ -214,8 +216,8 @@ func (c *Coordinator) dispatch(ctx context.Context, running *sync.WaitGroup) {
 	}
 }
 
-// deliver puts a control message into its session's inbox. It drops a message for a session that is not
-// being conducted: the coordinator will ask for it again.
+// deliver puts a control message into its session's inbox. If no goroutine conducts the session, it
+// drops the message: the coordinator will ask for it again.
 func (c *Coordinator) deliver(in driver.Inbound) {
 	c.mu.Lock()
 	box := c.inboxes[in.Message.Session]
@@ -228,7 +230,7 @@ func (c *Coordinator) deliver(in driver.Inbound) {
 		select {
 		case box <- in:
 			return
-		default: // full: leave it with the broker
+		default: // the inbox is full, so the broker keeps the message
 			c.later(in, waitForRoom)
 			return
 		}
@@ -239,14 +241,14 @@ func (c *Coordinator) deliver(in driver.Inbound) {
 	c.acknowledge(in)
 }
 
-// complain logs a party's misbehaviour, as often as the log allows.
+// complain logs a party's fault, but not every repetition.
 func (c *Coordinator) complain(what, party string, args ...any) {
 	if n, tell := c.complaints.Count(what, party); tell {
 		c.Logger.Warn(what, append([]any{"party", party, "so far", n}, args...)...)
 	}
 }
 
-// confirmed records that a party has erased its part of a job after the wait for its answer had ended.
+// confirmed records a late confirmation that a party has erased its part of a job.
 func (c *Coordinator) confirmed(party string, body []byte) {
 	f, err := control.DecodeForgotten(body)
 	if err != nil {
@@ -282,8 +284,8 @@ func (c *Coordinator) acknowledge(in driver.Inbound) {
 	}
 }
 
-// listen opens the inbox of a session's control messages; the returned function closes it and
-// acknowledges the messages that were not read.
+// listen opens the inbox of a session's control messages. The returned function closes the inbox
+// and acknowledges unread messages.
 func (c *Coordinator) listen(id protocol.SessionID) (<-chan driver.Inbound, func()) {
 	box := make(chan driver.Inbound, inboxSize)
 	c.mu.Lock()
@@ -299,12 +301,12 @@ func (c *Coordinator) listen(id protocol.SessionID) (<-chan driver.Inbound, func
 	}
 }
 
-// errAborted ends the sessions of a job that the operator has aborted.
+// errAborted is the reason for ending the sessions of a job that the operator has aborted.
 var errAborted = errors.New("the operator aborted the job")
 
-// Abort ends a job that is queued or running; it fails, and the next one begins when all its secrets
-// are destroyed. The abort is on disk when Abort returns, before the parties hear it: no crash undoes
-// it. A job that has its outcome keeps it, and is an error.
+// Abort ends a queued or running job. The job fails, and the next one begins when all its secrets
+// are destroyed. The abort is on disk when Abort returns, before the parties hear it: no crash
+// undoes it. If the job already has its outcome, Abort returns an error.
 //
 // A local computation is left alone: it soon ends by itself, and its memory is not free until then.
 func (c *Coordinator) Abort(id job.ID) error {
@@ -326,8 +328,8 @@ func (c *Coordinator) Abort(id job.ID) error {
 	return nil
 }
 
-// abort returns the change of status that aborts a job. A queued job ends at once, because it has nothing to
-// destroy.
+// abort returns the change of status that aborts a job. A queued job ends at once, because it has
+// nothing to destroy.
 func (c *Coordinator) abort(id job.ID) func(*Status) error {
 	return func(s *Status) error {
 		switch s.State {
@@ -343,10 +345,9 @@ func (c *Coordinator) abort(id job.ID) func(*Status) error {
 	}
 }
 
-// Rotate begins a new epoch: all members erase each job that a later job could continue, so that no
-// member keeps a seed for rows that the coordinator has. It returns the erased items of each job. It
-// includes jobs that were erased before, because a crash may have come before all parties had the
-// request.
+// Rotate makes all members erase every job that a later job could continue. So no member keeps a
+// seed for rows that the coordinator has. It returns the erased items of each job. It includes jobs
+// that were erased before, because a crash may have come before all parties had the request.
 func (c *Coordinator) Rotate(ctx context.Context) (map[job.ID]*Forgotten, error) {
 	var ended []job.ID
 	for _, j := range c.List() {
@@ -359,7 +360,7 @@ func (c *Coordinator) Rotate(ctx context.Context) (map[job.ID]*Forgotten, error)
 		}
 	}
 	done, errs := make([]*Forgotten, len(ended)), make([]error, len(ended))
-	var forgetting sync.WaitGroup // at once, since each waits for absent parties
+	var forgetting sync.WaitGroup // erases all jobs at the same time, since each waits for absent parties
 	for i, id := range ended {
 		forgetting.Go(func() { done[i], errs[i] = c.Forget(ctx, id) })
 	}

@@ -1,6 +1,6 @@
-// Package coordinator implements the daemon that proposes sessions to the parties, takes part in them
-// as the server, trains on their results, and keeps the results of jobs. It never holds a party's
-// secrets.
+// Package coordinator implements the daemon that runs a federation's jobs. It proposes sessions to
+// the parties, takes part in them as the server, trains on their results, and keeps the results of
+// jobs. It never holds a party's secrets.
 //
 // Jobs run one after the other, in the order of submission. A job is a folder:
 //

@@ -1,6 +1,6 @@
 package coordinator
 
-// The inputs of a job from an earlier one: the fit of a dictionary, and a named alignment.
+// A job can use two inputs from an earlier job: the fit of a dictionary, and a named alignment.
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/driver"
 )
 
-// missingFit returns the job that makes the fit which a job needs; nil if it needs none, or if one is
-// made or being made.
+// missingFit returns a new job that makes the fit which job spec needs. It returns nil if spec
+// needs no fit, or if a job makes or has made it.
 func (c *Coordinator) missingFit(spec *job.Job) *job.Job {
 	if c.Own || !spec.NeedsFit() {
 		return nil
@@ -26,17 +26,17 @@ func (c *Coordinator) missingFit(spec *job.Job) *job.Job {
 	return c.Reader.FitOf(spec)
 }
 
-// serves reports whether a job makes the fit that another job needs, and whether the other job's
-// first party can send the fit to parties that were not in the first job.
+// serves reports whether job fit makes the fit for job spec. The first party of spec must also be
+// in job fit, to send the fit to parties that were not.
 func serves(fit Job, spec *job.Job) bool {
 	return fit.Spec.IsFit() && fit.Spec.Data.SameFit(&spec.Data) && slices.Contains(fit.Spec.Parties(), spec.Parties()[0])
 }
 
-// usable reports whether the parties of an ended job keep its fit.
+// usable reports whether the parties of an ended job still have its fit.
 func usable(fit Job) bool { return fit.State == Done && !fit.Forgotten }
 
-// takeFit sets the fit that a job needs in the job, before anything is proposed to a party. The
-// first fit stays the only one.
+// takeFit records in a job which earlier job's fit it uses. It comes before any proposal to a
+// party. The first fit stays the only one.
 func (c *Coordinator) takeFit(j *Job) error {
 	if c.Own || !j.Spec.NeedsFit() {
 		return nil
@@ -55,7 +55,7 @@ func (c *Coordinator) takeFit(j *Job) error {
 	return c.rewrite(j, &spec)
 }
 
-// rewrite replaces a job's submitted file.
+// rewrite replaces the file of a submitted job.
 func (c *Coordinator) rewrite(j *Job, spec *job.Job) error {
 	if err := disk.Replace(c.path(j.ID, specFile), spec.Encode()); err != nil {
 		return fmt.Errorf("coordinator: %w: %w", driver.ErrInterrupted, err)
@@ -66,9 +66,9 @@ func (c *Coordinator) rewrite(j *Job, spec *job.Job) error {
 	return nil
 }
 
-// fitFor returns the job whose fit another job uses, or the reason why there is none.
+// fitFor returns the job that made the fit for job spec, or the reason why there is none.
 func (c *Coordinator) fitFor(spec *job.Job) (fit Job, err error) {
-	err = fault.BadInputf("coordinator: no job of kind Fit has made the fit of dictionary %s; submit the job again, so that one makes it", spec.Data.Dictionary.Name)
+	err = fault.BadInputf("coordinator: no job of kind Fit has made the fit of dictionary %s; submit the job again; this also submits a job of kind Fit", spec.Data.Dictionary.Name)
 	for _, j := range c.List() {
 		switch {
 		case !serves(j, spec):
@@ -82,7 +82,7 @@ func (c *Coordinator) fitFor(spec *job.Job) (fit Job, err error) {
 	return Job{}, err
 }
 
-// takeAlignment sets, in a job, the earlier job whose alignment it uses. The first alignment of a
+// takeAlignment records in a job which earlier job's alignment it uses. The first alignment of a
 // name stays the only one. If there is none, the job makes it.
 func (c *Coordinator) takeAlignment(j *Job) error {
 	of := j.Spec.Data.Partition
@@ -100,7 +100,7 @@ func (c *Coordinator) takeAlignment(j *Job) error {
 	return nil
 }
 
-// aligns reports whether a job made the alignment that another names.
+// aligns reports whether job earlier made the alignment that job spec names.
 func aligns(earlier, spec *job.Job) bool {
 	of, in := earlier.Data.Partition, spec.Data.Partition
 	return of.Alignment == in.Alignment && of.AlignedBy == (job.ID{}) && earlier.Data.Source == spec.Data.Source &&

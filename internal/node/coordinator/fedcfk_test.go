@@ -348,7 +348,7 @@ func TestRule14_SecondRecommender(t *testing.T) {
 	w.mustRun(j)
 	done := w.wait(w.submit(j))
 	if done.Failure == nil || done.Failure.Code != fault.CodePolicy ||
-		!strings.Contains(done.Failure.Message, "refused: this party's data were already in a sum for fedcfk/popularity, and may be in only one, ever") {
+		!strings.Contains(done.Failure.Message, "refused: this party's data were already in a sum for fedcfk/popularity; they may be in only one such sum, ever") {
 		t.Fatalf("%+v", done.Failure)
 	}
 }
@@ -378,7 +378,7 @@ func TestAttackManySessions(t *testing.T) {
 	w, j, _ = newCinema(t)
 	begun(w, 8)
 	done := w.wait(w.submit(j))
-	if done.Failure == nil || !strings.Contains(done.Failure.Message, "8 sessions for fedcfk/popularity have begun here before, the most allowed") {
+	if done.Failure == nil || !strings.Contains(done.Failure.Message, "8 sessions for fedcfk/popularity have begun here before, and no more are allowed") {
 		t.Fatalf("the ninth session: %+v", done.Failure)
 	}
 }

@@ -17,15 +17,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Forgotten lists the erased items of a job, and where they were erased.
+// Forgotten lists the items of a job that were erased, here and at the parties.
 type Forgotten struct {
-	Here    []string            // at the coordinator, now
-	Parties map[string][]string // at the parties that have confirmed, now
-	Silent  []string            // parties that have not confirmed
+	Here    []string            // items that the coordinator has now erased
+	Parties map[string][]string // for each party that has confirmed: the items that it has now erased
+	Silent  []string            // names of the parties that have not confirmed
 }
 
-// Forget destroys the artifacts of a finished job, here and at every party: its model, its decisions
-// and the state for questions. The result stays, until [Coordinator.Delete]. The broker delivers the
+// Forget destroys a finished job's artifacts here and at every party: its model, its decisions and
+// the state for questions. The result stays, until [Coordinator.Delete]. The broker delivers the
 // request to a party that does not answer when it comes back and, if that fails, the coordinator
 // repeats it when the party asks about its jobs.
 func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error) {
@@ -35,7 +35,7 @@ func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error)
 	}
 	note := func(change func(*Status)) error {
 		if unreadable {
-			return nil // it stays as it is
+			return nil // an unreadable job's status stays as it is
 		}
 		return c.set(j, func(s *Status) error { change(s); return nil })
 	}
@@ -61,7 +61,7 @@ func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error)
 	return f, errors.Join(err, silent)
 }
 
-// toAll replaces a job whose parties cannot be read with one that names all parties.
+// toAll returns a job that names all parties, in place of a job whose parties cannot be read.
 func (c *Coordinator) toAll(id job.ID) *Job {
 	all := &job.Job{Timeout: job.Timeout{Join: partingTime}}
 	all.Data.Partition.Parties = c.parties()
@@ -76,7 +76,7 @@ func names(items []vault.Item) []string {
 	return list
 }
 
-// over finds an ended job.
+// over returns a job that has ended, or an error if it has not.
 func (c *Coordinator) over(id job.ID) (j *Job, unreadable bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,8 +90,8 @@ func (c *Coordinator) over(id job.ID) (j *Job, unreadable bool, err error) {
 	return j, j.State == Unreadable, nil
 }
 
-// Delete forgets a job and removes its file, its status and its result here. Its id is remembered, so
-// that parties can be told.
+// Delete removes a job's artifacts everywhere, and its file, status and result here. It keeps the
+// id, so that parties can be told.
 func (c *Coordinator) Delete(ctx context.Context, id job.ID) (*Forgotten, error) {
 	f, err := c.Forget(ctx, id)
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *Coordinator) Delete(ctx context.Context, id job.ID) (*Forgotten, error)
 
 func (c *Coordinator) grave(id job.ID) string { return filepath.Join(c.graves(), id.String()) }
 
-// bury removes a deleted job's folder.
+// bury removes the folder of a deleted job.
 func (c *Coordinator) bury(id job.ID) error {
 	if err := os.RemoveAll(c.folder(id)); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (c *Coordinator) bury(id job.ID) error {
 	return disk.SyncDir(c.Jobs)
 }
 
-// keepRetaining deletes jobs after their retention time.
+// keepRetaining deletes jobs regularly when their retention time is over.
 func (c *Coordinator) keepRetaining(ctx context.Context) {
 	often := time.NewTicker(retainEvery)
 	defer often.Stop()
@@ -140,7 +140,7 @@ func (c *Coordinator) keepRetaining(ctx context.Context) {
 
 const retainEvery = time.Hour
 
-// retain deletes the jobs that ended longer ago than the retention time, except fits, which prepare the
+// retain deletes the jobs whose retention time is over. It keeps fits, because they prepare the
 // rows of later jobs.
 func (c *Coordinator) retain(ctx context.Context) {
 	if c.Retention <= 0 {

@@ -209,7 +209,7 @@ func TestAClosingThatIsNotConfirmed(t *testing.T) {
 	if done.State != coordinator.Failed {
 		t.Errorf("the job is %s, want failed", done.State)
 	}
-	if logs := w.logs.String(); !strings.Contains(logs, "no answer from [east]") {
+	if logs := w.logs.String(); !strings.Contains(logs, "parties [east] have not answered") {
 		t.Errorf("the log does not name east, whose confirmation is missing")
 	}
 }

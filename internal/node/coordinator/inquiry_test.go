@@ -187,7 +187,7 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, err := w.ask("north", id, rows, newSource)
-	if a != nil || fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "south has forgotten its part of the model") {
+	if a != nil || fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "south has no part of the model") {
 		t.Errorf("after south forgot: answer %v, error %v", a, err)
 	}
 	w.nothingOpen()
@@ -267,7 +267,7 @@ func TestQuestionAboutNewProducts(t *testing.T) {
 	if _, err := w.members["east"].party.Forget(id); err != nil {
 		t.Fatal(err)
 	}
-	if a, err := w.ask("north", id, rows, newSource); a != nil || err == nil || !strings.Contains(err.Error(), "east has forgotten its part of the model") {
+	if a, err := w.ask("north", id, rows, newSource); a != nil || err == nil || !strings.Contains(err.Error(), "east has no part of the model") {
 		t.Errorf("after east forgot: answer %v, error %v", a, err)
 	}
 	w.nothingOpen()

@@ -19,33 +19,34 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/driver"
 )
 
-// State is the stage of a job's life.
+// State is the stage of a job between its submission and its end.
 type State string
 
-// The states of a job. A job in the state closing has its outcome, and the coordinator is asking the
-// parties to destroy its secrets.
+// These are the states of a job. A job in the state closing has its outcome, and the coordinator is
+// asking the parties to destroy its secrets.
 const (
 	Queued  State = "queued"
 	Running State = "running"
 	Closing State = "closing"
 	Done    State = "done"
 	Failed  State = "failed"
-	// Unreadable is a job whose file, status or result this program cannot read. It is kept as it is.
+	// Unreadable is the state of a job whose file, status or result this program cannot read. It is
+	// kept as it is.
 	Unreadable State = "unreadable"
 )
 
-// Job is one submission.
+// Job is a submitted job, or a question that is conducted like a job.
 type Job struct {
 	ID      job.ID
 	Spec    *job.Job
 	Attempt uint32
 	Status
-	// inquiry is the question that is held like a job of its own, with the question's ID; nil for jobs.
+	// inquiry is the question that this Job represents under the question's ID; nil for a job.
 	inquiry *control.Inquiry
 }
 
-// label returns the label that separates the seeds of a job's sessions from the seeds of queries to its
-// model.
+// label returns the label for the seeds of this job's sessions. A job and the questions about its
+// model get different labels.
 func (j *Job) label() string {
 	if j.inquiry != nil {
 		return j.Spec.Name + "/" + j.ID.String()
@@ -53,7 +54,7 @@ func (j *Job) label() string {
 	return j.Spec.Name
 }
 
-// again returns the advice for the user once the obstacle is removed.
+// again returns the advice that follows a failure: to ask or to submit again.
 func (j *Job) again() string {
 	if j.inquiry != nil {
 		return "ask again"
@@ -61,19 +62,19 @@ func (j *Job) again() string {
 	return "submit the job again"
 }
 
-// Status holds the changing part of a job; it is the content of status.json.
+// Status holds the changing part of a job. The file status.json stores it.
 type Status struct {
-	Order   int      `json:"order"` // of submission
+	Order   int      `json:"order"` // number of the submission
 	State   State    `json:"state"`
 	Stage   string   `json:"stage,omitempty"`
 	Failure *Failure `json:"error,omitempty"`
-	// Forgotten reports that the job's artifacts are erased here; Silent names the parties that have
-	// not confirmed the same.
+	// Forgotten is true if the job's artifacts are erased here. Silent names the parties that have
+	// not confirmed that they erased theirs.
 	Forgotten bool     `json:"forgotten,omitempty"`
 	Silent    []string `json:"silent,omitempty"`
-	// Ended holds the time at which the job was closed; retention counts from it.
+	// Ended is the time at which the job was closed. Its retention time counts from then.
 	Ended time.Time `json:"ended,omitzero"`
-	// Residue explains why something of the job that should be destroyed is still here.
+	// Residue is the error that prevented the destruction of a part of the job, or "".
 	Residue string         `json:"residue,omitempty"`
 	Result  *method.Result `json:"-"`
 }
@@ -83,21 +84,21 @@ type Failure struct {
 	Code    fault.Code `json:"exit_code"`
 	Blamed  string     `json:"blamed,omitempty"`
 	Message string     `json:"message"`
-	// Told is the sentence that the parties receive about it.
+	// Told is the sentence about the failure that the parties receive.
 	Told string `json:"told,omitempty"`
 }
 
 // Over reports whether the job has reached its final state.
 func (s Status) Over() bool { return s.State == Done || s.State == Failed || s.State == Unreadable }
 
-// Files of a job's folder.
+// These are the files in a job's folder.
 const (
 	specFile   = "job.yaml"
 	statusFile = "status.json"
 	resultFile = "result.json"
 )
 
-// ErrNoJob reports an unknown job id.
+// ErrNoJob reports that no job has the given id.
 var ErrNoJob = errors.New("no such job")
 
 // Submit queues a job for the parties that it names, or for all parties of the roster. If the job
@@ -116,14 +117,14 @@ func (c *Coordinator) Submit(spec *job.Job) (job.ID, error) {
 	return c.enqueue(spec)
 }
 
-// enqueue makes a job durable, and the last of the queue.
+// enqueue stores a job on disk and adds it to the end of the queue.
 func (c *Coordinator) enqueue(spec *job.Job) (job.ID, error) {
 	j := &Job{ID: c.newID(spec), Spec: spec, Status: Status{State: Queued}}
 	j.Order = c.nextOrder()
 	if err := disk.MakeDir(c.folder(j.ID)); err != nil {
 		return j.ID, fmt.Errorf("coordinator: %w", err)
 	}
-	// The status comes last: a folder without one was never submitted.
+	// The status is written last: a folder without a status was never submitted.
 	err := disk.Replace(c.path(j.ID, specFile), spec.Encode())
 	if err == nil {
 		err = c.write(j)
@@ -139,7 +140,7 @@ func (c *Coordinator) enqueue(spec *job.Job) (job.ID, error) {
 	return j.ID, nil
 }
 
-// nextOrder returns a number after those of all jobs, deleted ones included.
+// nextOrder returns a number greater than the numbers of all jobs, including deleted jobs.
 func (c *Coordinator) nextOrder() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,10 +151,11 @@ func (c *Coordinator) nextOrder() int {
 	return next
 }
 
-// admit fills in the roster's parties if the job names none, and checks that all parties are members.
+// admit completes and checks a submitted job. It fills in the roster's parties if the job names
+// none, and refuses a party that is not a member.
 func (c *Coordinator) admit(spec *job.Job) error {
 	if spec.Data.Sources != nil {
-		return errors.New("coordinator: a deployed job must name one source, which each party looks up in its own catalogue; the setting sources is for mercer simulate only")
+		return errors.New("coordinator: the job has the setting sources, which only mercer simulate accepts; a deployed job must name one source, which each party looks up in its own catalogue")
 	}
 	if len(spec.Parties()) == 0 {
 		by := job.Rows
@@ -164,7 +166,7 @@ func (c *Coordinator) admit(spec *job.Job) error {
 	}
 	for _, name := range spec.Parties() {
 		if !slices.Contains(c.parties(), name) {
-			return fmt.Errorf("coordinator: party %q is not in the roster; it has %v", name, c.parties())
+			return fmt.Errorf("coordinator: party %q is not in the roster; the roster has parties %v", name, c.parties())
 		}
 	}
 	if err := spec.Deployable(); err != nil && !c.Own {
@@ -172,7 +174,7 @@ func (c *Coordinator) admit(spec *job.Job) error {
 	}
 	m, err := method.Of(spec)
 	if err == nil {
-		_, err = m.Plan(c.instance(job.ID{}, spec)) // no job yet
+		_, err = m.Plan(c.instance(job.ID{}, spec)) // the plan does not depend on the id, which the job does not have yet
 	}
 	return err
 }
@@ -191,23 +193,23 @@ func (c *Coordinator) instance(id job.ID, spec *job.Job) method.Instance {
 	return method.Instance{Job: spec, ID: id, Coordinator: c.name, Parties: spec.Parties()}
 }
 
-// newID returns an id for a submission. The seed source draws it, so each id is new unless the
-// seeds are predictable, as in tests.
+// newID returns a new id for a submitted job. The seed source draws it, so each id is new unless
+// the seeds are predictable, as in tests.
 func (c *Coordinator) newID(spec *job.Job) job.ID {
 	seed := c.Seed(fmt.Sprintf("job/%s/%d", spec.Name, c.nextOrder()))
 	return job.ID(seed[:16])
 }
 
-// RandomSeed draws a seed; the label does not matter.
+// RandomSeed returns a random seed. It ignores the label.
 func RandomSeed(string) [32]byte {
 	var seed [32]byte
 	if _, err := rand.Read(seed[:]); err != nil {
-		panic(err) // crypto/rand never fails
+		panic(err) // crypto/rand never returns an error
 	}
 	return seed
 }
 
-// Get returns a copy of a job's state.
+// Get returns a copy of a job with its present status.
 func (c *Coordinator) Get(id job.ID) (Job, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,7 +231,7 @@ func (c *Coordinator) List() []Job {
 	return list
 }
 
-// Wait returns a job once it has ended.
+// Wait waits until a job has ended, and returns the job.
 func (c *Coordinator) Wait(ctx context.Context, id job.ID) (Job, error) {
 	for {
 		c.mu.Lock()
@@ -259,7 +261,8 @@ func (c *Coordinator) next() *Job {
 	return nil
 }
 
-// set changes a job's status, on disk first, unless change returns an error.
+// set changes a job's status, first on disk and then in memory. If change returns an error, the
+// status stays.
 func (c *Coordinator) set(j *Job, change func(*Status) error) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
@@ -295,7 +298,7 @@ func (c *Coordinator) nudge() {
 	}
 }
 
-// graves returns the folder with the ids of deleted jobs.
+// graves returns the path of the folder that keeps the ids of deleted jobs.
 func (c *Coordinator) graves() string { return filepath.Join(c.Jobs, "deleted") }
 
 func (c *Coordinator) folder(id job.ID) string { return filepath.Join(c.Jobs, id.String()) }
@@ -304,8 +307,8 @@ func (c *Coordinator) path(id job.ID, file string) string {
 	return filepath.Join(c.folder(id), file)
 }
 
-// admitHoldings sends a party the state of its jobs. It handles one message of each party at a
-// time and drops the others, since the party asks again.
+// admitHoldings answers a party that asks about the jobs whose state it holds. It handles one such
+// message of a party at a time and drops the others, since the party asks again.
 func (c *Coordinator) admitHoldings(ctx context.Context, in driver.Inbound, run func(func())) {
 	name := in.Message.Sender
 	c.acknowledge(in)
@@ -344,8 +347,8 @@ func (c *Coordinator) endNotice(name string) {
 	delete(c.notices, name)
 }
 
-// tellState informs a party again how a job ended if the party still has state of it. A job that has
-// not ended needs no message.
+// tellState tells a party again how a job ended, because the party still has state of the job. A
+// job that has not ended needs no message.
 func (c *Coordinator) tellState(ctx context.Context, party string, h control.Holding) error {
 	closing, forget, err := c.fate(party, h)
 	switch {
@@ -359,7 +362,8 @@ func (c *Coordinator) tellState(ctx context.Context, party string, h control.Hol
 	return nil
 }
 
-// fate returns the message that a party must get about a job: its closing, or the request to erase it.
+// fate returns the message that a party must get about a job: its closing, or the request to erase
+// it. It returns neither if the job needs no message.
 func (c *Coordinator) fate(party string, h control.Holding) (closing *control.Closing, forget bool, err error) {
 	c.mu.Lock()
 	known, deleted, answering := c.jobs[h.Job], c.deleted[h.Job], c.questions.answers(h.Job)
@@ -370,7 +374,8 @@ func (c *Coordinator) fate(party string, h control.Holding) (closing *control.Cl
 	c.mu.Unlock()
 	switch {
 	case known == nil && h.Open && !answering:
-		// A question, a job that was deleted, or one lost with this machine's disk.
+		// The id may be a question's, a deleted job's, or that of a job that this machine's disk
+		// lost.
 		return &control.Closing{Job: h.Job, Outcome: "the coordinator does not run this job any more"}, false, nil
 	case known == nil:
 		return nil, deleted && !h.Open, nil

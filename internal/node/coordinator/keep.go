@@ -23,18 +23,20 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Artifacts stores the artifacts of finished jobs, sealed.
+// Artifacts stores the sealed artifacts of finished jobs.
 type Artifacts interface {
 	Write(id job.ID, item vault.Item, write func(io.Writer) error) error
 	Put(id job.ID, item vault.Item, secret []byte) error
 	Get(id job.ID, item vault.Item) ([]byte, error)
-	// Erase destroys all artifacts of a job, and returns their names; a job without any is no error.
+	// Erase destroys all artifacts of a job, and returns their names. It returns no error if the
+	// job has none.
 	Erase(id job.ID) ([]vault.Item, error)
 }
 
-// keep writes a job's artifacts, its result last, so that it is there only if all are. An error of the
-// disk is an interruption: another process can do all of it again. A private model of a job that keeps
-// predictions closed is not kept: nobody could use it, and it holds rows that every party could decode.
+// keep writes a job's artifacts and then its result, so that a result is there only if all
+// artifacts are. An error of the disk is an interruption: another process can do all of it again. A
+// private model of a job that keeps predictions closed is not kept: nobody could use it, and it
+// holds rows that every party could decode.
 func (c *Coordinator) keep(w *course) (*method.Result, error) {
 	hub := w.hub
 	result, err := hub.Result()
@@ -65,7 +67,8 @@ func (c *Coordinator) keep(w *course) (*method.Result, error) {
 	return result, nil
 }
 
-// witnessed adds to a result the parts of the preparation that the coordinator may read.
+// witnessed adds to a result the facts about the parties' preparation that the coordinator may
+// read.
 func witnessed(h *method.CoordinatorSide, r *method.Result) (err error) {
 	if h.Prepared == nil {
 		return nil
@@ -75,7 +78,7 @@ func witnessed(h *method.CoordinatorSide, r *method.Result) (err error) {
 	return err
 }
 
-// models describes the coordinator's model, if there is one.
+// models returns the description of the coordinator's model, or nil if there is none.
 func (c *Coordinator) models(spec *job.Job, h *method.CoordinatorSide) ([]method.ModelFile, error) {
 	m := h.Model
 	if m == nil {
@@ -88,8 +91,8 @@ func (c *Coordinator) models(spec *job.Job, h *method.CoordinatorSide) ([]method
 	return []method.ModelFile{{Party: c.name, SHA256: hex.EncodeToString(sum.Sum(nil)), Private: m.Private, NoFile: undownloadable(spec)}}, nil
 }
 
-// leave writes the artifacts for later requests: the model, the decisions, and the state for questions
-// about new rows.
+// leave writes the artifacts that later requests need. These are the model, the decisions, and the
+// state for questions about new rows.
 func (c *Coordinator) leave(w *course) error {
 	j := w.job
 	hub := w.hub
@@ -120,18 +123,18 @@ func (c *Coordinator) leave(w *course) error {
 	return c.Artifacts.Put(j.ID, vault.Answers, kept.Encode())
 }
 
-// keepsModel reports whether the model can be downloaded or queried.
+// keepsModel reports whether the model is kept: someone must be able to download or query it.
 func (c *Coordinator) keepsModel(j *Job, m *method.ModelWriter) bool {
 	switch {
 	case c.Own:
 		return true
 	case undownloadable(j.Spec) != "":
-		return false // questions only need the part in the answers
+		return false // questions only need the model's part in the retained answers
 	}
 	return !m.Private || j.Spec.Prediction == job.Open
 }
 
-// undownloadable describes the model of a job whose model is not a file. It returns "" for other jobs.
+// undownloadable explains why a job's model is not a file. It returns "" if the model is a file.
 func undownloadable(spec *job.Job) string {
 	m, err := method.Of(spec)
 	if err != nil {
@@ -140,7 +143,7 @@ func undownloadable(spec *job.Job) string {
 	return m.NoFile(spec)
 }
 
-// Outcome returns a finished job's decisions about its held-out rows.
+// Outcome returns the decisions of a finished job about its held-out rows.
 func (c *Coordinator) Outcome(id job.ID) (*method.Outcome, error) {
 	if err := c.done(id); err != nil {
 		return nil, err
@@ -148,7 +151,7 @@ func (c *Coordinator) Outcome(id job.ID) (*method.Outcome, error) {
 	return c.readOutcome(id)
 }
 
-// done returns an error for a job without a result.
+// done returns an error if a job has no result.
 func (c *Coordinator) done(id job.ID) error {
 	j, err := c.Get(id)
 	if err == nil && j.State != Done {
@@ -168,8 +171,8 @@ func (c *Coordinator) readOutcome(id job.ID) (*method.Outcome, error) {
 	return method.DecodeOutcome(b)
 }
 
-// Download returns the model file of a finished job, unless the model is private: every party could
-// decode the encoded rows in it.
+// Download returns the model file of a finished job. It refuses a private model, from which every
+// party could decode encoded rows.
 func (c *Coordinator) Download(id job.ID) ([]byte, error) {
 	if err := c.done(id); err != nil {
 		return nil, err
@@ -197,11 +200,11 @@ func (c *Coordinator) Download(id job.ID) ([]byte, error) {
 	return b, nil
 }
 
-// left reads an artifact that a finished job retained.
+// left reads an artifact of a finished job.
 func (c *Coordinator) left(id job.ID, item vault.Item) ([]byte, error) {
 	b, err := c.Artifacts.Get(id, item)
 	if errors.Is(err, vault.ErrNoState) {
-		return nil, fault.Public(fault.BadInputf("coordinator: the artifacts that job %v retained, its %s among them, have been erased; submit the job again", id, item))
+		return nil, fault.Public(fault.BadInputf("coordinator: the artifacts of job %v, including its %s, have been erased; submit the job again", id, item))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
@@ -209,7 +212,7 @@ func (c *Coordinator) left(id job.ID, item vault.Item) ([]byte, error) {
 	return b, nil
 }
 
-// readJobs reads the folders of an earlier process, and finishes its deletions.
+// readJobs reads the job folders that an earlier process left, and finishes its deletions.
 func (c *Coordinator) readJobs() error {
 	if err := os.MkdirAll(c.Jobs, 0o700); err != nil {
 		return err
@@ -224,7 +227,7 @@ func (c *Coordinator) readJobs() error {
 	for _, e := range entries {
 		id, err := job.ParseID(e.Name())
 		if err != nil {
-			continue // not ours
+			continue // the entry is not a job's folder
 		}
 		if err := disk.Sweep(c.folder(id)); err != nil {
 			return err
@@ -262,7 +265,7 @@ func (c *Coordinator) readGraves() error {
 	return nil
 }
 
-// tidy tries again to destroy state of ended jobs whose destruction failed.
+// tidy tries again to destroy what remains of ended jobs after a failed destruction.
 func (c *Coordinator) tidy() {
 	for _, id := range c.order {
 		j := c.jobs[id]
@@ -279,7 +282,7 @@ func (c *Coordinator) tidy() {
 	}
 }
 
-// readJob reads one folder. It returns nil for an interrupted submission, whose id was never
+// readJob reads a job's folder. It returns nil for an interrupted submission, whose id was never
 // returned. A job that this program cannot read is set aside, so that the others run.
 func (c *Coordinator) readJob(id job.ID) *Job {
 	j, err := c.parseJob(id)
@@ -293,7 +296,7 @@ func (c *Coordinator) readJob(id job.ID) *Job {
 	return j
 }
 
-// parseJob reads a job as far as it can be read.
+// parseJob reads a job's files. On an error it returns the parts that it could read.
 func (c *Coordinator) parseJob(id job.ID) (*Job, error) {
 	j := &Job{ID: id, Spec: &job.Job{}}
 	status, err := os.ReadFile(c.path(id, statusFile))

@@ -39,9 +39,9 @@ func (c *Coordinator) perform(ctx context.Context, d *conducted) error {
 	return c.await(ctx, d, own, cancel)
 }
 
-// await waits for the reports and for the coordinator's own machine. The first failure of a party stops
-// the machine, since nobody will answer it any more. The time limit for reports begins when the machine
-// has ended, which names silent peers itself.
+// await waits for the parties' reports and for the coordinator's own machine. The first failure of
+// a party stops the machine, since no party will answer it. The time limit for reports begins when
+// the machine has ended, because the machine itself names silent peers.
 func (c *Coordinator) await(ctx context.Context, d *conducted, own <-chan error, cancel context.CancelCauseFunc) error {
 	var patience <-chan time.Time
 	for patience == nil || !c.complete(d) {
@@ -58,7 +58,7 @@ func (c *Coordinator) await(ctx context.Context, d *conducted, own <-chan error,
 			c.acknowledge(in)
 			if err != nil && patience == nil {
 				cancel(protocol.Blame(in.Message.Sender, protocol.KindAborted, err))
-				err = worse(err, <-own) // it uses what is destroyed next
+				err = worse(err, <-own) // waits for the machine, which uses state that is destroyed next
 			}
 			if err != nil {
 				return err
@@ -71,7 +71,7 @@ func (c *Coordinator) await(ctx context.Context, d *conducted, own <-chan error,
 			return err
 		case <-patience:
 			if d.plan.Absent > 0 {
-				return nil // a party that has not reported by now is gone
+				return nil // a party without a report by now counts as gone
 			}
 			return c.missing(d)
 		}
@@ -79,7 +79,7 @@ func (c *Coordinator) await(ctx context.Context, d *conducted, own <-chan error,
 	return nil
 }
 
-// complete reports whether every party that owes a report has reported.
+// complete reports whether every party that must report has reported.
 func (c *Coordinator) complete(d *conducted) bool {
 	names := c.others(d)
 	switch {
@@ -91,8 +91,7 @@ func (c *Coordinator) complete(d *conducted) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return name != c.name && d.reports[name] == nil })
 }
 
-// explained returns a party's report in place of the machine's error that the party was silent, if
-// the session may lack that party.
+// explained adds a party's own report to the machine's error that the party was silent.
 func (d *conducted) explained(err error) error {
 	var blame *protocol.BlameError
 	if !errors.As(err, &blame) || blame.Kind != protocol.KindSilent {
@@ -104,7 +103,7 @@ func (d *conducted) explained(err error) error {
 	return err
 }
 
-// worse returns the machine's own verdict, if any, or else a party's report: a machine that found a
+// worse returns the graver of a party's report and the machine's error. A machine that found a
 // misbehaving party knows more than a party that was stopped.
 func worse(report, own error) error {
 	var blame *protocol.BlameError
@@ -114,21 +113,21 @@ func worse(report, own error) error {
 	return report
 }
 
-// patience returns the time that the coordinator waits for reports after its own machine, if any, has
-// ended. Machines report silent peers after one round, so a member without a report after three rounds
-// has gone.
+// patience returns the time that the coordinator waits for reports after its own machine, if any,
+// has ended. Machines report silent peers after one round, so a member without a report after three
+// rounds has gone.
 func (c *Coordinator) patience(d *conducted) time.Duration { return 3 * d.job.Spec.Timeout.Round }
 
 func (c *Coordinator) missing(d *conducted) error {
 	for _, name := range c.others(d) {
 		if d.reports[name] == nil {
-			return protocol.Blame(name, protocol.KindSilent, fmt.Errorf("sent no report for %v", c.patience(d)))
+			return protocol.Blame(name, protocol.KindSilent, fmt.Errorf("the party sent no report for %v", c.patience(d)))
 		}
 	}
 	return errors.New("coordinator: all parties have reported, but the session has not ended")
 }
 
-// directory sends the signed keys of all present members to all parties.
+// directory sends all parties the signed session keys of the present members.
 func (c *Coordinator) directory(ctx context.Context, d *conducted) (control.Directory, error) {
 	var list control.Directory
 	for _, m := range d.session.Members {
@@ -149,8 +148,8 @@ func (c *Coordinator) directory(ctx context.Context, d *conducted) (control.Dire
 	return list, c.begin(ctx, d, list)
 }
 
-// begin sends all parties the directory. It waits only a limited time for a party whose queue is full
-// because the party receives no messages.
+// begin sends all parties the directory. It limits the wait for a party whose queue is full because
+// the party receives no messages.
 func (c *Coordinator) begin(ctx context.Context, d *conducted, list control.Directory) error {
 	limited, cancel := context.WithTimeout(ctx, d.joinTime())
 	defer cancel()
@@ -160,7 +159,7 @@ func (c *Coordinator) begin(ctx context.Context, d *conducted, list control.Dire
 		case err != nil && ctx.Err() != nil:
 			return interrupted(ctx)
 		case err != nil && limited.Err() != nil && d.plan.Absent == 0:
-			return protocol.Blame(names[i], protocol.KindSilent, fmt.Errorf("receives no messages: %w", err))
+			return protocol.Blame(names[i], protocol.KindSilent, fmt.Errorf("the party receives no messages: %w", err))
 		case err != nil && limited.Err() == nil:
 			return err
 		}
@@ -168,7 +167,7 @@ func (c *Coordinator) begin(ctx context.Context, d *conducted, list control.Dire
 	return nil
 }
 
-// drive runs the server's machine.
+// drive runs the coordinator's machine in the session.
 func (c *Coordinator) drive(ctx context.Context, d *conducted, mail driver.Mail) error {
 	_, err := driver.Run(ctx, driver.Config{
 		Session: d.session, Machine: d.run.Machine, InputHash: d.run.InputHash, Records: d.kept.Records(),
@@ -182,15 +181,15 @@ func (c *Coordinator) drive(ctx context.Context, d *conducted, mail driver.Mail)
 	return d.run.Finish()
 }
 
-// callOff tells the parties that a session has failed. An interruption is not a failure: the session
-// waits for the next process.
+// callOff tells the parties that a session has failed. It does nothing after an interruption: the
+// session waits for the next process.
 func (c *Coordinator) callOff(ctx context.Context, d *conducted, why error) error {
 	if errors.Is(why, driver.ErrInterrupted) {
 		return why
 	}
 	c.router.Forget(d.session.ID())
 	if cause := context.Cause(ctx); errors.Is(cause, errAborted) || errors.Is(cause, errOvertaken) {
-		return why // the closing of the job, or of the question, follows
+		return why // the parties will get the closing of the job or question instead
 	}
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()
@@ -212,7 +211,7 @@ func encodeReports(reports map[string]*control.Report) []byte {
 	return w.Bytes()
 }
 
-// sorted iterates over a map in the order of its keys.
+// sorted returns an iterator over a map in the order of its keys.
 func sorted[V any](m map[string]V) iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) {
 		for _, k := range slices.Sorted(maps.Keys(m)) {

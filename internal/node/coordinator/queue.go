@@ -11,23 +11,24 @@ import (
 )
 
 const (
-	// maxAnswers bounds the questions that are answered at a time, one of each party.
+	// maxAnswers bounds the questions that the coordinator answers at a time, at most one for each
+	// party.
 	maxAnswers = 8
-	// maxHeld bounds a party's questions that are answered or wait: a party asks one at a time, and its
-	// next may come before its last is done here.
+	// maxHeld bounds the questions of one party that are waiting or being answered. A party asks
+	// one at a time, but its next question may come before its last is done here.
 	maxHeld = 2
-	// overtaking is the time for which a question may still run once its party has asked another one:
-	// the party no longer waits for the first, whose end may be on its way.
+	// overtaking is the time for which a question may still run after its party has asked another
+	// one. The party no longer waits for the first, whose end may be on its way.
 	overtaking = 2 * time.Second
 )
 
-// asked is a question of a party, which may come more than once.
+// asked is a question that a party has sent, perhaps more than once.
 type asked struct {
 	control.Question
 	party string
 	in    driver.Inbound
 
-	overtaken chan struct{} // closed once its party waits for another question
+	overtaken chan struct{} // closed when the party waits for another question instead
 }
 
 func (q *asked) same(o *asked) bool { return q.party == o.party && q.Question == o.Question }
@@ -36,21 +37,21 @@ func (q *asked) same(o *asked) bool { return q.party == o.party && q.Question ==
 // for concurrent use.
 type queue struct {
 	mu        sync.Mutex
-	waiting   []*asked        // in the order in which they came
-	answering []*asked        // one of a party
+	waiting   []*asked        // waiting questions in the order of their arrival
+	answering []*asked        // questions being answered, at most one of each party
 	refusing  map[string]bool // parties to which a refusal is being sent
 }
 
-// place names the treatment of an incoming question.
+// place says what happens to a question that arrives.
 type place int
 
 const (
 	admission place = iota
-	repeated        // the question is already held
-	refused         // its party has too many here
+	repeated        // the queue already has the question
+	refused         // the party has too many questions in the queue
 )
 
-// admit adds a question to the queue.
+// admit adds a question to the queue if its party may ask it.
 func (d *queue) admit(q *asked) place {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -68,12 +69,12 @@ func (d *queue) admit(q *asked) place {
 	}
 	d.waiting = append(d.waiting, q)
 	if len(held) > 0 {
-		time.AfterFunc(overtaking, func() { close(held[0].overtaken) }) // once, since nothing else is admitted before
+		time.AfterFunc(overtaking, func() { close(held[0].overtaken) }) // closes once: no further question of the party is admitted before
 	}
 	return admission
 }
 
-// next returns the next question to answer, or nil if there is none or no place.
+// next returns the next question to answer, or nil if none may be answered now.
 func (d *queue) next() *asked {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -92,7 +93,7 @@ func (d *queue) next() *asked {
 	return q
 }
 
-// answers reports whether an inquiry is being answered, by the id under which parties hold it.
+// answers reports whether the coordinator is answering the question with this id.
 func (d *queue) answers(id job.ID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -101,15 +102,15 @@ func (d *queue) answers(id job.ID) bool {
 	})
 }
 
-// done removes a question.
+// done removes an answered question from the queue.
 func (d *queue) done(q *asked) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.answering = slices.DeleteFunc(d.answering, func(other *asked) bool { return other == q })
 }
 
-// refuse reports whether to send a party a refusal now. Only one refusal for each party is under way at
-// a time, since the party may not be listening.
+// refuse reports whether to send a party a refusal now. It allows only one unfinished refusal for
+// each party, since the party may not be listening.
 func (d *queue) refuse(party string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -120,7 +121,7 @@ func (d *queue) refuse(party string) bool {
 	return true
 }
 
-// notified records that the refusal allowed by refuse is no longer under way.
+// notified records that sending a party the allowed refusal has ended.
 func (d *queue) notified(party string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -46,7 +46,7 @@ func TestRotationEndsTheEpoch(t *testing.T) {
 		}
 	}
 	after := w.run(between(t, "[north, south]", "continues: "+first.String()))
-	if after.Failure == nil || !strings.Contains(after.Failure.Message, "its rows among them, have been erased") {
+	if after.Failure == nil || !strings.Contains(after.Failure.Message, "including its rows, have been erased") {
 		t.Errorf("a job of the earlier epoch is continued: %+v", after.Failure)
 	}
 }

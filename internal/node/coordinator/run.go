@@ -20,10 +20,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// run takes one job to its outcome and closes it. An error means that the
-// coordinator must stop; a job's own failure is not one.
+// run takes one job to its outcome and closes it. It returns an error only if the coordinator must
+// stop.
 func (c *Coordinator) run(ctx context.Context, j *Job) error {
-	now, err := c.Get(j.ID) // an operator may change it at any time, until it is closing
+	now, err := c.Get(j.ID) // until the job is closing, an operator may change its status at any time
 	if err != nil {
 		return err
 	}
@@ -33,10 +33,10 @@ func (c *Coordinator) run(ctx context.Context, j *Job) error {
 			return nil //nolint:nilerr // the next process continues the job
 		}
 		if errors.Is(err, driver.ErrInterrupted) {
-			return err // such as the disk's: trying again in this process would not help
+			return err // for example a fault of the disk, which this process cannot repair
 		}
 		if err := c.decide(j, result, err); errors.Is(err, errAborted) {
-			return nil // before it began
+			return nil // the job was aborted before it began
 		} else if err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func (c *Coordinator) run(ctx context.Context, j *Job) error {
 	return c.close(ctx, j)
 }
 
-// attempt runs a job so that it can be aborted; an abort is no failure of this process.
+// attempt runs a job and allows its abort. An abort is no failure of this process.
 func (c *Coordinator) attempt(ctx context.Context, j *Job) (*method.Result, error) {
 	ctx, end := c.abortable(ctx, j.ID)
 	defer end()
@@ -55,8 +55,8 @@ func (c *Coordinator) attempt(ctx context.Context, j *Job) (*method.Result, erro
 	return result, err
 }
 
-// abortable makes a job the running one until the returned function is called. The returned context
-// ends when the job is aborted.
+// abortable marks a job as the running one until the returned function is called. The returned
+// context ends when the job is aborted.
 func (c *Coordinator) abortable(ctx context.Context, id job.ID) (context.Context, func()) {
 	ctx, stop := context.WithCancelCause(ctx)
 	c.mu.Lock()
@@ -70,16 +70,16 @@ func (c *Coordinator) abortable(ctx context.Context, id job.ID) (context.Context
 	}
 }
 
-// course records the progress of a job, or of a query to its model, through its plan.
+// course holds the progress of a job, or of a question about its model, through its plan.
 type course struct {
 	job     *Job
 	plan    []method.Step
-	hub     *method.CoordinatorSide // the coordinator's side
+	hub     *method.CoordinatorSide // the coordinator's side of the protocol
 	account *account
-	ends    []method.End // of the sessions so far
+	ends    []method.End // ends of the sessions so far
 }
 
-// work runs the job's steps.
+// work runs the job's steps and keeps its artifacts and result.
 func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) {
 	if err := c.takeFit(j); err != nil {
 		return nil, err
@@ -109,7 +109,8 @@ func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) 
 	return c.keep(w)
 }
 
-// resumeFrom passes the server the continuation state of the job that this job continues, if any.
+// resumeFrom gives the coordinator's side the state of the earlier job that this job continues, if
+// any.
 func (c *Coordinator) resumeFrom(h *method.CoordinatorSide) error {
 	next := h.Later
 	if next == nil || !next.Continues {
@@ -133,7 +134,7 @@ func goOn(stage string) func(*Status) error {
 	}
 }
 
-// walk runs the steps of a plan, and calls begins before each.
+// walk runs the steps of a plan in order. It calls begins before each step.
 func (c *Coordinator) walk(ctx context.Context, w *course, begins func(step string) error) error {
 	for i, step := range w.plan {
 		if err := begins(step.Name); err != nil {
@@ -148,7 +149,7 @@ func (c *Coordinator) walk(ctx context.Context, w *course, begins func(step stri
 	return nil
 }
 
-// step runs one step.
+// step runs one step of a plan, with or without a session.
 func (c *Coordinator) step(ctx context.Context, w *course, i uint16, step method.Step) error {
 	if step.Session == nil {
 		return c.compute(ctx, w, int(i))
@@ -161,8 +162,8 @@ func (c *Coordinator) step(ctx context.Context, w *course, i uint16, step method
 	return nil
 }
 
-// compute runs a step without a session. If the step is cancelled, compute does not wait for its end,
-// which comes soon, but not at once.
+// compute runs a step without a session. If the step is cancelled, compute returns without waiting
+// for it. The step then ends soon.
 func (c *Coordinator) compute(ctx context.Context, w *course, step int) error {
 	done := make(chan error, 1)
 	go func() {
@@ -180,7 +181,7 @@ func (c *Coordinator) compute(ctx context.Context, w *course, step int) error {
 	}
 }
 
-// decide writes the job's outcome before anything is destroyed. If the operator has aborted the
+// decide stores the job's outcome before anything is destroyed. If the operator has aborted the
 // job, that outcome stays.
 func (c *Coordinator) decide(j *Job, result *method.Result, err error) error {
 	return c.set(j, func(s *Status) error {
@@ -212,8 +213,8 @@ func failure(err error) *Failure {
 	return f
 }
 
-// close tells every party to destroy the job's secrets, waits for their answers, destroys the
-// coordinator's own, and marks the job as ended.
+// close ends a job that has its outcome. It tells every party to destroy the job's secrets, waits
+// for their answers, destroys the coordinator's own secrets, and marks the job as ended.
 func (c *Coordinator) close(ctx context.Context, j *Job) error {
 	closing, err := c.closing(j)
 	if err != nil {
@@ -228,7 +229,8 @@ func (c *Coordinator) close(ctx context.Context, j *Job) error {
 	}
 	residue := ""
 	if err := c.destroy(j, closing.Outcome); err != nil {
-		// The other jobs must not wait for a file that cannot be removed.
+		// The error does not stop the coordinator: other jobs must not wait for a file that cannot
+		// be removed.
 		residue = err.Error()
 		c.Logger.Error("part of a job could not be destroyed; the coordinator tries again when it starts", "job", j.ID.String(), "error", err)
 	}
@@ -241,7 +243,7 @@ func (c *Coordinator) close(ctx context.Context, j *Job) error {
 	})
 }
 
-// closing returns the message to parties at a job's end, or after it.
+// closing returns the message that tells a party how the job has ended.
 func (c *Coordinator) closing(j *Job) (*control.Closing, error) {
 	outcome := "done"
 	switch {
@@ -254,8 +256,8 @@ func (c *Coordinator) closing(j *Job) (*control.Closing, error) {
 	return &control.Closing{Job: j.ID, Outcome: outcome, Done: j.Failure == nil, Closing: method.Closing{Classes: classes}}, err
 }
 
-// classes returns the names that parties need to read answers about new rows; none for a job that has
-// no model or keeps predictions closed.
+// classes returns the names of the classes, which parties need to read predictions. It returns nil
+// for a job that failed or keeps predictions closed.
 func (c *Coordinator) classes(j *Job) ([]string, error) {
 	if j.Failure != nil || j.Spec.Prediction != job.Open {
 		return nil, nil
@@ -267,28 +269,28 @@ func (c *Coordinator) classes(j *Job) ([]string, error) {
 	return o.Classes, nil
 }
 
-// partingTime bounds the wait for absent parties at a job's end.
+// partingTime bounds how long the coordinator waits for absent parties at a job's end.
 const partingTime = 10 * time.Second
 
-// part sends the closing and waits for the answers.
+// part sends a job's closing to its parties and waits for their answers.
 func (c *Coordinator) part(ctx context.Context, j *Job, closing *control.Closing) error {
 	missing, err := c.announce(ctx, j, notice{control.KindClosing, closing.Encode(), control.KindClosed}, func(protocol.Message) {})
 	if err == nil && len(missing) > 0 {
-		err = fmt.Errorf("no answer from %v", missing)
+		err = fmt.Errorf("parties %v have not answered", missing)
 	}
 	return err
 }
 
-// notice holds a message to all parties of a job and the kind of their answer.
+// notice holds a message to all parties of a job and the expected kind of answer.
 type notice struct {
 	kind   string
 	body   []byte
 	answer string
 }
 
-// announce sends a message to all parties of a job and waits for their answers for a limited time. It
-// returns the parties that have not answered; the broker keeps the message for them. note is called
-// with each answer.
+// announce sends a message to all parties of a job and waits for their answers for a limited time.
+// It calls note with each answer. It returns the parties that have not answered. The broker keeps
+// the message for them.
 func (c *Coordinator) announce(ctx context.Context, j *Job, say notice, note func(protocol.Message)) (missing []string, err error) {
 	waiting, cancel := context.WithTimeout(ctx, min(partingTime, j.Spec.Timeout.Join))
 	defer cancel()
@@ -319,7 +321,7 @@ func (c *Coordinator) tellAll(ctx context.Context, names []string, id protocol.S
 	return errors.Join(c.tellEach(ctx, names, id, kind, body)...)
 }
 
-// tellEach is tellAll with an error for each party.
+// tellEach does the work of tellAll and returns an error for each party.
 func (c *Coordinator) tellEach(ctx context.Context, names []string, id protocol.SessionID, kind string, body []byte) []error {
 	errs := make([]error, len(names))
 	var sending sync.WaitGroup
@@ -330,7 +332,7 @@ func (c *Coordinator) tellEach(ctx context.Context, names []string, id protocol.
 	return errs
 }
 
-// destroy erases the coordinator's own sessions of a job.
+// destroy erases the coordinator's own state of a closing job.
 func (c *Coordinator) destroy(j *Job, outcome string) error {
 	var errs error
 	if j.Failure != nil {
@@ -339,7 +341,7 @@ func (c *Coordinator) destroy(j *Job, outcome string) error {
 	return errors.Join(errs, c.destroySessions(j.ID, outcome))
 }
 
-// discard removes the artifacts that a failed job had written.
+// discard removes the artifacts and the result of a failed job.
 func (c *Coordinator) discard(id job.ID) error {
 	_, err := c.Artifacts.Erase(id)
 	if rm := os.Remove(c.path(id, resultFile)); !errors.Is(rm, fs.ErrNotExist) {
@@ -348,7 +350,7 @@ func (c *Coordinator) discard(id job.ID) error {
 	return err
 }
 
-// destroySessions erases the remaining sessions of a job, or of a question.
+// destroySessions erases the coordinator's remaining sessions of a job or question.
 func (c *Coordinator) destroySessions(of job.ID, outcome string) error {
 	var errs error
 	c.mu.Lock()

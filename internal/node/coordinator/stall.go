@@ -11,14 +11,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// relayTime bounds the time for telling a party that another one cannot continue.
+// relayTime bounds the time for telling a party that another party cannot continue.
 const relayTime = 2 * time.Second
 
-// relayEvery is the least time between two messages about one member of a session.
+// relayEvery is the least time between two batches of stalls to a session's parties.
 const relayEvery = time.Second
 
-// noteStall records that a party cannot continue for now, or continues, and tells the other parties,
-// which would otherwise blame a member that waits.
+// noteStall records that a party cannot continue for now, or continues again. It tells the other
+// parties, which would otherwise blame a member that waits.
 func (c *Coordinator) noteStall(d *conducted, m protocol.Message) error {
 	s, err := control.DecodeStall(m.Body)
 	if err == nil && s.Member != m.Sender {
@@ -40,14 +40,14 @@ func (c *Coordinator) noteStall(d *conducted, m protocol.Message) error {
 	return nil
 }
 
-// herald passes stalls on to a session's other parties, in a goroutine beside the one that reads from
-// the parties, so that a party that receives nothing delays nobody. For each member it sends the latest
-// message, once a second at most.
+// herald tells a session's other parties about stalls. It runs in its own goroutine, so that a
+// party that receives nothing delays nobody. For each member it sends the latest message, at most
+// once a second.
 type herald struct {
-	wake chan struct{} // holds one
+	wake chan struct{} // has a buffer of one signal
 
 	mu   sync.Mutex
-	news map[string]*control.Stall // by member
+	news map[string]*control.Stall // the latest stall of each member
 }
 
 // heraldFor starts a session's herald, and returns the function that ends it.
@@ -65,7 +65,7 @@ func (h *herald) enter(s *control.Stall) {
 	h.mu.Unlock()
 	select {
 	case h.wake <- struct{}{}:
-	default: // it has not read yet
+	default: // the herald has a signal that it has not read
 	}
 }
 
@@ -95,7 +95,7 @@ func (c *Coordinator) runHerald(ctx context.Context, d *conducted) {
 	}
 }
 
-// relay passes a stall on to the session's other parties.
+// relay sends a member's stall to the session's other parties.
 func (c *Coordinator) relay(ctx context.Context, d *conducted, s *control.Stall) {
 	var others []string
 	for _, name := range c.others(d) {

@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// box has the messages of one session at the server, for each device in the order in which the machine
-// sent them. It is the [driver.Mail] of the server's machine, and its Log.
+// box is the server's mailbox for one session. It holds the messages for each device in the order
+// in which the machine sent them. It is the [driver.Mail] of the server's machine, and its Log.
 type box struct {
 	vault.Session
 	session *protocol.Session
@@ -24,23 +24,23 @@ type box struct {
 	done    chan struct{} // closed when the machine has ended
 	over    chan struct{} // closed when the next step has begun
 
-	fromServer, toServer atomic.Uint64 // bytes of bodies
+	fromServer, toServer atomic.Uint64 // bytes of message bodies
 
 	mu     sync.Mutex
-	inbox  protocol.Inbox             // what the journal holds
-	held   map[[sha256.Size]byte]bool // hashes of messages in the journal and of refused ones; true: the machine has handled it
+	inbox  protocol.Inbox             // the messages in the journal
+	held   map[[sha256.Size]byte]bool // hashes of messages in the journal and of refused messages; true if the machine has handled the message
 	lists  map[string][]protocol.Message
-	more   map[string]chan struct{} // closed when a device gets another message
+	more   map[string]chan struct{} // for each device: closed when the device gets another message
 	bodies map[[sha256.Size]byte][]byte
 
-	stayed   []string        // devices that finished the session, once it has ended
-	finished map[string]bool // devices that need nothing more
+	stayed   []string        // devices that finished the session; set when the session ends
+	finished map[string]bool // devices that have said farewell
 	refused  map[string]int  // number of messages that the machine has refused, by device
 }
 
 const (
-	room       = 64 // messages that may wait for the machine
-	maxRefused = 64 // refused messages of a device in a session, and one under way
+	room       = 64 // capacity of the queue of messages to the machine
+	maxRefused = 64 // refused messages of one device in a session; one more may be in progress
 )
 
 func newBox(s *protocol.Session, kept vault.Session) *box {
@@ -56,8 +56,8 @@ func newBox(s *protocol.Session, kept vault.Session) *box {
 	return b
 }
 
-// Records yields the journal without its deliveries and its end. A device gets a message when it asks,
-// and may ask again after a restart, so a replay sends all messages again.
+// Records yields the journal's records except deliveries and the session's end. A device gets a
+// message when it asks, and may ask again after a restart, so a replay sends all messages again.
 func (b *box) Records() iter.Seq2[journal.Record, error] {
 	return func(yield func(journal.Record, error) bool) {
 		for r, err := range b.Session.Records() {
@@ -75,10 +75,10 @@ func (b *box) Records() iter.Seq2[journal.Record, error] {
 	}
 }
 
-// ended is the outcome with which a driver seals a successful session.
+// ended is the outcome that marks a session as successful in the journal.
 const ended = "done"
 
-// Append writes a record, except for deliveries: see Records.
+// Append writes a record to the journal, unless it is a delivery.
 func (b *box) Append(r journal.Record) error {
 	if r.Delivered > 0 {
 		return nil
@@ -90,7 +90,7 @@ func (b *box) Append(r journal.Record) error {
 	return err
 }
 
-// accepted notes a message that the machine has accepted.
+// accepted records a message that the machine has accepted.
 func (b *box) accepted(r journal.Record) {
 	e, is := r.Event.(protocol.Received)
 	if !is {
@@ -104,13 +104,13 @@ func (b *box) accepted(r journal.Record) {
 	b.held[sum] = false
 }
 
-// Send stores a message for its device.
+// Send puts a message into the list of its receiving device.
 func (b *box) Send(_ context.Context, m protocol.Message) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	woken, known := b.more[m.Receiver]
 	if !known {
-		return fmt.Errorf("devices: the receiver of %v is not in the session", m.Header)
+		return fmt.Errorf("devices: the receiver of message %v is not in the session", m.Header)
 	}
 	b.fromServer.Add(uint64(len(m.Body)))
 	m.Body = b.shared(m.Body)
@@ -120,7 +120,7 @@ func (b *box) Send(_ context.Context, m protocol.Message) error {
 	return nil
 }
 
-// shared returns a body that is stored once, however many devices receive it.
+// shared returns the stored copy of a body. Devices that receive equal bodies share one copy.
 func (b *box) shared(body []byte) []byte {
 	const small = 4 << 10
 	if len(body) < small {
@@ -144,7 +144,7 @@ func (b *box) has(name string) bool {
 	return b.more[name] != nil
 }
 
-// pull waits for messages after a device's first ones, and returns some of them.
+// pull waits until a device has messages beyond the first after, and returns some of them.
 func (b *box) pull(ctx context.Context, name string, after int) []protocol.Message {
 	for {
 		list, more := b.behind(name, after)
@@ -176,17 +176,17 @@ func (b *box) behind(name string, after int) ([]protocol.Message, <-chan struct{
 	return all[after:end:end], b.more[name]
 }
 
-// verdict is the machine's decision on a message.
+// verdict is the answer to a device that sent a message.
 type verdict int
 
 const (
-	taken   verdict = iota // on disk
-	later                  // it must come again
-	tooLate                // the machine has ended without it
+	taken   verdict = iota // the message is on disk, or the machine has refused it
+	later                  // the device must send the message again
+	tooLate                // the machine has ended without the message
 )
 
-// receipt tells a waiting request how its message was settled. A message on disk stays accepted even if
-// no request waits any more: its device asks again.
+// receipt passes the verdict on a message to the request that waits for it. A message on disk stays
+// accepted even if the request has ended, because its device asks again.
 type receipt struct {
 	answer chan verdict
 	box    *box
@@ -206,7 +206,7 @@ func (r *receipt) Later(time.Duration) error { return r.settle(later) }
 func (r *receipt) settle(v verdict) error {
 	select {
 	case r.answer <- v:
-	default: // already settled
+	default: // the message already has a verdict
 	}
 	return nil
 }

@@ -6,28 +6,29 @@ import (
 	"sync"
 )
 
-// Limits on the requests of devices in progress. Only enrolled devices have a desk: the request of a
-// stranger is refused earlier.
+// These constants limit the requests of devices in progress. Only enrolled devices have a desk: the
+// request of a stranger is refused earlier.
 const (
-	maxPolls   = 2                               // of a device, with the answers to them that it is reading
-	maxReading = 64 * maxPostBytes               // of bodies being read, of all devices
-	maxOften   = maxPostBytes                    // of these, for devices that were late more than maxTimes
-	maxLate    = 16*maxPostBytes - maxOften      // of these, for devices that were late before
-	maxPrompt  = maxReading - maxLate - maxOften // of these, for the other devices
+	maxPolls   = 2                               // requests of one device that wait or whose answers are being sent
+	maxReading = 64 * maxPostBytes               // bytes of bodies that are being read from all devices
+	maxOften   = maxPostBytes                    // the part of maxReading for devices that were late more than maxTimes
+	maxLate    = 16*maxPostBytes - maxOften      // the part of maxReading for devices that were late at most maxTimes
+	maxPrompt  = maxReading - maxLate - maxOften // the part of maxReading for devices that were never late
 	maxTimes   = 3
 )
 
-// rooms has the bytes that may be read at a time for each kind of devices: see [desk.kind].
+// rooms holds the number of body bytes that may be read at a time, for each kind of device. The
+// method [desk.kind] defines the kinds.
 var rooms = [...]int64{maxPrompt, maxLate, maxOften}
 
-// desk has the requests of one device that are in progress.
+// desk holds the state of one device's requests in progress.
 type desk struct {
 	posting bool
 	polls   []*poll
-	late    int // bodies of the device that came slowly or not at all, or were malformed
+	late    int // number of the device's bodies that were slow, cut off or malformed
 }
 
-// kind returns the index of the device's kind in rooms.
+// kind returns the index of the device's kind in rooms: never late, sometimes late, or often late.
 func (d *desk) kind() int {
 	switch {
 	case d.late == 0:
@@ -38,20 +39,20 @@ func (d *desk) kind() int {
 	return 2
 }
 
-// poll is a request that waits for an event, until its answer has been read.
+// poll is a GET request that waits for an event. It keeps its place until its answer has been sent.
 type poll struct {
 	end       context.CancelFunc
 	answering bool
 }
 
-// desks has the desks of all devices.
+// desks holds the desks of all devices.
 type desks struct {
 	mu      sync.Mutex
 	of      map[string]*desk
-	reading [len(rooms)]int64 // bytes, by kind of devices
+	reading [len(rooms)]int64 // body bytes being read, by kind of device
 }
 
-// desk returns a device's desk. The lock must be held.
+// desk returns the desk of a device, and makes one if necessary. The lock must be held.
 func (d *desks) desk(name string) *desk {
 	if d.of == nil {
 		d.of = make(map[string]*desk)
@@ -62,7 +63,7 @@ func (d *desks) desk(name string) *desk {
 	return d.of[name]
 }
 
-// leave removes a desk without content. The lock must be held.
+// leave removes a device's desk if it holds nothing. The lock must be held.
 func (d *desks) leave(name string) {
 	if one := d.of[name]; !one.posting && len(one.polls) == 0 && one.late == 0 {
 		delete(d.of, name)
@@ -70,8 +71,8 @@ func (d *desks) leave(name string) {
 }
 
 // poll gives a device's request a place until its answer is sent. A third request ends the oldest
-// waiting one, because a device that was killed may come back before the server notices the end of
-// its old connections. If none waits, because the device does not read its answers, there is no
+// waiting request, because a killed device may come back before the server notices the end of its
+// old connections. If no request waits, because the device does not read its answers, there is no
 // place. The caller must call end.
 func (d *desks) poll(ctx context.Context, name string) (_ context.Context, p *poll, ok bool) {
 	d.mu.Lock()
@@ -91,7 +92,7 @@ func (d *desks) poll(ctx context.Context, name string) (_ context.Context, p *po
 	return ctx, p, true
 }
 
-// answer reports whether a request still has its place, without which it must not be answered.
+// answer reports whether a request still has its place. If not, it must not be answered.
 func (d *desks) answer(name string, p *poll) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -100,7 +101,7 @@ func (d *desks) answer(name string, p *poll) bool {
 	return p.answering
 }
 
-// end frees the place of a request after its answer.
+// end removes a request from its device's desk after the answer.
 func (d *desks) end(name string, p *poll) {
 	p.end()
 	d.mu.Lock()
@@ -110,8 +111,9 @@ func (d *desks) end(name string, p *poll) {
 	d.leave(name)
 }
 
-// post reserves a place for a body of a device, if the device has no other place and there is room for
-// its kind of devices. The caller must call done and pass whether the device was late.
+// post reserves a place for a device's message body. It needs a device without another body in
+// progress, and enough bytes for the device's kind. The caller must call done and pass whether the
+// device was late.
 func (d *desks) post(name string, length int64) (done func(late bool), ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -20,20 +20,21 @@ import (
 // DeviceConfig holds the settings and resources of a device.
 type DeviceConfig struct {
 	Enrolment *Enrolment
-	Server    string             // address
-	Key       ed25519.PrivateKey // enrolled
+	Server    string             // URL of the server
+	Key       ed25519.PrivateKey // the private key of an enrolled public key
 	Table     method.Table       // the person's own data
-	Limits    method.Limits      // the limits that a job must meet
-	Vault     vault.Vault        // of this device alone: its ledger outlives every job
+	Limits    method.Limits      // limits that every job must meet
+	Vault     vault.Vault        // vault of this device alone, because its ledger outlives every job
 	HTTP      *http.Client
-	Patience  time.Duration // with a server that does not answer
-	// Turns, if not nil, bounds the machines of this process that compute at a time.
+	Patience  time.Duration // how long the device waits for a server that does not answer
+	// Turns, if not nil, bounds the number of machines in this process that compute at the same
+	// time.
 	Turns chan struct{}
-	// Leaves, if not nil, makes a simulated device vanish before it sends a message of a kind in a
-	// step.
+	// Leaves, if not nil, decides when a simulated device vanishes: before it sends a message of
+	// this kind in this step.
 	Leaves func(step, kind string) bool
-	// Draw, if not nil, is the source of the device's random values for the job, for comparison with a
-	// simulation. Otherwise the device draws them by its key.
+	// Draw, if not nil, provides the device's random values for the job, so that tests can compare
+	// with a simulation. Otherwise the device derives them from its key.
 	Draw   func(label string) [32]byte
 	Logger *slog.Logger
 }
@@ -43,11 +44,11 @@ type Device struct {
 	DeviceConfig
 	line    *line
 	plan    []method.Step
-	passing bool // see [method.DevicesOf]
+	passing bool // whether a device may miss sessions: see [method.DevicesOf]
 	party   *method.PartySide
 	kept    sessions
-	before  map[int][]byte // the announcements that an earlier process received, by step
-	last    struct {       // the session that the device finished last
+	before  map[int][]byte // announcements that an earlier process received, by step
+	last    struct {       // the last session that the device finished
 		step    int
 		session protocol.SessionID
 	}
@@ -56,16 +57,17 @@ type Device struct {
 // Report describes a device's progress in a job.
 type Report struct {
 	Finished    bool
-	Vanished    bool   // as configured
-	Left        string // the step that continued without it, or ""
-	Sessions    int    // that this process finished
-	Sent        uint64 // bytes
+	Vanished    bool   // the device vanished because Leaves said so
+	Left        string // the step that the job ran without the device, or ""
+	Sessions    int    // number of sessions that this process finished
+	Sent        uint64 // bytes of bodies that the device sent
 	Received    uint64
 	Recommended []method.Recommendation
-	Model       func(io.Writer) error // writes the model that the device received; nil for a job without one
+	Model       func(io.Writer) error // writes the model that the device received; nil if the job gives devices no model
 }
 
-// NewDevice checks a job before anything is sent. It refuses a job outside the limits.
+// NewDevice returns a device that can run a job. It refuses a job outside the limits. It sends
+// nothing.
 func NewDevice(c DeviceConfig) (*Device, error) {
 	place, err := c.Enrolment.Place(c.Key.Public().(ed25519.PublicKey))
 	if err != nil {
@@ -89,7 +91,7 @@ func NewDevice(c DeviceConfig) (*Device, error) {
 	if err := d.draw(); err != nil {
 		return nil, fault.BadInput(err)
 	}
-	open, _, err := c.Vault.Open() // the ledger keeps what a lost session had added
+	open, _, err := c.Vault.Open() // the ledger keeps the sums to which a lost session contributed
 	if err != nil {
 		return nil, err
 	}
@@ -111,15 +113,15 @@ func toldBefore(open []vault.Session, steps int) (map[int][]byte, error) {
 			return nil, err
 		}
 		if t.step >= steps {
-			return nil, fmt.Errorf("devices: the stored step %d does not fit the job, which has %d steps", t.step, steps)
+			return nil, fmt.Errorf("devices: the vault has a session of step %d; the job has %d steps", t.step, steps)
 		}
 		before[t.step] = t.announced
 	}
 	return before, nil
 }
 
-// draw makes the party derive its random values from the device's key and the job, so that each
-// process draws the same values.
+// draw makes the party derive its random values from the device's key and the job. So each process
+// draws the same values.
 func (d *Device) draw() error {
 	if d.party.Draw == nil {
 		return nil
@@ -133,9 +135,9 @@ func (d *Device) draw() error {
 	return d.party.Draw(secret)
 }
 
-// Run takes part until the job has ended for this device. A device that ctx stops can continue in
-// another process, on the same vault, while the server waits. An error says why a device gave up, or
-// was left out.
+// Run takes part in the job until the job has ended for this device. A device that ctx stops can
+// continue in another process, on the same vault, while the server waits. An error says why a
+// device gave up, or was left out.
 func (d *Device) Run(ctx context.Context) (*Report, error) {
 	r := &Report{}
 	err := d.walk(ctx, r)
@@ -146,7 +148,7 @@ func (d *Device) Run(ctx context.Context) (*Report, error) {
 		return r, nil
 	case errors.Is(err, errMoved):
 		return r, errors.Join(
-			fmt.Errorf("devices: the job continued without %s from step %s on: %w", d.line.name, r.Left, err),
+			fmt.Errorf("devices: the job continued without device %s from step %s on: %w", d.line.name, r.Left, err),
 			d.forget("the job went on without this device"))
 	case err != nil:
 		return r, err
@@ -160,8 +162,8 @@ func (d *Device) Run(ctx context.Context) (*Report, error) {
 	return r, nil
 }
 
-// walk runs one step after the other. If the device misses a passing session, it takes part in the
-// next; it fails only if it misses the last one.
+// walk runs the job's steps in order. If the device misses a passing session, it takes part in the
+// next. It fails only if it misses the last session.
 func (d *Device) walk(ctx context.Context, r *Report) (missed error) {
 	for i := d.first(); i < len(d.plan); i++ {
 		step := d.plan[i]
@@ -188,8 +190,8 @@ func (d *Device) walk(ctx context.Context, r *Report) (missed error) {
 	return missed
 }
 
-// first returns the step at which this process begins: the last one of an earlier process if sessions
-// are passing.
+// first returns the step at which this process begins. If sessions are passing, it is the last step
+// of an earlier process.
 func (d *Device) first() (step int) {
 	if d.passing {
 		for i := range d.before {
@@ -199,7 +201,7 @@ func (d *Device) first() (step int) {
 	return step
 }
 
-// announced returns the announcement of a step: the stored one, or else the server's.
+// announced returns a step's announcement from an earlier process, or else from the server.
 func (d *Device) announced(ctx context.Context, step int) ([]byte, error) {
 	if b, known := d.before[step]; known {
 		return b, nil
@@ -227,7 +229,7 @@ func (d *Device) take(ctx context.Context, i int, next *method.Session, announce
 		return err
 	}
 	if err := d.Vault.Unclaimed(opened.ID(), next.Claims...); err != nil {
-		return fmt.Errorf("devices: this device has already added to such a sum, and may do so only once: %w", err)
+		return fmt.Errorf("devices: this device has already contributed to this sum, and may contribute only once: %w", err)
 	}
 	kept, err := d.kept.take(d.Vault, opened.ID(), told{i, announced}.encode())
 	if err != nil {
@@ -249,14 +251,14 @@ func (d *Device) take(ctx context.Context, i int, next *method.Session, announce
 		return fmt.Errorf("devices: step %s: %w", step, err)
 	}
 	d.last.step, d.last.session = i, opened.ID()
-	if d.Turns != nil { // a device may train on the message that it received
+	if d.Turns != nil { // the device may train on the received message, so it needs a turn
 		d.Turns <- struct{}{}
 		defer func() { <-d.Turns }()
 	}
 	return run.Finish()
 }
 
-// forget destroys the secrets of the job. The ledger stays.
+// forget destroys the secrets of the job and keeps the ledger. The ledger stays.
 func (d *Device) forget(outcome string) error { return d.kept.destroy(outcome) }
 
 // Close destroys the secrets of a job that has ended for this device.

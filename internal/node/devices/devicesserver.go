@@ -20,8 +20,8 @@ import (
 // Config holds the settings and resources of a server; every field is required.
 type Config struct {
 	Enrolment *Enrolment
-	Vault     vault.Vault // the job's own
-	Model     string      // file of the model, once there is one
+	Vault     vault.Vault // vault of this job alone
+	Model     string      // path of the model's file, which the server writes at the end
 	Progress  func(protocol.Progress)
 	Logger    *slog.Logger
 }
@@ -30,13 +30,13 @@ type Config struct {
 type Service struct {
 	Config
 	plan    []method.Step
-	passing bool // see [method.DevicesOf]
+	passing bool // whether devices may miss sessions: see [method.DevicesOf]
 	hub     *method.CoordinatorSide
 	kept    sessions
-	first   int // step of this process
+	first   int // the step at which this process begins
 	desks   desks
 
-	complaints tally.Tally // about devices
+	complaints tally.Tally // counts complaints about devices
 
 	mu      sync.Mutex
 	begun   []*stage // the steps that have begun, in order
@@ -44,13 +44,13 @@ type Service struct {
 	changed chan struct{} // closed when a step begins or the job fails
 }
 
-// stage is a step that has begun. Devices have no part in a step without a box.
+// stage is a step that has begun. A step without a box has no session for devices.
 type stage struct {
 	announced []byte
 	box       *box
 }
 
-// New opens the sessions of an earlier process, and runs nothing.
+// New returns the server of a job, with the sessions that an earlier process left. Run starts it.
 func New(c Config) (*Service, error) {
 	s := &Service{Config: c, changed: make(chan struct{})}
 	m, plan, passing, err := c.Enrolment.plan()
@@ -66,7 +66,7 @@ func New(c Config) (*Service, error) {
 		return nil, err
 	}
 	for _, l := range lost {
-		return nil, fmt.Errorf("devices: session %v cannot continue, and no server can finish this job, because devices add each vector only once: %w", l.ID, l.Err)
+		return nil, fmt.Errorf("devices: the state of session %v is lost, and devices contribute each vector only once, so no server can finish this job: %w", l.ID, l.Err)
 	}
 	s.kept = reopened(open)
 	if s.first, err = s.resume(); err != nil {
@@ -78,7 +78,8 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// Run runs the job to its end, or until ctx ends: then another process on the same vault continues it.
+// Run runs the job to its end, or until ctx ends. After that another process on the same vault can
+// continue it.
 func (s *Service) Run(ctx context.Context) (*method.Result, error) {
 	for i := s.first; i < len(s.plan); i++ {
 		step := s.plan[i]
@@ -124,12 +125,12 @@ func (s *Service) step(ctx context.Context, i int, step method.Step) error {
 	return s.conduct(ctx, i, next, opened, announced)
 }
 
-// descriptor describes a session of the job.
+// descriptor returns the description of the session in a step of the job.
 func (e *Enrolment) descriptor(next *method.Session, step int) protocol.Descriptor {
 	return next.Descriptor(e.ID(), step, e.sum, 1)
 }
 
-// conduct runs one session to its end.
+// conduct runs the server's part of one session to its end.
 func (s *Service) conduct(ctx context.Context, i int, next *method.Session, opened *protocol.Session, announced []byte) error {
 	step := s.plan[i].Name
 	n, err := s.note(i)
@@ -178,15 +179,15 @@ func (s *Service) conduct(ctx context.Context, i int, next *method.Session, open
 	return nil
 }
 
-// await notes the devices that finished the session.
+// await records which devices finished the session.
 func (b *box) await(stayed []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.stayed = stayed
 }
 
-// timeout returns the duration of a timer. Until the first device has come, it is the time in which
-// devices may join a job.
+// timeout returns the duration of a timer. Until the first device has sent a message, it is at
+// least the time in which devices may join a job.
 func (s *Service) timeout(next *method.Session, b *box, t protocol.Timer) time.Duration {
 	limits := s.Enrolment.Job.Timeout
 	if b.toServer.Load() == 0 {
@@ -195,13 +196,13 @@ func (s *Service) timeout(next *method.Session, b *box, t protocol.Timer) time.D
 	return next.Timeout(t, limits.Round)
 }
 
-// begin announces a step to devices.
+// begin makes a step visible to devices, and ends the step before.
 func (s *Service) begin(one *stage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n := len(s.begun); n > 0 && s.begun[n-1].box != nil {
 		close(s.begun[n-1].box.over)
-		s.begun[n-1].box = nil // it is too late for its devices
+		s.begun[n-1].box = nil // the earlier step's devices are too late
 		if s.passing {
 			s.begun[n-1].announced = nil
 		}
@@ -225,7 +226,7 @@ func (s *Service) wake() {
 // Close destroys the journals of an ended job whose result is stored.
 func (s *Service) Close() error { return s.kept.destroy(ended) }
 
-// recall restores the devices that said farewell to an earlier process.
+// recall restores the list of devices that said farewell to an earlier process.
 func (b *box) recall() error {
 	kept, err := b.Get(vault.Report)
 	if err != nil || kept == nil {
@@ -238,11 +239,11 @@ func (b *box) recall() error {
 	return err
 }
 
-// maxSnapshot bounds the snapshot that a server stores beside a session.
+// maxSnapshot bounds the bytes of the snapshot that a server stores beside a session.
 const maxSnapshot = 1 << 30
 
-// note is the state of a server before a step. If the server can resume, a new process needs nothing
-// else, so that the sessions of earlier steps can be erased.
+// note records the state of a server before a step. If the server can resume, a new process needs
+// nothing else. The sessions of earlier steps can then be erased.
 type note struct {
 	step     int
 	resumes  bool
@@ -257,14 +258,14 @@ func (n note) encode() []byte {
 	return w.Bytes()
 }
 
-// decodeNote decodes what encode wrote.
+// decodeNote decodes a note that note.encode has encoded.
 func decodeNote(b []byte) (note, error) {
 	r := wire.NewReader(b)
 	n := note{step: int(r.Uint32()), resumes: r.Bool(), snapshot: r.Bytes32(maxSnapshot)}
 	return n, r.Close("devices: note of a session")
 }
 
-// note returns the server's note for a session of a step.
+// note returns the server's state before a step, with a snapshot if the method has snapshots.
 func (s *Service) note(step int) (note, error) {
 	n := note{step: step}
 	if s.hub.Snapshot != nil {
@@ -277,8 +278,8 @@ func (s *Service) note(step int) (note, error) {
 	return n, nil
 }
 
-// resume restores the server from its last session, and erases the sessions that an earlier process
-// left. It returns the next step.
+// resume restores the server from its last session, erases the other sessions that an earlier
+// process left, and returns the next step.
 func (s *Service) resume() (int, error) {
 	if s.hub.Restore == nil {
 		return 0, nil
@@ -302,7 +303,7 @@ func (s *Service) resume() (int, error) {
 		return 0, nil
 	}
 	if last.step >= len(s.plan) || !last.resumes {
-		return 0, fmt.Errorf("devices: the stored step %d does not fit the job, which has %d steps", last.step, len(s.plan))
+		return 0, fmt.Errorf("devices: the last stored session is of step %d and cannot resume the job, which has %d steps", last.step, len(s.plan))
 	}
 	if err := s.hub.Restore(last.snapshot); err != nil {
 		return 0, err

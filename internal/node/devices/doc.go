@@ -1,6 +1,7 @@
-// Package devices runs the secure sums of many devices over HTTP: one server, and a device for each
-// person, which calls the server and is never called. It knows no protocol: the job's method gives the
-// plan, the machines and the model, as it does to a coordinator and its parties.
+// Package devices runs the secure sums of many devices over HTTP. There is one server, and a device
+// for each person. The device calls the server and is never called. The package knows no protocol:
+// the job's method gives the plan, the machines and the model, as it does to a coordinator and its
+// parties.
 //
 //	authority  signs the enrolment: the job, and the key of every device
 //	server     runs its machines in package driver, with a journal; keeps messages for devices

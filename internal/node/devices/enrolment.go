@@ -16,9 +16,9 @@ import (
 // Server is the name of the server among the members of every job of devices.
 const Server = "server"
 
-// Bounds of an enrolment.
+// These constants bound the parts of an enrolment.
 const (
-	// MaxDevices is the number of devices that a session names beside its server.
+	// MaxDevices is the largest number of devices in a session.
 	MaxDevices  = 1<<16 - 1
 	maxJobBytes = 1 << 20
 	maxName     = 64
@@ -26,21 +26,22 @@ const (
 
 const magic = "mercer/v1/enrolment"
 
-// Enrolment is an authority's signed statement of the devices in a job. The same job with the same
+// Enrolment is an authority's signed list of the devices in a job. The same job with the same
 // devices has one enrolment, and is one job.
 type Enrolment struct {
 	Job  *job.Job
-	Keys []ed25519.PublicKey // of the devices, in order
+	Keys []ed25519.PublicKey // the devices' public keys, in the devices' order
 
 	body []byte
 	sum  [sha256.Size]byte
-	at   map[string]int // a device's place
+	at   map[string]int // maps a device's name to its index in Keys
 }
 
-// Name returns the name of a device by its place, from 0.
+// Name returns the name of the device with this index in the enrolment.
 func Name(place int) string { return fmt.Sprintf("device-%d", place+1) }
 
-// Enrol signs the devices of a job. It refuses a job that no devices can run.
+// Enrol returns an enrolment of the devices with these keys, signed by the authority. It refuses a
+// job that no devices can run.
 func Enrol(j *job.Job, keys []ed25519.PublicKey, authority ed25519.PrivateKey) ([]byte, error) {
 	var w wire.Writer
 	w.String(magic)
@@ -57,7 +58,7 @@ func Enrol(j *job.Job, keys []ed25519.PublicKey, authority ed25519.PrivateKey) (
 	return append(body, ed25519.Sign(authority, body)...), nil
 }
 
-// Open reads an enrolment that an authority has signed.
+// Open verifies and decodes an enrolment that the authority has signed.
 func Open(signed []byte, authority ed25519.PublicKey, jobs *job.Reader) (*Enrolment, error) {
 	cut := len(signed) - ed25519.SignatureSize
 	if cut < 0 || len(authority) != ed25519.PublicKeySize || !ed25519.Verify(authority, signed[:cut], signed[cut:]) {
@@ -81,7 +82,7 @@ func Open(signed []byte, authority ed25519.PublicKey, jobs *job.Reader) (*Enrolm
 	return e, e.check()
 }
 
-// check rejects an enrolment that no devices can run, and sets the fields that follow from the others.
+// check rejects an enrolment that no devices can run. It also sets the derived fields.
 func (e *Enrolment) check() error {
 	e.sum = sha256.Sum256(e.body)
 	e.at = make(map[string]int, len(e.Keys))
@@ -94,7 +95,7 @@ func (e *Enrolment) check() error {
 		e.at[Name(i)] = i
 	}
 	if e.Job.Data.Partition.By != job.Devices {
-		return fault.BadInputf("devices: protocol %s cannot run on devices; use protocol fedcfk, or protocol secvm with the setting aggregation: secagg", e.Job.Protocol.Name())
+		return fault.BadInputf("devices: the job's protocol %s cannot run on devices; use protocol fedcfk, or protocol secvm with the setting aggregation: secagg", e.Job.Protocol.Name())
 	}
 	if len(e.Job.Parties()) > 0 {
 		return fault.BadInputf("devices: the job names its parties, but the enrolment names the devices; remove parties from partition")
@@ -103,7 +104,7 @@ func (e *Enrolment) check() error {
 	return err
 }
 
-// plan returns the protocol of the job, its steps, and whether its sessions are passing (see
+// plan returns the job's protocol, its steps, and whether a device may miss a session (see
 // [method.OfDevices]).
 func (e *Enrolment) plan() (m *method.Protocol, steps []method.Step, passes bool, err error) {
 	if m, passes, err = method.OfDevices(e.Job); err == nil {
@@ -124,10 +125,10 @@ func (e *Enrolment) instance() method.Instance {
 	return method.Instance{Job: e.Job, ID: e.ID(), Coordinator: Server, Parties: names}
 }
 
-// ID names the job by its enrolment.
+// ID returns the job's id, which is the first 16 bytes of the enrolment's hash.
 func (e *Enrolment) ID() job.ID { return job.ID(e.sum[:16]) }
 
-// Key returns the key of a device, nil for a stranger.
+// Key returns the public key of a device, or nil if the name is not enrolled.
 func (e *Enrolment) Key(name string) ed25519.PublicKey {
 	if i, known := e.at[name]; known {
 		return e.Keys[i]
@@ -135,7 +136,7 @@ func (e *Enrolment) Key(name string) ed25519.PublicKey {
 	return nil
 }
 
-// Place finds a device by its key.
+// Place returns the index of the device with this public key.
 func (e *Enrolment) Place(key ed25519.PublicKey) (int, error) {
 	for i, k := range e.Keys {
 		if k.Equal(key) {

@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Handler serves the devices.
+// Handler returns the HTTP handler for the devices' requests.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+stepPath, s.known(s.polled(s.serveStep)))
@@ -26,11 +26,11 @@ func (s *Service) Handler() http.Handler {
 	return mux
 }
 
-// served is a handler of requests whose header a device has signed.
+// served is the type of a handler that gets a request with a verified header.
 type served func(http.ResponseWriter, *http.Request, request.Signed)
 
-// known verifies that a request is an enrolled device's. A stranger gets no place, and no byte of its
-// body is read.
+// known verifies that an enrolled device has signed the request. The request of a stranger gets no
+// place, and no byte of its body is read.
 func (s *Service) known(serve served) http.HandlerFunc {
 	return func(w http.ResponseWriter, q *http.Request) {
 		by, err := s.Enrolment.signer().Verify(q, s.Enrolment.Key)
@@ -44,8 +44,8 @@ func (s *Service) known(serve served) http.HandlerFunc {
 	}
 }
 
-// polled bounds the time that a GET waits, and the GETs of a device that wait or are being answered.
-// serve returns the answer in pieces; nil means that it has answered itself, in few bytes.
+// polled bounds how long a GET waits, and how many GETs of a device are in progress. The function
+// serve returns the answer in pieces, or nil if it has written a short answer itself.
 func (s *Service) polled(serve func(context.Context, http.ResponseWriter, *http.Request, string) [][]byte) served {
 	return func(w http.ResponseWriter, q *http.Request, by request.Signed) {
 		if by.Length > 0 {
@@ -64,7 +64,7 @@ func (s *Service) polled(serve func(context.Context, http.ResponseWriter, *http.
 		case pieces == nil:
 		case s.desks.answer(by.Name, p):
 			endpoint.Answer(w, pieces...)
-		default: // a later question has the place
+		default: // a newer request of the device has taken the place
 			w.WriteHeader(http.StatusNoContent)
 		}
 	}
@@ -72,10 +72,10 @@ func (s *Service) polled(serve func(context.Context, http.ResponseWriter, *http.
 
 func tooLong(w http.ResponseWriter) {
 	request.Unread(w)
-	http.Error(w, "the message is too long", http.StatusRequestEntityTooLarge)
+	http.Error(w, "the message's body is too long", http.StatusRequestEntityTooLarge)
 }
 
-// serveStep returns the announcement of a step. It answers 204 while the step has not begun.
+// serveStep answers with the announcement of a step. It answers 204 while the step has not begun.
 func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.Request, _ string) [][]byte {
 	index, err := strconv.Atoi(q.URL.Query().Get("index"))
 	if err != nil || index < 0 || index >= len(s.plan) {
@@ -91,14 +91,14 @@ func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.
 		}
 		s.mu.Unlock()
 		switch {
-		case failure != nil: // its reason may name people, so only the server's log has it
+		case failure != nil: // only the server's log has the reason, because it may name people
 			http.Error(w, "the job has failed", http.StatusGone)
 			return nil
-		case s.passing && index < now: // the step at which the device can take part again
+		case s.passing && index < now: // tells the late device which step it can join
 			w.WriteHeader(http.StatusGone)
 			_, _ = fmt.Fprint(w, now)
 			return nil
-		case s.passing && index == now && one.box == nil: // an earlier process's step: the next is about to begin
+		case s.passing && index == now && one.box == nil: // a step of an earlier process; the next step is about to begin
 		case index <= now:
 			return [][]byte{one.announced}
 		}
@@ -111,12 +111,13 @@ func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.
 	}
 }
 
-// open returns the box of a request's session. If there is none, it answers the request: with 410 for a
-// session of a step that has ended, with 503 for a session that this process has not begun.
+// open returns the box of the session that a request names. If there is none, it answers the
+// request. The status is 410 for a session of a step that has ended, and 503 for a session that
+// this process has not begun.
 func (s *Service) open(w http.ResponseWriter, q *http.Request, name string) *box {
 	index, err := strconv.Atoi(q.URL.Query().Get("step"))
 	if err != nil {
-		http.Error(w, "step is no number", http.StatusBadRequest)
+		http.Error(w, "the parameter step is not a number", http.StatusBadRequest)
 		return nil
 	}
 	s.mu.Lock()
@@ -134,7 +135,8 @@ func (s *Service) open(w http.ResponseWriter, q *http.Request, name string) *box
 	return nil
 }
 
-// servePull returns messages for a device. It answers 204 when there are none.
+// servePull answers with messages for a device, or with 204 if there are none. It answers 204 when
+// there are none.
 func (s *Service) servePull(ctx context.Context, w http.ResponseWriter, q *http.Request, name string) [][]byte {
 	b := s.open(w, q, name)
 	if b == nil {
@@ -142,7 +144,7 @@ func (s *Service) servePull(ctx context.Context, w http.ResponseWriter, q *http.
 	}
 	after, err := strconv.Atoi(q.URL.Query().Get("after"))
 	if err != nil {
-		http.Error(w, "after is no number", http.StatusBadRequest)
+		http.Error(w, "the parameter after is not a number", http.StatusBadRequest)
 		return nil
 	}
 	list := b.pull(ctx, name, after)
@@ -153,7 +155,7 @@ func (s *Service) servePull(ctx context.Context, w http.ResponseWriter, q *http.
 	return pieces(list)
 }
 
-// servePost accepts one message of a device. The header is enough to refuse the message, or to
+// servePost accepts one message from a device. The header is enough to refuse the message, or to
 // answer that it has arrived already, so an eavesdropper who repeats a header does not get the
 // device's place.
 func (s *Service) servePost(w http.ResponseWriter, q *http.Request, by request.Signed) {
@@ -166,7 +168,7 @@ func (s *Service) servePost(w http.ResponseWriter, q *http.Request, by request.S
 		return
 	}
 	if b.holds(by.Sum) {
-		request.Unread(w) // a repeated header may have no body
+		request.Unread(w) // a repeated header may come without its body
 		return
 	}
 	if b.tires(by.Name) {
@@ -186,14 +188,14 @@ func (s *Service) servePost(w http.ResponseWriter, q *http.Request, by request.S
 	}
 }
 
-// take reads a message that its device has signed, and passes it to the session. Every error is a fault
-// of the device, because a malformed body occupies a place as long as a slow one does.
+// take reads a message that its device has signed, and passes it to the session. Every error counts
+// as a fault of the device, because a malformed body occupies a place as long as a slow one.
 func (s *Service) take(w http.ResponseWriter, q *http.Request, b *box, by request.Signed) (late error) {
 	began := time.Now()
 	body, err := by.Read(w, q, maxPostBytes)
 	took := time.Since(began)
 	if err != nil {
-		http.Error(w, "the message was cut off, too slow, or not the one that was signed", http.StatusBadRequest)
+		http.Error(w, "the message was cut off, was too slow, or differs from its signed hash", http.StatusBadRequest)
 		return err
 	}
 	if err := s.accept(w, q, b, by, body); err != nil {
@@ -205,8 +207,8 @@ func (s *Service) take(w http.ResponseWriter, q *http.Request, b *box, by reques
 	return nil
 }
 
-// complain logs a fault of a device's message. The device decides how often there is a cause, so the
-// log counts.
+// complain logs that a device sent a slow or malformed message. A device can cause any number, so
+// the log only counts them.
 func (s *Service) complain(name string, why error) {
 	if n, tell := s.complaints.Count("", name); tell {
 		s.Logger.Warn("a device sent a slow or malformed message", "device", name, "times", n, "error", why)
@@ -214,33 +216,33 @@ func (s *Service) complain(name string, why error) {
 }
 
 func (s *Service) moved(w http.ResponseWriter) {
-	http.Error(w, "the job has gone on", http.StatusGone)
+	http.Error(w, "the session has ended or the job has failed", http.StatusGone)
 }
 
 func (s *Service) again(w http.ResponseWriter) {
 	http.Error(w, "send it again", http.StatusServiceUnavailable)
 }
 
-// accept passes a message that its device has signed to the session. An error means that the message is
-// not valid.
+// accept passes a device's signed message to the session. It returns an error if the message is not
+// valid.
 func (s *Service) accept(w http.ResponseWriter, q *http.Request, b *box, by request.Signed, body []byte) error {
 	m, err := decode(body)
 	if err == nil {
 		err = b.session.Check(m.Header, Server)
 	}
 	if err == nil && m.Sender != by.Name {
-		err = errors.New("it names another device as its sender")
+		err = errors.New("the message names another device as its sender")
 	}
 	if err != nil {
-		http.Error(w, "this is no message of the device to the server", http.StatusBadRequest)
+		http.Error(w, "the body is not a message from this device to the server", http.StatusBadRequest)
 		return fmt.Errorf("devices: the body is not a message from the device to the server: %w", err)
 	}
 	fresh, err := b.fresh(m)
 	switch {
-	case err != nil: // one device must not end everybody's session
-		http.Error(w, "another message came under this header", http.StatusConflict)
+	case err != nil: // a faulty device must not end the session of all devices
+		http.Error(w, "the server already has another message with this header", http.StatusConflict)
 		return err
-	case !fresh: // it is on its way to the disk
+	case !fresh: // an equal message is on its way to the disk
 		s.again(w)
 		return nil
 	}
@@ -255,14 +257,14 @@ func (s *Service) accept(w http.ResponseWriter, q *http.Request, b *box, by requ
 	return nil
 }
 
-// serveFarewell notes that a device needs nothing more of a session.
+// serveFarewell records that a device needs nothing more from a session.
 func (s *Service) serveFarewell(w http.ResponseWriter, q *http.Request, by request.Signed) {
 	if b := s.open(w, q, by.Name); b != nil {
 		b.finish(by.Name)
 	}
 }
 
-// pieces encodes messages for a device, without copying the bodies.
+// pieces encodes messages for a device in several slices, without copying the bodies.
 func pieces(list []protocol.Message) [][]byte {
 	var w wire.Writer
 	w.Uint32(uint32(len(list)))
@@ -276,8 +278,8 @@ func pieces(list []protocol.Message) [][]byte {
 	return all
 }
 
-// offer passes a message to the machine and waits for its answer. Without one in time the message must
-// come again.
+// offer passes a message to the machine and waits for its answer. If there is no answer in time,
+// the device must send the message again.
 func (b *box) offer(ctx context.Context, m protocol.Message, sum [sha256.Size]byte) verdict {
 	r := &receipt{answer: make(chan verdict, 1), box: b, sender: m.Sender, sum: sum}
 	select {
@@ -294,7 +296,7 @@ func (b *box) offer(ctx context.Context, m protocol.Message, sum [sha256.Size]by
 	case <-ctx.Done():
 		return later
 	}
-	select { // both may have come
+	select { // prefers an answer that came together with the machine's end
 	case v := <-r.answer:
 		return v
 	default:
@@ -302,14 +304,15 @@ func (b *box) offer(ctx context.Context, m protocol.Message, sum [sha256.Size]by
 	}
 }
 
-// holds reports whether a message with this hash is in the journal, on disk, or was refused.
+// holds reports whether the machine has already handled a message with this hash. Such a message is
+// on disk, or was refused.
 func (b *box) holds(sum [sha256.Size]byte) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.held[sum]
 }
 
-// settle notes that the machine has handled a message, and that the journal so far is on disk. A
+// settle records that the machine has handled a message, and that the journal so far is on disk. A
 // message that is not in the journal was refused; [box.tires] limits their number.
 func (b *box) settle(sender string, sum [sha256.Size]byte) {
 	b.mu.Lock()
@@ -320,22 +323,22 @@ func (b *box) settle(sender string, sum [sha256.Size]byte) {
 	b.held[sum] = true
 }
 
-// tires reports whether a session reads no more messages of a device because it has refused too many.
+// tires reports whether the session has refused so many messages of a device that it reads no more.
 func (b *box) tires(name string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.refused[name] >= maxRefused
 }
 
-// fresh reports whether a message is new. It returns an error if the sender has sent another
-// message with the same header.
+// fresh reports whether message m is new to the session. It returns an error if the sender has sent
+// another message with the same header.
 func (b *box) fresh(m protocol.Message) (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.inbox.Fresh(m)
 }
 
-// finish notes that a device needs nothing more.
+// finish records that a device needs nothing more from the session.
 func (b *box) finish(name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -27,19 +27,19 @@ import (
 // line is a device's connection to the server.
 type line struct {
 	enrolment *Enrolment
-	server    string // address
+	server    string // URL of the server
 	name      string
 	key       ed25519.PrivateKey
 	http      *http.Client
-	patience  time.Duration // with a server that does not answer
+	patience  time.Duration // how long the device waits for a server that does not answer
 
-	sent, received atomic.Uint64 // bytes of bodies, repetitions included
+	sent, received atomic.Uint64 // bytes of bodies, including repeated requests
 }
 
-// errRefused marks an answer that no repetition changes.
+// errRefused marks an answer of the server that would not change if the device asked again.
 var errRefused = errors.New("devices: the server refuses this device")
 
-// ask repeats a request until the server answers it, or the device's patience ends.
+// ask repeats a request until the server answers it. It gives up when the device's patience ends.
 func (l *line) ask(ctx context.Context, method, path string, query url.Values, body []byte) (status int, answer []byte, err error) {
 	first, again := time.Now(), l.pauses()
 	for {
@@ -60,12 +60,12 @@ func (l *line) ask(ctx context.Context, method, path string, query url.Values, b
 	}
 }
 
-// pauses has the times between two tries, each longer than the one before.
+// pauses computes the growing pauses between the tries of a request.
 type pauses struct{ next, longest time.Duration }
 
 func (l *line) pauses() *pauses { return &pauses{retryFirst, l.longest()} }
 
-// wait waits until it is time for the next try, or ctx ends.
+// wait pauses before the next try, at most until ctx ends.
 func (p *pauses) wait(ctx context.Context) {
 	select {
 	case <-time.After(p.next/2 + rand.N(p.next)):
@@ -74,18 +74,18 @@ func (p *pauses) wait(ctx context.Context) {
 	p.next = min(2*p.next, p.longest)
 }
 
-// longest returns the longest time between two tries. A device that has waited for a server to come
-// back must not sleep through the round that begins then.
+// longest returns the longest pause between two tries. A device that has waited for a server to
+// come back must not sleep through the round that begins then.
 func (l *line) longest() time.Duration {
 	return max(retryFirst, min(retryLast, l.enrolment.Job.Timeout.Round/retryShare))
 }
 
-// reason returns a server's text for a log.
+// reason returns the text of a server's answer, shortened and quoted for an error.
 func reason(b []byte) string {
 	return strconv.Quote(strings.TrimSpace(string(b[:min(len(b), maxReason)])))
 }
 
-// once makes one request.
+// once sends a request one time and reads the answer.
 func (l *line) once(ctx context.Context, method, path string, query url.Values, body []byte) (status int, answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, waitTime+answerTime)
 	defer cancel()
@@ -104,8 +104,8 @@ func (l *line) once(ctx context.Context, method, path string, query url.Values, 
 	return r.StatusCode, answer, errors.Join(err, r.Body.Close())
 }
 
-// step waits until a step has begun, and returns its announcement. For a step that has ended and that
-// nobody needs any more it returns [passed]. If a server answers early that there is nothing, step
+// step waits until a step has begun, and returns its announcement. If the step has ended and nobody
+// needs it any more, step returns [passed]. If a server answers early that there is nothing, step
 // pauses before the next request.
 func (l *line) step(ctx context.Context, index int) ([]byte, error) {
 	for again := l.pauses(); ; again.wait(ctx) {
@@ -118,7 +118,7 @@ func (l *line) step(ctx context.Context, index int) ([]byte, error) {
 		case status == http.StatusNoContent:
 			continue
 		case len(b) > maxAnnounced:
-			return nil, fmt.Errorf("%w: the announcement of %d bytes is too long", errRefused, len(b))
+			return nil, fmt.Errorf("%w: the server's announcement of %d bytes is too long", errRefused, len(b))
 		case len(b) == 0:
 			return nil, nil
 		}
@@ -126,15 +126,15 @@ func (l *line) step(ctx context.Context, index int) ([]byte, error) {
 	}
 }
 
-// passed reports to a late device which step runs now.
+// passed is the error for a device that asks about an ended step. It holds the step that runs now.
 type passed struct{ at int } // the step that runs now
 
 func (p passed) Error() string { return fmt.Sprintf("devices: the job is at step %d", p.at) }
 
-// Unwrap returns [errMoved]: the error reports an ended step.
+// Unwrap returns [errMoved], because passed also reports an ended step.
 func (passed) Unwrap() error { return errMoved }
 
-// passedBy reads the answer about a step that has ended.
+// passedBy returns the error for a server's answer that a step has ended.
 func passedBy(answer []byte, step int) error {
 	const digits = 10
 	at, err := strconv.Atoi(string(answer))
@@ -144,12 +144,13 @@ func passedBy(answer []byte, step int) error {
 	return passed{at}
 }
 
-// movedBy returns the error of a request for an ended step or session, with the server's text.
+// movedBy returns the error for an ended step or session, with the server's text.
 func movedBy(answer []byte) error {
 	return fmt.Errorf("%w: the server says %s", errMoved, reason(answer))
 }
 
-// pull waits for messages after the first ones, and returns at least one. See step.
+// pull waits for messages beyond the first after, and returns at least one. Like step, it pauses if
+// a server answers early.
 func (l *line) pull(ctx context.Context, step int, session protocol.SessionID, after int) ([]protocol.Message, error) {
 	query := about(step, session)
 	query.Set("after", strconv.Itoa(after))
@@ -167,12 +168,12 @@ func (l *line) pull(ctx context.Context, step int, session protocol.SessionID, a
 	}
 }
 
-// about returns the query parameters that name a session.
+// about returns the query parameters that identify a session.
 func about(step int, session protocol.SessionID) url.Values {
 	return url.Values{"step": {strconv.Itoa(step)}, "session": {session.Hex()}}
 }
 
-// decodeAll decodes the output of pieces.
+// decodeAll decodes the messages that pieces has encoded.
 func decodeAll(b []byte) ([]protocol.Message, error) {
 	r := wire.NewReader(b)
 	list := make([]protocol.Message, r.Count(maxAnswer, 4))
@@ -194,36 +195,37 @@ func decodeAll(b []byte) ([]protocol.Message, error) {
 	return list, nil
 }
 
-// The paths of a server.
+// These are the paths that a server serves.
 const (
 	stepPath     = "/crowd/step"
 	messagesPath = "/crowd/messages"
 	farewellPath = "/crowd/farewell"
 )
 
-// Limits of requests and answers.
+// These constants limit requests and answers.
 const (
-	waitTime     = 20 * time.Second               // of a GET without an answer
-	maxPostBytes = protocol.MaxChunkBytes + 2<<10 // a message with its header
-	maxPullBytes = 1 << 20                        // of messages in one answer, and one more
-	maxAnnounced = 1 << 20                        // of an announcement
-	answerTime   = time.Minute                    // for an answer to reach its reader
-	maxAnswer    = maxPullBytes + 2*maxPostBytes  // what a device reads
-	maxReason    = 512                            // of a text instead of an answer
-	retryFirst   = 100 * time.Millisecond         // between two tries of a device
-	retryLast    = 2 * time.Second                // after many, and in long rounds
-	retryShare   = 8                              // in short ones, tries in each
+	waitTime     = 20 * time.Second               // longest wait of a GET before the server answers that there is nothing
+	maxPostBytes = protocol.MaxChunkBytes + 2<<10 // bytes of a message with its header
+	maxPullBytes = 1 << 20                        // bytes of messages in one answer; one message may exceed it
+	maxAnnounced = 1 << 20                        // bytes of an announcement
+	answerTime   = time.Minute                    // time for an answer to reach its device
+	maxAnswer    = maxPullBytes + 2*maxPostBytes  // bytes of an answer that a device reads
+	maxReason    = 512                            // bytes of an error text that a device reads
+	retryFirst   = 100 * time.Millisecond         // first pause between two tries
+	retryLast    = 2 * time.Second                // longest pause between two tries in long rounds
+	retryShare   = 8                              // tries per round that shorten the pause in short rounds
 )
 
-// signer returns the signer and verifier of devices' requests. They bind each request to one enrolment.
+// signer returns the parameters for signing and verifying devices' requests. They bind each request
+// to one enrolment.
 func (e *Enrolment) signer() request.Signer {
 	return request.Signer{Purpose: "mercer/v2/crowd/request", Of: e.sum[:]}
 }
 
-// encode encodes a message.
+// encode returns the header and the body of a message in one slice.
 func encode(m protocol.Message) []byte { return append(m.Encode(), m.Body...) }
 
-// sumOf returns the hash of a message as encode writes it.
+// sumOf returns the hash of an encoded message.
 func sumOf(m protocol.Message) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write(m.Encode())
@@ -231,7 +233,7 @@ func sumOf(m protocol.Message) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// decode decodes the output of encode, without copying the body.
+// decode decodes a message that encode has encoded, without copying the body.
 func decode(b []byte) (protocol.Message, error) {
 	h, body, err := protocol.CutHeader(b)
 	if err == nil {
@@ -240,8 +242,8 @@ func decode(b []byte) (protocol.Message, error) {
 	return protocol.Message{Header: h, Body: body}, err
 }
 
-// told is the stored announcement of a step. A device stores it beside the session, so that a new
-// process can replay its journals without a server.
+// told records a step's announcement. A device stores it beside the session, so that a new process
+// can replay its journals without a server.
 type told struct {
 	step      int
 	announced []byte
@@ -254,7 +256,7 @@ func (t told) encode() []byte {
 	return w.Bytes()
 }
 
-// decodeTold decodes the output of encode. An empty announcement is nil.
+// decodeTold decodes a record that told.encode has encoded. An empty announcement is nil.
 func decodeTold(b []byte) (told, error) {
 	r := wire.NewReader(b)
 	t := told{step: int(r.Uint32())}
@@ -265,12 +267,12 @@ func decodeTold(b []byte) (told, error) {
 }
 
 const (
-	lingerLook   = 100 * time.Millisecond // between two looks at the devices that still need the server
-	farewellTime = 5 * time.Second        // for a device to say that it needs nothing more
+	lingerLook   = 100 * time.Millisecond // pause between two checks for devices that still need the server
+	farewellTime = 5 * time.Second        // time for a device to send its farewell
 )
 
-// linger keeps the server running for devices that finished the last session and have not said
-// farewell, at most for the time in which devices may join a job.
+// linger keeps the server running until the devices that finished the last session have said
+// farewell. It waits at most for the longer of the times for joining a job and for a round.
 func (s *Service) linger(ctx context.Context) error {
 	s.mu.Lock()
 	last := s.begun[len(s.begun)-1].box
@@ -286,7 +288,7 @@ func (s *Service) linger(ctx context.Context) error {
 	kept := 0
 	for {
 		finished, missing := last.left()
-		if len(finished) > kept { // a restarted server must not wait for them again
+		if len(finished) > kept { // stored, so that a restarted server does not wait for these devices again
 			if err := last.Put(vault.Report, encodeNames(finished)); err != nil {
 				return err
 			}
@@ -304,8 +306,8 @@ func (s *Service) linger(ctx context.Context) error {
 	}
 }
 
-// left returns the devices that need nothing more, and the number of devices that finished the session and
-// have not said farewell.
+// left returns the devices that need nothing more. It also returns the number of devices that
+// finished the session and have not said farewell.
 func (b *box) left() (finished []string, missing int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -317,8 +319,8 @@ func (b *box) left() (finished []string, missing int) {
 	return slices.Sorted(maps.Keys(b.finished)), missing
 }
 
-// farewell tells the server that this device needs nothing more, because its journals have
-// everything. If the request does not arrive, the server waits for the device in vain.
+// farewell tells the server that this device needs nothing more. If the request does not arrive,
+// the server waits for the device in vain.
 func (d *Device) farewell(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, farewellTime)
 	defer cancel()
@@ -327,7 +329,7 @@ func (d *Device) farewell(ctx context.Context) {
 	}
 }
 
-// farewell sends the request that says that the device needs nothing more.
+// farewell sends the server the request that ends the device's part of the job.
 func (l *line) farewell(ctx context.Context, step int, session protocol.SessionID) error {
 	_, _, err := l.ask(ctx, http.MethodPost, farewellPath, about(step, session), nil)
 	return err
@@ -339,7 +341,7 @@ func encodeNames(names []string) []byte {
 	return w.Bytes()
 }
 
-// decodeNames decodes what encodeNames wrote.
+// decodeNames decodes names that encodeNames has encoded.
 func decodeNames(b []byte) ([]string, error) {
 	r := wire.NewReader(b)
 	names := r.Strings(MaxDevices, maxName)

@@ -22,20 +22,20 @@ type deviceMail struct {
 	step    int
 	session protocol.SessionID
 	ended   func() bool            // reports whether the machine has ended
-	leaves  func(kind string) bool // before a message of this kind
+	leaves  func(kind string) bool // reports whether the device vanishes before a message of this kind
 	leave   context.CancelCauseFunc
 
-	mu     sync.RWMutex // of closing in
+	mu     sync.RWMutex // guards the closing of in
 	in     chan driver.Inbound
-	closed bool  // in is closed
-	over   error // why the session is over at the server
+	closed bool  // reports whether in is closed
+	over   error // the reason why the session has ended at the server, or nil
 }
 
-// errVanished is the cause with which a simulated device vanishes.
-var errVanished = errors.New("devices: the device vanishes, as configured")
+// errVanished is the reason for the end of a simulated device that vanishes.
+var errVanished = errors.New("devices: the device has vanished, as configured")
 
-// Send implements [driver.Mail]. If the server's session has ended, the last message of an ended
-// machine arrived before, or nobody needs it.
+// Send implements [driver.Mail]. If the session has ended at the server and the machine has ended
+// here, Send returns no error: the message arrived before, or nobody needs it.
 func (d *deviceMail) Send(ctx context.Context, m protocol.Message) error {
 	if d.leaves(m.Kind) {
 		d.leave(errVanished)
@@ -56,8 +56,8 @@ func (d *deviceMail) Send(ctx context.Context, m protocol.Message) error {
 // In implements [driver.Mail].
 func (d *deviceMail) In() <-chan driver.Inbound { return d.in }
 
-// fetch receives messages until ctx ends. If the session has ended at the server, it only closes the
-// mail: the machine continues with the messages that it has.
+// fetch receives messages until ctx ends. If the session has ended at the server, fetch closes the
+// mail. The machine then continues with the messages that it has.
 func (d *deviceMail) fetch(ctx context.Context) error {
 	var later sync.WaitGroup
 	defer later.Wait()
@@ -81,7 +81,7 @@ func (d *deviceMail) fetch(ctx context.Context) error {
 	}
 }
 
-// close closes the mail after the messages that it holds.
+// close closes the mail; the machine still gets the messages in it.
 func (d *deviceMail) close(why error) {
 	d.note(why)
 	d.mu.Lock()
@@ -96,15 +96,15 @@ func (d *deviceMail) note(why error) {
 	d.over = why
 }
 
-// why returns the reason why the session has ended at the server, nil while it has not.
+// why returns the reason why the session has ended at the server, or nil if it has not ended.
 func (d *deviceMail) why() error {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.over
 }
 
-// pulled is a message that stays at the server until the session ends, so there is nothing to
-// acknowledge.
+// pulled is a message that a device has received from the server. The server keeps it until the
+// session ends, so there is nothing to acknowledge.
 type pulled struct {
 	driver.Inbound
 	ctx     context.Context
@@ -112,7 +112,7 @@ type pulled struct {
 	waiting *sync.WaitGroup
 }
 
-// push passes the message on, unless the session has ended.
+// push passes the message to the machine, unless the session has ended.
 func (p *pulled) push() bool {
 	p.mail.mu.RLock()
 	defer p.mail.mu.RUnlock()
@@ -142,7 +142,7 @@ func (p *pulled) Later(delay time.Duration) error {
 	return nil
 }
 
-// drive runs a machine to its end. If its journal is complete, it needs no server.
+// drive runs a machine to its end. If the machine's journal is complete, drive needs no server.
 func (d *Device) drive(ctx context.Context, i int, next *method.Session, opened *protocol.Session, kept vault.Session, run *method.Run) error {
 	machine := &turned{Machine: run.Machine, turns: d.Turns}
 	whole, err := sealed(kept)
@@ -163,7 +163,7 @@ func (d *Device) drive(ctx context.Context, i int, next *method.Session, opened 
 	go func() {
 		defer close(done)
 		if err := mail.fetch(fetched); err != nil && fetched.Err() == nil {
-			leave(err) // no more messages will come
+			leave(err) // the device will receive no more messages
 		}
 	}()
 	_, err = driver.Run(ctx, driver.Config{
@@ -183,7 +183,7 @@ func (d *Device) drive(ctx context.Context, i int, next *method.Session, opened 
 	return err
 }
 
-// sealed reports whether a journal has a session to its end.
+// sealed reports whether a session's journal is complete up to the session's end.
 func sealed(kept vault.Session) (bool, error) {
 	for r, err := range kept.Records() {
 		if err != nil || r.Ended != "" {
@@ -193,7 +193,8 @@ func sealed(kept vault.Session) (bool, error) {
 	return false, nil
 }
 
-// turned is a machine that computes only when it is its turn, and records when it has ended.
+// turned is a machine that waits for its turn before it computes. It also records when it has
+// ended.
 type turned struct {
 	protocol.Machine
 	turns chan struct{}
@@ -213,7 +214,7 @@ func (t *turned) Step(e protocol.Event) (protocol.Effects, error) {
 	return effects, err
 }
 
-// post sends one message. It returns when the server has it on its disk.
+// post sends a message to the server. It returns when the message is on the server's disk.
 func (l *line) post(ctx context.Context, step int, m protocol.Message) error {
 	_, _, err := l.ask(ctx, http.MethodPost, messagesPath, about(step, m.Session), encode(m))
 	return err

@@ -286,7 +286,7 @@ func TestADeviceAddsItsListOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = d.take(t.Context(), 0, plan[0].Session, nil)
-	if err == nil || !strings.Contains(err.Error(), "has already added to such a sum") {
+	if err == nil || !strings.Contains(err.Error(), "has already contributed to this sum") {
 		t.Errorf("%s: %v", m.Name(), err)
 	}
 }

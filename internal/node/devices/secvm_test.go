@@ -286,7 +286,7 @@ func TestRule11_OneEnrolmentForEachModel(t *testing.T) {
 		ended <- err
 	}()
 	for i := range people {
-		if _, err := again.device(ctx, i, again.client()); err == nil || !strings.Contains(err.Error(), "has already added to such a sum") {
+		if _, err := again.device(ctx, i, again.client()); err == nil || !strings.Contains(err.Error(), "has already contributed to this sum") {
 			t.Errorf("%s: %v", devices.Name(i), err)
 		}
 	}

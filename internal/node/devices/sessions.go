@@ -8,10 +8,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// sessions are the open sessions of one member.
+// sessions holds the open sessions of one member by id.
 type sessions map[protocol.SessionID]vault.Session
 
-// reopened returns the sessions of an earlier process.
+// reopened returns the sessions that an earlier process left open, by id.
 func reopened(open []vault.Session) sessions {
 	s := make(sessions)
 	for _, k := range open {
@@ -20,14 +20,14 @@ func reopened(open []vault.Session) sessions {
 	return s
 }
 
-// take returns a session of an earlier process, or a new session. It stores the note beside a new
-// session before anything else of that session is on disk.
+// take returns the session with this id from an earlier process, or creates it. It stores the note
+// in a new session before anything else of that session is on disk.
 func (s sessions) take(v vault.Vault, id protocol.SessionID, note []byte) (vault.Session, error) {
 	if k := s[id]; k != nil {
 		return k, nil
 	}
 	var seed [32]byte
-	_, _ = rand.Read(seed[:]) // it never fails: see crypto/rand
+	_, _ = rand.Read(seed[:]) // rand.Read never returns an error
 	k, err := v.Create(id, seed, note)
 	if err == nil {
 		s[id] = k
@@ -35,12 +35,12 @@ func (s sessions) take(v vault.Vault, id protocol.SessionID, note []byte) (vault
 	return k, err
 }
 
-// destroy erases the secrets of all sessions.
+// destroy erases the secrets of all sessions in the map.
 func (s sessions) destroy(outcome string) error {
 	return s.destroyAllBut(protocol.SessionID{}, outcome)
 }
 
-// destroyAllBut erases the secrets of all sessions but one.
+// destroyAllBut erases the secrets of all sessions except session one.
 func (s sessions) destroyAllBut(one protocol.SessionID, outcome string) error {
 	var errs error
 	for id, k := range s {

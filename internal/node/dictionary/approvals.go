@@ -22,15 +22,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// Approvals is the folder of a home's approvals. It need not exist.
+// Approvals is the path of the folder with a home's approvals. The folder need not exist.
 type Approvals string
 
 // Approval is an operator's approval of a dictionary for one table.
 type Approval struct {
 	Name  string `json:"name"`
 	Hash  string `json:"hash"`
-	Table string `json:"table,omitempty"` // "" at a coordinator, which has none
-	Day   string `json:"day"`             // YYYY-MM-DD
+	Table string `json:"table,omitempty"` // the approved table; "" at a coordinator, which has no tables
+	Day   string `json:"day"`             // date of the approval, YYYY-MM-DD
 }
 
 // Find returns the dictionary with a hash, even if its approval was revoked. If the hash is "", it
@@ -60,7 +60,8 @@ func (a Approvals) Find(name, hash string) (*job.Dictionary, error) {
 	return job.ParseDictionary(a.text(hash), text)
 }
 
-// Approve stores a dictionary, and its approval for a table. Approving it again makes it the newest.
+// Approve stores a dictionary and records its approval for a table. If the dictionary is approved
+// already, the approval becomes the newest.
 func (a Approvals) Approve(d *job.Dictionary, table string, day time.Time) error {
 	return a.change(func(list []Approval) ([]Approval, error) {
 		one := Approval{d.Name, d.Hash(), table, day.UTC().Format(time.DateOnly)}
@@ -72,14 +73,14 @@ func (a Approvals) Approve(d *job.Dictionary, table string, day time.Time) error
 	})
 }
 
-// shownDigits is the number of a hash's digits in lists.
+// shownDigits is how many digits of a hash the lists show.
 const shownDigits = 12
 
-// Short returns the first digits of the hash, as in lists.
+// Short returns the first digits of the hash, in the form that lists show.
 func (o Approval) Short() string { return o.Hash[:min(len(o.Hash), shownDigits)] }
 
-// Revoke takes back the approvals of a dictionary, named by its name, its hash or the digits in lists,
-// and returns them.
+// Revoke removes the approvals of a dictionary and returns them. The argument is the dictionary's
+// name, its hash, or the hash's digits in lists.
 func (a Approvals) Revoke(which string) (revoked []Approval, err error) {
 	err = a.change(func(list []Approval) ([]Approval, error) {
 		return slices.DeleteFunc(list, func(o Approval) bool {
@@ -99,7 +100,7 @@ func (a Approvals) Approved(hash, table string) (bool, error) {
 	return slices.ContainsFunc(list, func(o Approval) bool { return o.Hash == hash && o.Table == table }), err
 }
 
-// List returns the approvals, the newest last.
+// List returns all approvals, the newest last.
 func (a Approvals) List() (list []Approval, err error) {
 	b, err := os.ReadFile(a.path("approved"))
 	switch {
@@ -114,7 +115,7 @@ func (a Approvals) List() (list []Approval, err error) {
 	return list, nil
 }
 
-// change replaces the list of approvals, with no other change at the same time.
+// change replaces the list of approvals while no other change runs.
 func (a Approvals) change(next func([]Approval) ([]Approval, error)) (err error) {
 	if err := disk.MakeDir(string(a)); err != nil {
 		return fmt.Errorf("dictionary: %w", err)
@@ -142,8 +143,8 @@ func (a Approvals) path(name string) string { return filepath.Join(string(a), na
 
 func (a Approvals) text(hash string) string { return a.path(hash + ".yaml") }
 
-// isHash reports whether a text is a hash in hexadecimal digits, and so safe in a file name: peers send
-// it.
+// isHash reports whether a text is a hash in hexadecimal digits. Such a text is safe in a file
+// name, although peers send it.
 func isHash(s string) bool {
 	for _, c := range []byte(s) {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {

@@ -9,24 +9,25 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// maxSums is the number of sums with one row set after which the operator must approve each further
-// sum.
+// maxSums is the number of sums over the same rows that need no approval. After that many, the
+// operator must approve each further sum.
 const maxSums = 20
 
-// comparison compares a release with all earlier ones.
+// comparison holds the state and the findings while a release is compared with all earlier
+// releases.
 type comparison struct {
 	now    *Entry
 	id     string
-	heads  []head // of the earlier ones of its kind
-	others []head // of the earlier ones of other kinds
+	heads  []head // earlier releases of the same kind
+	others []head // earlier releases of other kinds
 	models map[string]bool
-	known  []bool // rows whose same values were released before; nil before they are listed
+	known  []bool // rows that were released before with the same values; nil before the rows are listed
 	said   []string
-	jobs   []string // of the earlier releases that it differs from
-	from   []string // the IDs of these releases
+	jobs   []string // jobs of the earlier releases that the release differs from
+	from   []string // IDs of these earlier releases
 }
 
-// head is an entry without its rows, and the file that has them.
+// head is an entry without its rows, with the path of the file that has the rows.
 type head struct {
 	*Entry
 	id   string
@@ -64,8 +65,8 @@ func (l Ledger) compare(now *Entry, id string) (*comparison, error) {
 	return c, err
 }
 
-// findModels collects the jobs that released the same rows as this one. A job that trains again on the
-// same rows has another id, and its questions are about the same kernel.
+// findModels collects the jobs that released the same rows as the release under comparison. A job
+// that trains again on the same rows has another id, and its questions are about the same kernel.
 func (c *comparison) findModels() {
 	c.models = make(map[string]bool)
 	for _, u := range c.now.Uses {
@@ -84,20 +85,20 @@ func (c *comparison) oneModel(h head) bool {
 	return slices.ContainsFunc(h.Uses, func(u Use) bool { return c.models[u.Model] })
 }
 
-// repeats reports whether an identical release was disclosed. A release of which only the fit was
-// disclosed does not count.
+// repeats reports whether an identical release was disclosed before. If only the fit of that
+// release was disclosed, it does not count.
 func (c *comparison) repeats() bool {
 	return slices.ContainsFunc(c.heads, func(h head) bool { return h.id == c.id && h.released() && !h.pending() })
 }
 
-// differences compares the release with earlier ones of its kind, first with those that released an
-// equal part of each row. A row that such a release disclosed is known, so only the other rows are
-// compared with releases that disclosed something else.
+// differences compares the release with earlier releases of its kind, starting with those that
+// released an equal part of each row. A row that such a release disclosed is known, so only the
+// other rows are compared with releases that disclosed something else.
 func (l Ledger) differences(c *comparison) error {
 	slices.SortStableFunc(c.heads, func(a, b head) int { return c.distance(a.Entry) - c.distance(b.Entry) })
 	for _, h := range c.heads {
 		switch {
-		case h.id == c.id: // an equal release reveals nothing more
+		case h.id == c.id: // an identical release reveals nothing new
 			continue
 		case c.now.named(h.Entry):
 			c.difference(h)
@@ -120,12 +121,12 @@ func (l Ledger) differences(c *comparison) error {
 		switch {
 		case d == otherPart && c.meetsNew(earlier):
 			c.note(h, c.now.against(earlier))
-		case d == otherPart && c.now.Kind == method.ReleaseSums: // each row is known, but not the sum over few of them
+		case d == otherPart && c.now.Kind == method.ReleaseSums: // the values of each row are known, but not a sum over few rows
 			c.note(h, c.now.few(earlier, c.now.meet(earlier)))
 		case d == equalPart, d == otherFit && (c.now.Fit.By == method.NewFit || c.meetsNew(earlier)):
 			c.note(h, c.now.beside(earlier, c.oneModel(h)))
 		}
-		if d != otherPart && (c.now.Question || !earlier.Question) { // a question reveals less than a job
+		if d != otherPart && (c.now.Question || !earlier.Question) { // a question reveals less than a job, so it does not make the rows of a job known
 			meet(c.now.Rows, earlier.Rows, func(i int, then Row) {
 				now := c.now.Rows[i]
 				c.known[i] = c.known[i] || now.Content == then.Content && !c.now.relabels(now, earlier, then)
@@ -135,10 +136,10 @@ func (l Ledger) differences(c *comparison) error {
 	return nil
 }
 
-// The distance of a release from an earlier one.
+// These constants grade how far a release is from an earlier one.
 const (
-	equalPart = iota // both release an equal part of each row
-	otherFit         // an equal part, of rows prepared by another fit
+	equalPart = iota // both releases disclose an equal part of each row
+	otherFit         // both disclose an equal part of each row, prepared by different fits
 	otherPart
 )
 
@@ -146,7 +147,7 @@ func (c *comparison) distance(earlier *Entry) int {
 	switch {
 	case !c.now.like(earlier):
 		return otherPart
-	case c.now.Question || earlier.Question || c.now.Kind == method.ReleaseFit: // by the fit of the model; a fit itself
+	case c.now.Question || earlier.Question || c.now.Kind == method.ReleaseFit: // a question uses the model's fit, and a fit is not prepared by another
 		return equalPart
 	case !c.now.Fit.same(earlier.Fit):
 		return otherFit
@@ -154,12 +155,12 @@ func (c *comparison) distance(earlier *Entry) int {
 	return equalPart
 }
 
-// schemas compares the release with releases of the same table, or of the same people, under another
-// schema, because jobs must not vary which rows take part and how their cells are read. Once both
-// schemas of a table have been released, later releases under either pass.
+// schemas compares the release with releases of the same table or people under another schema. Jobs
+// must not vary which rows take part and how their cells are read. Once both schemas of a table
+// have been released, later releases under either schema pass.
 func (l Ledger) schemas(c *comparison) error {
 	all := slices.Concat(c.heads, c.others)
-	both := slices.ContainsFunc(all, func(h head) bool { // the second of them has been approved
+	both := slices.ContainsFunc(all, func(h head) bool { // if both schemas were released, the operator has approved the second
 		return h.Kind == c.now.Kind && h.Table != "" && h.Table == c.now.Table && h.Schema == c.now.Schema && h.released()
 	})
 	for _, h := range all {
@@ -181,10 +182,11 @@ func (l Ledger) schemas(c *comparison) error {
 	return nil
 }
 
-// kinds compares the release with those of other kinds that reveal single rows together with it: rows
-// up to a rotation, and sums in the columns' own directions, which reveal the rotation.
+// kinds compares the release with releases of the other kind that would, together with it, reveal
+// single rows. Encoded rows are known up to a rotation, and sums in the columns' own directions
+// reveal the rotation.
 func (l Ledger) kinds(c *comparison) error {
-	var both []bool // people of the release, if its rows are listed
+	var both []bool // whether each of the release's people is in both kinds, if its rows are listed
 	var with []head
 	for _, h := range c.others {
 		pair := []method.ReleaseKind{c.now.Kind, h.Kind}
@@ -221,10 +223,10 @@ func (l Ledger) kinds(c *comparison) error {
 	return nil
 }
 
-// bothTell is the end of a sentence about people who are in sums and among encoded rows.
+// bothTell ends a sentence about people who are in sums and among encoded rows.
 const bothTell = " both in sums and among encoded rows: the sums reveal the rotation of the encoded rows, and so every cell"
 
-// kindsOfEditions makes the comparison of kinds for two releases that are not compared row by row.
+// kindsOfEditions does the work of kinds for two releases that cannot be compared row by row.
 func (l Ledger) kindsOfEditions(c *comparison, h head) error {
 	n, err := l.common(c, h)
 	if n != 0 {
@@ -233,8 +235,8 @@ func (l Ledger) kindsOfEditions(c *comparison, h head) error {
 	return err
 }
 
-// ownFits compares the fit of a dictionary with the rows that jobs of earlier programs prepared by fits
-// of their own.
+// ownFits compares the fit of a dictionary with rows that jobs of earlier programs prepared by
+// their own fits.
 func (l Ledger) ownFits(c *comparison) error {
 	if c.now.Kind != method.ReleaseFit {
 		return nil
@@ -254,17 +256,18 @@ func (l Ledger) ownFits(c *comparison) error {
 	return nil
 }
 
-// meets marks the rows of people who are also in an earlier entry, and reports whether there are any.
+// meets marks the rows of people who are also in an earlier entry, and reports whether it marked
+// any.
 func meets(now, then []Row, in []bool) (any bool) {
 	meet(now, then, func(i int, _ Row) { in[i], any = true, true })
 	return any
 }
 
-// fits compares the release with those of the same people under other values of a fit. The values are
-// unknown until the job's parties have fitted.
+// fits compares the release with earlier releases of the same people whose fit has other values.
+// The values are unknown until the job's parties have fitted.
 func (l Ledger) fits(c *comparison) error {
 	if slices.ContainsFunc(c.heads, func(h head) bool { return h.id == c.id && h.Fit.Values == c.now.Fit.Values }) {
-		return nil // disclosed before
+		return nil // a release with this fit is already disclosed
 	}
 	for _, h := range c.heads {
 		if !c.now.like(h.Entry) || h.Question || h.Fit.Values == "" || h.Fit.Values == c.now.Fit.Values {
@@ -281,8 +284,8 @@ func (l Ledger) fits(c *comparison) error {
 	return nil
 }
 
-// meetsNew reports whether an earlier entry has a row of the release that earlier releases have not fully
-// disclosed.
+// meetsNew reports whether an earlier entry contains a row that is still new. A row is new if no
+// earlier release has disclosed the same values of it.
 func (c *comparison) meetsNew(earlier *Entry) (found bool) {
 	meet(c.now.Rows, earlier.Rows, func(i int, _ Row) { found = found || !c.known[i] })
 	return found
@@ -302,8 +305,8 @@ func (c *comparison) note(h head, said []string) {
 	}
 }
 
-// allowedBy reports whether the operator has approved each sentence about the release and each earlier
-// release that it was compared with. Later ones were not shown to the operator.
+// allowedBy reports whether approval n covers each sentence about the release and each earlier
+// release in the comparison. The operator has not seen later sentences and releases.
 func (c *comparison) allowedBy(n Listed) bool {
 	within := func(list, shown []string) bool {
 		return !slices.ContainsFunc(list, func(s string) bool { return !slices.Contains(shown, s) })
@@ -319,19 +322,21 @@ func (c *comparison) goesOn() bool {
 	})
 }
 
-// summed counts the sums that a person is in, and the numbers in them for each cell.
+// summed counts the sums that include a person, and the numbers in these sums for each cell of the
+// rows.
 type summed struct {
 	sums int
 	told float64
 }
 
-// countSums counts how many sums people are in, and how much these reveal.
+// countSums reports a release if people would be in too many sums, or in sums with too many
+// numbers.
 func (l Ledger) countSums(c *comparison) error {
 	if c.goesOn() {
 		return nil
 	}
-	var one []summed // people whose rows are listed
-	var all summed   // everybody
+	var one []summed // one count for each listed row
+	var all summed   // counts that apply to all people of the release
 	var jobs []string
 	for _, h := range c.heads {
 		if c.now.byRows(h.Entry) && one == nil {
@@ -368,11 +373,11 @@ func (l Ledger) countSums(c *comparison) error {
 	return nil
 }
 
-// countUses adds an earlier release's uses to those of the people in both releases, or to those of
-// everybody.
+// countUses adds the uses of an earlier release to the counts of the people in both releases. If
+// the people in both are not known, it adds them to the counts of everybody.
 func (l Ledger) countUses(c *comparison, h head, one []summed, all *summed) (met bool, err error) {
 	uses := h.Uses
-	if c.now.Uses != nil { // it may have been admitted before
+	if c.now.Uses != nil { // this job's own use may be there from an earlier admission
 		uses = slices.DeleteFunc(slices.Clone(uses), func(u Use) bool { return u.Model == c.now.Uses[0].Model })
 	}
 	told := (&Entry{Uses: uses}).Told()

@@ -14,17 +14,17 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Row is a person, with a digest of all values of that person that are released.
+// Row holds the digests of one person and of all the person's released values.
 type Row struct {
 	Person, Content [16]byte
-	Class           uint16  // of sums over labels: two bytes of the digest of the class or number; else 0
-	Label           [8]byte // part of the digest of the label that is released with the row, or of the labels of several rows; else zero
-	// Group is the digest of the person that several ids of a sum belong to; zero where each id is a
-	// person.
+	Class           uint16  // in sums over labels: two bytes of the digest of the class or number; else 0
+	Label           [8]byte // part of the digest of the label, or of several rows' labels, that is released with the row; else zero
+	// Group is the digest of the person to whom several ids of a sum belong. It is zero if each id
+	// is a person.
 	Group [16]byte
 }
 
-// whose returns who counts as one person: the group, or else the person.
+// whose returns the digest that identifies the person: the group if there is one, else Person.
 func (r *Row) whose() [16]byte {
 	if r.Group != ([16]byte{}) {
 		return r.Group
@@ -32,18 +32,19 @@ func (r *Row) whose() [16]byte {
 	return r.Person
 }
 
-// rowsOf returns the number of released rows, and the place of the i-th in the set.
+// rowsOf returns the number of released rows, and a function that gives the place of the i-th row
+// in the set.
 func rowsOf(r method.Release) (n int, place func(int) int) {
 	if r.Among != nil {
 		return len(r.Among), func(i int) int { return r.Among[i] }
 	}
-	if r.Set.X == nil { // ids only
+	if r.Set.X == nil { // the release has ids alone
 		return len(r.Set.IDs), func(i int) int { return i }
 	}
 	return r.Set.X.Rows(), func(i int) int { return i }
 }
 
-// newEntry digests a release under the ledger's key.
+// newEntry builds the entry of a release, with digests under the ledger's key.
 func newEntry(key []byte, r method.Release) *Entry {
 	e := &Entry{
 		Kind: r.Kind, Also: r.Also, Job: r.Job, Question: r.Question,
@@ -86,7 +87,7 @@ func newEntry(key []byte, r method.Release) *Entry {
 	return e
 }
 
-// fit digests the origin of a fit, that is the party's own rows in it, and its values.
+// fit returns digests of the rows that a fit used and of the fitted values.
 func (d *digest) fit() Fit {
 	f := Fit{By: d.Fit.By}
 	switch f.By {
@@ -111,8 +112,8 @@ func (d *digest) fit() Fit {
 	return f
 }
 
-// rows digests n rows of the set and merges all rows of a person into one. It returns the further
-// classes of such people apart.
+// rows digests n rows of the set and merges all rows of a person into one. It also returns the
+// further classes of people with several rows.
 func (d *digest) rows(n int, place func(int) int) ([]Row, []Member) {
 	rows := make([]Row, n)
 	for i := range rows {
@@ -126,8 +127,8 @@ func (d *digest) hex(what string, b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// columnsOf returns the names of the released columns, ascending, and their number; no names where the
-// table has none. In sums the label counts as a column.
+// columnsOf returns the sorted names of the released columns and their number. It returns no names
+// where the table has none. In sums the label counts as a column.
 func columnsOf(r method.Release) ([]string, int) {
 	width := r.Set.X.Cols()
 	names := slices.Clone(r.Set.Columns)
@@ -145,12 +146,12 @@ func columnsOf(r method.Release) ([]string, int) {
 // beside the row.
 func labelled(r method.Release) bool { return r.Kind == method.ReleaseSums && r.Set.Labels != nil }
 
-// digest makes digests of a release's rows.
+// digest computes the digests of a release's rows under the ledger's key.
 type digest struct {
 	method.Release
 	mac   hash.Hash
-	order []int    // the columns by name; the label comes after the last column
-	rank  []uint32 // of each column, by name; the last is the label's
+	order []int    // the columns' indices, sorted by name; an index after the last column is the label's
+	rank  []uint32 // the rank of each column by name; the last entry is the label's
 	cells []cell
 	buf   []byte
 	head  []byte
@@ -182,7 +183,7 @@ func newDigest(key []byte, r method.Release) *digest {
 	return d
 }
 
-// row digests the row at a place of the set.
+// row returns the digests of the row at place i of the set.
 func (d *digest) row(i int) Row {
 	var out Row
 	if d.Set.IDs != nil {
@@ -201,16 +202,16 @@ func (d *digest) row(i int) Row {
 		return out
 	}
 	class := d.sum("class", []byte(d.class(d.Set.Labels[i])))
-	if labelled(d.Release) { // numbers, too: if there are two values, they reveal as much as classes
+	if labelled(d.Release) { // applies to numbers too: with two values, they reveal as much as classes
 		out.Class = binary.LittleEndian.Uint16(class[:]) | 1
 	} else {
 		out.Label = [8]byte(class[:])
-		out.Label[0] |= 1 // not zero
+		out.Label[0] |= 1 // keeps the label's digest different from zero, which means no label
 	}
 	return out
 }
 
-// class returns a label; a number in one spelling.
+// class returns a label in its canonical spelling, so that equal numbers are equal.
 func (d *digest) class(label string) string {
 	if v, err := strconv.ParseFloat(label, 64); err == nil && !d.Classes {
 		return strconv.FormatFloat(v, 'g', -1, 64)
@@ -218,8 +219,8 @@ func (d *digest) class(label string) string {
 	return label
 }
 
-// values encodes the cells that are not zero, by the rank of their names. The order of columns, and
-// whether they are dense or sparse, does not change the encoding.
+// values encodes the nonzero cells of row i, sorted by the rank of their columns' names. The order
+// of columns, and whether they are dense or sparse, does not change the encoding.
 func (d *digest) values(i int) []byte {
 	if typed, is := d.Set.X.(celled); is {
 		return d.typed(typed, i)
@@ -233,7 +234,7 @@ func (d *digest) values(i int) []byte {
 	var text string
 	if labelled(d.Release) {
 		text = d.Set.Labels[i]
-		// A numeric label is encoded like a numeric column.
+		// A numeric label gets the same encoding as a numeric column.
 		if v, err := strconv.ParseFloat(text, 64); err == nil {
 			text = ""
 			if v != 0 {
@@ -249,13 +250,13 @@ func (d *digest) values(i int) []byte {
 	return append(d.buf, text...)
 }
 
-// celled is a table of cells in the form in which they were read, before they become numbers.
+// celled is a table whose cells are still in the form in which they were read.
 type celled interface {
-	// AppendCell appends an unambiguous form of a cell.
+	// AppendCell appends an unambiguous encoding of a cell.
 	AppendCell(b []byte, row, col int) []byte
 }
 
-// typed encodes all cells of a row by the rank of their names, and then the label.
+// typed encodes all cells of row i, sorted by the rank of their columns' names, and then the label.
 func (d *digest) typed(x celled, i int) []byte {
 	d.buf = d.buf[:0]
 	for _, c := range d.order {
@@ -279,8 +280,8 @@ func (d *digest) sum(what string, b []byte) (out [16]byte) {
 	return out
 }
 
-// people sorts rows by person and merges all rows of the same person into one. It returns the classes
-// that such people have besides their first.
+// people sorts rows by person and merges all rows of the same person into one. It also returns the
+// further classes of people whose rows have several.
 func people(rows []Row) (out []Row, more []Member) {
 	slices.SortFunc(rows, compareRows)
 	out = rows[:0]

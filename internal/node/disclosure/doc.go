@@ -1,5 +1,5 @@
-// Package disclosure keeps a party's ledger of released data, and finds out what a further job would
-// reveal together with earlier ones.
+// Package disclosure keeps a party's ledger of released data, and finds what a new job would reveal
+// together with earlier jobs.
 //
 // Two sums over the same rows, one with a column and one without, differ by that column's product with
 // itself. Two sums over rows that differ by a person differ by that person's row. No protocol hides

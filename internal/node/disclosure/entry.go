@@ -14,50 +14,50 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Entry is a release in the ledger.
+// Entry is the ledger's record of one release.
 type Entry struct {
 	Kind     method.ReleaseKind
-	Also     []method.ReleaseKind // kinds that the job releases beside it, ascending
+	Also     []method.ReleaseKind // kinds that the job releases besides this one, ascending
 	Job      string
-	Day      string // of the last release, YYYY-MM-DD; "" in entries of earlier programs, and before it is released
+	Day      string // date of the last release, YYYY-MM-DD; "" before the release, and in entries of earlier programs
 	Question bool
-	Peers    []string // ascending
+	Peers    []string // names of the other parties, ascending
 	Scale    string
 	Label    string
-	Split    string                   // the rows that the job chose to hold out, in words; "" if the party's key chooses
-	Table    string                   // the catalogue's name; "" in entries of earlier programs
-	Schema   string                   // digest of the job's schema, in hexadecimal digits; "" without one
+	Split    string                   // description of the rows that the job holds out; "" if the party's key chooses them
+	Table    string                   // the table's name in the catalogue; "" in entries of earlier programs
+	Schema   string                   // digest of the job's schema, in hexadecimal digits; "" if the job has none
 	Fit      Fit                      // the fit that prepared encoded rows
-	Columns  []string                 // ascending; nil where the table has no names
-	Width    int                      // columns
-	Uses     []Use                    // in the order of their release
-	Numbers  bool                     // of sums: labels are numbers to predict, not classes
-	Edition  string                   // the edition whose rows, or training rows, are released; "" if rows are listed
-	Number   int                      // of the edition
-	Out      string                   // of sums: the rows of the edition that the job holds out, in words
-	Clear    []string                 // editions beside which this one reveals nothing about one to nine people
-	Size     int                      // rows of an edition
-	Rows     []Row                    // ascending by person, each person once; none of an edition
-	More     []Member                 // further classes of people with several rows, ascending
-	who      func() [][16]byte        // the people of an edition, ascending
-	listed   func() ([]Row, []Member) // the rows of an edition, while the ledger is asked; never stored
+	Columns  []string                 // names of the released columns, ascending; nil if the table has no names
+	Width    int                      // number of columns
+	Uses     []Use                    // uses of the rows, in the order of their release
+	Numbers  bool                     // in sums: the labels are numbers to predict, not classes
+	Edition  string                   // id of the edition whose rows, or training rows, are released; "" if Rows lists them
+	Number   int                      // number of the edition
+	Out      string                   // in sums: description of the rows of the edition that the job holds out
+	Clear    []string                 // ids of editions that, together with this one, reveal nothing about one to nine people
+	Size     int                      // number of rows of an edition
+	Rows     []Row                    // one row for each person, ascending; empty for an edition
+	More     []Member                 // further classes of people with several rows, ascending by person
+	who      func() [][16]byte        // returns the people of an edition, ascending
+	listed   func() ([]Row, []Member) // returns the rows of an edition while the ledger examines it; never stored
 }
 
-// Member is a person in a class.
+// Member assigns a class to a person.
 type Member struct {
 	Person [16]byte
 	Class  uint16
 }
 
-// Use is one release of the rows, for one job.
+// Use records that one job released the rows.
 type Use struct {
 	Model      string
 	Directions uint32
-	Numbers    uint64 // in sums
-	Cells      uint64 // of the rows in the sums; 0 if unknown
+	Numbers    uint64 // how many numbers the sums contain
+	Cells      uint64 // how many cells the rows in the sums have; 0 if unknown
 }
 
-// share returns the numbers in sums divided by the cells of the rows in them.
+// share returns the count of numbers in the sums, divided by the count of cells of their rows.
 func (u Use) share() float64 {
 	if u.Cells == 0 {
 		return 0
@@ -72,8 +72,8 @@ func (u Use) covers(o Use) bool {
 	return u == o || u.Model == o.Model && u.Directions == o.Directions && u.Cells > 0 && u.share() <= o.share()
 }
 
-// Told returns the sum of the shares of all uses. A share is the count of numbers in sums, divided
-// by the cells of the rows in them.
+// Told returns the sum of the shares of all uses. A share is the count of numbers in sums,
+// divided by the count of cells of their rows.
 func (e *Entry) Told() (told float64) {
 	for _, u := range e.Uses {
 		told += u.share()
@@ -81,12 +81,12 @@ func (e *Entry) Told() (told float64) {
 	return told
 }
 
-// Fit describes a fit in the ledger.
+// Fit identifies the fit that prepared the released rows.
 type Fit struct {
 	By     method.FitBy
-	Among  string // digest of the party's own rows in the fit; "" if an earlier job made the fit
-	Values string // digest of the fitted values; "" before they were known
-	Told   string // digest of the name of the job that sent the fit to the party; "" of a fit of its own job
+	Among  string // digest of the party's own rows that the fit used; "" if an earlier job made the fit
+	Values string // digest of the fitted values; "" before they are known
+	Told   string // digest of the name of the job that sent the fit to the party; "" if the fit is of the entry's own job
 }
 
 // same reports whether two fits are known to be equal.
@@ -97,7 +97,7 @@ func (f Fit) same(o Fit) bool {
 	return f == o || f.Told != "" && f.Told == o.Told
 }
 
-// size returns the number of people, or of an edition's rows.
+// size returns the number of people in the entry, or the number of rows of an edition.
 func (e *Entry) size() int {
 	if e.Edition != "" {
 		return e.Size
@@ -105,38 +105,38 @@ func (e *Entry) size() int {
 	return len(e.Rows)
 }
 
-// pending reports whether the fit is released and the rows that it prepares are still to be released.
+// pending reports whether the fit is released while the rows that it prepares are not yet released.
 func (e *Entry) pending() bool {
 	return e.Fit.By == method.NewFit && e.Fit.Values == "" && e.Kind != method.ReleaseFit
 }
 
-// maxUses bounds the uses of an entry; the oldest are forgotten.
+// maxUses bounds the uses of an entry. Beyond it the oldest are removed.
 const maxUses = 1 << 12
 
-// ID names the released content in 16 hexadecimal digits. Jobs that release equal content share one ID,
-// and so do questions.
+// ID returns a name of the released content in 16 hexadecimal digits. Jobs that release equal
+// content share one ID, and so do questions.
 func (e *Entry) ID() string {
 	named := *e
 	if e.Kind == method.ReleaseIDs || e.Kind == method.ReleaseRows {
-		named.Question = false // a question releases the same as a job
+		named.Question = false // for these kinds, a question releases the same content as a job
 	}
 	return named.digest()
 }
 
-// formerID is the ID that earlier programs gave to a question's release. A job's release could have the same
-// ID.
+// formerID returns the ID that earlier programs gave to a question's release. A job's release could
+// have the same ID.
 func (e *Entry) formerID() string {
 	named := *e
 	named.Question = false
 	return named.digest()
 }
 
-// digest digests all released content.
+// digest returns the first 8 bytes of a hash of all released content, in hexadecimal digits.
 func (e *Entry) digest() string {
 	named := *e
-	named.Job, named.Table = "", "" // equal content may have others
+	named.Job, named.Table = "", "" // equal content may have another job or table
 	if e.Fit.By == method.NewFit || e.Fit.By == method.ToldFit {
-		named.Fit.Values = "" // unknown when the ledger is first asked
+		named.Fit.Values = "" // the fitted values are unknown when the ledger is first asked
 	}
 	h := sha256.New()
 	h.Write(named.text())
@@ -157,20 +157,21 @@ func (e *Entry) digest() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// like reports whether two entries release the same part of a row that both have.
+// like reports whether two entries release the same part of each row that is in both.
 func (e *Entry) like(o *Entry) bool {
 	switch e.Kind {
 	case method.ReleaseIDs:
 		return slices.Equal(e.Peers, o.Peers)
-	case method.ReleaseRows: // each job has a secret of its own, so peers make no difference
+	case method.ReleaseRows: // each job encodes rows with its own secret, so peers make no difference
 		return e.sameColumns(o) && e.Scale == o.Scale && e.Label == o.Label
-	case method.ReleaseSums, method.ReleaseFit: // scaled or not, fits of the same people reveal the same about who came
+	case method.ReleaseSums, method.ReleaseFit: // the scale is left out: fits of the same people reveal the same about who came, scaled or not
 		return e.sameColumns(o) && slices.Equal(e.Peers, o.Peers)
 	}
 	return slices.Equal(e.Peers, o.Peers) && e.sameColumns(o) && e.Scale == o.Scale
 }
 
-// fitted reports whether the rows are released as prepared by a fit, so that another fit reveals more.
+// fitted reports whether the release contains rows that a fit prepared, so that another fit reveals
+// more.
 func (e *Entry) fitted() bool {
 	return e.Kind == method.ReleaseRows || e.Kind == method.ReleaseProducts || e.Kind == method.ReleasePhases
 }
@@ -179,7 +180,7 @@ func (e *Entry) sameColumns(o *Entry) bool {
 	return e.Width == o.Width && slices.Equal(e.Columns, o.Columns)
 }
 
-// used reports whether a job's use is among the uses of the entry.
+// used reports whether the job with this name is among the uses of the entry.
 func (e *Entry) used(model string) bool {
 	return slices.ContainsFunc(e.Uses, func(u Use) bool { return u.Model == model })
 }
@@ -202,14 +203,14 @@ func compareMembers(a, b Member) int {
 	return cmp.Compare(a.Class, b.Class)
 }
 
-// relabels reports whether a person's label in one column was released twice, with different values.
+// relabels reports whether two entries give a person different labels in the same label column.
 func (e *Entry) relabels(now Row, earlier *Entry, then Row) bool {
-	none := [8]byte{} // of an earlier program, or of a release without labels
+	none := [8]byte{} // zero digest of an entry without labels or by an earlier program
 	return e.Label == earlier.Label && now.Label != then.Label && now.Label != none && then.Label != none
 }
 
-// meet calls the function common for every person of the list now who is also in the list then. It
-// returns the number of people in then who are not in now. Both lists must be ascending by person.
+// meet calls common for each person who is in both lists. It returns the number of people in then
+// who are not in now. Both lists must be ascending by person.
 func meet(now, then []Row, common func(i int, then Row)) (went int) {
 	for i := range now {
 		for len(then) > 0 && bytes.Compare(then[0].Person[:], now[i].Person[:]) < 0 {
@@ -223,35 +224,35 @@ func meet(now, then []Row, common func(i int, then Row)) (went int) {
 	return went + len(then)
 }
 
-// Bounds for decoding.
+// These constants bound the sizes that decoding accepts.
 const (
 	maxText    = 4 << 10
 	maxDigest  = 64
-	maxAlso    = 16      // kinds beside a release
-	maxName    = 1 << 30 // of a column: a table's header may hold anything
+	maxAlso    = 16      // kinds that accompany a release
+	maxName    = 1 << 30 // bytes of a column's name, because a table's header may hold anything
 	maxPeers   = 1 << 13
 	maxColumns = 1 << 24
 	maxRows    = 1 << 28
-	maxNumbers = 1 << 20 // of editions
+	maxNumbers = 1 << 20 // number of editions in a list
 )
 
-// Formats of earlier programs, which are still read. The ID of a release follows from the oldest format
-// that has a field for all of its content.
+// These strings begin the formats of earlier programs, which DecodeEntry still reads. The ID of a
+// release follows from the oldest format that has a field for all of its content.
 const (
 	entryMagic = "mercer/v2/release"
-	splitMagic = "mercer/v3/release" // the job chose the held-out rows
-	tableMagic = "mercer/v4/release" // has the table's name, the schema or the fit
-	alsoMagic  = "mercer/v5/release" // as v4, with kinds released beside it
-	moreMagic  = "mercer/v6/release" // as v5, where kinds beside it may be none, with people of several classes
-	wholeMagic = "mercer/v7/release" // has all of these, and the day
-	// editionMagic has editions and no groups.
+	splitMagic = "mercer/v3/release" // adds a description of held-out rows that the job chose
+	tableMagic = "mercer/v4/release" // adds the table's name, the schema and the fit
+	alsoMagic  = "mercer/v5/release" // adds to v4 the kinds that accompany a release
+	moreMagic  = "mercer/v6/release" // adds to v5 people of several classes, and allows no accompanying kinds
+	wholeMagic = "mercer/v7/release" // has all fields of the formats above, and the day
+	// editionMagic begins the format that has editions and no groups.
 	editionMagic = "mercer/v8/release"
 )
 
 // groupMagic begins the format that this program writes.
 const groupMagic = "mercer/v9/release"
 
-// Encode returns the canonical encoding.
+// Encode returns the entry's canonical encoding in the newest format.
 func (e *Entry) Encode() []byte {
 	var w wire.Writer
 	w.Grow(256 + 40*len(e.Rows))
@@ -297,10 +298,10 @@ func (e *Entry) Encode() []byte {
 	return w.Bytes()
 }
 
-// grouped reports whether several ids may belong to one person.
+// grouped reports whether several ids of the entry may belong to one person.
 func (e *Entry) grouped() bool { return len(e.Rows) > 0 && e.Rows[0].Group != [16]byte{} }
 
-// writeEdition writes the fields of formats since v8.
+// writeEdition writes the fields that formats from v8 on have.
 func (e *Entry) writeEdition(w *wire.Writer) {
 	w.String(e.Edition)
 	w.Uint32(uint32(e.Number))
@@ -310,15 +311,15 @@ func (e *Entry) writeEdition(w *wire.Writer) {
 	w.Bool(e.Numbers)
 }
 
-// readEdition reads what writeEdition wrote.
+// readEdition reads the fields that writeEdition has written.
 func (e *Entry) readEdition(r *wire.Reader) {
 	e.Edition, e.Number, e.Size = r.String(maxDigest), int(r.Uint32()), int(r.Uint32())
 	e.Out = r.String(maxText)
 	e.Clear, e.Numbers = r.Strings(maxNumbers, maxDigest), r.Bool()
 }
 
-// text returns the ID's input apart from the rows: the entry without its rows, in the encoding of
-// earlier programs.
+// text returns the entry without its rows, in the encoding of earlier programs. The ID is a hash of
+// this text and of the rows.
 func (e *Entry) text() []byte {
 	var w wire.Writer
 	switch {
@@ -332,8 +333,8 @@ func (e *Entry) text() []byte {
 		w.String(entryMagic)
 	}
 	e.writeHead(&w)
-	w.Uint32(0) // uses
-	w.Uint32(0) // rows
+	w.Uint32(0) // number of uses
+	w.Uint32(0) // number of rows
 	return w.Bytes()
 }
 
@@ -352,7 +353,7 @@ func (e *Entry) writeHead(w *wire.Writer) {
 	}
 }
 
-// writeTable writes the fields of formats since v4.
+// writeTable writes the fields that formats from v4 on have.
 func (e *Entry) writeTable(w *wire.Writer) {
 	w.String(e.Split)
 	w.Bytes32([]byte(e.Table))
@@ -363,7 +364,7 @@ func (e *Entry) writeTable(w *wire.Writer) {
 	w.String(e.Fit.Told)
 }
 
-// DecodeEntry reads what Encode wrote, here or in an earlier program.
+// DecodeEntry decodes an entry that this or an earlier program has encoded.
 func DecodeEntry(b []byte) (*Entry, error) {
 	r := wire.NewReader(b)
 	e := &Entry{}
@@ -374,12 +375,12 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	case r.Err() != nil || magic == entryMagic:
 	case magic == splitMagic:
 		if e.Split = r.String(maxText); e.Split == "" && r.Err() == nil {
-			r.Fail(errors.New("the entry of a split has no text"))
+			r.Fail(errors.New("the entry does not describe the held-out rows that the job chose"))
 		}
 	case magic == tableMagic:
 		e.readTable(r)
 		if r.Err() == nil && e.Table == "" && e.Schema == "" && e.Fit == (Fit{}) {
-			r.Fail(errors.New("the entry's table must have a name, a schema or a fit"))
+			r.Fail(errors.New("the entry has no table name, schema or fit; this format requires at least one"))
 		}
 	case magic == alsoMagic:
 		e.Also = readAlso(r)
@@ -391,7 +392,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		e.Day, e.Also = r.String(len(time.DateOnly)), readKinds(r)
 		e.readTable(r)
 	default:
-		r.Fail(fmt.Errorf("%q is not a known format of a release", magic))
+		r.Fail(fmt.Errorf("the entry's format %q is unknown", magic))
 	}
 	e.Kind, e.Job, e.Question = method.ReleaseKind(r.String(32)), r.String(maxText), r.Bool()
 	e.Peers = r.Strings(maxPeers, maxText)
@@ -422,12 +423,13 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		e.readMore(r)
 	}
 	if magic == moreMagic && len(e.More) == 0 && r.Err() == nil {
-		r.Fail(errors.New("this format must have further classes, but the entry has none"))
+		r.Fail(errors.New("the entry lists no further classes; this format requires at least one"))
 	}
 	return e, r.Close("release")
 }
 
-// readRows reads the people, with the digests of their labels and groups if there are any.
+// readRows reads the people's rows, with the digests of their labels and groups if the format has
+// them.
 func (e *Entry) readRows(r *wire.Reader, labelled, grouped bool) {
 	e.Rows = make([]Row, r.Count(maxRows, 32))
 	for i := range e.Rows {
@@ -445,10 +447,10 @@ func (e *Entry) readRows(r *wire.Reader, labelled, grouped bool) {
 		}
 	}
 	if r.Err() == nil && !slices.IsSortedFunc(e.Rows, compareRows) {
-		r.Fail(errors.New("rows must be in ascending order"))
+		r.Fail(errors.New("the entry's rows are not in ascending order"))
 	}
 	if r.Err() == nil && grouped != e.grouped() {
-		r.Fail(errors.New("the flag for groups does not match the rows"))
+		r.Fail(errors.New("the entry's flag for groups does not match its rows"))
 	}
 }
 
@@ -463,27 +465,28 @@ func (e *Entry) readMore(r *wire.Reader) {
 		r.Fixed(e.More[i].Person[:])
 		e.More[i].Class = r.Uint16()
 		if i > 0 && compareMembers(e.More[i-1], e.More[i]) >= 0 {
-			r.Fail(errors.New("further classes must be in ascending order, each once"))
+			r.Fail(errors.New("the entry's further classes are not in ascending order, or one is repeated"))
 		}
 	}
 }
 
-// readKinds reads the kinds released beside a release.
+// readKinds reads the list of kinds that accompany a release.
 func readKinds(r *wire.Reader) []method.ReleaseKind {
 	also := kindsOf(r.Strings(maxAlso, 32))
 	for i, k := range also {
 		if !k.Beside() || i > 0 && k <= also[i-1] {
-			r.Fail(fmt.Errorf("kind %q cannot be released beside a release, or is out of order in their list", string(k)))
+			r.Fail(fmt.Errorf("kind %q cannot accompany a release, or is out of order in the entry's list", string(k)))
 		}
 	}
 	return also
 }
 
-// readAlso reads the kinds released beside a release, in a format that has at least one.
+// readAlso reads the list of kinds that accompany a release, in a format that requires at least
+// one.
 func readAlso(r *wire.Reader) []method.ReleaseKind {
 	also := readKinds(r)
 	if len(also) == 0 && r.Err() == nil {
-		r.Fail(errors.New("this format must have kinds released beside a release, but the entry has none"))
+		r.Fail(errors.New("the entry lists no accompanying kinds; this format requires at least one"))
 	}
 	return also
 }
@@ -504,11 +507,11 @@ func kindsOf(list []string) []method.ReleaseKind {
 	return kinds
 }
 
-// readTable reads what writeTable wrote.
+// readTable reads the fields that writeTable has written.
 func (e *Entry) readTable(r *wire.Reader) {
 	e.Split, e.Table, e.Schema = r.String(maxText), string(r.Bytes32(maxName)), r.String(maxDigest)
 	e.Fit = Fit{method.FitBy(r.Uint8()), r.String(maxDigest), r.String(maxDigest), r.String(maxDigest)}
 	if r.Err() == nil && e.Fit.By > method.ToldFit {
-		r.Fail(fmt.Errorf("a fit of kind %d", e.Fit.By))
+		r.Fail(fmt.Errorf("the entry's fit has unknown kind %d", e.Fit.By))
 	}
 }

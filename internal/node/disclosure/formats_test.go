@@ -220,7 +220,7 @@ func TestTablesOfEntries(t *testing.T) {
 	newest.String(tableMagic)
 	newest.Fixed(make([]byte, 2+4+2+1+2+2+2)) // nothing in any of its fields
 	empty := append(newest.Bytes(), former(newEntry(testKey, question([]string{"x"}, 1)), entryMagic)[len(first.Bytes()):]...)
-	if _, err := DecodeEntry(empty); err == nil || !strings.Contains(err.Error(), "the entry's table must have a name, a schema or a fit") {
+	if _, err := DecodeEntry(empty); err == nil || !strings.Contains(err.Error(), "the entry has no table name, schema or fit") {
 		t.Errorf("an empty table: %v", err)
 	}
 	beside := *e
@@ -236,7 +236,7 @@ func TestTablesOfEntries(t *testing.T) {
 	}
 	strange := *e
 	strange.Fit.By = method.ToldFit + 1
-	if _, err := DecodeEntry(strange.Encode()); err == nil || !strings.Contains(err.Error(), "a fit of kind") {
+	if _, err := DecodeEntry(strange.Encode()); err == nil || !strings.Contains(err.Error(), "the entry's fit has unknown kind") {
 		t.Errorf("a fit of no kind: %v", err)
 	}
 }

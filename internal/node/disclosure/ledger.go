@@ -12,19 +12,19 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Ledger is the folder of a party's releases. It need not exist.
+// Ledger is the path of the folder that records a party's releases. The folder need not exist.
 type Ledger string
 
 // State is the stage of a release.
 type State string
 
-// The states, which are the suffixes of files.
+// These are the states of releases. Each is also the suffix of a file's name.
 const (
 	Released State = "released"
 	Admitted State = "admitted"
 	Held     State = "held"
 	Approved State = "approved"
-	// told is the state of the note about an approved release that was disclosed: it keeps what the
+	// told marks the note about an approved release that was disclosed. The note keeps what the
 	// release reveals together with earlier ones.
 	told State = "told"
 )
@@ -42,8 +42,8 @@ func (s State) Words() string {
 type HeldError struct {
 	ID       string
 	Question bool
-	Earlier  []string // the jobs of the releases that it differs from; none if the reason is the job's own split
-	Reveals  []string // what they reveal together
+	Earlier  []string // jobs of the earlier releases that this one differs from; none if the reason is the job's own split
+	Reveals  []string // sentences about what these releases reveal together
 }
 
 func (e *HeldError) Error() string {
@@ -64,21 +64,22 @@ func (e *HeldError) Public() string {
 
 func (e *HeldError) noun() string { return (&Entry{Question: e.Question}).noun() }
 
-// DirectionsError reports that a release would disclose rows in more random directions than the
-// operator allows over all jobs.
+// DirectionsError reports that rows would be disclosed in more random directions than the operator
+// allows over all jobs.
 type DirectionsError struct{ Would, Most int }
 
 func (e *DirectionsError) Error() string {
 	return fmt.Sprintf("with this job, some rows would have been released in %d random directions over all jobs, and this party allows %d (max_directions_total in its policy)", e.Would, e.Most)
 }
 
-// maxEntries bounds the releases of a ledger.
+// maxEntries bounds the releases of each kind in a ledger.
 const maxEntries = 1 << 10
 
-// Admit enters a release before its session begins, and returns its ID. It returns a *HeldError if the
-// operator must approve the release first, and a *DirectionsError if rows would be disclosed in more
-// than maxDirections (0 for any number). If two different releases are admitted at once, one awaits
-// approval. Admitting the same job's release again changes nothing.
+// Admit records that a release may be disclosed, and returns the release's ID. A session calls it
+// before it begins. It returns a *HeldError if the operator must approve the release first, and a
+// *DirectionsError if rows would be disclosed in more than maxDirections (0 for any number). If two
+// different releases are admitted at once, one awaits approval. Admitting the same job's release
+// again changes nothing.
 func (l Ledger) Admit(r method.Release, maxDirections int) (id string, err error) {
 	key, err := l.key()
 	if err != nil {
@@ -114,12 +115,12 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
 		return nil
 	}
 	if len(c.heads) >= maxEntries {
-		return fmt.Errorf("release: the ledger %s has %d releases of %s, its limit; move the folder away to begin a new ledger, which knows none of them", l, len(c.heads), e.Kind)
+		return fmt.Errorf("release: the ledger %s has %d releases of %s, and no more are allowed; move the folder away to begin a new ledger, which knows none of them", l, len(c.heads), e.Kind)
 	}
 	file := l.entry(e.Kind, id, Admitted)
 	switch other, err := l.read(file); {
 	case err == nil:
-		if other.ID() == id { // another job releases equal rows, and each counts
+		if other.ID() == id { // another job releases equal rows, and both uses count
 			e.union(other)
 		}
 	case !errors.Is(err, fs.ErrNotExist):
@@ -128,12 +129,12 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
 	return errors.Join(l.keepPeople(e), l.write(file, e.Encode()))
 }
 
-// directions returns the largest number of random directions in which one of the rows would be
-// disclosed over all jobs, this release included.
+// directions returns the largest number of random directions in which all jobs, including this one,
+// would disclose a row.
 func (l Ledger) directions(c *comparison) (int, error) {
 	c.list()
 	totals := make([]int, len(c.now.Rows))
-	seen := make(map[string][]bool) // by model: rows that are counted
+	seen := make(map[string][]bool) // for each model: whether each row is counted
 	for _, h := range c.heads {
 		earlier, err := l.read(h.file)
 		if err != nil {
@@ -141,7 +142,7 @@ func (l Ledger) directions(c *comparison) (int, error) {
 		}
 		for _, u := range h.Uses {
 			if c.now.used(u.Model) {
-				continue // the same directions
+				continue // the same job's directions count once
 			}
 			if seen[u.Model] == nil {
 				seen[u.Model] = make([]bool, len(c.now.Rows))
@@ -161,8 +162,8 @@ func (l Ledger) directions(c *comparison) (int, error) {
 	return most, nil
 }
 
-// hold writes a note about a release that awaits approval. If there are too many notes, the oldest is
-// removed.
+// hold writes a note that a release awaits approval. If there are too many notes, it removes the
+// oldest.
 func (l Ledger) hold(c *comparison) error {
 	e, id := c.now, c.id
 	notes, err := l.notes()
@@ -188,7 +189,7 @@ func (l Ledger) hold(c *comparison) error {
 	return errors.Join(err, l.write(l.note(id, Held), n.encode()))
 }
 
-// out reports whether a release was already disclosed and adds no use.
+// out reports whether a release was already disclosed with all of its uses.
 func (l Ledger) out(e *Entry, id string) bool {
 	before, err := l.read(l.entry(e.Kind, id, Released))
 	if err != nil || before.ID() != id || before.pending() {
@@ -207,13 +208,13 @@ func (l Ledger) out(e *Entry, id string) bool {
 	return e.Fit.Values == "" || e.Fit.Values == before.Fit.Values
 }
 
-// ErrNotAdmitted reports that a release is neither admitted nor disclosed: its approval was taken back,
-// or the ledger is not the one that admitted it.
+// ErrNotAdmitted reports that a release is neither admitted nor disclosed. Either its approval was
+// withdrawn, or another ledger admitted it.
 var ErrNotAdmitted = errors.New("release: the ledger has not admitted this release")
 
-// Release durably notes that an admitted release is being disclosed. It is a no-op if the release was
-// disclosed before. It returns [ErrNotAdmitted] if the release is neither admitted nor disclosed under
-// this ID, or if only its fit was disclosed.
+// Release durably records that an admitted release is being disclosed. It does nothing if the
+// release was disclosed before. It returns [ErrNotAdmitted] if the release is neither admitted nor
+// disclosed under this ID, or if only its fit was disclosed.
 func (l Ledger) Release(kind method.ReleaseKind, id string) error {
 	return l.alone(func() error { return l.release(kind, id) })
 }
@@ -246,13 +247,13 @@ func (l Ledger) release(kind method.ReleaseKind, id string) error {
 	}
 	err = errors.Join(err, l.remove(admission))
 	if e.pending() {
-		return err // the approval also covers the rows, which follow the fit
+		return err // the approval stays: it also covers the rows that follow the fit
 	}
 	return errors.Join(err, l.tell(id))
 }
 
-// tell stores what a release that was disclosed with approval reveals together with earlier ones, so
-// that the list can show it. It is a no-op for a release that needed no approval.
+// tell keeps the note of an approved release after its disclosure, so that the list can show what
+// it reveals together with earlier ones. It does nothing for a release that needed no approval.
 func (l Ledger) tell(id string) error {
 	n, err := l.find(id, Approved)
 	if errors.Is(err, ErrNotHeld) {
@@ -285,7 +286,7 @@ func (l Ledger) grow(e *Entry) (files []string, err error) {
 			return nil, err
 		}
 		if m := e.meet(earlier); h.id != id && m.changed+m.relabelled > 0 {
-			continue // an approved release of its own
+			continue // the earlier release was approved by itself and stays separate
 		}
 		e.union(earlier)
 		files = append(files, h.file)
@@ -293,8 +294,8 @@ func (l Ledger) grow(e *Entry) (files []string, err error) {
 	return files, nil
 }
 
-// adds reports whether two entries can be merged into one. Entries of different tables cannot, because an
-// entry has one table's name.
+// adds reports whether two entries can be merged into one. Entries of different tables cannot,
+// because an entry has one table's name.
 func (e *Entry) adds(o *Entry) bool {
 	if !e.like(o) || e.Question != o.Question || e.Table != o.Table || e.Edition != "" || o.Edition != "" {
 		return false
@@ -302,7 +303,7 @@ func (e *Entry) adds(o *Entry) bool {
 	return e.Kind == method.ReleaseRows && e.Fit == Fit{} && o.Fit == Fit{} && e.Schema == o.Schema || e.Question && len(e.Uses) == 1 && len(o.Uses) == 1 && e.Uses[0] == o.Uses[0]
 }
 
-// union adds the rows and uses of an earlier entry.
+// union adds the rows and uses of an earlier entry to entry e.
 func (e *Entry) union(earlier *Entry) {
 	if e.Fit.Values == "" {
 		e.Fit.Values = earlier.Fit.Values
@@ -320,13 +321,13 @@ func (e *Entry) union(earlier *Entry) {
 			more = append(more, row)
 		}
 	}
-	e.Rows, _ = people(append(e.Rows, more...)) // each person is there once
+	e.Rows, _ = people(append(e.Rows, more...)) // the list has each person only once, so people merges no rows
 	e.More = append(e.More, earlier.More...)
 	slices.SortFunc(e.More, compareMembers)
 	e.More = slices.Compact(e.More)
 }
 
-// addUses adds new uses, and replaces those of which a closer bound is known now.
+// addUses adds new uses to the entry, and replaces a use for which a tighter bound is now known.
 func (e *Entry) addUses(uses []Use) {
 	for _, u := range uses {
 		i := slices.IndexFunc(e.Uses, func(o Use) bool { return o.Model == u.Model })
@@ -342,14 +343,14 @@ func (e *Entry) addUses(uses []Use) {
 	}
 }
 
-// Abandon forgets a release that was admitted and not disclosed.
+// Abandon removes an admitted release that was not disclosed.
 func (l Ledger) Abandon(kind method.ReleaseKind, id string) error {
 	return l.alone(func() error { return l.remove(l.entry(kind, id, Admitted)) })
 }
 
-// Restart forgets the releases that an earlier process had admitted and not disclosed; resumed sessions
-// admit them again. Sessions that are not open any more count with the largest number of ids that they
-// could have announced.
+// Restart removes the releases that an earlier process admitted and did not disclose. Resumed
+// sessions admit them again. A session that is no longer open counts with the largest number of ids
+// that each peer could have announced.
 func (l Ledger) Restart(open func(session string) bool) error {
 	if empty, err := l.Empty(); empty || err != nil {
 		return err

@@ -15,26 +15,26 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Listed is a release as the operator sees it.
+// Listed describes a release for the operator.
 type Listed struct {
 	ID       string
 	State    State
 	Kind     method.ReleaseKind
-	Also     []method.ReleaseKind // kinds that the job releases beside it
+	Also     []method.ReleaseKind // kinds that the job releases besides this one
 	Job      string
-	Day      string // of the last release, YYYY-MM-DD; "" if not released, or released by an earlier program
+	Day      string // date of the last release, YYYY-MM-DD; "" before the release, or if an earlier program made it
 	Question bool
 	Peers    []string
 	Columns  int
 	Rows     int
 	Uses     int
-	Told     float64  // numbers in sums for each cell of the rows in them; 0 if not counted
-	Reveals  []string // what it reveals together with earlier ones, if it needs or needed approval
-	From     []string // the IDs of these earlier ones
+	Told     float64  // numbers in sums for each cell of their rows; 0 if not counted
+	Reveals  []string // what the release reveals together with earlier ones, if it needs or needed approval
+	From     []string // IDs of these earlier releases
 	Since    time.Time
 }
 
-// Learns states in a sentence which members learn what from the release by itself.
+// Learns describes in a sentence what each member can learn from this release alone.
 func (n Listed) Learns() string {
 	switch n.Kind {
 	case method.ReleaseRows:
@@ -53,20 +53,21 @@ func (n Listed) Learns() string {
 	return ""
 }
 
-// Bounds on the notes about refused proposals, since a coordinator can propose any number.
+// These constants bound the notes about refused proposals, because a coordinator can propose any
+// number.
 const (
-	maxHeld   = 4                   // of one kind with the same peers
-	maxNotes  = 64                  // in total
-	noteKept  = 30 * 24 * time.Hour // after this time a note is removed, and the same release awaits approval again
-	maxSaid   = 64                  // sentences
-	maxPhrase = 4 << 10             // bytes of a sentence
-	maxFrom   = 16 * maxEntries     // earlier releases together with which it reveals something
+	maxHeld   = 4                   // notes of one kind with the same peers
+	maxNotes  = 64                  // notes in total
+	noteKept  = 30 * 24 * time.Hour // age at which a note is removed; the same release then awaits approval again
+	maxSaid   = 64                  // sentences of a note
+	maxPhrase = 4 << 10             // bytes of one sentence
+	maxFrom   = 16 * maxEntries     // earlier releases that a note can name
 )
 
 const (
 	noteMagic     = "mercer/v1/held release"
-	noteAlsoMagic = "mercer/v2/held release" // with the kinds released beside it
-	noteFromMagic = "mercer/v3/held release" // and with the earlier releases together with which it reveals something
+	noteAlsoMagic = "mercer/v2/held release" // adds the kinds that the job releases besides this one
+	noteFromMagic = "mercer/v3/held release" // adds the earlier releases together with which this one reveals something
 )
 
 func (n Listed) encode() []byte {
@@ -88,8 +89,8 @@ func (n Listed) encode() []byte {
 	return w.Bytes()
 }
 
-// shortened makes sentences fit a note. The digest of the cut part stays, so that no approval of other
-// sentences covers it.
+// shortened cuts sentences to the size of a note. It adds a digest of the cut part, so that no
+// approval of other sentences covers it.
 func shortened(said []string) []string {
 	short := slices.Clone(said)
 	for i, s := range short {
@@ -113,7 +114,7 @@ func decodeNote(b []byte) (Listed, error) {
 	case magic == noteAlsoMagic:
 		n.Also = readAlso(r)
 	case r.Err() == nil && magic != noteMagic:
-		r.Fail(fmt.Errorf("%q is not a known format of a release that awaits approval", magic))
+		r.Fail(fmt.Errorf("the note's format %q is unknown", magic))
 	}
 	n.Kind, n.Job, n.Question = method.ReleaseKind(r.String(32)), r.String(maxText), r.Bool()
 	n.Peers = r.Strings(maxPeers, maxText)
@@ -126,7 +127,7 @@ func decodeNote(b []byte) (Listed, error) {
 }
 
 // notes returns the notes about releases that await approval, are approved, or were disclosed with
-// approval, oldest first. It removes a note that is too old or cannot be read: without a note, a
+// approval, oldest first. It removes a note that is too old or unreadable. Without a note, a
 // release awaits approval again.
 func (l Ledger) notes() ([]Listed, error) {
 	names, err := l.names()
@@ -161,8 +162,8 @@ func (l Ledger) notes() ([]Listed, error) {
 	return notes, nil
 }
 
-// List returns all releases: first those disclosed or admitted, then those that await approval or are
-// approved.
+// List returns all releases. Disclosed and admitted releases come first, then releases that await
+// approval or are approved.
 func (l Ledger) List() ([]Listed, error) {
 	var list []Listed
 	err := l.each(func(s State, _ string, e *Entry) {
@@ -187,14 +188,14 @@ func (l Ledger) List() ([]Listed, error) {
 	return list, err
 }
 
-// ErrNotHeld reports that there is no release to approve.
+// ErrNotHeld reports that no release with this ID awaits approval.
 var ErrNotHeld = errors.New("no release with this ID awaits approval; see mercer release list")
 
-// ErrNotThere reports that there is no release to withdraw.
+// ErrNotThere reports that no approval with this ID can be withdrawn.
 var ErrNotThere = errors.New("no release with this ID awaits approval or is approved; see mercer release list. A disclosed release cannot be withdrawn")
 
-// Approve allows a release that awaits approval for any job with equal content, until it is disclosed
-// or the approval is 30 days old.
+// Approve approves a release for any job with equal content. The approval ends when the release is
+// disclosed, or after 30 days.
 func (l Ledger) Approve(id string) error {
 	return l.alone(func() error {
 		n, err := l.find(id, Held)
@@ -209,8 +210,8 @@ func (l Ledger) Approve(id string) error {
 	})
 }
 
-// Withdraw withdraws an approval that no session has used, or forgets a release that awaits approval.
-// A session that was accepted with the approval, but has sent nothing, must be admitted again.
+// Withdraw removes an approval that no session has used, or a release that awaits approval. A
+// session that was accepted with the approval, but has sent nothing, must be admitted again.
 func (l Ledger) Withdraw(id string) error {
 	return l.alone(func() error {
 		for _, s := range []State{Held, Approved} {

@@ -12,15 +12,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// Peer counts the ids that a peer has looked up among this party's ids, over all sessions, aborted ones
-// included.
+// Peer counts the ids that a peer has looked up among this party's ids, over all sessions,
+// including aborted ones.
 type Peer struct {
 	Name     string
 	Sessions int
 	IDs      int64
 }
 
-// IDsError reports that a peer may look up too many ids with this session.
+// IDsError reports that a session would let a peer look up too many ids.
 type IDsError struct {
 	Peer
 	Most, Total int
@@ -34,13 +34,13 @@ func (e *IDsError) Error() string {
 // true number is known.
 type charge struct {
 	session string
-	peers   []Peer // by name
+	peers   []Peer // the session's peers, by name
 	known   bool
 }
 
-// book is the content of the file peers.
+// book holds the decoded content of the file peers.
 type book struct {
-	peers   []Peer // ascending by name
+	peers   []Peer // totals of closed sessions, ascending by name
 	charges []charge
 }
 
@@ -50,8 +50,8 @@ const (
 	maxCharges = 1 << 10
 )
 
-// Expect notes, before a session begins, the largest number of ids that each peer may look up in
-// it. It returns an *IDsError if a peer's total may then exceed the argument total.
+// Expect records the largest number of ids that each peer may look up in a session that has not
+// begun. It returns an *IDsError if a peer's total may then exceed the argument total.
 func (l Ledger) Expect(session string, peers []string, most, total int) error {
 	return l.change(func(b *book) error {
 		if slices.ContainsFunc(b.charges, func(c charge) bool { return c.session == session }) {
@@ -66,15 +66,15 @@ func (l Ledger) Expect(session string, peers []string, most, total int) error {
 			c.peers = append(c.peers, Peer{Name: name, Sessions: 1, IDs: int64(most)})
 		}
 		if len(b.charges) >= maxCharges {
-			return fmt.Errorf("release: %d sessions are open, the most that the ledger can count", len(b.charges))
+			return fmt.Errorf("release: the ledger counts %d open sessions, and no more are allowed", len(b.charges))
 		}
 		b.charges = append(b.charges, c)
 		return nil
 	})
 }
 
-// Announced notes the number of ids that each peer looked up in a session that has ended, successfully
-// or not. A peer that is not named looked up none.
+// Announced records the number of ids that each peer looked up in a session that has ended,
+// successfully or not. A peer without a number looked up none.
 func (l Ledger) Announced(session string, ids map[string]int) error {
 	return l.change(func(b *book) error {
 		i := slices.IndexFunc(b.charges, func(c charge) bool { return c.session == session })
@@ -94,8 +94,8 @@ func (l Ledger) Announced(session string, ids map[string]int) error {
 	})
 }
 
-// Closed forgets the name of a session that will not run again, and keeps the numbers of ids that peers
-// looked up in it.
+// Closed moves a session's numbers of ids into its peers' totals. It removes the session's name,
+// because the session will not run again.
 func (l Ledger) Closed(session string) error {
 	return l.change(func(b *book) error {
 		b.fold(func(c charge) bool { return c.session == session })
@@ -103,7 +103,7 @@ func (l Ledger) Closed(session string) error {
 	})
 }
 
-// Peers lists the peers with the ids that they have looked up, ascending by name.
+// Peers lists the peers and the numbers of ids that they have looked up, ascending by name.
 func (l Ledger) Peers() ([]Peer, error) {
 	b, err := l.readBook()
 	b.fold(func(charge) bool { return true })
@@ -143,7 +143,8 @@ func (b *book) sum(name string) Peer {
 	return sum
 }
 
-// fold adds the ids of some sessions to the peers' totals, and forgets the names of these sessions.
+// fold adds the ids of the chosen sessions to the peers' totals, and removes these sessions from
+// the book.
 func (b *book) fold(which func(charge) bool) {
 	var rest []charge
 	for _, c := range b.charges {
@@ -174,7 +175,7 @@ func (l Ledger) readBook() (book, error) {
 	}
 	b, err := decodeBook(file)
 	if err != nil {
-		return book{}, fmt.Errorf("release: %s: %w; restore it from a backup: nothing is released while the ledger cannot be read", path, err)
+		return book{}, fmt.Errorf("release: %s: %w; restore it from a backup; nothing is released while the ledger cannot be read", path, err)
 	}
 	return b, nil
 }

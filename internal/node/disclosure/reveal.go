@@ -10,15 +10,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// leastPeople is the number of people by which two sums must differ, so that their difference is a sum
-// over many.
+// leastPeople is the least number of people by which two sums may differ without approval. Their
+// difference is then a sum over many people.
 const leastPeople = 10
 
-// meeting counts the common rows of a release and of an earlier entry.
+// meeting counts the rows in which a release and an earlier entry agree and differ.
 type meeting struct {
-	common, changed int // rows that both have; of these, with other values
-	relabelled      int // of these, with another label of the same column, in kinds that release labels with the row
-	came, went      int // rows only in the release; rows only in the earlier one
+	common, changed int // rows in both; rows in both with other values
+	relabelled      int // rows in both with another label in the same column, if the kind releases labels with rows
+	came, went      int // rows only in the release; rows only in the earlier entry
 }
 
 func (e *Entry) meet(earlier *Entry) meeting {
@@ -37,8 +37,9 @@ func (e *Entry) meet(earlier *Entry) meeting {
 	return m
 }
 
-// beside says in sentences what a release and an earlier one with an equal part of each row reveal
-// together: nothing if they have no row in common, or all. More rows of one model are no difference.
+// beside describes what a release and an earlier one with an equal part of each row reveal
+// together. It returns no sentence if they have no row in common, or all rows. More rows of one
+// model are no difference.
 func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 	m := e.meet(earlier)
 	if m.common == 0 {
@@ -73,7 +74,7 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 	return said
 }
 
-// few says in a sentence that two sums differ by few people, or by few of one class.
+// few describes the risk if two sums differ by few people, or by few people of one class.
 func (e *Entry) few(earlier *Entry, m meeting) []string {
 	if m.common == 0 || m.came+m.went == 0 {
 		return nil
@@ -98,14 +99,13 @@ func (e *Entry) few(earlier *Entry, m meeting) []string {
 		count(n, "person is", "people are"), n)}
 }
 
-// someone is a person who is in only one of two sums, with the person's class or number, which is 0 if there
-// is none.
+// someone is a person who is in only one of two sums. The class or number is 0 if there is none.
 type someone struct {
 	who   [16]byte
 	class uint16
 }
 
-// alone lists the people of this sum who are not in another one, with each of their classes.
+// alone lists the people of sum e who are not in sum then, once for each of their classes.
 func (e *Entry) alone(then *Entry) (list []someone) {
 	common := make([]bool, len(e.Rows))
 	meet(e.Rows, then.Rows, func(i int, _ Row) { common[i] = true })
@@ -125,7 +125,7 @@ func (e *Entry) alone(then *Entry) (list []someone) {
 	return list
 }
 
-// distinct counts the people in some lists, each once.
+// distinct returns the number of different people in the lists.
 func distinct(lists ...[]someone) int {
 	seen := make(map[[16]byte]bool)
 	for _, list := range lists {
@@ -136,9 +136,9 @@ func distinct(lists ...[]someone) int {
 	return len(seen)
 }
 
-// fewestOfAClass returns the number of people in lists who are of the class with the fewest; 0 without
-// classes. For numbers it returns how many people have another number than the most frequent one,
-// because the sums of z and of (y-c)z are revealed for any c.
+// fewestOfAClass returns the number of people in the class with the fewest people; 0 without
+// classes. For numbers it returns how many people do not have the most frequent number, because the
+// sums of z and of (y-c)z are revealed for any c.
 func fewestOfAClass(numbers bool, lists ...[]someone) int {
 	of := make(map[uint16][]someone)
 	for _, one := range slices.Concat(lists...) {
@@ -163,9 +163,9 @@ func fewestOfAClass(numbers bool, lists ...[]someone) int {
 	return distinct(slices.Collect(maps.Values(of))...)
 }
 
-// anew reports whether rows that both entries have may be prepared by two fits. A fit of this job
-// counts as the earlier one's if the parties and the party's own rows are the same; values are compared
-// once they are known.
+// anew reports whether two different fits may have prepared the rows that both entries have. A fit
+// of this job counts as equal to the earlier one's if the parties and the party's own rows are the
+// same. Values are compared once they are known.
 func (e *Entry) anew(earlier *Entry, m meeting) bool {
 	switch e.Fit.By {
 	case method.NoFit:
@@ -177,7 +177,7 @@ func (e *Entry) anew(earlier *Entry, m meeting) bool {
 	return !known || m.came+m.went+m.changed+m.relabelled > 0 || !slices.Equal(e.Peers, earlier.Peers)
 }
 
-// refits says in a sentence what two fits of the same rows reveal.
+// refits describes what two fits of the same rows reveal.
 func refits(common int) string {
 	rows := "the people of the edition are"
 	if common != everybody {
@@ -186,8 +186,8 @@ func refits(common int) string {
 	return rows + " prepared or scaled by another fit than in the earlier job, or may be: products of rows under two fits reveal their columns, and the two fits reveal who came or went. With scale: range and a dictionary whose columns have ranges, jobs fit nothing"
 }
 
-// chosen says in a sentence what a job reveals that chooses the held-out rows itself. The operator
-// approves each such split by itself.
+// chosen describes what a job reveals if it chooses the held-out rows itself. The operator approves
+// each such split by itself.
 func (e *Entry) chosen() []string {
 	if e.Split == "" {
 		return nil
@@ -195,8 +195,8 @@ func (e *Entry) chosen() []string {
 	return []string{fmt.Sprintf("the job, not the party's key, chooses the held-out rows (%s): together with a job that holds out others, the difference of the two sums is the sum over these rows alone", e.Split)}
 }
 
-// against says in sentences what a release and an earlier one reveal together, if they release
-// different things about some rows.
+// against describes what a release and an earlier one reveal together, if they disclose different
+// parts of the same rows.
 func (e *Entry) against(earlier *Entry) []string {
 	said := e.revealsPeers(earlier)
 	if e.Kind == method.ReleaseIDs {
@@ -253,7 +253,7 @@ func (e *Entry) revealsColumns(earlier *Entry) []string {
 	return said
 }
 
-// tells describes what the n columns that are in only one of two releases reveal.
+// tells describes what two releases reveal about the n columns that only one of them has.
 func (e *Entry) tells(n int) string {
 	switch {
 	case e.Kind == method.ReleaseSums:
@@ -264,7 +264,7 @@ func (e *Entry) tells(n int) string {
 	return fmt.Sprintf("the difference of the two %s is the %s of these columns alone", e.both(), e.what())
 }
 
-// noun names the kind of request that releases an entry's rows.
+// noun returns the word for the request that releases the rows: job or question.
 func (e *Entry) noun() string {
 	if e.Question {
 		return "question"
@@ -272,7 +272,7 @@ func (e *Entry) noun() string {
 	return "job"
 }
 
-// what names the result that the protocol computes from columns.
+// what returns the noun for the protocol's result from some columns.
 func (e *Entry) what() string {
 	if e.Kind == method.ReleasePhases {
 		return "set of distances"
@@ -303,8 +303,8 @@ func count(n int, one, many string) string {
 }
 
 const (
-	maxListed = 8  // columns that a sentence names
-	maxQuoted = 80 // bytes of a name that it quotes
+	maxListed = 8  // number of columns that a sentence names
+	maxQuoted = 80 // bytes of a column's name that a sentence quotes
 )
 
 func column(name string) string {
@@ -314,7 +314,7 @@ func column(name string) string {
 	return "column " + quote(name)
 }
 
-// quote shortens a name from a table's header, which may be long.
+// quote returns a column's name in quotes, shortened because a table's header may have long names.
 func quote(name string) string {
 	if len(name) > maxQuoted {
 		name = strings.ToValidUTF8(name[:maxQuoted], "") + "..."

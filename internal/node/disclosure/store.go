@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Empty reports whether nothing has been released or admitted.
+// Empty reports whether the ledger records no release at all.
 func (l Ledger) Empty() (bool, error) {
 	list, err := l.names()
 	if err != nil {
@@ -41,7 +41,7 @@ func (l Ledger) note(id string, s State) string {
 	return filepath.Join(string(l), id+"."+string(s))
 }
 
-// names returns the names of all files; none if the folder does not exist.
+// names returns the names of all files in the folder, or none if the folder does not exist.
 func (l Ledger) names() (names []string, err error) {
 	list, err := os.ReadDir(string(l))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -53,7 +53,7 @@ func (l Ledger) names() (names []string, err error) {
 	return names, nil
 }
 
-// files returns the paths of all entries in a state.
+// files returns the paths of all entries in state s.
 func (l Ledger) files(s State) ([]string, error) {
 	list, err := l.names()
 	if err != nil {
@@ -62,7 +62,7 @@ func (l Ledger) files(s State) ([]string, error) {
 	var files []string
 	for _, name := range list {
 		if olderName.MatchString(name) {
-			return nil, fmt.Errorf("release: %s has releases in the format of an older version, which this version cannot compare with new ones; nothing is released while the folder is there. Move it away only if you accept that jobs are not compared with those releases", l)
+			return nil, fmt.Errorf("release: %s has releases in the format of an older version, and this version cannot compare new releases with them; nothing is released while the folder is there. Move it away only if you accept that jobs are not compared with those releases", l)
 		}
 		if m := entryName.FindStringSubmatch(name); m != nil && State(m[3]) == s {
 			files = append(files, filepath.Join(string(l), name))
@@ -71,7 +71,7 @@ func (l Ledger) files(s State) ([]string, error) {
 	return files, nil
 }
 
-// heads returns all entries that are disclosed or admitted, without rows.
+// heads returns all disclosed or admitted entries without their rows.
 func (l Ledger) heads() ([]head, error) {
 	var heads []head
 	err := l.each(func(_ State, file string, e *Entry) {
@@ -82,7 +82,7 @@ func (l Ledger) heads() ([]head, error) {
 	return heads, err
 }
 
-// each reads all entries that are disclosed or admitted.
+// each calls do with each disclosed or admitted entry.
 func (l Ledger) each(do func(s State, file string, e *Entry)) error {
 	for _, s := range []State{Released, Admitted} {
 		files, err := l.files(s)
@@ -107,22 +107,21 @@ func (l Ledger) read(file string) (*Entry, error) {
 	}
 	e, err := DecodeEntry(b)
 	if m := entryName.FindStringSubmatch(filepath.Base(file)); err == nil && (m == nil || e.ID() != m[2] && e.formerID() != m[2] || string(e.Kind) != m[1]) {
-		err = errors.New("its content does not match its file name")
+		err = errors.New("the entry's content does not match its file name")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("release: %s: %w; restore it from a backup: nothing is released while the ledger cannot be read", file, err)
+		return nil, fmt.Errorf("release: %s: %w; restore it from a backup; nothing is released while the ledger cannot be read", file, err)
 	}
 	return e, nil
 }
 
 const (
-	lockName = "lock" // held by each process that changes the ledger
+	lockName = "lock" // name of the file that a process locks before it changes the ledger
 	keyName  = "key"
 )
 
-// alone runs a change that reads the ledger before writing, while no other goroutine and no other
-// process runs one. Several processes can change the ledger: jobs run in the party's daemon,
-// approvals come from a command.
+// alone runs change while no other goroutine or process changes the ledger. Several processes can
+// change the ledger: jobs run in the party's daemon, approvals come from a command.
 func (l Ledger) alone(change func() error) error {
 	if err := disk.MakeDir(string(l)); err != nil {
 		return fmt.Errorf("release: %w", err)
@@ -134,7 +133,7 @@ func (l Ledger) alone(change func() error) error {
 	return errors.Join(change(), held.Close())
 }
 
-// key returns the key of all digests, and draws it for an empty ledger.
+// key returns the ledger's key for all digests. It draws a key for an empty ledger.
 func (l Ledger) key() (key []byte, err error) {
 	path := filepath.Join(string(l), keyName)
 	return key, l.alone(func() error {
@@ -143,14 +142,14 @@ func (l Ledger) key() (key []byte, err error) {
 		case err == nil && len(key) == 32:
 			return nil
 		case err == nil:
-			return fmt.Errorf("release: %s has %d bytes instead of 32; restore it from a backup: nothing is released while the ledger cannot be read", path, len(key))
+			return fmt.Errorf("release: %s has %d bytes instead of 32; restore it from a backup; nothing is released while the ledger cannot be read", path, len(key))
 		case !errors.Is(err, fs.ErrNotExist):
 			return fmt.Errorf("release: %w", err)
 		}
 		if there, err := l.files(Released); err != nil {
 			return err
 		} else if len(there) > 0 {
-			return fmt.Errorf("release: %s is missing, and without it nothing can be compared with the releases beside it; restore it from a backup: nothing is released until then", path)
+			return fmt.Errorf("release: the key file %s is missing, so new releases cannot be compared with earlier ones; restore it from a backup; nothing is released until then", path)
 		}
 		key = make([]byte, 32)
 		if _, err := rand.Read(key); err != nil {

@@ -14,16 +14,16 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Two releases of editions of one table are compared by kinds, editions, columns, labels, scales and
-// peers. Which people two editions differ by, the home found out when it made them.
+// For two editions of one table, the ledger compares kinds, editions, columns, labels, scales and
+// peers. It reads no rows: the home found which people differ when it made the editions.
 
-// named reports whether two entries are of editions of one table.
+// named reports whether both entries are of editions of the same table.
 func (e *Entry) named(o *Entry) bool {
 	return e.Edition != "" && o.Edition != "" && e.Table == o.Table
 }
 
-// apart reports whether two entries belong to two tables and at least one of them is of an edition.
-// For these entries the ledger compares only which people are in both.
+// apart reports whether two entries belong to different tables and at least one of them is of an
+// edition. For these entries the ledger compares only which people are in both.
 func (e *Entry) apart(o *Entry) bool {
 	return (e.Edition != "" || o.Edition != "") && o.Table != "" && e.Table != o.Table
 }
@@ -33,11 +33,11 @@ func (e *Entry) byRows(o *Entry) bool {
 	return o.Edition == "" && !e.apart(o)
 }
 
-// everybody is the number of common people where it is unknown or not counted.
+// everybody replaces the number of common people where that number is unknown or not counted.
 const everybody = -1
 
-// common returns the number of people of the release who are also in an earlier one, or [everybody] if
-// there may be any number of them.
+// common returns the number of people who are in both the release and an earlier one. It returns
+// [everybody] if any number of people may be in both.
 func (l Ledger) common(c *comparison, h head) (int, error) {
 	switch {
 	case c.now.apart(h.Entry):
@@ -57,7 +57,8 @@ func (l Ledger) common(c *comparison, h head) (int, error) {
 	return c.now.meet(earlier).common, nil
 }
 
-// list lists the rows of a release of an edition, for comparison with an earlier release without one.
+// list loads the rows of the release, if it is of an edition, to compare them with an earlier
+// release that lists its rows.
 func (c *comparison) list() {
 	if c.now.listed != nil {
 		c.now.Rows, c.now.More = c.now.listed()
@@ -68,9 +69,8 @@ func (c *comparison) list() {
 	}
 }
 
-// tellsNew reports whether the release reveals something new about people of an earlier one that
-// revealed something else. Nothing is new if a closer release has revealed the same about either
-// edition.
+// tellsNew reports whether the release reveals new facts about the people of an earlier release of
+// something else. Nothing is new if a closer release has revealed the same about either edition.
 func (c *comparison) tellsNew(h head) bool {
 	d := c.distance(h.Entry)
 	known := func(k head) bool {
@@ -79,7 +79,8 @@ func (c *comparison) tellsNew(h head) bool {
 	return c.now.Schema != h.Schema || !slices.ContainsFunc(c.heads, known)
 }
 
-// difference compares the release with an earlier one of an edition of the same table.
+// difference compares the release of an edition with an earlier release of an edition of the same
+// table.
 func (c *comparison) difference(h head) {
 	d := c.distance(h.Entry)
 	switch {
@@ -92,11 +93,11 @@ func (c *comparison) difference(h head) {
 	}
 }
 
-// besideEdition makes the comparison of beside for two editions.
+// besideEdition does the work of beside for two releases of editions.
 func (e *Entry) besideEdition(o *Entry) []string {
 	var m meeting
 	if e.Edition != o.Edition {
-		m.came = 1 // or more
+		m.came = 1 // at least one person
 	}
 	switch {
 	case e.fitted() && e.anew(o, m):
@@ -113,7 +114,7 @@ func (e *Entry) besideEdition(o *Entry) []string {
 	return nil
 }
 
-// fewBeside says in a sentence that two sums over editions may differ by few people.
+// fewBeside describes the risk if two sums over editions may differ by few people.
 func (e *Entry) fewBeside(o *Entry) []string {
 	switch {
 	case e.Out != o.Out:
@@ -128,21 +129,22 @@ func (e *Entry) fewBeside(o *Entry) []string {
 	return []string{fmt.Sprintf("one to nine people may have changed between editions %d and %d in a column that the job picks: the difference of the two sums reveals how", o.Number, e.Number)}
 }
 
-// clears reports whether the home, when it made the later of two editions, found that both together
-// reveal nothing about one to nine people.
+// clears reports whether two editions together reveal nothing about one to nine people. The home
+// found this when it made the later edition.
 func (e *Entry) clears(o *Entry) bool {
 	alike := e.sameColumns(o) && e.Label == o.Label && e.Numbers == o.Numbers && e.Schema == o.Schema
 	return e.Edition == o.Edition || slices.Contains(e.Clear, o.Edition) || alike && slices.Contains(o.Clear, e.Edition)
 }
 
-// unlisted states why an earlier release of an edition is not compared with a release of listed rows.
+// unlisted is the sentence for a release of listed rows and an earlier release of an edition, which
+// cannot be compared.
 const unlisted = "the earlier release is of an edition of the table and this one is not, so their rows cannot be compared"
 
-// elsewhere compares the release with an earlier one of another table with the same dictionary, if one
-// of the two is of an edition.
+// elsewhere compares the release with an earlier one of another table under the same dictionary, if
+// either is of an edition.
 func (l Ledger) elsewhere(c *comparison, h head) error {
 	if h.Schema != c.now.Schema {
-		return nil // schemas compares these
+		return nil // the method schemas compares releases with different schemas
 	}
 	same, err := l.shared(c, h)
 	if same {
@@ -151,11 +153,12 @@ func (l Ledger) elsewhere(c *comparison, h head) error {
 	return err
 }
 
-// anywhere is the sentence that the same people are in two tables, for releases of which one is of an
+// anywhere is the sentence for two tables with common people, if one of the releases is of an
 // edition.
 const anywhere = "some people are in both tables, and the ledger cannot compare row by row what the two releases together reveal about them"
 
-// peopleOf returns the people of an earlier release, ascending; known is false if they are unknown.
+// peopleOf returns the people of an earlier release in ascending order. The result known is false
+// if the people are unknown.
 func (l Ledger) peopleOf(h head) (people [][16]byte, known bool, err error) {
 	if h.Edition == "" {
 		e, err := l.read(h.file)
@@ -184,7 +187,8 @@ func (e *Entry) persons() [][16]byte {
 	return list
 }
 
-// shared reports whether people of the release are, or may be, in an earlier one of another table.
+// shared reports whether the release and an earlier one of another table have, or may have, people
+// in common.
 func (l Ledger) shared(c *comparison, h head) (bool, error) {
 	then, known, err := l.peopleOf(h)
 	if err != nil || !known {
@@ -207,7 +211,7 @@ func (l Ledger) shared(c *comparison, h head) (bool, error) {
 	return false, nil
 }
 
-// who digests the ids of an edition, ascending.
+// who returns the digests of the edition's ids, ascending.
 func (d *digest) who() [][16]byte {
 	list := make([][16]byte, len(d.Edition.IDs))
 	for i, id := range d.Edition.IDs {
@@ -217,10 +221,11 @@ func (d *digest) who() [][16]byte {
 	return slices.Compact(list)
 }
 
-// people returns the file of an edition's people, for comparison with releases of other tables.
+// people returns the path of the file that lists an edition's people. The file serves comparisons
+// with releases of other tables.
 func (l Ledger) people(edition string) string { return filepath.Join(string(l), edition+peopleSuffix) }
 
-// keepPeople writes the file of an edition's people, once.
+// keepPeople writes the file of an edition's people if the file does not exist.
 func (l Ledger) keepPeople(e *Entry) error {
 	if e.who == nil {
 		return nil
@@ -231,7 +236,7 @@ func (l Ledger) keepPeople(e *Entry) error {
 	return l.write(l.people(e.Edition), encodePeople(e.who()))
 }
 
-// forgetPeople removes the files of editions of which nothing is disclosed or admitted.
+// forgetPeople removes the people files of editions that have no disclosed or admitted release.
 func (l Ledger) forgetPeople() error {
 	heads, err := l.heads()
 	if err != nil {
@@ -268,7 +273,7 @@ func decodePeople(b []byte) ([][16]byte, error) {
 	list := make([][16]byte, r.Count(maxRows, 16))
 	for i := range list {
 		if r.Fixed(list[i][:]); i > 0 && bytes.Compare(list[i-1][:], list[i][:]) >= 0 && r.Err() == nil {
-			r.Fail(errors.New("people must be in ascending order, each once"))
+			r.Fail(errors.New("the edition's people are not in ascending order, or one is repeated"))
 		}
 	}
 	return list, r.Close(peopleMagic)

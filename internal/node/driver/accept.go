@@ -11,18 +11,18 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// A refusal is an error of Step: the event is refused, the session lives.
+// refusal marks an error of Step that refuses one event and does not end the session.
 type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
 
-// accept offers an event to the machine. If the machine accepts it, accept carries out the effects in
-// the order that the contract demands. The argument in is the message's receipt, or nil.
+// accept offers an event to the machine. If the machine accepts it, accept carries out the effects
+// in the order that package protocol demands. The argument in is the message's receipt, or nil.
 func (d *driver) accept(e protocol.Event, in *Inbound) error {
 	effects, err := d.Machine.Step(e)
 	if err != nil {
 		if in == nil {
-			return fmt.Errorf("driver: the machine refused %T: %w", e, err)
+			return fmt.Errorf("driver: the machine refused the event %T: %w", e, err)
 		}
 		return refusal{err}
 	}
@@ -53,7 +53,7 @@ func (d *driver) accept(e protocol.Event, in *Inbound) error {
 	return nil
 }
 
-// remember notes an accepted event in memory.
+// remember updates the state in memory after an accepted event.
 func (d *driver) remember(e protocol.Event) {
 	switch e := e.(type) {
 	case protocol.Start:
@@ -65,9 +65,9 @@ func (d *driver) remember(e protocol.Event) {
 	}
 }
 
-// take notes the changes that a step, new or replayed, makes to the session.
+// take records what a new or replayed step changes in the session.
 func (d *driver) take(effects protocol.Effects) {
-	d.resume = d.resume || effects.Resume // a message in between does not cancel it
+	d.resume = d.resume || effects.Resume // a message in between does not cancel the wish to resume
 	for _, t := range effects.Arm {
 		d.timers.arm(t)
 	}
@@ -76,8 +76,9 @@ func (d *driver) take(effects protocol.Effects) {
 	}
 }
 
-// claim claims names in the ledger. A name that another session holds is a final error. A ledger
-// that cannot be written is an interruption, because the failure does not show who holds the name.
+// claim claims a step's names in the ledger. A name that another session holds is a final error. A
+// ledger that cannot be written is an interruption, because the failure does not show who holds the
+// name.
 func (d *driver) claim(names []string) error {
 	if len(names) == 0 {
 		return nil
@@ -93,15 +94,15 @@ func (d *driver) claim(names []string) error {
 	return interrupt(err)
 }
 
-// acknowledge marks a message to be acknowledged by the next settle. Messages that change nothing
-// wait, too: a repeated message may share its place in the broker's queue with the one that is not
-// on disk yet.
+// acknowledge adds a message to those that the next settle acknowledges. Messages that change
+// nothing wait, too: a repeated message may share its place in the broker's queue with the one that
+// is not on disk yet.
 func (d *driver) acknowledge(in Inbound) {
-	in.Message.Body = nil // the machine owns it
+	in.Message.Body = nil // the machine owns the body
 	d.unacked = append(d.unacked, in)
 }
 
-// settle waits for the disk and then acknowledges the messages that are on it.
+// settle flushes the journal to the disk, and then acknowledges the messages in it.
 func (d *driver) settle() error {
 	if err := d.Log.Sync(); err != nil {
 		return interrupt(err)
@@ -124,21 +125,22 @@ func digests(messages []protocol.Message) [][32]byte {
 	return list
 }
 
-// ErrInputChanged reports a replay on edited data. It is refused, because an
-// answer in an old session would reveal the difference of the two inputs.
+// ErrInputChanged reports that the data changed between a session's begin and its replay. The
+// replay is refused, because an answer in an old session would reveal the difference of the two
+// inputs.
 var ErrInputChanged = fault.Changed.Errorf("driver: the data has changed since this session began; the session is aborted, submit the job again")
 
-// ErrDiverged reports a replay that would send other bytes than the journal has.
+// ErrDiverged reports that a replay would send other bytes than the journal records.
 var ErrDiverged = fault.Diverged.Errorf("driver: the replay differs from the journal; the session is aborted, submit the job again")
 
-// replay feeds the journal to the machine. Nothing leaves the process; undelivered messages stay in the
-// outbox.
+// replay feeds the journal's events to the machine. Nothing leaves the process; undelivered
+// messages stay in the outbox.
 func (d *driver) replay(ctx context.Context) error {
 	for r, err := range d.Records {
 		switch {
 		case errors.Is(err, journal.ErrLost):
 			return fault.Lost.Errorf("driver: %w", err)
-		case err != nil: // a read error: the journal itself may be whole
+		case err != nil: // reading failed, but the journal itself may be intact
 			return interrupt(err)
 		case ctx.Err() != nil:
 			return Interrupted(ctx)
@@ -150,7 +152,7 @@ func (d *driver) replay(ctx context.Context) error {
 	return nil
 }
 
-// apply replays one record.
+// apply replays one record of the journal.
 func (d *driver) apply(r journal.Record) error {
 	switch {
 	case r.Event != nil:
@@ -161,8 +163,8 @@ func (d *driver) apply(r journal.Record) error {
 			return fmt.Errorf("driver: the session was aborted before a restart: %s", r.Ended)
 		}
 	}
-	// Free bodies as soon as they are known to have arrived: a replay must not hold everything that was
-	// ever sent.
+	// Bodies that have arrived are freed at once, because a replay must not hold everything that
+	// was ever sent.
 	for range r.Delivered {
 		if d.outbox.empty() {
 			return fmt.Errorf("%w: more messages were delivered than the machine sends", ErrDiverged)
@@ -172,14 +174,14 @@ func (d *driver) apply(r journal.Record) error {
 	return nil
 }
 
-// again steps the machine through one journalled event.
+// again lets the machine repeat the step of one journalled event.
 func (d *driver) again(r journal.Record) error {
 	if s, ok := r.Event.(protocol.Start); ok && s.InputHash != d.InputHash {
 		return ErrInputChanged
 	}
 	effects, err := d.Machine.Step(r.Event)
 	if err != nil {
-		return fmt.Errorf("%w: the machine now refuses %T: %w", ErrDiverged, r.Event, err)
+		return fmt.Errorf("%w: the machine now refuses the event %T: %w", ErrDiverged, r.Event, err)
 	}
 	if err := compare(effects, r); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package driver runs one protocol machine of one session: it is the only
-// place where a machine, a transport, a clock and a journal meet.
+// Package driver runs the machine of one session. It is the only place where a machine, a
+// transport, a clock and a journal meet.
 //
 // For every event the driver does, in this order:
 //
@@ -25,5 +25,4 @@
 //
 // A final error has been journalled as the session's outcome; an error for which errors.Is(err,
 // [ErrInterrupted]) holds leaves a session that another Run resumes.
-// another Run resumes.
 package driver

@@ -14,24 +14,24 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// ErrInterrupted is wrapped by an error that leaves the session open: its
-// journal is intact and another Run resumes it.
+// ErrInterrupted is part of an error that leaves the session open. The journal is intact, and
+// another Run resumes the session.
 var ErrInterrupted = errors.New("driver: interrupted; the session can be resumed")
 
-// Mail is the session's verified side of a transport.
+// Mail sends and receives the verified messages of one session.
 type Mail interface {
-	// Send seals m freshly and returns once the transport has taken it.
+	// Send seals m afresh and returns when the transport has taken it.
 	Send(ctx context.Context, m protocol.Message) error
-	// In delivers verified messages of this session. If it is closed no more will come, and the session
-	// continues as far as it needs none.
+	// In delivers verified messages of this session. If the channel is closed, no more messages
+	// will come, and the session continues as far as it needs none.
 	In() <-chan Inbound
 }
 
 // Inbound is a verified message with its receipt.
 type Inbound struct {
 	Message protocol.Message
-	// Fault, if set, explains why a message that its sender did sign cannot be used; then only the
-	// Message's header is set.
+	// Fault, if set, explains why a signed message cannot be used. Then only the Message's header
+	// is set.
 	Fault error
 	transport.Receipt
 }
@@ -47,23 +47,23 @@ type Ledger interface {
 	Claim(session protocol.SessionID, names ...string) error
 }
 
-// Config is the input of one session. All fields but Progress are required.
+// Config holds the inputs of one session. All fields but Progress are required.
 type Config struct {
 	Session   *protocol.Session
-	Machine   protocol.Machine // fresh: Run replays Records into it
+	Machine   protocol.Machine // a new machine, into which Run replays Records
 	InputHash [32]byte
-	Records   iter.Seq2[journal.Record, error] // the journal so far
+	Records   iter.Seq2[journal.Record, error] // the journal's records so far
 	Log       Log
 	Ledger    Ledger
 	Mail      Mail
-	// Timeout returns a timer's duration.
+	// Timeout returns the duration of a timer.
 	Timeout  func(protocol.Timer) time.Duration
 	Progress func(protocol.Progress)
 	Logger   *slog.Logger
 }
 
-// Run drives the session to its end. A nil error means that the machine ended with a result, which is
-// read from the machine. Traffic counts the bytes that this process sent and received.
+// Run drives the session to its end. If the error is nil, the machine ended with a result, which
+// the caller reads from the machine. Traffic counts the bytes that this process sent and received.
 func Run(ctx context.Context, c Config) (Traffic, error) {
 	d := newDriver(c)
 	err := d.replay(ctx)
@@ -76,8 +76,8 @@ func Run(ctx context.Context, c Config) (Traffic, error) {
 	return d.traffic, d.outcome()
 }
 
-// Replay rebuilds an ended session's machine from its journal, and sends nothing. It returns an
-// error where Run would abort the session.
+// Replay rebuilds the machine of an ended session from its journal, and sends nothing. It returns
+// an error where Run would abort the session.
 func Replay(m protocol.Machine, input [32]byte, records iter.Seq2[journal.Record, error]) error {
 	d := newDriver(Config{Machine: m, InputHash: input, Records: records})
 	if err := d.replay(context.Background()); err != nil {
@@ -89,7 +89,7 @@ func Replay(m protocol.Machine, input [32]byte, records iter.Seq2[journal.Record
 	return d.end.Err
 }
 
-// Traffic counts the bodies of messages in bytes, without the envelope.
+// Traffic counts the bytes of messages' bodies, without envelopes.
 type Traffic struct{ Sent, Received int64 }
 
 type driver struct {
@@ -97,22 +97,22 @@ type driver struct {
 	inbox    protocol.Inbox
 	outbox   *outbox
 	timers   *timers
-	unacked  []Inbound // handled and not acknowledged; without their bodies
-	claims   []string  // of the replayed steps
+	unacked  []Inbound // messages that are handled and not acknowledged, without their bodies
+	claims   []string  // names that the replayed steps claim
 	refused  map[string]error
-	refusals tally.Tally // by sender
-	resume   bool        // the machine has more to do
-	deaf     bool        // no more messages will come
+	refusals tally.Tally // counts refused messages by sender
+	resume   bool        // the machine has more to compute or send
+	deaf     bool        // the transport is closed, so no more messages will come
 	granted  chan struct{}
 	started  bool
 	end      *protocol.End
-	sealed   bool // the journal holds the outcome
+	sealed   bool // the journal contains the outcome
 	traffic  Traffic
 }
 
 func newDriver(c Config) *driver {
 	d := &driver{Config: c, outbox: newOutbox(), timers: newTimers(), refused: make(map[string]error), granted: make(chan struct{})}
-	close(d.granted) // always ready, so that select weighs Resumed against other events
+	close(d.granted) // always ready, so that select treats Resumed like other events
 	return d
 }
 
@@ -126,7 +126,7 @@ func newTimers() *timers {
 
 // run accepts events until the machine ends and the transport has taken every message.
 func (d *driver) run(ctx context.Context) error {
-	// A crash may have come between the journal and the ledger.
+	// The names are claimed again: a crash may have come between the journal and the ledger.
 	if err := d.claim(d.claims); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (d *driver) run(ctx context.Context) error {
 	d.timers.start(d.Timeout)
 	d.outbox.start(ctx, d.Mail)
 	defer d.outbox.wait()
-	defer stop() // before wait: the sender must not outlive run
+	defer stop() // runs before the deferred wait, because the sender must not outlive run
 
 	if !d.started {
 		if err := d.accept(protocol.Start{InputHash: d.InputHash}, nil); err != nil {
@@ -158,7 +158,7 @@ func (d *driver) next(ctx context.Context) error {
 	}
 	in := d.Mail.In()
 	if d.deaf || d.outbox.full() {
-		in = nil // a slow network must not fill our memory
+		in = nil // stops reading, so that messages for a slow network do not fill the memory
 	}
 	if len(d.unacked) > 0 && (len(d.unacked) >= maxUnacked || len(in) == 0) {
 		if err := d.settle(); err != nil {
@@ -170,7 +170,7 @@ func (d *driver) next(ctx context.Context) error {
 		resume = d.granted
 	}
 	if d.deaf && d.end == nil && resume == nil && d.outbox.empty() {
-		return fmt.Errorf("%w: the transport closed", ErrInterrupted)
+		return fmt.Errorf("%w: the transport has closed", ErrInterrupted)
 	}
 	select {
 	case <-ctx.Done():
@@ -190,8 +190,8 @@ func (d *driver) next(ctx context.Context) error {
 	}
 }
 
-// Interrupted returns the error of a session whose context has ended: the error that blames a member,
-// if the session was aborted, or one that wraps [ErrInterrupted], if the daemon shuts down.
+// Interrupted returns the error of a session whose context has ended. If the session was aborted,
+// the error blames a member. If the daemon shuts down, it wraps [ErrInterrupted].
 func Interrupted(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	var blame *protocol.BlameError
@@ -201,7 +201,8 @@ func Interrupted(ctx context.Context) error {
 	return interrupt(cause)
 }
 
-// interrupt marks a failure of this process or its surroundings, after which the session can continue.
+// interrupt marks an error as a failure of this process or its surroundings. The session can
+// continue later.
 func interrupt(err error) error { return fmt.Errorf("%w: %w", ErrInterrupted, err) }
 
 // receive offers one message to the machine.
@@ -213,7 +214,7 @@ func (d *driver) receive(in Inbound) error {
 	}
 	fresh, err := d.inbox.Fresh(m)
 	if err != nil {
-		return err // equivocation ends the session
+		return err // two different messages under one header end the session
 	}
 	if !fresh || d.end != nil {
 		d.acknowledge(in)
@@ -238,10 +239,11 @@ func isRefusal(err error) bool {
 	return errors.As(err, &r)
 }
 
-// refuse remembers the first refusal of each peer, which explains a later silence of the peer.
+// refuse records the first refused message of each peer. It can explain why the peer is silent
+// later.
 func (d *driver) refuse(in Inbound, err error) {
 	sender := in.Message.Sender
-	if n, tell := d.refusals.Count("", sender); tell { // the sender decides their number
+	if n, tell := d.refusals.Count("", sender); tell { // the sender decides how many refusals there are, so the log counts
 		d.Logger.Warn("refused a message", "message", in.Message.Header.String(), "times", n, "error", err)
 	}
 	if _, known := d.refused[sender]; !known {
@@ -250,8 +252,8 @@ func (d *driver) refuse(in Inbound, err error) {
 	d.acknowledge(in)
 }
 
-// expire tells the machine that a timer has expired, after the messages that wait already: their
-// senders are not silent.
+// expire tells the machine that a timer has expired. It first handles the messages that wait
+// already, because their senders are not silent.
 func (d *driver) expire(c *clock) error {
 	for range len(d.Mail.In()) {
 		if d.outbox.full() {
@@ -279,12 +281,12 @@ func (d *driver) delivered(err error) error {
 }
 
 const (
-	// maxUnacked bounds the messages that share one wait for the disk.
+	// maxUnacked bounds the messages that share one flush to the disk.
 	maxUnacked = 64
 	laterDelay = 50 * time.Millisecond
 )
 
-// outcome journals the machine's own verdict and returns it.
+// outcome writes the machine's own outcome to the journal and returns it.
 func (d *driver) outcome() error {
 	err := d.explain(d.end.Err)
 	if sealing := d.seal(err); sealing != nil {
@@ -293,8 +295,8 @@ func (d *driver) outcome() error {
 	return err
 }
 
-// abort journals err as the outcome, unless it is an interruption. If the machine had ended with an
-// error of its own, that error comes first.
+// abort writes err to the journal as the outcome, unless err is an interruption. If the machine had
+// ended with an error of its own, that error comes first.
 func (d *driver) abort(err error) error {
 	if errors.Is(err, ErrInterrupted) {
 		return err
@@ -305,7 +307,7 @@ func (d *driver) abort(err error) error {
 	return errors.Join(err, d.seal(err))
 }
 
-// seal writes the session's last record.
+// seal writes the session's outcome as the journal's last record.
 func (d *driver) seal(outcome error) error {
 	if d.sealed {
 		return nil
@@ -324,7 +326,8 @@ func (d *driver) seal(outcome error) error {
 	return nil
 }
 
-// explain adds to "south is silent" the reason why an earlier message of south was refused.
+// explain adds to the error of a silent member the reason why an earlier message of that member was
+// refused.
 func (d *driver) explain(err error) error {
 	var silent, earlier *protocol.BlameError
 	if !errors.As(err, &silent) || silent.Kind != protocol.KindSilent {
@@ -337,5 +340,5 @@ func (d *driver) explain(err error) error {
 	case errors.As(why, &earlier):
 		return fmt.Errorf("%w; then the member went silent", why)
 	}
-	return fmt.Errorf("%w; an earlier message from it was refused: %w", err, why)
+	return fmt.Errorf("%w; an earlier message from this member was refused: %w", err, why)
 }

@@ -178,7 +178,7 @@ func TestSilenceIsExplained(t *testing.T) {
 		text  string
 	}{
 		{"blamed", protocol.Blame(peer, protocol.KindMalformed, errors.New("not a number")), nil, protocol.KindMalformed, "not a number; then the member went silent"},
-		{"plain", errors.New("no room for it"), nil, protocol.KindSilent, "within a minute; an earlier message from it was refused: no room for it"},
+		{"plain", errors.New("no room for it"), nil, protocol.KindSilent, "within a minute; an earlier message from this member was refused: no room for it"},
 		{"sealed to nobody", nil, protocol.Blame(peer, protocol.KindMalformed, errors.New("does not open")), protocol.KindMalformed, "does not open; then the member went silent"},
 		{"nothing refused", nil, nil, protocol.KindSilent, "within a minute"},
 	} {
@@ -334,7 +334,7 @@ func TestMachineThatRefusesItsOwnEvents(t *testing.T) {
 	if err := w.run(t.Context(), nil); err == nil || errors.Is(err, ErrInterrupted) {
 		t.Fatalf("%v, want a final error", err)
 	}
-	w.sealedAs("refused protocol.Start")
+	w.sealedAs("refused the event protocol.Start")
 }
 
 func TestClosedMailInterrupts(t *testing.T) {

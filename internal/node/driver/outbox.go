@@ -10,25 +10,24 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// maxOutboxBytes bounds the bytes that may wait for a slow network before the driver stops reading
-// messages.
+// maxOutboxBytes bounds the bytes that wait to be sent. Above it the driver stops reading messages.
 const maxOutboxBytes = 4 * protocol.MaxStepBytes
 
-// headBytes estimates the memory that a message without a body takes.
+// headBytes estimates the memory of a message without its body, in bytes.
 const headBytes = 256
 
-// outbox sends messages in order, one at a time, while the machine continues.
+// outbox sends messages in order, one at a time, while the machine continues to compute.
 type outbox struct {
-	queue   []protocol.Message // queue[0] is being sent
+	queue   []protocol.Message // waiting messages; the sender is sending the first
 	bytes   int
-	pending chan protocol.Message // to the sender; holds at most one
-	sent    chan error            // from the sender: one answer a message
+	pending chan protocol.Message // passes the next message to the sender; has a buffer of one
+	sent    chan error            // returns one result from the sender for each message
 	done    sync.WaitGroup
 	running bool
 	busy    bool
 }
 
-// start runs the sender until ctx ends.
+// start starts a goroutine that sends messages until ctx ends.
 func (o *outbox) start(ctx context.Context, mail Mail) {
 	o.running = true
 	o.done.Go(func() {
@@ -50,22 +49,22 @@ func send(ctx context.Context, mail Mail, m protocol.Message) error {
 		return Interrupted(ctx)
 	}
 	if errors.Is(err, transport.ErrClosed) {
-		return interrupt(err) // the process is about to stop
+		return interrupt(err) // the process is about to stop, so this is an interruption
 	}
 	if err != nil {
-		return fmt.Errorf("driver: %v could not be sent: %w", m.Header, err)
+		return fmt.Errorf("driver: the message %v could not be sent: %w", m.Header, err)
 	}
 	return nil
 }
 
-// wait returns when the sender has stopped.
+// wait waits until the sender has stopped.
 func (o *outbox) wait() { o.done.Wait() }
 
 func (o *outbox) empty() bool { return len(o.queue) == 0 }
 func (o *outbox) full() bool  { return o.bytes >= maxOutboxBytes }
 
-// room reports whether the machine may continue a long output. The machine computes the next part while
-// the last one is being sent.
+// room reports whether the machine may continue a long output. The machine computes the next part
+// while the last one is being sent.
 func (o *outbox) room() bool { return o.bytes < protocol.MaxStepBytes }
 
 func (o *outbox) push(messages []protocol.Message) {
@@ -76,7 +75,7 @@ func (o *outbox) push(messages []protocol.Message) {
 	o.feed()
 }
 
-// feed gives the sender the next message, if it is idle.
+// feed passes the next message to the sender, if the sender is idle.
 func (o *outbox) feed() {
 	if o.running && !o.busy && len(o.queue) > 0 {
 		o.busy = true
@@ -84,7 +83,7 @@ func (o *outbox) feed() {
 	}
 }
 
-// pop forgets the message that has been delivered and returns its body's size.
+// pop removes the message that was sent and returns its body's size.
 func (o *outbox) pop() int64 {
 	n := o.drop()
 	o.busy = false
@@ -92,13 +91,13 @@ func (o *outbox) pop() int64 {
 	return n
 }
 
-// drop forgets the oldest message.
+// drop removes the oldest message and returns its body's size.
 func (o *outbox) drop() int64 {
 	if len(o.queue) == 0 {
 		return 0
 	}
 	n := len(o.queue[0].Body)
-	o.queue[0] = protocol.Message{} // let the body go
+	o.queue[0] = protocol.Message{} // releases the body's memory
 	o.queue = o.queue[1:]
 	o.bytes -= headBytes + n
 	return int64(n)

@@ -7,10 +7,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// timers has the machine's armed timers. Timers are armed before the clocks run, so that a replay can
-// arm and disarm without waiting.
+// timers holds the machine's armed timers and their clocks. Timers are armed before the clocks run,
+// so that a replay can arm and disarm without waiting.
 type timers struct {
-	armed  []protocol.Timer // in the order of arming
+	armed  []protocol.Timer // armed timers in the order of their arming
 	clocks map[protocol.Timer]*clock
 	fired  chan *clock
 	over   chan struct{}
@@ -29,7 +29,7 @@ func (t *timers) arm(name protocol.Timer) {
 	}
 }
 
-// disarm forgets a timer and reports whether it was armed.
+// disarm removes a timer and reports whether it was armed.
 func (t *timers) disarm(name protocol.Timer) bool {
 	i := slices.Index(t.armed, name)
 	if i < 0 {
@@ -39,19 +39,19 @@ func (t *timers) disarm(name protocol.Timer) bool {
 	return true
 }
 
-// expired disarms the timer of an expired clock, and reports false if it was armed again or disarmed
-// since.
+// expired disarms the timer of an expired clock. It reports false if the timer was disarmed or
+// armed again meanwhile.
 func (t *timers) expired(c *clock) bool { return t.clocks[c.name] == c && t.disarm(c.name) }
 
-// start runs the clocks of all timers armed so far. After a restart each begins anew: the time a
-// process was down does not count against its peers.
+// start starts the clocks of all armed timers. After a restart each begins anew: the time a process
+// was down does not count against its peers.
 func (t *timers) start(timeout func(protocol.Timer) time.Duration) {
 	for _, name := range t.armed {
 		t.run(name, timeout(name))
 	}
 }
 
-// run starts one clock; running it again begins anew.
+// run starts a timer's clock, or starts it anew.
 func (t *timers) run(name protocol.Timer, after time.Duration) {
 	if old, ok := t.clocks[name]; ok {
 		old.Stop()

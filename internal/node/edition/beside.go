@@ -2,30 +2,31 @@ package edition
 
 import "slices"
 
-// Beside lists the changes that concern one to nine people since an earlier edition of the same
-// dictionary and table. Both editions together reveal these changes.
+// Beside lists the changes since an earlier edition of the same table and dictionary that concern
+// only one to nine people. Both editions together reveal these changes.
 type Beside struct {
-	ID     string `json:"id"` // of the earlier edition
+	ID     string `json:"id"` // ID of the earlier edition
 	Number int    `json:"number"`
-	Rows   Few    `json:"rows,omitzero"` // of all people, if rows are released
-	Sums   Few    `json:"sums,omitzero"` // of those in training, and of those held out, if sums are released
-	// Classes lists, by label, the columns that have changed for few people of a class; "" means all
-	// columns: few people came to a class, left the table from it or moved from it to one other.
-	// Numbers does the same for people whose number is not the most frequent one among those who
-	// changed.
+	Rows   Few    `json:"rows,omitzero"` // changes over all people, which released rows reveal
+	Sums   Few    `json:"sums,omitzero"` // changes over people in training and people held out, which released sums reveal
+	// Classes lists, for each label, the columns that have changed for few people of a class. ""
+	// means all columns: few people came to a class, left the table from it or moved from it to one
+	// other. Numbers does the same for people whose number is not the most frequent one among those
+	// who changed.
 	Classes map[string][]string `json:"classes,omitempty"`
 	Numbers map[string][]string `json:"numbers,omitempty"`
-	// HeldOut is like Classes, for the people held out.
+	// HeldOut holds the same as Classes, but for the held-out people.
 	HeldOut map[string][]string `json:"held_out,omitempty"`
-	// Compared is the edition's. Without it nothing is clear.
+	// Compared says how the newer edition was compared. If it is nil, the comparison clears
+	// nothing.
 	Compared *Compared `json:"-"`
 }
 
-// Compared names the rule, the columns and the labels by which an edition was compared with earlier
-// ones. Whether others have changed is unknown.
+// Compared records the rule, the columns and the labels with which an edition was compared with
+// earlier editions. Whether others have changed is unknown.
 type Compared struct {
 	Rule    int      `json:"rule"`
-	Columns []string `json:"columns"` // ascending
+	Columns []string `json:"columns"` // names in ascending order
 	Labels  []string `json:"labels"`
 }
 
@@ -33,8 +34,8 @@ type Compared struct {
 // clear may reveal something about few people.
 const Rule = 2
 
-// Outdated reports whether the editions were compared by a program with another rule, or by none. If so,
-// nothing is clear.
+// Outdated reports whether the editions were compared under another rule, or not at all. If so, the
+// comparison clears nothing.
 func (b Beside) Outdated() bool { return b.Compared == nil || b.Compared.Rule != Rule }
 
 // knows reports whether the comparison covers the given columns and the given label ("" for none).
@@ -50,10 +51,10 @@ func (c *Compared) knows(columns []string, label string) bool {
 
 // Few lists the columns and labels that have changed for one to nine people.
 type Few struct {
-	// Any is set if few people came or went and sums are released. In a table without ids it is also
-	// set if rows came and rows went, because some of them may differ in one column.
+	// Any is true if few people came or went and sums are released. In a table without ids it is
+	// also true if rows came and rows went, because some of them may differ in one column.
 	Any     bool     `json:"any,omitempty"`
-	Columns []string `json:"columns,omitempty"` // "" for all
+	Columns []string `json:"columns,omitempty"` // names of columns; "" means all columns
 	Labels  []string `json:"labels,omitempty"`
 }
 
@@ -75,8 +76,8 @@ func touch(few, columns []string) bool {
 	return slices.ContainsFunc(few, func(c string) bool { return c == "" || slices.Contains(columns, c) })
 }
 
-// ClearRows reports whether rows of some columns may be released from both editions, with the label or
-// without: "".
+// ClearRows reports whether rows of some columns may be released from both editions. The rows
+// include the given label, unless it is "".
 func (b Beside) ClearRows(columns []string, label string) bool {
 	return !b.Outdated() && b.Compared.knows(columns, label) && !b.Rows.Touch(columns, label)
 }
@@ -84,22 +85,26 @@ func (b Beside) ClearRows(columns []string, label string) bool {
 // ClearSums reports whether sums over some columns may be released from both editions.
 func (b Beside) ClearSums(columns []string) bool { return b.clearSums(columns, "") }
 
-// ClearClasses reports the same for sums for each class of a label.
+// ClearClasses reports whether sums over some columns for each class of a label may be released
+// from both editions.
 func (b Beside) ClearClasses(columns []string, label string) bool {
 	return b.clearSums(columns, label) && !touch(b.Classes[label], columns)
 }
 
-// ClearNumbers reports the same for sums with a label that is a number.
+// ClearNumbers reports whether sums over some columns and a numeric label may be released from both
+// editions.
 func (b Beside) ClearNumbers(columns []string, label string) bool {
 	return b.clearSums(columns, label) && !touch(b.Numbers[label], columns)
 }
 
-// ClearHeldOutClasses reports the same for counts or errors for each class of the people held out.
+// ClearHeldOutClasses reports whether counts or errors of the held-out people may be released from
+// both editions, for each class of a label.
 func (b Beside) ClearHeldOutClasses(columns []string, label string) bool {
 	return b.clearSums(columns, label) && !touch(b.HeldOut[label], columns)
 }
 
-// clearSums is [Beside.ClearSums] for sums with a label, which a changed label changes, too.
+// clearSums reports whether sums over some columns and a label may be released from both editions.
+// The label is "" if the sums have none.
 func (b Beside) clearSums(columns []string, label string) bool {
 	return !b.Outdated() && b.Compared.knows(columns, label) && !b.Sums.Touch(columns, label)
 }

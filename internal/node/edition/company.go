@@ -11,14 +11,14 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// leavers are the people who were withdrawn from a table, as digests.
+// leavers lists, as digests, the people who were withdrawn from a table.
 type leavers struct {
-	By     string   `json:"by"` // how people are identified, in words
+	By     string   `json:"by"` // description of how people are identified
 	People []string `json:"people"`
 }
 
-// ErrLeaversUnknown reports that people were withdrawn from a table, and its entry identifies people
-// differently now.
+// ErrLeaversUnknown reports that withdrawn people cannot be recognised, because the table's entry
+// now identifies people differently.
 var ErrLeaversUnknown = errors.New("edition: people were withdrawn from this table, and its catalogue entry now names people by another id or group, so the home cannot recognise them; put the entry back as it was")
 
 // Left returns a function that reports whether a person was withdrawn from a table, or nil if no
@@ -62,20 +62,21 @@ func (s Store) Leave(table, by string, names []string) error {
 	})
 }
 
-// leaver digests a name under the list's own key, which stays when the split key changes.
+// leaver returns the digest of a person's name under the list's own key, which stays when the split
+// key changes.
 func (b *book) leaver(name string) string {
 	mac := hmac.New(sha256.New, b.Key)
 	mac.Write([]byte(name))
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// Standing maps the digests of the people in a dictionary's newest edition to whether they are held
-// out.
+// Standing tells, for each person in a dictionary's newest edition, whether the person is held out.
 type Standing map[Element]bool
 
-// Company adds to out the people who are withdrawn together with those in it, so that nobody can tell
-// fewer than [Least] people apart by the editions before and after. It chooses them by their digests,
-// which are under a key of the home. If few people would stay, these are withdrawn, too.
+// Company adds to out the people who must be withdrawn together with the people in it. Then nobody
+// can tell fewer than [Least] people apart by the editions before and after. It chooses them by
+// their digests, which are under a key of the home. If few people would stay, these are withdrawn,
+// too.
 func (s Store) Company(table string, now []Standing, out map[Element]bool) error {
 	b, err := s.book()
 	if err != nil {
@@ -101,7 +102,7 @@ func (s Store) Company(table string, now []Standing, out map[Element]bool) error
 	}
 }
 
-// without returns the cut of an edition without the people in out.
+// without returns the cut of the edition that remains without the people in out.
 func (s Standing) without(out map[Element]bool) Cut {
 	cut := make(map[Element]Part)
 	for e, held := range s {
@@ -112,7 +113,8 @@ func (s Standing) without(out map[Element]bool) Cut {
 	return Ascending(cut)
 }
 
-// complete adds to out the people whom the groups need, and reports whether there were any.
+// complete adds to out the people who must leave so that no group has few people. It reports
+// whether it added any.
 func (g Groups) complete(standing Standing, out map[Element]bool) (added bool) {
 	size := make(map[refined]int)
 	g.each(standing.without(out), func(_ Element, r refined) { size[r]++ })

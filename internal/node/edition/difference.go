@@ -2,8 +2,8 @@ package edition
 
 import "slices"
 
-// tally counts people of whom something has certainly changed, and people of whom it may have changed:
-// for a person with several rows it is unknown to which row a cell or a label belongs.
+// tally counts people with a certain change and people with a possible change. For a person with
+// several rows it is unknown to which row a cell or a label belongs.
 type tally struct{ sure, possible int }
 
 func (t *tally) add(sure bool, n int) {
@@ -13,19 +13,19 @@ func (t *tally) add(sure bool, n int) {
 	}
 }
 
-// few reports whether these people are too few.
+// few reports whether the change concerns some people, but not certainly at least [Least].
 func (t tally) few() bool { return t.possible > 0 && t.sure < Least }
 
-// tallies has a tally for each class, number or pair of classes.
+// tallies holds a tally for each class, number or pair of classes.
 type tallies[K comparable] struct {
 	of   map[K]tally
-	many bool // too many to count
+	many bool // set if there were too many classes to count
 }
 
-// mostClasses bounds the classes, numbers or pairs that are counted.
+// mostClasses bounds the number of classes, numbers or pairs that tallies count.
 const mostClasses = 1 << 14
 
-// add adds to a tally, and removes it if it becomes zero.
+// add adds n people to the tally of v, and removes the tally if it becomes zero.
 func (c *tallies[K]) add(v K, sure bool, n int) {
 	if c.many {
 		return
@@ -43,7 +43,7 @@ func (c *tallies[K]) add(v K, sure bool, n int) {
 	}
 }
 
-// few reports whether some class has few people.
+// few reports whether the tally of some class has few people.
 func (c *tallies[K]) few() bool {
 	for _, t := range c.of {
 		if t.few() {
@@ -53,7 +53,7 @@ func (c *tallies[K]) few() bool {
 	return c.many
 }
 
-// fewOthers reports whether only few people have a number other than the most frequent one. A person
+// fewOthers reports whether few people have a number other than the most frequent one. A person
 // with several numbers counts as possible in each, and so among the others.
 func (c *tallies[K]) fewOthers() bool {
 	var total, most tally
@@ -68,19 +68,19 @@ func (c *tallies[K]) fewOthers() bool {
 type difference struct {
 	*past
 	came, went tally
-	changed    []tally // by column
+	changed    []tally // one tally for each column
 	of         []ofLabel
 }
 
-// ofLabel counts how people differ in a label. Sums over some classes, each with any weight, differ by
-// whole counts of these: by all people who came to one of the classes, left one, or moved between two
-// with different weights.
+// ofLabel counts how people of two editions differ in one label. Sums over some classes, each with
+// any weight, differ by whole counts of these: by all people who came to one of the classes, left
+// one, or moved between two with different weights.
 type ofLabel struct {
-	changed    tally              // people with another label
-	single     tally              // of these, people whose sum has certainly changed: they have one row
-	came, went tallies[uint64]    // by class
-	moved      tallies[[2]uint64] // by the former class and the new one
-	within     []tallies[uint64]  // by column: people whose cells have changed, by the new class
+	changed    tally              // people whose label has changed
+	single     tally              // of changed: the people with one row, whose sum has certainly changed
+	came, went tallies[uint64]    // one tally for each class
+	moved      tallies[[2]uint64] // one tally for each pair of a former class and a new class
+	within     []tallies[uint64]  // for each column: people whose cells have changed, by their new class
 }
 
 func newDifference(p *past) *difference {
@@ -91,7 +91,7 @@ func newDifference(p *past) *difference {
 	return d
 }
 
-// count adds n times the change of one person from then to now.
+// count adds the change of one person from then to now, n times.
 func (d *difference) count(now, then *Person, n int) {
 	switch {
 	case now.in() && !then.in():
@@ -109,16 +109,16 @@ func (d *difference) count(now, then *Person, n int) {
 	}
 }
 
-// addClasses counts a person in classes. Rows of several classes may cancel out in a difference of
-// sums.
+// addClasses adds a person to the tallies of the person's classes. Rows of several classes may
+// cancel out in a difference of sums.
 func addClasses(to *tallies[uint64], classes []uint64, n int) {
 	for _, v := range classes {
 		to.add(v, len(classes) == 1, n)
 	}
 }
 
-// change adds the changes of a person who is in both editions. If there are several rows, each may have
-// changed in any way.
+// change adds the changes of a person who is in both editions. If the person has several rows, each
+// may have changed in any way.
 func (d *difference) change(now, then *Person, n int) {
 	several := (now.Several || then.Several) && now.Whole != then.Whole
 	for c := range d.columns {
@@ -134,7 +134,7 @@ func (d *difference) change(now, then *Person, n int) {
 	}
 }
 
-// change adds the change of a label. Rows that all have one class, then and now, keep it.
+// change adds a person's change of the label. Rows that all have one class, then and now, keep it.
 func (d *ofLabel) change(now, then []uint64, several bool, n int) {
 	own := !slices.Equal(now, then)
 	if !own && (!several || len(now) == 1) {
@@ -151,16 +151,17 @@ func (d *ofLabel) change(now, then []uint64, several bool, n int) {
 	}
 }
 
-// changeWithin adds the change of a column. A person with rows of several classes counts in
-// [ofLabel.moved], too: sums that weigh these classes differently await approval unless ten people have
-// certainly moved, and all other sums depend on the changes of all rows.
+// changeWithin adds a person's change of a column to the tallies of the person's classes. A person
+// with rows of several classes counts in [ofLabel.moved], too: sums that weigh these classes
+// differently await approval unless ten people have certainly moved, and all other sums depend on
+// the changes of all rows.
 func (d *ofLabel) changeWithin(column int, classes []uint64, sure bool, n int) {
 	for _, v := range classes {
 		d.within[column].add(v, sure, n)
 	}
 }
 
-// beside lists the changes of few people that rows, and sums, reveal.
+// beside lists the changes of few people that released rows or sums reveal.
 func (d *difference) beside(sums, out *difference, e pastEdition) Beside {
 	return Beside{
 		ID: e.id, Number: e.number, Rows: d.inRows(), Sums: sums.inSums().or(out.inSums()),
@@ -168,7 +169,7 @@ func (d *difference) beside(sums, out *difference, e pastEdition) Beside {
 	}
 }
 
-// inRows lists the changes of few people that rows reveal.
+// inRows lists the changes of few people that released rows reveal.
 func (d *difference) inRows() Few {
 	f := Few{Any: d.byRows && d.came.possible > 0 && d.went.possible > 0}
 	f.Columns = d.columnsOf(func(c int) bool { return d.changed[c].few() })
@@ -180,7 +181,8 @@ func (d *difference) inRows() Few {
 	return f
 }
 
-// inSums lists the changes of few people that sums reveal, which people who came or went change, too.
+// inSums lists the changes of few people that released sums reveal. People who came or went change
+// sums, too.
 func (d *difference) inSums() Few {
 	f := d.inRows()
 	f.Any = f.Any || d.came.few() || d.went.few()
@@ -197,13 +199,14 @@ func (d *difference) inClasses() map[string][]string {
 	return d.byLabel((*tallies[uint64]).few, func(of *ofLabel) bool { return of.came.few() || of.went.few() || of.moved.few() })
 }
 
-// inNumbers omits people with another number, because sums with the label then await approval.
+// inNumbers lists the columns in which few people changed, by numeric label. It does not consider
+// people whose number changed, because sums with the label then await approval.
 func (d *difference) inNumbers() map[string][]string {
 	return d.byLabel((*tallies[uint64]).fewOthers, func(of *ofLabel) bool { return of.came.fewOthers() || of.went.fewOthers() })
 }
 
-// byLabel lists, for each label, the columns in which few people have changed. If the
-// function people reports few people, the label gets [everyColumn].
+// byLabel returns, for each label, the columns in which few people have changed. If the function
+// people reports few people, the label gets [everyColumn].
 func (d *difference) byLabel(few func(*tallies[uint64]) bool, people func(*ofLabel) bool) map[string][]string {
 	list := make(map[string][]string)
 	for l, label := range d.labels {
@@ -217,7 +220,7 @@ func (d *difference) byLabel(few func(*tallies[uint64]) bool, people func(*ofLab
 	return list
 }
 
-// everyColumn means all columns; of tables with thousands the list would be long.
+// everyColumn stands for all columns, because a list of thousands would be long.
 var everyColumn = []string{""}
 
 func (d *difference) columnsOf(few func(c int) bool) (list []string) {

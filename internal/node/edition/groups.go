@@ -11,19 +11,21 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// Least is the fewest people that editions may tell apart from all others.
+// Least is the least number of people whom editions may distinguish from all others.
 const Least = 10
 
-// Element is the digest of a person, or of a person with all cells as a dictionary reads them.
+// Element is a digest that identifies a person, or a person with all cells in a dictionary's
+// reading.
 type Element [16]byte
 
-// Known is an element with a value. Lists of them are ascending, each element once.
+// Known is an element together with a value of type V. Lists of them are ascending, each element
+// once.
 type Known[V any] struct {
 	Element
 	Of V
 }
 
-// Ascending lists elements with their values.
+// Ascending returns the elements of a map with their values, sorted by element.
 func Ascending[V any](of map[Element]V) []Known[V] {
 	list := make([]Known[V], 0, len(of))
 	for e, v := range of {
@@ -33,7 +35,8 @@ func Ascending[V any](of map[Element]V) []Known[V] {
 	return list
 }
 
-// merge visits the elements of two lists, ascending; nil is the value of an element that a list lacks.
+// merge visits the elements of two sorted lists in ascending order. If a list lacks an element, its
+// value is nil.
 func merge[A, B any](a []Known[A], b []Known[B], visit func(e Element, a *A, b *B)) {
 	for len(a) > 0 || len(b) > 0 {
 		order := 0
@@ -59,36 +62,36 @@ func merge[A, B any](a []Known[A], b []Known[B], visit func(e Element, a *A, b *
 	}
 }
 
-// Groups are the groups that the editions so far tell apart: two elements are in one group if each
-// edition had both in training, both held out, or neither, and found both changed or neither. Memory
-// and file take 20 bytes an element.
+// Groups assigns each element to a group that no edition so far can tell apart. Two elements are in
+// one group if each edition had both in training, both held out, or neither, and found both changed
+// or neither. Memory and file take 20 bytes an element.
 type Groups []Known[uint32]
 
-// Part is the place of an element in an edition.
+// Part describes an element in an edition.
 type Part struct {
-	Held    bool // held out, otherwise in training
-	Changed bool // its cells differ from those in the dictionary's edition before
+	Held    bool // true if held out, false if in training
+	Changed bool // true if its cells differ from those in the dictionary's previous edition
 }
 
-// Cut has the elements of a new edition.
+// Cut lists the elements of a new edition.
 type Cut []Known[Part]
 
-// refined is a group of the editions so far, and a part of the new one.
+// refined combines a group of the editions so far with a part of the new edition.
 type refined struct {
-	group uint32 // 0 for elements that no edition had
+	group uint32 // 0 for an element that is in no earlier edition
 	part  byte
 }
 
-// The parts.
+// These are the codes of an element's part in an edition.
 const (
 	absent byte = iota
 	training
 	heldOut
-	changed = 2 // is added
+	changed = 2 // added to the code of a changed element
 )
 
-// Refine returns the groups after a further edition, and the sizes of the groups with fewer than
-// [Least] elements, ascending.
+// Refine returns the groups after another edition. It also returns the sizes of the groups with
+// fewer than [Least] elements, ascending.
 func (g Groups) Refine(cut Cut) (next Groups, small []int) {
 	size := make(map[refined]int)
 	g.each(cut, func(_ Element, r refined) { size[r]++ })
@@ -106,7 +109,7 @@ func (g Groups) Refine(cut Cut) (next Groups, small []int) {
 	return next, small
 }
 
-// each visits all elements, ascending.
+// each visits all elements of the groups and of a new edition, ascending.
 func (g Groups) each(cut Cut, visit func(Element, refined)) {
 	merge(g, cut, func(e Element, group *uint32, p *Part) {
 		r := refined{part: p.code()}
@@ -117,7 +120,7 @@ func (g Groups) each(cut Cut, visit func(Element, refined)) {
 	})
 }
 
-// code returns the part of an element. The argument is nil if the edition lacks the element.
+// code returns the code of an element's part. The argument is nil if the edition lacks the element.
 func (p *Part) code() byte {
 	if p == nil {
 		return absent
@@ -132,18 +135,18 @@ func (p *Part) code() byte {
 	return part
 }
 
-// Cells are digests of the cells of people, as a dictionary's editions read them last. Memory and file
-// take 32 bytes a person.
+// Cells holds digests of people's cells in the last edition of a dictionary that had the person.
+// Memory and file take 32 bytes a person.
 type Cells []Known[Element]
 
 const cellsMagic = "mercer/v1/cells"
 
-// WriteTo writes the canonical encoding.
+// WriteTo writes the canonical encoding of the cells.
 func (c Cells) WriteTo(w io.Writer) (int64, error) {
 	return encode(w, cellsMagic, c, func(w *wire.Writer, own Element) { w.Fixed(own[:]) })
 }
 
-// DecodeCells reads what WriteTo wrote.
+// DecodeCells decodes cells that WriteTo has written.
 func DecodeCells(b []byte) (Cells, error) {
 	return decode(cellsMagic, b, 32, func(r *wire.Reader) (own Element) { r.Fixed(own[:]); return own })
 }
@@ -154,12 +157,12 @@ func compareRefined(a, b refined) int {
 
 const groupsMagic = "mercer/v1/groups"
 
-// WriteTo writes the canonical encoding.
+// WriteTo writes the canonical encoding of the groups.
 func (g Groups) WriteTo(w io.Writer) (int64, error) {
 	return encode(w, groupsMagic, g, (*wire.Writer).Uint32)
 }
 
-// DecodeGroups reads what WriteTo wrote.
+// DecodeGroups decodes groups that WriteTo has written.
 func DecodeGroups(b []byte) (Groups, error) { return decode(groupsMagic, b, 20, (*wire.Reader).Uint32) }
 
 // encode writes a list of elements with their values.
@@ -175,7 +178,7 @@ func encode[V any](to io.Writer, magic string, list []Known[V], put func(*wire.W
 	return w.end()
 }
 
-// inPieces writes an encoding that is too large for memory as a whole.
+// inPieces writes an encoding in pieces, because the whole may be too large for memory.
 type inPieces struct {
 	wire.Writer
 	to   io.Writer
@@ -185,7 +188,7 @@ type inPieces struct {
 
 const pieceBytes = 1 << 16
 
-// pass writes the encoding so far, once it has that many bytes.
+// pass writes the buffered encoding if it has at least that many bytes.
 func (w *inPieces) pass(bytes int) {
 	b := w.Bytes()
 	if w.err != nil || len(b) < bytes {
@@ -202,7 +205,7 @@ func (w *inPieces) end() (int64, error) {
 	return w.sent, w.err
 }
 
-// decode reads what encode wrote.
+// decode reads a list that encode has written.
 func decode[V any](magic string, b []byte, size int, value func(*wire.Reader) V) ([]Known[V], error) {
 	r := wire.NewReader(b)
 	r.Magic(len(magic), magic, "edition: %q is not the expected format")
@@ -210,7 +213,7 @@ func decode[V any](magic string, b []byte, size int, value func(*wire.Reader) V)
 	for i := range list {
 		r.Fixed(list[i].Element[:])
 		if i > 0 && compareElements(list[i-1].Element, list[i].Element) >= 0 && r.Err() == nil {
-			r.Fail(errors.New("elements must be in ascending order, each once"))
+			r.Fail(errors.New("the list's elements are not in ascending order, or one is repeated"))
 		}
 		list[i].Of = value(r)
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Edition is a table as its home froze it for a dictionary.
+// Edition describes a copy of a table that its home has frozen for a dictionary.
 type Edition struct {
-	ID         string `json:"id"` // of its sealed rows
+	ID         string `json:"id"` // ID of the edition's sealed rows
 	Number     int    `json:"number"`
 	Day        string `json:"day"`
 	Table      string `json:"table"`
@@ -23,50 +23,52 @@ type Edition struct {
 	Dictionary string `json:"dictionary_hash"`
 	Training   int    `json:"training"`
 	HeldOut    int    `json:"held_out"`
-	// Cuts are the first days, or numbers, of a column from which on jobs may hold out later rows.
+	// Cuts lists the days or numbers in a column at which jobs may split the rows. A job may hold
+	// out the rows from a cut on.
 	Cuts      []string `json:"cuts,omitempty"`
 	CutColumn string   `json:"cut_column,omitempty"`
-	// Lack is the number of further people that were needed to freeze the table again at the last try;
-	// 0 if no edition waits.
+	// Lack is the number of people that were missing when the home last tried to freeze the table
+	// again. It is 0 if no edition waits.
 	Lack int `json:"lack"`
-	// Reading is a digest of how the catalogue entry had the rows read; "" in lists of earlier
-	// programs.
+	// Reading is a digest of how the catalogue entry had the rows read. It is "" in lists of
+	// earlier programs.
 	Reading string `json:"reading,omitempty"`
 	// Beside lists what the edition reveals together with earlier editions of the dictionary, the
 	// newest first. For editions that are not listed this is unknown.
 	Beside []Beside `json:"beside"`
-	// Compared says how Beside was found; nil if an earlier program made the list.
+	// Compared says how Beside was found. It is nil if an earlier program made the list.
 	Compared *Compared `json:"compared,omitempty"`
 }
 
 // ErrNone reports that a table has not been frozen for a dictionary.
 var ErrNone = errors.New("edition: the table has not been frozen for this dictionary")
 
-// book is the content of the list.
+// book is the decoded content of the file list.
 type book struct {
 	Editions []Edition              `json:"editions"`
 	Tables   map[string]*tableState `json:"tables"`
-	Key      []byte                 `json:"key,omitempty"` // of the digests of people who were withdrawn
+	Key      []byte                 `json:"key,omitempty"` // key for the digests of people who were withdrawn
 }
 
-// tableState records the groups of people that the editions of a table tell apart.
+// tableState records the groups of people whom the editions of a table tell apart.
 type tableState struct {
 	Known        string                      `json:"known"`            // digest of how people are identified
-	People       string                      `json:"people,omitempty"` // the ID of the groups; "" of a table without ids
-	Dictionaries map[string]*dictionaryState `json:"dictionaries"`     // by hash
+	People       string                      `json:"people,omitempty"` // ID of the groups of people; "" if the table has no ids
+	Dictionaries map[string]*dictionaryState `json:"dictionaries"`     // states of dictionaries by hash
 	Left         leavers                     `json:"left,omitzero"`
 }
 
-// dictionaryState records a dictionary's editions of a table.
+// dictionaryState records the editions of a table for one dictionary.
 type dictionaryState struct {
-	Labels []string `json:"labels"` // offered by the catalogue
-	ID     string   `json:"id"`     // of the cells of people or, in a table without ids, of the groups of rows
-	Last   int      `json:"last"`   // the greatest number of an edition
-	// Past is the ID of the people in the editions; "" if an earlier program made the last edition.
+	Labels []string `json:"labels"` // labels that the catalogue offered
+	ID     string   `json:"id"`     // ID of people's cells or, in a table without ids, of the groups of rows
+	Last   int      `json:"last"`   // greatest number of an edition
+	// Past is the ID of the item with the people in the editions. It is "" if an earlier program
+	// made the last edition.
 	Past string `json:"past,omitempty"`
 }
 
-// table returns the state of a table.
+// table returns the state of a table, and makes one if necessary.
 func (b *book) table(name string) *tableState {
 	t := b.Tables[name]
 	if t == nil {
@@ -76,7 +78,7 @@ func (b *book) table(name string) *tableState {
 	return t
 }
 
-// dictionary returns the state of a dictionary.
+// dictionary returns the state of a dictionary, and makes one if necessary.
 func (t *tableState) dictionary(hash string) *dictionaryState {
 	d := t.Dictionaries[hash]
 	if d == nil {
@@ -101,7 +103,7 @@ func (s Store) book() (*book, error) {
 		err = b.check()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("edition: %s cannot be read (%w); restore it from a backup, or move the folder away and approve the dictionaries again, knowing that the home then forgets which people the old editions tell apart, and who was withdrawn", filepath.Join(s.Folder, "list"), err)
+		return nil, fmt.Errorf("edition: %s cannot be read (%w); restore it from a backup; or move the folder away and approve the dictionaries again, but then the home forgets which people the old editions tell apart, and who was withdrawn", filepath.Join(s.Folder, "list"), err)
 	}
 	for _, e := range b.Editions {
 		for i := range e.Beside {
@@ -111,10 +113,10 @@ func (s Store) book() (*book, error) {
 	return b, nil
 }
 
-// check rejects a list that this program did not write.
+// check rejects a list that this program cannot have written.
 func (b *book) check() error {
 	if b.Tables == nil {
-		return errors.New("it has no tables")
+		return errors.New("the list has no tables")
 	}
 	for name, t := range b.Tables {
 		if t == nil || t.Dictionaries == nil {
@@ -128,13 +130,13 @@ func (b *book) check() error {
 	}
 	for _, e := range b.Editions {
 		if e.Number < 1 || e.Number > maxPast {
-			return fmt.Errorf("the number %d of an edition is out of range", e.Number)
+			return fmt.Errorf("the number %d of an edition is outside the allowed range", e.Number)
 		}
 	}
 	return nil
 }
 
-// List returns the editions, the oldest first.
+// List returns all editions, from the oldest to the newest.
 func (s Store) List() ([]Edition, error) {
 	b, err := s.book()
 	if err != nil {
@@ -143,8 +145,8 @@ func (s Store) List() ([]Edition, error) {
 	return b.Editions, nil
 }
 
-// Dictionaries returns the dictionaries for which a table has been frozen, by their hashes, with the
-// labels that the catalogue offered.
+// Dictionaries returns the hashes of the dictionaries for which a table has been frozen. The value
+// of a hash is the list of labels that the catalogue offered.
 func (s Store) Dictionaries(table string) (map[string][]string, error) {
 	b, err := s.book()
 	if err != nil || b.Tables[table] == nil {
@@ -152,7 +154,7 @@ func (s Store) Dictionaries(table string) (map[string][]string, error) {
 	}
 	all := make(map[string][]string)
 	for hash, d := range b.Tables[table].Dictionaries {
-		if d.ID != "" { // otherwise its first edition still waits for more people
+		if d.ID != "" { // an empty ID means that the first edition still waits for more people
 			all[hash] = d.Labels
 		}
 	}
@@ -174,16 +176,17 @@ func (s Store) Newest(table, dictionary string) (Edition, error) {
 }
 
 // ErrOtherColumns reports that the columns of a table without a dictionary have changed.
-var ErrOtherColumns = errors.New("edition: the table's columns have changed since it was frozen, and no dictionary describes them: jobs continue with the earlier edition. For the new columns, approve a dictionary (mercer data info --schema writes one), and name it in jobs")
+var ErrOtherColumns = errors.New("edition: the table's columns have changed since it was frozen, and no dictionary describes them. Jobs continue with the earlier edition. For the new columns, approve a dictionary (mercer data info --schema writes one), and name it in jobs")
 
-// ErrOtherEntry reports that a table's people were identified differently when it was frozen.
+// ErrOtherEntry reports that the catalogue's entry identified people differently when the table was
+// frozen.
 var ErrOtherEntry = errors.New("edition: when the table was frozen, the catalogue's entry named another id, group or label, or the home had another split key, so the home cannot find out who came or went. Put the entry back as it was; a further label needs a new dictionary")
 
-// errLost reports that groups or cells in the list are missing.
-var errLost = errors.New("edition: the groups that the editions of this table tell apart are lost; restore the folder of editions from a backup, since a further edition could tell few people apart")
+// errLost reports that an item which the list names is missing.
+var errLost = errors.New("edition: the record of the groups that the editions of this table tell apart is lost; restore the folder of editions from a backup, because without the record another edition could tell few people apart")
 
-// Fits returns an error if the identification of people or the labels have changed since a table was
-// frozen for a dictionary.
+// Fits checks the catalogue's entry against a frozen table. It returns an error if the
+// identification of people or the labels have changed.
 func (s Store) Fits(table, dictionary, known string, labels []string) error {
 	b, err := s.book()
 	if err != nil {
@@ -201,8 +204,8 @@ func (b *book) fits(table, dictionary, known string, labels []string) error {
 	return nil
 }
 
-// change changes the list, with no other change at the same time, and erases the items that it does not
-// name.
+// change runs do on the list while no other change runs. Then it erases the items that the list
+// does not name.
 func (s Store) change(do func(*book, *vault.Artifacts) error) (err error) {
 	if err := disk.MakeDir(s.Folder); err != nil {
 		return fmt.Errorf("edition: %w", err)
@@ -243,7 +246,8 @@ func (s Store) begin(artifacts *vault.Artifacts) error {
 	return s.write(&book{Editions: []Edition{}, Tables: make(map[string]*tableState)})
 }
 
-// sweep erases the items that the list does not name: those before the last change, or of a crash.
+// sweep erases the items that the list does not name. They come from before the last change, or
+// from a crash.
 func (s Store) sweep(artifacts *vault.Artifacts) error {
 	b, err := s.book()
 	if err != nil {
@@ -269,7 +273,7 @@ func (s Store) sweep(artifacts *vault.Artifacts) error {
 	return err
 }
 
-// note records in the newest edition how many people the next one lacks.
+// note records in the newest edition how many people the next edition needs in addition.
 func (b *book) note(of Edition, lack int) {
 	for i := len(b.Editions) - 1; i >= 0; i-- {
 		if b.Editions[i].Table == of.Table && b.Editions[i].Dictionary == of.Dictionary {

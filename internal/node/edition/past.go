@@ -10,47 +10,47 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Person is a person in an edition, as digests: the cells in each column of the dictionary, the classes
-// or numbers in each of its labels, and all of them together.
+// Person holds digests of a person in an edition. Columns has the cells of each column of the
+// dictionary, Labels the classes or numbers of each label, and Whole all of them together.
 type Person struct {
 	ID      Element
-	Held    bool // held out, in all jobs with the dictionary's fraction
-	Several bool // has several rows; only Whole depends on which value belongs to which row
+	Held    bool // held out in all jobs that use the dictionary's fraction
+	Several bool // the person has several rows; only Whole depends on which value belongs to which row
 	Whole   uint64
 	Columns []uint64
-	Labels  [][]uint64 // ascending, each once
+	Labels  [][]uint64 // values of each label, ascending, each once
 }
 
 func (t *Person) equal(o *Person) bool {
 	return t.Held == o.Held && t.Several == o.Several && t.Whole == o.Whole && slices.Equal(t.Columns, o.Columns) && slices.EqualFunc(t.Labels, o.Labels, slices.Equal)
 }
 
-// past has the people of a dictionary's editions of a table: all people of the last edition and, for
-// each earlier one, those who differ in the next edition.
+// past records the people in a dictionary's editions of a table. It has all people of the last
+// edition and, for each earlier edition, the people who differ in the next one.
 //
 // Memory and file take 32 bytes and 8 a column and label for a person, once for the last edition and
 // again for each in which the person differed, but not more than nine times in all.
 type past struct {
 	columns, labels []string
-	byRows          bool // people have no ids: a row with other cells is another person
+	byRows          bool // people have no ids, so a row with other cells is another person
 	last            []Person
-	stored          *storedPeople // the people of the last edition, in place of last, until an edition is added
-	editions        []pastEdition // the oldest first
+	stored          *storedPeople // people of the last edition in encoded form, instead of last, until an edition is added
+	editions        []pastEdition // editions from the oldest to the newest
 }
 
-// pastEdition is an edition, and its people who differ in the next one.
+// pastEdition is an earlier edition with those of its people who differ in the next edition.
 type pastEdition struct {
 	id     string
 	number int
-	was    []Person // ascending; a person without columns was not in it
+	was    []Person // people who differ in the next edition, ascending; a person without columns was not in this edition
 }
 
-// outsider returns a person who was not in an edition.
+// outsider returns a Person for someone who was not in an edition.
 func outsider(e Element) Person { return Person{ID: e} }
 
 func (t *Person) in() bool { return t.Columns != nil }
 
-// clone returns a copy that shares no memory.
+// clone returns a copy of the person that shares no memory.
 func (t *Person) clone() Person {
 	own := *t
 	own.Columns, own.Labels = slices.Clone(t.Columns), slices.Clone(t.Labels)
@@ -60,7 +60,7 @@ func (t *Person) clone() Person {
 	return own
 }
 
-// add makes an edition the last one.
+// add adds an edition with its people as the last one.
 func (p *past) add(id string, number int, now []Person) {
 	if n := len(p.editions); n > 0 {
 		p.editions[n-1].was = otherwise(p.people(), now)
@@ -70,7 +70,7 @@ func (p *past) add(id string, number int, now []Person) {
 	p.forget()
 }
 
-// unfold reads the people of the last edition into memory, so that they can be searched.
+// unfold decodes the people of the last edition into memory, so that they can be searched.
 func (p *past) unfold() {
 	if p.stored == nil {
 		return
@@ -82,7 +82,8 @@ func (p *past) unfold() {
 	p.last, p.stored = list, nil
 }
 
-// people iterates over all people of the last edition, ascending; each is valid until the next one.
+// people iterates over all people of the last edition, ascending. Each person is valid only until
+// the next one.
 func (p *past) people() iter.Seq[*Person] {
 	if p.stored != nil {
 		return p.stored.all
@@ -96,15 +97,15 @@ func (p *past) people() iter.Seq[*Person] {
 	}
 }
 
-// Bounds on the stored people who differ: as many as the people of mostOtherwise editions, or
-// fewOtherwise.
+// These constants bound the stored people who differ. The bound is mostOtherwise times the size of
+// the last edition, but at least fewOtherwise.
 const (
 	mostOtherwise = 8
 	fewOtherwise  = 1 << 16
 )
 
-// forget removes the oldest editions if too many people have changed since. Jobs beside these editions
-// await approval.
+// forget removes the oldest editions if the stored people who differ are too many. Jobs beside
+// these editions await approval.
 func (p *past) forget() {
 	kept, most := 0, max(mostOtherwise*len(p.last), fewOtherwise)
 	for i := len(p.editions) - 1; i >= 0; i-- {
@@ -115,8 +116,8 @@ func (p *past) forget() {
 	}
 }
 
-// otherwise returns the people of then who differ in now, as they were then, and those who are only in
-// now as outsiders. Both are ascending.
+// otherwise returns the former state of the people who differ between two editions. People who are
+// only in now appear as outsiders. Both editions are ascending.
 func otherwise(then iter.Seq[*Person], now []Person) (was []Person) {
 	for t := range then {
 		for len(now) > 0 && compareElements(now[0].ID, t.ID) < 0 {
@@ -137,18 +138,18 @@ func otherwise(then iter.Seq[*Person], now []Person) (was []Person) {
 	return was
 }
 
-// compared names the rule, the columns and the labels by which the last edition is compared.
+// compared returns the rule, the columns and the labels by which the last edition is compared.
 func (p *past) compared() *Compared {
 	return &Compared{Rule: Rule, Columns: slices.Sorted(slices.Values(p.columns)), Labels: p.labels}
 }
 
-// beside compares the last edition with each earlier one, the newest first. It takes time only for
-// people who differ in one of them.
+// beside compares the last edition with each earlier edition, the newest first. It takes time only
+// for people who differ in one of them.
 func (p *past) beside() (list []Beside) {
 	p.unfold()
 	compared := p.compared()
 	rows, sums, out := newDifference(p), newDifference(p), newDifference(p)
-	was := make(map[Element]*Person) // people who differ in the edition after
+	was := make(map[Element]*Person) // former state of the people who differ in a later edition
 	for i := len(p.editions) - 2; i >= 0; i-- {
 		for k := range p.editions[i].was {
 			then := &p.editions[i].was[k]
@@ -174,12 +175,12 @@ func (p *past) beside() (list []Beside) {
 	return list
 }
 
-// mostBeside bounds the earlier editions that an edition is compared with; jobs beside older ones await
-// approval.
+// mostBeside bounds the earlier editions with which an edition is compared. Jobs beside older
+// editions await approval.
 const mostBeside = 64
 
-// where returns the person if the person's part is the wanted one, held out or in training, and
-// otherwise an outsider. Sums are over people in training, and errors over people held out.
+// where returns the person if the person is in the wanted part: held out or in training. Otherwise
+// it returns an outsider. Sums are over people in training, and errors over people held out.
 func where(t *Person, held bool) *Person {
 	if t.Held == held {
 		return t
@@ -188,7 +189,7 @@ func where(t *Person, held bool) *Person {
 	return &gone
 }
 
-// find returns a person of the last edition, an outsider if they are not in it.
+// find returns a person of the last edition, or an outsider if the person is not in it.
 func (p *past) find(e Element) *Person {
 	i, in := slices.BinarySearchFunc(p.last, e, func(t Person, e Element) int { return compareElements(t.ID, e) })
 	if !in {
@@ -202,7 +203,7 @@ const pastItem vault.Item = "past"
 
 const pastMagic = "mercer/v1/past"
 
-// Bounds for decoding.
+// These constants bound the sizes that decoding accepts.
 const (
 	maxNames  = 1 << 16
 	maxName   = 1 << 16
@@ -210,7 +211,7 @@ const (
 	maxPast   = 1 << 20
 )
 
-// writeTo writes the encoding.
+// writeTo writes the encoded past.
 func (p *past) writeTo(to io.Writer) error {
 	w := inPieces{to: to}
 	w.String(pastMagic)
@@ -256,8 +257,8 @@ func writePerson(w *inPieces, t *Person) {
 	w.pass(pieceBytes)
 }
 
-// decodePast reads what writeTo wrote. It checks the people of the last edition, and decodes them again
-// when they are needed.
+// decodePast decodes a past that writeTo has written. It checks the people of the last edition, and
+// decodes them again when they are needed.
 func decodePast(b []byte) (*past, error) {
 	r := wire.NewReader(b)
 	r.Magic(len(pastMagic), pastMagic, "edition: %q is not the expected format")
@@ -272,21 +273,21 @@ func decodePast(b []byte) (*past, error) {
 	return p, r.Close(pastMagic)
 }
 
-// storedPeople are encoded people.
+// storedPeople holds the people of an edition in encoded form.
 type storedPeople struct {
 	of    *past
 	b     []byte
 	count int
 }
 
-// check decodes all of them, and rejects people who are not ascending.
+// check decodes all people, and rejects a list that is not ascending.
 func (s *storedPeople) check(r *wire.Reader) {
 	var last Element
 	var own slabs
 	for i := range s.count {
 		t := s.of.readPerson(r, own.again())
 		if i > 0 && compareElements(last, t.ID) >= 0 {
-			r.Fail(errors.New("edition: people must be in ascending order, each once"))
+			r.Fail(errors.New("edition: the people are not in ascending order, or one is repeated"))
 		}
 		if last = t.ID; r.Err() != nil {
 			return
@@ -294,7 +295,7 @@ func (s *storedPeople) check(r *wire.Reader) {
 	}
 }
 
-// all reads them one by one.
+// all decodes and yields the people one by one.
 func (s *storedPeople) all(yield func(*Person) bool) {
 	r := wire.NewReader(s.b)
 	var own slabs
@@ -306,14 +307,15 @@ func (s *storedPeople) all(yield func(*Person) bool) {
 	}
 }
 
-// readPeople rejects people who are not ascending, since a search among them would fail.
+// readPeople decodes a list of people. It rejects a list that is not ascending, because a search in
+// it would fail.
 func (p *past) readPeople(r *wire.Reader, s *slabs) []Person {
 	n := r.Count(maxPeople, 27)
 	list := make([]Person, 0, n)
 	for i := range n {
 		t := p.readPerson(r, s)
 		if i > 0 && compareElements(list[i-1].ID, t.ID) >= 0 {
-			r.Fail(errors.New("edition: people must be in ascending order, each once"))
+			r.Fail(errors.New("edition: the people are not in ascending order, or one is repeated"))
 		}
 		if r.Err() != nil {
 			return nil
@@ -342,26 +344,26 @@ func (p *past) readPerson(r *wire.Reader, s *slabs) (t Person) {
 	return t
 }
 
-// slabs hold the memory of all people that are read. Editions share it, because an earlier edition may have
-// only one person.
+// slabs allocates memory for decoded people in large blocks. Editions share it, because an earlier
+// edition may have only one person.
 type slabs struct {
 	cells  slab[uint64]
 	labels slab[[]uint64]
 }
 
-// again makes the slabs reuse the memory that they handed out last.
+// again lets the slabs reuse their newest blocks, so that earlier parts become invalid.
 func (s *slabs) again() *slabs {
 	s.cells.rest, s.labels.rest = s.cells.whole, s.labels.whole
 	return s
 }
 
-// slab hands out parts of large slices, since there are many people.
+// slab allocates small slices out of large ones, because there are many people.
 type slab[T any] struct{ whole, rest []T }
 
 func (s *slab[T]) take(n int) []T {
 	const size = 1 << 12
 	if n == 0 {
-		return []T{} // not nil: a person in an edition may have no columns
+		return []T{} // not nil: nil means that the person is not in the edition
 	}
 	if n > len(s.rest) {
 		s.whole = make([]T, max(n, size))

@@ -1,5 +1,5 @@
-// Package edition keeps tables as a home has frozen them for its dictionaries, and decides when a
-// further edition may be made.
+// Package edition stores frozen copies of tables, called editions, and decides when a home may make
+// another edition.
 //
 // Jobs see the newest edition of a table, never the table itself. A home makes a further edition only
 // if each group of people that the editions so far, and the new one, tell apart is empty or has [Least]
@@ -32,50 +32,51 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// LackError reports that a further edition would tell few people apart from all others.
+// LackError reports that another edition would tell few people apart from all others.
 type LackError struct {
 	Lack int
-	Rows int // of the table
+	Rows int // number of rows in the table
 }
 
 func (e *LackError) Error() string {
 	return fmt.Sprintf("edition: a group of people who came, went or changed would have fewer than %d members; %d more are needed", Least, e.Lack)
 }
 
-// Store is the folder of a home's editions. It need not exist.
+// Store is a home's store of editions, in a folder. The folder need not exist.
 type Store struct {
 	Folder string
-	Sealed func() (*vault.Artifacts, error) // opens the folder to write
+	Sealed func() (*vault.Artifacts, error) // opens the store of sealed items
 }
 
-// Draft is an edition before it is made.
+// Draft describes an edition that is to be made.
 type Draft struct {
 	Edition
 	Known  string   // digest of how people are identified
-	Labels []string // that the catalogue offers
-	// Rows has the people, or the rows of a table without ids.
+	Labels []string // labels that the catalogue offers
+	// Rows lists the people in the edition, or the rows of a table without ids.
 	Rows Cut
-	// Later has the rows that each of the cuts holds out.
+	// Later lists, for each cut, the rows that the cut holds out.
 	Later []Cut
-	// Cells has the cells of each person; nil for a table without ids.
+	// Cells holds the cells of each person. It is nil for a table without ids.
 	Cells Cells
-	// Columns are the dictionary's; People are all people in the edition, in any order.
+	// Columns lists the dictionary's columns. People lists all people in the edition, in any order.
 	Columns []string
 	People  []Person
-	// Others has the cells as other dictionaries of the table read them now, by hash.
+	// Others holds people's cells in the present reading of the table's other dictionaries. The
+	// keys are the dictionaries' hashes.
 	Others map[string]Cells
-	// Keep writes the rows under an id of the artifacts.
+	// Keep stores the edition's rows under the given id.
 	Keep func(e *vault.Artifacts, id job.ID) error
 }
 
-// Items of artifacts.
+// These are the names of an edition's stored items.
 const (
 	groupsItem vault.Item = "people"
 	cellsItem  vault.Item = "cells"
 )
 
-// Make makes an edition, or returns a [LackError] and records how many people are needed. A crash
-// leaves the editions as they were, or with the new one.
+// Make makes an edition. If a group would be too small, it records how many people are missing and
+// returns a [LackError]. A crash leaves the editions as they were, or with the new one.
 func (s Store) Make(d Draft) (made Edition, err error) {
 	if d.Training+d.HeldOut > 0 && len(d.People) == 0 {
 		return made, errors.New("edition: the draft has rows but no people")
@@ -120,8 +121,8 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 	return made, err
 }
 
-// past returns the people of all editions so far. It returns an empty past if an earlier program made
-// the editions, because their people are unknown.
+// past returns the record of the people in all editions so far. It returns an empty past if an
+// earlier program made the editions, because their people are unknown.
 func (d *Draft) past(artifacts *vault.Artifacts, dictionary *dictionaryState) (*past, error) {
 	slices.SortFunc(d.People, func(a, b Person) int { return compareElements(a.ID, b.ID) })
 	fresh := &past{columns: d.Columns, labels: d.Labels, byRows: d.Cells == nil}
@@ -138,7 +139,7 @@ func (d *Draft) past(artifacts *vault.Artifacts, dictionary *dictionaryState) (*
 		return nil, err
 	case !slices.Equal(slices.Sorted(slices.Values(p.columns)), slices.Sorted(slices.Values(d.Columns))):
 		return nil, ErrOtherColumns
-	case !slices.Equal(p.columns, d.Columns): // in another order: no cells can be compared, and jobs await approval
+	case !slices.Equal(p.columns, d.Columns): // the columns have another order, so no cells can be compared, and jobs await approval
 		return fresh, nil
 	case !slices.Equal(p.labels, d.Labels):
 		return nil, ErrOtherEntry
@@ -146,7 +147,7 @@ func (d *Draft) past(artifacts *vault.Artifacts, dictionary *dictionaryState) (*
 	return p, nil
 }
 
-// groupsOf returns the ID of the groups that the draft refines.
+// groupsOf returns the ID of the groups that the new edition refines.
 func (d *Draft) groupsOf(table *tableState, dictionary *dictionaryState) string {
 	if d.Cells != nil {
 		return table.People
@@ -154,8 +155,8 @@ func (d *Draft) groupsOf(table *tableState, dictionary *dictionaryState) string 
 	return dictionary.ID
 }
 
-// markAll finds the people whose cells have changed since the edition before, of this dictionary or of
-// another one, because comparing editions of two dictionaries reveals them, too.
+// markAll marks the people whose cells have changed since the previous edition of this dictionary
+// or of another one. Editions of two dictionaries together reveal such changes, too.
 func (d *Draft) markAll(artifacts *vault.Artifacts, table *tableState, own *dictionaryState) error {
 	last, err := cellsAt(artifacts, own.ID)
 	if err != nil {
@@ -177,7 +178,7 @@ func (d *Draft) markAll(artifacts *vault.Artifacts, table *tableState, own *dict
 	return nil
 }
 
-// mark marks the people whose cells differ from the last ones.
+// mark marks the people whose cells in now differ from their cells in last.
 func (d *Draft) mark(last, now Cells) {
 	merge(last, now, func(e Element, then, own *Element) {
 		if then == nil || own == nil || *then == *own {
@@ -189,7 +190,7 @@ func (d *Draft) mark(last, now Cells) {
 	})
 }
 
-// after adds the last cells of people who are gone: they may come back.
+// after returns the cells with the last cells of people who are gone, because they may come back.
 func (c Cells) after(last Cells) Cells {
 	all := make(Cells, 0, max(len(c), len(last)))
 	merge(last, c, func(e Element, then, own *Element) {
@@ -212,9 +213,9 @@ func cellsAt(artifacts *vault.Artifacts, id string) (Cells, error) {
 	return DecodeCells(b)
 }
 
-// put writes all items of an edition. It does not enter the edition in the list.
+// put writes all items of an edition. It does not add the edition to the list.
 func (d *Draft) put(artifacts *vault.Artifacts, table *tableState, dictionary *dictionaryState, next Groups, so *past) (made Edition, err error) {
-	var ids [4]job.ID // of rows, groups, cells and the past
+	var ids [4]job.ID // ids of the rows, the groups, the cells and the past
 	for i := range ids {
 		if ids[i], err = newID(); err != nil {
 			return made, err
@@ -277,9 +278,9 @@ func newID() (id job.ID, err error) {
 	return id, err
 }
 
-// Erase overwrites the key of an edition's rows. The groups that the editions tell apart stay recorded,
-// so that a later edition cannot tell few people apart. If two dictionaries have the name, it erases
-// the edition that was made last.
+// Erase destroys the key of an edition's rows. The groups that the editions tell apart stay
+// recorded, so that a later edition cannot tell few people apart. If two dictionaries have the
+// name, it erases the edition that was made last.
 func (s Store) Erase(table, dictionary string, number int) error {
 	list, err := s.List()
 	if err != nil {
@@ -293,7 +294,7 @@ func (s Store) Erase(table, dictionary string, number int) error {
 	return ErrNone
 }
 
-// EraseBut erases all editions of a table but those with some ids.
+// EraseBut erases all editions of a table except those with the given ids.
 func (s Store) EraseBut(table string, ids map[string]bool) error {
 	return s.erase(func(e Edition) bool { return e.Table == table && !ids[e.ID] })
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// maxPending bounds the number of side files held open between two Syncs.
+// maxPending bounds the number of side files that stay open between two Syncs.
 const maxPending = 32
 
-// bodies are a session's side files. A file stays open until it has been flushed: the kernel may report
-// a write-back error only to the descriptor that wrote.
+// bodies manages a session's side files, which hold large message bodies. A file stays open until
+// it has been flushed: the kernel may report a write-back error only to the descriptor that wrote.
 type bodies struct {
 	dir     string
 	sealer  sealer
-	bytes   int64 // on disk
+	bytes   int64 // total size of the side files
 	pending []*os.File
 }
 
@@ -28,7 +28,7 @@ func (b *bodies) path(number uint64) string {
 	return filepath.Join(b.dir, fmt.Sprintf("%016x", number))
 }
 
-// write stores the body of record number.
+// write stores the body of the record with this number in a side file.
 func (b *bodies) write(number uint64, body []byte) error {
 	f, err := os.OpenFile(b.path(number), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -51,7 +51,7 @@ func (b *bodies) drop(number uint64, size int) error {
 	return errors.Join(last.Close(), os.Remove(b.path(number)))
 }
 
-// bound keeps the number of open files small.
+// bound flushes and closes the open files if there are too many.
 func (b *bodies) bound() error {
 	if len(b.pending) < maxPending {
 		return nil
@@ -72,7 +72,7 @@ func (b *bodies) sync() error {
 	return errors.Join(errs...)
 }
 
-// close closes the open files, flushed or not.
+// close closes the open files without flushing them.
 func (b *bodies) close() error {
 	var errs []error
 	for _, f := range b.pending {
@@ -82,12 +82,12 @@ func (b *bodies) close() error {
 	return errors.Join(errs...)
 }
 
-// read returns the body of record number.
+// read returns the body of the record with this number.
 func (b *bodies) read(number uint64, want side) ([]byte, error) {
 	if err := b.check(number, want); err != nil {
 		return nil, err
 	}
-	sealed, err := os.ReadFile(b.path(number)) // of the size just checked
+	sealed, err := os.ReadFile(b.path(number)) // check has already bounded the file's size
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (b *bodies) read(number uint64, want side) ([]byte, error) {
 	return body, nil
 }
 
-// check checks a side file's size only.
+// check checks the size of a side file, not its content.
 func (b *bodies) check(number uint64, want side) error {
 	info, err := os.Stat(b.path(number))
 	if err != nil {
@@ -110,8 +110,8 @@ func (b *bodies) check(number uint64, want side) error {
 	return nil
 }
 
-// adopt takes over a side file that a former process wrote and may not have flushed. If it was never
-// flushed, its content must be checked.
+// adopt takes over a side file that an earlier process wrote. If that process may not have flushed
+// the file, adopt checks its content.
 func (b *bodies) adopt(number uint64, want side, flushed bool) error {
 	if flushed {
 		b.bytes += int64(want.size + sealOverhead)
@@ -129,8 +129,8 @@ func (b *bodies) adopt(number uint64, want side, flushed bool) error {
 	return b.bound()
 }
 
-// sweep removes every file that keep does not list, that is, bodies whose records were cut off, and
-// returns their number.
+// sweep removes every side file that keep does not list, and returns their number. The records of
+// these files were cut off.
 func (b *bodies) sweep(keep map[string]bool) (int, error) {
 	entries, err := os.ReadDir(b.dir)
 	if err != nil {
@@ -149,7 +149,7 @@ func (b *bodies) sweep(keep map[string]bool) (int, error) {
 	return removed, nil
 }
 
-// restore puts the body back into the record it was split from.
+// restore returns the record with its body from the side file.
 func (e entry) restore(body []byte) Record {
 	r := e.Record
 	m := r.Event.(protocol.Received).Message

@@ -10,19 +10,19 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// entry is a record in the form of the log: a large body is replaced by its size and hash.
+// entry is a record in the form of the log, in which a large body is replaced by its size and hash.
 type entry struct {
 	Record
 	side *side
 }
 
-// side describes a body in a file of its own.
+// side holds the size and the hash of a body in a side file.
 type side struct {
 	size int
 	hash [sha256.Size]byte
 }
 
-// The first byte of an encoded record.
+// These are the values of the first byte of an encoded record.
 const (
 	tagStart = iota + 1
 	tagReceived
@@ -81,7 +81,7 @@ func (e entry) encodeMarker(w *wire.Writer) {
 	w.String(cut(e.Ended))
 }
 
-// cut shortens an outcome, because an outcome may quote a peer's text of any length.
+// cut shortens an outcome to the allowed length, because it may quote a peer's text of any length.
 func cut(s string) string {
 	const mark = "..."
 	if len(s) <= MaxOutcomeBytes {
@@ -90,7 +90,7 @@ func cut(s string) string {
 	return s[:MaxOutcomeBytes-len(mark)] + mark
 }
 
-// decode decodes the output of encode, and nothing else.
+// decode decodes an entry that encode has encoded, and rejects all other bytes.
 func decode(b []byte) (entry, error) {
 	r := wire.NewReader(b)
 	var e entry
@@ -138,7 +138,7 @@ func decodeReceived(r *wire.Reader) (protocol.Event, *side) {
 	s := &side{size: int(r.Uint32())}
 	r.Fixed(s.hash[:])
 	if r.Err() == nil && (s.size <= inlineBytes || s.size > protocol.MaxChunkBytes) {
-		r.Fail(fmt.Errorf("a body of %d bytes cannot be in a side file", s.size))
+		r.Fail(fmt.Errorf("the side file's body has %d bytes, which is outside the allowed range", s.size))
 	}
 	return protocol.Received{Message: m}, s
 }
@@ -146,7 +146,7 @@ func decodeReceived(r *wire.Reader) (protocol.Event, *side) {
 func decodeDelivered(r *wire.Reader) int {
 	n := r.Uint32()
 	if n > math.MaxInt32 {
-		r.Fail(errors.New("the count of deliveries is too large"))
+		r.Fail(errors.New("the record's count of deliveries is too large"))
 		return 0
 	}
 	return int(n)
@@ -161,28 +161,28 @@ func decodeEffects(r *wire.Reader, to *Record) {
 	to.Claims = r.Strings(MaxClaims, MaxClaimBytes)
 }
 
-// Record is one entry of the log: an accepted event with what its step did, or
-// a marker. Exactly one of Event, Delivered and Ended is set.
+// Record is one entry of the log. It holds either an accepted event with the effects of its step,
+// or a marker. Exactly one of Event, Delivered and Ended is set.
 type Record struct {
 	Event  protocol.Event
 	Sent   [][32]byte // digests of the messages that the step sent, in order
-	Claims []string   // once-for-ever names that the step claims
+	Claims []string   // names that the step claims permanently
 
-	Delivered int    // number of further messages that have reached the broker
-	Ended     string // how the session ended
+	Delivered int    // number of further messages that the broker has accepted
+	Ended     string // outcome of the session
 }
 
-// Bounds on one record. A longer Ended is cut off; anything else over its
-// bound is refused by Append.
+// These constants bound one record. A longer Ended is cut off; anything else over its bound is
+// refused by Append.
 const (
 	MaxSent         = protocol.MaxMembers
 	MaxClaims       = 4096
 	MaxClaimBytes   = 256
 	MaxOutcomeBytes = 4096
 	maxTimerBytes   = 256
-	// inlineBytes is the largest body kept in the log itself.
+	// inlineBytes is the size of the largest body that the log itself contains.
 	inlineBytes = 64 << 10
-	// maxRecordBytes bounds what a reader allocates for one record.
+	// maxRecordBytes bounds the memory that a reader allocates for one record.
 	maxRecordBytes = 4 << 20
 )
 
@@ -191,13 +191,13 @@ func (r Record) validate() error {
 	case r.Event != nil && r.Delivered == 0 && r.Ended == "":
 		return r.validateEvent()
 	case r.Sent != nil || r.Claims != nil:
-		return errors.New("journal: the record sends or claims something without an event")
+		return errors.New("journal: the record has messages or claims, but no event")
 	case r.Event == nil && r.Delivered == 0 && r.Ended != "":
 		return nil
 	case r.Event == nil && r.Ended == "" && 0 < r.Delivered && r.Delivered <= math.MaxInt32:
 		return nil
 	}
-	return errors.New("journal: a record must be exactly one of an event, a count of deliveries and an outcome")
+	return errors.New("journal: the record must have exactly one of an event, a count of deliveries and an outcome")
 }
 
 func (r Record) validateEvent() error {

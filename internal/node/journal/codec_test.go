@@ -47,11 +47,11 @@ func TestDecodeRefuses(t *testing.T) {
 		{"many digests", []byte{tagResumed, 0xff, 0xff, 0xff, 0xff}, "a count is 4294967295"},
 		{"many claims", []byte{tagResumed, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff}, "a count is 4294967295"},
 		{"empty claim", []byte{tagResumed, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0}, "a claimed name has 0 bytes"},
-		{"no deliveries", []byte{tagDelivered, 0, 0, 0, 0}, "a record must be exactly one"},
+		{"no deliveries", []byte{tagDelivered, 0, 0, 0, 0}, "the record must have exactly one"},
 		{"too many deliveries", []byte{tagDelivered, 0, 0, 0, 0x80}, "too large"},
-		{"no outcome", []byte{tagEnded, 0, 0}, "a record must be exactly one"},
-		{"small body on the side", tooSmall.encode(), "a body of 65536 bytes cannot be in a side file"},
-		{"large body on the side", tooLarge.encode(), "a body of 524289 bytes cannot be in a side file"},
+		{"no outcome", []byte{tagEnded, 0, 0}, "the record must have exactly one"},
+		{"small body on the side", tooSmall.encode(), "the side file's body has 65536 bytes"},
+		{"large body on the side", tooLarge.encode(), "the side file's body has 524289 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := decode(c.b)

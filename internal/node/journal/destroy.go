@@ -11,28 +11,29 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Destroy ends a session irrevocably: it overwrites and removes the seed, then removes the log and the
-// bodies, which nobody can open any more. tombstone stays, if it is not nil: public facts only, such as
-// the outcome. The journal, if any, must have been closed. A session that cannot be opened can be
-// destroyed, and a second Destroy changes nothing; the first tombstone stays.
+// Destroy ends a session irrevocably. It overwrites and removes the seed, then removes the log and
+// the bodies, which nobody can decrypt any more. The tombstone, if it is not nil, stays: it has
+// public facts only, such as the outcome. The journal, if any, must have been closed. A session
+// that cannot be opened can be destroyed, and a second Destroy changes nothing; the first tombstone
+// stays.
 //
 // A tombstone that cannot be written does not stop the destruction.
 func (s *Store) Destroy(id protocol.SessionID, tombstone []byte) error {
 	if s.isOpen(id) {
-		return fmt.Errorf("journal: session %v is open; close its journal before destroying it", id)
+		return fmt.Errorf("journal: session %v is open and cannot be destroyed; close its journal first", id)
 	}
 	dir := s.dir(id)
 	errs := []error{bury(dir, tombstone), s.erase(dir)}
-	// The next OpenStore needs this mark; it is last, so that a crash before it leaves the session to
-	// be destroyed again.
+	// This mark comes last, and the next OpenStore looks for it. After a crash before the mark, the
+	// session is destroyed again.
 	errs = append(errs, endMark(s.markPath(id)))
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("journal: destroying session %v: %w", id, err)
+		return fmt.Errorf("journal: could not destroy session %v: %w", id, err)
 	}
 	return nil
 }
 
-// endMark marks a session as ended, whatever content the mark had before.
+// endMark marks a session as ended, whatever its mark contained before.
 func endMark(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -52,7 +53,7 @@ func (s *Store) isOpen(id protocol.SessionID) bool {
 	return s.open[id]
 }
 
-// bury writes the tombstone first: a crash later on must not lose the outcome.
+// bury writes the tombstone before anything is destroyed. A later crash cannot lose the outcome.
 func bury(dir string, tombstone []byte) error {
 	if tombstone == nil {
 		return nil
@@ -66,8 +67,7 @@ func bury(dir string, tombstone []byte) error {
 	return disk.Replace(tombPath(dir), tombstone)
 }
 
-// erase removes everything from a session's folder but the tombstone, the seed
-// first.
+// erase removes a session's seed, and then everything else in its folder except the tombstone.
 func (s *Store) erase(dir string) error {
 	err := disk.Erase(seedPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -86,8 +86,8 @@ func (s *Store) erase(dir string) error {
 	return errors.Join(append(errs, disk.SyncDir(dir))...)
 }
 
-// Tombstone returns the tombstone of Destroy; an error for which errors.Is(err, fs.ErrNotExist) holds
-// if there is none.
+// Tombstone returns the tombstone that Destroy has written. If there is none, errors.Is(err,
+// fs.ErrNotExist) holds.
 func (s *Store) Tombstone(id protocol.SessionID) ([]byte, error) {
 	b, err := os.ReadFile(tombPath(s.dir(id)))
 	if err != nil {
@@ -96,8 +96,8 @@ func (s *Store) Tombstone(id protocol.SessionID) ([]byte, error) {
 	return b, nil
 }
 
-// sweep finishes destructions that a crash interrupted, and repeats destructions that a restored
-// backup has undone.
+// sweep finishes interrupted destructions. It also repeats destructions that a restored backup has
+// undone.
 func (s *Store) sweep() error {
 	ids, err := s.ids("session")
 	if err != nil {
@@ -117,8 +117,8 @@ func (s *Store) sweep() error {
 	return nil
 }
 
-// due reports whether a destruction must be completed: the session has ended and still has files, or has a
-// tombstone and has not ended.
+// due reports whether the destruction of a session must be completed. Then the session has ended
+// and still has files, or it has a tombstone and has not ended.
 func (s *Store) due(id protocol.SessionID) (bool, error) {
 	ended, err := s.ended(id)
 	if err != nil {

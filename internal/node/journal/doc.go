@@ -1,5 +1,5 @@
-// Package journal is the record of a session: an append-only log of every event that its machine
-// accepted, from which the machine is rebuilt, byte for byte, after a crash.
+// Package journal records the events that a session's machine has accepted, in an append-only log.
+// After a crash the machine is rebuilt from the log, byte for byte.
 //
 //	store, err := journal.OpenStore("/var/lib/mercer/journal")
 //	j, err := store.Create(id, seed, build) // once for each session

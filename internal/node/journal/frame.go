@@ -13,12 +13,12 @@ import (
 	"io"
 )
 
-// A frame is a record in the log: length of the sealed record, a checksum of
-// that length and the record's number, the sealed record. Without the checksum
-// a damaged length would make the rest of the log look like a torn end.
+// The log stores each record in a frame. A frame consists of the length of the sealed record, a
+// checksum of that length and the record's number, and the sealed record. Without the checksum a
+// damaged length would make the rest of the log look like a torn end.
 const frameHead = 8
 
-// errTorn marks an end that a crash cut off.
+// errTorn reports that a crash has cut off the end of the log.
 var errTorn = errors.New("torn")
 
 func appendFrame(dst []byte, s sealer, number uint64, plain []byte) []byte {
@@ -35,16 +35,16 @@ func headSum(n uint32, number uint64) uint32 {
 	return crc32.ChecksumIEEE(b[:])
 }
 
-// frames reads a log from its first record on.
+// frames reads the frames of a log in order.
 type frames struct {
 	file   io.ReaderAt
 	in     *bufio.Reader
 	sealer sealer
-	size   int64  // of the log
-	offset int64  // of the frame that next reads
-	number uint64 // of its record
+	size   int64  // size of the log
+	offset int64  // offset of the frame that next will read
+	number uint64 // number of the record in that frame
 
-	sealed, plain []byte // reused
+	sealed, plain []byte // buffers, used again for each frame
 }
 
 func newFrames(file io.ReaderAt, start, size int64, s sealer) *frames {
@@ -52,9 +52,9 @@ func newFrames(file io.ReaderAt, start, size int64, s sealer) *frames {
 	return &frames{file: file, in: in, sealer: s, size: size, offset: start}
 }
 
-// next returns the next record's plain bytes, valid until the next call. It returns io.EOF at the end,
-// errTorn at a torn end, and another error if the log is damaged; then offset and number describe the
-// failing frame.
+// next decrypts the next record. The plain bytes are valid until the next call. It returns io.EOF
+// at the end, errTorn at a torn end, and another error if the log is damaged; then offset and
+// number describe the failing frame.
 func (f *frames) next() ([]byte, error) {
 	left := f.size - f.offset
 	if left == 0 {
@@ -94,9 +94,9 @@ func (f *frames) body(n int) ([]byte, error) {
 	return plain, nil
 }
 
-// broken distinguishes a torn end from damage. After a power cut some file systems leave a file at its
-// new length with zeros for the unwritten part: if everything from offset on is zero, which no sealed
-// record is, the end is torn.
+// broken distinguishes a torn end from damage. After a power cut some file systems leave a file at
+// its new length with zeros for the unwritten part: if everything from offset on is zero, which no
+// sealed record is, the end is torn.
 func (f *frames) broken(offset int64, what damage) error {
 	zero, err := zeros(io.NewSectionReader(f.file, offset, f.size-offset))
 	if err != nil {
@@ -121,16 +121,17 @@ func zeros(r io.Reader) (bool, error) {
 	}
 }
 
-// keyLabel separates the journal's key from the other keys that are derived from a session's seed.
+// keyLabel makes the journal's key differ from other keys that are derived from a session's seed.
 const keyLabel = "mercer/v1/journal"
 
-// sealOverhead is a random nonce of 12 bytes and a tag of 16.
+// sealOverhead is the number of bytes that sealing adds: a random nonce of 12 and a tag of 16.
 const sealOverhead = 12 + 16
 
-// place identifies the position of a sealed piece; the piece opens nowhere else.
+// place identifies the position of a sealed piece. The piece can be decrypted only with its own
+// place.
 type place struct {
 	kind   byte
-	number uint64 // of the record
+	number uint64 // number of the record
 }
 
 const (
@@ -139,13 +140,14 @@ const (
 	placeBody
 )
 
-// sealer seals the pieces of one session's journal.
+// sealer encrypts and decrypts the pieces of one session's journal.
 type sealer struct {
 	aead   cipher.AEAD
-	header [sha256.Size]byte // hash of the file's header
+	header [sha256.Size]byte // hash of the log's header
 }
 
-// newSealer returns a sealer. It derives the key from the seed and binds all pieces to the header.
+// newSealer returns a sealer with a key that is derived from the seed. It binds all pieces to the
+// header.
 func newSealer(seed [SeedSize]byte, header []byte) (sealer, error) {
 	key, err := hkdf.Key(sha256.New, seed[:], nil, keyLabel, 32)
 	if err != nil {
@@ -162,7 +164,7 @@ func newSealer(seed [SeedSize]byte, header []byte) (sealer, error) {
 	return sealer{aead, sha256.Sum256(header)}, nil
 }
 
-// seal appends the sealed form of plain to dst.
+// seal encrypts plain and appends the sealed piece to dst.
 func (s sealer) seal(dst []byte, at place, plain []byte) []byte {
 	return s.aead.Seal(dst, nil, plain, s.data(at))
 }

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	magic          = "mercer/journal\r\n" // a copy in text mode changes it
+	magic          = "mercer/journal\r\n" // a copy in text mode changes the line break, so the damage is noticed
 	formatVersion  = 1
 	maxBuildBytes  = 256
 	maxHeaderBytes = 512
 )
 
-// Header has the facts in clear at the beginning of a log.
+// Header holds the unencrypted facts at the beginning of a log.
 type Header struct {
 	Session protocol.SessionID
-	Build   string    // program and instruction set that began the session
-	Created time.Time // to the second
+	Build   string    // name of the program and the instruction set that began the session
+	Created time.Time // time of creation, in whole seconds
 }
 
 func (h Header) encode() []byte {
@@ -57,7 +57,8 @@ func readAt(file io.ReaderAt, b []byte, offset int64) error {
 	return err
 }
 
-// readHeader checks the beginning of a log and returns the offset of the first record.
+// readHeader checks the beginning of a log. It returns the header, a sealer and the offset of the
+// first record.
 func readHeader(file io.ReaderAt, seed [SeedSize]byte) (h Header, s sealer, end int64, err error) {
 	head := make([]byte, len(magic)+2)
 	if err := readAt(file, head, 0); err != nil {
@@ -74,7 +75,8 @@ func readHeader(file io.ReaderAt, seed [SeedSize]byte) (h Header, s sealer, end 
 	if s, err = newSealer(seed, rest[:n]); err != nil {
 		return h, s, 0, err
 	}
-	// The seal comes first: it distinguishes another program's header from a damaged one.
+	// The seal is checked before the header is decoded. A failed seal means a damaged header; a
+	// header of another program has a valid seal.
 	if _, err := s.open(nil, place{kind: placeHeader}, rest[n:]); err != nil {
 		return h, s, 0, damage("the header and the seed do not belong together")
 	}

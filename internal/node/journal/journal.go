@@ -15,7 +15,7 @@ import (
 // SeedSize is the length of a session's seed in bytes.
 const SeedSize = 32
 
-// Journal is the log of one open session. It is for one goroutine.
+// Journal is the log of one open session. One goroutine may use it.
 type Journal struct {
 	store  *Store
 	dir    string
@@ -25,30 +25,30 @@ type Journal struct {
 	sealer sealer
 	bodies bodies
 
-	start  int64  // of the first record in the log
-	end    int64  // where the next frame goes
-	next   uint64 // its record's number
-	synced uint64 // records known to be on disk
+	start  int64  // offset of the first record in the log
+	end    int64  // offset at which the next frame is written
+	next   uint64 // number of the record in the next frame
+	synced uint64 // number of records that are known to be on disk
 	broken error  // the journal's first failure, after which nothing is written
 	closed bool
-	frame  []byte // reused
+	frame  []byte // buffer, used again for each frame
 }
 
-// Header returns the facts in clear at the beginning of the log.
+// Header returns the unencrypted facts at the beginning of the log.
 func (j *Journal) Header() Header { return j.header }
 
-// Seed reads the session's seed. The journal keeps no copy in memory.
+// Seed reads the session's seed from the disk. The journal keeps no copy in memory.
 func (j *Journal) Seed() ([SeedSize]byte, error) { return readSeed(j.dir) }
 
 // Size returns the number of bytes that the log and the side files take.
 func (j *Journal) Size() int64 { return j.end + j.bodies.bytes }
 
-// Len returns the number of records.
+// Len returns the number of records in the journal.
 func (j *Journal) Len() int { return int(j.next) }
 
-// Append writes one record to the operating system, which outlives the
-// process but not the machine: call Sync before anything that depends on it
-// leaves the process. A refused or failed record leaves the journal as it was.
+// Append writes one record to the operating system. The record survives the end of the process, but
+// not of the machine: call Sync before anything that depends on it leaves the process. A refused or
+// failed record leaves the journal as it was.
 func (j *Journal) Append(r Record) error {
 	if j.broken != nil {
 		return j.broken
@@ -71,8 +71,8 @@ func (j *Journal) Append(r Record) error {
 	return nil
 }
 
-// split prepares a valid record for the log. The body it returns belongs into
-// a side file; it is nil if there is none.
+// split separates a record from a body that is too large for the log. The body belongs into a side
+// file. It is nil if there is none.
 func split(r Record) (entry, []byte) {
 	e, ok := r.Event.(protocol.Received)
 	if !ok || len(e.Message.Body) <= inlineBytes {
@@ -89,20 +89,20 @@ func (j *Journal) writeBody(body []byte) error {
 		return j.fail(err)
 	}
 	if err := j.bodies.write(j.next, body); err != nil {
-		return fmt.Errorf("journal: body of record %d: %w", j.next, err)
+		return fmt.Errorf("journal: could not write the body of record %d: %w", j.next, err)
 	}
 	return nil
 }
 
-// fail closes the journal to further records.
+// fail records a failure, after which the journal accepts no more records.
 func (j *Journal) fail(err error) error {
 	j.broken = fmt.Errorf("journal: session %v: %w", j.header.Session, err)
 	return j.broken
 }
 
-// undo removes a record that was written in part.
+// undo removes a partly written record and its body.
 func (j *Journal) undo(cause error, body []byte) error {
-	cause = fmt.Errorf("journal: record %d: %w", j.next, cause)
+	cause = fmt.Errorf("journal: could not write record %d: %w", j.next, cause)
 	err := j.log.Truncate(j.end)
 	if body != nil {
 		err = errors.Join(err, j.bodies.drop(j.next, len(body)))
@@ -126,8 +126,8 @@ func (j *Journal) Sync() error {
 	return nil
 }
 
-// flush keeps an order: bodies before the records that name them, records before the mark that counts
-// them.
+// flush brings bodies to the disk before the records that name them, and records before the mark
+// that counts them.
 func (j *Journal) flush() error {
 	if err := j.bodies.sync(); err != nil {
 		return err
@@ -139,9 +139,9 @@ func (j *Journal) flush() error {
 	return j.mark.set(j.next)
 }
 
-// Records yields the records that are in the journal when the iteration
-// begins, oldest first, one body in memory at a time. After an error it ends;
-// the error wraps [ErrLost] if the session must be aborted.
+// Records returns an iterator over the records that are in the journal when the iteration begins,
+// oldest first. One body is in memory at a time. After an error it ends; the error wraps [ErrLost]
+// if the session must be aborted.
 func (j *Journal) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		if j.closed {
@@ -184,7 +184,7 @@ func (j *Journal) read(fr *frames) (Record, error) {
 	return e.restore(body), nil
 }
 
-// Close closes the files without flushing them; a power cut may lose unsynced records. The session
+// Close closes the files without flushing them. A power cut may lose unsynced records. The session
 // stays open.
 func (j *Journal) Close() error {
 	if j.closed {

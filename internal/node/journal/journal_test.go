@@ -247,12 +247,12 @@ func TestAppendRefuses(t *testing.T) {
 		r    Record
 		want string
 	}{
-		{"nothing", Record{}, "a record must be exactly one"},
-		{"event and marker", Record{Event: protocol.Resumed{}, Delivered: 1}, "a record must be exactly one"},
-		{"two markers", Record{Delivered: 1, Ended: "x"}, "a record must be exactly one"},
-		{"count beyond all bounds", Record{Delivered: math.MaxInt32 + 1}, "a record must be exactly one"},
-		{"negative count", Record{Delivered: -1}, "a record must be exactly one"},
-		{"marker that sends", Record{Delivered: 1, Sent: [][32]byte{{}}}, "without an event"},
+		{"nothing", Record{}, "the record must have exactly one"},
+		{"event and marker", Record{Event: protocol.Resumed{}, Delivered: 1}, "the record must have exactly one"},
+		{"two markers", Record{Delivered: 1, Ended: "x"}, "the record must have exactly one"},
+		{"count beyond all bounds", Record{Delivered: math.MaxInt32 + 1}, "the record must have exactly one"},
+		{"negative count", Record{Delivered: -1}, "the record must have exactly one"},
+		{"marker that sends", Record{Delivered: 1, Sent: [][32]byte{{}}}, "but no event"},
 		{"body too large", received(message(make([]byte, protocol.MaxChunkBytes+1))), "the body has 524289 bytes"},
 		{"header with a long name", received(long), "a name in a header has 65 bytes"},
 		{"header without chunks", received(noChunks), "chunk 0 of 0"},

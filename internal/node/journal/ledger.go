@@ -18,8 +18,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Ledger remembers without limit which session has claimed a name: an epoch, a token, a block of
-// phases. It is for concurrent use within one process, and has every name in memory.
+// Ledger records without limit which session has claimed a name. Names stand for an epoch, a token
+// or a block of phases. It is for concurrent use within one process, and has every name in memory.
 //
 // The file has one line for each claim: CRC-32, session, quoted name. A line that a crash cut off was
 // never relied upon and is removed.
@@ -31,7 +31,7 @@ type Ledger struct {
 	broken error
 }
 
-// HeldError reports that a name belongs to another session.
+// HeldError reports that another session has already claimed a name.
 type HeldError struct {
 	Name   string
 	Holder protocol.SessionID
@@ -41,8 +41,7 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("journal: %q was used by session %v and is never used again", e.Name, e.Holder)
 }
 
-// OpenLedger opens the ledger at path, or creates it, and locks it for this
-// process.
+// OpenLedger opens or creates the ledger at path, and locks it for this process.
 func OpenLedger(path string) (*Ledger, error) {
 	f, err := disk.Lock(path)
 	if err != nil {
@@ -50,7 +49,7 @@ func OpenLedger(path string) (*Ledger, error) {
 	}
 	l := &Ledger{file: f}
 	if err := l.load(); err != nil {
-		return nil, errors.Join(fmt.Errorf("journal: ledger %s: %w", path, err), f.Close())
+		return nil, errors.Join(fmt.Errorf("journal: the ledger %s cannot be read: %w", path, err), f.Close())
 	}
 	return l, nil
 }
@@ -69,9 +68,9 @@ func (l *Ledger) load() error {
 	return disk.SyncDir(filepath.Dir(l.file.Name()))
 }
 
-// Claim claims names for session, all of them or none, and returns once they are on disk. Names that
-// the session holds already are fine, so that a replay may claim again; a name that another session
-// holds gives a *HeldError.
+// Claim claims all names for session, or none of them. It returns when the claims are on disk.
+// Names that the session holds already are fine, so that a replay may claim again. A name that
+// another session holds gives a *HeldError.
 func (l *Ledger) Claim(session protocol.SessionID, names ...string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,8 +94,8 @@ func (l *Ledger) Claim(session protocol.SessionID, names ...string) error {
 	return nil
 }
 
-// Unclaimed returns the error that Claim would give for names that another session holds, and claims
-// nothing.
+// Unclaimed returns the error that Claim would return because another session holds a name. It
+// claims nothing.
 func (l *Ledger) Unclaimed(session protocol.SessionID, names ...string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +103,8 @@ func (l *Ledger) Unclaimed(session protocol.SessionID, names ...string) error {
 	return err
 }
 
-// fresh returns the names without a holder, each once.
+// fresh returns the names that no session holds, each once. It returns an error if another session
+// holds one.
 func (l *Ledger) fresh(session protocol.SessionID, names []string) ([]string, error) {
 	var fresh []string
 	seen := make(map[string]bool)
@@ -124,8 +124,8 @@ func (l *Ledger) fresh(session protocol.SessionID, names []string) ([]string, er
 	return fresh, nil
 }
 
-// write appends lines and waits for the disk. If that fails the content of the file is unknown, and the
-// ledger takes no more claims.
+// write appends lines to the file and flushes them to the disk. If that fails the content of the
+// file is unknown, and the ledger takes no more claims.
 func (l *Ledger) write(lines []byte) error {
 	_, err := l.file.WriteAt(lines, l.end)
 	if err == nil {
@@ -147,7 +147,7 @@ func (l *Ledger) Holder(name string) (protocol.SessionID, bool) {
 	return id, ok
 }
 
-// Close releases the ledger.
+// Close closes the ledger's file and releases its lock.
 func (l *Ledger) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,10 +163,10 @@ func ledgerLine(session protocol.SessionID, name string) string {
 	return fmt.Sprintf("%08x %s\n", crc32.ChecksumIEEE([]byte(text)), text)
 }
 
-// maxLine bounds a line: a quoted byte takes at most 10 characters.
+// maxLine bounds the length of a line, in which a quoted byte takes at most 10 characters.
 const maxLine = 8 + 1 + 64 + 1 + 10*MaxClaimBytes + 3
 
-// readLedger returns the claims and the end of the intact lines.
+// readLedger returns the claims in a ledger file and the offset at which the intact lines end.
 func readLedger(r io.Reader) (holder map[string]protocol.SessionID, end int64, err error) {
 	holder = make(map[string]protocol.SessionID)
 	in := bufio.NewReaderSize(r, maxLine)
@@ -185,7 +185,7 @@ func readLedger(r io.Reader) (holder map[string]protocol.SessionID, end int64, e
 			if err != nil || torn {
 				return holder, end, err
 			}
-			return nil, 0, fmt.Errorf("line %d is damaged: names that it listed could be used twice; no session may claim a name until the line is repaired", n)
+			return nil, 0, fmt.Errorf("line %d is damaged, and the names in it could be used twice; no session may claim a name until the line is repaired", n)
 		}
 		if was, held := holder[name]; held && was != session {
 			return nil, 0, fmt.Errorf("line %d: two sessions have claimed %q", n, name)
@@ -212,8 +212,8 @@ func parseLine(line string) (session protocol.SessionID, name string, ok bool) {
 	return session, name, ledgerLine(session, name) == line
 }
 
-// tornLedger reports whether the rest of the file is only zeros: some file systems show an unwritten
-// end in this way.
+// tornLedger reports whether the rest of the file consists of zeros only. Some file systems leave
+// zeros where a crash prevented a write.
 func tornLedger(line []byte, rest io.Reader) (bool, error) {
 	i := bytes.IndexByte(line, 0)
 	if i < 0 || len(bytes.Trim(line[i:], "\x00")) > 0 {
@@ -222,8 +222,8 @@ func tornLedger(line []byte, rest io.Reader) (bool, error) {
 	return zeros(rest)
 }
 
-// endless reports whether the last line is whole except for another byte in place of its line break:
-// that is damage, and not the effect of a crash.
+// endless reports whether the last line is complete, except for a wrong byte in place of its line
+// break. That is damage, and not the effect of a crash.
 func endless(line []byte) bool {
 	if len(line) == 0 {
 		return false

@@ -11,15 +11,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Note describes the state in which Open found a session.
+// Note describes what Open found and repaired in a session's files.
 type Note struct {
 	Records    int
-	TornBytes  int64 // cut off the end: a crash in the middle of an Append
-	LostBodies int   // side files whose records were cut off
+	TornBytes  int64 // bytes cut off at the end, after a crash in the middle of an Append
+	LostBodies int   // number of side files whose records were cut off
 }
 
-// Open opens a session that a former process began, checks its whole log, cuts
-// off a torn end and flushes the rest. Replay the records before appending.
+// Open opens a session that an earlier process began. It checks the whole log, cuts off a torn end
+// and flushes the rest. Replay the records before appending.
 //
 // The error wraps [ErrUnknown], [ErrEnded], [ErrBuild], or [ErrLost] if the
 // session must be aborted.
@@ -45,17 +45,16 @@ func (s *Store) Open(id protocol.SessionID, build string) (*Journal, Note, error
 	return j, note, nil
 }
 
-// unknown returns the error of a session without a mark. It distinguishes a session that never began from one
-// whose mark is missing.
+// unknown returns the error for a session without a mark. It distinguishes a session that never
+// began from one whose mark is missing.
 func (s *Store) unknown(id protocol.SessionID) error {
 	if _, err := os.Stat(s.dir(id)); err == nil {
 		return fmt.Errorf("journal: session %v has files but no mark, as if restored from a backup: %w", id, ErrLost)
 	}
-	return fmt.Errorf("journal: session %v: %w", id, ErrUnknown)
+	return fmt.Errorf("journal: session %v cannot be opened: %w", id, ErrUnknown)
 }
 
-// load opens the files of a session that is marked open. It closes m if it
-// fails.
+// load opens the files of a session whose mark says open. It closes m if it fails.
 func (s *Store) load(id protocol.SessionID, m *mark, st state) (*Journal, Note, error) {
 	if err := s.claim(id); err != nil {
 		return nil, Note{}, errors.Join(err, m.close())
@@ -63,7 +62,7 @@ func (s *Store) load(id protocol.SessionID, m *mark, st state) (*Journal, Note, 
 	j := &Journal{store: s, dir: s.dir(id), mark: m}
 	note, err := j.load(id, st.records)
 	if err != nil {
-		// Not Close: the journal may have no header yet.
+		// The code does not call Close, because the journal may have no header yet.
 		err = errors.Join(fmt.Errorf("journal: session %v: %w", id, err), j.bodies.close(), m.close())
 		if j.log != nil {
 			err = errors.Join(err, j.log.Close())
@@ -74,12 +73,12 @@ func (s *Store) load(id protocol.SessionID, m *mark, st state) (*Journal, Note, 
 	return j, note, nil
 }
 
-// claim prevents a session from being opened twice.
+// claim records that a session is open, and refuses to open it twice.
 func (s *Store) claim(id protocol.SessionID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open[id] {
-		return fmt.Errorf("journal: session %v is open already", id)
+		return fmt.Errorf("journal: session %v is already open", id)
 	}
 	s.open[id] = true
 	return nil
@@ -103,8 +102,8 @@ func (j *Journal) load(id protocol.SessionID, marked uint64) (Note, error) {
 	return j.mend(marked)
 }
 
-// mend reads the whole log, whose first marked records were on disk, cuts off a torn end, and flushes
-// the rest.
+// mend checks the whole log, cuts off a torn end, and flushes the rest. The first marked records
+// must be there, because they were on disk.
 func (j *Journal) mend(marked uint64) (Note, error) {
 	info, err := j.log.Stat()
 	if err != nil {
@@ -116,7 +115,7 @@ func (j *Journal) mend(marked uint64) (Note, error) {
 		return Note{}, err
 	}
 	if fr.number < marked {
-		return Note{}, fmt.Errorf("the log holds %d records, but %d had been on disk; it was cut off or restored from a backup: %w", fr.number, marked, ErrLost)
+		return Note{}, fmt.Errorf("the log has %d records, but %d were on disk before; the log was cut off or restored from a backup: %w", fr.number, marked, ErrLost)
 	}
 	j.end, j.next, j.synced = fr.offset, fr.number, marked
 	note := Note{Records: int(j.next), TornBytes: info.Size() - j.end}
@@ -132,8 +131,8 @@ func (j *Journal) mend(marked uint64) (Note, error) {
 	return note, j.flush()
 }
 
-// scan reads to the end of the intact records and returns the names of their side files. fr is then at
-// that end.
+// scan reads the log up to the end of its intact records. It returns the names of the records' side
+// files. The position of fr is then that end.
 func (j *Journal) scan(fr *frames, marked uint64) (keep map[string]bool, err error) {
 	keep = make(map[string]bool)
 	for {
@@ -164,8 +163,9 @@ func (j *Journal) scan(fr *frames, marked uint64) (keep map[string]bool, err err
 	}
 }
 
-// adopt takes over the side file of a record. A power cut may lose a side file and not its record; if
-// neither had been flushed, that is no error, and the log ends before the record.
+// adopt takes over the side file of a record and reports whether it is there. A power cut may lose
+// a side file and not its record; if neither had been flushed, that is no error, and the log ends
+// before the record.
 func (j *Journal) adopt(number uint64, want side, flushed bool) (kept bool, err error) {
 	err = j.bodies.adopt(number, want, flushed)
 	if err != nil && !flushed && damaged(err) {
@@ -188,25 +188,25 @@ func readSeed(dir string) (seed [SeedSize]byte, err error) {
 	return [SeedSize]byte(b), nil
 }
 
-// Errors that say how to proceed with a session.
+// These errors say how to proceed with a session.
 var (
-	// ErrLost is wrapped by every error after which a session must not continue.
-	ErrLost = errors.New("the session must be aborted: destroy it and submit the job again")
-	// ErrUsed is wrapped when a session is created a second time.
+	// ErrLost is part of every error after which a session must not continue.
+	ErrLost = errors.New("the session must be aborted; destroy it and submit the job again")
+	// ErrUsed is part of the error for a second creation of a session.
 	ErrUsed = errors.New("this session has been begun before and never runs again; submit the job again")
-	// ErrEnded is wrapped when a session that has ended is opened.
+	// ErrEnded is part of the error for opening a session that has ended.
 	ErrEnded = errors.New("this session has ended")
-	// ErrUnknown is wrapped when a session is opened that was never created.
+	// ErrUnknown is part of the error for opening a session that was never created.
 	ErrUnknown = errors.New("there is no such session")
-	// ErrBuild is wrapped when a session was begun by another build or on
-	// another kind of machine, where a replay might give other bytes.
+	// ErrBuild is part of the error for opening a session that another build began, or a build on
+	// another kind of machine. A replay there might give other bytes.
 	ErrBuild = errors.New("resume it with the same program on the same kind of machine, or abort it")
 )
 
 // CorruptError names the damaged place in a session's files. It wraps [ErrLost].
 type CorruptError struct {
 	File   string
-	Offset int64 // in bytes
+	Offset int64 // offset of the damage in bytes
 	Err    error
 }
 
@@ -216,8 +216,8 @@ func (e *CorruptError) Error() string {
 
 func (e *CorruptError) Unwrap() []error { return []error{e.Err, ErrLost} }
 
-// damage describes a fault in bytes that could be read. Any other read error, such as too many open
-// files, is no reason to give up a session.
+// damage describes a fault in bytes that were read from a file. Any other read error, such as too
+// many open files, is no reason to give up a session.
 type damage string
 
 func (d damage) Error() string { return string(d) }
@@ -227,22 +227,22 @@ func damaged(err error) bool {
 	return errors.As(err, &d) || errors.Is(err, fs.ErrNotExist)
 }
 
-// fault adds the position in a file to an error.
+// fault adds the file and the position to an error.
 func fault(file string, offset int64, err error) error {
 	if damaged(err) {
 		return &CorruptError{file, offset, err}
 	}
-	return fmt.Errorf("journal: reading %s at byte %d: %w", file, offset, err)
+	return fmt.Errorf("journal: could not read %s at byte %d: %w", file, offset, err)
 }
 
-// state is the content of a session's mark. The mark is outside the session's folder, so that a folder
-// restored from a backup is detected.
+// state is the decoded content of a session's mark. The mark is outside the session's folder, so
+// that a folder restored from a backup is detected.
 type state struct {
 	ended   bool
-	records uint64 // that had been on disk
+	records uint64 // number of records that were on disk
 }
 
-// The mark is one line of fixed length, so that one write within one sector replaces it.
+// The mark is one line of fixed length. One write within one sector replaces it.
 const markFormat = "%-5s %020d\n"
 
 func (s state) String() string {
@@ -288,8 +288,8 @@ func readState(r io.Reader) (state, error) {
 	return parseState(string(b))
 }
 
-// set records the number of records on disk, without flushing: a mark that is too low after a power cut
-// is harmless, and one that is too high cannot be.
+// set writes the number of records on disk into the mark, without flushing. After a power cut the
+// mark can be too low, which is harmless, but not too high.
 func (m *mark) set(records uint64) error {
 	_, err := m.file.WriteAt([]byte(state{records: records}.String()), 0)
 	return err

@@ -19,20 +19,20 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Store is the folder of a process's journals. One process uses a folder at a
-// time. A Store is for concurrent use.
+// Store is the folder of a process's journals. One process may use a folder at a time. A Store is
+// for concurrent use.
 type Store struct {
 	root string
 	lock *os.File
 
-	creating sync.Mutex // between the check of a mark and the mark
+	creating sync.Mutex // held from the check that an id has no mark until the mark is written
 
 	mu   sync.Mutex
 	open map[protocol.SessionID]bool
 }
 
-// OpenStore opens the folder root for this process, creates it if need be, and finishes a Destroy that
-// a crash interrupted. It fails with [disk.ErrLocked] while another process has the folder.
+// OpenStore opens or creates the folder root for this process. It finishes a Destroy that a crash
+// interrupted. It fails with [disk.ErrLocked] while another process has the folder.
 func OpenStore(root string) (*Store, error) {
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
@@ -60,7 +60,8 @@ func (s *Store) prepare() error {
 	return s.sweep()
 }
 
-// Close releases the folder. Journals that are still open must not be used any more.
+// Close releases the folder for other processes. Journals that are still open must not be used any
+// more.
 func (s *Store) Close() error {
 	if err := s.lock.Close(); err != nil {
 		return fmt.Errorf("journal: %w", err)
@@ -88,9 +89,9 @@ func (s *Store) Used(id protocol.SessionID) (bool, error) {
 	return true, nil
 }
 
-// Create begins a session. Afterwards its id is used, its seed is on disk, and
-// its log is empty. build names the program and the instruction set, on which
-// floats depend. An id that was ever used gives an error that wraps [ErrUsed].
+// Create begins a session with a new id. Afterwards its id is used, its seed is on disk, and its
+// log is empty. build names the program and the instruction set, on which floats depend. An id that
+// was ever used gives an error that wraps [ErrUsed].
 func (s *Store) Create(id protocol.SessionID, seed [SeedSize]byte, build string) (*Journal, error) {
 	if build == "" || len(build) > maxBuildBytes {
 		return nil, fmt.Errorf("journal: the name of the build has %d bytes; it must have 1 to %d", len(build), maxBuildBytes)
@@ -112,7 +113,7 @@ func (s *Store) Create(id protocol.SessionID, seed [SeedSize]byte, build string)
 		return nil, errors.Join(fmt.Errorf("journal: session %v: %w", id, err), s.discard(id))
 	}
 	if err := s.install(id); err != nil {
-		// The id stays used; no secret stays behind.
+		// The id stays used, but no secret of the session remains.
 		return nil, errors.Join(fmt.Errorf("journal: session %v: %w", id, err), m.close(), s.discard(id), s.Destroy(id, nil))
 	}
 	j, _, err := s.load(id, m, state{})
@@ -132,18 +133,18 @@ func createMark(path string) (*mark, error) {
 	return &mark{f}, err
 }
 
-// draft returns the folder of a session that is not yet complete: a crash must leave either no session
-// or one that can be opened.
+// draft returns the path of the folder in which a new session is prepared. A crash leaves either no
+// session or a complete one.
 func (s *Store) draft(id protocol.SessionID) string { return s.dir(id) + draftSuffix }
 
 const draftSuffix = ".new"
 
-// discard removes a draft, the seed first.
+// discard removes the folder of an incomplete session, the seed first.
 func (s *Store) discard(id protocol.SessionID) error {
 	return errors.Join(s.erase(s.draft(id)), os.RemoveAll(s.draft(id)))
 }
 
-// install moves a complete draft to its place.
+// install moves a complete session from its draft folder to its final place.
 func (s *Store) install(id protocol.SessionID) error {
 	if err := os.Rename(s.draft(id), s.dir(id)); err != nil {
 		return err
@@ -151,8 +152,8 @@ func (s *Store) install(id protocol.SessionID) error {
 	return disk.SyncDir(filepath.Dir(s.dir(id)))
 }
 
-// finish completes a Create that a crash interrupted: a draft with a mark is complete and becomes the
-// session; one without was never returned to a caller and is removed.
+// finish completes a Create that a crash interrupted. A draft with a mark is complete and becomes
+// the session. A draft without a mark was never returned to a caller and is removed.
 func (s *Store) finish() error {
 	entries, err := os.ReadDir(filepath.Join(s.root, "session"))
 	if err != nil {
@@ -177,7 +178,7 @@ func (s *Store) finish() error {
 	return nil
 }
 
-// lay writes the files of a new session into its draft.
+// lay writes the files of a new session into its draft folder.
 func (s *Store) lay(id protocol.SessionID, seed [SeedSize]byte, build string) error {
 	dir := s.draft(id)
 	log, err := newLog(Header{id, build, time.Now()}, seed)
@@ -199,8 +200,8 @@ func (s *Store) lay(id protocol.SessionID, seed [SeedSize]byte, build string) er
 	return errors.Join(disk.SyncDir(dir), disk.SyncDir(filepath.Dir(dir)))
 }
 
-// newLog returns the content of a log without records: magic, length, header, and an empty sealed
-// piece, which proves that seed and header belong together.
+// newLog returns the bytes of a log without records. They are magic, length, header, and an empty
+// sealed piece, which proves that seed and header belong together.
 func newLog(h Header, seed [SeedSize]byte) ([]byte, error) {
 	header := h.encode()
 	s, err := newSealer(seed, header)
@@ -213,8 +214,8 @@ func newLog(h Header, seed [SeedSize]byte) ([]byte, error) {
 	return s.seal(b, place{kind: placeHeader}, nil), nil
 }
 
-// Unfinished returns the sessions that were begun and not destroyed, in order
-// of their ids. Each must be opened and resumed, or destroyed.
+// Unfinished returns the ids of the sessions that were begun and not destroyed, in order. Each must
+// be opened and resumed, or destroyed.
 func (s *Store) Unfinished() ([]protocol.SessionID, error) {
 	var list []protocol.SessionID
 	ids, err := s.ids("used", "session")
@@ -233,7 +234,8 @@ func (s *Store) Unfinished() ([]protocol.SessionID, error) {
 	return list, nil
 }
 
-// ended reports whether id's mark is that of an ended session; false if the mark is damaged or missing.
+// ended reports whether the mark says that the session has ended. It returns false if the mark is
+// damaged or missing.
 func (s *Store) ended(id protocol.SessionID) (bool, error) {
 	m, st, err := openMark(s.markPath(id))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrLost) {
@@ -245,7 +247,7 @@ func (s *Store) ended(id protocol.SessionID) (bool, error) {
 	return st.ended, m.close()
 }
 
-// ids returns the session ids that occur as names in the folders, in order.
+// ids returns the session ids that are names of files or folders in the given folders, in order.
 func (s *Store) ids(folders ...string) ([]protocol.SessionID, error) {
 	seen := make(map[protocol.SessionID]bool)
 	for _, folder := range folders {

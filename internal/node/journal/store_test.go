@@ -45,7 +45,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Errorf("never begun: %v", err)
 	}
 	j := create(t, s, idOf(2))
-	if _, _, err := s.Open(idOf(2), build); err == nil || !strings.Contains(err.Error(), "open already") {
+	if _, _, err := s.Open(idOf(2), build); err == nil || !strings.Contains(err.Error(), "already open") {
 		t.Errorf("opened twice: %v", err)
 	}
 	must(t, j.Close())
@@ -136,8 +136,8 @@ func TestLostSessions(t *testing.T) {
 			}
 			return os.Rename(s.dir(idOf(2)), s.dir(idOf(1)))
 		}, "log of session 0201"},
-		{"records cut off", func(s *Store) error { return cutLog(s, idOf(1), -1) }, "holds 2 records, but 3 had been on disk"},
-		{"all records cut off", func(s *Store) error { return cutLog(s, idOf(1), -100_000) }, "holds 0 records, but 3 had been on disk"},
+		{"records cut off", func(s *Store) error { return cutLog(s, idOf(1), -1) }, "has 2 records, but 3 were on disk before"},
+		{"all records cut off", func(s *Store) error { return cutLog(s, idOf(1), -100_000) }, "has 0 records, but 3 were on disk before"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := openStore(t, t.TempDir())

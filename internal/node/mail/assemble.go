@@ -15,21 +15,22 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// A control message that is longer than a chunk, such as the directory of a large federation, travels
-// in pieces, each after the SHA-256 of the whole. Only a coordinator sends such messages. Nothing is
-// acknowledged before the whole is, so that after a crash all pieces come again.
+// A control message that is longer than a chunk travels in pieces. The directory of a large
+// federation is an example. Each piece follows the SHA-256 of the whole message. Only a coordinator
+// sends such messages. Nothing is acknowledged before the whole is, so that after a crash all
+// pieces come again.
 const (
 	pieceBytes = protocol.MaxChunkBytes - sha256.Size
-	// maxPieces has room for the proposal of a job of 1 MiB, and for the keys of as
+	// maxPieces is enough for the proposal of a job of 1 MiB. It is also enough for the keys of as
 	// many members as a roster may have: roster.MaxMembers.
 	maxPieces = 16
-	// maxUnfinished bounds the messages with missing pieces.
+	// maxUnfinished bounds the number of messages with missing pieces.
 	maxUnfinished = 32
 )
 
-// whole identifies a control message of several pieces.
+// whole identifies a control message that comes in several pieces.
 type whole struct {
-	header protocol.Header // of its first piece
+	header protocol.Header // header of the first piece
 	sum    [sha256.Size]byte
 }
 
@@ -38,16 +39,16 @@ type unfinished struct {
 	pieces   [][]byte
 	receipts receipts
 	missing  int
-	turn     uint64 // of its first piece among all
+	turn     uint64 // order in which the first pieces of messages arrived
 }
 
-// assemble takes one piece; the message is ready with the last.
+// assemble adds one piece of a message. The message is ready when no piece is missing.
 func (x *Router) assemble(m protocol.Message, receipt transport.Receipt) (in driver.Inbound, ready bool, err error) {
 	switch {
 	case m.Sender != x.roster.Coordinator().Name:
 		return in, false, errors.New("the control message is in pieces, but its sender is not the coordinator")
 	case m.Chunks > maxPieces || len(m.Body) <= sha256.Size:
-		return in, false, fmt.Errorf("the piece of %d bytes is too short, or the control message has too many pieces: %d", len(m.Body), m.Chunks)
+		return in, false, fmt.Errorf("the piece of %d bytes is too short, or the control message has too many pieces (%d)", len(m.Body), m.Chunks)
 	}
 	at := m.Chunk
 	key := whole{header: m.Header, sum: [sha256.Size]byte(m.Body)}
@@ -64,7 +65,7 @@ func (x *Router) assemble(m protocol.Message, receipt transport.Receipt) (in dri
 	if u.pieces[at] == nil {
 		u.missing--
 	}
-	u.pieces[at], u.receipts[at] = m.Body[sha256.Size:], receipt // the later receipt of a repeated piece counts
+	u.pieces[at], u.receipts[at] = m.Body[sha256.Size:], receipt // if a piece comes twice, its later receipt counts
 	if u.missing > 0 {
 		return in, false, nil
 	}
@@ -77,9 +78,9 @@ func (x *Router) assemble(m protocol.Message, receipt transport.Receipt) (in dri
 	return driver.Inbound{Message: m, Receipt: u.receipts}, true, nil
 }
 
-// makeRoom drops the oldest of too many unfinished messages: a coordinator that was killed in the
-// middle of one sends it again as another one, and never completes the first. If it was not killed, the
-// broker delivers the pieces once more.
+// makeRoom drops the oldest unfinished message if there are too many. A coordinator that was killed
+// in the middle of a message sends it again as a new message, and never completes the first. If it
+// was not killed, the broker delivers the pieces once more.
 func (x *Router) makeRoom() {
 	if len(x.unfinished) < maxUnfinished {
 		return
@@ -90,7 +91,7 @@ func (x *Router) makeRoom() {
 	delete(x.unfinished, oldest)
 }
 
-// receipts settle all pieces of a message.
+// receipts acknowledges or puts back all pieces of a message together.
 type receipts []transport.Receipt
 
 func (r receipts) Ack() error {

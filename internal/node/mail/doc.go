@@ -1,5 +1,5 @@
-// Package mail turns one transport connection into verified messages,
-// sorted by session.
+// Package mail receives messages over a transport connection, verifies them, and passes them to
+// their sessions.
 //
 // A process has one router. It checks every envelope in the order of rule 5 in
 // docs/rules.md — size, sender in the roster, signature, decryption,

@@ -20,11 +20,12 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Control is the protocol name of messages between daemons, which are sealed to identity keys; all
+// Control is the protocol name of messages between daemons. They are sealed to identity keys; all
 // other messages are sealed to session keys.
 const Control = "control"
 
-// Router is safe for concurrent use.
+// Router passes verified messages to their sessions, and sends messages. It is safe for concurrent
+// use.
 type Router struct {
 	self    string
 	keys    *identity.Identity
@@ -40,10 +41,10 @@ type Router struct {
 	mu        sync.Mutex
 	boxes     map[protocol.SessionID]*Mailbox
 	announced map[protocol.SessionID]*protocol.Session
-	dropped   tally.Tally // messages by the sender that the transport names
+	dropped   tally.Tally // counts dropped messages by the sender that the transport names
 }
 
-// New returns the router of the member called self. Run starts it.
+// New returns the router of the member self. Run starts it.
 func New(self string, keys *identity.Identity, members *roster.Roster, conn transport.Conn, log *slog.Logger) *Router {
 	return &Router{
 		self: self, keys: keys, roster: members, conn: conn, log: log,
@@ -56,7 +57,7 @@ func New(self string, keys *identity.Identity, members *roster.Roster, conn tran
 	}
 }
 
-// Run receives until ctx ends or the transport fails for good.
+// Run receives messages until ctx ends or the transport fails permanently.
 func (x *Router) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var receiving sync.WaitGroup
@@ -66,7 +67,7 @@ func (x *Router) Run(ctx context.Context) error {
 	return fmt.Errorf("mail: %w", context.Cause(ctx))
 }
 
-// receive handles the deliveries of a lane.
+// receive passes each delivery of a lane to the function route.
 func (x *Router) receive(ctx context.Context, lane transport.Lane, route func(transport.Delivery)) error {
 	for {
 		d, err := x.conn.Receive(ctx, lane)
@@ -77,14 +78,14 @@ func (x *Router) receive(ctx context.Context, lane transport.Lane, route func(tr
 	}
 }
 
-// Control delivers verified control messages.
+// Control returns the channel of verified control messages.
 func (x *Router) Control() <-chan driver.Inbound { return x.control }
 
-// Tell seals a control message to the receiver's identity and sends it.
+// Tell seals a control message to the receiver's identity key and sends it.
 func (x *Router) Tell(ctx context.Context, to string, session protocol.SessionID, kind string, body []byte) error {
 	m, ok := x.roster.Lookup(to)
 	if !ok {
-		return fmt.Errorf("mail: %q is not in the roster", to)
+		return fmt.Errorf("mail: the receiver %q is not in the roster", to)
 	}
 	key, err := m.KEMKey()
 	if err != nil {
@@ -106,7 +107,8 @@ func (x *Router) Tell(ctx context.Context, to string, session protocol.SessionID
 	return nil
 }
 
-// split returns the bodies of a control message's pieces; most have one.
+// split cuts the body of a control message into the bodies of its pieces. Most messages have one
+// piece.
 func split(body []byte) ([][]byte, error) {
 	if len(body) <= protocol.MaxChunkBytes {
 		return [][]byte{body}, nil
@@ -122,15 +124,15 @@ func split(body []byte) ([][]byte, error) {
 	return pieces, nil
 }
 
-// Announce makes messages of a session wait until its mailbox opens, if one of its members has signed
-// them.
+// Announce registers a session that has not begun. Messages that its members have signed then wait
+// until the session's mailbox opens.
 func (x *Router) Announce(s *protocol.Session) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.announced[s.ID()] = s
 }
 
-// Forget drops every message that still arrives for a session.
+// Forget removes a session's mailbox, and drops every message that still arrives for the session.
 func (x *Router) Forget(id protocol.SessionID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -146,16 +148,16 @@ func (x *Router) post(ctx context.Context, lane transport.Lane, h protocol.Heade
 	return x.conn.Send(ctx, h.Receiver, lane, sealed)
 }
 
-// route decides about one delivery in the bulk lane. It never waits: a busy session must not delay the
-// others. A message is put back only once it is known that a member of the session has signed it, since
-// it takes a place in its sender's share until it is settled.
+// route decides what happens to a delivery in the bulk lane. It never waits: a busy session must
+// not delay the others. A message is put back only once it is known that a member of the session
+// has signed it, since it takes a place in its sender's share until it is settled.
 func (x *Router) route(d transport.Delivery) {
 	h, err := envelope.Peek(d.Data)
 	if err != nil {
 		x.drop(d, err)
 		return
 	}
-	if h.Protocol == Control { // from a broker's folder of the time before lanes
+	if h.Protocol == Control { // the broker's folder may have control messages from before there were lanes
 		x.routeControl(d)
 		return
 	}
@@ -189,12 +191,12 @@ func (x *Router) verify(d transport.Delivery, s *protocol.Session) (envelope.Ver
 	return sealed, err
 }
 
-// routeControl decides about one delivery in the control lane, which has no place for sessions'
-// messages.
+// routeControl decides what happens to a delivery in the control lane. It drops the messages of
+// sessions.
 func (x *Router) routeControl(d transport.Delivery) {
 	sealed, err := envelope.Verify(d.Data, x.roster.SigningKey, x.self)
 	if err == nil && sealed.Header.Protocol != Control {
-		err = fmt.Errorf("%v came in the control lane, but is not a control message", sealed.Header)
+		err = fmt.Errorf("the message %v came in the control lane, but is not a control message", sealed.Header)
 	}
 	if err != nil {
 		x.drop(d, err)
@@ -226,8 +228,8 @@ func (x *Router) routeControl(d transport.Delivery) {
 	}
 }
 
-// drop acknowledges bytes that nobody here can use, and logs the reason and the sender that the
-// transport names. A member that sends them without end does not fill the log.
+// drop acknowledges a delivery that this member cannot use. It logs the reason and the sender that
+// the transport names. A member that sends them without end does not fill the log.
 func (x *Router) drop(d transport.Delivery, why error) {
 	if n, tell := x.dropped.Count("", d.From); tell {
 		x.log.Warn("dropped a message", "sender", d.From, "so far", n, "error", why)
@@ -248,20 +250,20 @@ const (
 	waitForRoom  = 20 * time.Millisecond
 )
 
-// mailboxSize is the number of verified messages that wait for a session's driver, or for the reader of
-// control messages; the others stay with the broker.
+// mailboxSize is the number of verified messages that may wait in a mailbox, or for the reader of
+// control messages. All others stay with the broker.
 const mailboxSize = 16
 
-// Mailbox is one session's side of the router; it is a [driver.Mail].
+// Mailbox receives and sends the messages of one session. It is a [driver.Mail].
 type Mailbox struct {
 	session *protocol.Session
 	router  *Router
 	key     identity.SessionKeys
-	keys    map[string]hpke.PublicKey // members' keys of this session, nil for absent members
+	keys    map[string]hpke.PublicKey // members' public keys in this session; nil for absent members
 	in      chan driver.Inbound
 }
 
-// Open makes the mailbox of a session. The directory must have been verified.
+// Open opens the mailbox of a session. The directory must have been verified.
 func (x *Router) Open(s *protocol.Session, key identity.SessionKeys, d control.Directory) (*Mailbox, error) {
 	b := &Mailbox{session: s, router: x, key: key, keys: make(map[string]hpke.PublicKey, len(d)), in: make(chan driver.Inbound, mailboxSize)}
 	for _, a := range d {
@@ -281,23 +283,23 @@ func (x *Router) Open(s *protocol.Session, key identity.SessionKeys, d control.D
 	return b, nil
 }
 
-// In delivers verified messages of the session.
+// In returns the channel of the session's verified messages.
 func (b *Mailbox) In() <-chan driver.Inbound { return b.in }
 
 // Send seals m to the receiver's session key and sends it. It drops messages for an absent member.
 func (b *Mailbox) Send(ctx context.Context, m protocol.Message) error {
 	key, ok := b.keys[m.Receiver]
 	if !ok || m.Session != b.session.ID() || m.Sender != b.router.self {
-		return fmt.Errorf("mail: %v does not belong to this mailbox", m.Header)
+		return fmt.Errorf("mail: the message %v does not belong to this mailbox", m.Header)
 	}
 	if key == nil {
-		return nil // it was not there when the session began, and never will be
+		return nil // the receiver was absent when the session began, and stays absent
 	}
 	return b.router.post(ctx, transport.Bulk, m.Header, m.Body, key)
 }
 
-// deliver passes messages that a member of the session has signed to the driver. While the driver is
-// busy, it leaves them with the broker.
+// deliver passes a session's message to the driver. A member of the session has signed the message.
+// While the driver is busy, it leaves the message with the broker.
 func (b *Mailbox) deliver(d transport.Delivery, sealed envelope.Verified) {
 	if len(b.in) == cap(b.in) {
 		b.router.later(d, waitForRoom)
@@ -305,5 +307,5 @@ func (b *Mailbox) deliver(d transport.Delivery, sealed envelope.Verified) {
 	}
 	m, fault := sealed.Open(b.key.KEMKey())
 	m.Header = sealed.Header
-	b.in <- driver.Inbound{Message: m, Fault: fault, Receipt: d.Receipt} // there is room: only the bulk lane's goroutine sends
+	b.in <- driver.Inbound{Message: m, Fault: fault, Receipt: d.Receipt} // does not block: only the goroutine of the bulk lane sends, and there is room
 }

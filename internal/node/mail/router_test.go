@@ -274,11 +274,11 @@ func TestForgeriesAreDropped(t *testing.T) {
 		{"signed by another member", f.seal(good, m.keys["hub"], "south"), "transport (transport): envelope: the signature in the name of \\\"north\\\""},
 		{"tampered with", tampered, "transport (transport)"},
 		{"a stranger", f.seal(stranger, m.keys["hub"], "south"), "transport (transport): envelope: the sender \\\"east\\\" is not in the roster"},
-		{"for somebody else", f.seal(elsewhere, m.keys["hub"], "north"), "transport (transport): envelope: a message from \\\"north\\\" for \\\"south\\\""},
+		{"for somebody else", f.seal(elsewhere, m.keys["hub"], "north"), "transport (transport): envelope: the message from \\\"north\\\" for \\\"south\\\""},
 		{"not a member", f.seal(outsider, m.keys["hub"], "west"), "west (foreign)"},
 		{"of another protocol", f.seal(other, m.keys["hub"], "north"), "north (foreign)"},
-		{"no envelope", []byte("hello"), "too few for a message"},
-		{"nothing", nil, "0 bytes are too few"},
+		{"no envelope", []byte("hello"), "which are too few"},
+		{"nothing", nil, "has 0 bytes, which are too few"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f.inject("south", "hub", transport.Bulk, c.data)

@@ -39,7 +39,7 @@ func (p *Party) signer(member string) ed25519.PublicKey {
 	return key
 }
 
-// setup returns the parameters from which the session's machine is built.
+// setup returns the parameters with which the party builds the session's machine.
 func (p *Party) setup(ctx context.Context, r *running) method.Setup {
 	return method.Setup{
 		Setup: protocol.Setup{Session: r.session, Self: p.Name, Seed: r.Seed()}, Announced: r.proposal.Announced,
@@ -50,8 +50,8 @@ func (p *Party) setup(ctx context.Context, r *running) method.Setup {
 	}
 }
 
-// start runs the session in a goroutine of its own. Until the session has finished, the goroutine owns
-// the work's state.
+// start runs the session in a new goroutine. Until the session has finished, the goroutine owns the
+// work's state.
 func (p *Party) start(ctx context.Context, r *running, d control.Directory) {
 	r.begun, r.active = true, true
 	ctx, r.cancel = context.WithCancelCause(ctx)
@@ -93,7 +93,7 @@ func (p *Party) disclose(r *running, mail driver.Mail) driver.Mail {
 	}}
 }
 
-// build builds the session's machine. Before, the party may have to train for minutes.
+// build builds the session's machine. The party may first have to train for minutes.
 func (p *Party) build(ctx context.Context, r *running) (*method.Run, error) {
 	run, err := r.work.holder().Build(control.Place(r.proposal.Stage), p.setup(ctx, r))
 	if err != nil && ctx.Err() != nil {
@@ -102,11 +102,11 @@ func (p *Party) build(ctx context.Context, r *running) (*method.Run, error) {
 	return run, err
 }
 
-// conclude takes over the result and reports how the session ended.
+// conclude stores the result of a session that has ended, and reports the end to the coordinator.
 func (p *Party) conclude(ctx context.Context, f finished) error {
 	f.r.active = false
 	if f.r.cancel != nil {
-		f.r.cancel(nil) // its context ends with the driver
+		f.r.cancel(nil) // ends the context, because the driver has ended
 	}
 	if errors.Is(f.err, driver.ErrInterrupted) {
 		if ctx.Err() != nil {
@@ -115,7 +115,7 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 		return p.stall(ctx, f)
 	}
 	f.err = f.r.stalls.Explain(f.err, p.boss, time.Now(), f.r.work.job.Timeout.Round)
-	p.router.Forget(f.r.ID()) // messages that still arrive are repetitions
+	p.router.Forget(f.r.ID()) // drops the session's later messages: they can only be repetitions
 	if f.r.question != nil {
 		return p.answered(ctx, f)
 	}
@@ -131,11 +131,12 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 		p.Logger.Error("the ledger of releases could not note how a session ended", "session", f.r.ID().String(), "error", err)
 	}
 	f.r.report = p.report(f).Encode()
-	// If the report could not be stored, it may still be sent: the journal gives it again.
+	// The party sends the report even if it could not store it: a restart derives it again from the
+	// journal.
 	return errors.Join(f.r.Put(vault.Report, f.r.report), p.tell(ctx, f.r.ID(), control.KindReport, f.r.report))
 }
 
-// finish takes over the result, and logs its notices about this party's table.
+// finish stores the session's result and logs the notices about this party's table.
 func (p *Party) finish(r *running) error {
 	before := noticesOf(r.work)
 	err := r.run.Finish()
@@ -147,7 +148,7 @@ func (p *Party) finish(r *running) error {
 	return err
 }
 
-// noticesOf returns a job's notices about this party's own table, nil for none.
+// noticesOf returns a job's notices about this party's own table, or nil if there are none.
 func noticesOf(w *work) []string {
 	if notices := w.holder().Notices; notices != nil {
 		return notices()
@@ -155,7 +156,7 @@ func noticesOf(w *work) []string {
 	return nil
 }
 
-// answered ends the session of a question and stores nothing.
+// answered ends a session that answers this party's question, and replies to the caller.
 func (p *Party) answered(ctx context.Context, f finished) error {
 	q := f.r.question
 	if f.err == nil {
@@ -179,8 +180,8 @@ func (p *Party) answered(ctx context.Context, f finished) error {
 	return p.tell(ctx, f.r.ID(), control.KindReport, report)
 }
 
-// logOwn logs a fault in this party's own data that a failed session found. Nobody else learns of it,
-// unless it ended the session.
+// logOwn logs a fault that a failed session found in this party's own data. Nobody else learns of
+// it, unless it ended the session.
 func (p *Party) logOwn(f finished) {
 	if f.r.run == nil || f.r.run.Own == nil {
 		return
@@ -205,7 +206,7 @@ func (p *Party) report(f finished) *control.Report {
 	return report
 }
 
-// blamed returns the member that an error names, or "".
+// blamed returns the name of the member that an error blames, or "".
 func blamed(err error) string {
 	var coded *fault.Error
 	var blame *protocol.BlameError
@@ -218,15 +219,15 @@ func blamed(err error) string {
 	return ""
 }
 
-// ErrStalled ends [Party.Run] when a session cannot continue because of this process or its disk. The
-// session is still open: another Party on the same vault continues it.
+// ErrStalled ends [Party.Run] when this process or its disk cannot continue a session. The session
+// is still open: another Party on the same vault continues it.
 var ErrStalled = errors.New("party: a session cannot continue here for now")
 
-// tellTime bounds the time for the message to the coordinator that this party cannot continue.
+// tellTime bounds the time for sending the message that this party cannot continue.
 const tellTime = 5 * time.Second
 
-// stall tells the coordinator that this party delays a session, so that no other member is blamed, and
-// returns the error that ends Run.
+// stall tells the coordinator that this party delays a session. So the coordinator blames no other
+// member. It returns the error that ends Run.
 func (p *Party) stall(ctx context.Context, f finished) error {
 	why := fault.Unsaid
 	if disk.Failed(f.err) {
@@ -239,8 +240,8 @@ func (p *Party) stall(ctx context.Context, f finished) error {
 	return fmt.Errorf("%w: %w", ErrStalled, f.err)
 }
 
-// postpone puts back a proposal or a directory for which the disk had no room, and tells the
-// coordinator why there is no answer yet. The message comes again until the coordinator gives up.
+// postpone puts back a proposal or a directory if the disk has no room for it. It tells the
+// coordinator why the answer is late. The message comes again until the coordinator gives up.
 func (p *Party) postpone(ctx context.Context, id protocol.SessionID, why error) error {
 	if err := p.tellStall(ctx, id, fault.Disk); err != nil {
 		return errors.Join(notNow(why), err)
@@ -254,7 +255,7 @@ func (p *Party) tellStall(ctx context.Context, id protocol.SessionID, why fault.
 	return p.tell(ctx, id, control.KindStall, (&control.Stall{Member: p.Name, Trouble: why}).Encode())
 }
 
-// stalled notes that another party of a session cannot continue for now, or continues.
+// stalled notes that another party reports a stall of a session, or the end of a stall.
 func (p *Party) stalled(m protocol.Message) error {
 	s, err := control.DecodeStall(m.Body)
 	r, known := p.sessions[m.Session]

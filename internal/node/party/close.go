@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// stop ends a session that has not ended.
+// stop ends an open session for the reason why.
 func (p *Party) stop(ctx context.Context, r *running, why error) error {
 	if !r.active {
 		return p.conclude(ctx, finished{r: r, err: why})
@@ -24,12 +24,13 @@ func (p *Party) stop(ctx context.Context, r *running, why error) error {
 	return nil
 }
 
-// errStopping reports that a driver of the job still runs. The closing is put back and not
+// errStopping reports that a driver of the job is still running. The closing is put back and not
 // acknowledged until no driver runs, so that a crash in between does not leave the secrets.
 var errStopping = notNow(errors.New("party: the job's sessions are being stopped"))
 
-// close ends a job: it stops running sessions, then destroys everything. It also answers a closing
-// for an unknown job, because the answer to an earlier closing may have been lost.
+// close ends a job: it stops the job's sessions, then destroys the party's state of the job. It
+// also answers a closing for an unknown job, because the answer to an earlier closing may have been
+// lost.
 func (p *Party) close(ctx context.Context, m protocol.Message) error {
 	c, err := control.DecodeClosing(m.Body)
 	if err != nil {
@@ -51,8 +52,8 @@ func (p *Party) close(ctx context.Context, m protocol.Message) error {
 		return p.closeInquiry(ctx, w, c)
 	}
 	if c.Done && w.job.Prediction == job.Open {
-		// An error must not prevent the destruction. A job that did not get as far, or that a crash has
-		// half destroyed, has nothing to keep.
+		// An error here must not prevent the destruction of the job's secrets. A job that failed
+		// early, or that a crash has half destroyed, has nothing to keep.
 		if err := p.keep(w, c); err != nil {
 			p.Logger.Error("could not keep the state for predictions", "job", w.id.String(), "error", err)
 		}
@@ -67,7 +68,8 @@ func (p *Party) close(ctx context.Context, m protocol.Message) error {
 	return p.closed(ctx, c)
 }
 
-// closeInquiry ends a question: it destroys everything except the job's retained state.
+// closeInquiry ends a question. It destroys all state of the question and keeps the job's retained
+// state.
 func (p *Party) closeInquiry(ctx context.Context, w *work, c *control.Closing) error {
 	if q := w.question; q != nil {
 		if c.Done {
@@ -84,7 +86,7 @@ func (p *Party) closeInquiry(ctx context.Context, w *work, c *control.Closing) e
 	return p.closed(ctx, c)
 }
 
-// keep stores the retained state for later predictions: the encoder's secret, or a model.
+// keep stores the state that answers later predictions: the encoder's secret, or a model.
 func (p *Party) keep(w *work, c *control.Closing) error {
 	h := w.holder()
 	if h.Keep == nil {
@@ -102,7 +104,7 @@ func (p *Party) keep(w *work, c *control.Closing) error {
 	return p.Retained.Put(w.id, kept.Encode())
 }
 
-// last stores the continuation state for a job that continues this one.
+// last stores the state with which a later job can continue this job.
 func (p *Party) last(w *work) {
 	l := w.holder().Later
 	if l == nil || !l.Lasts() {
@@ -151,7 +153,7 @@ func (p *Party) hand(w *work) {
 	}
 }
 
-// handJudged stores the predictions of held-out rows whose labels this party has, if there are any.
+// handJudged stores this party's predictions of held-out rows, if it has the labels of these rows.
 func (p *Party) handJudged(w *work, judged func() (*method.Judged, error)) error {
 	own, err := judged()
 	if err != nil || own == nil {
@@ -184,7 +186,7 @@ func (p *Party) destroy(w *work, outcome string) error {
 	if w.sessions = left; errs != nil {
 		return errs
 	}
-	if err := p.eraseSnapshot(w.id); err != nil { // after the sessions, which would read the table again
+	if err := p.eraseSnapshot(w.id); err != nil { // the snapshot goes last: the sessions would read the table again
 		return err
 	}
 	delete(p.jobs, w.id)
@@ -195,8 +197,8 @@ func (p *Party) destroy(w *work, outcome string) error {
 	return nil
 }
 
-// remember notes that a job has ended. It comes before the destruction, after which nothing else
-// records it.
+// remember records in the vault that a job has ended. It comes before the destruction, after which
+// nothing else records it.
 func (p *Party) remember(w *work) error {
 	if w.inquiry != nil {
 		return nil

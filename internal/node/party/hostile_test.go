@@ -15,7 +15,7 @@ import (
 
 // A descriptor that differs from the job in any field is refused.
 func TestADescriptorThatDiffersFromTheJobIsRefused(t *testing.T) {
-	const differs = "the proposed session is not what the job file says"
+	const differs = "the proposed session differs from the session that the job file describes"
 	tests := []struct {
 		name   string
 		change func(d *protocol.Descriptor)
@@ -36,7 +36,7 @@ func TestADescriptorThatDiffersFromTheJobIsRefused(t *testing.T) {
 		{"parent", func(d *protocol.Descriptor) { d.Parent[0]++ }, differs},
 		{"nonce", func(d *protocol.Descriptor) { d.Nonce[0]++ }, differs},
 		{"attempt", func(d *protocol.Descriptor) { d.Attempt++ }, differs}, // the nonce goes with it
-		{"roster", func(d *protocol.Descriptor) { d.Roster[0]++ }, "the coordinator's roster is not the one this party's operator approved"},
+		{"roster", func(d *protocol.Descriptor) { d.Roster[0]++ }, "the coordinator's roster differs from the roster that this party's operator approved"},
 	}
 	s := newFixture(t, usual())
 	for _, tt := range tests {
@@ -115,7 +115,7 @@ func TestAProposalUnderAnotherHeader(t *testing.T) {
 	s := newFixture(t, usual())
 	p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0)
 	s.tell("hub", protocol.SessionID{9}, control.KindProposal, p.Encode())
-	s.refuses(fault.CodeFailed, "another session than its header names")
+	s.refuses(fault.CodeFailed, "one session and its header names another")
 	s.tell("hub", protocol.SessionID{9}, control.KindProposal, []byte("junk"))
 	s.refuses(fault.CodeFailed, "control: proposal")
 }

@@ -13,16 +13,16 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// inquired returns the work for a question that this party or another one asked. Without its part of
-// the model this party cannot contribute.
+// inquired returns the work for a question that any party has asked about a model. Without its part
+// of the model this party cannot contribute.
 func (p *Party) inquired(prop *control.Proposal) (*work, error) {
 	q := prop.Inquiry
 	if q.ID() != prop.Job {
-		return nil, refuse("the proposal's id is not the id of its question")
+		return nil, refuse("the proposal's id does not match the question that it carries")
 	}
 	secret, err := p.Retained.Get(q.Job)
 	if errors.Is(err, vault.ErrNoState) {
-		return nil, fault.Public(fault.BadInputf("%s has forgotten its part of the model of job %v, or never kept one, and the model is useless without it; submit the job again", p.Name, q.Job))
+		return nil, fault.Public(fault.BadInputf("%s has no part of the model of job %v, and the model cannot predict without it; submit the job again", p.Name, q.Job))
 	}
 	if err != nil {
 		return nil, fault.Kept.Of(err)
@@ -41,24 +41,24 @@ func (p *Party) inquired(prop *control.Proposal) (*work, error) {
 	return w, err
 }
 
-// helping returns the work for a question that this party helps to answer with its retained part of the
-// model.
+// helping returns the work for a question to which this party contributes its part of the model.
 func (p *Party) helping(prop *control.Proposal, opened method.Erasable) (*work, error) {
 	q := prop.Inquiry
 	o, ok := opened.(method.Inquirer)
 	if !ok {
-		return nil, refuse("job %v has no model that answers queries in sessions", q.Job)
+		return nil, refuse("the model of job %v does not answer questions in sessions", q.Job)
 	}
-	// The job file in the form of this program: an earlier one may have trained the model.
+	// Parse gives the job file in the form of this program, because an earlier version may have
+	// trained the model.
 	asked, err := p.Reader.Parse("proposal", prop.Spec)
 	if err != nil {
-		return nil, fault.Public(fault.BadInput(err)) // it quotes what the proposal brought
+		return nil, fault.Public(fault.BadInput(err)) // public: the error quotes only the proposal
 	}
 	w := &work{id: prop.Job, job: asked, inquiry: q, opened: o}
 	w.about = method.Question{Instance: p.instance(w), Asker: q.Asker, Tag: q.Tag}
 	w.about.Parties = o.Among(w.about)
 	if len(w.about.Parties) < 2 {
-		return nil, refuse("job %v has no model that is split by columns", q.Job)
+		return nil, refuse("the model of job %v is not split by columns", q.Job)
 	}
 	if err := p.among(w.about.Parties); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (p *Party) helping(prop *control.Proposal, opened method.Erasable) (*work, 
 	return w, p.stillAsked(w)
 }
 
-// asking returns this party's own question of an inquiry, or nil.
+// asking returns this party's own question that an inquiry describes, or nil.
 func (p *Party) asking(inquiry *control.Inquiry) *question {
 	for _, q := range p.pending {
 		if q.inquiry != nil && *q.inquiry == *inquiry {
@@ -83,8 +83,8 @@ func (p *Party) asking(inquiry *control.Inquiry) *question {
 	return nil
 }
 
-// stillAsked refuses sessions for an own question that has no caller any more: the coordinator must not
-// ask in this party's name.
+// stillAsked refuses a session for a question of this party that no caller waits for. Otherwise the
+// coordinator could ask in this party's name.
 func (p *Party) stillAsked(w *work) error {
 	if w.inquiry != nil && w.inquiry.Asker == p.Name && !slices.Contains(p.pending, w.question) {
 		return refuse("this party has not asked for this prediction, or no longer waits for it")
@@ -92,13 +92,14 @@ func (p *Party) stillAsked(w *work) error {
 	return nil
 }
 
-// prepareAnswer takes the rows of the party's own question, or reads the table that the asker names.
+// prepareAnswer takes the rows of this party's own question, or reads the table that another asker
+// names.
 func (p *Party) prepareAnswer(w *work) error {
 	if w.question != nil {
 		return p.prepareFor(w, w.question.set)
 	}
 	data := w.job.Data
-	data.Test, data.Folds = job.Test{}, 0 // a question holds nothing out, and is about the rows of today
+	data.Test, data.Folds = job.Test{}, 0 // a question has no held-out rows, and uses the table's present rows
 	if w.inquiry.Source != "" {
 		data.Source = w.inquiry.Source
 	}
@@ -119,7 +120,7 @@ func (p *Party) prepareAnswer(w *work) error {
 	return p.prepareFor(w, set)
 }
 
-// prepared turns a table that was read by the job's schema into numbers.
+// prepared converts the typed columns of a table into numbers.
 func (w *work) prepared(set *dataset.Set) (*dataset.Set, error) {
 	f, typed := set.X.(*prepare.Frame)
 	if !typed {
@@ -132,7 +133,7 @@ func (w *work) prepared(set *dataset.Set) (*dataset.Set, error) {
 	return made.Prepare(set, f)
 }
 
-// prepareFor prepares the party's side of a question about the rows of a table.
+// prepareFor builds the party's side of a question about the rows of set.
 func (p *Party) prepareFor(w *work, set *dataset.Set) error {
 	state, err := w.opened.Party(w.about, p.Name, method.Table{Set: set})
 	if err == nil {
@@ -141,7 +142,8 @@ func (p *Party) prepareFor(w *work, set *dataset.Set) error {
 	return errUnusable(err)
 }
 
-// name returns the name that separates the seeds of a job from the seeds of questions about its model.
+// name returns the name for the seeds of this work. A job and the questions about its model get
+// different names.
 func (w *work) name() string {
 	if w.inquiry != nil {
 		return w.job.Name + "/" + w.id.String()

@@ -98,12 +98,12 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 		}, fault.CodeBadInput, "west took no part in the job"},
 		"of another model": {opened(), func(s *fixture, o *columns.ModelPart, _ job.ID) *control.Proposal {
 			return s.inquiry(o, q("south", job.ID{7}))
-		}, fault.CodeBadInput, "north has forgotten its part of the model"},
+		}, fault.CodeBadInput, "north has no part of the model"},
 		"under another name": {opened(), func(s *fixture, o *columns.ModelPart, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Inquiry.Tag[0]++
 			return p
-		}, fault.CodePolicy, "the proposal's id is not the id of its question"},
+		}, fault.CodePolicy, "the proposal's id does not match the question that it carries"},
 		"with another job file": {opened(), func(s *fixture, o *columns.ModelPart, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Spec = byColumns(s.t, "standard").Encode()
@@ -113,7 +113,7 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 			p := s.inquiry(o, q("south", id))
 			p.Descriptor.Purpose = "train"
 			return p
-		}, fault.CodePolicy, "the proposed session is not what the job file says"},
+		}, fault.CodePolicy, "the proposed session differs from the session that the job file describes"},
 		"out of order": {opened(), func(s *fixture, o *columns.ModelPart, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			plan := s.planned(o, "south")
@@ -212,7 +212,7 @@ func TestForgetting(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 	defer stop()
 	rows := &dataset.Set{Name: "rows", X: wdbc().X}
-	if _, err := s.party.Predict(ctx, id, rows, ""); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "retained nothing here") {
+	if _, err := s.party.Predict(ctx, id, rows, ""); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "retained no state here") {
 		t.Errorf("error %v", err)
 	}
 }

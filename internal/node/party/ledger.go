@@ -24,13 +24,13 @@ type admission struct {
 	kind       method.ReleaseKind
 	id         string
 	out        method.Release
-	directions int // the most random directions over all jobs
+	directions int // limit on the random directions over all jobs
 }
 
 func (a admission) same(b admission) bool { return a.kind == b.kind && a.id == b.id }
 
-// letOut makes the ledger note that a release is sent. If the approval was withdrawn meanwhile, or
-// the ledger was moved away, letOut asks the ledger to admit the release again.
+// letOut makes the ledger record that a release is sent. If the approval was withdrawn meanwhile,
+// or the ledger was moved away, letOut asks the ledger to admit the release again.
 func (p *Party) letOut(a admission) error {
 	err := p.Releases.Release(a.kind, a.id)
 	if !errors.Is(err, disclosure.ErrNotAdmitted) {
@@ -43,8 +43,8 @@ func (p *Party) letOut(a admission) error {
 	return p.Releases.Release(a.kind, id)
 }
 
-// admit asks the ledger before anything is released. With the first session of a job it asks for all
-// releases of the job that can be described by then, so that a job that awaits approval has revealed
+// admit asks the ledger to admit the session's releases. In the first session of a job it asks
+// about all releases that can be described by then, so that a job that awaits approval has revealed
 // nothing.
 func (p *Party) admit(r *running) ([]admission, error) {
 	w := r.work
@@ -78,18 +78,18 @@ func (p *Party) admit(r *running) ([]admission, error) {
 	return list, err
 }
 
-// unentered refuses a step that reveals something beside a release if the ledger has no release of the
-// job, because no entry would record the disclosure.
+// unentered refuses a step that reveals rows while the ledger has no release of the job. Without a
+// release, no entry would record the disclosure.
 func (p *Party) unentered(w *work, step int, policy Policy) error {
 	releases, err := w.holder().Releases(step)
 	if err != nil || policy.plays(w.job) || len(releases) == 0 {
 		return errUnusable(err)
 	}
-	return fault.Ledger.Of(fmt.Errorf("party: step %s reveals %s, but the ledger has no release of the job that covers it", w.plan[step].Name, releases[0].Kind))
+	return fault.Ledger.Of(fmt.Errorf("party: step %s reveals %s, but the ledger has no release of the job to cover it", w.plan[step].Name, releases[0].Kind))
 }
 
-// enter asks the ledger to admit the releases of one step of the plan. What is released beside the
-// job's releases is disclosed with them.
+// enter asks the ledger to admit the releases of one step of the plan. A release that accompanies the
+// job's other releases is disclosed with them.
 func (p *Party) enter(w *work, step int, policy Policy) (list []admission, err error) {
 	releases, err := w.holder().Releases(step)
 	if err != nil {
@@ -117,7 +117,7 @@ func (p *Party) enter(w *work, step int, policy Policy) (list []admission, err e
 func (p *Party) enterOne(w *work, out method.Release, policy Policy) (admission, error) {
 	out.Model, out.Also = w.modelOf(out.Kind), w.beside
 	if policy.Own {
-		out.Split = "" // this operator need not be asked
+		out.Split = "" // the operator owns the data of all parties, so no approval is needed
 	}
 	entry, err := p.Releases.Admit(out, policy.directionsTotal())
 	if err != nil {
@@ -126,7 +126,8 @@ func (p *Party) enterOne(w *work, out method.Release, policy Policy) (admission,
 	return admission{out.Kind, entry, out, policy.directionsTotal()}, nil
 }
 
-// withOne adds a release to a list. It replaces an earlier description of the same release.
+// withOne adds a release to a list, or replaces an earlier description of the same release. It
+// replaces an earlier description of the same release.
 func withOne(list []admission, a admission) []admission {
 	if i := slices.IndexFunc(list, a.same); i >= 0 {
 		list[i] = a
@@ -135,7 +136,7 @@ func withOne(list []admission, a admission) []admission {
 	return append(list, a)
 }
 
-// ledgerSays turns a refusal by the ledger into a refusal by the operator.
+// ledgerSays converts a refusal by the ledger into an error that names the operator's policy.
 func (p *Party) ledgerSays(err error) error {
 	var held *disclosure.HeldError
 	var ids *disclosure.IDsError
@@ -145,7 +146,7 @@ func (p *Party) ledgerSays(err error) error {
 		return nil
 	case errors.As(err, &held):
 		return fault.Forbidden(err)
-	case errors.As(err, &ids), errors.As(err, &directions): // from counts over jobs, and the policy
+	case errors.As(err, &ids), errors.As(err, &directions): // public: these texts name only counts and the policy
 		return fault.Public(fault.Forbidden(err))
 	}
 	return fault.Ledger.Of(err)
@@ -165,8 +166,8 @@ func (p *Party) expect(w *work, st *method.Session, id protocol.SessionID, total
 	return p.Releases.Expect(id.String(), peers, st.Seeks, total)
 }
 
-// modelOf names the job that releases rows, or whose model predicts them, if rows may be queried later
-// or uses are counted. The name covers the job file, because one id may come with two files.
+// modelOf names the job to which the ledger attributes a release, or "" if the ledger need not know
+// it. The name covers the job file, because one id may come with two files.
 func (w *work) modelOf(kind method.ReleaseKind) string {
 	id := w.id
 	if w.inquiry != nil {
@@ -182,20 +183,21 @@ func (w *work) modelOf(kind method.ReleaseKind) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// disclosing is a session's mail. Before the first message that reveals something, the ledger notes the
-// session's admitted releases as disclosed.
+// disclosing sends a session's messages. Before the first message that reveals something, the
+// ledger records the session's admitted releases as disclosed.
 type disclosing struct {
 	driver.Mail
-	kinds []string // of messages that reveal something; nil: all
+	kinds []string // kinds of messages that reveal something; nil means all kinds
 	note  func() error
 	noted bool
 }
 
-// Send implements [driver.Mail]. If the ledger cannot be written to, the session stays to be resumed.
+// Send implements [driver.Mail]. If the ledger cannot be written, the session stays open to be
+// resumed.
 func (d *disclosing) Send(ctx context.Context, m protocol.Message) error {
 	if !d.noted && (d.kinds == nil || slices.Contains(d.kinds, m.Kind)) {
 		switch err := d.note(); {
-		case fault.CodeOf(err) == fault.CodePolicy: // an approval was taken back
+		case fault.CodeOf(err) == fault.CodePolicy: // the operator has withdrawn an approval
 			return err
 		case err != nil:
 			return fmt.Errorf("%w: %w", driver.ErrInterrupted, err)
@@ -205,7 +207,7 @@ func (d *disclosing) Send(ctx context.Context, m protocol.Message) error {
 	return d.Mail.Send(ctx, m)
 }
 
-// settle tells the ledger, when a session has ended, how many ids each peer has looked up.
+// settle tells the ledger how many ids each peer looked up in a session that has ended.
 func (p *Party) settle(r *running) error {
 	if r.stage == nil || r.stage.Seeks == 0 {
 		return nil
@@ -213,8 +215,8 @@ func (p *Party) settle(r *running) error {
 	return p.announced(r)
 }
 
-// announced tells the ledger how many ids each peer has looked up. For a session that began and cannot
-// be rebuilt the number is unknown, and the largest number counts.
+// announced tells the ledger how many ids each peer has looked up. If a session has begun and
+// cannot be rebuilt, the number is unknown and the largest possible number counts.
 func (p *Party) announced(r *running) error {
 	var ids map[string]int
 	switch {
@@ -228,8 +230,8 @@ func (p *Party) announced(r *running) error {
 	return p.Releases.Announced(r.session.ID().String(), ids)
 }
 
-// abandon forgets the releases that were admitted for a job and not disclosed, unless another job has
-// an equal release.
+// abandon removes a job's admitted releases from the ledger if no message has disclosed them. It
+// keeps a release that another job shares.
 func (p *Party) abandon(w *work) error {
 	var errs error
 	for _, a := range w.admission {
@@ -241,7 +243,7 @@ func (p *Party) abandon(w *work) error {
 	return errs
 }
 
-// needed reports whether another job may disclose a release.
+// needed reports whether any job except but may disclose release a.
 func (p *Party) needed(a admission, but *work) bool {
 	for _, other := range p.jobs {
 		if other != but && slices.ContainsFunc(other.admission, a.same) {
@@ -251,7 +253,7 @@ func (p *Party) needed(a admission, but *work) bool {
 	return false
 }
 
-// forgetSession makes the ledger forget the name of a session that never runs again.
+// forgetSession removes from the ledger a session that never runs again.
 func (p *Party) forgetSession(r *running) error {
 	if r.stage == nil || r.stage.Seeks == 0 {
 		return nil
@@ -259,16 +261,16 @@ func (p *Party) forgetSession(r *running) error {
 	return p.Releases.Closed(r.session.ID().String())
 }
 
-// maxRefused bounds the proposals a day that a party refuses after it has read the table for them. A
-// coordinator can make any number, and some refusals reveal something about the rows: a job whose range
-// is too narrow for them is refused, so sixteen ranges find the greatest value.
+// maxRefused bounds the proposals that a party refuses in a day after it has read their table. A
+// coordinator can propose any number of jobs, and some refusals reveal something about the rows: a
+// job whose range is too narrow for them is refused, so sixteen ranges find the greatest value.
 const maxRefused = 60
 
-// refusals are the times of the last such refusals.
+// refusals holds the times at which the party refused a job after it had read the job's table.
 type refusals []time.Time
 
-// full reports whether maxRefused proposals were refused within a day, so that no new job is
-// considered.
+// full reports whether the party has refused maxRefused proposals within a day. It then considers
+// no new job.
 func (f *refusals) full(now time.Time) bool {
 	*f = slices.DeleteFunc(*f, func(t time.Time) bool { return now.Sub(t) > 24*time.Hour })
 	return len(*f) >= maxRefused

@@ -118,7 +118,7 @@ func TestAttackEndlessProposals(t *testing.T) {
 		if i < maxRefused {
 			s.refuses(fault.CodePolicy, "the job awaits its operator's approval")
 		} else {
-			s.refuses(fault.CodeFailed, "60 proposals were refused here within a day")
+			s.refuses(fault.CodeFailed, "this party has refused 60 proposals within a day")
 		}
 	}
 	if n := s.loads.Load(); n > maxRefused+1 {

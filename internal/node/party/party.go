@@ -31,35 +31,38 @@ type Config struct {
 	Name     string
 	Reader   *job.Reader
 	Identity *identity.Identity
-	Roster   *roster.Roster // approved by the operator
+	Roster   *roster.Roster // the member list that the operator approved
 	Conn     transport.Conn
 	Vault    vault.Vault
 	Retained Retained
-	// Policy returns the operator's policy for a table of the catalogue; an error if there is no such
-	// table.
+	// Policy returns the operator's policy for a table of the catalogue, or an error if the
+	// catalogue lacks the table.
 	Policy func(table string) (Policy, error)
-	// Approved reports whether the operator has approved a data dictionary, by its hash, for a table.
+	// Approved reports whether the operator has approved a data dictionary for a table. It takes
+	// the dictionary's hash.
 	Approved func(hash, table string) (bool, error)
 	Releases disclosure.Ledger
-	// Aligned stores the ids of a finished job by columns, in the job's order of rows.
+	// Aligned stores the ids of the rows of a finished job by columns, in the job's order.
 	Aligned func(id job.ID, ids []string) error
-	// Alignments stores how the rows of parties match in a finished job, for later jobs that name it.
+	// Alignments stores, for later jobs, how the rows of the parties match in a finished job.
 	Alignments Items
-	// Recommended stores a finished recommender's list for this party's person, best first.
+	// Recommended stores the items that a finished job recommends to this party's person, best
+	// first.
 	Recommended func(id job.ID, list []method.Recommendation) error
-	// Notified stores notices about the party's own table after a job. Only this party's operator may
+	// Notified stores a job's notices about the party's own table. Only this party's operator may
 	// read them.
 	Notified func(id job.ID, lines []string) error
-	// Judged stores the predictions of held-out rows whose labels this party has, with their figures.
-	// The coordinator has neither.
+	// Judged stores predictions of held-out rows and their accuracy, if this party has the labels
+	// of these rows. The coordinator has neither.
 	Judged func(id job.ID, own *method.Judged) error
-	// Version is the program's version in these results.
+	// Version is the program's version, which the stored predictions record.
 	Version string
-	// Load reads the table that a job names, from the operator's catalogue. It refuses a job that asks
-	// for other labels, ids or columns than the catalogue offers. Every call with one id, which may be
-	// a question's, returns the same rows.
+	// Load reads a job's table from the operator's catalogue. It refuses a job that asks for other
+	// labels, ids or columns than the catalogue offers. Every call with the same id, of a job or of
+	// a question, returns the same rows.
 	Load func(id job.ID, d job.Data) (method.Table, error)
-	// Snapshots has the rows that Load has read of sources that can change, until their jobs end here.
+	// Snapshots stores the rows that Load has read from changeable sources, until their jobs end
+	// here.
 	Snapshots Snapshots
 	// Seed draws a session's seed. The label names the session, for programs that must not use true
 	// randomness.
@@ -71,14 +74,14 @@ type Config struct {
 
 // Limits are the times for which a party keeps the state of a job. Zero values mean the defaults.
 type Limits struct {
-	// Unclosed is the time after which the party destroys a job that its coordinator has not closed;
-	// default 30 days.
+	// Unclosed is the time after which the party destroys a job that its coordinator has not
+	// closed. The default is 30 days.
 	Unclosed time.Duration
-	// Retention is the time after which the retained state of a job is erased; by default it is never
-	// erased by age.
+	// Retention is the time after which the party erases the retained state of a job. By default it
+	// never erases this state by age.
 	Retention time.Duration
-	// Asking is the time between the party's questions to the coordinator about its open jobs; default
-	// 1 hour.
+	// Asking is the time between the party's messages that ask the coordinator about open jobs. The
+	// default is 1 hour.
 	Asking time.Duration
 }
 
@@ -88,10 +91,10 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Usage reports the processor time and memory that the process has used, for the job's result.
+// Usage reports the processor time and the peak memory of this process, for the job's result.
 type Usage func() (cpuSeconds float64, peakRSS uint64)
 
-// Party is the daemon. Its fields belong to the goroutine of Run.
+// Party is the daemon of one data holder. Its fields belong to the goroutine of Run.
 type Party struct {
 	Config
 	router    *mail.Router
@@ -101,11 +104,11 @@ type Party struct {
 	finished  chan finished
 	questions chan *question
 	withdrawn chan *question
-	again     chan struct{} // a question may be asked again
+	again     chan struct{} // signals Run that it may send a question again
 	orders    chan order
-	pending   []*question // asked and not yet answered, at most maxQuestions
+	pending   []*question // unanswered questions, at most maxQuestions
 	refusals  refusals
-	stalls    tally.Tally   // of other parties
+	stalls    tally.Tally   // counts how often other parties have stalled
 	over      chan struct{} // closed when Run returns
 	running   sync.WaitGroup
 }
@@ -128,8 +131,8 @@ func New(c Config) *Party {
 	}
 }
 
-// Run serves the federation until ctx ends. Another Party on the same vault resumes unfinished
-// sessions. Run is called once.
+// Run serves the federation until ctx ends. It is called once. Another Party on the same vault
+// resumes unfinished sessions.
 func (p *Party) Run(ctx context.Context) error {
 	defer close(p.over)
 	ctx, stop := context.WithCancelCause(ctx)
@@ -174,9 +177,8 @@ func (p *Party) Run(ctx context.Context) error {
 	}
 }
 
-// askNext sends the oldest question to the coordinator, unless an earlier one is unanswered: a
-// coordinator refuses a party that asks several at a time. The coordinator answers with a proposal or a
-// refusal.
+// askNext sends the oldest question to the coordinator, unless an earlier question is unanswered. A
+// coordinator refuses a party that asks several at a time. It answers with a proposal or a refusal.
 func (p *Party) askNext(ctx context.Context) {
 	for len(p.pending) > 0 && !p.pending[0].sent && !time.Now().Before(p.pending[0].from) {
 		q := p.pending[0]
@@ -188,10 +190,10 @@ func (p *Party) askNext(ctx context.Context) {
 	}
 }
 
-// withdraw forgets a question whose caller has gone, and stops its session.
+// withdraw removes a question whose caller has gone, and stops the question's session.
 func (p *Party) withdraw(ctx context.Context, q *question) error {
 	if !slices.Contains(p.pending, q) {
-		return nil // already answered
+		return nil // the question is already answered
 	}
 	p.reply(q, nil, context.Canceled)
 	why := errAborted(p.Name, "the question was withdrawn")
@@ -204,7 +206,7 @@ func (p *Party) withdraw(ctx context.Context, q *question) error {
 	return nil
 }
 
-// leave waits for the drivers to stop; their sessions stay open.
+// leave waits for the drivers to stop, and leaves their sessions open.
 func (p *Party) leave(ctx context.Context) error {
 	for _, r := range p.sessions {
 		if r.active {
@@ -217,9 +219,9 @@ func (p *Party) leave(ctx context.Context) error {
 	return nil
 }
 
-// errNotNow reports a failure of this process or its surroundings. The control message is put back,
-// so that it is delivered again.
-var errNotNow = errors.New("it will be tried again")
+// errNotNow marks a temporary failure of this process or its surroundings. The party puts the
+// control message back, so that it is delivered again.
+var errNotNow = errors.New("the party will try again")
 
 func notNow(err error) error {
 	if err == nil {
@@ -228,11 +230,11 @@ func notNow(err error) error {
 	return fmt.Errorf("%w; %w", err, errNotNow)
 }
 
-// retryDelay is the time that a message waits if it could not be handled.
+// retryDelay is the time before the party tries again to handle a message.
 const retryDelay = 100 * time.Millisecond
 
-// control handles one control message. The message is acknowledged once its effect is durable; one that
-// cannot be handled now comes again.
+// control handles one control message. It acknowledges the message after its effect is durable. A
+// message that cannot be handled now is delivered again.
 func (p *Party) control(ctx context.Context, in driver.Inbound) {
 	m := in.Message
 	if m.Sender != p.boss {
@@ -278,10 +280,10 @@ func (p *Party) handle(ctx context.Context, m protocol.Message) error {
 	case control.KindStall:
 		return p.stalled(m)
 	}
-	return fmt.Errorf("party: %q is not a kind of control message", m.Kind)
+	return fmt.Errorf("party: the control message has unknown kind %q", m.Kind)
 }
 
-// abort ends a session that failed elsewhere, begun or not, or a question that will not be answered.
+// abort ends a session, or a question, that failed elsewhere.
 func (p *Party) abort(ctx context.Context, m protocol.Message) error {
 	f, err := control.DecodeRefusal(m.Body)
 	if err != nil {
@@ -296,11 +298,12 @@ func (p *Party) abort(ctx context.Context, m protocol.Message) error {
 	return nil
 }
 
-// begin starts a session once all members' keys are known. A repeated directory changes nothing.
+// begin starts a session when the directory with all members' keys arrives. A repeated directory
+// changes nothing.
 func (p *Party) begin(ctx context.Context, m protocol.Message) error {
 	r, known := p.sessions[m.Session]
 	if !known {
-		return fmt.Errorf("party: a directory for session %v, which is not open here", m.Session)
+		return fmt.Errorf("party: a directory arrived for session %v, which is not open here", m.Session)
 	}
 	if r.begun || r.report != nil {
 		return nil
@@ -326,8 +329,8 @@ func (p *Party) begin(ctx context.Context, m protocol.Message) error {
 	return nil
 }
 
-// forget erases everything that a job retained here, on the order of the coordinator's operator to end
-// predictions.
+// forget erases everything that a job retained here, because the coordinator's operator ended
+// predictions from the job.
 func (p *Party) forget(ctx context.Context, m protocol.Message) error {
 	f, err := control.DecodeForget(m.Body)
 	if err != nil {
@@ -340,8 +343,8 @@ func (p *Party) forget(ctx context.Context, m protocol.Message) error {
 	return p.tell(ctx, control.Topic(f.Job), control.KindForgotten, (&control.Forgotten{Job: f.Job, Gone: gone}).Encode())
 }
 
-// putOff schedules a question again: the coordinator is answering other questions of this party,
-// perhaps from before a restart.
+// putOff schedules a question again, because the coordinator is busy with other questions of this
+// party. These may date from before a restart.
 func (p *Party) putOff(m protocol.Message) error {
 	b, err := control.DecodeQuestion(m.Body)
 	if err != nil {
@@ -353,7 +356,7 @@ func (p *Party) putOff(m protocol.Message) error {
 			time.AfterFunc(askAgain, func() {
 				select {
 				case p.again <- struct{}{}:
-				default: // Run has been woken already
+				default: // the channel already has a signal for Run
 				}
 			})
 		}
@@ -383,16 +386,16 @@ func (p *Party) refused(m protocol.Message) error {
 // tell sends a control message to the coordinator.
 func (p *Party) tell(ctx context.Context, id protocol.SessionID, kind string, body []byte) error {
 	if err := p.router.Tell(ctx, p.boss, id, kind, body); err != nil {
-		return notNow(fmt.Errorf("party: message to the coordinator: %w", err))
+		return notNow(fmt.Errorf("party: could not send a message to the coordinator: %w", err))
 	}
 	return nil
 }
 
-// Snapshots has the rows of sources that can change, sealed under a key for each job.
+// Snapshots stores the rows of changeable sources, sealed under a key for each job.
 type Snapshots interface {
 	// Jobs lists the jobs that have a snapshot.
 	Jobs() ([]vault.Retained, error)
-	// Erase destroys a job's snapshot; a job that has none is no error.
+	// Erase destroys a job's snapshot. It returns no error if the job has none.
 	Erase(id job.ID) ([]vault.Item, error)
 }
 

@@ -12,53 +12,53 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 )
 
-// Policy lists the uses of a table that a party's operator allows. The zero value
-// allows nothing. Once Protocols names some, an empty list allows every value, except
-// Modes, whose default is hardened only.
+// Policy lists the uses of a table that a party's operator allows. The zero value allows nothing.
+// Once Protocols has an entry, every other empty list allows every value. Only an empty Modes
+// allows hardened alone.
 type Policy struct {
 	Protocols  []string `yaml:"protocols,omitempty"`
 	Modes      []string `yaml:"modes,omitempty"`
 	Kernels    []string `yaml:"kernels,omitempty"`
 	Learners   []string `yaml:"learners,omitempty"`
 	MinParties int      `yaml:"min_parties,omitempty"` // 0 means 2
-	// OpenPrediction allows jobs that retain the encoder's secret or a model here after their result,
-	// so that new rows can be predicted.
+	// OpenPrediction allows jobs that keep the encoder's secret or a model at this party to predict
+	// new rows later.
 	OpenPrediction bool `yaml:"open_prediction,omitempty"`
-	// Continuation allows jobs whose encoded rows the coordinator keeps for a later job, and jobs that
-	// continue them, in which newcomers get the seed of the rows.
+	// Continuation allows a job whose encoded rows the coordinator keeps for a later job. It also
+	// allows that later job, in which newcomers get the seed of the rows.
 	Continuation bool `yaml:"continuation,omitempty"`
 	// Splits lists the ways in which a job may choose the held-out rows itself, by the words of
-	// [job.Splits]; none by default. A fraction needs no entry.
+	// [job.Splits]. The default is none. A fraction needs no entry.
 	Splits []string `yaml:"splits,omitempty"`
-	// Own is set if the process of this party plays all parties with its own data: jobs for one process
-	// run, and no operator is asked about a job's own split of sums. No configuration has it.
+	// Own is true if one process plays all parties with its own data. It then runs jobs for one
+	// process, and asks no operator about a job's own split of sums. No configuration sets it.
 	Own bool `yaml:"-"`
-	// SpreadLabels allows jobs in which several parties learn from labels of a part of the rows each:
-	// the result of one reveals something about its labels to the others.
+	// SpreadLabels allows jobs in which several parties each learn from the labels of a part of the
+	// rows. The result of such a party reveals something about its labels to the others.
 	SpreadLabels bool `yaml:"spread_labels,omitempty"`
-	// Histograms allows jobs that count held-out rows in bins by their decisions: with a forged
-	// solution they query many of these rows at once.
+	// Histograms allows jobs that count held-out rows in bins of their decision values. With a
+	// forged solution, such a job queries many of these rows at once.
 	Histograms bool `yaml:"histograms,omitempty"`
-	// Filters has no effect: the operator approves a dictionary, and no job chooses rows. It is read so
-	// that configurations of earlier versions open.
+	// Filters has no effect, because jobs no longer choose rows. It exists so that configurations
+	// of earlier versions can be read.
 	Filters bool `yaml:"filters,omitempty"`
-	// Ratings allows jobs that open sums of squared ratings of all items. If one person rates an item,
-	// the sum is that person's rating.
+	// Ratings allows jobs that reveal sums of squared ratings for each item. If one person rates an
+	// item, the sum is that person's rating.
 	Ratings bool `yaml:"ratings,omitempty"`
-	// Views allows learners that have the columns of each row sent in two views: the products within a
-	// view of one column are that column, up to its sign.
+	// Views allows learners that send the columns of each row in two views. The products within a
+	// view of one column reveal that column, up to its sign.
 	Views bool `yaml:"views,omitempty"`
-	// OwnFigures allows results with figures over the table's own held-out rows, if the coordinator can
-	// compute them and the rows meet the limits.
+	// OwnFigures allows results with accuracy figures over this table's held-out rows. The
+	// coordinator must be able to compute them, and the rows must meet the limits.
 	OwnFigures bool `yaml:"own_figures,omitempty"`
-	// Limits are conditions for every job, and for the table.
+	// Limits holds conditions that every job and the table must meet.
 	Limits PolicyLimits `yaml:"limits,omitempty"`
-	// Earlier has the limits under the keys of the last version.
+	// Earlier holds the limits that a policy file of the last version has under its older keys.
 	Earlier EarlierLimits `yaml:",inline"`
 }
 
-// PolicyFor returns a policy that allows everything that the given job asks for. It suits a process
-// that owns all parties' data and plays all parties.
+// PolicyFor returns a policy that allows everything that job j needs. It suits a process that owns
+// all parties' data and plays all parties.
 func PolicyFor(j *job.Job) Policy {
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Own: true,
@@ -68,8 +68,8 @@ func PolicyFor(j *job.Job) Policy {
 	}
 }
 
-// Validate returns an error for words that no job can have. A policy with only such words would
-// refuse jobs that its operator meant to allow.
+// Validate returns an error for a listed word that no job can have. A policy with only such words
+// would refuse jobs that its operator meant to allow.
 func (p Policy) Validate(known job.Names) error {
 	for _, rule := range []struct {
 		key          string
@@ -94,7 +94,7 @@ func (p Policy) Validate(known job.Names) error {
 	return p.Limits.validate()
 }
 
-// Check reports whether the operator allows a job with that many parties.
+// Check returns an error if the operator refuses a job with that many parties.
 func (p Policy) Check(j *job.Job, parties int) error {
 	if reasons := p.Refusals(j, parties); len(reasons) > 0 {
 		return refuse("%s", reasons[0])
@@ -102,8 +102,8 @@ func (p Policy) Check(j *job.Job, parties int) error {
 	return nil
 }
 
-// Refusals returns all reasons for which the operator refuses a job with that many parties, before its
-// data are read.
+// Refusals returns all reasons to refuse a job with that many parties, before the party reads the
+// job's data.
 func (p Policy) Refusals(j *job.Job, parties int) []string {
 	if len(p.Protocols) == 0 {
 		return []string{"this party allows no job on this table; its operator can list protocols in the table's policy"}
@@ -118,14 +118,14 @@ func (p Policy) Refusals(j *job.Job, parties int) []string {
 	return reasons
 }
 
-// plays reports whether a job is for one process that plays all parties, and whether this is such a
-// process. The job repeats releases that a ledger would hold for approval.
+// plays reports whether the job is for one process that plays all parties, and this process is one.
+// The job repeats releases that a ledger would hold for approval.
 func (p Policy) plays(j *job.Job) bool { return p.Own && j.Played() != nil }
 
-// words returns the reasons for refusal that follow from the policy's lists of words.
+// words returns the reasons to refuse a job because a list in the policy lacks one of its words.
 func (p Policy) words(j *job.Job) (reasons []string) {
 	if j.IsFit() {
-		return nil // the approval of the dictionary covers its fit
+		return nil // the operator's approval of the dictionary covers a job that fits it
 	}
 	modes := p.Modes
 	if len(modes) == 0 {
@@ -145,7 +145,8 @@ func (p Policy) words(j *job.Job) (reasons []string) {
 	return reasons
 }
 
-// bounds returns the reasons for refusal that follow from the policy's numbers and from missing permissions.
+// bounds returns the reasons to refuse a job because of the policy's numbers and missing
+// permissions.
 func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	say := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
 	if !j.Protocol.Bounded() {
@@ -184,7 +185,7 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	return reasons
 }
 
-// defaultMaxIDs bounds the ids that each party may look up if neither policy nor job has a bound.
+// defaultMaxIDs is the default limit on the ids that each party may look up.
 const defaultMaxIDs = 1 << 20
 
 // ids returns the number of ids that each other party may look up in one job.
@@ -193,8 +194,8 @@ func (p Policy) ids() int { return cmp.Or(p.Limits.MaxIDs, defaultMaxIDs) }
 // idsTotal returns the number of ids that each other party may look up over all sessions.
 func (p Policy) idsTotal() int { return cmp.Or(p.Limits.MaxIDsTotal, 10*p.ids()) }
 
-// directionsTotal returns the number of directions in which a row may be released over all jobs, 0 for
-// any number.
+// directionsTotal returns the number of random directions in which all jobs together may release a
+// row. 0 means any number.
 func (p Policy) directionsTotal() int {
 	if p.Limits.MaxDirectionsTotal > 0 {
 		return p.Limits.MaxDirectionsTotal

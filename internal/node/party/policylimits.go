@@ -6,31 +6,31 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// PolicyLimits is the section limits of a policy: conditions for every job and for the table. A nil
-// field keeps its default. See [method.Limits].
+// PolicyLimits is the section limits of a policy. Its conditions apply to every job and to the
+// table. A nil field keeps its default. See [method.Limits].
 type PolicyLimits struct {
-	// MaxIDs bounds the ids that a job by columns lets each party look up in the others' tables.
-	// 0 means 1,048,576, the default of jobs.
+	// MaxIDs bounds the ids that each party may look up in the others' tables in one job by
+	// columns. 0 means 1,048,576, the default of jobs.
 	MaxIDs int `yaml:"max_ids,omitempty"`
 	// MaxIDsTotal bounds the ids that each other party looks up in this party's tables over all
-	// sessions, aborted ones included. 0 means 10 times MaxIDs.
+	// sessions, including aborted sessions.
 	MaxIDsTotal int `yaml:"max_ids_total,omitempty"`
-	// MaxDirections bounds the random features of which sums may be made: more features reveal more
+	// MaxDirections bounds the random features over which a job may sum. More features reveal more
 	// about single rows. 0 means any number.
 	MaxDirections int `yaml:"max_directions,omitempty"`
-	// MaxDirectionsTotal bounds the random directions in which a row is released over all jobs that
-	// release sums of phases. 0 means 4 times MaxDirections, or any number if that is 0.
+	// MaxDirectionsTotal bounds the random directions in which all jobs that sum phases may release
+	// a row. 0 means 4 times MaxDirections, or any number if MaxDirections is 0.
 	MaxDirectionsTotal int `yaml:"max_directions_total,omitempty"`
 
 	TrainingRows *int     `yaml:"training_rows,omitempty"`
 	HeldOutRows  *int     `yaml:"held_out_rows,omitempty"`
 	ClassRows    *int     `yaml:"class_rows,omitempty"`
-	Share        *float64 `yaml:"share,omitempty"` // 0 for any
+	Share        *float64 `yaml:"share,omitempty"` // 0 allows any share
 	Rows         *int     `yaml:"rows,omitempty"`
 	Threshold    *int     `yaml:"threshold,omitempty"`
 	Active       *bool    `yaml:"active,omitempty"`
 	Corrupted    *float64 `yaml:"corrupted,omitempty"`
-	Dropped      *float64 `yaml:"dropped,omitempty"` // 1 for any
+	Dropped      *float64 `yaml:"dropped,omitempty"` // 1 allows any share
 }
 
 // NoLimits returns limits that any job and table meets.
@@ -89,8 +89,8 @@ func (l PolicyLimits) validate() error {
 	return nil
 }
 
-// EarlierLimits are the keys of a policy that now belong to its section limits. They are read for
-// one version. See [Policy.Upgrade].
+// EarlierLimits holds limits under their keys in earlier versions. One version still reads them.
+// See [Policy.Upgrade].
 type EarlierLimits struct {
 	Floors             *PolicyLimits `yaml:"floors,omitempty"`
 	MaxIDs             *int          `yaml:"max_ids,omitempty"`
@@ -99,8 +99,8 @@ type EarlierLimits struct {
 	MaxDirectionsTotal *int          `yaml:"max_directions_total,omitempty"`
 }
 
-// Upgrade moves earlier keys into the section limits, and returns a warning for each. It refuses a
-// policy that has a limit under an earlier key beside the section.
+// Upgrade moves limits from earlier keys into the section limits, and returns a warning for each
+// key. It refuses a policy that has both the section and an earlier key.
 func (p *Policy) Upgrade() (warnings []string, err error) {
 	earlier, merged := p.Earlier, p.Limits
 	p.Earlier = EarlierLimits{}

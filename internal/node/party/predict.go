@@ -24,15 +24,14 @@ type Items interface {
 	Get(id job.ID) ([]byte, error)
 }
 
-// Retained stores the sealed retained state of jobs with open predictions: the encoder's secret or a
-// model.
+// Retained stores, sealed, what jobs with open predictions keep: the encoder's secret or a model.
 type Retained interface {
 	Put(id job.ID, secret []byte) error
 	Get(id job.ID) ([]byte, error)
-	// Erase destroys everything that the job retained here, and returns the erased items; a job without
-	// any is no error.
+	// Erase destroys everything that the job retained here, and returns the erased items. It
+	// returns no error if there are none.
 	Erase(id job.ID) ([]vault.Item, error)
-	// Jobs lists the jobs with retained state.
+	// Jobs lists the jobs with state in this store.
 	Jobs() ([]vault.Retained, error)
 }
 
@@ -41,20 +40,20 @@ type question struct {
 	job job.ID
 	set *dataset.Set
 	tag [16]byte
-	// The fields of a question that the coordinator answers alone, in one session.
+	// These fields belong to a question that the coordinator answers alone, in one session.
 	opened  method.Inquirer
 	plan    []method.Step
 	party   *method.PartySide
-	id      protocol.SessionID // of the only session that may answer the question
-	sent    bool               // to the coordinator, which takes one at a time
-	from    time.Time          // when it may be sent again, if the coordinator has put it off
-	running *running           // once proposed; it is run once
-	// The fields of a question that several sessions answer, because other parties hold columns of the
-	// rows.
-	source  string // the other parties' name of their table of these rows
+	id      protocol.SessionID // id of the only session that may answer the question
+	sent    bool               // the coordinator has the question; it accepts one at a time
+	from    time.Time          // earliest time to send the question, if the coordinator put it off
+	running *running           // the session, once proposed; it runs once
+	// These fields belong to a question that several sessions answer, because other parties hold
+	// columns of the rows.
+	source  string // name of the other parties' table of these rows
 	inquiry *control.Inquiry
-	work    *work      // once the first session was proposed
-	reply   chan reply // holds one
+	work    *work      // the work of the question, once its first session was proposed
+	reply   chan reply // has a buffer of one reply
 }
 
 // maxQuestions bounds the questions that wait for an answer.
@@ -67,10 +66,10 @@ type reply struct {
 	err        error
 }
 
-// Predict returns a model's predictions for new rows, which stay here. If the coordinator has the
-// model, only the rows' encodings are sent. If other parties hold columns of the rows, the rows are
-// aligned first; source is their name of the table of these rows, and "" is the job's own table. The
-// job must have kept predictions open.
+// Predict returns a model's predictions for new rows. The rows stay at this party. If the
+// coordinator has the model, only the rows' encodings are sent. If other parties hold columns of
+// the rows, the rows are aligned first; source is their name of the table of these rows, and "" is
+// the job's own table. The job must have kept predictions open.
 func (p *Party) Predict(ctx context.Context, id job.ID, set *dataset.Set, source string) (*method.Prediction, error) {
 	if a, err := p.predictHere(id, set); a != nil || err != nil {
 		return a, err
@@ -97,8 +96,8 @@ func (p *Party) Predict(ctx context.Context, id job.ID, set *dataset.Set, source
 	return nil, ctx.Err()
 }
 
-// predictHere answers from a model that the job retained here. It returns nil if the job retained an
-// encoder's secret or nothing.
+// predictHere predicts with a model that the job retained here. It returns nil if the job retained
+// an encoder's secret or nothing.
 func (p *Party) predictHere(id job.ID, set *dataset.Set) (*method.Prediction, error) {
 	retained, err := p.Retained.Get(id)
 	if errors.Is(err, vault.ErrNoState) {
@@ -137,8 +136,8 @@ func (p *Party) open(retained []byte) (method.Erasable, error) {
 	return m.OpenParty(k, p.Reader)
 }
 
-// Preparation returns the preparation that a job retained here, nil if its tables had no schema or if
-// it retained nothing.
+// Preparation returns the preparation that a job retained here. It returns nil if the job's tables
+// had no schema or the job retained nothing.
 func (p *Party) Preparation(id job.ID) ([]byte, error) {
 	retained, err := p.Retained.Get(id)
 	if errors.Is(err, vault.ErrNoState) {
@@ -151,13 +150,13 @@ func (p *Party) Preparation(id job.ID) ([]byte, error) {
 	return preparationOf(retained)
 }
 
-// preparationOf returns a copy of a retained state's preparation.
+// preparationOf returns a copy of the preparation inside a job's retained state.
 func preparationOf(retained []byte) ([]byte, error) {
 	k, err := method.DecodeRetained(retained)
 	return bytes.Clone(k.Prepared), err
 }
 
-// stopAll ends the sessions of a question that have not ended.
+// stopAll stops the unfinished sessions of a question.
 func (p *Party) stopAll(ctx context.Context, w *work, why error) error {
 	var errs error
 	for _, r := range w.sessions {
@@ -168,8 +167,8 @@ func (p *Party) stopAll(ctx context.Context, w *work, why error) error {
 	return errs
 }
 
-// Forget erases everything that a job retained here, and returns the names of the erased items: state
-// for predictions, the order of its rows, its recommendations.
+// Forget erases everything that a job retained here, and returns the names of the erased items.
+// They are the state for predictions, the order of the rows and the recommendations.
 func (p *Party) Forget(id job.ID) ([]string, error) {
 	gone, err := p.Retained.Erase(id)
 	var names []string
@@ -182,7 +181,7 @@ func (p *Party) Forget(id job.ID) ([]string, error) {
 	return names, err
 }
 
-// ask prepares a question; askNext sends it.
+// ask adds a question to the pending ones and prepares it; askNext sends it.
 func (p *Party) ask(q *question) {
 	p.pending = append(p.pending, q)
 	if err := p.prepareQuestion(q); err != nil {
@@ -199,7 +198,7 @@ func (p *Party) prepareQuestion(q *question) error {
 	}
 	secret, err := p.Retained.Get(q.job)
 	if errors.Is(err, vault.ErrNoState) {
-		return fault.BadInputf("job %v retained nothing here to encode new rows with; submit it with prediction: open", q.job)
+		return fault.BadInputf("job %v retained no state here to encode new rows; submit it with prediction: open", q.job)
 	}
 	if err != nil {
 		return err
@@ -215,11 +214,11 @@ func (p *Party) prepareQuestion(q *question) error {
 	asked, ok := opened.(method.Inquirer)
 	if !ok {
 		opened.Erase()
-		return fault.BadInputf("job %v retained nothing here that answers queries in sessions", q.job)
+		return fault.BadInputf("the retained state of job %v cannot answer questions in sessions", q.job)
 	}
 	about := method.Question{Instance: method.Instance{ID: q.job, Coordinator: p.boss}, Asker: p.Name, Tag: q.tag}
 	about.Parties = asked.Among(about)
-	q.opened = asked // until the question has ended
+	q.opened = asked // kept until the question ends
 	if err := asked.Fits(about, q.set); err != nil {
 		return fault.BadInput(err)
 	}
@@ -252,16 +251,16 @@ func (p *Party) prepareAlone(q *question, asked method.Inquirer, about method.Qu
 	return nil
 }
 
-// answer returns the prediction that the asking party has received.
+// answer returns the prediction that the asking party computed from its question's sessions.
 func answer(asked *method.PartySide) (*method.Prediction, error) {
 	if asked.Answer == nil {
-		return nil, errors.New("party: the question has no answer")
+		return nil, errors.New("party: the question's sessions have ended without an answer")
 	}
 	return asked.Answer()
 }
 
-// asked returns the question that a session answers, or nil. Therefore a coordinator cannot propose
-// a prediction that nobody requested, nor the same prediction twice.
+// asked returns the pending question that a session answers, or nil. So a coordinator can propose
+// only a requested prediction, and only once.
 func (p *Party) asked(id protocol.SessionID) *question {
 	for _, q := range p.pending {
 		if q.running == nil && q.inquiry == nil && q.id == id {
@@ -271,7 +270,7 @@ func (p *Party) asked(id protocol.SessionID) *question {
 	return nil
 }
 
-// reply ends a question, unless it has ended already.
+// reply sends the answer or the error to the question's caller, and removes the question.
 func (p *Party) reply(q *question, a *method.Prediction, err error) {
 	i := slices.Index(p.pending, q)
 	if i < 0 {

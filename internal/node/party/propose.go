@@ -21,7 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// running is one session at this party, from its acceptance to the job's closing.
+// running is one session at this party, from its acceptance to the closing of its job.
 type running struct {
 	vault.Session
 	work      *work
@@ -30,15 +30,15 @@ type running struct {
 	stage     *method.Session
 	session   *protocol.Session
 	keys      identity.SessionKeys
-	admission []admission // the releases that the ledger has admitted for it
+	admission []admission // the session's releases that the ledger has admitted
 	run       *method.Run
 	cancel    context.CancelCauseFunc
-	begun     bool      // its driver has run in this process
-	active    bool      // its driver runs
-	late      bool      // its directory had to wait for room on the disk
-	done      bool      // it ended successfully
-	failed    error     // the error that ended it, in this process
-	report    []byte    // the report that was sent, nil before the end
+	begun     bool      // the driver has run in this process
+	active    bool      // the driver is running
+	late      bool      // the directory had to wait for free disk space
+	done      bool      // the session ended successfully
+	failed    error     // the error that ended the session, if it ended in this process
+	report    []byte    // the report that was sent; nil before the session ends
 	question  *question // the question that the session answers, or nil
 	stalls    control.Stalls
 }
@@ -62,13 +62,13 @@ func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 	return p.accept(ctx, r)
 }
 
-// decline refuses a proposal, with the part of the reason that the coordinator may learn.
+// decline refuses a proposal. It sends the coordinator only the public part of the reason.
 func (p *Party) decline(ctx context.Context, id protocol.SessionID, why error) error {
 	p.Logger.Warn("refused a proposal", "session", id.String(), "error", why)
 	return p.tell(ctx, id, control.KindRefusal, control.Refuse(why).Encode())
 }
 
-// sameJob refuses a proposal of a known session with another job file.
+// sameJob refuses a repeated proposal of a session if it carries another job file.
 func (r *running) sameJob(body []byte) error {
 	prop, err := control.DecodeProposal(body)
 	if err == nil && !bytes.Equal(prop.Spec, r.proposal.Spec) {
@@ -77,11 +77,11 @@ func (r *running) sameJob(body []byte) error {
 	return err
 }
 
-// maxJobs bounds the jobs whose tables and secrets a party holds at a time: a coordinator need not
+// maxJobs bounds the jobs whose tables and secrets a party holds at a time. A coordinator need not
 // close the jobs that it proposes.
 const maxJobs = 16
 
-// consider checks a proposal and, if it is acceptable, makes the session durable.
+// consider checks a proposal. If it is acceptable, consider stores the session in the vault.
 func (p *Party) consider(m protocol.Message) (*running, error) {
 	prop, err := control.DecodeProposal(m.Body)
 	if err != nil {
@@ -92,7 +92,7 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 		return nil, err
 	}
 	if s.ID() != m.Session {
-		return nil, fault.Publicf("party: the proposal describes another session than its header names")
+		return nil, fault.Publicf("party: the proposal describes one session and its header names another")
 	}
 	if prop.Stage == control.StagePredict {
 		return p.considerPrediction(prop, s, m.Body)
@@ -105,10 +105,10 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 		return nil, err
 	}
 	if p.jobs[w.id] == nil && len(p.jobs) >= maxJobs {
-		return nil, fault.Publicf("party: %d jobs are open here, the most allowed; they end when the coordinator closes them, or the operator drops them", len(p.jobs))
+		return nil, fault.Publicf("party: %d jobs are open here, and no more are allowed; the coordinator must close one, or this party's operator must drop one", len(p.jobs))
 	}
 	if p.jobs[w.id] == nil && p.refusals.full(time.Now()) {
-		return nil, fault.Publicf("party: %d proposals were refused here within a day, the most allowed; try again later, or ask its operator to restart the daemon", maxRefused)
+		return nil, fault.Publicf("party: this party has refused %d proposals within a day, and considers no more; try again later, or ask its operator to restart the daemon", maxRefused)
 	}
 	r := &running{work: w, proposal: prop, session: s}
 	if err := p.stageOf(r); err != nil {
@@ -127,7 +127,7 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 	return r, nil
 }
 
-// consented logs that the party lets a job continue an earlier one, once for each session.
+// consented logs that the party lets a job continue an earlier job.
 func (p *Party) consented(r *running) {
 	if next := r.work.holder().Later; next != nil && next.Continues {
 		earlier := next.Earlier
@@ -136,7 +136,7 @@ func (p *Party) consented(r *running) {
 	}
 }
 
-// notOver refuses a job that has ended here.
+// notOver refuses a job that has already ended here.
 func (p *Party) notOver(w *work) error {
 	if w.inquiry != nil || p.jobs[w.id] != nil {
 		return nil
@@ -144,8 +144,8 @@ func (p *Party) notOver(w *work) error {
 	return claimed(p.Vault.Unclaimed(protocol.SessionID{}, w.overClaim()), fmt.Sprintf("job %v has ended here, and its id is not used again", w.id))
 }
 
-// unaccepted forgets what the ledger noted for a session that was not created, and the rows that were
-// read for its job, if the job has no other session.
+// unaccepted cleans up after a refused proposal. It removes the session's entries from the ledger,
+// and erases the rows that were read for the job, if the job has no other session.
 func (p *Party) unaccepted(r *running, why error) error {
 	err := errors.Join(why, p.settle(r), p.forgetSession(r))
 	if p.jobs[r.work.id] == nil {
@@ -180,8 +180,8 @@ func (p *Party) stageOf(r *running) error {
 	return err
 }
 
-// prepare reads the table that the job names. The caller checks the policy
-// first, which decides whether the job may use the table.
+// prepare reads the job's table and builds the party's side of the job. The caller checks the
+// policy first, which decides whether the job may use the table.
 func (p *Party) prepare(w *work) error {
 	if w.side != nil {
 		return nil
@@ -195,7 +195,7 @@ func (p *Party) prepare(w *work) error {
 	}
 	data := w.job.Data
 	if !w.job.Labels(p.Name) {
-		data.Label = job.NoLabel // the table may have none
+		data.Label = job.NoLabel // this party may have no labels
 	}
 	table, err := p.Load(w.id, data)
 	if of := table.Edition; err == nil && of.ID != "" {
@@ -224,7 +224,7 @@ func (p *Party) prepare(w *work) error {
 	return errUnusable(err)
 }
 
-// keptFit returns the stored fit that a job names; nil for none.
+// keptFit returns the stored fit that a job names, or nil if there is none.
 func (p *Party) keptFit(of job.Kept) ([]byte, error) {
 	if !of.Named() {
 		return nil, nil
@@ -241,7 +241,7 @@ func (p *Party) keptFit(of job.Kept) ([]byte, error) {
 	return kept, nil
 }
 
-// keptAlignment returns the stored alignment of an earlier job; nil for none.
+// keptAlignment returns the stored alignment of an earlier job, or nil if there is none.
 func (p *Party) keptAlignment(by job.ID) ([]byte, error) {
 	if by == (job.ID{}) {
 		return nil, nil
@@ -253,7 +253,7 @@ func (p *Party) keptAlignment(by job.ID) ([]byte, error) {
 	return kept, fault.Kept.Of(err)
 }
 
-// resumeFrom gives the party its continuation state of the job that this one continues, if it does.
+// resumeFrom loads the state that this party kept of an earlier job, if job w continues that job.
 func (p *Party) resumeFrom(w *work) error {
 	next := w.holder().Later
 	if next == nil || !next.Continues {
@@ -276,10 +276,10 @@ func (p *Party) allowed(w *work) error {
 	return policy.Check(w.job, len(w.job.Parties()))
 }
 
-// approved checks that the operator has approved the job's dictionary; a job without one says nothing
-// about the table itself. Questions about the model of an ended job continue after a revocation: their
-// rows are read as the model's were. So does a job without a dictionary that began with an earlier
-// program.
+// approved checks that the operator has approved the job's dictionary. A job without a dictionary
+// states nothing about the table itself. A question about the model of an ended job continues after
+// a revocation, because its rows are read as the model's were. So does a job without a dictionary
+// that began with an earlier program.
 func (p *Party) approved(w *work) error {
 	d := w.job.Data.Dictionary
 	begun := d == nil && w.job.Data.Schema == nil && p.jobs[w.id] != nil
@@ -302,13 +302,13 @@ func (p *Party) approved(w *work) error {
 	case !yes:
 		return refuse("the operator has not approved dictionary %s for this table, or has revoked it; use mercer federation dictionary approve FILE, with the file that the others have", d.Name)
 	case w.job.NeedsFit():
-		return refuse("the job names no fit of dictionary %s to prepare its rows; a coordinator of this version first runs a job of kind Fit, and names its fit", d.Name)
+		return refuse("the job names no fit of dictionary %s, which must prepare its rows; first run a job of kind Fit, then name its fit in this job", d.Name)
 	}
 	return nil
 }
 
-// unclaimed refuses a session before it begins if the party has already contributed data that it may
-// contribute only once. Otherwise the session would fail in its middle.
+// unclaimed refuses a session that would use data which this party may contribute only once and has
+// contributed before. Otherwise the session would fail in its middle.
 func (p *Party) unclaimed(st *method.Session, prop *control.Proposal) error {
 	s, err := protocol.NewSession(prop.Descriptor)
 	if err != nil {
@@ -318,7 +318,7 @@ func (p *Party) unclaimed(st *method.Session, prop *control.Proposal) error {
 	var held *journal.HeldError
 	switch {
 	case errors.As(err, &held):
-		return refuse("this party's data were already in a sum for %s, and may be in only one, ever", st.Purpose)
+		return refuse("this party's data were already in a sum for %s; they may be in only one such sum, ever", st.Purpose)
 	case err != nil:
 		return fault.Ledger.Of(err)
 	}
@@ -347,7 +347,8 @@ func (p *Party) considerPrediction(prop *control.Proposal, s *protocol.Session, 
 	return r, nil
 }
 
-// create draws the session's seed, makes it durable and enters the session into the party's lists.
+// create draws the session's seed, stores the session in the vault and adds it to the party's
+// lists.
 func (p *Party) create(r *running, body []byte) error {
 	label := fmt.Sprintf("%s/%d/%d/%s", r.work.name(), r.proposal.Stage, r.proposal.Descriptor.Attempt, p.Name)
 	v, err := p.Vault.Create(r.session.ID(), p.Seed(label), body)
@@ -360,7 +361,7 @@ func (p *Party) create(r *running, body []byte) error {
 	return p.adopt(r, v)
 }
 
-// adopt enters a session, new or resumed, into the party's lists.
+// adopt adds a new or resumed session to the party's lists.
 func (p *Party) adopt(r *running, v vault.Session) error {
 	keys, err := identity.DeriveSession(v.Seed())
 	if err != nil {
@@ -376,14 +377,14 @@ func (p *Party) adopt(r *running, v vault.Session) error {
 	return nil
 }
 
-// accept sends the session's public key, signed.
+// accept sends the coordinator the session's public key, signed by this party.
 func (p *Party) accept(ctx context.Context, r *running) error {
 	a := control.Accept(r.ID(), p.Name, r.keys.Public().Bytes(), p.Identity.SigningKey())
 	return p.tell(ctx, r.ID(), control.KindAcceptance, a.Encode())
 }
 
-// repeat answers a proposal that was answered before, since the coordinator was restarted and asks
-// again.
+// repeat sends the earlier answer to a proposal again, because the coordinator was restarted and
+// asks again.
 func (p *Party) repeat(ctx context.Context, r *running) error {
 	if err := p.accept(ctx, r); err != nil || r.report == nil {
 		return err
@@ -391,11 +392,12 @@ func (p *Party) repeat(ctx context.Context, r *running) error {
 	return p.tell(ctx, r.ID(), control.KindReport, r.report)
 }
 
-// A job's id belongs to one job file, once: releases and retained state are stored under it. Permanent
-// claims record the file, beside the ids of sessions. A question's id follows from its content, and its
-// sessions are used up by themselves.
+// A job's id belongs to exactly one job file, because releases and retained state are stored under
+// the id. Permanent claims record the file, beside the ids of sessions. A question's id follows
+// from its content, and each of its sessions can run only once.
 
-// file names the job file of an id: it holds the job's claims.
+// file returns a hash of the job's id and file, in the form of a session id. The job's claims
+// belong to it.
 func (w *work) file() protocol.SessionID {
 	var b wire.Writer
 	b.String("mercer/v1/job-file")
@@ -408,7 +410,7 @@ func (w *work) idClaim() string { return "job/" + w.id.String() }
 
 func (w *work) overClaim() string { return "over/" + w.id.String() }
 
-// bind binds a job's id to its file.
+// bind records permanently that the job's id belongs to its job file.
 func (p *Party) bind(w *work) error {
 	if w.inquiry != nil {
 		return nil
@@ -416,7 +418,7 @@ func (p *Party) bind(w *work) error {
 	return claimed(p.Vault.Claim(w.file(), w.idClaim()), "the job id already belongs to another job file")
 }
 
-// claimed translates the error that another session holds a claim.
+// claimed converts the error that another job holds a claim into a refusal with the text held.
 func claimed(err error, held string) error {
 	var other *journal.HeldError
 	switch {
@@ -428,13 +430,13 @@ func claimed(err error, held string) error {
 	return fault.Ledger.Of(err)
 }
 
-// maxAttempts bounds the sessions that a party begins for a contribution that it makes only once. All
-// but the last ended before the party contributed anything. Each session shows the coordinator with
-// whom this party's secrets would be shared, so a coordinator that begins many sessions can choose
-// among them (protocol/secagg).
+// maxAttempts bounds the sessions that a party begins for one contribution that it may make only
+// once. All but the last ended before the party contributed anything. Each session shows the
+// coordinator with whom this party's secrets would be shared, so a coordinator that begins many
+// sessions can choose among them (protocol/secagg).
 const maxAttempts = 8
 
-// attempt counts a session among all sessions with the same claims. The count never expires.
+// attempt counts the session against maxAttempts for each of its claims. The count never expires.
 func (p *Party) attempt(r *running) error {
 	for _, name := range r.stage.Claims {
 		if err := p.attemptOn(r, name); err != nil {
@@ -452,5 +454,5 @@ func (p *Party) attemptOn(r *running, name string) error {
 			return err
 		}
 	}
-	return refuse("%d sessions for %s have begun here before, the most allowed: each has shown the coordinator with whom this party would share its secrets", maxAttempts, r.stage.Purpose)
+	return refuse("%d sessions for %s have begun here before, and no more are allowed, because each shows the coordinator with whom this party would share its secrets", maxAttempts, r.stage.Purpose)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// resume continues the sessions that an earlier process left open. It also replays sessions that had
-// ended, because later stages of the job need their results, and only the journal has these.
+// resume continues the sessions that an earlier process left open. It also replays ended sessions,
+// because later stages of the job need their results, and only the journal has these.
 func (p *Party) resume(ctx context.Context) error {
 	open, lost, err := p.Vault.Open()
 	if err != nil {
@@ -59,8 +59,8 @@ func (p *Party) resume(ctx context.Context) error {
 	return nil
 }
 
-// lose tells the coordinator that a session cannot be resumed, so that no member waits for the session.
-// Only the log has the reason.
+// lose tells the coordinator that this party cannot resume a session, so that no member waits for
+// it. Only the log has the reason.
 func (p *Party) lose(ctx context.Context, id protocol.SessionID, why fault.Trouble) {
 	report := control.Report{Notice: fault.Notice{Code: fault.CodeFailed, Trouble: why}}
 	if err := p.tell(ctx, id, control.KindReport, report.Encode()); err != nil {
@@ -68,8 +68,9 @@ func (p *Party) lose(ctx context.Context, id protocol.SessionID, why fault.Troub
 	}
 }
 
-// reopen reads a session in the vault. An error means that this process cannot resume it: the
-// federation has changed, or it is a prediction, whose rows were in a request to the former process.
+// reopen reads a session from the vault. An error means that this process cannot resume it. Either
+// the federation has changed, or the session is a prediction, whose rows were in a request to the
+// former process.
 func (p *Party) reopen(v vault.Session) (*running, error) {
 	body, err := v.Get(vault.Proposal)
 	if err != nil {
@@ -84,43 +85,43 @@ func (p *Party) reopen(v vault.Session) (*running, error) {
 		return nil, err
 	}
 	if prop.Predicts() {
-		return nil, errors.New("party: nobody waits for the prediction any more")
+		return nil, errors.New("party: the prediction's caller ended with the former process")
 	}
 	w, err := p.work(prop)
 	if err != nil {
 		return nil, err
 	}
-	p.jobs[w.id] = w // the job's other sessions share it
+	p.jobs[w.id] = w // the job's other sessions find the job here
 	report, err := v.Get(vault.Report)
 	return &running{Session: v, work: w, proposal: prop, session: s, report: report}, err
 }
 
-// continueSession restores one session to its last state. A fault in the data or the journal ends the
+// continueSession restores a session to its last state. A fault in the data or the journal ends the
 // session, not the party.
 func (p *Party) continueSession(ctx context.Context, r *running) error {
 	var err error
-	// The policy may have become stricter, and the data may be gone.
+	// The checks run again: the policy may have become stricter, or the data may be gone.
 	if err = p.stageOf(r); err != nil {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}
 	if r.report != nil {
-		p.router.Forget(r.ID()) // messages that still arrive are repetitions
+		p.router.Forget(r.ID()) // drops the session's later messages: they can only be repetitions
 		if err := p.relive(ctx, r); err != nil {
 			return p.conclude(ctx, finished{r: r, err: err})
 		}
-		// The crash may have come before the report was sent.
+		// The former process may have crashed before it sent the report.
 		return p.tell(ctx, r.ID(), control.KindReport, r.report)
 	}
 	body, err := r.Get(vault.Directory)
 	if err != nil || body == nil {
-		return err // not begun: the coordinator will ask again
+		return err // the session has not begun; the coordinator will propose it again
 	}
 	d, err := p.directory(r, body)
 	if err != nil {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}
 	p.start(ctx, r, d)
-	if err := p.tellStall(ctx, r.ID(), fault.NoTrouble); err != nil { // the former process may have said that it cannot continue
+	if err := p.tellStall(ctx, r.ID(), fault.NoTrouble); err != nil { // the former process may have reported a stall
 		p.Logger.Warn("could not report to the coordinator that a session continues", "session", r.ID().String(), "error", err)
 	}
 	return nil

@@ -14,8 +14,7 @@ import (
 )
 
 // review ends jobs that have been open here for too long, and asks the coordinator about the other
-// jobs, because their closing may have been lost with the broker's queues, or have come too late for
-// these.
+// jobs. Their closing may have been lost with the broker's queues, or have come too late.
 func (p *Party) review(ctx context.Context) {
 	p.expire(ctx)
 	p.retain()
@@ -25,7 +24,7 @@ func (p *Party) review(ctx context.Context) {
 	}
 }
 
-// expire destroys the jobs that were not closed in time.
+// expire destroys the jobs that the coordinator has not closed in time.
 func (p *Party) expire(ctx context.Context) {
 	for _, w := range p.jobs {
 		age := time.Since(w.since())
@@ -39,8 +38,8 @@ func (p *Party) expire(ctx context.Context) {
 	}
 }
 
-// sweepSnapshots erases the snapshots of jobs that are not open. A crash can leave them between the
-// reading of a table and the first session, or in the middle of the destruction.
+// sweepSnapshots erases the snapshots of jobs that are not open. A crash can leave such a snapshot
+// after the table is read and before the first session, or in the middle of the destruction.
 func (p *Party) sweepSnapshots() {
 	left, err := p.Snapshots.Jobs()
 	for _, s := range left {
@@ -64,7 +63,7 @@ func (w *work) since() time.Time {
 	return first
 }
 
-// retain erases the retained state of jobs that is older than the operator allows.
+// retain erases retained state that is older than the operator's limit.
 func (p *Party) retain() {
 	if p.Limits.Retention <= 0 {
 		return
@@ -75,7 +74,7 @@ func (p *Party) retain() {
 			continue
 		}
 		if b, _ := p.Retained.Get(k.Job); method.IsFit(b) {
-			continue // later jobs prepare their rows by it
+			continue // later jobs use the fit to prepare their rows
 		}
 		_, gone := p.Forget(k.Job)
 		err = errors.Join(err, gone)
@@ -85,10 +84,11 @@ func (p *Party) retain() {
 	}
 }
 
-// askingTime bounds how long a full queue may block the party.
+// askingTime bounds how long the party waits to send its list of jobs when the broker's queue is
+// full.
 const askingTime = 10 * time.Second
 
-// askState sends the coordinator the list of jobs of which this party holds state.
+// askState sends the coordinator the list of jobs whose state this party holds.
 func (p *Party) askState(ctx context.Context) error {
 	var all control.Holdings
 	for id := range p.jobs {
@@ -108,8 +108,8 @@ func (p *Party) askState(ctx context.Context) error {
 	return err
 }
 
-// end destroys a job that the coordinator has not closed, and reports so to it. It returns errStopping
-// while the job's drivers are being stopped.
+// end destroys a job that the coordinator has not closed, and reports this to the coordinator. It
+// returns errStopping while the job's drivers are being stopped.
 func (p *Party) end(ctx context.Context, w *work, why string) error {
 	if w.active() {
 		for _, r := range w.sessions {
@@ -140,7 +140,7 @@ func (p *Party) end(ctx context.Context, w *work, why string) error {
 // order is an operator's request to the goroutine of Run.
 type order struct {
 	run  func(context.Context) error
-	done chan error // holds one
+	done chan error // has a buffer of one error
 }
 
 // do makes the goroutine of Run carry out a request.
@@ -156,14 +156,14 @@ func (p *Party) do(ctx context.Context, run func(context.Context) error) error {
 	}
 }
 
-// Drop destroys everything that the party holds for a job that its coordinator has not closed: seeds,
-// journals, and state that the party would retain. Afterwards the job cannot continue.
+// Drop destroys the party's state of an open job: seeds, journals, and state to be retained.
+// Afterwards the job cannot continue.
 func (p *Party) Drop(ctx context.Context, id job.ID) error {
 	for {
 		err := p.do(ctx, func(ctx context.Context) error {
 			w, open := p.jobs[id]
 			if !open {
-				return fault.BadInputf("job %v is not open here; erase what a finished job retained with mercer job forget", id)
+				return fault.BadInputf("job %v is not open here; mercer job forget erases the retained state of a finished job", id)
 			}
 			return p.end(ctx, w, "its operator has dropped it")
 		})
@@ -178,15 +178,15 @@ func (p *Party) Drop(ctx context.Context, id job.ID) error {
 	}
 }
 
-// Holding is a job of which a party holds state.
+// Holding describes a job whose state a party holds.
 type Holding struct {
 	Job   job.ID
-	Name  string    // "" for a job with retained state only
-	Open  bool      // not closed yet
-	Since time.Time // of its first session, or of its retained state
+	Name  string    // empty if only retained state exists
+	Open  bool      // the coordinator has not closed the job
+	Since time.Time // creation of the first session, or of the retained state
 }
 
-// Holdings lists the jobs of which this party holds state, open ones first.
+// Holdings lists the jobs whose state this party holds, open jobs first.
 func (p *Party) Holdings(ctx context.Context) ([]Holding, error) {
 	var list []Holding
 	err := p.do(ctx, func(context.Context) error {

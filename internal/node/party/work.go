@@ -14,37 +14,38 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// work is a job at this party.
+// work is this party's state of a job, or of a question about new rows.
 type work struct {
 	id        job.ID
 	job       *job.Job
 	plan      []method.Step
-	method    *method.Protocol     // of a job
-	side      *method.PartySide    // nil before the table is read
-	sessions  []*running           // in the order of the steps
-	asked     bool                 // the ledger has admitted the job's releases, as far as they are known
-	admission []admission          // by the ledger
-	beside    []method.ReleaseKind // the kinds that the job releases beside these
-	cpu       float64              // seconds the process had used when the job began
+	method    *method.Protocol     // the job's protocol; nil for a question
+	side      *method.PartySide    // this party's side of the job; nil before it reads the table
+	sessions  []*running           // sessions in the order of the plan's steps
+	asked     bool                 // the ledger has admitted all of the job's releases that are known so far
+	admission []admission          // releases that the ledger has admitted
+	beside    []method.ReleaseKind // kinds that the job releases besides the admitted releases
+	cpu       float64              // CPU seconds of the process when the job began
 
-	// The fields of a question about new rows, which is held like a job of its own.
+	// The fields below belong to a question about new rows. The party holds it like a job of its
+	// own.
 	inquiry *control.Inquiry
 	opened  method.Inquirer
-	// preparation is the one that the question's job retained here.
+	// preparation is the fitted preparation that the question's job retained here.
 	preparation []byte
 	about       method.Question
-	question    *question // at the party that asks
+	question    *question // the question itself, at the party that asks
 }
 
-// holder is the party's side of the job.
+// holder returns the party's side of the job, or a stand-in if the table was not read.
 func (w *work) holder() *method.PartySide {
-	if w.side == nil { // the table could not be read again after a restart
+	if w.side == nil { // the party could not read the table again after a restart
 		return method.Unread()
 	}
 	return w.side
 }
 
-// work returns the job that a proposal belongs to, new or known.
+// work returns the known or new job to which a proposal belongs.
 func (p *Party) work(prop *control.Proposal) (*work, error) {
 	if w, known := p.jobs[prop.Job]; known {
 		if !bytes.Equal(w.job.Encode(), prop.Spec) {
@@ -60,7 +61,7 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 		return nil, fault.Public(fault.Forbidden(err))
 	}
 	if err != nil {
-		return nil, fault.Public(fault.BadInput(err)) // it quotes the proposal
+		return nil, fault.Public(fault.BadInput(err)) // public: the error quotes only the proposal
 	}
 	if !bytes.Equal(j.Encode(), prop.Spec) {
 		return nil, refuse("the proposed job file is not in canonical form")
@@ -73,7 +74,7 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 		w.plan, err = w.method.Plan(p.instance(w))
 	}
 	if err != nil {
-		return nil, fault.Public(fault.BadInput(err)) // it quotes the proposal
+		return nil, fault.Public(fault.BadInput(err)) // public: the error quotes only the proposal
 	}
 	w.cpu, _ = p.Usage()
 	return w, nil
@@ -84,7 +85,7 @@ func (p *Party) instance(w *work) method.Instance {
 	return method.Instance{Job: w.job, ID: w.id, Coordinator: p.boss, Parties: w.job.Parties()}
 }
 
-// parties returns the parties of the job, or those that must help with the question.
+// parties returns the parties of the job, or the parties that must help with the question.
 func (w *work) parties() []string {
 	if w.inquiry != nil {
 		return w.about.Parties
@@ -92,8 +93,9 @@ func (w *work) parties() []string {
 	return w.job.Parties()
 }
 
-// among checks the list of participants. A coordinator that named itself a party would receive the
-// values that parties keep from it, first of all their scales.
+// among checks that all participants are parties of the approved roster, including this party. A
+// coordinator that named itself a party would receive the values that parties keep from it, first
+// of all their scales.
 func (p *Party) among(parties []string) error {
 	for _, name := range parties {
 		if m, ok := p.Roster.Lookup(name); !ok || m.Role != roster.Party {
@@ -106,7 +108,7 @@ func (p *Party) among(parties []string) error {
 	return nil
 }
 
-// table returns the catalogue's name of the table that a job, or a question about its model, is about.
+// table returns the catalogue's name of the table that a job, or a question about its model, uses.
 // The rows of an own question come from the operator, and its model belongs to the job's table.
 func (w *work) table() string {
 	if w.inquiry != nil && w.question == nil && w.inquiry.Source != "" {
@@ -115,14 +117,14 @@ func (w *work) table() string {
 	return w.job.Data.Source
 }
 
-// describe recomputes the proposal's description from the job it carries, so that a coordinator cannot
+// describe recomputes the session's description from the proposal's job. So a coordinator cannot
 // describe one session and run another.
 func (p *Party) describe(w *work, prop *control.Proposal) (*method.Session, error) {
 	if int(prop.Stage) >= len(w.plan) || w.plan[prop.Stage].Session == nil {
 		return nil, fault.Publicf("party: stage %d of the job has no session", prop.Stage)
 	}
 	if w.active() {
-		return nil, fault.Publicf("party: another session of the job has not ended here")
+		return nil, fault.Publicf("party: another session of the job is still running here")
 	}
 	s, err := w.plan[prop.Stage].Session.After(w.holder().Public(), prop.Announced)
 	if err != nil {
@@ -130,10 +132,10 @@ func (p *Party) describe(w *work, prop *control.Proposal) (*method.Session, erro
 	}
 	want := s.Descriptor(prop.Job, int(prop.Stage), p.Roster.Hash(), prop.Descriptor.Attempt)
 	if prop.Descriptor.Roster != want.Roster {
-		return nil, refuse("the coordinator's roster is not the one this party's operator approved")
+		return nil, refuse("the coordinator's roster differs from the roster that this party's operator approved")
 	}
 	if !bytes.Equal(prop.Descriptor.Encode(), want.Encode()) {
-		return nil, refuse("the proposed session is not what the job file says")
+		return nil, refuse("the proposed session differs from the session that the job file describes")
 	}
 	return s, p.inOrder(w, prop)
 }
@@ -143,7 +145,7 @@ func (p *Party) describe(w *work, prop *control.Proposal) (*method.Session, erro
 func (p *Party) inOrder(w *work, prop *control.Proposal) error {
 	for i, st := range w.plan[:prop.Stage] {
 		if r := w.at(i); st.Session != nil && st.Session.Has(p.Name) && (r == nil || !r.done) {
-			if r != nil && r.failed != nil { // after a restart, say
+			if r != nil && r.failed != nil { // a restart may have lost the stage
 				return r.failed
 			}
 			return fault.Publicf("party: stage %s has not ended here", st.Name)
@@ -155,7 +157,8 @@ func (p *Party) inOrder(w *work, prop *control.Proposal) error {
 	return nil
 }
 
-// errUnusable marks an error about a table that has no text of its own for peers.
+// errUnusable marks an error about a table as a fault in the data, unless the error already has a
+// public text.
 func errUnusable(err error) error {
 	switch n := fault.NoticeOf(err); {
 	case err == nil:
@@ -168,7 +171,7 @@ func errUnusable(err error) error {
 	return err
 }
 
-// at returns the session of a stage, or nil.
+// at returns the job's session of a stage, or nil.
 func (w *work) at(stage int) *running {
 	for _, r := range w.sessions {
 		if int(r.proposal.Stage) == stage {
@@ -188,7 +191,7 @@ func (w *work) active() bool {
 	return false
 }
 
-// errAborted is the reason that ends the sessions of a job that failed elsewhere.
+// errAborted returns the reason for ending the sessions of a job that failed elsewhere.
 func errAborted(by, why string) error {
 	if why == "" {
 		why = "it gave no reason"
@@ -196,8 +199,8 @@ func errAborted(by, why string) error {
 	return protocol.Blame(by, protocol.KindAborted, fault.Publicf("%s", why))
 }
 
-// word returns this party's permission for figures over its own held-out rows, by the policy of their
-// table.
+// word returns this party's permission for accuracy figures over its own held-out rows. The table's
+// policy decides it.
 func (p *Party) word(w *work) learner.FigurePermission {
 	own := w.holder()
 	if own.OwnFigures == nil {

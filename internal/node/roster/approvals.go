@@ -14,22 +14,22 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/disk"
 )
 
-// Approvals is the path of the file with an operator's approvals: one line of 64 hexadecimal digits for
-// each roster. It is read anew every time, so that a running daemon sees a new approval. Deleting a
-// line takes an approval back.
+// Approvals is the path of the file that lists the rosters an operator has approved. The file has
+// one line of 64 hexadecimal digits for each roster. It is read anew every time, so that a running
+// daemon sees a new approval. Deleting a line takes an approval back.
 type Approvals string
 
 const approvalsHead = "# Rosters whose fingerprints this machine's operator has compared, by SHA-256.\n"
 
-// Approved reports whether the operator has approved the roster with this
-// hash. A missing file approves nothing; an unreadable one is an error.
+// Approved reports whether the operator has approved the roster with this hash. A missing file
+// approves nothing; an unreadable one is an error.
 func (a Approvals) Approved(hash [sha256.Size]byte) (bool, error) {
 	_, hashes, err := a.read()
 	return slices.Contains(hashes, hash), err
 }
 
-// Approve records an approval, which is durable once Approve has returned. Two commands that approve at
-// the same moment may lose one of the two; neither can add an approval that nobody gave.
+// Approve durably records an approval. Two commands that approve at the same moment may lose one of
+// the two; neither can add an approval that nobody gave.
 func (a Approvals) Approve(hash [sha256.Size]byte) error {
 	text, hashes, err := a.read()
 	if err != nil || slices.Contains(hashes, hash) {
@@ -54,7 +54,7 @@ func (a Approvals) read() (text []byte, hashes [][sha256.Size]byte, err error) {
 		return nil, nil, fmt.Errorf("roster: approvals: %w", err)
 	}
 	if hashes, err = parseApprovals(text); err != nil {
-		return nil, nil, fmt.Errorf("roster: approvals: %s: %w", string(a), err)
+		return nil, nil, fmt.Errorf("roster: the file of approvals %s cannot be read: %w", string(a), err)
 	}
 	return text, hashes, nil
 }
@@ -69,7 +69,7 @@ func parseApprovals(b []byte) ([][sha256.Size]byte, error) {
 		}
 		h, err := hex.DecodeString(line)
 		if err != nil || len(h) != sha256.Size {
-			return nil, fmt.Errorf("line %d: the value must have %d hexadecimal digits", n, 2*sha256.Size)
+			return nil, fmt.Errorf("line %d: the line must have exactly %d hexadecimal digits", n, 2*sha256.Size)
 		}
 		hashes = append(hashes, [sha256.Size]byte(h))
 	}

@@ -13,16 +13,16 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Role names a member's part in the federation.
+// Role is a member's part in the federation.
 type Role string
 
-// The roles of a federation. A member's role in one session is part of that session.
+// These are the roles in a federation. A member's role in one session is part of that session.
 const (
-	Coordinator Role = "coordinator" // runs the broker and the jobs; holds no data
-	Party       Role = "party"       // holds data
+	Coordinator Role = "coordinator" // a member that runs the broker and the jobs, and holds no data
+	Party       Role = "party"       // a member that holds data
 )
 
-// Member is one process of the federation with its public keys.
+// Member describes one process of the federation with its public keys.
 type Member struct {
 	Name string
 	Role Role
@@ -35,7 +35,7 @@ type Roster struct {
 	Members    []Member
 }
 
-// Lookup returns the member called name.
+// Lookup returns the member with this name.
 func (r *Roster) Lookup(name string) (Member, bool) {
 	i := slices.IndexFunc(r.Members, func(m Member) bool { return m.Name == name })
 	if i < 0 {
@@ -44,13 +44,13 @@ func (r *Roster) Lookup(name string) (Member, bool) {
 	return r.Members[i], true
 }
 
-// SigningKey returns the key under which name's messages verify.
+// SigningKey returns the public key that verifies the member's messages.
 func (r *Roster) SigningKey(name string) (ed25519.PublicKey, bool) {
 	m, ok := r.Lookup(name)
 	return m.Sign, ok
 }
 
-// Coordinator returns the one member with that role. r must be valid.
+// Coordinator returns the only member with the role coordinator. r must be valid.
 func (r *Roster) Coordinator() Member {
 	i := slices.IndexFunc(r.Members, func(m Member) bool { return m.Role == Coordinator })
 	if i < 0 {
@@ -59,8 +59,8 @@ func (r *Roster) Coordinator() Member {
 	return r.Members[i]
 }
 
-// Encode returns the canonical encoding: members by name. A roster without a TLS key has the encoding
-// of the first version.
+// Encode returns the canonical encoding, with the members sorted by name. A roster without a TLS
+// key has the encoding of the first version.
 func (r *Roster) Encode() []byte {
 	members := slices.SortedFunc(slices.Values(r.Members), func(a, b Member) int {
 		return cmp.Compare(a.Name, b.Name)
@@ -85,10 +85,11 @@ func (r *Roster) Encode() []byte {
 	return w.Bytes()
 }
 
-// Hash returns the SHA-256 of Encode. Operators approve this hash, and session descriptors carry it.
+// Hash returns the SHA-256 of the canonical encoding. Operators approve this hash, and session
+// descriptors carry it.
 func (r *Roster) Hash() [sha256.Size]byte { return sha256.Sum256(r.Encode()) }
 
-// Fingerprints returns one line for each member, for people to compare.
+// Fingerprints returns one line for each member, which people can compare.
 func (r *Roster) Fingerprints() []string {
 	var lines []string
 	for _, m := range r.Members {
@@ -97,12 +98,12 @@ func (r *Roster) Fingerprints() []string {
 	return lines
 }
 
-// MaxMembers bounds a federation. Devices are not members.
+// MaxMembers bounds the members of a federation. Devices are not members.
 const MaxMembers = 4096
 
 const maxNameBytes = 63
 
-// Validate returns the first error of r.
+// Validate returns the first error that it finds in r.
 func (r *Roster) Validate() error {
 	if err := validName(r.Federation); err != nil {
 		return fmt.Errorf("roster: federation: %w", err)
@@ -124,7 +125,7 @@ func (r *Roster) Validate() error {
 		}
 	}
 	if coordinators != 1 {
-		return fmt.Errorf("roster: %d members have the role coordinator, there must be exactly one", coordinators)
+		return fmt.Errorf("roster: %d members have the role coordinator; exactly one must have it", coordinators)
 	}
 	return nil
 }
@@ -133,20 +134,20 @@ func (m Member) validate() error {
 	if err := validName(m.Name); err != nil {
 		return err
 	}
-	// Errors before a signature verifies blame this name.
+	// The transport's name is reserved: errors blame it before a signature is verified.
 	if m.Name == protocol.Transport {
-		return errors.New("the name is reserved, choose another")
+		return errors.New("the name is reserved; choose another")
 	}
 	if m.Role != Coordinator && m.Role != Party {
-		return fmt.Errorf("role is %q; it must be %q or %q", m.Role, Coordinator, Party)
+		return fmt.Errorf("the role is %q; it must be %q or %q", m.Role, Coordinator, Party)
 	}
 	if m.Role == Party && len(m.TLS) > 0 {
-		return errors.New("a party must not have a TLS key, because members connect only to the coordinator")
+		return errors.New("the party has a TLS key; only the coordinator may have one, because members connect only to it")
 	}
 	return m.Public.Validate()
 }
 
-// claims records which member has a name or a key.
+// claims maps each name or key to the member that has it.
 type claims map[string]string
 
 func (c claims) member(m Member) error {
@@ -154,23 +155,23 @@ func (c claims) member(m Member) error {
 		return fmt.Errorf("two members are called %q; give each its own name", m.Name)
 	}
 	c["name "+m.Name] = m.Name
-	// A TLS key must differ from all signing keys, too.
+	// All signing keys and the TLS key must be different.
 	for _, key := range []struct{ what, value string }{
 		{"signing key", string(m.Sign)}, {"KEM key", string(m.KEM)}, {"nkey", m.NKey}, {"signing key", string(m.TLS)},
 	} {
 		if key.value == "" {
-			continue // without TLS
+			continue // the member has no TLS key
 		}
 		if holder, taken := c[key.what+key.value]; taken {
-			return fmt.Errorf("%q and %q have the same %s; every process creates its own identity", holder, m.Name, key.what)
+			return fmt.Errorf("members %q and %q have the same %s; every process must create its own identity", holder, m.Name, key.what)
 		}
 		c[key.what+key.value] = m.Name
 	}
 	return nil
 }
 
-// validName accepts names that can be a broker's subject token and a file's name on every system:
-// lower-case letters, digits and inner hyphens.
+// validName accepts lower-case letters, digits and inner hyphens. Such a name can be a broker's
+// subject token and a file's name on every system.
 func validName(s string) error {
 	if s == "" || len(s) > maxNameBytes {
 		return fmt.Errorf("the name has %d bytes; it must have 1 to %d", len(s), maxNameBytes)
@@ -178,7 +179,7 @@ func validName(s string) error {
 	for i, c := range []byte(s) {
 		letter := 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
 		if !letter && (c != '-' || i == 0) {
-			return fmt.Errorf("name %q must have lower-case letters, digits and hyphens only, and must not begin with a hyphen", s)
+			return fmt.Errorf("the name is %q; it must have lower-case letters, digits and hyphens only, and must not begin with a hyphen", s)
 		}
 	}
 	return nil

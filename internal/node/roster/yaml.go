@@ -18,7 +18,7 @@ import (
 const (
 	apiVersion = "mercer/v1"
 	kind       = "Roster"
-	// maxFileBytes leaves room for MaxMembers members of about 1.8 kB.
+	// maxFileBytes bounds a roster file. It is enough for MaxMembers members of about 1.8 kB.
 	maxFileBytes = 16 << 20
 )
 
@@ -35,7 +35,7 @@ type entry struct {
 	Sign key    `yaml:"sign"`
 	KEM  key    `yaml:"kem"`
 	NKey string `yaml:"nkey"`
-	TLS  key    `yaml:"tls,omitempty"` // of the coordinator
+	TLS  key    `yaml:"tls,omitempty"` // the coordinator's TLS key
 }
 
 func entryOf(m Member) entry {
@@ -46,7 +46,7 @@ func (e entry) public() identity.Public {
 	return identity.Public{Sign: []byte(e.Sign), KEM: e.KEM, NKey: e.NKey, TLS: []byte(e.TLS)}
 }
 
-// key is a public key, which YAML holds in base64.
+// key is a public key. In YAML it is written in base64.
 type key []byte
 
 func (k key) MarshalYAML() (any, error) { return base64.StdEncoding.EncodeToString(k), nil }
@@ -81,7 +81,7 @@ func readFile(path string) (b []byte, err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
 	b, err = io.ReadAll(io.LimitReader(f, maxFileBytes+1))
 	if err == nil && len(b) > maxFileBytes {
-		err = fmt.Errorf("%s has more than %d bytes", path, maxFileBytes)
+		err = fmt.Errorf("the file %s has more than %d bytes, and no more are allowed", path, maxFileBytes)
 	}
 	return b, err
 }
@@ -102,7 +102,7 @@ func Parse(b []byte) (*Roster, error) {
 	return r, nil
 }
 
-// decode decodes one document; its errors name the line.
+// decode decodes one YAML document. Its errors name the line.
 func decode(b []byte, into any) error {
 	err := strictyaml.Decode(b, into)
 	var problem *strictyaml.Error
@@ -125,7 +125,7 @@ func (d *document) roster() *Roster {
 	return r
 }
 
-// Marshal validates r and returns it as YAML.
+// Marshal validates r and encodes it as YAML.
 func (r *Roster) Marshal() ([]byte, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (r *Roster) Marshal() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// Save validates r and writes it to path; a crash leaves the old file or the new one.
+// Save validates r and writes it to path. After a crash the path has the old file or the new one.
 func (r *Roster) Save(path string) error {
 	b, err := r.Marshal()
 	if err != nil {
@@ -155,8 +155,8 @@ func (r *Roster) Save(path string) error {
 	return nil
 }
 
-// memberDocument is a member file, which goes from a process to the person who makes the roster. It has
-// the process's name, its role and its public keys.
+// memberDocument is the content of a member file. A process hands this file to the person who makes
+// the roster. It has the process's name, its role and its public keys.
 type memberDocument struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string `yaml:"kind"`
@@ -165,7 +165,7 @@ type memberDocument struct {
 
 const memberKind = "Member"
 
-// MarshalMember validates m and returns it as YAML.
+// MarshalMember validates m and encodes it as a member file in YAML.
 func MarshalMember(m Member) ([]byte, error) {
 	if err := m.validate(); err != nil {
 		return nil, fmt.Errorf("roster: %w", err)
@@ -190,7 +190,7 @@ func LoadMember(path string) (Member, error) {
 	return m, nil
 }
 
-// ParseMember reads and validates what MarshalMember wrote.
+// ParseMember decodes and validates the content of a member file.
 func ParseMember(b []byte) (Member, error) {
 	var d memberDocument
 	if err := decode(b, &d); err != nil {

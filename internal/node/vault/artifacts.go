@@ -17,25 +17,26 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// Item names an artifact of a finished job.
+// Item is the name of an artifact of a finished job.
 type Item string
 
-// The artifacts of jobs. The first four are the coordinator's, the others a party's.
+// These are the names of jobs' artifacts. The first four are the coordinator's, the others a
+// party's.
 const (
 	Model           Item = "model"
-	Answers         Item = "answers"   // state that questions about new rows must match
-	Decisions       Item = "decisions" // on held-out rows, with their labels
-	Rows            Item = "rows"      // encoded, with their products, for a job that continues
-	Predictor       Item = "predictor" // an encoder, a model, or a part of a model
+	Answers         Item = "answers"   // the coordinator's state for answering questions about new rows
+	Decisions       Item = "decisions" // decisions about held-out rows, with the rows' labels
+	Rows            Item = "rows"      // encoded rows and their products, for a job that continues this one
+	Predictor       Item = "predictor" // the state for predictions: an encoder, a model, or a part of a model
 	Alignment       Item = "alignment" // the ids of the job's rows, in their order
-	Aligned         Item = "aligned"   // an alignment under its name, for later jobs
+	Aligned         Item = "aligned"   // an alignment of rows under its name, for later jobs
 	Recommendations Item = "recommendations"
-	Notices         Item = "remarks"  // about the party's own table
-	Figures         Item = "figures"  // of held-out rows whose labels the party has, with its predictions
-	Snapshot        Item = "snapshot" // rows of a source that can change; of open jobs only
+	Notices         Item = "remarks"  // notices about the party's own table
+	Figures         Item = "figures"  // the party's predictions of held-out rows, with their labels and figures
+	Snapshot        Item = "snapshot" // rows of a changeable source, for open jobs only
 )
 
-// Noun returns the item's name for people. Its file keeps the name of the first version.
+// Noun returns the word for the item in messages. Its file keeps the name of the first version.
 func (i Item) Noun() string {
 	if i == Notices {
 		return "notices"
@@ -43,8 +44,8 @@ func (i Item) Noun() string {
 	return string(i)
 }
 
-// Artifacts stores the artifacts of finished jobs, in a folder for each job. Everything of a job is
-// sealed under a key of its own, and that key to the identity:
+// Artifacts stores the artifacts of finished jobs, in a folder for each job. Each job has its own
+// key, which seals all of its artifacts. The key itself is sealed to the identity:
 //
 //	ID/key   the job's 32 bytes, sealed to the identity
 //	ID/ITEM  an item, sealed under the key
@@ -54,11 +55,11 @@ func (i Item) Noun() string {
 type Artifacts struct {
 	folder string
 	key    hpke.PrivateKey
-	mu     sync.Mutex // of keys: one for each job
+	mu     sync.Mutex // makes sure that each job gets only one key
 }
 
-// OpenArtifacts opens the folder, which it creates if need be, and removes the remains of a crash:
-// parts of files, and files whose key is gone.
+// OpenArtifacts opens or creates the folder. It removes the remains of a crash: parts of files, and
+// files whose key is gone.
 func OpenArtifacts(folder string, key hpke.PrivateKey) (*Artifacts, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
@@ -70,7 +71,8 @@ func OpenArtifacts(folder string, key hpke.PrivateKey) (*Artifacts, error) {
 	return e, nil
 }
 
-// ReadArtifacts opens the folder for reading in a process that does not own the folder. It changes nothing.
+// ReadArtifacts opens the folder for reading, in a process that does not own the folder. It changes
+// nothing.
 func ReadArtifacts(folder string, key hpke.PrivateKey) *Artifacts {
 	return &Artifacts{folder: folder, key: key}
 }
@@ -96,15 +98,15 @@ func (e *Artifacts) path(id job.ID, file string) string {
 	return filepath.Join(e.folder, id.String(), file)
 }
 
-// jobInfo binds a sealed key to its job.
+// jobInfo returns the HPKE info that binds a sealed key to its job.
 func jobInfo(id job.ID) []byte { return append([]byte("mercer/v1/estate"), id[:]...) }
 
-// itemInfo binds a sealed item to its name and its job.
+// itemInfo returns the text that binds a sealed item to its name and its job.
 func itemInfo(id job.ID, item Item) string {
 	return "mercer/v1/estate/" + id.String() + "/" + string(item)
 }
 
-// Put seals an item and makes it durable. It replaces an earlier item of the same name.
+// Put seals an item and stores it durably. It replaces an earlier item of the same name.
 func (e *Artifacts) Put(id job.ID, item Item, secret []byte) error {
 	return e.Write(id, item, func(w io.Writer) error {
 		_, err := w.Write(secret)
@@ -112,7 +114,7 @@ func (e *Artifacts) Put(id job.ID, item Item, secret []byte) error {
 	})
 }
 
-// Write is Put for items that are too large for memory as a whole.
+// Write does the work of Put for an item that is too large for memory.
 func (e *Artifacts) Write(id job.ID, item Item, write func(io.Writer) error) error {
 	key, err := e.makeKey(id)
 	if err != nil {
@@ -143,7 +145,7 @@ func newSealingWriter(to io.Writer, key []byte, info string) (*sealingWriter, er
 	return &sealingWriter{to: to, aead: aead, plain: make([]byte, 0, segmentBytes)}, nil
 }
 
-// makeKey returns a job's key, a new one if it has none.
+// makeKey returns a job's key. It makes a new key if the job has none.
 func (e *Artifacts) makeKey(id job.ID) ([]byte, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -165,7 +167,7 @@ func (e *Artifacts) makeKey(id job.ID) ([]byte, error) {
 	return key, disk.Replace(e.path(id, keyFile), sealed)
 }
 
-// openKey returns a job's key, or [ErrNoState].
+// openKey returns a job's key, or an error that wraps [ErrNoState] if there is none.
 func (e *Artifacts) openKey(id job.ID) ([]byte, error) {
 	sealed, err := os.ReadFile(e.path(id, keyFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -176,12 +178,13 @@ func (e *Artifacts) openKey(id job.ID) ([]byte, error) {
 	}
 	key, err := hpke.Open(e.key, hpke.HKDFSHA256(), hpke.AES256GCM(), jobInfo(id), sealed)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be opened with this identity: %w", e.path(id, keyFile), err)
+		return nil, fmt.Errorf("the key file %s cannot be opened with this identity: %w", e.path(id, keyFile), err)
 	}
 	return key, nil
 }
 
-// keyOf is openKey for callers outside: a missing key is [ErrNoState] itself.
+// keyOf returns a job's key for callers that compare errors. If the key is missing, the error is
+// [ErrNoState] itself.
 func (e *Artifacts) keyOf(id job.ID) ([]byte, error) {
 	key, err := e.openKey(id)
 	if err == nil || errors.Is(err, ErrNoState) {
@@ -190,8 +193,8 @@ func (e *Artifacts) keyOf(id job.ID) ([]byte, error) {
 	return nil, fmt.Errorf("vault: %w", err)
 }
 
-// Get opens an item. It returns [ErrNoState] if there is none, and another error if the item cannot
-// be read, or was sealed to another identity.
+// Get decrypts and returns an item. It returns [ErrNoState] if there is none, and another error if
+// the item cannot be read, or was sealed to another identity.
 func (e *Artifacts) Get(id job.ID, item Item) ([]byte, error) {
 	key, err := e.keyOf(id)
 	if err != nil {
@@ -212,7 +215,7 @@ func (e *Artifacts) Get(id job.ID, item Item) ([]byte, error) {
 	return secret, nil
 }
 
-// List names the artifacts of a job, in alphabetical order.
+// List returns the names of a job's artifacts, in alphabetical order.
 func (e *Artifacts) List(id job.ID) ([]Item, error) {
 	entries, err := os.ReadDir(e.path(id, ""))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -230,7 +233,7 @@ func (e *Artifacts) List(id job.ID) ([]Item, error) {
 	return items, nil
 }
 
-// Jobs lists the jobs with artifacts, with the time at which the last one was written.
+// Jobs lists the jobs that have artifacts, with the time of their last artifact.
 func (e *Artifacts) Jobs() ([]Retained, error) {
 	entries, err := os.ReadDir(e.folder)
 	if err != nil {
@@ -244,7 +247,7 @@ func (e *Artifacts) Jobs() ([]Retained, error) {
 		}
 		info, err := dir.Info()
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // erased at the same time
+			continue // another call has erased the job meanwhile
 		}
 		if err != nil {
 			return nil, fmt.Errorf("vault: %w", err)
@@ -254,8 +257,8 @@ func (e *Artifacts) Jobs() ([]Retained, error) {
 	return list, nil
 }
 
-// Erase overwrites a job's key, removes all its artifacts, and returns their names. A job without any
-// is no error.
+// Erase overwrites a job's key, removes all its artifacts, and returns their names. It returns no
+// error if the job has none.
 func (e *Artifacts) Erase(id job.ID) ([]Item, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -275,42 +278,42 @@ func (e *Artifacts) Erase(id job.ID) ([]Item, error) {
 	return gone, disk.SyncDir(e.folder)
 }
 
-// ErrNoState reports a job without retained state.
-var ErrNoState = errors.New("vault: this job retained nothing here")
+// ErrNoState reports that the job has no retained state in this store.
+var ErrNoState = errors.New("vault: this job has no retained state here")
 
-// States is a job with artifacts, and the time of the last one.
+// Retained is a job with artifacts, and the time of its last artifact.
 type Retained struct {
 	Job   job.ID
 	Since time.Time
 }
 
-// Of returns a store of one item of all jobs.
+// Of returns a store for one kind of item, with one item for each job.
 func (e *Artifacts) Of(item Item) Items { return Items{e, item} }
 
-// Items stores one item of all jobs.
+// Items stores items of one kind, one for each job.
 type Items struct {
 	artifacts *Artifacts
 	item      Item
 }
 
-// Put seals a job's item and makes it durable.
+// Put seals a job's item and stores it durably.
 func (i Items) Put(id job.ID, secret []byte) error { return i.artifacts.Put(id, i.item, secret) }
 
-// Get opens a job's item. It returns [ErrNoState] if there is none.
+// Get decrypts and returns a job's item. It returns [ErrNoState] if there is none.
 func (i Items) Get(id job.ID) ([]byte, error) { return i.artifacts.Get(id, i.item) }
 
-// States returns the part of the artifacts that a party's predictions need.
+// States returns a view of the artifacts that stores only the state for predictions.
 func (e *Artifacts) States() *DiskStates { return &DiskStates{e} }
 
-// DiskStates stores on disk the retained state of jobs for a party's predictions.
+// DiskStates stores on disk the state of jobs that a party's predictions need.
 type DiskStates struct{ artifacts *Artifacts }
 
-// Put seals a secret and makes it durable.
+// Put seals a job's secret and stores it durably.
 func (k *DiskStates) Put(id job.ID, secret []byte) error {
 	return k.artifacts.Put(id, Predictor, secret)
 }
 
-// Get opens a job's secret. It returns [ErrNoState] if there is none.
+// Get decrypts and returns a job's secret. It returns [ErrNoState] if there is none.
 func (k *DiskStates) Get(id job.ID) ([]byte, error) { return k.artifacts.Get(id, Predictor) }
 
 // Erase erases all artifacts of a job here, and returns their names.
@@ -319,7 +322,7 @@ func (k *DiskStates) Erase(id job.ID) ([]Item, error) { return k.artifacts.Erase
 // Jobs lists the jobs with artifacts.
 func (k *DiskStates) Jobs() ([]Retained, error) { return k.artifacts.Jobs() }
 
-// MemoryStates has the retained state of jobs for predictions, until the process ends.
+// MemoryStates stores in memory the state of jobs that a party's predictions need.
 type MemoryStates struct {
 	mu   sync.Mutex
 	kept map[job.ID][]byte
@@ -330,7 +333,7 @@ func NewMemoryStates() *MemoryStates {
 	return &MemoryStates{kept: make(map[job.ID][]byte)}
 }
 
-// Put stores a secret.
+// Put stores a copy of a job's secret.
 func (k *MemoryStates) Put(id job.ID, secret []byte) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -344,12 +347,12 @@ func (k *MemoryStates) Get(id job.ID) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if secret, ok := k.kept[id]; ok {
-		return bytes.Clone(secret), nil // Erase overwrites its own
+		return bytes.Clone(secret), nil // a copy, because Erase overwrites the stored secret
 	}
 	return nil, ErrNoState
 }
 
-// Erase forgets a job's secret.
+// Erase overwrites and removes a job's secret.
 func (k *MemoryStates) Erase(id job.ID) ([]Item, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -362,5 +365,5 @@ func (k *MemoryStates) Erase(id job.ID) ([]Item, error) {
 	return []Item{Predictor}, nil
 }
 
-// Jobs returns none: the secrets end with the process.
+// Jobs returns no jobs, because the secrets end with the process.
 func (k *MemoryStates) Jobs() ([]Retained, error) { return nil, nil }

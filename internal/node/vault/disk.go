@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Disk is a vault in a folder:
+// Disk is a vault in a folder on disk. The folder has these entries:
 //
 //	ROOT/journals      seeds and journals, see package journal
 //	ROOT/documents/ID  proposal, directory, report of each open session
@@ -30,8 +30,8 @@ type Disk struct {
 	creating sync.Mutex
 }
 
-// OpenDisk opens the folder for this process and creates it if need be. build names the program,
-// because only the same program can replay a journal.
+// OpenDisk opens or creates the folder for this process. build names the program, because only the
+// same program can replay a journal.
 func OpenDisk(root, build string) (*Disk, error) {
 	if err := os.MkdirAll(filepath.Join(root, "documents"), 0o700); err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
@@ -50,12 +50,12 @@ func OpenDisk(root, build string) (*Disk, error) {
 // Close releases the folder.
 func (v *Disk) Close() error { return errors.Join(v.ledger.Close(), v.store.Close()) }
 
-// Claim takes names permanently.
+// Claim permanently claims names for a session.
 func (v *Disk) Claim(id protocol.SessionID, names ...string) error {
 	return v.ledger.Claim(id, names...)
 }
 
-// Unclaimed returns the error that Claim would give, and claims nothing.
+// Unclaimed returns the error that Claim would return, but claims nothing.
 func (v *Disk) Unclaimed(id protocol.SessionID, names ...string) error {
 	return v.ledger.Unclaimed(id, names...)
 }
@@ -63,11 +63,11 @@ func (v *Disk) Unclaimed(id protocol.SessionID, names ...string) error {
 // Abandon makes Open destroy the sessions that another build began.
 func (v *Disk) Abandon() { v.abandons = true }
 
-// BuildError names open sessions that another build began. Only that build can resume them; this one
-// would compute other bytes.
+// BuildError reports that another build began some open sessions. Only that build can resume them;
+// this one would compute other bytes.
 type BuildError struct {
 	Sessions []protocol.SessionID
-	Err      error // of the last
+	Err      error // error of the last such session
 }
 
 func (e *BuildError) Error() string {
@@ -76,11 +76,11 @@ func (e *BuildError) Error() string {
 
 func (e *BuildError) Unwrap() error { return e.Err }
 
-// Create opens a new session. The proposal is on disk before the seed, so that every session with a
-// seed has its description. It returns [ErrUsed] for an id that was used before; after another error no
-// document of the session is left.
+// Create stores a new session. The proposal is on disk before the seed, so that every session with
+// a seed has its description. It returns [ErrUsed] for an id that was used before. After another
+// error, no document of the session remains.
 func (v *Disk) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (Session, error) {
-	v.creating.Lock() // between the check of the mark and the mark
+	v.creating.Lock() // held from the check that the id is unused until its mark is written
 	defer v.creating.Unlock()
 	used, err := v.store.Used(id)
 	if err != nil {
@@ -106,11 +106,11 @@ func (v *Disk) create(id protocol.SessionID, seed [32]byte, proposal []byte) (*j
 	return v.store.Create(id, seed, v.build)
 }
 
-// Open returns the sessions that were not destroyed. A session that cannot be resumed is destroyed and
-// returned as lost: the process can serve everything else, and its job must be submitted again. A
-// session that could not be read for another reason, such as too many open files, is kept, and Open
-// fails. Open also fails, with a [*BuildError], and keeps all sessions while another build's sessions
-// are open, unless [Disk.Abandon] was called.
+// Open returns the sessions that were not destroyed. It destroys a session that cannot be resumed,
+// and returns it as lost. The process can serve everything else, and the session's job must be
+// submitted again. A session that could not be read for another reason, such as too many open
+// files, is kept, and Open fails. Open also fails, with a [*BuildError], and keeps all sessions
+// while another build's sessions are open, unless [Disk.Abandon] was called.
 func (v *Disk) Open() (open []Session, lost []Lost, err error) {
 	ids, err := v.store.Unfinished()
 	if err != nil {
@@ -153,8 +153,8 @@ func closeAll(open []Session) error {
 	return errs
 }
 
-// sweep removes the documents of sessions that are not open, which a crash in the middle of a Create or
-// a Destroy leaves.
+// sweep removes the documents of sessions that are not open. A crash in the middle of a Create or a
+// Destroy leaves such documents.
 func (v *Disk) sweep(open []protocol.SessionID) error {
 	keep := make(map[string]bool)
 	for _, id := range open {
@@ -191,7 +191,7 @@ func (v *Disk) reopen(id protocol.SessionID) (*diskSession, error) {
 	return s, nil
 }
 
-// bury destroys the remains of a session.
+// bury destroys what remains of a lost session and keeps the outcome.
 func (v *Disk) bury(id protocol.SessionID, outcome string) error {
 	err := v.store.Destroy(id, []byte(outcome))
 	return errors.Join(err, os.RemoveAll(v.folder(id)))

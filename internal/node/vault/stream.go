@@ -17,11 +17,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// A sealed file is a magic line, a salt, and segments of segmentBytes of plain text, each with its tag;
-// the last is shorter, and may be empty. The construction is STREAM (Hoang, Reyhanitabar, Rogaway,
-// Vizár: "Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance", CRYPTO 2015): the
-// nonce has the segment's number and whether it is the last, so that segments can be neither exchanged
-// nor cut off. The salt gives each writing a key of its own.
+// A sealed file consists of a magic line, a salt, and segments. Each segment holds segmentBytes of plain
+// text and a tag; the last segment is shorter, and may be empty. The construction is STREAM (Hoang,
+// Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its Nonce-Reuse
+// Misuse-Resistance", CRYPTO 2015): the nonce has the segment's number and whether it is the last, so
+// that segments can be neither exchanged nor cut off. The salt gives each writing a key of its own.
 const (
 	sealedMagic  = "mercer/sealed/1\n"
 	saltBytes    = 32
@@ -31,7 +31,7 @@ const (
 
 var errDamaged = errors.New("the file is damaged, or belongs to another job")
 
-// fileCipher derives a key for one version of one file.
+// fileCipher returns a cipher whose key is derived for one version of one file.
 func fileCipher(key, salt []byte, info string) (cipher.AEAD, error) {
 	derived, err := hkdf.Key(sha256.New, key, salt, info, 32)
 	if err != nil {
@@ -54,11 +54,11 @@ func segmentNonce(i uint64, last bool) []byte {
 	return nonce
 }
 
-// sealingWriter seals the bytes written to it; close writes the last segment.
+// sealingWriter seals the bytes written to it. Its method close writes the last segment.
 type sealingWriter struct {
 	to     io.Writer
 	aead   cipher.AEAD
-	plain  []byte // not yet sealed, at most a segment
+	plain  []byte // bytes that are not yet sealed, at most one segment
 	sealed []byte
 	next   uint64
 }
@@ -66,7 +66,7 @@ type sealingWriter struct {
 func (w *sealingWriter) Write(b []byte) (n int, err error) {
 	n = len(b)
 	for len(b) > 0 {
-		if len(w.plain) == segmentBytes { // more follows: it is not the last
+		if len(w.plain) == segmentBytes { // more bytes follow, so this segment is not the last
 			if err := w.flush(false); err != nil {
 				return 0, err
 			}
@@ -89,7 +89,7 @@ func (w *sealingWriter) flush(last bool) error {
 
 func (w *sealingWriter) close() error { return w.flush(true) }
 
-// openSealed returns the plain content of a sealed file.
+// openSealed decrypts a sealed file and returns its plain content.
 func openSealed(file, key []byte, info string) ([]byte, error) {
 	body, ok := bytes.CutPrefix(file, []byte(sealedMagic))
 	if !ok || len(body) < saltBytes+tagBytes {
@@ -100,7 +100,7 @@ func openSealed(file, key []byte, info string) ([]byte, error) {
 		return nil, fmt.Errorf("vault: %w", err)
 	}
 	body = body[saltBytes:]
-	plain := body[:0] // each segment is opened in place, and moved down
+	plain := body[:0] // each segment is decrypted in place and moved to the front
 	for i := uint64(0); ; i++ {
 		size := min(segmentBytes+tagBytes, len(body))
 		last := size == len(body)
@@ -110,14 +110,14 @@ func openSealed(file, key []byte, info string) ([]byte, error) {
 		}
 		plain = append(plain, opened...)
 		if body = body[size:]; last {
-			clear(plain[len(plain):cap(plain)]) // what was moved
+			clear(plain[len(plain):cap(plain)]) // clears plain bytes that were moved to the front
 			return plain, nil
 		}
 	}
 }
 
-// Open is Get for items that are too large for memory as a whole. Reading fails at the first segment
-// that does not open, and at an end that is not the item's.
+// Open returns a reader of an item that is too large for memory. Reading fails at the first segment
+// that cannot be decrypted, and at an end that is not the item's.
 func (e *Artifacts) Open(id job.ID, item Item) (io.ReadCloser, error) {
 	key, err := e.keyOf(id)
 	if err != nil {
@@ -147,15 +147,15 @@ func (e *Artifacts) Remove(id job.ID, item Item) error {
 	return nil
 }
 
-// openingReader reads the plain content of a sealed file, segment by segment.
+// openingReader decrypts a sealed file segment by segment.
 type openingReader struct {
 	file   *os.File
 	from   *bufio.Reader
 	aead   cipher.AEAD
 	sealed []byte
-	plain  []byte // opened and not yet read
+	plain  []byte // decrypted bytes that are not yet read
 	next   uint64
-	last   bool // the last segment is open
+	last   bool // the last segment is decrypted
 }
 
 func newOpeningReader(f *os.File, key []byte, info string) (*openingReader, error) {
@@ -184,7 +184,7 @@ func (r *openingReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// segment opens the next segment in its place.
+// segment decrypts the next segment in place.
 func (r *openingReader) segment() error {
 	n, err := io.ReadFull(r.from, r.sealed[:segmentBytes+tagBytes])
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
@@ -202,7 +202,7 @@ func (r *openingReader) segment() error {
 	return nil
 }
 
-// Close forgets what was read and closes the file.
+// Close clears the decrypted bytes and closes the file.
 func (r *openingReader) Close() error {
 	clear(r.sealed)
 	return r.file.Close()

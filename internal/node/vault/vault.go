@@ -1,6 +1,6 @@
-// Package vault stores a process's sessions: the seed, the few documents with which the session began,
-// and the journal. A daemon stores them on disk, so that it can be killed at any instruction; "mercer
-// simulate" keeps them in memory.
+// Package vault stores a process's sessions. Of each session it stores the seed, the journal, and
+// the documents with which the session began. A daemon stores them on disk, so that it can be
+// killed at any instruction; "mercer simulate" keeps them in memory.
 //
 // A session is created once and destroyed once. Its id is remembered without limit: a session that was
 // destroyed, or whose folder was lost or restored from a backup, never runs again.
@@ -17,62 +17,64 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// ErrUsed reports a session id that has been used before.
+// ErrUsed reports that a session with this id was created before.
 var ErrUsed = errors.New("vault: this session has been run before and never runs again")
 
-// Document names a document beside the journal.
+// Document is the name of a document that a session has beside its journal.
 type Document string
 
-// The documents of a session.
+// These are the names of a session's documents.
 const (
-	Proposal  Document = "proposal"  // the coordinator's proposal
-	Directory Document = "directory" // all members' signed session keys
-	Report    Document = "report"    // how it ended here
+	Proposal  Document = "proposal"  // the coordinator's proposal of the session
+	Directory Document = "directory" // the signed session keys of all members
+	Report    Document = "report"    // the report how the session ended here
 )
 
 // Vault holds the sessions of one process. It is safe for concurrent use.
 type Vault interface {
-	// Create opens a new session. The seed is durable when it returns.
+	// Create stores a new session. The seed is durable when it returns.
 	Create(id protocol.SessionID, seed [32]byte, proposal []byte) (Session, error)
-	// Open returns, after a restart, the sessions that were not destroyed, and those that it had to
-	// destroy, because nothing can resume them. An error means that some sessions are unknown or, if it
-	// is a *BuildError, that this program must not continue some of them.
+	// Open returns the sessions that an earlier process did not destroy. It also returns the lost
+	// sessions, which it had to destroy, because nothing can resume them. An error means that some
+	// sessions are unknown or, if it is a *BuildError, that this program must not continue some of
+	// them.
 	Open() ([]Session, []Lost, error)
-	// Claim takes names permanently; a name that another session holds is an
-	// error, a name that this session holds is not.
+	// Claim permanently claims names for a session. It returns an error if another session holds a
+	// name. A name that this session holds already is no error.
 	Claim(id protocol.SessionID, names ...string) error
-	// Unclaimed returns the error that Claim would give, and claims nothing.
+	// Unclaimed returns the error that Claim would return, but claims nothing.
 	Unclaimed(id protocol.SessionID, names ...string) error
-	// Close releases the vault to another process.
+	// Close releases the vault, so that another process can open it.
 	Close() error
 }
 
-// Lost is a session that was open and cannot be resumed: its files are damaged or were restored from a
-// backup, or another build began it and the operator gave it up. Its secrets are destroyed.
+// Lost describes an open session that cannot be resumed. Its files are damaged or were restored
+// from a backup, or another build began it and the operator gave it up. Its secrets are destroyed.
 type Lost struct {
 	ID  protocol.SessionID
 	Err error
 }
 
-// Session is one session's part of a vault.
+// Session is a session's seed, documents and journal in a vault.
 type Session interface {
 	ID() protocol.SessionID
 	Seed() [32]byte
 	Created() time.Time
-	// Put stores a document; it is durable when Put returns.
+	// Put stores a document durably.
 	Put(name Document, data []byte) error
-	// Get returns a document, or nil.
+	// Get returns a document, or nil if the session does not have it.
 	Get(name Document) ([]byte, error)
 	// Records yields the journal's records, oldest first.
 	Records() iter.Seq2[journal.Record, error]
 	Append(journal.Record) error
 	Sync() error
-	// Destroy erases the seed, and with it the journal, irrevocably. The outcome stays as a tombstone.
+	// Destroy irrevocably erases the seed, and with it the journal. The outcome stays as a
+	// tombstone.
 	Destroy(outcome string) error
 }
 
-// Memory is a vault that ends with the process. It has no journal, because nothing could ever replay
-// it.
+// Memory is a vault in memory, which ends with the process. It has no journal, because nothing
+// could ever replay it.
 type Memory struct {
 	mu       sync.Mutex
 	sessions map[protocol.SessionID]*memorySession
@@ -84,7 +86,7 @@ func NewMemory() *Memory {
 	return &Memory{sessions: make(map[protocol.SessionID]*memorySession), claims: make(map[string]protocol.SessionID)}
 }
 
-// Create opens a new session.
+// Create stores a new session in memory.
 func (v *Memory) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (Session, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -96,10 +98,10 @@ func (v *Memory) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (
 	return s, nil
 }
 
-// Open returns nothing: there is no restart.
+// Open returns no sessions, because there is no earlier process.
 func (v *Memory) Open() ([]Session, []Lost, error) { return nil, nil, nil }
 
-// Claim takes names permanently.
+// Claim permanently claims names for a session.
 func (v *Memory) Claim(id protocol.SessionID, names ...string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -112,7 +114,7 @@ func (v *Memory) Claim(id protocol.SessionID, names ...string) error {
 	return nil
 }
 
-// Unclaimed returns the error that Claim would give, and claims nothing.
+// Unclaimed returns the error that Claim would return, but claims nothing.
 func (v *Memory) Unclaimed(id protocol.SessionID, names ...string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -128,7 +130,7 @@ func (v *Memory) unclaimed(id protocol.SessionID, names []string) error {
 	return nil
 }
 
-// Close has nothing to release.
+// Close does nothing, because a vault in memory has nothing to release.
 func (v *Memory) Close() error { return nil }
 
 // memorySession is used by one goroutine at a time, like a session on disk.
@@ -146,7 +148,7 @@ func (s *memorySession) Get(name Document) ([]byte, error) { return s.documents[
 func (s *memorySession) Append(journal.Record) error       { return nil }
 func (s *memorySession) Sync() error                       { return nil }
 
-// Records yields nothing: there was no earlier process.
+// Records yields no records, because there is no earlier process.
 func (s *memorySession) Records() iter.Seq2[journal.Record, error] {
 	return func(func(journal.Record, error) bool) {}
 }
@@ -156,7 +158,7 @@ func (s *memorySession) Put(name Document, data []byte) error {
 	return nil
 }
 
-// Destroy forgets the seed; the id stays used.
+// Destroy removes the seed. The id stays used.
 func (s *memorySession) Destroy(string) error {
 	clear(s.seed[:])
 	clear(s.documents)

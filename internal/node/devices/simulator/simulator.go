@@ -1,6 +1,6 @@
-// Package simulator runs many devices in one process: a device for each of several people, with data, a
-// key, a ledger and a journal of its own. It is for tests and demonstrations, and for a household that
-// shares a machine.
+// Package simulator runs many devices in one process. Each device has a person's data and its own
+// key, ledger and journal. It is for tests and demonstrations, and for a household that shares a
+// machine.
 //
 //	HOME/devices/N/vault                the device's ledger, and its journals while a job runs
 //	HOME/devices/N/recommendations.csv  rank, item, score: once the job has ended for the device
@@ -31,48 +31,47 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Config selects the devices to run. They own the data of the people from First on.
+// Config selects the devices to run. They have the data of the people from index First on.
 type Config struct {
 	Home      string
-	Build     string // names the program: journals are for the same program
+	Build     string // names the program, because only the same program can continue a journal
 	Enrolment *devices.Enrolment
-	Server    string // address
-	// Credential returns the key of the device of a row.
+	Server    string // URL of the server
+	// Credential returns the private key of the device for a row of the table.
 	Credential   func(row int) ed25519.PrivateKey
-	Source       string         // of the people's data, for messages
-	People       []method.Table // of each person, see Ratings and Rows
+	Source       string         // name of the people's data for messages
+	People       []method.Table // one table for each person, from Ratings or Rows
 	First, Count int
 	Limits       method.Limits
 	HTTP         *http.Client
 	Patience     time.Duration
-	// Seed fixes the random values of devices, for comparison with a simulation; nil if each device
-	// draws them by its key.
+	// Seed, if not nil, provides the devices' random values, so that tests can compare with a
+	// simulation. Otherwise each device derives them from its key.
 	Seed func(label string) [32]byte
-	// Vanishing lists, by the device's name, the step and the kind of message before which a device
-	// vanishes.
+	// Vanishing lists, by the device's name, the moments at which a device vanishes.
 	Vanishing map[string][]Moment
 	Logger    *slog.Logger
 }
 
-// Moment is the time before a device sends a message of a kind in a step.
+// Moment is the time just before a device sends a message of this kind in this step.
 type Moment struct{ Step, Kind string }
 
-// Result counts the outcomes of all devices.
+// Result counts how the devices' runs ended.
 type Result struct {
 	Devices  int    `json:"devices"`
 	Finished int    `json:"finished"`
 	Vanished int    `json:"vanished"`
-	LeftOut  int    `json:"left_out"` // that gave up, or were left out
-	Sessions int    `json:"sessions"` // that devices finished
+	LeftOut  int    `json:"left_out"` // number of devices that gave up or were left out
+	Sessions int    `json:"sessions"` // number of sessions that devices finished
 	Sent     uint64 `json:"sent_bytes"`
 	Received uint64 `json:"received_bytes"`
 }
 
 // Run runs the devices until the job has ended for all of them. The error has the number of devices
-// without a result and the reason of the first one; the log has all reasons.
+// without a result, and the reason of the first. The log has all reasons.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.First < 0 || c.Count < 1 || c.First+c.Count > len(c.People) {
-		return nil, fault.BadInputf("%s has data of %d people, so no devices can run for rows %d to %d", c.Source, len(c.People), c.First, c.First+c.Count-1)
+		return nil, fault.BadInputf("table %s has data of %d people, so no devices can run for rows %d to %d", c.Source, len(c.People), c.First, c.First+c.Count-1)
 	}
 	r := &Result{Devices: c.Count}
 	errs, reports := make([]error, c.Count), make([]*devices.Report, c.Count)
@@ -114,7 +113,7 @@ func (r *Result) add(one *devices.Report) {
 	r.Received += one.Received
 }
 
-// Ratings returns each person's own ratings.
+// Ratings returns a table for each person with that person's ratings.
 func Ratings(all *dataset.Ratings) []method.Table {
 	people := make([]method.Table, len(all.Users))
 	for i := range people {
@@ -128,7 +127,7 @@ func Ratings(all *dataset.Ratings) []method.Table {
 	return people
 }
 
-// Rows returns each person's own row.
+// Rows returns a table for each person with that person's row.
 func Rows(all *dataset.Set) []method.Table {
 	people := make([]method.Table, all.X.Rows())
 	for i := range people {
@@ -137,7 +136,8 @@ func Rows(all *dataset.Set) []method.Table {
 	return people
 }
 
-// draw returns the source of random values for the device of a row, or nil if the device's key is the source.
+// draw returns the source of random values for the device of a row. It returns nil if the device
+// derives them from its key.
 func (c Config) draw(row int) func(label string) [32]byte {
 	if c.Seed == nil {
 		return nil
@@ -145,7 +145,7 @@ func (c Config) draw(row int) func(label string) [32]byte {
 	return func(label string) [32]byte { return c.Seed(label + "/" + strconv.Itoa(row)) }
 }
 
-// device runs one device. A device that has its result is done.
+// device runs the device of a row, unless the device already has its result.
 func (c Config) device(ctx context.Context, row int, turns chan struct{}) (r *devices.Report, err error) {
 	home := place(filepath.Join(c.Home, "devices", strconv.Itoa(row)))
 	if home.done() {
@@ -186,7 +186,7 @@ func (c Config) device(ctx context.Context, row int, turns chan struct{}) (r *de
 	return r, d.Close()
 }
 
-// place is the folder of a device.
+// place is the path of a device's folder.
 type place string
 
 func (p place) list() string  { return filepath.Join(string(p), "recommendations.csv") }
@@ -202,7 +202,7 @@ func (p place) done() bool {
 	return false
 }
 
-// keep writes the device's result for its person.
+// keep writes the device's result into files for the person.
 func (p place) keep(r *devices.Report) error {
 	if r.Model != nil {
 		return disk.ReplaceBy(p.model(), r.Model)

@@ -1,5 +1,5 @@
-// Package disclosuretest lets the parties of a federation in one process query their ledgers as daemons
-// do. Only tests import it.
+// Package disclosuretest lets the parties of a federation in one process use their ledgers in the
+// same way as daemons. Only tests import it.
 package disclosuretest
 
 import (
@@ -13,10 +13,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 )
 
-// Ledgers keeps parties' ledgers over several jobs, by party. A party without one is skipped.
+// Ledgers maps each party's name to its ledger, which several jobs can share. A party without a
+// ledger is skipped.
 type Ledgers map[string]disclosure.Ledger
 
-// NewLedgers returns empty ledgers.
+// NewLedgers returns an empty ledger for each party.
 func NewLedgers(t testing.TB, parties ...string) Ledgers {
 	l := make(Ledgers)
 	for _, name := range parties {
@@ -25,8 +26,8 @@ func NewLedgers(t testing.TB, parties ...string) Ledgers {
 	return l
 }
 
-// Begin asks the ledgers, before a job's first session, to admit all releases that can be described by
-// then, as daemons do.
+// Begin asks the ledgers to admit a job's releases before its first session, as far as they can be
+// described by then. Daemons do the same.
 func (l Ledgers) Begin(f *methodtest.Federation) error {
 	for i, step := range f.Plan {
 		if step.Session == nil {
@@ -39,7 +40,7 @@ func (l Ledgers) Begin(f *methodtest.Federation) error {
 	return nil
 }
 
-// admission names a release of a party.
+// admission identifies an admitted release in a party's ledger.
 type admission struct {
 	ledger disclosure.Ledger
 	kind   method.ReleaseKind
@@ -61,7 +62,7 @@ func (l Ledgers) ask(f *methodtest.Federation, step int) (all []admission, err e
 			if r.Kind.Beside() {
 				continue
 			}
-			if r.Kind == method.ReleaseSums || r.Kind == method.ReleasePhases { // whose uses are counted
+			if r.Kind == method.ReleaseSums || r.Kind == method.ReleasePhases { // the ledger counts the uses of these kinds by job
 				r.Model = f.ID.String()
 			}
 			id, err := ledger.Admit(r, 0)
@@ -74,8 +75,8 @@ func (l Ledgers) ask(f *methodtest.Federation, step int) (all []admission, err e
 	return all, nil
 }
 
-// Play plays a job up to a step, and has the ledgers admit and record releases as daemons do. It
-// returns the first refusal.
+// Play runs a job's steps up to the step last. Like daemons, it makes the ledgers admit and record
+// the releases. It returns the first refusal.
 func (l Ledgers) Play(t testing.TB, f *methodtest.Federation, last string) error {
 	t.Helper()
 	if err := l.Begin(f); err != nil {
@@ -93,7 +94,7 @@ func (l Ledgers) Play(t testing.TB, f *methodtest.Federation, last string) error
 	return nil
 }
 
-// letOut asks the ledgers to admit the releases of a step, and records them as disclosed.
+// letOut makes the ledgers admit a step's releases and record them as disclosed.
 func (l Ledgers) letOut(f *methodtest.Federation, step int) error {
 	all, err := l.ask(f, step)
 	for _, a := range all {
@@ -102,8 +103,8 @@ func (l Ledgers) letOut(f *methodtest.Federation, step int) error {
 	return err
 }
 
-// Abort makes a party forget the releases that its ledger admitted and that were not disclosed, as at
-// the end of a job.
+// Abort removes the admitted and undisclosed releases from a party's ledger, as the end of a job
+// does.
 func (l Ledgers) Abort(t testing.TB, party string) {
 	t.Helper()
 	if err := l[party].Restart(func(string) bool { return false }); err != nil {
@@ -111,7 +112,8 @@ func (l Ledgers) Abort(t testing.TB, party string) {
 	}
 }
 
-// MustPlay plays a job up to a step; every ledger must admit it.
+// MustPlay runs a job's steps up to the step last, and fails the test if a ledger refuses a
+// release.
 func (l Ledgers) MustPlay(t testing.TB, f *methodtest.Federation, last string) {
 	t.Helper()
 	if err := l.Play(t, f, last); err != nil {
@@ -119,13 +121,15 @@ func (l Ledgers) MustPlay(t testing.TB, f *methodtest.Federation, last string) {
 	}
 }
 
-// Holds checks that a party's ledger holds a job for approval before its first session, for a reason.
+// Holds checks that a party's ledger holds a job for approval before its first session, with the
+// reason want.
 func (l Ledgers) Holds(t testing.TB, party string, f *methodtest.Federation, want string) {
 	t.Helper()
 	held(t, Ledgers{party: l[party]}.Begin(f), ": "+party+": ", want)
 }
 
-// HoldsAt checks that a party's ledger holds a job for approval at a step and not before, for a reason.
+// HoldsAt checks that a party's ledger holds a job for approval at a step and not before, with the
+// reason want.
 func (l Ledgers) HoldsAt(t testing.TB, step, party string, f *methodtest.Federation, want string) {
 	t.Helper()
 	own := Ledgers{party: l[party]}
@@ -148,8 +152,8 @@ func held(t testing.TB, err error, where, want string) {
 	}
 }
 
-// Approve approves the releases that await approval in a party's ledger, of which there must be that
-// many.
+// Approve approves all releases that await approval in a party's ledger. It fails the test unless
+// their number is many.
 func (l Ledgers) Approve(t testing.TB, party string, many int) {
 	t.Helper()
 	list, err := l[party].List()

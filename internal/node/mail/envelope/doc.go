@@ -1,5 +1,6 @@
-// Package envelope seals messages from end to end and signs them, so that the broker between the
-// members sees who, when and how much, and never the content.
+// Package envelope seals and signs messages from end to end. The broker between the members sees
+// who sends how much and when, and never the content. On the wire, with H the canonical encoding of
+// the message's header:
 //
 // On the wire, with H the canonical encoding of the message's header:
 //

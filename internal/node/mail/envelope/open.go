@@ -11,19 +11,19 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Lookup returns a member's signing key, false for a stranger.
+// Lookup returns the signing key of a roster member. It returns false for an unknown name.
 type Lookup func(name string) (ed25519.PublicKey, bool)
 
-// Verified is an envelope whose signature holds and whose body is still
-// sealed. Its bytes are those given to [Verify].
+// Verified is an envelope with a verified signature and a body that is still sealed. Its bytes are
+// those given to [Verify].
 type Verified struct {
-	Header protocol.Header // what the sender signed
+	Header protocol.Header // the header, which the sender has signed
 
 	header, sealed []byte
 }
 
-// Peek reads the header and verifies nothing, so anyone may have written the
-// header. It is for routing and for logs.
+// Peek reads the header for routing and for logs. It verifies nothing, so anyone may have written
+// the header.
 func Peek(wire []byte) (protocol.Header, error) {
 	v, _, err := split(wire)
 	if err != nil {
@@ -32,9 +32,9 @@ func Peek(wire []byte) (protocol.Header, error) {
 	return v.Header, nil
 }
 
-// Verify checks that wire is within bounds, names a member as its sender,
-// bears that member's signature, and is meant for self. Every error is a
-// *protocol.BlameError that blames [protocol.Transport].
+// Verify checks the size, the sender, the signature and the receiver of an envelope. The sender
+// must be a member, and the receiver must be self. Every error is a *protocol.BlameError that
+// blames [protocol.Transport].
 func Verify(wire []byte, lookup Lookup, self string) (Verified, error) {
 	v, signature, err := split(wire)
 	if err != nil {
@@ -48,10 +48,10 @@ func Verify(wire []byte, lookup Lookup, self string) (Verified, error) {
 	if !ed25519.Verify(key, signed(v.header, v.sealed), signature) {
 		return Verified{}, transport(fmt.Errorf("the signature in the name of %q does not verify", h.Sender))
 	}
-	// The sender may have signed this for another member in good faith; the broker has delivered it
-	// here.
+	// The error blames the transport, because the sender may have signed this message for another
+	// member in good faith.
 	if h.Receiver != self {
-		return Verified{}, transport(fmt.Errorf("a message from %q for %q was delivered to %q", h.Sender, h.Receiver, self))
+		return Verified{}, transport(fmt.Errorf("the message from %q for %q was delivered to %q", h.Sender, h.Receiver, self))
 	}
 	return v, nil
 }
@@ -60,10 +60,9 @@ func transport(err error) error {
 	return protocol.Blame(protocol.Transport, protocol.KindTransport, fmt.Errorf("envelope: %w", err))
 }
 
-// Open decrypts the body with the key of the session that the header names. An
-// error is a *protocol.BlameError that blames the sender, who has signed the
-// envelope; therefore a receiver without a key for that session must drop the
-// envelope, and not try another key.
+// Open decrypts the body with the key of the session in the header. An error is a
+// *protocol.BlameError that blames the sender, who has signed the envelope; therefore a receiver
+// without a key for that session must drop the envelope, and not try another key.
 func (v Verified) Open(key hpke.PrivateKey) (protocol.Message, error) {
 	if key == nil || key.KEM() != hpke.MLKEM768X25519() {
 		return protocol.Message{}, errors.New("envelope: the receiver's private key is missing or not for ML-KEM-768 + X25519")
@@ -76,41 +75,41 @@ func (v Verified) Open(key hpke.PrivateKey) (protocol.Message, error) {
 	return protocol.Message{Header: v.Header, Body: body}, nil
 }
 
-// split splits wire into its parts and checks the sizes first. It copies nothing.
+// split checks the sizes of an envelope and splits it into its parts. It copies nothing.
 func split(wire []byte) (v Verified, signature []byte, err error) {
 	const tail = encapsulationBytes + tagBytes + ed25519.SignatureSize
 	if len(wire) > MaxBytes {
 		return v, nil, fmt.Errorf("the message has %d bytes, but at most %d are allowed", len(wire), MaxBytes)
 	}
 	if len(wire) < prefixBytes+tail {
-		return v, nil, fmt.Errorf("%d bytes are too few for a message", len(wire))
+		return v, nil, fmt.Errorf("the message has %d bytes, which are too few", len(wire))
 	}
 	n := int(binary.LittleEndian.Uint16(wire))
 	rest := wire[prefixBytes:]
 	if n > maxHeaderBytes || n > len(rest)-tail {
-		return v, nil, fmt.Errorf("a header of %d bytes is too long, for any message or for this one of %d bytes", n, len(wire))
+		return v, nil, fmt.Errorf("the header has %d bytes, which is too long for any message, or for this message of %d bytes", n, len(wire))
 	}
 	v.header, rest = rest[:n:n], rest[n:]
 	cut := len(rest) - ed25519.SignatureSize
 	if cut > encapsulationBytes+tagBytes+protocol.MaxChunkBytes {
-		return v, nil, fmt.Errorf("the body has more than %d bytes, the most allowed", protocol.MaxChunkBytes)
+		return v, nil, fmt.Errorf("the body has more than %d bytes, and no more are allowed", protocol.MaxChunkBytes)
 	}
 	v.sealed, signature = rest[:cut:cut], rest[cut:]
 	v.Header, err = protocol.DecodeHeader(v.header)
 	return v, signature, err
 }
 
-// The parts of an envelope, in bytes.
+// These constants are the sizes of an envelope's parts in bytes.
 const (
-	prefixBytes    = 2 // length of H
+	prefixBytes    = 2 // the length of the header
 	maxHeaderBytes = 1 << 10
-	// An encapsulation is an ML-KEM-768 ciphertext and an X25519 key.
+	// encapsulationBytes is the size of an ML-KEM-768 ciphertext and an X25519 key.
 	encapsulationBytes = 1088 + 32
 	tagBytes           = 16
 
-	// MaxOverhead is the most an envelope adds to a body.
+	// MaxOverhead is the largest number of bytes that an envelope adds to a body.
 	MaxOverhead = prefixBytes + maxHeaderBytes + encapsulationBytes + tagBytes + ed25519.SignatureSize
-	// MaxBytes is the most bytes that a receiver reads.
+	// MaxBytes is the size of the largest envelope that a receiver accepts.
 	MaxBytes = protocol.MaxChunkBytes + MaxOverhead
 )
 
@@ -119,7 +118,7 @@ const domain = "mercer/v1/msg"
 func kdf() hpke.KDF   { return hpke.HKDFSHA256() }
 func aead() hpke.AEAD { return hpke.AES256GCM() }
 
-// signed returns the bytes that the signature covers. H delimits itself, so the
+// signed returns the bytes that the signature covers. The header contains its own length, so the
 // concatenation has one reading only.
 func signed(header, sealed []byte) []byte {
 	digest := sha256.Sum256(sealed)

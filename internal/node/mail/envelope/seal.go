@@ -10,15 +10,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Seal encrypts body to the receiver's key and signs it in the sender's name.
-// The result is at most [MaxBytes] long. body is at most
-// [protocol.MaxChunkBytes] and is not changed.
+// Seal encrypts body to the receiver's key and signs the envelope in the sender's name. The result
+// is at most [MaxBytes] long. body is at most [protocol.MaxChunkBytes] and is not changed.
 func Seal(h protocol.Header, body []byte, to hpke.PublicKey, from ed25519.PrivateKey) ([]byte, error) {
 	if err := sealable(h, body, to, from); err != nil {
 		return nil, fmt.Errorf("envelope: %w", err)
 	}
 	header := h.Encode()
-	// hpke.Seal in two steps, which spares a copy of the body.
+	// These two steps equal hpke.Seal, but spare a copy of the body.
 	encapsulation, sender, err := hpke.NewSender(to, kdf(), aead(), header)
 	if err != nil {
 		return nil, fmt.Errorf("envelope: %v: %w", h, err)
@@ -30,7 +29,7 @@ func Seal(h protocol.Header, body []byte, to hpke.PublicKey, from ed25519.Privat
 	return assemble(header, encapsulation, ciphertext, from), nil
 }
 
-// assemble lays out the wire and signs it.
+// assemble joins the parts of an envelope and appends the signature.
 func assemble(header, encapsulation, ciphertext []byte, from ed25519.PrivateKey) []byte {
 	sealedBytes := len(encapsulation) + len(ciphertext)
 	wire := make([]byte, 0, prefixBytes+len(header)+sealedBytes+ed25519.SignatureSize)
@@ -42,7 +41,7 @@ func assemble(header, encapsulation, ciphertext []byte, from ed25519.PrivateKey)
 	return append(wire, ed25519.Sign(from, signed(header, sealed))...)
 }
 
-// sealable rejects a message that no receiver would accept.
+// sealable rejects a message that every receiver would reject.
 func sealable(h protocol.Header, body []byte, to hpke.PublicKey, from ed25519.PrivateKey) error {
 	if err := h.Validate(); err != nil {
 		return err
