@@ -134,7 +134,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"shared signing key", func(r *Roster) { r.Members[2].Sign = r.Members[1].Sign }, `"north" and "south" have the same signing key`},
 		{"shared KEM key", func(r *Roster) { r.Members[2].KEM = r.Members[1].KEM }, `"north" and "south" have the same KEM key`},
 		{"shared nkey", func(r *Roster) { r.Members[2].NKey = r.Members[1].NKey }, `"north" and "south" have the same nkey`},
-		{"TLS key of a party", func(r *Roster) { r.Members[1].TLS = publicOf(t, 9).Sign }, `member "north": a party must not have a TLS key`},
+		{"TLS key of a party", func(r *Roster) { r.Members[1].TLS = publicOf(t, 9).Sign }, `member "north": the party has a TLS key`},
 		{"short TLS key", func(r *Roster) { r.Members[0].TLS = make([]byte, 31) }, `member "hub": identity: the TLS key has 31 bytes`},
 		{"signing key as TLS key", func(r *Roster) { r.Members[0].TLS = r.Members[0].Sign }, `"hub" and "hub" have the same signing key`},
 		{"another's signing key as TLS key", func(r *Roster) { r.Members[0].TLS = r.Members[2].Sign }, `have the same signing key`},
