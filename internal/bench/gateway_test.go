@@ -42,7 +42,7 @@ func TestGatewayMustCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = g.measured(&used, g.letters)(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "package 4: the gateway refuses the package: status 403") {
+	if err == nil || !strings.Contains(err.Error(), "package 4: the gateway refused the package with status 403") {
 		t.Errorf("a forged token: %v", err)
 	}
 }
