@@ -166,8 +166,8 @@ func (r cachedFigures) rows(best span) []Row {
 	}
 }
 
-// held returns the bytes of all data that grow with the number of rows: the columns in float32,
-// phases, targets, decisions, and each worker's mark of every row.
+// held returns the size of all data that grow with the number of rows. These are the columns in
+// float32, the phases, the targets, the decisions, and each worker's mark of every row.
 func (c cachedSize) held() int {
 	return c.rows * (4*c.columns + c.directions*c.bits/8 + 2*8 + 4*fdsklWorkers)
 }

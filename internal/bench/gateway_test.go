@@ -58,7 +58,7 @@ func TestGatewayProcessFails(t *testing.T) {
 		t.Errorf("without a job: %v", err)
 	}
 	g.program = []string{g.path("mercer")}
-	if err := g.measured(&used, g.letters)(t.Context()); err == nil || !strings.Contains(err.Error(), "does not start") {
+	if err := g.measured(&used, g.letters)(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot be started") {
 		t.Errorf("without a program: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())

@@ -247,11 +247,11 @@ func (g *Gateway) show(ctx context.Context) (_ context.Context, stop func()) {
 
 // errRefused is returned if a witness will never countersign the history. Either this home is an
 // old copy of the gateway's home, or the witness has countersigned another job of this gateway.
-var errRefused = errors.New("has countersigned another history, or refuses this configuration; check that this home is not an old copy, and that the address belongs to a witness of this job")
+var errRefused = errors.New("the witness has countersigned another history, or refuses this configuration; check that this home is not an old copy, and that the address belongs to a witness of this job")
 
 // errUnknown is returned if the witness's operator has given the witness the key of another
 // gateway.
-var errUnknown = errors.New("does not know this gateway; ask its operator to start it with --gateway-key")
+var errUnknown = errors.New("the witness does not know this gateway; ask its operator to start it with --gateway-key")
 
 // showTo sends the history to one witness until the witness countersigns it. A missing answer is
 // not an error. Without the countersignature the window has too few participants, and is
@@ -266,9 +266,9 @@ func (g *Gateway) showTo(ctx context.Context, witness string, history []byte) er
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // the window is over
 		case status == http.StatusConflict, status == http.StatusBadRequest:
-			return fmt.Errorf("gateway: the witness %s %w", witness, errRefused)
+			return fmt.Errorf("gateway: %s: %w", witness, errRefused)
 		case status == http.StatusForbidden:
-			return fmt.Errorf("gateway: the witness %s %w %x", witness, errUnknown, g.configuration.Signer)
+			return fmt.Errorf("gateway: %s: %w %x", witness, errUnknown, g.configuration.Signer)
 		case !said:
 			said = true
 			g.Logger.Warn("a witness does not countersign yet", "address", witness, "status", status, "error", err)
