@@ -17,19 +17,20 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// devicesRun is a session with all its clients. A tenth of them vanishes at the most
-// expensive moment: before they send their vectors, when all others have masked with them.
-// Keys and shares are complete. Of the vector's segments only the first of parts equal
-// parts is processed, because masks are most of the work and every segment needs equal
-// masks.
+// devicesRun holds the size of a session of secure aggregation that runs with all its clients. A
+// tenth of the clients vanish at the most expensive moment: after all others have masked with
+// them, and before they send their vectors. Key exchange and share distribution run in full.
+// Only the first of parts equal parts of each vector is processed, because masks are most of the
+// work and every segment needs equal masks.
 type devicesRun struct {
 	clients, items int
-	liked          int // number of items of each client
+	liked          int // number of items that each client likes
 	parts          int
 }
 
-// Devices runs one session of secure aggregation with the clients and pairs of items of ml-1m,
-// on generated likes, and extrapolates the cost of the whole vector.
+// Devices returns a benchmark that runs one session of secure aggregation with as many clients
+// and pairs of items as ml-1m. The likes are generated. The benchmark extrapolates the cost of
+// the whole vector.
 func Devices() Benchmark {
 	return devicesBenchmark(devicesRun{clients: 6040, items: 3706, liked: 166, parts: 16})
 }
@@ -40,7 +41,8 @@ func devicesBenchmark(c devicesRun) Benchmark {
 
 func (c devicesRun) String() string { return fmt.Sprintf("%d clients, %d items", c.clients, c.items) }
 
-// params returns the parameters for vectors with the given number of entries of 0 or 1.
+// params returns the parameters for vectors whose entries are 0 or 1. The argument is the number
+// of entries.
 func (c devicesRun) params(entries int) (secagg.Params, error) {
 	return secagg.NewParams(secagg.Spec{
 		Corrupted: .05, Dropped: .1, Minimum: 2, Epoch: "bench",
@@ -51,16 +53,16 @@ func (c devicesRun) params(entries int) (secagg.Params, error) {
 func (c devicesRun) entries() int { return c.items * (c.items + 1) / 2 }
 func (c devicesRun) kept() int    { return (c.entries() + c.parts - 1) / c.parts }
 
-// vanishes reports whether a client vanishes: every tenth client does, which is the largest
-// agreed number.
+// vanishes reports whether a client vanishes during the session. Every tenth client does, which
+// is the largest number that the parameters allow.
 func (c devicesRun) vanishes(client int) bool { return client%10 == 9 }
 
-// liking is a client's vector: those of the first pairs of items of which it likes both, in
-// ascending order.
+// liking is the vector of one client, stored as the indices of its ones. It holds, in ascending
+// order, the processed pairs of items that the client likes.
 type liking []int
 
-// likes draws a client's items. Pair (i, j), i <= j, is entry
-// i n - i (i-1)/2 + j - i of the triangle.
+// likes draws the items that a client likes, and returns all pairs of these items. For n items,
+// pair (i, j) with i <= j is entry i n - i (i-1)/2 + j - i of the triangle.
 func (c devicesRun) likes(client int) liking {
 	items := rand.New(rand.NewPCG(1, uint64(client))).Perm(c.items)[:c.liked]
 	slices.Sort(items)
@@ -75,7 +77,7 @@ func (c devicesRun) likes(client int) liking {
 	return pairs
 }
 
-// Read implements [secagg.Vector].
+// Read sets dst to the entries from index first on. It implements [secagg.Vector].
 func (l liking) Read(_, first int, dst []int64) {
 	clear(dst)
 	at, _ := slices.BinarySearch(l, first)
@@ -84,22 +86,22 @@ func (l liking) Read(_, first int, dst []int64) {
 	}
 }
 
-// uploads is the number of vectors that the server holds besides the sum.
+// uploads is the number of vectors that the server holds at a time, not counting the sum.
 const uploads = 8
 
-// hall holds the clients of a session, with their meters.
+// hall holds the machines of a session, with meters of their costs.
 type hall struct {
 	devicesRun
 	turns           sync.Mutex
 	server          *secagg.Server
 	config          dropout.Config
-	present, absent spending // of all clients that stay, and of all that vanish
+	present, absent spending // total costs of the clients that stay, and of those that vanish
 	serving         spending
-	masks           timedMasks // of serving
-	peak            float64    // bytes
+	masks           timedMasks // cost of expanding masks at the server, a part of serving
+	peak            float64    // peak memory in bytes
 }
 
-// hall makes all machines.
+// hall creates the session with the machines of the server and of all clients.
 func (c devicesRun) hall() (*hall, error) {
 	p, err := c.params(c.kept())
 	if err != nil {
@@ -132,7 +134,7 @@ func (c devicesRun) hall() (*hall, error) {
 	return h, nil
 }
 
-// takesVectors reports whether a server's step takes segments.
+// takesVectors reports whether a step of the server receives a part of a masked vector.
 func takesVectors(e protocol.Event) bool {
 	r, received := e.(protocol.Received)
 	return received && r.Message.Kind == "MaskedInput"
@@ -140,7 +142,8 @@ func takesVectors(e protocol.Event) bool {
 
 func seedOf(what string, client int) [32]byte { return sha256.Sum256(fmt.Append(nil, what, client)) }
 
-// seat adds a client. Making one takes as long as its vector, which is hashed.
+// seat creates client i and adds it to the session. Its creation counts as work on segments,
+// because it hashes the whole vector.
 func (h *hall) seat(i int, setup protocol.Setup, p secagg.Params, id secagg.Identity) error {
 	spent, leaves := &h.present, ""
 	if h.vanishes(i) {
@@ -163,13 +166,13 @@ func (h *hall) seat(i int, setup protocol.Setup, p secagg.Params, id secagg.Iden
 	return nil
 }
 
-// sendsVector reports whether a client's step masks and sends segments.
+// sendsVector reports whether a step of a client masks and sends segments of its vector.
 func sendsVector(e protocol.Event) bool {
 	_, resumed := e.(protocol.Resumed)
 	return resumed
 }
 
-// run runs the session and checks the sum.
+// run runs the session and checks its sum.
 func (h *hall) run(ctx context.Context) error {
 	if err := resetPeak(); err != nil {
 		return fmt.Errorf("bench: %w", err)
@@ -179,7 +182,7 @@ func (h *hall) run(ctx context.Context) error {
 		return err
 	}
 	if len(r.Failures) > 0 {
-		return fmt.Errorf("bench: %s gave up: %w", r.Failures[0].Client, r.Failures[0].Err)
+		return fmt.Errorf("bench: %s left the session: %w", r.Failures[0].Client, r.Failures[0].Err)
 	}
 	if h.peak, err = peakMemory(); err != nil {
 		return fmt.Errorf("bench: %w", err)
@@ -187,7 +190,7 @@ func (h *hall) run(ctx context.Context) error {
 	return h.check()
 }
 
-// check compares the sum with the sum of the vectors in clear.
+// check compares the session's sum with the sum of the unmasked vectors.
 func (h *hall) check() error {
 	want := make([]int64, h.kept())
 	for i := range h.clients {
@@ -203,7 +206,7 @@ func (h *hall) check() error {
 	return nil
 }
 
-// stayed counts the clients in the sum.
+// stayed returns the number of clients that do not vanish.
 func (c devicesRun) stayed() int {
 	n := 0
 	for i := range c.clients {
@@ -224,7 +227,7 @@ func raceDevices(c devicesRun) (race, error) {
 	if err != nil {
 		return race{}, err
 	}
-	var last *hall // of the last turn
+	var last *hall // session of the latest run
 	runs = append(runs, func(ctx context.Context) error {
 		h, err := c.hall()
 		if err != nil {
@@ -239,16 +242,17 @@ func raceDevices(c devicesRun) (race, error) {
 	}}, nil
 }
 
-// rows returns the measured figures, and the extrapolated figures for the whole vector.
+// rows returns the measured costs of the session, and the costs extrapolated to the whole
+// vector.
 func (h *hall) rows(f forecast, session span) []Row {
 	stayed := h.stayed()
 	client := spending{h.present.fixed.times(1 / float64(stayed)), h.present.segments.times(1 / float64(stayed)), h.present.sent / stayed, h.present.received / stayed}
 	server := spending{fixed: h.serving.fixed.less(h.masks.spent), segments: h.serving.segments}
 	server.segments.add(h.masks.spent)
 
-	const allowed = 2 << 10 // MiB
+	const allowed = 2 << 10 // memory limit in MiB
 	part := fmt.Sprintf("1/%d of the segments", h.parts)
-	missing := float64(f.p.Layout().Words()) * 8 * (1 - 1/float64(h.parts)) // bytes of a vector
+	missing := float64(f.p.Layout().Words()) * 8 * (1 - 1/float64(h.parts)) // bytes of a vector that were not processed
 	name := func(format string, args ...any) string {
 		return fmt.Sprintf("%v: ", h.devicesRun) + fmt.Sprintf(format, args...)
 	}
@@ -275,7 +279,7 @@ func (h *hall) rows(f forecast, session span) []Row {
 	}
 }
 
-// whole extrapolates the costs of machines to all segments.
+// whole extrapolates measured costs from one part of the segments to all segments.
 func (c devicesRun) whole(w spending) span {
 	s := w.segments.times(float64(c.parts))
 	s.add(w.fixed)

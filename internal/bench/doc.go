@@ -1,4 +1,5 @@
-// Package bench measures Mercer's computations beside the limits of the machine.
+// Package bench measures Mercer's computations, and compares each with a limit of the machine or
+// with another program.
 //
 // A figure alone means little: machines differ, and other programs run on them. So
 // every measurement alternates with its limit (a loop of multiply-adds, a copy of the

@@ -12,18 +12,18 @@ import (
 // encodeSize holds the sizes at which OKRA's encoders are measured.
 type encodeSize struct {
 	rows       int
-	few, many  int   // features; powers of two, for the growth
-	others     []int // features at which its cost is also shown
-	blocked    int   // features for encoder block
-	blockDgemm int   // order of the product with which it is compared
-	flaked     []int // features for encoder flake
+	few, many  int   // smallest and largest number of features for measuring growth; powers of two
+	others     []int // further numbers of features at which the cost is shown
+	blocked    int   // number of features for encoder block
+	blockDgemm int   // order of the matrix product with which block is compared
+	flaked     []int // numbers of features for encoder flake
 }
 
-// Encode measures OKRA's encoders: hadamard beside reading and writing the encoded rows as
-// often as it passes over them, and block beside dgemm. It also measures how the time of
-// hadamard grows with the features: from few to many, and the cost of a value for each
-// doubling of the width at more sizes, which shows the cache that a row no longer fits.
-// Hadamard and haar are shown beside their rival flake.
+// Encode returns a benchmark of OKRA's encoders. It compares encoder hadamard with reading and
+// writing the encoded rows as often as hadamard passes over them. It compares encoder block with
+// dgemm. It also measures how the time of hadamard grows with the number of features. For more
+// sizes it shows the cost of a value for each doubling of the width, which rises when a row no
+// longer fits a cache. It compares hadamard and haar with their rival flake.
 func Encode() Benchmark {
 	return encodeOf(encodeSize{rows: 400, few: 1 << 14, many: 1 << 18, others: []int{1 << 16, 1 << 20}, blocked: 1 << 16, blockDgemm: 2048, flaked: []int{128, 512, 2048}})
 }
@@ -39,7 +39,7 @@ func encodeOf(s encodeSize) Benchmark {
 	return Benchmark{scenes}
 }
 
-// encoding is an encoder with rows and room for the encoded rows.
+// encoding holds an encoder, the rows to encode and a matrix for the encoded rows.
 type encoding struct {
 	okra.Encoder
 	src, dst linalg.Matrix[float64]
@@ -61,8 +61,8 @@ func (e encoding) run() run { return pure(func() { e.Encode(e.dst, e.src) }) }
 
 const hadamardRounds = 3
 
-// rowsAt returns the number of encoded rows of f features. There are fewer of the longest
-// rows, so that they take half of the memory of many features.
+// rowsAt returns the number of rows to encode with f features. For the longest rows it returns
+// fewer rows, so that they take half of the memory of those with many features.
 func (s encodeSize) rowsAt(f int) int {
 	if f <= s.many {
 		return s.rows
@@ -70,7 +70,7 @@ func (s encodeSize) rowsAt(f int) int {
 	return max(1, s.rows*s.many/(2*f))
 }
 
-// perLevel returns the cost of a value for each doubling of the width, in time of one core.
+// perLevel returns the processor time for each value and each doubling of the width.
 func (e encoding) perLevel(took span) Row {
 	width := float64(e.Width())
 	return figure(fmt.Sprintf("hadamard, core time of a value and level, %d rows of %d features", e.src.Rows, e.src.Cols),
@@ -121,7 +121,7 @@ func raceHadamard(s encodeSize) (race, error) {
 	}, nil
 }
 
-// readAndWrite changes every value on all cores.
+// readAndWrite negates every value, on all cores.
 func readAndWrite(m linalg.Matrix[float64]) {
 	linalg.Each(m.Rows, 1, func(i int) {
 		row := m.Row(i)
@@ -142,7 +142,7 @@ func raceBlock(s encodeSize) (race, error) {
 	return race{
 		runs: []run{pure(func() { linalg.MulTransB(c, a, b) }), e.run()},
 		rows: func(best []span) []Row {
-			// Frames of f/blocks features and (f+k)/blocks coordinates.
+			// Each block maps f/blocks features to width/blocks coordinates.
 			blocks := math.Max(1, math.Round(float64(s.blocked)/float64(spec.BlockWidth)))
 			flops := 2 * float64(s.rows) * float64(s.blocked) * float64(e.Width()) / blocks
 			order := float64(s.blockDgemm)
@@ -155,8 +155,8 @@ func raceBlock(s encodeSize) (race, error) {
 	}, nil
 }
 
-// raceFlake encodes rows by FLAKE and by OKRA's encoders, including the making of the
-// encoder. For flake that is nearly all of the time.
+// raceFlake compares FLAKE with OKRA's encoders. The time includes the making of the encoder,
+// which is nearly all of the time for FLAKE.
 func raceFlake(rows, features int) func(encodeSize) (race, error) {
 	return func(encodeSize) (race, error) {
 		specs := []okra.Spec{{Encoder: okra.Flake}, {Encoder: okra.Haar}, {Encoder: okra.Hadamard, Rounds: hadamardRounds}}
@@ -167,7 +167,7 @@ func raceFlake(rows, features int) func(encodeSize) (race, error) {
 				return race{}, err
 			}
 			runs = append(runs, pure(func() {
-				if fresh, err := newEncoding(spec, 0, features); err == nil { // the same as above
+				if fresh, err := newEncoding(spec, 0, features); err == nil { // creating the encoder above succeeded with equal parameters
 					fresh.Encode(e.dst, e.src)
 				}
 			}))

@@ -15,23 +15,24 @@ import (
 	"github.com/mercer-fl/mercer/protocol/memory"
 )
 
-// MaxFDSKLRows bounds the rows of the benchmark.
+// MaxFDSKLRows is the largest number of rows that the benchmark accepts.
 const MaxFDSKLRows = fdskl.MaxRows
 
 // grownRows is the largest number of rows at which growth is measured.
 const grownRows = 20_000
 
-// FDSKL measures training on columns that four workers hold, all in this process, without a
-// network between them. It measures how the cost of mode cached grows with rows, directions
-// and columns, and its cost with the given number of rows, beside the cost allowed for a
-// million.
+// FDSKL returns a benchmark of training on columns that four workers hold. All workers run in
+// this process, without a network between them. The benchmark measures how the cost of mode
+// cached grows with rows, directions and columns. It also compares the cost with the given
+// number of rows with the cost allowed for a million rows.
 func FDSKL(rows int) Benchmark {
 	most, whole := wholeTask, wholeTask
 	most.rows, whole.rows = grownRows, rows
 	return fdsklOf(most, whole)
 }
 
-// fdsklOf measures growth up to one size, and another size as a whole.
+// fdsklOf returns a benchmark that measures growth up to size most, and the whole training at
+// size whole.
 func fdsklOf(most, whole cachedSize) Benchmark {
 	var b Benchmark
 	for _, g := range growths(most) {
@@ -41,8 +42,9 @@ func fdsklOf(most, whole cachedSize) Benchmark {
 	return b
 }
 
-// growths double one dimension twice. With few columns their products are a small part of
-// the time, so there are more.
+// growths returns three series of sizes, in each of which one dimension doubles twice. The
+// series of columns has 16 times as many columns, because the products of few columns are a
+// small part of the time.
 func growths(full cachedSize) []growth {
 	const passes = 5
 	rows, directions, columns := growth{"rows", nil, passes}, growth{"directions", nil, passes}, growth{"columns", nil, passes}
@@ -60,7 +62,7 @@ func growths(full cachedSize) []growth {
 	return []growth{rows, directions, columns}
 }
 
-// raceWhole runs the task with as many rows as size has.
+// raceWhole measures one training of the given size.
 func raceWhole(size cachedSize) (race, error) {
 	c, err := newClouds(size.rows, size.columns)
 	if err != nil {
@@ -81,8 +83,8 @@ func raceWhole(size cachedSize) (race, error) {
 	return race{runs: []run{train}, rows: func(best []span) []Row { return append(last.rows(best[0]), edges...) }}, nil
 }
 
-// growth holds sizes with one growing dimension. Each training takes the given number of
-// passes, so that all learn equally.
+// growth is a series of sizes in which one dimension grows. Each training makes the given number
+// of passes, so that all trainings do equal work for each value.
 type growth struct {
 	what   string
 	sizes  []cachedSize
@@ -116,14 +118,14 @@ func (g growth) race() (race, error) {
 	return r, nil
 }
 
-// linearly bounds the growth of time relative to proportional growth.
+// linearly is the largest allowed ratio of measured to proportional growth.
 const linearly = 1.15
 
 // fdsklWorkers is the number of workers that share the columns; the first has the labels.
 const fdsklWorkers = 4
 
-// federate returns workers with the given parts of all columns; the kernel is exp(-gamma
-// |x-z|^2).
+// federate creates a session whose workers hold the given parts of the columns. The kernel is
+// exp(-gamma |x-z|^2).
 func federate(parts []linalg.Rows, gamma float64, p fdskl.Params, s fdskl.Schedule) measuredSession {
 	const active = "worker 0"
 	members := protocol.Members(protocol.RoleLeader, active)
@@ -146,7 +148,8 @@ func federate(parts []linalg.Rows, gamma float64, p fdskl.Params, s fdskl.Schedu
 	return m
 }
 
-// phasesOf returns a worker's phases, for directions under its own key.
+// phasesOf returns the source of a worker's phases. Each worker draws its directions with its
+// own key.
 func phasesOf(rows linalg.Rows, gamma float64, worker, bits int) *feature.Phases {
 	_, columns := rows.Shape()
 	key := seedOf("directions", worker)
@@ -159,7 +162,7 @@ func phasesOf(rows linalg.Rows, gamma float64, worker, bits int) *feature.Phases
 	}, bits)
 }
 
-// asPlanned compares the sent bytes with the bytes that the requests need.
+// asPlanned compares the bytes that members sent with the bytes that the requests need.
 func (m measuredSession) asPlanned(name string, p fdskl.Params, requests []fdskl.Request) ([]Row, error) {
 	plan, err := fdskl.Plan(m.Session.Session, requests...)
 	if err != nil {
@@ -173,7 +176,7 @@ func (m measuredSession) asPlanned(name string, p fdskl.Params, requests []fdskl
 	for _, e := range plan {
 		got := m.sent[route{e.From, e.To}]
 		if got.messages != e.Messages {
-			return nil, fmt.Errorf("bench: %d messages were sent from %s to %s, but %d were planned", got.messages, e.From, e.To, e.Messages)
+			return nil, fmt.Errorf("bench: %d messages went from %s to %s; the plan has %d", got.messages, e.From, e.To, e.Messages)
 		}
 		planned += e.Bytes
 		if e.Bytes >= words {
@@ -186,18 +189,18 @@ func (m measuredSession) asPlanned(name string, p fdskl.Params, requests []fdskl
 	return append(rows, figure(name+", bytes on all edges", float64(sent), "bytes").agrees("the formula", float64(planned)).atMost(0)), nil
 }
 
-// measuredSession is a session with all members in this process, with its traffic.
+// measuredSession is a session whose members all run in this process. It counts their messages.
 type measuredSession struct {
 	*memory.Session
 	sent map[route]amount
 }
 
-// A route is a pair of members; an amount is the traffic between them.
+// route is a pair of sender and receiver. amount counts the messages on a route.
 type (
 	route  struct{ from, to string }
 	amount struct {
 		messages int
-		bytes    int64 // of bodies
+		bytes    int64 // total size of the message bodies
 	}
 )
 

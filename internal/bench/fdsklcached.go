@@ -12,14 +12,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// cachedSize holds the size of a training in mode cached.
+// cachedSize holds the size of a training in mode cached. The number bits is that of one phase.
 type cachedSize struct{ rows, columns, directions, bits int }
 
 func (c cachedSize) String() string {
 	return fmt.Sprintf("%d rows, %d columns, %d directions, %d workers", c.rows, c.columns, c.directions, fdsklWorkers)
 }
 
-// cached is the schedule that requests all phases once, with the table of them.
+// cached is the schedule that requests all phases once. It stores them in a table.
 type cached struct {
 	*fdskl.Book
 	table    *linear.Phases[float32]
@@ -33,7 +33,7 @@ func newCached(p fdskl.Params) *cached {
 	return c
 }
 
-// Next implements [fdskl.Schedule].
+// Next returns the next request and records it. It implements [fdskl.Schedule].
 func (c *cached) Next() (fdskl.Request, bool) {
 	q, more := c.Book.Next()
 	if more {
@@ -42,16 +42,16 @@ func (c *cached) Next() (fdskl.Request, bool) {
 	return q, more
 }
 
-// Answer implements [fdskl.Schedule].
+// Answer stores received phases in the table. It implements [fdskl.Schedule].
 func (c *cached) Answer(rows []int, words []byte) {
 	d := c.Directions()
 	c.table.Put(words, rows[0], len(rows), d.First, d.Count)
 }
 
-// clouds holds generated rows in parts of columns, one for each worker.
+// clouds holds generated rows. Their columns are divided into parts, one for each worker.
 type clouds struct {
 	parts   []linalg.Rows
-	targets linalg.Matrix[float64] // 1 x rows
+	targets linalg.Matrix[float64] // labels -1 or 1, in one row
 }
 
 func newClouds(rows, columns int) (clouds, error) {
@@ -74,7 +74,7 @@ func newClouds(rows, columns int) (clouds, error) {
 	return c, nil
 }
 
-// cachedRun is a training with the table of all phases.
+// cachedRun holds a finished training with its session and its table of phases.
 type cachedRun struct {
 	cachedFigures
 	measuredSession measuredSession
@@ -82,17 +82,17 @@ type cachedRun struct {
 	schedule        *cached
 }
 
-// cachedFigures holds the measurements of a training. They outlive its table, because the
-// next run needs its own.
+// cachedFigures holds the measurements of a training. They are stored apart from the table, so
+// that the table's memory is free for the next run.
 type cachedFigures struct {
 	size            cachedSize
 	protocol, learn span
-	wrong           float64 // share of the training rows
+	wrong           float64 // share of the training rows that the model predicts wrongly
 	passes          int
-	peak            float64 // bytes
+	peak            float64 // peak memory in bytes
 }
 
-// train trains in mode cached, from keys to coefficients.
+// train runs a whole training in mode cached, from the exchange of keys to the coefficients.
 func (c clouds) train(size cachedSize, p linear.Params) (r *cachedRun, err error) {
 	r = &cachedRun{cachedFigures: cachedFigures{size: size}}
 	if err := resetPeak(); err != nil {
@@ -115,14 +115,14 @@ func (c clouds) train(size cachedSize, p linear.Params) (r *cachedRun, err error
 		return nil, err
 	}
 	if r.wrong = wrong(f.Decisions.Data, c.targets.Data); r.wrong > .3 {
-		return nil, fmt.Errorf("bench: the trained model has %v of its training rows on the wrong side", r.wrong)
+		return nil, fmt.Errorf("bench: the trained model predicts a share of %v of its training rows wrongly; at most .3 is allowed", r.wrong)
 	}
 	r.passes = len(f.Objectives)
 	r.peak, err = peakMemory()
 	return r, err
 }
 
-// wrong returns the share of decisions on the wrong side.
+// wrong returns the share of decisions u whose sign differs from the target y.
 func wrong(u, y []float64) float64 {
 	n := 0
 	for i, v := range u {
@@ -133,19 +133,19 @@ func wrong(u, y []float64) float64 {
 	return float64(n) / float64(len(y))
 }
 
-// The whole task, with the wall time and memory that it may take on two cores.
+// wholeTask is the task whose cost has a target on two cores. wholeWall and wholePeak are these
+// targets.
 var wholeTask = cachedSize{rows: 1_000_000, columns: 100, directions: 1024, bits: 16}
 
 const (
-	wholeWall = 180     // seconds
-	wholePeak = 4 << 10 // MiB
-	// percent bounds the garbage, relative to the memory in use: the same bound that
-	// simulate sets for large rows.
+	wholeWall = 180     // wall time in seconds
+	wholePeak = 4 << 10 // peak memory in MiB
+	// percent limits uncollected garbage relative to the memory in use. The command simulate sets
+	// the same limit for large tables.
 	percent = 25
 )
 
-// rows returns the measurements of a training, and the extrapolated figures for the whole
-// task.
+// rows returns the measurements of a training, and the costs extrapolated to the whole task.
 func (r cachedFigures) rows(best span) []Row {
 	name, as := r.size.String(), wholeTask
 	more := float64(as.rows) / float64(r.size.rows)
@@ -166,8 +166,8 @@ func (r cachedFigures) rows(best span) []Row {
 	}
 }
 
-// held returns the number of bytes that grow with the rows: the columns in float32, phases,
-// targets, decisions, and each worker's mark of every row.
+// held returns the size of all data that grow with the number of rows. These are the columns in
+// float32, the phases, the targets, the decisions, and each worker's mark of every row.
 func (c cachedSize) held() int {
 	return c.rows * (4*c.columns + c.directions*c.bits/8 + 2*8 + 4*fdsklWorkers)
 }

@@ -13,25 +13,25 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Bounds on the packages that Gateway seals.
+// MinGatewayPackages and MaxGatewayPackages limit the number of packages that Gateway seals.
 const (
 	MinGatewayPackages = 100
 	MaxGatewayPackages = 1_000_000
 )
 
-// gatewaySize holds the numbers of packages.
+// gatewaySize holds the numbers of packages that the benchmark uses.
 type gatewaySize struct {
-	rsa, voprf int   // sealed, with tokens of either kind
-	counted    []int // of windows that are counted without cryptography, in ascending order
+	rsa, voprf int   // numbers of sealed packages with tokens of blind RSA and of VOPRF
+	counted    []int // sizes of windows that are counted without cryptography, in ascending order
 }
 
-// Gateway measures a gateway of SecVM in a separate process; program is the command line
-// that runs mercer. The given number of packages, each with a token of blind RSA, are
-// sealed beforehand and posted over loopback. The gateway's processor time is compared with
-// the time of opening them and verifying their tokens alone. A fortieth of that number have
-// tokens of VOPRF, which take long to make. The growth of cost and memory with a window is
-// measured on the counter alone, up to a million packages. Homes and records are in the
-// folder dir, which the caller removes.
+// Gateway returns a benchmark of a SecVM gateway in a separate process. The argument program is
+// the command line that runs mercer. The benchmark seals the given number of packages
+// beforehand, each with a token of blind RSA, and posts them over loopback. It compares the
+// gateway's processor time with the time of only opening the packages and verifying their
+// tokens. For a fortieth of that number it uses tokens of VOPRF, which take long to make. It
+// measures on the counter alone, up to a million packages, how cost and memory grow with the
+// window. Homes and records are in the folder dir, which the caller removes.
 func Gateway(reader *job.Reader, program []string, dir string, packages int) Benchmark {
 	return gatewayBenchmark(reader, program, dir, gatewaySize{rsa: packages, voprf: max(packages/40, MinGatewayPackages), counted: []int{10_000, 100_000, 1_000_000}})
 }
@@ -47,8 +47,8 @@ func gatewayBenchmark(reader *job.Reader, program []string, dir string, size gat
 	}}
 }
 
-// samples bounds the packages that are opened, and the tokens that are verified, for the
-// limit.
+// samples is the largest number of packages that are opened, and of tokens that are verified, to
+// measure the limit.
 const samples = 2_000
 
 func (g *postedGateway) samples() int { return min(len(g.tokens), samples) }
@@ -82,8 +82,8 @@ func raceGateway(ctx context.Context, reader *job.Reader, program []string, dir 
 	return r, nil
 }
 
-// openAlone opens packages, as the gateway must, and does nothing else. They are sealed to
-// another key, because the gateway's is its secret.
+// openAlone returns a run that only opens and decodes packages. The packages are sealed to a key
+// made here, because the gateway's key is secret.
 func (g *postedGateway) openAlone() (run, error) {
 	seed := seedOf("ohttp", 0)
 	key, err := ohttp.NewKey(1, seed[:])
@@ -118,7 +118,7 @@ func (g *postedGateway) verifyAlone() run {
 	return onAllCores(g.samples(), func(i int) error { return g.verifier.Verify(g.tokens[i], challenge) })
 }
 
-// onAllCores calls do n times, on all cores, as the gateway does.
+// onAllCores returns a run that calls do n times, distributed over all cores.
 func onAllCores(n int, do func(i int) error) run {
 	return func(context.Context) error {
 		errs := make([]error, n)

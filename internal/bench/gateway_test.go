@@ -42,7 +42,7 @@ func TestGatewayMustCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = g.measured(&used, g.letters)(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "package 4: the gateway refuses the package: status 403") {
+	if err == nil || !strings.Contains(err.Error(), "package 4: the gateway refused the package with status 403") {
 		t.Errorf("a forged token: %v", err)
 	}
 }
@@ -58,7 +58,7 @@ func TestGatewayProcessFails(t *testing.T) {
 		t.Errorf("without a job: %v", err)
 	}
 	g.program = []string{g.path("mercer")}
-	if err := g.measured(&used, g.letters)(t.Context()); err == nil || !strings.Contains(err.Error(), "does not start") {
+	if err := g.measured(&used, g.letters)(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot be started") {
 		t.Errorf("without a program: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())

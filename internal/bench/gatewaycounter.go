@@ -13,14 +13,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// raceCounter counts windows of several sizes, in ascending order, without cryptography and
-// network: distinct nonces, records on disk.
+// raceCounter measures the counting of packages in windows of several sizes, in ascending order.
+// It uses distinct nonces and writes records to disk, but needs no cryptography and no network.
 func raceCounter(dir string, sizes []int) (race, error) {
 	p, err := secvm.NewParams(secvm.Spec{Name: "bench", Bins: 1 << 14, Packages: 16, Cohort: 100})
 	if err != nil {
 		return race{}, err
 	}
-	var memory float64 // bytes
+	var memory float64 // largest memory of one package in bytes
 	r := race{}
 	for _, n := range sizes {
 		r.runs = append(r.runs, func(context.Context) error {
@@ -47,8 +47,8 @@ func raceCounter(dir string, sizes []int) (race, error) {
 	return r, nil
 }
 
-// countWindow counts n packages, and calls at after each record with the number counted so
-// far.
+// countWindow counts n packages in a new counter. After each record it calls at with the number
+// of packages counted so far.
 func countWindow(p secvm.Params, dir string, n int, at func(int)) (err error) {
 	least := gatewayLeast(n)
 	c, err := counter.Open(p, filepath.Join(dir, "packages"), least)
@@ -81,13 +81,13 @@ func allCounted(t *secvm.Tally, packages int) error {
 		units += t.Plus[i] + t.Minus[i]
 	}
 	if units != uint64(packages) {
-		return fmt.Errorf("bench: %d packages were counted, but %d were sent", units, packages)
+		return fmt.Errorf("bench: the tally has %d packages; %d packages were sent", units, packages)
 	}
 	return nil
 }
 
-// memoryOfPackages returns the greatest memory of a package while a window grows, in bytes
-// of live memory besides the empty counter's. It is measured each time the window has grown
+// memoryOfPackages returns the largest memory of one package while a window grows, in bytes. It
+// counts live memory, less that of the empty counter. It measures each time the window has grown
 // by a seventh, because tables grow in steps.
 func memoryOfPackages(p secvm.Params, dir string, from, to int) (most float64, err error) {
 	var empty uint64
@@ -104,7 +104,7 @@ func memoryOfPackages(p secvm.Params, dir string, from, to int) (most float64, e
 	return most, err
 }
 
-// liveBytes returns the bytes in the heap after a collection.
+// liveBytes returns the size of the heap after a garbage collection.
 func liveBytes() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -32,7 +32,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// gatewayJob is never finished: its first window outlasts the measurement.
+// gatewayJob is the job of the measured gateway. It never finishes, because its first window
+// outlasts the measurement.
 const gatewayJob = `apiVersion: mercer/v1
 kind: Job
 metadata: {name: bench-gateway}
@@ -48,28 +49,28 @@ spec:
   compare: []
 `
 
-// nobody is the address of witnesses that do not exist. They are not needed, because no device
-// waits for them.
+// nobody is an address without a server. It stands for the witnesses, which are not needed
+// because no device waits for them.
 const nobody = "http://127.0.0.1:9"
 
-// gatewayWindow is longer than any measurement.
+// gatewayWindow is the length of the window, longer than any measurement.
 const gatewayWindow = 24 * time.Hour
 
-// postedGateway is a gateway's home, with packages for it.
+// postedGateway holds a gateway's home and the packages to post to it.
 type postedGateway struct {
 	reader        *job.Reader
 	program       []string
 	dir           string
-	issuing       []string // arguments that name the issuer
+	issuing       []string // arguments of mercer gateway that name the issuer
 	configuration *secvm.Configuration
-	key           ohttp.KeyConfig // of the first window
+	key           ohttp.KeyConfig // public key of the first window
 	verifier      *privacypass.Verifier
-	tokens        []*privacypass.Token // for iteration 0
-	letters       []letter             // one for each
+	tokens        []*privacypass.Token // tokens for iteration 0
+	letters       []letter             // one sealed package for each token
 }
 
-// newPostedGateway sets up a home in a new folder within dir, and seals the given number of
-// packages for it.
+// newPostedGateway creates a home in a new folder within dir, and seals the given number of
+// packages for its gateway.
 func newPostedGateway(ctx context.Context, reader *job.Reader, program []string, dir string, kind privacypass.Type, packages int) (g *postedGateway, err error) {
 	g = &postedGateway{reader: reader, program: program, tokens: make([]*privacypass.Token, packages)}
 	if g.dir, err = os.MkdirTemp(dir, "gateway-"); err != nil {
@@ -86,7 +87,7 @@ func (g *postedGateway) path(name string) string { return filepath.Join(g.dir, n
 
 func (g *postedGateway) furnish(kind privacypass.Type) (err error) {
 	text := gatewayJob
-	if kind == privacypass.VOPRF { // the gateway is its own issuer
+	if kind == privacypass.VOPRF { // with VOPRF the gateway is its own issuer
 		text = strings.Replace(text, "{name: secvm,", "{name: secvm, mode: paper,", 1)
 	}
 	if err := disk.Replace(g.path("job.yaml"), []byte(text)); err != nil {
@@ -108,8 +109,8 @@ func (g *postedGateway) furnish(kind privacypass.Type) (err error) {
 	return g.furnishRSA(c)
 }
 
-// configure has the gateway write its configuration and announce its first window, and
-// reads both.
+// configure opens a gateway so that it writes its configuration and announces its first window.
+// It then reads both.
 func (g *postedGateway) configure(c gateway.Config) error {
 	announcing, err := gateway.Open(c)
 	if err != nil {
@@ -135,7 +136,7 @@ func (g *postedGateway) configure(c gateway.Config) error {
 	return err
 }
 
-// challenge returns the challenge of the first iteration.
+// challenge returns the challenge that tokens of the first iteration answer.
 func (g *postedGateway) challenge() privacypass.Challenge { return g.configuration.PackageToken(0) }
 
 func (g *postedGateway) furnishRSA(c gateway.Config) error {
@@ -163,8 +164,8 @@ func (g *postedGateway) furnishRSA(c gateway.Config) error {
 	return g.mintRSA(key, public)
 }
 
-// mintRSA signs tokens with the issuer's key, but not blindly, which would take three times
-// as long: both ways give equal tokens.
+// mintRSA signs tokens directly with the issuer's key. Blind signing would take three times as
+// long and give equal tokens.
 func (g *postedGateway) mintRSA(key *rsa.PrivateKey, public []byte) error {
 	c, errs := g.challenge(), make([]error, len(g.tokens))
 	linalg.Each(len(g.tokens), 4, func(i int) {
@@ -176,8 +177,8 @@ func (g *postedGateway) mintRSA(key *rsa.PrivateKey, public []byte) error {
 	return errors.Join(errs...)
 }
 
-// furnishVOPRF makes the gateway its own issuer. This process issues the tokens before the
-// gateway's process opens the home.
+// furnishVOPRF configures the gateway as its own issuer. This process issues the tokens before
+// the gateway's process opens the home.
 func (g *postedGateway) furnishVOPRF(c gateway.Config, id *identity.Identity) (err error) {
 	seed := seedOf("device", 0)
 	device := ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey)
@@ -204,7 +205,7 @@ func (g *postedGateway) furnishVOPRF(c gateway.Config, id *identity.Identity) (e
 	return g.mintVOPRF(i, device)
 }
 
-// mintVOPRF fetches tokens, as a device does.
+// mintVOPRF requests tokens from the issuer by the protocol that devices use.
 func (g *postedGateway) mintVOPRF(i *issuer.Issuer, device ed25519.PublicKey) error {
 	c, n := g.challenge(), len(g.tokens)
 	client, err := privacypass.NewClient(c.Type, i.Public().Keys[0])
@@ -231,13 +232,13 @@ func (g *postedGateway) mintVOPRF(i *issuer.Issuer, device ed25519.PublicKey) er
 	return nil
 }
 
-// letter is a sealed package with its token, and the opener of its answer.
+// letter holds a sealed package with its token, and the key that opens the answer.
 type letter struct {
 	sealed []byte
 	answer *ohttp.Opener
 }
 
-// seal seals a package for each token.
+// seal seals one package for each token.
 func (g *postedGateway) seal(ctx context.Context) ([]letter, error) {
 	letters, errs := make([]letter, len(g.tokens)), make([]error, len(g.tokens))
 	linalg.For(len(g.tokens), 16, func(lo, hi int) {
@@ -248,7 +249,7 @@ func (g *postedGateway) seal(ctx context.Context) ([]letter, error) {
 	return letters, errors.Join(ctx.Err(), errors.Join(errs...))
 }
 
-// sealFor seals the i-th package as a device does.
+// sealFor encodes and seals the i-th package with the program code of a device.
 func sealFor(key ohttp.KeyConfig, c *secvm.Configuration, t *privacypass.Token, i int) (letter, error) {
 	spent := secvm.Spent{Token: t.Encode(), Package: trainingPackage(c.Params, i)}
 	q := &bhttp.Request{Method: http.MethodPost, Scheme: "https", Authority: "gateway", Path: secvm.PackagePath, Content: spent.Encode()}
@@ -260,8 +261,8 @@ func sealFor(key ohttp.KeyConfig, c *secvm.Configuration, t *privacypass.Token, 
 	return letter{sealed, answer}, err
 }
 
-// trainingPackage returns the i-th package of iteration 0; packages go through all features
-// cyclically.
+// trainingPackage returns the i-th training package of iteration 0. The packages go through all
+// features cyclically.
 func trainingPackage(p secvm.Params, i int) secvm.Package {
 	return secvm.Package{Tag: p.Tag(), Kind: secvm.Training, Index: uint32(i % p.Features()), Value: int8(1 - 2*(i%2))}
 }

@@ -25,19 +25,20 @@ import (
 )
 
 const (
-	// gatewayHold is the time for which the last packages, too few for a record, wait.
+	// gatewayHold is the time for which the gateway holds the answers to the last packages, which
+	// are too few for a record.
 	gatewayHold = time.Second
-	// gatewayTime bounds one life of the process.
+	// gatewayTime is the longest run of the gateway's process.
 	gatewayTime = 30 * time.Minute
 )
 
-// gatewayLeast returns the smallest number of packages in a record: the program's default
-// if many are posted.
+// gatewayLeast returns the smallest number of packages in a record. If many packages are posted,
+// it is the program's default.
 func gatewayLeast(packages int) int { return max(1, min(256, packages/64)) }
 
-// measured starts a gateway in an empty home, posts letters, ends it and records the
-// processor time that it has used, user and system, as the least of all runs in seconds.
-// Without letters that is the cost of start and end.
+// measured returns a run that starts a gateway, posts letters and ends the gateway. It stores in
+// least the smallest processor time, user and system, of all runs in seconds. Without letters,
+// that is the cost of start and end.
 func (g *postedGateway) measured(least *float64, letters []letter) run {
 	*least = math.Inf(1)
 	return func(ctx context.Context) error {
@@ -56,14 +57,15 @@ func (g *postedGateway) measured(least *float64, letters []letter) run {
 		}
 		used, failed := p.end()
 		if err := errors.Join(err, failed); err != nil {
-			return fmt.Errorf("%w; the gateway's last line: %s", err, p.last)
+			return fmt.Errorf("%w; the last line of the gateway's log: %s", err, p.last)
 		}
 		*least = min(*least, used)
 		return nil
 	}
 }
 
-// forget removes the counts of an earlier gateway. The window stays, with its key.
+// forget removes the records of an earlier gateway, so that all packages can be counted again.
+// The window and its key stay.
 func (g *postedGateway) forget() error {
 	files, err := filepath.Glob(filepath.Join(g.path("home"), "packages-*"))
 	for _, f := range files {
@@ -74,16 +76,16 @@ func (g *postedGateway) forget() error {
 	return err
 }
 
-// gatewayProcess is a running gateway.
+// gatewayProcess holds a running gateway process.
 type gatewayProcess struct {
 	cmd     *exec.Cmd
-	input   io.Closer // the gateway ends with it, however this process ends
+	input   io.Closer // standard input; the gateway ends when it is closed, also when this process dies
 	address string
-	reading sync.WaitGroup // the log
-	last    string         // last line of its log; to be read after its end
+	reading sync.WaitGroup // waits for the goroutine that reads the log
+	last    string         // last line of the log; readable after the gateway's end
 }
 
-// start starts a gateway and waits until it has a port.
+// start starts a gateway process and waits until it listens on a port.
 func (g *postedGateway) start(ctx context.Context, least int) (*gatewayProcess, error) {
 	arguments := append(g.program[1:len(g.program):len(g.program)], "gateway", "--home", g.path("home"), "--job", g.path("job.yaml"), "--listen", "127.0.0.1:0",
 		"--window", gatewayWindow.String(), "--grace", "0s", "--lead", "0s", "--hold", gatewayHold.String(), "--least", strconv.Itoa(least), "--log-format", "text")
@@ -97,12 +99,12 @@ func (g *postedGateway) start(ctx context.Context, least int) (*gatewayProcess, 
 		err = p.cmd.Start()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("bench: the gateway does not start: %w", err)
+		return nil, fmt.Errorf("bench: the gateway cannot be started: %w", err)
 	}
 	lines := bufio.NewScanner(log)
 	if p.address = p.listening(lines); p.address == "" {
 		_, err := p.end()
-		return nil, errors.Join(fmt.Errorf("bench: the gateway ends early: %s", p.last), err)
+		return nil, errors.Join(fmt.Errorf("bench: the gateway ended before it listened; the last line of its log: %s", p.last), err)
 	}
 	p.reading.Go(func() { p.listening(lines) })
 	return p, nil
@@ -110,7 +112,8 @@ func (g *postedGateway) start(ctx context.Context, least int) (*gatewayProcess, 
 
 var readyLine = regexp.MustCompile(`msg=ready .*address=(\S+)`)
 
-// listening reads the log up to the line with the address, or to its end.
+// listening reads the log until a line names the gateway's address, and returns the address. It
+// returns "" at the end of the log.
 func (p *gatewayProcess) listening(log *bufio.Scanner) (url string) {
 	for log.Scan() {
 		p.last = log.Text()
@@ -121,7 +124,7 @@ func (p *gatewayProcess) listening(log *bufio.Scanner) (url string) {
 	return ""
 }
 
-// ready waits until the first window has been announced.
+// ready waits until the gateway announces its first window.
 func (p *gatewayProcess) ready(ctx context.Context) error {
 	for {
 		q, err := http.NewRequestWithContext(ctx, http.MethodGet, p.address+secvm.AnnouncementPath, nil)
@@ -139,8 +142,8 @@ func (p *gatewayProcess) ready(ctx context.Context) error {
 	}
 }
 
-// end ends the process and returns the processor seconds that it has used. An end by this
-// signal is no failure.
+// end ends the process and returns the processor seconds that it has used. A nonzero exit status
+// is not an error here.
 func (p *gatewayProcess) end() (float64, error) {
 	if err := p.input.Close(); err != nil {
 		return 0, fmt.Errorf("bench: %w", err)
@@ -155,9 +158,9 @@ func (p *gatewayProcess) end() (float64, error) {
 	return (s.UserTime() + s.SystemTime()).Seconds(), nil
 }
 
-// post posts all letters over as many connections as two records have packages. It returns
-// when all are acknowledged, except the last ones, too few for a record, which are checked
-// and counted in memory.
+// post posts all letters, over twice as many connections as a record has packages. It returns
+// when all letters are acknowledged, except the last ones. These are too few for a record, but
+// the gateway has checked them and counted them in memory.
 func (p *gatewayProcess) post(ctx context.Context, letters []letter, least int) error {
 	lanes := min(2*least, len(letters))
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: lanes, DisableCompression: true}}
@@ -178,17 +181,17 @@ func (p *gatewayProcess) post(ctx context.Context, letters []letter, least int) 
 	return context.Cause(ctx)
 }
 
-// mailing is the state of posting letters.
+// mailing holds the shared state of the goroutines that post letters.
 type mailing struct {
 	client  *http.Client
 	address string
 	letters []letter
 	least   int
 	next    atomic.Int64
-	left    atomic.Int64 // letters without an acknowledgement
+	left    atomic.Int64 // number of letters without an acknowledgement
 }
 
-// post posts one letter after the other.
+// post takes letters that are not posted yet, one after the other, and delivers them.
 func (m *mailing) post(ctx context.Context) error {
 	for {
 		i := int(m.next.Add(1)) - 1
@@ -201,8 +204,8 @@ func (m *mailing) post(ctx context.Context) error {
 	}
 }
 
-// deliver posts a letter until it is acknowledged, as a device does, or until it waits with
-// too few others for a record.
+// deliver posts a letter again and again until the gateway acknowledges it. It gives up when the
+// remaining letters are too few for a record.
 func (m *mailing) deliver(ctx context.Context, l letter) error {
 	for {
 		status, err := l.post(ctx, m.client, m.address)
@@ -213,14 +216,14 @@ func (m *mailing) deliver(ctx context.Context, l letter) error {
 			m.left.Add(-1)
 			return nil
 		case status != http.StatusAccepted:
-			return fmt.Errorf("the gateway refuses the package: status %d", status)
+			return fmt.Errorf("the gateway refused the package with status %d", status)
 		case m.left.Load() < int64(m.least):
 			return nil
 		}
 	}
 }
 
-// post returns the status in the sealed answer.
+// post posts a letter and returns the status in the sealed answer.
 func (l letter) post(ctx context.Context, client *http.Client, address string) (int, error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(l.sealed))
 	if err != nil {
@@ -236,7 +239,7 @@ func (l letter) post(ctx context.Context, client *http.Client, address string) (
 		return 0, err
 	}
 	if r.StatusCode != http.StatusOK {
-		return 0, fmt.Errorf("the gateway answers %s: %s", r.Status, sealed)
+		return 0, fmt.Errorf("the gateway answered the sealed request with status %s: %s", r.Status, sealed)
 	}
 	answer, err := l.answer.Open(sealed)
 	if err != nil {

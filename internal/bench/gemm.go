@@ -7,47 +7,47 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// shape holds the shape of a product a b^T: a is m x k, b is n x k.
+// shape holds the dimensions of a product a b^T, where a is m x k and b is n x k.
 type shape struct{ m, n, k int }
 
 func (s shape) String() string { return fmt.Sprintf("%dx%dx%d", s.m, s.n, s.k) }
 
-// product is one routine at one shape. Its target is a share of the rate of multiply-adds;
-// 0: none.
+// product is a benchmarked routine at one shape. Its target is the least allowed share of the
+// rate of multiply-adds; 0 means no target.
 type product struct {
 	routine string
 	shape
 	target float64
 }
 
-// routines are named as in BLAS: s is float32, d float64; gemm is a b^T, syrk
-// a a^T, of which both triangles are written.
+// routines lists the measured routines by their BLAS names. The letter s means float32 and d
+// means float64; gemm computes a b^T, and syrk computes both triangles of a a^T.
 var routines = []string{"dgemm", "dsyrk", "sgemm", "ssyrk"}
 
-// The shapes: as square as can be, long rows (encoded images), short rows (a
-// Gram matrix of a table).
+// Measured shapes: square matrices, matrices with long rows (encoded images), and matrices with
+// short rows (a Gram matrix of a table).
 var (
 	square = shape{4096, 4096, 4096}
 	long   = shape{2000, 2000, 16384}
 	short  = shape{4096, 4096, 100}
-	little = shape{512, 512, 512} // for plain Go, which is some fifty times slower
+	little = shape{512, 512, 512} // small shape for plain Go, which is some fifty times slower
 )
 
-// promised holds the products of the fastest path.
+// promised lists the products of the fastest code path with their targets.
 var promised = []product{
 	{"dgemm", square, .62}, {"dsyrk", square, .62}, {"sgemm", square, .58}, {"ssyrk", square, .58},
 	{"dgemm", long, .5}, {"dsyrk", long, .5}, {"sgemm", long, .5}, {"ssyrk", long, .5},
 	{"dgemm", short, .4}, {"dsyrk", short, .4}, {"sgemm", short, .4}, {"ssyrk", short, .4},
 }
 
-// Gemm measures products of matrices beside the rate of fused multiply-adds in
-// registers, of the same instructions on as many cores: the fastest path at
-// three shapes, the other vector path at one.
+// Gemm returns a benchmark of matrix products. It compares each product with the rate of fused
+// multiply-adds in registers, with the same instructions on as many cores. It measures the
+// fastest code path at three shapes, and the other vector path at one shape.
 func Gemm() Benchmark {
 	var b Benchmark
 	for i, path := range linalg.Paths() {
 		switch {
-		case path == linalg.Portable && i > 0: // measured if there is nothing else
+		case path == linalg.Portable && i > 0: // plain Go is measured only if it is the only path
 		case path == linalg.Portable:
 			b.add(path, every(little, 0))
 		case i == 0:
@@ -59,7 +59,7 @@ func Gemm() Benchmark {
 	return b
 }
 
-// every returns all routines at one shape.
+// every returns all routines at one shape with one target.
 func every(s shape, target float64) []product {
 	var list []product
 	for _, r := range routines {
@@ -82,13 +82,13 @@ func (b *Benchmark) add(path linalg.Path, products []product) {
 	}
 }
 
-// task is an amount of work in floating-point operations, with the loop in registers to
-// which it is compared.
+// task holds a matrix product to measure, and the loop of multiply-adds with which it is
+// compared.
 type task struct {
 	flops   float64
 	do      func()
 	fma     func(cores, turns int) float64
-	perTurn float64 // operations of a run on one core
+	perTurn float64 // floating-point operations in one turn of the loop on one core
 }
 
 func work[T linalg.Float](path linalg.Path, p product) task {
@@ -106,11 +106,12 @@ func work[T linalg.Float](path linalg.Path, p product) task {
 	return j
 }
 
-// raceProduct alternates the loop and the product, on one core and on all. The loop does as
-// much work as the product, so that it runs at least as long and meets the same load.
+// raceProduct alternates the loop of multiply-adds and the product, on one core and on all
+// cores. The loop does as much work as the product, so that it runs at least as long under the
+// same load.
 func raceProduct(path linalg.Path, p product, j task) race {
 	counts := coreCounts()
-	done := make([]float64, len(counts)) // by the loop
+	done := make([]float64, len(counts)) // operations of the loop, by number of cores
 	var r race
 	for i, cores := range counts {
 		turns := int(j.flops/j.perTurn/float64(cores)) + 1
@@ -135,13 +136,13 @@ func raceProduct(path linalg.Path, p product, j task) race {
 	return r
 }
 
-// noise returns a matrix of numbers in [-1, 1); equal seeds give equal matrices.
+// noise returns a matrix of pseudorandom numbers in [-1, 1). Equal seeds give equal matrices.
 func noise[T linalg.Float](rows, cols int, seed uint64) linalg.Matrix[T] {
 	m := linalg.New[T](rows, cols)
 	linalg.Each(rows, 16, func(i int) {
 		state := seed<<32 + uint64(i)
 		for j := range m.Row(i) {
-			state = state*6364136223846793005 + 1442695040888963407 // Knuth's MMIX
+			state = state*6364136223846793005 + 1442695040888963407 // multiplier and increment of Knuth's MMIX generator
 			m.Row(i)[j] = T(int64(state)>>32) * 0x1p-31
 		}
 	})

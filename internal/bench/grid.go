@@ -13,14 +13,14 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// gridSize is a grid of gammas and Cs on the first rows of the bundled digits.
+// gridSize describes a grid of values of gamma and C on the first rows of the bundled digits.
 type gridSize struct {
 	rows, folds int
-	gammas, cs  []float64 // gammas in units of 1 / median squared distance
+	gammas, cs  []float64 // values of gamma are in units of 1 / median squared distance
 }
 
-// Grid measures a grid of C-SVCs on the bundled digits beside the plain way: every cell and
-// fold separately, from its rows.
+// Grid returns a benchmark of a grid search over C-SVCs on the bundled digits. It compares the
+// search with the plain way, which trains every cell and fold separately from its rows.
 func Grid() Benchmark {
 	return gridOf(gridSize{rows: 1797, folds: 5, gammas: []float64{.25, 1, 4}, cs: []float64{1. / 16, 1, 16, 256}})
 }
@@ -29,7 +29,7 @@ func gridOf(s gridSize) Benchmark {
 	return Benchmark{[]scene{sceneOf("digits", s, raceGrid)}}
 }
 
-// grid is a search with its rows.
+// grid holds a grid search and its rows.
 type grid struct {
 	tune.Search
 	tune.SVC
@@ -73,9 +73,9 @@ func (g *grid) divide(labels []string, folds int) error {
 	return nil
 }
 
-// plain tries every cell and fold separately, like a user with a learner and no search: its
-// inner products, its kernel, and training from zero. It returns the number of correct test
-// rows for each cell.
+// plain trains every cell and fold separately, like a user who has a learner but no grid search.
+// Each time it computes inner products and kernel anew, and trains from zero. It returns the
+// number of correctly predicted test rows of each cell.
 func (g grid) plain() ([]int, error) {
 	var correct []int
 	for _, k := range g.Kernels {
@@ -116,7 +116,7 @@ func (g grid) plainFold(k kernel.Kernel, p svm.Params, f tune.Fold) (int, error)
 	return correct, nil
 }
 
-// pick copies rows and their classes.
+// pick returns copies of the given rows, and their class codes.
 func (g grid) pick(rows []int) (linalg.Matrix[float64], []int) {
 	x, codes := linalg.New[float64](len(rows), g.x.Cols), make([]int, len(rows))
 	for i, row := range rows {

@@ -13,18 +13,18 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// kpcaSize holds the sizes at which kernel PCA is measured.
+// kpcaSize holds the numbers of rows, columns and components at which kernel PCA is measured.
 type kpcaSize struct {
 	rows, columns, components int
-	small                     int // rows for which a dense solver is feasible
+	small                     int // number of rows for which a dense solver is fast enough
 }
 
-// residual is the accuracy of learn/kpca, as a share of the largest eigenvalue.
+// residual is the largest error that learn/kpca allows, as a share of the largest eigenvalue.
 const residual = 1e-12
 
-// KPCA measures kernel PCA from a computed kernel matrix beside the time of reading that
-// matrix as often as Lanczos must, and compares the eigenvalues with those of a dense
-// solver.
+// KPCA returns a benchmark of kernel PCA on a computed kernel matrix. It compares its time with
+// that of reading the matrix as often as Lanczos must. It also compares the eigenvalues with
+// those of a dense solver.
 func KPCA() Benchmark {
 	return kpcaOf(kpcaSize{rows: 6400, columns: 100, components: 20, small: 400})
 }
@@ -36,8 +36,8 @@ func kpcaOf(s kpcaSize) Benchmark {
 	}}
 }
 
-// correlated returns an RBF kernel matrix whose spectrum decays like that of real data:
-// column j of the rows has a deviation of 1/j.
+// correlated returns an RBF kernel matrix whose spectrum decays like that of real data. The
+// standard deviation of column j of the rows is proportional to 1/j.
 func correlated(rows, columns int) (linalg.Matrix[float64], error) {
 	x := noise[float64](rows, columns, 1)
 	for i := range rows {
@@ -77,7 +77,7 @@ func raceKPCA(s kpcaSize) (race, error) {
 		rows: func(best []span) []Row {
 			name := fmt.Sprintf("kernel PCA, top %d of %d rows", s.components, s.rows)
 			reading := fmt.Sprintf("reading the matrix %d times", products)
-			const allowed = 4 // seconds, on two cores
+			const allowed = 4 // wall time in seconds on two cores
 			return []Row{
 				figure(name, best[1].wall, "s").beside(reading, best[0].wall).byCPU(best[1].cpu / best[0].cpu).within(allowed),
 				figure(name+", processor time", best[1].cpu, "s").within(2 * allowed),
@@ -86,8 +86,8 @@ func raceKPCA(s kpcaSize) (race, error) {
 	}, nil
 }
 
-// centred returns the product with the matrix whose eigenvectors kernel PCA computes: K
-// with its rows and columns centred.
+// centred returns a function that multiplies a vector by the centred kernel matrix, whose
+// eigenvectors kernel PCA computes. Rows and columns of k are centred.
 func centred(k linalg.Matrix[float64]) func(dst, x []float64) {
 	shifted := make([]float64, k.Rows)
 	return func(dst, x []float64) {
@@ -114,8 +114,8 @@ func subtractMean(dst, x []float64) {
 	}
 }
 
-// readAll reads every value once on all cores. It adds to four sums, so that the latency of
-// the addition does not count.
+// readAll reads every value of a matrix once, on all cores. It adds to four sums, so that the
+// latency of an addition does not limit the speed.
 func readAll(sums []float64, k linalg.Matrix[float64]) {
 	linalg.Each(k.Rows, 16, func(i int) {
 		var a, b, c, d float64
@@ -130,7 +130,7 @@ func readAll(sums []float64, k linalg.Matrix[float64]) {
 	})
 }
 
-// raceEigen lets both solvers compute the eigenvalues of the same matrix.
+// raceEigen compares the eigenvalues that both solvers compute for the same matrix.
 func raceEigen(s kpcaSize) (race, error) {
 	k, err := correlated(s.small, s.columns)
 	if err != nil {
@@ -145,7 +145,7 @@ func raceEigen(s kpcaSize) (race, error) {
 			func(context.Context) error {
 				var eigen mat.EigenSym
 				if !eigen.Factorize(mat.NewSymDense(s.small, full.Data), true) {
-					return errors.New("the dense solver does not converge")
+					return errors.New("the dense solver did not converge")
 				}
 				dense = eigen.Values(nil)
 				return nil

@@ -20,32 +20,32 @@ import (
 // Benchmark is a list of cases, measured one after another.
 type Benchmark struct{ cases []scene }
 
-// scene is one case. It prepares its race only at its start, so that two cases never hold
-// their memory at once.
+// scene is one case of a benchmark. It prepares its data only when it starts, so that two cases
+// never hold their memory at once.
 type scene struct {
 	name    string
 	prepare func(context.Context) (race, error)
 }
 
-// sceneOf returns a scene that needs only its size.
+// sceneOf returns a case whose preparation needs only a size.
 func sceneOf[T any](name string, size T, prepare func(T) (race, error)) scene {
 	return scene{name, func(context.Context) (race, error) { return prepare(size) }}
 }
 
-// race holds the runs that alternate, and makes rows of their best times.
+// race holds the runs of one case, which alternate, and turns their best times into rows.
 type race struct {
 	runs []run
-	// rows is called once after the last turn, with the best time of each run.
+	// rows is called once after the last round, with the best time of each run.
 	rows func(best []span) []Row
-	// close frees the memory that the garbage collector does not; may be nil.
+	// close frees resources that the garbage collector does not free. It may be nil.
 	close func() error
 }
 
-// run is one timed piece of work. A measurement can be interrupted between runs; within a
-// run only if it checks the context.
+// run is one timed piece of work. A measurement can be interrupted between runs. It can be
+// interrupted within a run only if the run checks the context.
 type run func(context.Context) error
 
-// pure returns a run of work that cannot fail and does not check the context.
+// pure returns a run that calls work, which cannot fail and does not check the context.
 func pure(work func()) run {
 	return func(context.Context) error {
 		work()
@@ -53,20 +53,21 @@ func pure(work func()) run {
 	}
 }
 
-// span is the time of a run in seconds. CPU counts all cores and all children, user and
-// system.
+// span holds the duration of a run in seconds. The processor time cpu includes all cores and all
+// child processes, user and system.
 type span struct{ wall, cpu float64 }
 
-// unavailable is the reason why a case cannot be measured here. It is no failure.
+// unavailable is the error of a case that cannot be measured on this machine. Measure reports it
+// as a note, not as a failure.
 type unavailable struct{ reason string }
 
 func (u unavailable) Error() string { return u.reason }
 
 // Result holds the rows of a measurement.
 type Result struct {
-	Runs  int      `json:"runs"`  // the best counts
-	Rows  []Row    `json:"rows"`  // [] when there are no rows
-	Notes []string `json:"notes"` // cases that could not be measured here, with the reason
+	Runs  int      `json:"runs"`  // number of runs of each case; the best one counts
+	Rows  []Row    `json:"rows"`  // empty, not nil, if there are no rows
+	Notes []string `json:"notes"` // cases that could not be measured on this machine, with the reason
 }
 
 // Missed returns the names of the rows that miss their target.
@@ -80,9 +81,9 @@ func (r Result) Missed() []string {
 	return names
 }
 
-// Measure runs every case the given number of times, at least once, and keeps the best of
-// each run. It calls step after each round with the number of finished rounds. It ends
-// early with ctx's error.
+// Measure runs every case the given number of times, at least once, and keeps the best of each
+// run. It calls step after each round with the number of finished rounds. If ctx is cancelled,
+// it returns early with ctx's error.
 func (b Benchmark) Measure(ctx context.Context, runs int, step func(done, total int)) (Result, error) {
 	if runs < 1 {
 		return Result{}, fmt.Errorf("bench: runs is %d; it must be at least 1", runs)
@@ -124,8 +125,8 @@ func (s scene) measure(ctx context.Context, rounds int, step func()) (rows []Row
 	return r.rows(best), nil
 }
 
-// inTurns alternates the runs, for the given number of rounds, so that varying load affects
-// all equally. It returns the least wall time and the least CPU time of each.
+// inTurns alternates the runs for the given number of rounds, so that varying load affects all
+// runs equally. It returns the least wall time and the least processor time of each run.
 func inTurns(ctx context.Context, rounds int, runs []run, step func()) ([]span, error) {
 	best := make([]span, len(runs))
 	for i := range best {
@@ -144,8 +145,8 @@ func inTurns(ctx context.Context, rounds int, runs []run, step func()) ([]span, 
 	return best, nil
 }
 
-// timed measures one run. It first returns the memory of earlier runs to the system:
-// neither their collection nor their memory counts for this run.
+// timed measures one run. It first returns the memory of earlier runs to the system, so that
+// neither their memory nor its collection counts for this run.
 func timed(ctx context.Context, r run) (span, error) {
 	if err := ctx.Err(); err != nil {
 		return span{}, err
@@ -154,7 +155,8 @@ func timed(ctx context.Context, r run) (span, error) {
 	return stopwatch(func() error { return r(ctx) })
 }
 
-// stopwatch times a function, on the assumption that nothing else runs meanwhile.
+// stopwatch measures the time of a function. It assumes that the process does nothing else
+// meanwhile.
 func stopwatch(do func() error) (span, error) {
 	before, begin := cpuSeconds(), time.Now()
 	err := do()
@@ -162,20 +164,22 @@ func stopwatch(do func() error) (span, error) {
 	return span{max(wall, 1).Seconds(), cpuSeconds() - before}, err
 }
 
-// cpuSeconds returns the processor time of this process and of its ended children.
+// cpuSeconds returns the processor time of this process and of its child processes that have
+// ended.
 func cpuSeconds() float64 {
 	own, _ := daemon.Usage()
 	children, _ := daemon.UsageOfChildren()
 	return own + children
 }
 
-// onCores runs work on the given number of cores.
+// onCores runs work with GOMAXPROCS set to the given number of cores.
 func onCores(cores int, work func()) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
 	work()
 }
 
-// coreCounts returns one core and all cores.
+// coreCounts returns 1 and the number of all cores. If there is only one core, it returns only
+// 1.
 func coreCounts() []int {
 	if all := runtime.GOMAXPROCS(0); all > 1 {
 		return []int{1, all}
@@ -190,11 +194,12 @@ func coresText(n int) string {
 	return fmt.Sprintf("%d cores", n)
 }
 
-// spending holds the resources that machines have used: for segments of vectors, and for
-// everything else, which does not depend on a vector's length.
+// spending holds the resources that machines of a session have used. The field segments counts
+// the work on segments of vectors. The field fixed counts all other work, which does not depend
+// on the vector's length.
 type spending struct {
 	fixed, segments span
-	sent, received  int // bytes of bodies
+	sent, received  int // total size of message bodies in bytes
 }
 
 func (s *span) add(more span) { s.wall, s.cpu = s.wall+more.wall, s.cpu+more.cpu }
@@ -202,16 +207,16 @@ func (s *span) add(more span) { s.wall, s.cpu = s.wall+more.wall, s.cpu+more.cpu
 func (s span) less(part span) span       { return span{s.wall - part.wall, s.cpu - part.cpu} }
 func (s span) times(factor float64) span { return span{s.wall * factor, s.cpu * factor} }
 
-// meter is a machine whose steps are timed. Machines that alternate compute one at a time,
-// so that the processor time of the process is that machine's.
+// meter wraps a machine and measures its steps. Machines with a common lock step one at a time,
+// so that the processor time of the process is that of the stepping machine.
 type meter struct {
 	protocol.Machine
 	turns *sync.Mutex
 	spent *spending
-	long  func(protocol.Event) bool // reports whether the event is about segments
+	long  func(protocol.Event) bool // reports whether the step that handles the event works on segments
 }
 
-// Step implements [protocol.Machine].
+// Step runs one step of the wrapped machine and adds its cost to spent.
 func (m *meter) Step(e protocol.Event) (effects protocol.Effects, err error) {
 	m.turns.Lock()
 	defer m.turns.Unlock()
@@ -236,13 +241,13 @@ func (m *meter) Step(e protocol.Event) (effects protocol.Effects, err error) {
 	return effects, nil
 }
 
-// timedMasks sums the time for masks.
+// timedMasks is a masker that sums the time it needs.
 type timedMasks struct {
 	secagg.AESCTR
 	spent span
 }
 
-// Add implements [secagg.Masker].
+// Add adds masks to dst and measures the time. It implements [secagg.Masker].
 func (t *timedMasks) Add(dst []uint64, first int, masks []secagg.Mask) {
 	took, _ := stopwatch(func() error {
 		t.AESCTR.Add(dst, first, masks)
@@ -251,18 +256,19 @@ func (t *timedMasks) Add(dst []uint64, first int, masks []secagg.Mask) {
 	t.spent.add(took)
 }
 
-// gramShape is n rows of f features.
+// gramShape holds the size of a table: n rows of f features.
 type gramShape struct{ n, f int }
 
-// Gram measures the inner products of all rows beside the rate of multiply-adds, and each
-// kernel made of them beside a copy of the same matrix.
+// Gram returns a benchmark of Gram matrices. It compares the inner products of all rows with the
+// rate of multiply-adds. It compares the computation of each kernel from the inner products with
+// a copy of the same matrix.
 func Gram() Benchmark { return gramOf(gramShape{6400, 784}) }
 
 func gramOf(s gramShape) Benchmark {
 	return Benchmark{[]scene{sceneOf(fmt.Sprintf("%d rows", s.n), s, raceGram)}}
 }
 
-// gramKernels returns all kernels, with parameters for rows of squared norm 1.
+// gramKernels returns all kernels, with parameters that suit rows of squared norm 1.
 func gramKernels() ([]kernel.Kernel, error) {
 	needGamma := map[string]bool{"rbf": true, "polynomial": true, "laplacian": true}
 	var list []kernel.Kernel
@@ -322,14 +328,14 @@ func raceGram(s gramShape) (race, error) {
 	return r, nil
 }
 
-// byRow fills a matrix by rows on all cores.
+// byRow fills all rows of a matrix, on all cores.
 func byRow(m linalg.Matrix[float64], row func(i int, dst []float64)) {
 	linalg.Each(m.Rows, 16, func(i int) {
 		row(i, m.Row(i))
 	})
 }
 
-// unit scales every row to length 1.
+// unit scales every row of x to length 1, and returns x.
 func unit(x linalg.Matrix[float64]) linalg.Matrix[float64] {
 	for i, norm := range kernel.SquaredNorms(x) {
 		for j := range x.Row(i) {

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// resetPeak resets the kernel's peak of this process's memory (proc(5), clear_refs). If
-// that is not allowed, the peak is that since the start of the program.
+// resetPeak resets the peak that the kernel records of this process's memory (proc(5),
+// clear_refs). If that is not allowed, the peak counts from the start of the program.
 func resetPeak() error {
 	err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 	if errors.Is(err, os.ErrPermission) || errors.Is(err, os.ErrNotExist) {
@@ -17,7 +17,7 @@ func resetPeak() error {
 	return err
 }
 
-// peakMemory returns the peak since resetPeak, in bytes.
+// peakMemory returns the peak of this process's memory since resetPeak, in bytes.
 func peakMemory() (float64, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -29,5 +29,5 @@ func peakMemory() (float64, error) {
 			return kib * 1024, nil
 		}
 	}
-	return 0, errors.New("the kernel does not report the peak of memory")
+	return 0, errors.New("the kernel does not report the peak of this process's memory")
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
-// MaxPSIRows bounds the rows that a party brings to the benchmark.
+// MaxPSIRows is the largest number of rows of a party that the benchmark accepts.
 const MaxPSIRows = psi.MaxIDs
 
-// PSI measures the intersection of sets of the given number of ids each, half of which are
-// in all sets: between two parties, and among three with a comparer. All run in this
-// process, without a network between them.
+// PSI returns a benchmark of private set intersection. Each set has the given number of ids,
+// half of which are in all sets. It measures two parties, and three parties with a comparer. All
+// run in this process, without a network between them.
 func PSI(rows int) Benchmark {
 	var b Benchmark
 	for _, parties := range []int{2, 3} {
@@ -29,11 +29,12 @@ func PSI(rows int) Benchmark {
 	return b
 }
 
-// The limits for two parties with a million ids each.
+// The targets for two parties with a million ids each. multiplications is the number of elements
+// in one run of multiplyAlone.
 const (
 	fullRows        = 1_000_000
-	fullWall        = 180 // seconds on two cores
-	fullCPU         = 300 // seconds
+	fullWall        = 180 // wall time in seconds on two cores
+	fullCPU         = 300 // processor time in seconds
 	multiplications = 4096
 )
 
@@ -59,8 +60,8 @@ func racePSI(parties, rows int) (race, error) {
 	return race{runs: runs, rows: func(best []span) []Row { return psiRows(parties, rows, best[0], best[1], last) }}, nil
 }
 
-// psiRows returns the figures of a session, beside its multiplications: every party
-// multiplies every set.
+// psiRows returns the measurements of a session. It compares them with the time of the
+// multiplications alone: every party multiplies every set.
 func psiRows(parties, rows int, alone, whole span, m alignment) []Row {
 	name := fmt.Sprintf("%d parties, %d ids each", parties, rows)
 	share := float64(parties*parties*rows) / multiplications
@@ -86,11 +87,12 @@ func psiRows(parties, rows int, alone, whole span, m alignment) []Row {
 	return append(list, figure(as+", target of wall", full*whole.wall, "s").within(fullWall), figure(as+", target of cpu", full*whole.cpu, "s").within(fullCPU))
 }
 
-// alignment is a measured session of parties, with a comparer if there are three or more.
+// alignment holds a measured session of parties. With three or more parties, the session also
+// has a comparer.
 type alignment struct {
 	measuredSession
 	parties []*psi.Party
-	common  int // rows
+	common  int // number of rows that all parties have
 	peak    float64
 }
 
@@ -120,21 +122,20 @@ func align(tables [][][]byte) (alignment, error) {
 	return a, nil
 }
 
-// run runs the session, and checks that it is an alignment.
+// run runs the session, and checks that every party finds the right number of common rows.
 func (a *alignment) run() error {
 	if err := a.Run(); err != nil {
 		return err
 	}
 	for i, party := range a.parties {
 		if len(party.Order()) != a.common {
-			return fmt.Errorf("bench: party %d must end with %d common rows, but has another number", i, a.common)
+			return fmt.Errorf("bench: party %d found a wrong number of common rows; it must find %d", i, a.common)
 		}
 	}
 	return nil
 }
 
-// idsOf returns the ids of a party: the first half is common to all, and the order is its
-// own.
+// idsOf returns the ids of a party in a random order. Half of the ids are common to all parties.
 func idsOf(party, rows int) [][]byte {
 	ids := make([][]byte, rows)
 	for i, n := range rand.New(rand.NewPCG(1, uint64(party))).Perm(rows) {
@@ -146,7 +147,7 @@ func idsOf(party, rows int) [][]byte {
 	return ids
 }
 
-// multiplyAlone multiplies elements on all cores, and encodes them.
+// multiplyAlone returns a run that only multiplies and encodes elements, on all cores.
 func multiplyAlone() run {
 	key := ristretto.NewKey(&[64]byte{1})
 	elements := make([]ristretto.Element, multiplications)
@@ -159,49 +160,51 @@ func multiplyAlone() run {
 	})
 }
 
-// Row is one figure with its limit and target. A field that does not apply is nil or empty:
-// not every figure has a limit, and not every ratio a target.
+// Row is one measured figure with its limit and target. A field that does not apply is nil or
+// empty, because not every figure has a limit, and not every ratio a target.
 type Row struct {
 	Name    string   `json:"name"`
 	Value   float64  `json:"value"`
-	Unit    string   `json:"unit"`    // of Value and Limit
-	Against string   `json:"against"` // the limit, in words
+	Unit    string   `json:"unit"`    // unit of Value and Limit
+	Against string   `json:"against"` // description of the limit
 	Limit   *float64 `json:"limit"`
-	Ratio   *float64 `json:"ratio"`    // nil if Limit is 0
+	Ratio   *float64 `json:"ratio"`    // nil if Limit is nil or the ratio is not finite
 	RatioIs string   `json:"ratio_is"` // the formula of Ratio from Value and Limit
-	// CPURatio is the ratio of processor times instead of wall times: more accurate if
-	// other programs run. It is nil if Value is neither a time nor a rate.
+	// CPURatio is the ratio of processor times instead of wall times. It is more accurate if other
+	// programs run. It is nil if Value is neither a time nor a rate.
 	CPURatio *float64 `json:"cpu_ratio"`
-	Rule     string   `json:"rule"` // when Pass is true
+	Rule     string   `json:"rule"` // condition under which Pass is true
 	Target   *float64 `json:"target"`
 	Pass     *bool    `json:"pass"`
 }
 
-// The formulas of a ratio.
+// Formulas of a ratio, as RatioIs states them.
 const (
 	share      = "value/limit"
 	speedUp    = "limit/value"
 	difference = "|value-limit|/|limit|"
 )
 
-// The rules.
+// Conditions for passing, as Rule states them.
 const (
 	ratioAtLeast = "ratio >= target"
 	ratioAtMost  = "ratio <= target"
 	valueAtMost  = "value <= target"
 )
 
-// figure returns a row without a limit.
+// figure returns a row with a measured value and no limit.
 func figure(name string, value float64, unit string) Row {
 	return Row{Name: name, Value: value, Unit: unit}
 }
 
-// beside compares by value/limit: the reached share of a rate, or the multiple of a cost.
+// beside returns the row with the ratio value/limit. It is the reached share of a rate, or the
+// multiple of a cost.
 func (r Row) beside(against string, limit float64) Row {
 	return r.compared(share, against, limit, r.Value/limit)
 }
 
-// outruns compares by limit/value: for seconds, how many times faster.
+// outruns returns the row with the ratio limit/value. For seconds, it says how many times faster
+// the row is than the peer.
 func (r Row) outruns(peer string, seconds float64) Row {
 	return r.compared(speedUp, peer, seconds, seconds/r.Value)
 }
@@ -217,13 +220,13 @@ func (r Row) compared(how, against string, limit, ratio float64) Row {
 	return r
 }
 
-// byCPU returns the row with the ratio of the processor times.
+// byCPU returns the row with the given ratio of processor times.
 func (r Row) byCPU(ratio float64) Row {
 	r.CPURatio = finite(ratio)
 	return r
 }
 
-// finite returns nil for a number that JSON cannot hold.
+// finite returns a pointer to v, or nil for a number that JSON cannot hold.
 func finite(v float64) *float64 {
 	if math.IsInf(v, 0) || math.IsNaN(v) {
 		return nil
@@ -231,17 +234,20 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// atLeast passes when there is a ratio and it reaches the target.
+// atLeast returns the row with a least ratio as its target. The row passes if it has a ratio
+// that reaches the target.
 func (r Row) atLeast(target float64) Row {
 	return r.judged(ratioAtLeast, target, r.Ratio != nil && *r.Ratio >= target)
 }
 
-// atMost passes when there is a ratio and it does not exceed the target.
+// atMost returns the row with a largest ratio as its target. The row passes if it has a ratio
+// that does not exceed the target.
 func (r Row) atMost(target float64) Row {
 	return r.judged(ratioAtMost, target, r.Ratio != nil && *r.Ratio <= target)
 }
 
-// within passes when the value does not exceed the target.
+// within returns the row with a largest value as its target. The row passes if its value does
+// not exceed the target.
 func (r Row) within(target float64) Row { return r.judged(valueAtMost, target, r.Value <= target) }
 
 func (r Row) judged(rule string, target float64, pass bool) Row {

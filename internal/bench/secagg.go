@@ -12,14 +12,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// devicesSize is the size of a session of secure aggregation: the number of clients, and
-// the number of entries, 0 or 1, of their vectors.
+// devicesSize holds the size of a session of secure aggregation. The vectors have the given
+// number of entries, each 0 or 1.
 type devicesSize struct{ clients, entries int }
 
-// SecAgg measures secure aggregation. It compares masks with the cipher that makes them,
-// and the cost of sessions for a client and the server with a prediction from counts of
-// streams and keys. It runs one client's whole part of each session, and the server's for
-// some of the clients.
+// SecAgg returns a benchmark of secure aggregation. It compares the expansion of masks with the
+// cipher that generates them. It compares the cost of sessions, for a client and for the server,
+// with a prediction from the numbers of cipher streams and keys. It runs one client's whole part
+// of each session, and the server's work for some of the clients.
 func SecAgg() Benchmark {
 	var sizes []devicesSize
 	for _, clients := range []int{100, 1000, 10_000} {
@@ -27,12 +27,12 @@ func SecAgg() Benchmark {
 			sizes = append(sizes, devicesSize{clients, entries})
 		}
 	}
-	const movieUsers, moviePairs = 6040, 3706 * 3707 / 2 // ml-1m
+	const movieUsers, moviePairs = 6040, 3706 * 3707 / 2 // size of ml-1m: users, and pairs of movies
 	return secaggOf(512<<20, append(sizes, devicesSize{movieUsers, moviePairs}))
 }
 
-// secaggOf measures masks over the given number of bytes of keystream, and sessions, whose
-// predictions need less of it.
+// secaggOf returns a benchmark of masks over the given number of bytes of keystream, and of
+// sessions. The predictions for sessions measure less keystream.
 func secaggOf(keystream int, sizes []devicesSize) Benchmark {
 	b := Benchmark{[]scene{sceneOf("masks", keystream, raceMasks)}}
 	for _, s := range sizes {
@@ -48,7 +48,7 @@ func (s devicesSize) String() string {
 	return fmt.Sprintf("%d clients, %d entries", s.clients, s.entries)
 }
 
-// cipherAlone makes keystream and discards it.
+// cipherAlone returns a run that generates keystream by AES-CTR and discards it.
 func cipherAlone(bytes int) (run, error) {
 	block, err := aes.NewCipher(make([]byte, 16))
 	if err != nil {
@@ -87,12 +87,11 @@ func raceMasks(keystream int) (race, error) {
 	}, nil
 }
 
-// unitTurns is the number of operations in one run of a unit: key agreements, or
-// verifications of signatures.
+// unitTurns is the number of key agreements, or of signature verifications, in one run.
 const unitTurns = 200
 
-// units returns the runs that make up a prediction: keystream, key agreements and
-// verifications of signatures.
+// units returns the runs whose times a prediction combines: keystream, key agreements and
+// signature verifications.
 func units(keystream int) ([]run, error) {
 	alone, err := cipherAlone(keystream)
 	if err != nil {
@@ -116,7 +115,7 @@ func units(keystream int) ([]run, error) {
 	checks := func(context.Context) error {
 		for range unitTurns {
 			if !ed25519.Verify(signer.Public().(ed25519.PublicKey), message, signature) {
-				return fmt.Errorf("bench: a signature does not verify")
+				return fmt.Errorf("bench: the signature of the test message is invalid")
 			}
 		}
 		return nil
@@ -124,10 +123,11 @@ func units(keystream int) ([]run, error) {
 	return []run{alone, agreements, checks}, nil
 }
 
-// tally holds the numbers of operations of a prediction.
+// tally counts the operations that a session needs. The keystream is in bytes.
 type tally struct{ keystream, agreements, checks float64 }
 
-// on returns the time of the operations on one core.
+// on returns the time of the counted operations on one core. The spans u are the times of the
+// runs that units returns.
 func (w tally) on(u []span, keystream int) span {
 	seconds := func(of func(span) float64) float64 {
 		return w.keystream*of(u[0])/float64(keystream) + (w.agreements*of(u[1])+w.checks*of(u[2]))/unitTurns
@@ -138,16 +138,18 @@ func (w tally) on(u []span, keystream int) span {
 func wallOf(s span) float64 { return s.wall }
 func cpuOf(s span) float64  { return s.cpu }
 
-// sample holds the numbers of clients for which the server's work is measured.
+// sample holds the numbers of staying and vanished clients for which the server's work is
+// measured.
 type sample struct{ stayed, vanished int }
 
-// sampleOf returns a sample that leaves enough other clients to hold their shares.
+// sampleOf returns the numbers of sampled clients. It leaves enough other clients to hold their
+// shares.
 func sampleOf(p secagg.Params, clients int) sample {
 	spare := clients - p.Degree().Threshold
 	return sample{min(16, spare), min(2, spare)}
 }
 
-// bits is a vector of zeros and ones.
+// bits is a client's vector of zeros and ones.
 type bits struct{}
 
 func (bits) Read(_, first int, dst []int64) {
@@ -192,7 +194,7 @@ func raceSession(s devicesSize, keystream int) (race, error) {
 	}}, nil
 }
 
-// forecast predicts the cost of a session by counting operations.
+// forecast predicts the cost of a session from the numbers of its operations.
 type forecast struct {
 	devicesSize
 	p         secagg.Params
@@ -223,8 +225,8 @@ func (f forecast) rows(client, stayed, vanished span, sent, received int) []Row 
 	}
 }
 
-// holders returns the number of members that hold a client's shares and whose keys it
-// receives, and the number of clients with which it shares a mask.
+// holders returns how many members hold a client's shares; the client receives the keys of as
+// many. It also returns the number of clients with which the client shares a mask.
 func (f forecast) holders() (holders, pairs float64) {
 	d := f.p.Degree()
 	if d.Complete {
@@ -233,8 +235,9 @@ func (f forecast) holders() (holders, pairs float64) {
 	return float64(d.Holders), 2 * float64(d.Holders)
 }
 
-// client counts a client's operations: its two keys, the keys of its holders and owners,
-// whose shares it seals and opens, its masks, and its holders' signatures of the survivors.
+// client counts the operations of one client. They are the generation of its two keys, key
+// agreements with the holders of its shares and the owners of shares it holds, the expansion of
+// its masks, and the verification of its holders' signatures of the survivors.
 func (f forecast) client() tally {
 	k, pairs := f.holders()
 	return tally{
@@ -244,7 +247,8 @@ func (f forecast) client() tally {
 	}
 }
 
-// server counts a mask for each client in the sum, and all masks of the vanished clients.
+// server counts the operations of the server: one mask for each client in the sum, and all masks
+// of the vanished clients.
 func (f forecast) server(in, gone int) tally {
 	_, pairs := f.holders()
 	partners := min(pairs, float64(in))
@@ -254,8 +258,8 @@ func (f forecast) server(in, gone int) tally {
 	}
 }
 
-// traffic returns the bytes of bodies that a client sends and receives: a client's keys are
-// 128 bytes, sealed shares 80, a signature 64, a share 32, a client's number 4.
+// traffic returns the bytes of message bodies that a client sends and receives. A client's keys
+// take 128 bytes, sealed shares 80, a signature 64, a share 32, and a client's number 4.
 func (f forecast) traffic() (sent, received float64) {
 	k, _ := f.holders()
 	set := float64((f.clients + 7) / 8)

@@ -21,34 +21,36 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// svmTask is a C-SVC with an RBF kernel on the rows of a LIBSVM text file.
+// svmTask is the task of training a C-SVC with an RBF kernel on the rows of a LIBSVM text file.
 type svmTask struct {
 	name          string
 	gamma, c, tol float64
-	// open writes the file into the folder dir, or finds it elsewhere.
+	// open writes the text file into the folder dir, or finds an existing one. It returns the
+	// file's path.
 	open func(dir string) (path string, err error)
-	// values computes kernel values from the table on request.
+	// values returns a source that computes kernel values of the table's rows on request.
 	values func(dataset.Table, kernel.Kernel) kernel.Source
-	// variants list the memory limits for kernel values.
+	// variants lists the memory limits for kernel values under which the task is measured.
 	variants []svmVariant
 }
 
-// svmVariant is a memory limit for kernel values.
+// svmVariant is a memory limit for kernel values, with a target.
 type svmVariant struct {
 	name   string
 	bytes  int64
-	target float64 // how many times faster than the peer; 0: none
+	target float64 // least speed relative to the peer; 0 means no target
 }
 
-// The limits: room for all kernel values of the measured rows, and too little room.
+// Memory limits in bytes. plenty has room for all kernel values of the measured rows; scarce has
+// not.
 const (
 	plenty = 8 << 30
 	scarce = 512e6
 )
 
-// SVM measures the training of a C-SVC from a file to the machine: on generated rows and,
-// if lib has it, on a9a. Its limit is the time of all inner products. It also compares the
-// training with a peer, if given, in time and in result.
+// SVM returns a benchmark of training a C-SVC, from the text file to the model. It uses
+// generated rows and, if lib has it, a9a. Its limit is the time of all inner products. If a peer
+// is given, it also compares times and results with the peer's.
 func SVM(lib catalogue.Library, peer Peer) Benchmark {
 	generated := svmTask{
 		name: "20,000 x 100", gamma: .01, c: 1, tol: svm.DefaultTol,
@@ -65,12 +67,13 @@ func SVM(lib catalogue.Library, peer Peer) Benchmark {
 	return svmOf([]svmTask{generated, a9a}, peer)
 }
 
-// ofDense is for tables with few zeros.
+// ofDense returns a source of kernel values for a table with few zeros.
 func ofDense(x dataset.Table, k kernel.Kernel) kernel.Source {
 	return kernel.NewLazy(dataset.DenseOf(x).Matrix(), k)
 }
 
-// ofSparse is for tables as LIBSVM text usually holds them: zeros are not stored.
+// ofSparse returns a source of kernel values for a table without stored zeros, as LIBSVM text
+// usually is.
 func ofSparse(x dataset.Table, k kernel.Kernel) kernel.Source {
 	if rows, sparse := x.(*dataset.CSR); sparse {
 		return kernel.NewLazySparse(rows, k)
@@ -86,8 +89,8 @@ func svmOf(tasks []svmTask, peer Peer) Benchmark {
 	return b
 }
 
-// fit trains like a program that is given the file: reading it is part of the work, as for
-// the peer.
+// fit reads the text file and trains. The peer also reads the file, so reading is part of the
+// measured work.
 func (t svmTask) fit(path string, bytes int64) (svmReport, error) {
 	set, err := load(path)
 	if err != nil {
@@ -106,7 +109,7 @@ func (t svmTask) fit(path string, bytes int64) (svmReport, error) {
 	return svmReport{objective: c.Pairs[0].Report.Objective, support: len(c.Support())}, nil
 }
 
-// measuredFit is fit with the peak of the process's memory.
+// measuredFit runs fit and records the peak of the process's memory.
 func (t svmTask) measuredFit(path string, bytes int64) (svmReport, error) {
 	if err := resetPeak(); err != nil {
 		return svmReport{}, err
@@ -119,13 +122,13 @@ func (t svmTask) measuredFit(path string, bytes int64) (svmReport, error) {
 	return r, err
 }
 
-// contest is a task under measurement.
+// contest holds a task under measurement and the results of all programs.
 type contest struct {
 	svmTask
 	path    string
-	ours    []svmReport // by variant
-	theirs  *svmReport  // nil without a peer
-	peerRun int         // of the race
+	ours    []svmReport // our reports, by variant
+	theirs  *svmReport  // report of the peer; nil without a peer
+	peerRun int         // index of the peer's run in the race
 }
 
 func raceSVM(t svmTask, peer Peer) (r race, err error) {
@@ -165,8 +168,8 @@ func raceSVM(t svmTask, peer Peer) (r race, err error) {
 	return r, nil
 }
 
-// allProducts does the minimal work of a training over all pairs of rows: the inner
-// products, by panels that stay in the cache.
+// allProducts returns a run that computes the inner products of all pairs of rows. Every
+// training over all pairs needs at least this work. It works by panels that stay in the cache.
 func allProducts(x linalg.Matrix[float64]) run {
 	const panel = 256
 	dst := linalg.New[float64](panel, x.Rows)
@@ -193,7 +196,7 @@ func (c *contest) rows(best []span) []Row {
 	return rows
 }
 
-// beside compares variant i with the peer.
+// beside compares our training in variant i with that of the peer.
 func (c *contest) beside(name string, i int, took, peer span) []Row {
 	ours, theirs := c.ours[i], c.theirs
 	speed := figure(name+", speed", took.wall, "s").outruns(SVMTrain, peer.wall).byCPU(peer.cpu / took.cpu)
@@ -207,7 +210,8 @@ func (c *contest) beside(name string, i int, took, peer span) []Row {
 	}
 }
 
-// find returns the path of a file in the data folder, or an error.
+// find returns the path of a file in the data folder. If the file is missing, it returns an
+// error of type unavailable.
 func find(lib catalogue.Library, name string) (string, error) {
 	path, err := lib.Find(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -216,8 +220,9 @@ func find(lib catalogue.Library, name string) (string, error) {
 	return path, err
 }
 
-// twoClouds writes rows of two overlapping classes: normal values around the class's mean,
-// and one label in fifty wrong. The file is the same on every machine.
+// twoClouds writes a file with rows of two overlapping classes. The values are normally
+// distributed around the mean of the class, and one label in fifty is wrong. The file is the
+// same on every machine.
 func twoClouds(dir string, rows, columns int) (string, error) {
 	const apart, wrong = .25, .02
 	s := prg.New([32]byte{}, "bench/svm")
@@ -226,7 +231,7 @@ func twoClouds(dir string, rows, columns int) (string, error) {
 	for i := range rows {
 		side := float64(2*(i%2) - 1)
 		for j := range x.Row(i) {
-			// Four decimals, which text and both programs represent equally.
+			// four decimals, which both programs read from text as equal values
 			x.Row(i)[j] = math.Round(1e4*(s.NormFloat64()+apart*side)) / 1e4
 		}
 		if s.Float64() < wrong {
@@ -247,7 +252,7 @@ func create(path string, set *dataset.Set) (err error) {
 	return dataset.WriteLIBSVM(f, set)
 }
 
-// load reads the file as the training does.
+// load reads a LIBSVM text file.
 func load(path string) (set *dataset.Set, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -257,14 +262,14 @@ func load(path string) (set *dataset.Set, err error) {
 	return dataset.ReadLIBSVM(f, dataset.LIBSVMOptions{Name: path})
 }
 
-// SVMTrain is the name of LIBSVM's program, the only peer so far.
+// SVMTrain is the name of LIBSVM's training program, the only supported peer.
 const SVMTrain = "svm-train"
 
-// Peer is another program for the same work. The zero value is no program.
+// Peer is another program that can do the same training. The zero value means no program.
 type Peer struct{ path string }
 
-// FindPeer returns the peer of that name; "" gives no peer. It returns an error if the name
-// is unknown, and ErrNoPeer if the program is not installed.
+// FindPeer returns the peer with the given name, or no peer for the name "". It returns an error
+// if the name is unknown, and ErrNoPeer if the program is not installed.
 func FindPeer(name string) (Peer, error) {
 	switch name {
 	case "":
@@ -276,21 +281,21 @@ func FindPeer(name string) (Peer, error) {
 		}
 		return Peer{path}, nil
 	}
-	return Peer{}, fmt.Errorf("bench: no peer is called %q; use %s", name, SVMTrain)
+	return Peer{}, fmt.Errorf("bench: the peer %q is unknown; use %s", name, SVMTrain)
 }
 
-// ErrNoPeer reports that a program to compare with is not installed.
+// ErrNoPeer is returned if the program to compare with is not installed.
 var ErrNoPeer = errors.New("the program to compare with is not installed")
 
-// svmReport holds the results of a training, ours or the peer's.
+// svmReport holds the results of a training by Mercer or by the peer.
 type svmReport struct {
 	objective float64
 	support   int
-	peak      float64 // bytes of memory; ours only: the count of a child starts with its parent's
+	peak      float64 // peak memory in bytes; only for our training, because a child's peak includes its parent's
 }
 
-// train runs svm-train: C-SVC, RBF, on one core, like that program. cacheMB bounds the
-// kernel values that it keeps.
+// train runs svm-train, with the task's parameters, for a C-SVC with an RBF kernel. svm-train
+// runs on one core.
 func (p Peer) train(ctx context.Context, t svmTask, data, model string) (svmReport, error) {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	cmd := exec.CommandContext(ctx, p.path, "-s", "0", "-t", "2",
@@ -303,7 +308,7 @@ func (p Peer) train(ctx context.Context, t svmTask, data, model string) (svmRepo
 	return parseSVMTrain(out.Bytes())
 }
 
-// The lines of svm-train that matter:
+// Lines of svm-train's output that hold the results:
 //
 //	obj = -5432.109876, rho = 0.123456
 //	Total nSV = 6789
@@ -312,11 +317,12 @@ var (
 	supportLine   = regexp.MustCompile(`(?m)^Total nSV = (\d+)$`)
 )
 
-// parseSVMTrain reads the output of svm-train about a problem of two classes.
+// parseSVMTrain reads objective and number of support vectors from the output of svm-train on
+// two classes.
 func parseSVMTrain(out []byte) (svmReport, error) {
 	objective, support := objectiveLine.FindAllSubmatch(out, -1), supportLine.FindAllSubmatch(out, -1)
 	if len(objective) != 1 || len(support) != 1 {
-		return svmReport{}, fmt.Errorf("%s printed %d objectives and %d counts of support vectors, expected one of each; check that it is LIBSVM's program", SVMTrain, len(objective), len(support))
+		return svmReport{}, fmt.Errorf("%s printed %d objectives and %d counts of support vectors, but must print one of each; check that it is LIBSVM's program", SVMTrain, len(objective), len(support))
 	}
 	o, err := strconv.ParseFloat(string(objective[0][1]), 64)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package counter counts the anonymous packages of one iteration of a SecVM job,
-// each once. It keeps counts and the nonces of spent tokens. It never keeps which
-// package came with which token, or the order of packages.
+// Package counter counts the anonymous packages of one iteration of a SecVM job. It counts at
+// most one package for each token. It keeps counts and the nonces of spent tokens. It never
+// keeps which package came with which token, or the order of packages.
 //
 //	c, err := counter.Open(params, path, 256)
 //	flush, again, err := c.Count(counter.Nonce(token.Nonce[:16]), p)
@@ -26,31 +26,32 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Nonce is half of the nonce of a spent token; the token's device has drawn it. Two of n
-// honest tokens have equal ones with a probability below n^2/2^129, which is 2^-89 for a
-// million; a device that makes its own tokens equal gets one of them counted.
+// Nonce is the first half of a spent token's nonce, which the device drew at random. Among n
+// honest tokens, two equal halves occur with a probability below n^2/2^129, which is 2^-89 for a
+// million tokens. If a device draws equal nonces, only one of its packages is counted.
 type Nonce [NonceSize]byte
 
 // NonceSize is the size of a Nonce in bytes.
 const NonceSize = 16
 
-// shards is the number of locks, so that many packages can be counted concurrently.
+// shards is the number of parts of the counter, each with its own lock, so that many packages
+// can be counted concurrently.
 const shards = 16
 
-// ErrOver is returned for a package of an iteration whose packages have been summed.
-var ErrOver = errors.New("counter: the iteration is over; its packages have been summed")
+// ErrOver is returned for a package that arrives after the last record of its window.
+var ErrOver = errors.New("counter: the window is over; its packages have been summed")
 
 // Counter counts the packages of one iteration. It is safe for concurrent use.
 type Counter struct {
 	params  secvm.Params
-	least   int           // packages in a record
-	due     chan struct{} // a record has enough of them
-	waiting atomic.Int64  // packages that are in no record
+	least   int           // smallest number of packages for which due signals
+	due     chan struct{} // signals that enough packages wait for a record
+	waiting atomic.Int64  // number of packages that are in no record
 	shards  [shards]shard
 
 	writing sync.Mutex   // held while a record is written
-	log     *disk.Log    // of records
-	tally   *secvm.Tally // of all records
+	log     *disk.Log    // file of records
+	tally   *secvm.Tally // sum of all records
 	next    *Flush
 	records int
 }
@@ -59,39 +60,40 @@ type shard struct {
 	mu       sync.Mutex
 	open     bool
 	recorded map[Nonce]struct{}
-	leaving  heap // on its way to the disk
+	leaving  heap // packages of the record that is being written
 	arriving heap
 }
 
-// heap holds packages that are summed but in no record yet.
+// heap holds packages that are summed in memory but are in no record yet.
 type heap struct {
 	nonces map[Nonce]struct{}
 	sums   sums
-	flush  *Flush // with which they are written
+	flush  *Flush // the writing of the record that will hold these packages
 }
 
-// sums counts equal packages, regardless of tag and iteration.
+// sums maps each distinct package to its count. Tag and iteration are set to 0 first.
 type sums map[secvm.Package]uint64
 
-// Flush is the writing of one record.
+// Flush lets callers wait until one record is written.
 type Flush struct {
 	done chan struct{}
-	err  error // to be read when done is closed
+	err  error // readable once done is closed
 }
 
-// Done is closed when the record is on disk, or when Err says that it is not.
+// Done returns a channel that is closed after the attempt to write the record. Err then says
+// whether the attempt failed.
 func (f *Flush) Done() <-chan struct{} { return f.done }
 
-// Err returns the reason why the record does not count, once Done is closed; nil if it
-// counts.
+// Err returns the error of writing the record, or nil if the record is on disk. Call it only
+// after Done is closed.
 func (f *Flush) Err() error { return f.err }
 
 func newFlush() *Flush { return &Flush{done: make(chan struct{})} }
 
 func newHeap(f *Flush) heap { return heap{map[Nonce]struct{}{}, sums{}, f} }
 
-// Open continues with the records in a file, if there are any. A record is due when at
-// least least packages wait for one.
+// Open opens the counter's file and continues from its records. The channel of Due signals when
+// at least least packages wait for a record.
 func Open(p secvm.Params, path string, least int) (*Counter, error) {
 	c := &Counter{params: p, least: least, due: make(chan struct{}, 1), tally: secvm.NewTally(p), next: newFlush()}
 	for i := range c.shards {
@@ -111,24 +113,24 @@ func Open(p secvm.Params, path string, least int) (*Counter, error) {
 	return c, err
 }
 
-// Due returns a channel that signals enough packages for a record.
+// Due returns a channel that signals when enough packages wait for a record.
 func (c *Counter) Due() <-chan struct{} { return c.due }
 
-// Tally returns the sum of all records. It changes with every record.
+// Tally returns the sum of all records. Each new record changes the returned tally.
 func (c *Counter) Tally() *secvm.Tally { return c.tally }
 
 // Records returns the number of records.
 func (c *Counter) Records() int { return c.records }
 
-// Close closes the file. It discards packages that are in no record.
+// Close closes the file. It discards the packages that are in no record.
 func (c *Counter) Close() error { return c.log.Close() }
 
-// Remove removes the file, when no more packages are to be counted.
+// Remove deletes the file. Call it when no more packages are to be counted.
 func (c *Counter) Remove() error { return c.log.Remove() }
 
 // add adds the sums of a record to the tally.
 func (c *Counter) add(all sums) error {
-	for p, n := range all { // the order of summands does not matter
+	for p, n := range all { // the random order of the map does not matter for sums
 		if err := c.tally.AddTimes(p, n); err != nil {
 			return fmt.Errorf("counter: the record belongs to another model: %w", err)
 		}
@@ -137,8 +139,9 @@ func (c *Counter) add(all sums) error {
 	return nil
 }
 
-// Count counts a package, unless its token has been spent. Either result is final only when
-// the flush is done without an error; a nil flush is done already.
+// Count adds a package to the sums, or returns true if its token has been spent. Either result
+// is final only when the returned flush is done without an error. A nil flush means that the
+// result is final already.
 func (c *Counter) Count(n Nonce, p secvm.Package) (*Flush, bool, error) {
 	if err := p.Check(c.params); err != nil {
 		return nil, false, err
@@ -169,8 +172,8 @@ func (c *Counter) Count(n Nonce, p secvm.Package) (*Flush, bool, error) {
 	return s.arriving.flush, false, nil
 }
 
-// Record writes the packages that have arrived, and returns their number. With last, the
-// counter accepts no more packages until it is reopened.
+// Record writes the packages that have arrived, and returns their number. If last is true, the
+// counter refuses further packages until Reopen.
 func (c *Counter) Record(last bool) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -190,7 +193,7 @@ func (c *Counter) Record(last bool) (int, error) {
 	return len(nonces), nil
 }
 
-// gather takes the new packages from all shards.
+// gather collects the packages that have arrived in all shards.
 func (c *Counter) gather(last bool) ([]Nonce, sums) {
 	var nonces []Nonce
 	all := sums{}
@@ -199,7 +202,7 @@ func (c *Counter) gather(last bool) ([]Nonce, sums) {
 		s.mu.Lock()
 		s.leaving, s.arriving, s.open = s.arriving, newHeap(c.next), s.open && !last
 		s.mu.Unlock()
-		for n := range s.leaving.nonces { // sorted later
+		for n := range s.leaving.nonces { // encodeRecord sorts the nonces
 			nonces = append(nonces, n)
 		}
 		for p, k := range s.leaving.sums {
@@ -210,8 +213,8 @@ func (c *Counter) gather(last bool) ([]Nonce, sums) {
 	return nonces, all
 }
 
-// settle records that the record is on disk. After an error the gateway ends, and reads
-// from the disk which packages have been counted.
+// settle marks the packages of the record as recorded if err is nil. After an error the gateway
+// ends, and reads from the disk which packages have been counted.
 func (c *Counter) settle(err error) {
 	for i := range c.shards {
 		s := &c.shards[i]
@@ -226,7 +229,7 @@ func (c *Counter) settle(err error) {
 	}
 }
 
-// Reopen continues counting, in another window of the same iteration.
+// Reopen lets the counter accept packages again, in another window of the same iteration.
 func (c *Counter) Reopen() {
 	for i := range c.shards {
 		s := &c.shards[i]
@@ -236,10 +239,10 @@ func (c *Counter) Reopen() {
 	}
 }
 
-// sumSize is the number of bytes that a sum takes in a record.
+// sumSize is the size of one package and its count in a record, in bytes.
 const sumSize = 4 + 3 + 8
 
-// encodeRecord writes nonces and sums, both sorted, so that no order reveals which package
+// encodeRecord encodes nonces and sums. It sorts both, so that no order reveals which package
 // came with which token.
 func encodeRecord(nonces []Nonce, all sums) []byte {
 	slices.SortFunc(nonces, func(a, b Nonce) int { return slices.Compare(a[:], b[:]) })
@@ -263,7 +266,7 @@ func encodeRecord(nonces []Nonce, all sums) []byte {
 	return w.Bytes()
 }
 
-// decodeRecord reads what encodeRecord writes.
+// decodeRecord decodes the bytes that encodeRecord returns.
 func decodeRecord(b []byte) ([]Nonce, sums, error) {
 	r := wire.NewReader(b)
 	nonces := make([]Nonce, r.Count(disk.MaxLogRecord/NonceSize, NonceSize))

@@ -12,14 +12,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// outcome is the result of a package's checks.
+// outcome is the result of checking a package.
 type outcome struct {
 	name   string
-	status int // of the answer, which only the device sees
+	status int // HTTP status of the sealed answer, which only the device can read
 }
 
-// The outcomes. A device whose answer is Counted or Before has finished with the package;
-// on Heard, Crowded or no answer it sends the package again.
+// A device that receives counted or before has finished with its package. After heard, loaded or
+// no answer it sends the package again.
 var (
 	counted   = outcome{"counted", http.StatusOK}
 	before    = outcome{"duplicate", http.StatusAlreadyReported}
@@ -44,8 +44,8 @@ type window struct {
 	counter   *counter.Counter
 }
 
-// admit runs all checks on the content of a request, the cheap ones first, and waits until
-// its package is on disk.
+// admit checks the content of a request, with the cheap checks first, and waits until its
+// package is on disk.
 func (g *Gateway) admit(ctx context.Context, content []byte) outcome {
 	s, err := secvm.DecodeSpent(content, g.tokenSize)
 	switch {
@@ -76,7 +76,7 @@ func (g *Gateway) admit(ctx context.Context, content []byte) outcome {
 	return g.await(ctx, f, done)
 }
 
-// redeem verifies a token, and checks that its package is of the open iteration.
+// redeem verifies a token, and checks that its package belongs to the open iteration.
 func (g *Gateway) redeem(s secvm.Spent, d *window) (*privacypass.Token, outcome, bool) {
 	t, err := privacypass.ParseToken(s.Token)
 	if err != nil {
@@ -96,8 +96,9 @@ func (g *Gateway) redeem(s secvm.Spent, d *window) (*privacypass.Token, outcome,
 	return t, outcome{}, true
 }
 
-// await waits until a package is on disk. If few packages arrive this may take until the
-// end of the window; then the gateway asks the device to come back.
+// await waits until a package is on disk, for at most the time Hold. If few packages arrive, the
+// record may be written only at the end of the window. In this case await returns heard, and the
+// device sends the package again.
 func (g *Gateway) await(ctx context.Context, f *counter.Flush, done outcome) outcome {
 	if f == nil {
 		return done

@@ -1,6 +1,6 @@
 // Package gateway implements the server of a SecVM job. It publishes weights, counts the
-// anonymous packages of many devices and takes a step when a window is over. It keeps
-// counts only.
+// anonymous packages of many devices and takes a training step after each window that had enough
+// participants. It keeps counts only.
 //
 //	HOME/configuration     the signed configuration; devices need a copy
 //	HOME/state             history and results after the last closed window

@@ -33,49 +33,49 @@ import (
 	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Config holds a job's description, its schedule and its resources.
+// Config holds the description of a gateway's job, its schedule and its resources.
 type Config struct {
-	Home     string // a folder
+	Home     string // folder of the gateway's files
 	Identity *identity.Identity
 	Job      *job.Job
-	// Window is the time in which devices send, and Grace the further time in which
-	// packages are accepted. Pause is the time between publishing weights and opening the
-	// window. Lead replaces Pause for the first window, for which devices fetch their first
-	// tokens. All are whole milliseconds.
+	// Window is the time in which devices send their packages. Grace is the further time in which
+	// the gateway still accepts packages. Pause is the time between publishing weights and opening
+	// the window. Lead replaces Pause before the first window, because devices fetch their first
+	// tokens then. All are whole milliseconds.
 	Window, Grace, Pause, Lead time.Duration
 	// Least is the smallest number of packages in a record; the last record of a window may hold fewer.
 	Least int
-	// Hold is the time that a device waits for an answer before it must send again.
+	// Hold is the longest time that a device waits for an answer before it must send again.
 	Hold   time.Duration
 	Tokens issuer.Public
-	// Verifiers verify tokens that have no public verification, one for each iteration; nil
-	// for blind RSA. With them the gateway is its own issuer.
+	// Verifiers holds, for each iteration, the verifier of tokens that have no public verification.
+	// It is nil for blind RSA. If it is set, the gateway is its own issuer.
 	Verifiers []*privacypass.Verifier
-	// Witnesses are the addresses of relay and issuer, which countersign the history; none
+	// Witnesses holds the addresses of relay and issuer, which countersign the history. It is empty
 	// if the gateway is its own issuer.
 	Witnesses []string
-	HTTP      *http.Client // to the witnesses; nil: a new one
+	HTTP      *http.Client // client for requests to the witnesses; nil means the default client
 	Logger    *slog.Logger
 }
 
-// Gateway is a job's server.
+// Gateway is the server of a SecVM job.
 type Gateway struct {
 	Config
 	configuration *secvmmachines.Configuration
-	published     []byte // signed configuration
+	published     []byte // encoded configuration with its signature
 	challenges    map[[sha256.Size]byte]uint32
 	tokenSize     int
 	server        *secvm.Training
 	chain         secvmmachines.Chain
-	tests         [2]secvmmachines.Outcome // of the last closed iteration
-	curve         []tested                 // of closed iterations with enough testing devices
-	windows       int                      // closed ones
-	participants  int                      // of the first iteration
-	rare          int                      // see [devices.Rare], of the first iteration
+	tests         [2]secvmmachines.Outcome // test results of the last closed iteration, by class
+	curve         []tested                 // test results of closed iterations with enough testing devices
+	windows       int                      // number of closed windows
+	participants  int                      // number of participants of the first iteration
+	rare          int                      // result of [secvm.Rare] for the first iteration
 
-	window       atomic.Pointer[window]        // nil after the last window
+	window       atomic.Pointer[window]        // data of the open iteration; nil after the last window
 	inbox        atomic.Pointer[ohttp.Gateway] // opens requests sealed to the window's key
-	announcement atomic.Pointer[[]byte]        // the current answer to devices
+	announcement atomic.Pointer[[]byte]        // the announcement that devices receive now
 	metrics      *metrics
 }
 
@@ -125,7 +125,7 @@ func newMetrics() *metrics {
 	return m
 }
 
-// Check refuses jobs that a gateway cannot run.
+// Check refuses a job that a gateway cannot run.
 func Check(j *job.Job) error {
 	switch k, ok := j.Protocol.Values.(*secvm.Keys); {
 	case !ok:
@@ -136,17 +136,18 @@ func Check(j *job.Job) error {
 	return secvm.CheckUnseen(j, "a gateway")
 }
 
-// Spec returns the description of a job for its devices. Check must have accepted the job.
+// Spec returns the description of a job that its devices receive. The job must have passed
+// Check.
 func Spec(j *job.Job) secvmmachines.Spec { return secvm.SpecOf(j) }
 
-// checkMode requires mode paper of a gateway that is its own issuer: an issuer that gives
-// tokens to one device only knows the sender of the packages, and hardened devices do not
-// take part.
+// checkMode requires mode paper if the gateway is its own issuer. Such an issuer could give
+// tokens to a single device, and would then know the sender of the packages. Devices in mode
+// hardened refuse it.
 func (c Config) checkMode() error {
 	own, paper := c.Verifiers != nil, c.Job.Protocol.Mode() == job.Paper
 	switch {
 	case own && !paper:
-		return fault.BadInputf("a gateway that is its own issuer can read single records, and hardened devices refuse it; let another operator run mercer issuer, or write \"mode: paper\" in protocol")
+		return fault.BadInputf("a gateway that is its own issuer can read single records, so devices in mode hardened refuse it; let another operator run mercer issuer, or write \"mode: paper\" in protocol")
 	case !own && paper:
 		return fault.BadInputf("a job with a separate issuer must have mode hardened; remove \"mode: paper\", or simulate the job")
 	case !own && len(c.Witnesses) != 2:
@@ -155,7 +156,8 @@ func (c Config) checkMode() error {
 	return nil
 }
 
-// configure makes the configuration, and compares it with the published one.
+// configure builds the signed configuration. It writes the configuration to the home, or checks
+// that it equals the published one.
 func (g *Gateway) configure() (err error) {
 	g.configuration = &secvmmachines.Configuration{
 		Params: g.server.Params(), Classes: [2]string(secvm.KeysOf(g.Job).Classes), Testers: g.Job.Data.Test.Fraction, Iterations: learner.StepsOf(g.Job).Iterations,
@@ -189,12 +191,12 @@ func (g *Gateway) sign(message []byte) []byte { return ed25519.Sign(g.Identity.S
 
 func (g *Gateway) path(name string) string { return filepath.Join(g.Home, name) }
 
-// records returns the path of an iteration's records.
+// records returns the path of the file with an iteration's records.
 func (g *Gateway) records(iteration uint32) string {
 	return g.path("packages-" + strconv.FormatUint(uint64(iteration), 10))
 }
 
-// open opens the window of the current iteration, if one has been announced.
+// open starts to accept packages for the current iteration, if its window has been announced.
 func (g *Gateway) open() error {
 	if g.server.Done() || g.chain == nil {
 		return nil
@@ -225,11 +227,11 @@ func (g *Gateway) verifier(iteration int) (*privacypass.Verifier, error) {
 	return privacypass.NewRSAVerifier(g.Tokens.Keys[iteration])
 }
 
-// Collect adds the gateway's metrics to a registry.
+// Collect registers the gateway's metrics.
 func (g *Gateway) Collect(r prometheus.Registerer) error { return g.metrics.collect(r) }
 
-// Handler returns the handler of the relay's requests: sealed packages, and requests for
-// public data.
+// Handler returns the handler for requests that the relay forwards: sealed packages, and
+// requests for public data.
 func (g *Gateway) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+secvmmachines.ConfigurationPath, func(w http.ResponseWriter, _ *http.Request) { endpoint.Answer(w, g.published) })
@@ -238,27 +240,27 @@ func (g *Gateway) Handler() http.Handler {
 	return mux
 }
 
-// servePackage answers a sealed request.
+// servePackage opens a sealed request and answers it.
 func (g *Gateway) servePackage(w http.ResponseWriter, q *http.Request) {
 	inbox := g.inbox.Load()
 	if inbox == nil {
-		http.Error(w, "no window is announced", http.StatusServiceUnavailable)
+		http.Error(w, "the gateway has not announced a window", http.StatusServiceUnavailable)
 		return
 	}
 	inbox.ServeHTTP(w, q)
 }
 
-// serveAnnouncement answers with the announcement, which is equal for all devices.
+// serveAnnouncement sends the announcement, which is equal for all devices.
 func (g *Gateway) serveAnnouncement(w http.ResponseWriter, _ *http.Request) {
 	a := g.announcement.Load()
 	if a == nil {
-		http.Error(w, "no window is announced", http.StatusServiceUnavailable)
+		http.Error(w, "the gateway has not announced a window", http.StatusServiceUnavailable)
 		return
 	}
 	endpoint.Answer(w, *a)
 }
 
-// Iteration returns the iteration whose packages are accepted; -1 if there is none.
+// Iteration returns the iteration whose packages are accepted, or -1 if there is none.
 func (g *Gateway) Iteration() int {
 	if d := g.window.Load(); d != nil {
 		return int(d.iteration)
@@ -269,7 +271,8 @@ func (g *Gateway) Iteration() int {
 // History returns the announcements so far. It must not be called while the gateway runs.
 func (g *Gateway) History() secvmmachines.Chain { return slices.Clone(g.chain) }
 
-// metrics are counts, like all data that a gateway keeps.
+// metrics holds the gateway's metrics. All of them are counts, like everything else that a
+// gateway keeps.
 type metrics struct {
 	outcomes     *prometheus.CounterVec
 	packages     map[outcome]prometheus.Counter
@@ -288,19 +291,20 @@ func (m *metrics) collect(r prometheus.Registerer) error {
 	return errs
 }
 
-// keyID is the identifier of every window's key, so that it does not distinguish requests.
+// keyID is the key identifier of every window's key. Because it is constant, it does not
+// distinguish requests.
 const keyID = 1
 
-// keyPath returns the path of the seed of a window's key, by the window's place in the
-// history.
+// keyPath returns the path of the file with the seed of a window's key. The parameter place is
+// the window's index in the history.
 func (g *Gateway) keyPath(place int) string { return g.path("key-" + strconv.Itoa(place)) }
 
-// openInbox opens the inbox for requests sealed to the last window's key.
+// openInbox loads the last window's key, so that the gateway can open requests sealed to it.
 func (g *Gateway) openInbox() error {
 	place := len(g.chain) - 1
 	seed, err := os.ReadFile(g.keyPath(place))
 	if err != nil {
-		return fmt.Errorf("gateway: the key of the window is lost: %w", err)
+		return fmt.Errorf("gateway: the seed of the window's key cannot be read: %w", err)
 	}
 	key, err := ohttp.NewKey(keyID, seed)
 	if err != nil {
@@ -313,10 +317,10 @@ func (g *Gateway) openInbox() error {
 	return nil
 }
 
-// pad returns the one size of all answers.
+// pad returns the padded size of an answer, so that all answers have equal sizes.
 func pad(size int) int { return max(size, answerSize) }
 
-// serve answers an opened request.
+// serve answers a request after its seal has been opened.
 func (g *Gateway) serve(ctx context.Context, q *bhttp.Request) *bhttp.Response {
 	switch {
 	case q.Path != secvmmachines.PackagePath:
@@ -329,7 +333,8 @@ func (g *Gateway) serve(ctx context.Context, q *bhttp.Request) *bhttp.Response {
 	return &bhttp.Response{Status: o.status}
 }
 
-// eraseKeys erases the keys of all windows except one; -1 erases all.
+// eraseKeys erases the keys of all windows except the one at index except. The index -1 erases
+// all keys.
 func (g *Gateway) eraseKeys(except int) error {
 	files, err := filepath.Glob(g.path("key-*"))
 	if err != nil {

@@ -18,25 +18,25 @@ import (
 	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Result describes how a job ended.
+// Result holds the model's path and the counts and accuracies of a finished job.
 type Result struct {
-	Model      string      `json:"model"` // path
+	Model      string      `json:"model"` // path of the model's file
 	SHA256     string      `json:"model_sha256"`
 	Iterations int         `json:"iterations"`
 	Windows    int         `json:"windows"`
 	Classes    []ClassTest `json:"classes"`
-	Majority   float64     `json:"majority_accuracy"` // see [devices.MajorityOf]
-	// Curve has the tests of the iterations, except those with fewer testing devices than
-	// the cohort. Withheld counts the exceptions.
+	Majority   float64     `json:"majority_accuracy"` // see [secvm.MajorityOf]
+	// Curve holds the test results of each iteration with at least as many testing devices as the
+	// cohort. Withheld is the number of the other iterations.
 	Curve    []Point             `json:"curve,omitempty"`
 	Withheld int                 `json:"curve_withheld,omitempty"`
 	Leakage  map[string][]string `json:"leakage"`
 }
 
-// ClassTest counts the predictions for the testing devices of a class.
+// ClassTest counts the predictions for the testing devices of one class.
 type ClassTest = secvm.ClassTest
 
-// Run holds windows until the model is trained and tested.
+// Run opens one window after another until the model is trained and tested.
 func (g *Gateway) Run(ctx context.Context) (*Result, error) {
 	if g.chain == nil {
 		if err := g.announceWindow(g.Lead); err != nil {
@@ -54,9 +54,9 @@ func (g *Gateway) Run(ctx context.Context) (*Result, error) {
 	return g.finish()
 }
 
-// hold keeps one window open until its end, and then closes it. It writes records when they
-// have enough packages; when the window ends; in the middle of the time of grace, for devices
-// that were told to come back; and at its end.
+// hold keeps one window open until its end, and then closes it. It writes a record whenever
+// enough packages wait, and at three times: at the end of the window, in the middle of the time
+// of grace, and at its end. The middle one serves devices that were told to send again.
 func (g *Gateway) hold(ctx context.Context) error {
 	d := g.window.Load()
 	ends := time.UnixMilli(g.chain[len(g.chain)-1].Opens).Add(g.Window)
@@ -73,7 +73,7 @@ func (g *Gateway) hold(ctx context.Context) error {
 	return g.close(d)
 }
 
-// wait waits, and writes records meanwhile.
+// wait returns at the given time. Until then it writes a record whenever enough packages wait.
 func (g *Gateway) wait(ctx context.Context, d *window, until time.Time) error {
 	over := time.NewTimer(time.Until(until))
 	defer over.Stop()
@@ -100,7 +100,8 @@ func (g *Gateway) record(d *window, last bool) error {
 	return err
 }
 
-// close sums the window, and announces the next one.
+// close sums the packages of the window. If there were enough participants, it takes the
+// training step. It then announces the next window.
 func (g *Gateway) close(d *window) error {
 	if err := g.record(d, true); err != nil {
 		return err
@@ -125,15 +126,15 @@ func (g *Gateway) close(d *window) error {
 	return g.proceed(d)
 }
 
-// plot adds the test of a finished iteration to the curve, unless fewer devices than the cohort
-// have tested.
+// plot adds the test results of a finished iteration to the curve, if at least as many devices
+// as the cohort have tested.
 func (g *Gateway) plot(iteration uint32, tests [2]secvmmachines.Outcome) {
 	if tests[0].Total+tests[1].Total >= uint64(g.server.Params().Spec().Cohort) {
 		g.curve = append(g.curve, tested{iteration, tests})
 	}
 }
 
-// again announces another window of the same iteration. Its packages are added to the
+// again announces another window of the same iteration. The counter adds its packages to the
 // earlier ones, and spent tokens stay spent.
 func (g *Gateway) again(d *window) error {
 	if err := g.announceWindow(g.Pause); err != nil {
@@ -149,7 +150,8 @@ func (g *Gateway) again(d *window) error {
 	return nil
 }
 
-// proceed continues with the next iteration, and discards the tokens of this one.
+// proceed moves on to the next iteration. It deletes the records of the finished iteration, with
+// the nonces of its tokens.
 func (g *Gateway) proceed(d *window) error {
 	g.window.Store(nil)
 	g.inbox.Store(nil)
@@ -166,7 +168,7 @@ func (g *Gateway) proceed(d *window) error {
 	return g.open()
 }
 
-// end saves the state after the last window, and erases its key.
+// end saves the state after the last window, and erases the window's key.
 func (g *Gateway) end() error {
 	if err := g.save(); err != nil {
 		return err
@@ -174,7 +176,7 @@ func (g *Gateway) end() error {
 	return g.eraseKeys(-1)
 }
 
-// finish writes the model.
+// finish writes the model and returns the results of the job.
 func (g *Gateway) finish() (*Result, error) {
 	model := g.server.Model().Encode()
 	if err := disk.Replace(g.path("model"), model); err != nil {
@@ -194,7 +196,7 @@ func (g *Gateway) finish() (*Result, error) {
 	return r, nil
 }
 
-// point returns the results of an iteration's test.
+// point computes an iteration's point of the curve from its test results.
 func (t tested) point() Point {
 	var classes []ClassTest
 	p := Point{Iteration: int(t.iteration)}
@@ -208,7 +210,7 @@ func (t tested) point() Point {
 	return p
 }
 
-// Close closes the files.
+// Close closes the file of records.
 func (g *Gateway) Close() error {
 	if d := g.window.Load(); d != nil {
 		return d.counter.Close()
@@ -216,15 +218,16 @@ func (g *Gateway) Close() error {
 	return nil
 }
 
-// Timeouts of a request to a witness, and the pause between two.
+// showTime is the timeout of a request to a witness. showAgain is the pause before the next
+// attempt.
 const (
 	showTime  = 10 * time.Second
 	showAgain = time.Second / 2
 )
 
-// show shows the history to both witnesses, each until it has countersigned it or until
-// stop is called. It does not wait for them: devices do. A witness that refuses ends the
-// returned context.
+// show sends the history to both witnesses. It repeats this for each witness until the witness
+// has countersigned the history or stop is called. It returns at once, because only devices need
+// the countersignatures. If a witness refuses, show cancels the returned context.
 func (g *Gateway) show(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	h := secvmmachines.History{Configuration: g.published, Chain: g.chain}.Encode()
@@ -242,16 +245,17 @@ func (g *Gateway) show(ctx context.Context) (_ context.Context, stop func()) {
 	}
 }
 
-// errRefused is returned for a witness that will never countersign the history: this home
-// is an old copy of the gateway's, or the witness has seen another job of this gateway.
-var errRefused = errors.New("has countersigned another history, or refuses this configuration; check that this home is no old copy, and that the address is not that of another job")
+// errRefused is returned if a witness will never countersign the history. Either this home is an
+// old copy of the gateway's home, or the witness has countersigned another job of this gateway.
+var errRefused = errors.New("the witness has countersigned another history, or refuses this configuration; check that this home is not an old copy, and that the address belongs to a witness of this job")
 
-// errUnknown is returned for a witness whose operator has given it the key of another
+// errUnknown is returned if the witness's operator has given the witness the key of another
 // gateway.
-var errUnknown = errors.New("does not know this gateway; have it started with --gateway-key")
+var errUnknown = errors.New("the witness does not know this gateway; ask its operator to start it with --gateway-key")
 
-// showTo shows the history to one witness. A missing answer is no error: without the
-// witness the window has too few participants, and is repeated.
+// showTo sends the history to one witness until the witness countersigns it. A missing answer is
+// not an error. Without the countersignature the window has too few participants, and is
+// repeated.
 func (g *Gateway) showTo(ctx context.Context, witness string, history []byte) error {
 	said := false
 	for {
@@ -262,9 +266,9 @@ func (g *Gateway) showTo(ctx context.Context, witness string, history []byte) er
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // the window is over
 		case status == http.StatusConflict, status == http.StatusBadRequest:
-			return fmt.Errorf("gateway: the witness %s %w", witness, errRefused)
+			return fmt.Errorf("gateway: %s: %w", witness, errRefused)
 		case status == http.StatusForbidden:
-			return fmt.Errorf("gateway: the witness %s %w %x", witness, errUnknown, g.configuration.Signer)
+			return fmt.Errorf("gateway: %s: %w %x", witness, errUnknown, g.configuration.Signer)
 		case !said:
 			said = true
 			g.Logger.Warn("a witness does not countersign yet", "address", witness, "status", status, "error", err)
@@ -300,20 +304,20 @@ func (g *Gateway) postHistory(ctx context.Context, witness string, history []byt
 	return r.StatusCode, r.Body.Close()
 }
 
-// Point is the test of the weights that were published for an iteration.
+// Point holds the test results of the weights published for one iteration.
 type Point struct {
-	Iteration int     `json:"iteration"` // steps before these weights
+	Iteration int     `json:"iteration"` // number of training steps before these weights
 	Testers   uint64  `json:"testing_devices"`
 	Accuracy  float64 `json:"accuracy"`
-	Majority  float64 `json:"majority_accuracy"` // the share of the larger class
+	Majority  float64 `json:"majority_accuracy"` // share of the larger class among the testing devices
 }
 
-// String returns the point as text.
+// String formats the point for the log.
 func (p Point) String() string {
 	return fmt.Sprintf("step %d: accuracy %.4f of %d testing devices; the larger class %.4f", p.Iteration, p.Accuracy, p.Testers, p.Majority)
 }
 
-// tested is an iteration with its test packages by class.
+// tested holds the test results of one iteration by class.
 type tested struct {
 	iteration uint32
 	tests     [2]secvmmachines.Outcome

@@ -20,8 +20,8 @@ const (
 	maxSnapshot = 1 << 30
 )
 
-// save replaces the state. It must hold all results of an iteration before the iteration's
-// records are removed.
+// save writes the gateway's state to its file. The state must hold all results of an iteration
+// before the iteration's records are removed.
 func (g *Gateway) save() error {
 	var w wire.Writer
 	w.String(stateMagic)
@@ -38,10 +38,10 @@ func (g *Gateway) save() error {
 	return disk.Replace(g.path("state"), w.Bytes())
 }
 
-// testedSize is the number of bytes that an iteration's test takes in the state.
+// testedSize is the size of one iteration's test results in the state, in bytes.
 const testedSize = 4 + 4*8
 
-// encodeCurve appends the curve to the state.
+// encodeCurve appends the test results of all iterations to the encoded state.
 func encodeCurve(w *wire.Writer, curve []tested) {
 	w.Uint32(uint32(len(curve)))
 	for _, t := range curve {
@@ -53,8 +53,8 @@ func encodeCurve(w *wire.Writer, curve []tested) {
 	}
 }
 
-// load reads the state, if there is one. It removes records of finished iterations that a
-// crash has left.
+// load reads the saved state, if there is one. It also removes records of finished iterations
+// that a crash has left behind.
 func (g *Gateway) load() error {
 	b, err := os.ReadFile(g.path("state"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -112,7 +112,8 @@ func (g *Gateway) decodeState(b []byte) error {
 	return g.server.Restore(snapshot)
 }
 
-// decodeCurve reads the curve at the end of a state. A state of earlier versions has none.
+// decodeCurve reads the curve at the end of a saved state. States that earlier versions wrote
+// have no curve.
 func decodeCurve(r *wire.Reader) []tested {
 	if r.Len() == 0 {
 		return nil
@@ -128,13 +129,13 @@ func decodeCurve(r *wire.Reader) []tested {
 	return curve
 }
 
-// announceWindow adds a window with its own key to the history, and saves it before any
-// device learns of it. It erases the last window's key: after that no request sealed to it
-// can be opened.
+// announceWindow appends a window with its own key to the history. It saves the history before
+// any device can see the window. It also erases the previous window's key, so that nobody can
+// open requests sealed to that key afterwards.
 func (g *Gateway) announceWindow(ahead time.Duration) error {
 	iteration, weights := g.server.Published()
 	opens := time.Now().Add(ahead).UnixMilli()
-	if n := len(g.chain); n > 0 { // even if the clock is set back
+	if n := len(g.chain); n > 0 { // opening times must increase, even if the clock was set back
 		opens = max(opens, g.chain[n-1].Opens+1)
 	}
 	place := len(g.chain)
@@ -151,9 +152,9 @@ func (g *Gateway) announceWindow(ahead time.Duration) error {
 	return g.eraseKeys(place)
 }
 
-// drawKey draws the key of the window to be announced, and stores its seed on disk, so that
-// a gateway that is killed in the window can continue. The seed is random, and is erased
-// after the window.
+// drawKey draws the key of the next window, and stores the key's seed on disk. A gateway that is
+// killed during the window can then continue. The seed is random, and is erased after the
+// window.
 func (g *Gateway) drawKey(place int) (public [secvm.KeySize]byte, err error) {
 	var seed [32]byte
 	if _, err := rand.Read(seed[:]); err != nil {

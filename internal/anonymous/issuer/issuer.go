@@ -1,6 +1,7 @@
-// Package issuer issues the tokens of devices: the same fixed number to every device for each
-// iteration, whatever the device sends. The issuer knows the devices but learns nothing about
-// the tokens; the gateway sees the tokens but does not know the devices.
+// Package issuer issues tokens to devices: the same fixed number to every device for each
+// iteration. The number does not depend on what the device sends. The issuer knows the devices
+// but learns nothing about the tokens; the gateway sees the tokens but does not know the
+// devices.
 //
 // An issuer has a key for each iteration. The blinded request hides the purpose of a token, so
 // only the key binds it: tokens of one iteration are invalid in another, and cannot be saved
@@ -41,17 +42,17 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Config holds an issuer's settings, and the devices that may have tokens.
+// Config holds an issuer's settings, and the devices that may receive tokens.
 type Config struct {
-	Name       string // the name in challenges
+	Name       string // issuer name in token challenges
 	Home       string // folder of the keys and of the records of issued tokens
 	Identity   *identity.Identity
 	Type       privacypass.Type
-	Iterations int // that have tokens, including the testing one
-	Quota      int // tokens of each device for each iteration
+	Iterations int // number of iterations that have tokens, including the final test
+	Quota      int // number of tokens for each device and iteration
 	Devices    []ed25519.PublicKey
-	// Gateway is the key of the gateway whose history the issuer countersigns; nil for a
-	// [privacypass.VOPRF] issuer, which is the gateway itself.
+	// Gateway is the key of the gateway whose history the issuer countersigns. It is nil for a
+	// [privacypass.VOPRF] issuer, because the gateway itself is that issuer.
 	Gateway ed25519.PublicKey
 	Logger  *slog.Logger
 }
@@ -63,23 +64,23 @@ type Issuer struct {
 	quota   *quota
 	witness *witness.Witness // nil if the gateway is its own issuer
 	mux     *http.ServeMux
-	known   map[string]ed25519.PublicKey // devices, by their names in requests
-	size    int                          // bytes of one blinded request
+	known   map[string]ed25519.PublicKey // keys of the devices, by the names that requests use
+	size    int                          // size of one blinded request in bytes
 	desk    desk
-	turns   chan struct{} // at most as many sign at a time as there are cores
+	turns   chan struct{} // limits concurrent signing to the number of cores
 	answers *prometheus.CounterVec
 }
 
-// Sizes of blinded requests: RFC 9578, sections 5.1 and 6.1.
+// Sizes of a blinded request in bytes, by token type: RFC 9578, sections 5.1 and 6.1.
 const (
 	requestVOPRF = 3 + 49
 	requestRSA   = 3 + 256
 )
 
-// Open opens an issuer's home. The first time it draws the issuer's keys.
+// Open opens the folder of an issuer. On first use it generates the issuer's keys.
 func Open(c Config) (*Issuer, error) {
 	if c.Iterations < 1 || c.Iterations > maxKeys || c.Quota < 1 {
-		return nil, fmt.Errorf("issuer: there are %d tokens for each of %d iterations; both numbers must be above 0, and at most 2^14 iterations are allowed", c.Quota, c.Iterations)
+		return nil, fmt.Errorf("issuer: the settings ask for %d tokens in each of %d iterations; use at least 1 token and 1 to 2^14 iterations", c.Quota, c.Iterations)
 	}
 	i := &Issuer{
 		Config: c, known: map[string]ed25519.PublicKey{}, desk: desk{busy: map[string]bool{}},
@@ -111,7 +112,7 @@ func Open(c Config) (*Issuer, error) {
 	return i, i.furnish()
 }
 
-// voprfKeys derives a key for each iteration.
+// voprfKeys derives the key of each iteration from the issuer's identity.
 func voprfKeys(id *identity.Identity, n int) ([]privacypass.Issuer, error) {
 	keys := make([]privacypass.Issuer, n)
 	for i := range keys {
@@ -139,19 +140,20 @@ func (i *Issuer) furnish() (err error) {
 	return nil
 }
 
-// own refuses configurations that do not name this issuer's keys.
+// own checks that a configuration names this issuer and its keys, and the issuer's number of
+// tokens.
 func (i *Issuer) own(c *secvm.Configuration) error {
 	p := i.Public()
 	if c.Issuer != p.Name || c.TokenType != uint16(p.Type) || !slices.EqualFunc(c.TokenKeys, p.Keys, bytes.Equal) || c.Params.Tokens() != i.Quota {
-		return errors.New("issuer: the configuration has other token keys, or another number of them")
+		return errors.New("issuer: the configuration names another issuer, other token keys or another number of tokens")
 	}
 	return nil
 }
 
-// Collect adds the issuer's metrics to a registry.
+// Collect registers the issuer's metrics.
 func (i *Issuer) Collect(r prometheus.Registerer) error { return r.Register(i.answers) }
 
-// Public returns the name and the keys that the gateway needs.
+// Public returns the issuer's name and public keys, which the gateway needs.
 func (i *Issuer) Public() Public {
 	p := Public{Name: i.Name, Type: i.Type}
 	for _, k := range i.keys {
@@ -160,21 +162,21 @@ func (i *Issuer) Public() Public {
 	return p
 }
 
-// Verifiers returns the verifiers for the tokens of a [privacypass.VOPRF] issuer, which no
-// other member can verify.
+// Verifiers returns the verifiers of a [privacypass.VOPRF] issuer's tokens, one for each
+// iteration. Only the issuer can verify such tokens.
 func (i *Issuer) Verifiers() ([]*privacypass.Verifier, error) {
 	list := make([]*privacypass.Verifier, len(i.keys))
 	for n, k := range i.keys {
 		v, ok := k.(*privacypass.VOPRFIssuer)
 		if !ok {
-			return nil, fmt.Errorf("issuer: tokens of type %v need no verifier from the issuer; verify them with the public key", i.Type)
+			return nil, fmt.Errorf("issuer: the issuer has no verifiers for tokens of type %v; verify these tokens with the public key", i.Type)
 		}
 		list[n] = v.Verifier()
 	}
 	return list, nil
 }
 
-// Close closes the files.
+// Close closes the issuer's files.
 func (i *Issuer) Close() error {
 	if i.witness == nil {
 		return i.quota.Close()
@@ -182,10 +184,10 @@ func (i *Issuer) Close() error {
 	return errors.Join(i.quota.Close(), i.witness.Close())
 }
 
-// ServeHTTP answers every request to the issuer.
+// ServeHTTP answers requests for tokens and, if the issuer is a witness, requests to a witness.
 func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) { i.mux.ServeHTTP(w, r) }
 
-// rsaKeys opens, or draws, a key for each iteration.
+// rsaKeys reads the RSA key of each iteration from its file, or generates it.
 func rsaKeys(folder string, n int) ([]privacypass.Issuer, error) {
 	if err := disk.MakeDir(folder); err != nil {
 		return nil, err
@@ -218,16 +220,16 @@ func rsaKey(path string) (*privacypass.RSAIssuer, error) {
 	}
 	k, err := x509.ParsePKCS1PrivateKey(b)
 	if err != nil {
-		return nil, fmt.Errorf("issuer: %s holds no RSA key; if no token of it is in use, remove it", path)
+		return nil, fmt.Errorf("issuer: the file %s does not hold an RSA key; if no device has tokens of this key, remove the file", path)
 	}
 	return privacypass.NewRSAIssuer(k)
 }
 
-// Public holds the data that a gateway needs of an issuer: its name and its keys.
+// Public holds the issuer's name and public keys, which a gateway needs.
 type Public struct {
 	Name string
 	Type privacypass.Type
-	Keys [][]byte // for each iteration
+	Keys [][]byte // one public key for each iteration
 }
 
 const (
@@ -237,7 +239,7 @@ const (
 	maxName     = 256
 )
 
-// Encode returns the bytes of a file for the gateway.
+// Encode returns the content of the file that the issuer gives to the gateway.
 func (p Public) Encode() []byte {
 	var w wire.Writer
 	w.String(publicMagic)
@@ -254,7 +256,7 @@ func (p Public) Encode() []byte {
 func DecodePublic(b []byte) (Public, error) {
 	r := wire.NewReader(b)
 	if magic := r.String(64); r.Err() == nil && magic != publicMagic {
-		r.Fail(errors.New("this is not a file of an issuer's keys"))
+		r.Fail(errors.New("the file does not hold an issuer's public keys"))
 	}
 	p := Public{Name: r.String(maxName), Type: privacypass.Type(r.Uint16())}
 	p.Keys = make([][]byte, r.Count(maxKeys, 4))

@@ -10,22 +10,23 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// errSpent is returned for a second request, for other tokens.
+// errSpent is returned if a device requests different tokens for an iteration whose tokens it
+// already has.
 var errSpent = errors.New("issuer: the device has already received other tokens for this iteration")
 
-// claim identifies an item that a device may have once.
+// claim identifies the tokens of one device for one iteration. A device may claim them once.
 type claim struct {
 	device    [ed25519.PublicKeySize]byte
 	iteration uint32
 }
 
-// quota records on disk the request for which each claim was answered: this request may be
-// answered again, another one may not.
+// quota records on disk the answered request of each claim. The issuer answers the same request
+// again, but refuses a different one.
 type quota struct {
 	mu    sync.Mutex
 	spent map[claim]*answered
-	given map[uint32]int // number of devices by iteration
-	next  *batch         // of claims to be written
+	given map[uint32]int // number of devices that have requested tokens, by iteration
+	next  *batch         // claims that are not on disk yet
 
 	disk sync.Mutex // held while a batch is written
 	log  *disk.Log
@@ -36,7 +37,7 @@ type answered struct {
 	batch   *batch
 }
 
-// batch is a record of many claims.
+// batch collects the claims that are written to disk together.
 type batch struct {
 	record  wire.Writer
 	written bool
@@ -65,7 +66,8 @@ func openQuota(path string) (*quota, error) {
 	return q, err
 }
 
-// claim returns nil once the disk records that the claim is answered with this request.
+// claim records that a claim is answered with this request, and returns once the record is on
+// disk. It returns errSpent if an earlier request differs.
 func (q *quota) claim(c claim, request [sha256.Size]byte) error {
 	q.mu.Lock()
 	a, known := q.spent[c]
@@ -84,14 +86,15 @@ func (q *quota) claim(c claim, request [sha256.Size]byte) error {
 	return q.write(a.batch)
 }
 
-// devices returns the number of devices that have requested the tokens of an iteration.
+// devices returns the number of devices that have requested tokens for an iteration.
 func (q *quota) devices(iteration uint32) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.given[iteration]
 }
 
-// write returns when a batch is on disk. The first caller writes for all.
+// write returns when a batch is on disk. The first caller writes the whole batch, and the others
+// wait.
 func (q *quota) write(b *batch) error {
 	q.disk.Lock()
 	defer q.disk.Unlock()
@@ -102,7 +105,7 @@ func (q *quota) write(b *batch) error {
 	q.next = &batch{}
 	q.mu.Unlock()
 	b.written, b.err = true, q.log.Append(b.record.Bytes())
-	if b.err != nil { // the content of the disk is unknown until it is read again
+	if b.err != nil { // the disk may hold part of the batch, so no further batch is written
 		q.mu.Lock()
 		q.next.written, q.next.err = true, b.err
 		q.mu.Unlock()

@@ -15,14 +15,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// desk holds the devices with a request in progress. Each device has one place of its own, so
-// that it cannot take the place of another device.
+// desk holds the names of devices whose requests are in progress. Each device has at most one,
+// so that no device can block another.
 type desk struct {
 	mu   sync.Mutex
 	busy map[string]bool
 }
 
-// enter gives a device its place, unless the device has it already.
+// enter marks a device as busy. It returns false if the device is busy already.
 func (d *desk) enter(device string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -39,7 +39,8 @@ func (d *desk) leave(device string) {
 	delete(d.busy, device)
 }
 
-// serveTokens answers a POST of a [secvm.TokenRequest] with as many answers.
+// serveTokens answers a POST request whose body is a [secvm.TokenRequest] with one answer for
+// each blinded request.
 func (i *Issuer) serveTokens(w http.ResponseWriter, r *http.Request) {
 	outcome, status := "given", http.StatusOK
 	answer, err := i.serve(w, r)
@@ -70,17 +71,17 @@ func (i *Issuer) serveTokens(w http.ResponseWriter, r *http.Request) {
 
 var (
 	errStranger = errors.New("issuer: the request must be signed by a device of the roster")
-	errTwice    = errors.New("issuer: another request of the device is in progress")
+	errTwice    = errors.New("issuer: another request of this device is in progress")
 	errSlow     = errors.New("issuer: the request did not arrive in time")
-	errBusy     = errors.New("issuer: too many requests at the moment; try again")
+	errBusy     = errors.New("issuer: too many requests are in progress; try again")
 	errFailed   = errors.New("issuer: the quota cannot be written")
 )
 
-// serve answers a request for tokens. A stranger gets no place, and no byte of a stranger's
-// body is read.
+// serve checks a request for tokens and returns its answer. It refuses a device that is not on
+// the roster before it reads the body.
 func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.Method != http.MethodPost {
-		return nil, errors.New("issuer: the method must be POST, with a request for tokens")
+		return nil, errors.New("issuer: a request for tokens must use the method POST")
 	}
 	by, q, err := i.recognise(r)
 	if err != nil {
@@ -105,8 +106,8 @@ func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return i.Give(r.Context(), q)
 }
 
-// recognise returns device and iteration of a request whose header a device of the roster
-// has signed.
+// recognise returns the device and the iteration of a request. It refuses a request whose header
+// no device of the roster has signed.
 func (i *Issuer) recognise(r *http.Request) (by request.Signed, q secvm.TokenRequest, err error) {
 	if q.Iteration, err = secvm.ParseQuery(r.URL.RawQuery); err != nil {
 		return by, q, err
@@ -126,7 +127,7 @@ func (i *Issuer) recognise(r *http.Request) (by request.Signed, q secvm.TokenReq
 	return by, q, nil
 }
 
-// Give answers the request of a device of the roster.
+// Give returns the tokens' blind signatures for a request by a device of the roster.
 func (i *Issuer) Give(ctx context.Context, q secvm.TokenRequest) ([]byte, error) {
 	all := sha256.New()
 	for _, b := range q.Blinded {
@@ -142,7 +143,7 @@ func (i *Issuer) Give(ctx context.Context, q secvm.TokenRequest) ([]byte, error)
 	select {
 	case i.turns <- struct{}{}:
 		defer func() { <-i.turns }()
-	case <-ctx.Done(): // a device that has left asks again
+	case <-ctx.Done(): // a device that has disconnected sends its request again
 		return nil, fmt.Errorf("%w: %w", errBusy, ctx.Err())
 	}
 	var answer []byte

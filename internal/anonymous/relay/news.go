@@ -11,21 +11,21 @@ import (
 	"github.com/mercer-fl/mercer/ohttp"
 )
 
-// fresh is the time for which the relay reuses the gateway's answer, or its failure to answer,
-// before it asks the gateway again.
+// fresh is the time for which the relay reuses the gateway's answer before it asks the gateway
+// again. It also reuses a failure for this time.
 const fresh = time.Second / 2
 
-// news keeps the gateway's announcement, which is public and equal for all devices. The
-// gateway sees one request for many devices.
+// news caches the gateway's announcement, which is public and equal for all devices. Many
+// requests of devices cause one request to the gateway.
 type news struct {
 	client *http.Client
 	url    string
 
 	mu   sync.Mutex
-	last *issue // the newest, which may not have arrived yet
+	last *issue // the latest request to the gateway, which may not be answered yet
 }
 
-// issue holds the outcome of one request to the gateway.
+// issue holds the answer to one request to the gateway, or its error.
 type issue struct {
 	done chan struct{} // closed when the answer, or an error, has arrived
 	at   time.Time
@@ -37,7 +37,7 @@ func (n *news) serve(w http.ResponseWriter, q *http.Request) {
 	i := n.newest()
 	select {
 	case <-i.done:
-	case <-q.Context().Done(): // the client has left
+	case <-q.Context().Done(): // the client has disconnected
 		return
 	}
 	if i.err != nil {
@@ -47,8 +47,8 @@ func (n *news) serve(w http.ResponseWriter, q *http.Request) {
 	endpoint.Answer(w, i.body)
 }
 
-// newest returns the last issue, or a new one if the last is old. It does not wait, and the
-// gateway has one request at a time, however many devices wait for its answer.
+// newest returns the latest issue. If that issue is old, newest starts a new request to the
+// gateway. It does not wait for the answer, and starts at most one request at a time.
 func (n *news) newest() *issue {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -59,7 +59,7 @@ func (n *news) newest() *issue {
 	return n.last
 }
 
-// old reports whether an issue has arrived, and longer ago than fresh.
+// old reports whether the answer of an issue arrived at least the time fresh ago.
 func (i *issue) old() bool {
 	select {
 	case <-i.done:
@@ -69,7 +69,8 @@ func (i *issue) old() bool {
 	}
 }
 
-// fetch requests an issue from the gateway, within the client's timeout.
+// fetch requests the announcement from the gateway and stores the result in i. The client's
+// timeout limits the request.
 func (n *news) fetch(i *issue) {
 	defer close(i.done)
 	i.body, i.err = n.get()
@@ -87,11 +88,11 @@ func (n *news) get() ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case r.StatusCode != http.StatusOK || len(b) > maxAnnouncement:
-		return nil, fmt.Errorf("relay: the gateway's answer has status %s and %d bytes; it must have status 200 and not be too large", r.Status, len(b))
+		return nil, fmt.Errorf("relay: the gateway's answer has status %s and %d bytes; the status must be 200 and the size within the limit", r.Status, len(b))
 	}
 	return b, nil
 }
 
-// maxAnnouncement bounds the bytes of an announcement: weights of 2^20 bins and a long
-// history.
+// maxAnnouncement is the largest accepted size of an announcement in bytes. It allows weights of
+// 2^20 bins and a long history.
 const maxAnnouncement = 2 * ohttp.MaxMessage

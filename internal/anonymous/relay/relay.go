@@ -1,6 +1,6 @@
-// Package relay passes requests from the devices to the gateway, as in Oblivious HTTP. It sees
-// the senders of requests but not the contents; the gateway sees the contents but not the
-// senders. It may be killed at any time; devices send again.
+// Package relay forwards requests from devices to the gateway by Oblivious HTTP. It sees the
+// senders of requests but not the contents; the gateway sees the contents but not the senders.
+// The relay may be killed at any time, because devices send again.
 //
 // The relay is also a witness: it countersigns its gateway's announcements (package
 // internal/anonymous/witness), and counts the devices that have shown it a token for the next
@@ -33,23 +33,24 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Config holds a relay's settings: the gateway's address, and the way that requests take to
-// it.
+// Config holds a relay's settings: the gateway's address and key, and the batching of requests.
 type Config struct {
-	Home     string // a folder
+	Home     string // folder of the relay's files
 	Identity *identity.Identity
-	Gateway  string // address, http or https
+	Gateway  string // URL of the gateway, http or https
 	// GatewayKey is the key of the gateway whose history the relay countersigns.
 	GatewayKey ed25519.PublicKey
-	Batch      int           // requests that are sent together, in random order; 0: each at once
-	Wait       time.Duration // greatest delay of a request by its batch
-	Timeout    time.Duration // of one request to the gateway; longer than the gateway holds answers
-	// Transport connects to the gateway; nil: [Transport] with the system's authorities.
+	Batch      int           // number of requests that are forwarded together in random order; 0 forwards each at once
+	Wait       time.Duration // longest time that a request waits for its batch
+	Timeout    time.Duration // timeout of one request to the gateway; must be longer than the gateway holds answers
+	// Transport connects to the gateway. If it is nil, the relay uses [Transport] with the system's
+	// certificate authorities.
 	Transport http.RoundTripper
 	Logger    *slog.Logger
 }
 
-// Relay is an HTTP handler.
+// Relay is an HTTP handler that forwards requests of devices and countersigns the gateway's
+// history.
 type Relay struct {
 	mux      *http.ServeMux
 	witness  *witness.Witness
@@ -58,12 +59,12 @@ type Relay struct {
 	answers  *prometheus.CounterVec
 }
 
-// connections bounds the open connections to the gateway. They are the relay's own, for the
-// requests of all devices.
+// connections is the largest number of open connections to the gateway. Requests of all devices
+// share these connections.
 const connections = 64
 
-// Transport returns a transport to a gateway whose certificate one of roots has signed;
-// nil: the system's authorities.
+// Transport returns an HTTP transport to a gateway whose certificate chains to one of roots. If
+// roots is nil, it uses the system's certificate authorities.
 func Transport(roots *x509.CertPool) *http.Transport {
 	return &http.Transport{
 		MaxIdleConnsPerHost: connections, IdleConnTimeout: time.Minute, DisableCompression: true,
@@ -78,7 +79,7 @@ func Open(c Config) (*Relay, error) {
 		return nil, fault.BadInputf("the gateway's address is %q; write https://host:port", c.Gateway)
 	}
 	if c.Batch < 0 || c.Wait < 0 || c.Timeout <= 0 {
-		return nil, fault.BadInputf("batch is %d, its wait is %v and the timeout is %v; batch and wait must not be negative, and the timeout must be above 0", c.Batch, c.Wait, c.Timeout)
+		return nil, fault.BadInputf("the batch size is %d, the wait for a batch is %v and the timeout is %v; batch size and wait must not be negative, and the timeout must be above 0", c.Batch, c.Wait, c.Timeout)
 	}
 	if c.Transport == nil {
 		c.Transport = Transport(nil)
@@ -89,7 +90,7 @@ func Open(c Config) (*Relay, error) {
 		news:    news{client: client, url: u.JoinPath(secvm.AnnouncementPath).String()},
 		answers: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "mercer_relay_requests_total", Help: "Requests by the status of their answer."}, []string{"status"}),
 	}
-	anyJob := func(*secvm.Configuration) error { return nil } // of its gateway
+	anyJob := func(*secvm.Configuration) error { return nil } // accepts any job of its gateway
 	if r.witness, err = witness.Open(filepath.Join(c.Home, "witness"), c.Identity.SigningKey(), c.GatewayKey, anyJob); err != nil {
 		return nil, err
 	}
@@ -103,27 +104,27 @@ func Open(c Config) (*Relay, error) {
 	return r, nil
 }
 
-// Close closes the home.
+// Close closes the relay's files.
 func (r *Relay) Close() error { return r.witness.Close() }
 
-// Collect adds the relay's metrics to a registry.
+// Collect registers the relay's metrics.
 func (r *Relay) Collect(to prometheus.Registerer) error { return to.Register(r.answers) }
 
-// ServeHTTP passes a request on, or answers it.
+// ServeHTTP forwards a request to the gateway, or answers it.
 func (r *Relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	s := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 	r.mux.ServeHTTP(s, q)
 	r.answers.WithLabelValues(fmt.Sprint(s.status)).Inc()
 }
 
-// statusWriter records the status.
+// statusWriter records the status of an answer.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
 }
 
-// Unwrap lets [http.ResponseController] reach the connection, whose deadlines bound the
-// time of bodies.
+// Unwrap gives [http.ResponseController] access to the connection. The connection's deadlines
+// limit the time for reading a body.
 func (s *statusWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
 func (s *statusWriter) WriteHeader(status int) {
@@ -131,15 +132,15 @@ func (s *statusWriter) WriteHeader(status int) {
 	s.ResponseWriter.WriteHeader(status)
 }
 
-// presence records the tokens that devices have shown for one window. It is only in memory:
-// a device shows its token again while it waits for others.
+// presence records the tokens that devices have shown for one window. It is kept only in memory,
+// because a device that waits for others shows its token again.
 type presence struct {
 	mu     sync.Mutex
-	links  int // length of the history; the window is that of its last link
+	links  int // length of the history, whose last link describes the window
 	nonces map[[32]byte]struct{}
 }
 
-// add records a token for a window, and discards those for another one.
+// add records a token for a window, and discards the tokens of any other window.
 func (p *presence) add(links int, nonce [32]byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -159,11 +160,11 @@ func (p *presence) count(s witness.Standing) int {
 	return len(p.nonces)
 }
 
-// maxToken bounds a token in bytes.
+// maxToken is the largest size of a token in bytes.
 const maxToken = 1 << 10
 
-// greet accepts a device's token for the last window. The relay learns nothing from it,
-// because the token is blind.
+// greet records a device's token for the last window. The token does not tell the relay which
+// device sends it, because it was issued blindly.
 func (r *Relay) greet(w http.ResponseWriter, q *http.Request) {
 	s := r.witness.Standing()
 	var status int
@@ -184,7 +185,8 @@ func (r *Relay) greet(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// check verifies a device's token for the last window's iteration.
+// check verifies that a token belongs to the last window's iteration. It returns the token's
+// nonce and an HTTP status.
 func check(s witness.Standing, b []byte) (nonce [32]byte, status int) {
 	t, err := privacypass.ParseToken(b)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package simulator runs many devices in one process: a device for each row of a table,
-// each with its own credential, state and secrets. It is for tests and demonstrations, and
-// for a household that shares a machine.
+// Package simulator runs many devices in one process: one device for each row of a table. Each
+// device has its own credential, state and secrets. The package serves tests, demonstrations,
+// and households that share a machine.
 package simulator
 
 import (
@@ -24,35 +24,36 @@ import (
 	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Config selects the devices to run. Each owns one row, beginning with row First.
+// Config selects the rows whose devices run, and holds the settings of these devices. The first
+// device owns row First, and each further device owns the next row.
 type Config struct {
-	Home                string // folder of their states
+	Home                string // folder of the devices' states
 	Identity            *identity.Identity
 	Rows                *dataset.Set
 	First, Count        int
 	Configuration       []byte
 	Relay, Issuer       string
-	RelayKey, IssuerKey ed25519.PublicKey // keys of the witnesses' statements
+	RelayKey, IssuerKey ed25519.PublicKey // keys that verify the statements of relay and issuer
 	HTTP                *http.Client
 	Limits              secvmmachines.Limits
 	Early               int
-	// Seed fixes the devices' random draws, for comparison with a simulation; nil for true
-	// randomness.
+	// Seed fixes the devices' random draws, so that a run can be compared with a simulation. If it
+	// is nil, the draws are truly random.
 	Seed   func(label string) [32]byte
 	Logger *slog.Logger
 }
 
-// Result counts the outcomes of all windows of all devices.
+// Result counts the outcomes over all devices and windows.
 type Result struct {
 	Devices      int `json:"devices"`
-	Answers      int `json:"answers"` // windows that a device has answered
-	TooFew       int `json:"too_few"` // windows that a device has not answered, because too few were ready
+	Answers      int `json:"answers"` // number of windows that a device has answered
+	TooFew       int `json:"too_few"` // number of windows that a device has skipped because too few devices were ready
 	Acknowledged int `json:"acknowledged"`
 	Refused      int `json:"refused"`
 	Lost         int `json:"lost"`
 }
 
-// Credential returns the key by which the issuer knows the device of a row.
+// Credential derives the signing key by which the issuer knows the device of a row.
 func Credential(id *identity.Identity, row int) ed25519.PrivateKey {
 	seed := id.Derive("device", uint32(row))
 	return ed25519.NewKeyFromSeed(seed[:])
@@ -61,10 +62,10 @@ func Credential(id *identity.Identity, row int) ed25519.PrivateKey {
 // Run runs the devices until the last window is over.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.First < 0 || c.Count < 1 || c.First+c.Count > c.Rows.X.Rows() {
-		return nil, fault.BadInputf("%s has only %d rows, so no devices can own rows %d to %d, counted from 0", c.Rows.Name, c.Rows.X.Rows(), c.First, c.First+c.Count-1)
+		return nil, fault.BadInputf("%s has only %d rows, so devices cannot own rows %d to %d, counted from 0", c.Rows.Name, c.Rows.X.Rows(), c.First, c.First+c.Count-1)
 	}
 	if c.Rows.Labels == nil {
-		return nil, fault.BadInputf("%s has no labels; name their column with --label", c.Rows.Name)
+		return nil, fault.BadInputf("%s has no labels; name the column of labels with --label", c.Rows.Name)
 	}
 	if err := disk.MakeDir(filepath.Join(c.Home, "devices")); err != nil {
 		return nil, err
@@ -101,7 +102,8 @@ func (r *Result) add(one device.Report) {
 	r.Lost += one.Lost
 }
 
-// all calls do for all devices concurrently.
+// all calls do for all devices concurrently, and returns the first error in the order of the
+// devices.
 func all(devices []*device.Device, do func(*device.Device) error) error {
 	errs := make([]error, len(devices))
 	var running sync.WaitGroup
@@ -109,7 +111,7 @@ func all(devices []*device.Device, do func(*device.Device) error) error {
 		running.Go(func() { errs[i] = do(d) })
 	}
 	running.Wait()
-	for _, err := range errs { // one is enough, because most are alike
+	for _, err := range errs { // one error is enough, because most are alike
 		if err != nil {
 			return err
 		}
@@ -129,10 +131,10 @@ func (c Config) device(row int, report func(device.Report)) (*device.Device, err
 	return device.New(one, secvm.Features(c.Rows.X, row), c.Rows.Labels[row])
 }
 
-// file is a device's store.
+// file is the path of a device's stored state. It implements [device.Store].
 type file string
 
-// Load implements [device.Store].
+// Load reads the stored state, or returns nil if there is none.
 func (f file) Load() ([]byte, error) {
 	b, err := os.ReadFile(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -141,5 +143,5 @@ func (f file) Load() ([]byte, error) {
 	return b, err
 }
 
-// Save implements [device.Store].
+// Save replaces the stored state.
 func (f file) Save(b []byte) error { return disk.Replace(string(f), b) }

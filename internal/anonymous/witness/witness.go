@@ -1,10 +1,10 @@
-// Package witness lets relay and issuer countersign a gateway's announcements to devices. A
-// witness has its gateway's key from its operator. It countersigns one configuration, the
-// first that this gateway shows it, and one link at each place of its history. It does not
-// read histories of others. It writes a countersignature to disk before it sends it, so
-// that it countersigns nothing else after a restart. So a gateway that gives one device
-// other keys or other weights than all others does not get both countersignatures, unless
-// both witnesses work with it.
+// Package witness lets relay and issuer countersign a gateway's announcements to devices. Each
+// witness has the gateway's key from its operator. It countersigns only the first configuration
+// that this gateway shows it, and only one link at each place of the history. It does not read
+// histories of other senders. It writes a countersignature to disk before it sends it, so that
+// it countersigns nothing else after a restart. So a gateway that gives one device other keys or
+// other weights than all others does not get both countersignatures, unless both witnesses
+// collude with it.
 package witness
 
 import (
@@ -23,26 +23,26 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Witness is safe for concurrent use.
+// Witness countersigns the history of one gateway. It is safe for concurrent use.
 type Witness struct {
 	key     ed25519.PrivateKey
 	gateway ed25519.PublicKey
 	accept  func(*secvm.Configuration) error
-	shown   chan struct{} // a place for each history that is being read
+	shown   chan struct{} // limits the number of histories that are read concurrently
 
 	mu            sync.Mutex
 	log           *disk.Log
-	failed        error                // of the log; after it nothing is countersigned
-	configuration *secvm.Configuration // nil: none yet
+	failed        error                // first error of writing the log; afterwards the witness countersigns nothing
+	configuration *secvm.Configuration // countersigned configuration; nil before the first one
 	follower      secvm.Follower
-	iteration     uint32 // of the last link
+	iteration     uint32 // iteration of the last link
 }
 
-// Open opens a witness's memory, a file. It does not countersign a configuration that
-// gateway has not signed, or that accept refuses.
+// Open opens the file in which a witness records its countersignatures. The witness does not
+// countersign a configuration that gateway has not signed, or that accept refuses.
 func Open(path string, key ed25519.PrivateKey, gateway ed25519.PublicKey, accept func(*secvm.Configuration) error) (*Witness, error) {
 	if len(gateway) != ed25519.PublicKeySize {
-		return nil, fault.BadInputf("a witness needs the gateway's key; its operator gets it from mercer gateway key")
+		return nil, fault.BadInputf("the witness does not have the gateway's key; its operator can print the key with mercer gateway key")
 	}
 	w := &Witness{key: key, gateway: gateway, accept: accept, shown: make(chan struct{}, maxShown)}
 	var err error
@@ -50,19 +50,19 @@ func Open(path string, key ed25519.PrivateKey, gateway ed25519.PublicKey, accept
 		return nil, err
 	}
 	if w.configuration != nil && !w.configuration.Signer.Equal(gateway) {
-		return nil, errors.Join(fault.BadInputf("%s is bound to a job of the gateway with key %x; give that key, or remove the file if no device takes part in that job",
+		return nil, errors.Join(fault.BadInputf("the file %s belongs to a job of the gateway with key %x; give the witness that key, or remove the file if no device takes part in that job",
 			path, w.configuration.Signer), w.log.Close())
 	}
 	return w, nil
 }
 
-// The kinds of records in the memory.
+// Kinds of records in the witness's file.
 const (
-	recordConfiguration = 1 // signed
-	recordHead          = 2 // of the history
+	recordConfiguration = 1 // a signed configuration
+	recordHead          = 2 // the head of the history
 )
 
-// remember reads a record.
+// remember restores the witness's state from one record of its file.
 func (w *Witness) remember(record []byte) error {
 	r := wire.NewReader(record)
 	switch kind := r.Uint8(); {
@@ -76,7 +76,7 @@ func (w *Witness) remember(record []byte) error {
 		w.follower.Seen, w.iteration = int(r.Uint32()), r.Uint32()
 		r.Fixed(w.follower.Head[:])
 	default:
-		r.Fail(fmt.Errorf("the record has the unknown kind %d", kind))
+		r.Fail(fmt.Errorf("the record's kind %d is unknown", kind))
 	}
 	return r.Close("witness: a record of its memory")
 }
@@ -85,9 +85,9 @@ func (w *Witness) configure(c *secvm.Configuration) {
 	w.configuration, w.follower = c, secvm.Follower{Key: c.Signer, Configuration: c.Hash()}
 }
 
-// Countersign checks that h extends the last history that it has signed, or equals it, and
-// signs the new head. It returns [secvm.ErrConfiguration] for another configuration than
-// the countersigned one, and [secvm.ErrForked] for another history.
+// Countersign checks that h equals or extends the history that the witness signed last, and
+// signs the new head. It returns [secvm.ErrConfiguration] if the configuration differs from the
+// countersigned one, and [secvm.ErrForked] if the history differs.
 func (w *Witness) Countersign(h secvm.History) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -129,13 +129,13 @@ func (w *Witness) Countersign(h secvm.History) error {
 	return nil
 }
 
-// ErrMemory is returned if a witness cannot write its memory.
-var ErrMemory = errors.New("witness: the memory cannot be written")
+// ErrMemory is returned if a witness cannot write its file.
+var ErrMemory = errors.New("witness: the file of countersignatures cannot be written")
 
 // ErrStranger is returned for a history that the gateway has not signed.
 var ErrStranger = errors.New("witness: the history is not signed by the gateway whose key the operator has given")
 
-// first accepts the configuration with which all later ones are compared.
+// first accepts the first configuration. The witness compares all later ones with it.
 func (w *Witness) first(c *secvm.Configuration, signed []byte) error {
 	if !c.Signer.Equal(w.gateway) {
 		return ErrStranger
@@ -150,8 +150,8 @@ func (w *Witness) first(c *secvm.Configuration, signed []byte) error {
 	return nil
 }
 
-// append writes a record. After an error the content of the disk is unknown until it is
-// read again.
+// append writes a record to the witness's file. After an error the content of the disk is
+// unknown until it is read again.
 func (w *Witness) append(record []byte) error {
 	if w.failed = w.log.Append(record); w.failed != nil {
 		return fmt.Errorf("%w: %w", ErrMemory, w.failed)
@@ -161,13 +161,14 @@ func (w *Witness) append(record []byte) error {
 
 // Standing describes the countersigned history.
 type Standing struct {
-	Configuration *secvm.Configuration // nil: nothing yet
+	Configuration *secvm.Configuration // nil before the first configuration
 	Links         int
-	Iteration     uint32 // of the last link
+	Iteration     uint32 // iteration of the last link
 	head          secvm.Statement
 }
 
-// Standing returns the countersigned history; an empty one after the memory has failed.
+// Standing returns the countersigned history. It returns an empty one if the witness could not
+// write its file.
 func (w *Witness) Standing() Standing {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -178,26 +179,28 @@ func (w *Witness) Standing() Standing {
 	return Standing{w.configuration, f.Seen, w.iteration, secvm.Statement{Configuration: f.Configuration, Links: uint32(f.Seen), Head: f.Head}}
 }
 
-// State signs that the given number of devices are ready for the last window.
+// State returns a signed statement that the given number of devices are ready for the last
+// window.
 func (w *Witness) State(s Standing, devices int) []byte {
 	s.head.Devices = uint32(devices)
 	return s.head.Sign(func(m []byte) []byte { return ed25519.Sign(w.key, m) })
 }
 
-// Close closes the memory.
+// Close closes the witness's file.
 func (w *Witness) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.log.Close()
 }
 
-// Serve adds a witness's handlers to a server: the gateway shows its history, and anyone
-// may request a statement, in which count gives the number of devices.
+// Serve adds a witness's HTTP handlers to mux. The gateway posts its history, and anyone may
+// request a signed statement. The function count returns the number of devices for the
+// statement.
 func (w *Witness) Serve(mux *http.ServeMux, log *slog.Logger, count func(Standing) int) {
 	mux.HandleFunc("POST "+secvm.HistoryPath, func(a http.ResponseWriter, q *http.Request) {
 		status, err := w.take(a, q)
 		switch {
-		case errors.Is(err, ErrStranger): // anyone may send these
+		case errors.Is(err, ErrStranger): // logged at level debug because anyone may send such a history
 			log.Debug("a history of somebody else was not read", "error", err)
 		case status == http.StatusServiceUnavailable:
 			log.Error("cannot countersign", "error", err)
@@ -218,8 +221,8 @@ func (w *Witness) Serve(mux *http.ServeMux, log *slog.Logger, count func(Standin
 	})
 }
 
-// maxShown bounds the histories that are read at a time. The gateway shows one. A few more
-// are allowed, because an observer can repeat the header of an earlier request.
+// maxShown is the largest number of histories that are read at a time. The gateway shows one. A
+// few more are allowed, because an observer can repeat the header of an earlier request.
 const maxShown = 4
 
 // take reads a history whose header its gateway has signed, and countersigns it.
@@ -239,7 +242,7 @@ func (w *Witness) take(a http.ResponseWriter, q *http.Request) (status int, err 
 	case w.shown <- struct{}{}:
 		defer func() { <-w.shown }()
 	default:
-		return http.StatusServiceUnavailable, errors.New("witness: too many histories at a time; try again")
+		return http.StatusServiceUnavailable, errors.New("witness: too many histories are being read; try again")
 	}
 	b, err := by.Read(a, q, secvm.MaxHistory)
 	switch {
@@ -255,7 +258,7 @@ func (w *Witness) take(a http.ResponseWriter, q *http.Request) (status int, err 
 	return verdict(w.Countersign(h))
 }
 
-// verdict returns the status that tells the gateway the outcome of its request.
+// verdict returns the HTTP status that tells the gateway the outcome of its request.
 func verdict(err error) (int, error) {
 	switch {
 	case err == nil:

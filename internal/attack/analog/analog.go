@@ -1,6 +1,7 @@
-// Package analog attacks protocols: it guesses rows from their Gram matrix and labels, with the
-// help of public rows of the same kind, none of which is among them. It exists for the tests of
-// protocols that give a Gram matrix to a server; no code of the program imports it.
+// Package analog implements an attack on protocols: it guesses secret rows from their Gram
+// matrix and labels. It uses public rows of the same kind, none of which is a secret row. The
+// package exists for the tests of protocols that give a Gram matrix to a server; no code of the
+// program imports it.
 //
 // A Gram matrix determines the rows up to an isometry. Public rows give the axes along which rows
 // of this kind vary most, and the typical rows of each class. The first isometry between both
@@ -24,17 +25,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// turns bounds the alternating steps between pairs and isometry.
+// turns is the number of rounds in which pairs and isometry are recomputed alternately.
 const turns = 30
 
-// Public are rows of the same kind as those that are guessed, with their labels.
+// Public holds labelled public rows of the same kind as the secret rows.
 type Public struct {
 	Rows   *mat.Dense
 	Labels []int
 }
 
-// Guess returns guesses of the rows with the Gram matrix and the labels, along the given number
-// of axes.
+// Guess returns guesses of the secret rows from their Gram matrix and labels. It aligns the
+// secret and the public rows along the given number of principal axes.
 func (p Public) Guess(gram mat.Symmetric, labels []int, axes int) *mat.Dense {
 	theirs := coordinates(gram, axes)
 	mean := meanOf(p.Rows, nil)
@@ -57,9 +58,9 @@ func (p Public) Guess(gram mat.Symmetric, labels []int, axes int) *mat.Dense {
 	return &guess
 }
 
-// Axes returns the number of axes that gives the best guesses in a rehearsal. In the rehearsal,
-// some of the public rows take the place of the secret rows, and the others are the public
-// ones.
+// Axes returns the candidate number of axes that gives the best guesses in a rehearsal. In the
+// rehearsal, the first public rows, as many as the parameter rows says, take the place of the
+// secret rows. The others stay public.
 func (p Public) Axes(candidates []int, rows int) int {
 	n, features := p.Rows.Dims()
 	hidden := mat.DenseCopyOf(p.Rows.Slice(0, rows, 0, features))
@@ -73,7 +74,8 @@ func (p Public) Axes(candidates []int, rows int) int {
 	return best
 }
 
-// ClassMeans returns the guess by labels alone: each row is the mean of its public class.
+// ClassMeans guesses the secret rows from labels alone. Each guess is the mean of the public
+// rows with the same label.
 func (p Public) ClassMeans(labels []int) *mat.Dense {
 	_, features := p.Rows.Dims()
 	means, guess := classMeans(p.Rows, p.Labels), mat.NewDense(len(labels), features, nil)
@@ -83,7 +85,7 @@ func (p Public) ClassMeans(labels []int) *mat.Dense {
 	return guess
 }
 
-// clouds are the rows to guess and the public ones, each in its own coordinates.
+// clouds holds the secret rows (theirs) and the public rows (ours), each in its own coordinates.
 type clouds struct {
 	theirs *mat.Dense
 	labels []int
@@ -91,8 +93,8 @@ type clouds struct {
 	public []int
 }
 
-// align alternates between pairs and isometry. It also returns the mean distance of the last
-// pairs.
+// align alternates between matching pairs of rows and fitting the isometry. It also returns the
+// mean squared distance of the last pairs.
 func (c clouds) align(turn *mat.Dense, steps int) (best *mat.Dense, distance float64) {
 	for range steps {
 		var turned, off mat.Dense
@@ -105,15 +107,15 @@ func (c clouds) align(turn *mat.Dense, steps int) (best *mat.Dense, distance flo
 	return turn, distance
 }
 
-// Few classes leave most of the isometry undetermined: then axes are ordered by their variance,
-// and the signs of the first ones are tried.
+// With few classes, the class means leave most of the isometry undetermined. In this case start
+// also tries the axes in the order of their variance, with all signs of the first ones.
 const (
 	fewClasses = 3
 	signs      = 5
 	trySteps   = 4
 )
 
-// start returns a first isometry.
+// start returns the isometry from which align starts.
 func (c clouds) start() *mat.Dense {
 	a, b := classMeans(c.theirs, c.labels), classMeans(c.ours, c.public)
 	best := procrustes(rowsOf(a), rowsOf(b))
@@ -134,7 +136,7 @@ func (c clouds) start() *mat.Dense {
 	return best
 }
 
-// rowsOf returns a matrix whose rows are the means, in the order of the classes.
+// rowsOf returns a matrix whose rows are the class means, in the order of the classes.
 func rowsOf(means map[int][]float64) *mat.Dense {
 	var data []float64
 	for _, c := range slices.Sorted(maps.Keys(means)) {
@@ -143,7 +145,7 @@ func rowsOf(means map[int][]float64) *mat.Dense {
 	return mat.NewDense(len(means), len(data)/len(means), data)
 }
 
-// Gram returns the inner products of rows.
+// Gram returns the matrix of all inner products of rows.
 func Gram(rows *mat.Dense) *mat.SymDense {
 	n, _ := rows.Dims()
 	g := mat.NewSymDense(n, nil)
@@ -151,7 +153,8 @@ func Gram(rows *mat.Dense) *mat.SymDense {
 	return g
 }
 
-// R2 returns the share of the rows' variance about the mean of the public rows that a guess explains.
+// R2 returns the coefficient of determination of a guess. It is the share of the rows' variance,
+// about the mean of the public rows, that the guess explains.
 func R2(rows, guess, public *mat.Dense) float64 {
 	mean := meanOf(public, nil)
 	var off mat.Dense
@@ -164,7 +167,8 @@ func squares(m *mat.Dense) (sum float64) {
 	return n * n
 }
 
-// coordinates returns principal coordinates of centred rows from their Gram matrix.
+// coordinates returns the principal coordinates of the centred rows, computed from their Gram
+// matrix.
 func coordinates(gram mat.Symmetric, axes int) *mat.Dense {
 	n := gram.SymmetricDim()
 	means, all := make([]float64, n), 0.
@@ -184,7 +188,7 @@ func coordinates(gram mat.Symmetric, axes int) *mat.Dense {
 	eigen.Factorize(centred, true)
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
-	values := eigen.Values(nil) // ascending
+	values := eigen.Values(nil) // eigenvalues in ascending order
 	x := mat.NewDense(n, axes, nil)
 	x.Apply(func(i, j int, _ float64) float64 {
 		at := n - 1 - j

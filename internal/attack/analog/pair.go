@@ -32,7 +32,7 @@ func minus(m *mat.Dense, mean []float64) *mat.Dense {
 	return &out
 }
 
-// members returns the rows of each class.
+// members returns the indices of the rows of each class.
 func members(labels []int) map[int][]int {
 	list := make(map[int][]int)
 	for i, c := range labels {
@@ -70,7 +70,8 @@ func procrustes(a, b *mat.Dense) *mat.Dense {
 	return &turn
 }
 
-// pairs matches rows of two clouds within each class with the least sum of squared distances.
+// pairs matches the rows of two clouds within each class. The matching has the least sum of
+// squared distances.
 func pairs(a *mat.Dense, la []int, b *mat.Dense, lb []int) (from, to []int) {
 	ours := members(lb)
 	theirs := members(la)
@@ -114,16 +115,16 @@ func distances(a, b *mat.Dense) [][]float64 {
 	return list
 }
 
-// assign gives each row of a table of costs its own column, with the least total cost. There are
-// at most as many rows as columns. (H. Kuhn, The Hungarian method for the assignment problem,
-// Naval Research Logistics Quarterly 2, 1955, by shortest paths.)
+// assign gives each row of a cost table its own column, so that the total cost is least. The
+// table has at most as many rows as columns. (H. Kuhn, The Hungarian method for the assignment
+// problem, Naval Research Logistics Quarterly 2, 1955, by shortest paths.)
 func assign(cost [][]float64) []int {
 	if len(cost) == 0 {
 		return nil
 	}
 	n, m := len(cost), len(cost[0])
 	rowPrice, columnPrice := make([]float64, n), make([]float64, m)
-	owner := make([]int, m) // row of each column, -1 for none
+	owner := make([]int, m) // row that each column is assigned to, or -1
 	for j := range owner {
 		owner[j] = -1
 	}
@@ -136,7 +137,7 @@ func assign(cost [][]float64) []int {
 			row, far = owner[last], s.least[last]
 		}
 		rowPrice[start] += far
-		for _, j := range s.done() { // prices change, so that the path to the last column costs nothing
+		for _, j := range s.done() { // new prices reduce the cost of the path to the last column to 0
 			columnPrice[j] -= far - s.least[j]
 			if owner[j] >= 0 {
 				rowPrice[owner[j]] += far - s.least[j]
@@ -161,11 +162,11 @@ func assign(cost [][]float64) []int {
 	return of
 }
 
-// search is a search for the cheapest path from a row to a free column.
+// search holds the state of a search for the cheapest path from a row to a free column.
 type search struct {
 	least   []float64 // cost of the path to each column
-	before  []int     // the preceding column on that path; -1 at its beginning
-	columns []int     // the first ones are not yet reached
+	before  []int     // preceding column on that path; -1 at the beginning
+	columns []int     // permutation of all columns; those not yet reached come first
 	open    int       // number of columns not yet reached
 }
 
@@ -184,11 +185,11 @@ func (s *search) reset() {
 	}
 }
 
-// done returns the reached columns.
+// done returns the columns that the search has reached.
 func (s *search) done() []int { return s.columns[s.open:] }
 
-// nearest applies the costs of a row, reached by a column. It returns the nearest column that was
-// not reached yet, and marks it as reached.
+// nearest updates the cheapest paths with the costs of a row, which the search reached by column
+// by. It marks the nearest unreached column as reached, and returns it.
 func (s *search) nearest(cost []float64, rowPrice float64, columnPrice []float64, by int) int {
 	step, at := math.Inf(1), 0
 	for i, j := range s.columns[:s.open] {

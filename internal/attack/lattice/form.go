@@ -5,29 +5,30 @@ import (
 	"slices"
 )
 
-// form is a lattice basis given by its inner products, which are integers, reduced by the
-// floating-point LLL of P. Nguyen and D. Stehlé (An LLL algorithm with quadratic complexity, SIAM
-// J. Comput. 39, 2009): inner products are exact; Gram-Schmidt coefficients are not, and are
-// computed again when needed.
+// form holds a lattice basis by the inner products of its vectors, which are integers. The
+// floating-point LLL algorithm of P. Nguyen and D. Stehlé (An LLL algorithm with quadratic
+// complexity, SIAM J. Comput. 39, 2009) reduces the basis. The inner products are exact. The
+// Gram-Schmidt coefficients are approximate, and are computed again when needed.
 type form struct {
-	gram  [][]int64   // of the basis vectors
-	carry [][]int64   // any linear function of a vector, as long as the longest one
+	gram  [][]int64   // inner products of the basis vectors
+	carry [][]int64   // values of any linear function of each vector; all slices have equal lengths
 	mu    [][]float64 // Gram-Schmidt coefficients
 	r     [][]float64 // mu times the squared norms r[k][k] of the orthogonal parts
 }
 
 const (
-	// lovasz is the share of its squared norm that a vector must keep to stay behind another
-	// vector.
+	// lovasz is the factor in LLL's Lovász condition. Two neighbours are swapped if the swap reduces
+	// the squared norm of the first one's orthogonal part to less than this share.
 	lovasz = .99
-	// nothing is the squared norm from which on a part counts; the least of an
-	// independent whole vector is 1 over the determinant of those before, yet
-	// reduced bases stay far above.
+	// nothing is the squared norm below which the orthogonal part of a vector counts as zero. In
+	// theory, the orthogonal part of an independent integer vector can be as short as 1 over the
+	// determinant of the earlier vectors. In reduced bases it is far longer than nothing.
 	nothing = 1e-6
 )
 
-// insert adds a vector, given its inner products with the vectors of the basis and with itself,
-// and reduces the basis by LLL. A vector that depends on the others does not change the basis.
+// insert adds a vector to the basis and reduces the basis by LLL. The arguments are the vector's
+// inner products with the basis and with itself. A vector that depends on the others does not
+// change the basis.
 func (b *form) insert(products []int64, square int64, carry []int64) {
 	n := len(b.gram)
 	for k, g := range products {
@@ -44,7 +45,8 @@ func (b *form) insert(products []int64, square int64, carry []int64) {
 	})
 }
 
-// reduce moves vectors to the front, from k on, until each is at the index that place returns.
+// reduce visits the vectors from index k on, and moves each one forward to the index that place
+// returns.
 func (b *form) reduce(k int, place func(k int) int) {
 	for k < len(b.gram) {
 		b.shorten(k)
@@ -63,10 +65,10 @@ func (b *form) reduce(k int, place func(k int) int) {
 	}
 }
 
-// deepen reduces further by deep insertions (C.-P. Schnorr, M. Euchner, Lattice basis reduction:
-// improved practical algorithms and solving subset sum problems, Math. Program. 66, 1994): it
-// moves a vector before the first one whose orthogonal part is longer than the vector's own at
-// that place.
+// deepen reduces the basis further by deep insertions (C.-P. Schnorr, M. Euchner, Lattice basis
+// reduction: improved practical algorithms and solving subset sum problems, Math. Program. 66,
+// 1994). It moves a vector to the first position where its orthogonal part is shorter than that
+// of the vector there.
 func (b *form) deepen() {
 	b.reduce(0, func(k int) int {
 		left := float64(b.gram[k][k])
@@ -80,7 +82,7 @@ func (b *form) deepen() {
 	})
 }
 
-// last returns the form of the last n vectors.
+// last returns a form that holds only the last n vectors.
 func (b *form) last(n int) *form {
 	from := len(b.gram) - n
 	out := &form{carry: b.carry[from:]}
@@ -91,14 +93,14 @@ func (b *form) last(n int) *form {
 	return out
 }
 
-// shorten subtracts multiples of earlier vectors from vector k until no subtraction is left, and
-// sets its Gram-Schmidt coefficients.
+// shorten subtracts integer multiples of earlier vectors from vector k until its Gram-Schmidt
+// coefficients are small, and stores these coefficients.
 func (b *form) shorten(k int) {
 	for again := true; again; {
 		again = false
 		b.orthogonalise(k)
 		for j := k - 1; j >= 0; j-- {
-			if math.Abs(b.mu[k][j]) > .51 { // at .5, rounding could alternate without end
+			if math.Abs(b.mu[k][j]) > .51 { // with a bound of .5, rounding errors could alternate without end
 				b.subtract(k, j, int64(math.Round(b.mu[k][j])))
 				again = true
 			}
@@ -106,7 +108,7 @@ func (b *form) shorten(k int) {
 	}
 }
 
-// subtract subtracts q times vector j from vector k > j.
+// subtract subtracts q times vector j from vector k, where j < k.
 func (b *form) subtract(k, j int, q int64) {
 	gk, gj := b.gram[k], b.gram[j]
 	square := gk[k] - 2*q*gk[j] + q*q*gj[j]
@@ -143,7 +145,7 @@ func (b *form) orthogonalise(k int) {
 	}
 }
 
-// swap exchanges vectors k and k-1.
+// swap exchanges vectors k and k-1 of the basis.
 func (b *form) swap(k int) {
 	b.gram[k], b.gram[k-1] = b.gram[k-1], b.gram[k]
 	b.carry[k], b.carry[k-1] = b.carry[k-1], b.carry[k]

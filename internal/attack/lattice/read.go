@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// unit is the squared length of the longest row, as an integer.
+	// unit is the squared length of the longest row after scaling to integers.
 	unit = 1 << 46
-	// price is the cost of a vector for the square of a coefficient: far above the rounding to
-	// integers, which could make a square negative.
+	// price is added to a vector's squared norm for each squared coefficient. It is far above the
+	// error of rounding to integers, which could make a squared norm negative.
 	price = 1 << 8
 	// plenty is the number of rows that Read uses for each dimension.
 	plenty = 2
 )
 
-// Read attacks the n x n Gram matrix of n rows.
+// Read reconstructs features from the n x n Gram matrix of n rows.
 //
 // It reduces the lattice of the vectors (w y, u), where u are integer coefficients of rows, y is
 // that combination of rows, and w a large weight. Combinations that are zero except for the
@@ -30,7 +30,7 @@ func Read(gram linalg.Matrix[float64]) Reading {
 	b.deepen()
 	reading := Reading{Rank: rank}
 	for _, coef := range b.carry {
-		inner := make([]float64, gram.Rows) // of the combination with all rows
+		inner := make([]float64, gram.Rows) // inner products of the combination with all rows
 		for a, u := range coef {
 			for i, g := range gram.Row(rows[a]) {
 				inner[i] += float64(u) * g
@@ -45,8 +45,8 @@ func Read(gram linalg.Matrix[float64]) Reading {
 	return reading
 }
 
-// combinations reduces the combinations of rows. The vectors carry their
-// coefficients.
+// combinations returns a reduced basis of the integer combinations of rows. Each vector carries
+// its coefficients.
 func combinations(gram linalg.Matrix[float64], rows []int) *form {
 	most := 0.0
 	for i := range gram.Rows {
@@ -54,7 +54,7 @@ func combinations(gram linalg.Matrix[float64], rows []int) *form {
 	}
 	b := new(form)
 	for a, i := range rows {
-		inner := make([]int64, a+1) // with the rows before and itself
+		inner := make([]int64, a+1) // inner products with the earlier rows and with itself
 		for c, j := range rows[:a+1] {
 			inner[c] = int64(math.Round(unit / most * gram.Row(i)[j]))
 		}
@@ -71,10 +71,10 @@ func combinations(gram linalg.Matrix[float64], rows []int) *form {
 	return b
 }
 
-// ReadExact attacks the n x n Gram matrix of n rows whose features are all
+// ReadExact reconstructs features from the n x n Gram matrix of n rows whose features are all
 // multiples of step.
 func ReadExact(gram linalg.Matrix[float64], step float64) Reading {
-	b := new(form) // carries the inner products with all rows
+	b := new(form) // carries each vector's inner products with all rows
 	for i := range gram.Rows {
 		inner := make([]int64, gram.Rows)
 		for j, v := range gram.Row(i) {
@@ -98,7 +98,7 @@ func ReadExact(gram linalg.Matrix[float64], step float64) Reading {
 	return reading
 }
 
-// Differences returns the Gram matrix of the rows minus the first of them.
+// Differences returns the Gram matrix of the rows after the first row is subtracted from each.
 func Differences(gram linalg.Matrix[float64]) linalg.Matrix[float64] {
 	out := linalg.New[float64](gram.Rows, gram.Rows)
 	first := gram.Row(0)
@@ -110,15 +110,15 @@ func Differences(gram linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return out
 }
 
-// dependent is the squared distance of a row from others, in units of the largest squared norm,
-// below which the row counts as in their span: far above the rounding of zero in float32, far
-// below a step.
+// dependent is a bound on the squared distance of a row from the span of others, in units of the
+// largest squared norm. A row below this bound counts as dependent. The bound is far above the
+// error of rounding to float32, and far below a step.
 const dependent = 1e-9
 
-// spanning chooses rows that span all rows, and repeats the choice until there are enough times
-// as many. It first takes a row for each dimension, each time the one that is farthest from the
-// earlier ones, and then chooses again from the remaining rows. The repeated choices find
-// features that few rows have. It returns the rows and the dimension.
+// spanning chooses rows that span all rows. It repeats the choice among the remaining rows until
+// it has enough times as many rows as dimensions. Each choice takes one row for each dimension,
+// always the row farthest from the earlier ones. The repeated choices find features that few
+// rows have. spanning returns the rows and the dimension.
 func spanning(gram linalg.Matrix[float64], enough float64) (rows []int, rank int) {
 	left := make([]bool, gram.Rows)
 	for i := range left {
@@ -142,8 +142,8 @@ func spanning(gram linalg.Matrix[float64], enough float64) (rows []int, rank int
 	return rows[:min(limit, len(rows))], rank
 }
 
-// pivots returns the rows, among the rows left, that Cholesky's factorisation with pivoting
-// chooses until it reaches the rank.
+// pivots returns the rows that a pivoted Cholesky factorisation chooses among the rows marked in
+// left. It stops when the remaining rows depend on the chosen ones.
 func pivots(gram linalg.Matrix[float64], left []bool) (chosen []int) {
 	distance, most := make([]float64, gram.Rows), 0.0
 	for i := range distance {
@@ -152,7 +152,7 @@ func pivots(gram linalg.Matrix[float64], left []bool) (chosen []int) {
 			distance[i] = gram.Row(i)[i]
 		}
 	}
-	var factor [][]float64 // columns
+	var factor [][]float64 // columns of the Cholesky factor
 	for {
 		p := argmax(distance)
 		if p < 0 || distance[p] <= dependent*most {
@@ -174,7 +174,7 @@ func pivots(gram linalg.Matrix[float64], left []bool) (chosen []int) {
 	}
 }
 
-// argmax returns the first index of the largest value, or -1 for none.
+// argmax returns the first index of the largest value, or -1 for an empty slice.
 func argmax(v []float64) int {
 	best := -1
 	for i, x := range v {
@@ -185,15 +185,15 @@ func argmax(v []float64) int {
 	return best
 }
 
-// Reading is the result of an attack.
+// Reading holds the features that an attack reconstructed.
 type Reading struct {
 	Rank    int // dimension of the rows' span
 	Columns []Column
 }
 
-// Column is a feature in every row: Step times Values, or minus that. It may also be the
-// difference or the sum of two features with equal steps, with their step over the square root of
-// 2 as Step. The value of largest magnitude is positive.
+// Column is a reconstructed feature: the feature equals Step times Values in every row, or Step
+// times -Values. It may also be the difference or the sum of two features with equal steps. Then
+// Step is their step over the square root of 2. The value of largest magnitude is positive.
 //
 // The vector behind a column was verified: twice its inner product with each row is an integer
 // multiple of its squared norm, which is not a coincidence for all rows.
@@ -202,11 +202,11 @@ type Column struct {
 	Values []int64
 }
 
-// whole is the largest distance of a quotient from an integer.
+// whole is the largest difference from an integer at which a quotient counts as whole.
 const whole = .1
 
-// add adds a column for a vector, if it can be one: inner are its inner products with all rows,
-// square that with itself.
+// add appends a column for a lattice vector, if the vector can belong to a feature. The slice
+// inner holds the vector's inner products with all rows, and square its squared norm.
 func (r *Reading) add(inner []float64, square float64) {
 	values := make([]int64, len(inner))
 	odd := false
@@ -237,8 +237,9 @@ func (r *Reading) add(inner []float64, square float64) {
 	r.Columns = append(r.Columns, Column{Step: step, Values: values})
 }
 
-// Recovered returns the columns of x, rows x features, that were reconstructed: to within tol in
-// every row, up to sign. They ascend.
+// Recovered returns the indices of the columns of x that the attack reconstructed. The matrix x
+// holds one row for each secret row. A column counts if it is right within tol in every row, up
+// to sign. The indices ascend.
 func (r Reading) Recovered(x linalg.Matrix[float64], tol float64) (columns []int) {
 	for j := range x.Cols {
 		if slices.ContainsFunc(r.Columns, func(c Column) bool { return c.is(x, j, tol) }) {
@@ -248,7 +249,7 @@ func (r Reading) Recovered(x linalg.Matrix[float64], tol float64) (columns []int
 	return columns
 }
 
-// is reports whether c is column j of x.
+// is reports whether c equals column j of x within tol, up to sign.
 func (c Column) is(x linalg.Matrix[float64], j int, tol float64) bool {
 	plus, minus := true, true
 	for i, v := range c.Values {

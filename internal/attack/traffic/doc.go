@@ -1,6 +1,6 @@
-// Package traffic does what an observer of every byte at a server can do: it records requests and
-// answers as they pass ([Tap]), and looks for anything that links two of them to one sender, by
-// documented statistics. Only tests import it.
+// Package traffic records and analyses all bytes at a server, like an observer. [Tap] records
+// requests and answers as they pass. The statistics look for anything that links two requests to
+// one sender. Only tests import the package.
 //
 // Every statistic comes with its p-value, the chance of an equal or larger value among requests
 // without a link. It is suspicious below [Level]: once in a hundred thousand times without a

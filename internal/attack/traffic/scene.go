@@ -12,36 +12,37 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Scene holds the traffic of many devices that relay and gateway have seen, each at its own
-// place, and facts that only a test knows. Its methods are attempts to link the packages of one
-// device; their errors say what could be linked.
+// Scene holds the traffic of many devices as relay and gateway have seen it, and facts that only
+// a test knows. Its methods try to link the packages of one device. A method returns an error
+// that says what it could link.
 //
 // Only the devices see more than a relay, and only the relay sees more than a gateway: if an
 // attack fails for both, it fails for every party unless parties collude.
 type Scene struct {
 	Relay, Gateway []Exchange
-	Opens          []time.Time // windows
+	Opens          []time.Time // opening times of the windows
 	Window         time.Duration
 	Devices        int
-	Packages       int // by each device in each window
+	Packages       int // number of packages of each device in each window
 	TokenSize      int
-	Keys           []*ohttp.Key // the gateway's keys, one for each window, which open requests
-	// Device returns the owner of a package, from 0, by the request as the relay saw it and by
-	// its token; -1: none of the devices.
+	Keys           []*ohttp.Key // the gateway's secret keys, one for each window
+	// Device returns the number of the device that sent a package, counted from 0. The arguments
+	// are the request as the relay saw it, and its token. The result is -1 if none of the devices
+	// sent it.
 	Device func(Exchange, *privacypass.Token) int
 
-	found map[string]*content // keyed by sealed request
+	found map[string]*content // content of each package, by sealed request
 }
 
-// content describes the package in a sealed request.
+// content holds facts about the package in a sealed request.
 type content struct {
-	device int // -1: none of the devices
+	device int // number of the device, or -1 if none of the devices sent it
 	token  *privacypass.Token
-	frame  string // everything except the package's content and the token's own bytes
+	frame  string // the opened request with the package's content and the token's own bytes replaced
 	own    string // the token's own bytes: nonce and authenticator
 }
 
-// Open opens all requests. It must be called first.
+// Open opens all sealed requests. Call it before the other methods.
 func (s *Scene) Open() error {
 	s.Relay, s.Gateway = sealedOnes(s.Relay), sealedOnes(s.Gateway)
 	s.found = map[string]*content{}
@@ -57,8 +58,8 @@ func (s *Scene) Open() error {
 	return nil
 }
 
-// sealedOnes returns the requests with a package. The others query public facts or report to a
-// witness, in which all devices send equal bytes.
+// sealedOnes returns the exchanges whose requests are sealed. The other requests fetch public
+// facts or report to a witness, and are equal for all devices.
 func sealedOnes(all []Exchange) (list []Exchange) {
 	for _, e := range all {
 		if isSealed(e) {
@@ -72,10 +73,10 @@ func isSealed(e Exchange) bool {
 	return strings.Contains(e.Request.Head, "\nContent-Type: "+ohttp.RequestType+"\r\n")
 }
 
-// IsPackage reports whether there is a package in a request, with or without a token.
+// IsPackage reports whether a request contains a package, with or without a token.
 func (s *Scene) IsPackage(e Exchange) bool { return s.found[string(e.Request.Body)] != nil }
 
-// Token opens one request and returns the token in it; nil if there is none.
+// Token opens one request and returns the token in it, or nil if there is none.
 func (s *Scene) Token(e Exchange) (*privacypass.Token, error) {
 	c, err := s.open(e)
 	if c == nil {
@@ -84,7 +85,7 @@ func (s *Scene) Token(e Exchange) (*privacypass.Token, error) {
 	return c.token, err
 }
 
-// open opens one request; it returns nil if there is no package.
+// open opens one request and returns its content, or nil if it contains no package.
 func (s *Scene) open(e Exchange) (*content, error) {
 	if !isSealed(e) {
 		return nil, nil
@@ -114,9 +115,9 @@ func (s *Scene) open(e Exchange) (*content, error) {
 	return &content{s.Device(e, token), token, strings.Replace(string(b), string(q.Content), string(says.Encode()), 1), own}, nil
 }
 
-// unseal opens a request with the key that fits.
+// unseal tries all keys and opens a request with the one that fits.
 func (s *Scene) unseal(sealed []byte) (b []byte, err error) {
-	err = errors.New("traffic: no window's key opens the request")
+	err = errors.New("traffic: the request cannot be opened with the key of any window")
 	for _, k := range s.Keys {
 		if b, _, err = k.Decapsulate(sealed); err == nil {
 			return b, nil
@@ -125,8 +126,8 @@ func (s *Scene) unseal(sealed []byte) (b []byte, err error) {
 	return nil, err
 }
 
-// BySize compares requests by size and form: they must be equal except for their sealed bytes,
-// and answers must be equal within their kind.
+// BySize compares the sizes and the header fields of requests. Only the sealed bytes of requests
+// may differ, and all answers must have equal sizes.
 func (s *Scene) BySize() error {
 	for name, seen := range map[string][]Exchange{"relay": s.Relay, "gateway": s.Gateway} {
 		sizes, first := map[int]int{}, seen[0].Request
@@ -136,7 +137,7 @@ func (s *Scene) BySize() error {
 			}
 			sizes[len(e.Answer.Body)]++
 		}
-		if delete(sizes, 0); len(sizes) != 1 { // 0: requests without an answer
+		if delete(sizes, 0); len(sizes) != 1 { // a size of 0 means that the request had no answer
 			return fmt.Errorf("%s: answers have several sizes, or there are none (count by size: %v)", name, sizes)
 		}
 		for _, field := range []string{"Cookie", "User-Agent", "X-Forwarded-For", "Forwarded", "Date", "Via"} {
@@ -148,31 +149,32 @@ func (s *Scene) BySize() error {
 	return nil
 }
 
-// ohttpHeader is the key and the algorithms: RFC 9458, section 4.3.
+// ohttpHeader is the size of the header with key identifier and algorithms: RFC 9458, section
+// 4.3.
 const ohttpHeader = 7
 
-// ByBytes looks for common parts of sealed bytes: no two requests may share eight consecutive
-// bytes after the header that all have, and no two answers any.
+// ByBytes looks for equal bytes in different messages. After the common header, no two requests
+// may share eight consecutive bytes. No two answers may share eight consecutive bytes anywhere.
 func (s *Scene) ByBytes() error {
 	var requests, answers [][]byte
 	for _, e := range s.Relay {
 		requests, answers = append(requests, e.Request.Body), append(answers, e.Answer.Body)
 	}
 	if n := Prefix(requests); n != ohttpHeader {
-		return fmt.Errorf("all requests begin with the same %d bytes; only the %d bytes of the header may be equal", n, ohttpHeader)
+		return fmt.Errorf("all requests begin with the same %d bytes; exactly the %d bytes of the header must be equal", n, ohttpHeader)
 	}
 	if b := Repeated(requests, ohttpHeader); b != nil {
-		return fmt.Errorf("requests share %x", b)
+		return fmt.Errorf("two requests share the bytes %x", b)
 	}
 	if b := Repeated(answers, 0); b != nil {
-		return fmt.Errorf("answers share %x", b)
+		return fmt.Errorf("two answers share the bytes %x", b)
 	}
 	return nil
 }
 
-// ByID compares what the gateway finds when it opens requests: all packages of an iteration must
-// be equal except for their content and for a token's nonce and authenticator, which must share
-// nothing with those of any other token.
+// ByID compares the contents that the gateway sees after it opens requests. All packages of an
+// iteration must be equal except for their content and for each token's nonce and authenticator.
+// These must share no bytes with those of another token.
 func (s *Scene) ByID() error {
 	frames, tokens := map[string]bool{}, map[string]bool{}
 	var list [][]byte
@@ -181,24 +183,24 @@ func (s *Scene) ByID() error {
 			continue
 		}
 		frames[c.frame] = true
-		if !tokens[c.own] { // a repeated token is not a second token
+		if !tokens[c.own] { // a request that is sent again repeats its token
 			tokens[c.own] = true
 			list = append(list, []byte(c.own))
 		}
 	}
 	if want := s.Devices * s.Packages * len(s.Opens); len(list) != want {
-		return fmt.Errorf("there are %d tokens, but %d packages had to be sent", len(list), want)
+		return fmt.Errorf("the requests contain %d different tokens; the devices must send %d packages, each with its own token", len(list), want)
 	}
 	if len(frames) != len(s.Opens) {
-		return fmt.Errorf("packages differ in %d ways besides their content, over %d iterations", len(frames), len(s.Opens))
+		return fmt.Errorf("packages without their content have %d different forms; they must have one form for each of %d iterations", len(frames), len(s.Opens))
 	}
 	if b := Repeated(list, 0); b != nil {
-		return fmt.Errorf("tokens share %x", b)
+		return fmt.Errorf("two tokens share the bytes %x", b)
 	}
 	return nil
 }
 
-// arrivals returns the packages in the order of their first arrival.
+// arrivals returns the first arrival of each package, in order, and the number of its device.
 func (s *Scene) arrivals(seen []Exchange) (list []Exchange, devices []int) {
 	known := map[string]bool{}
 	for _, e := range seen {
@@ -210,8 +212,8 @@ func (s *Scene) arrivals(seen []Exchange) (list []Exchange, devices []int) {
 	return list, devices
 }
 
-// ByTime tests when packages arrive at the relay: uniformly over each window, and alike for every
-// device, by a table of devices and parts of the window.
+// ByTime tests whether packages arrive at the relay uniformly over each window. It also tests
+// whether all devices have the same distribution, by a table of devices and parts of the window.
 func (s *Scene) ByTime() (statistics []Statistic, err error) {
 	list, devices := s.arrivals(s.Relay)
 	parts := min(10, s.Packages*len(s.Opens)/5)
@@ -228,7 +230,7 @@ func (s *Scene) ByTime() (statistics []Statistic, err error) {
 				table[devices[i]][int(at*float64(parts))]++
 			}
 		}
-		if most := s.Devices * s.Packages; len(times) < most*95/100 { // on a busy machine the last ones arrive after the end
+		if most := s.Devices * s.Packages; len(times) < most*95/100 { // on a busy machine the last packages arrive after the window
 			errs = errors.Join(errs, fmt.Errorf("window %d: only %d of %d packages arrived in the window", w, len(times), most))
 			continue
 		}
@@ -240,23 +242,23 @@ func (s *Scene) ByTime() (statistics []Statistic, err error) {
 	}
 	z := Independent(table)
 	if z.Suspicious() {
-		errs = errors.Join(errs, fmt.Errorf("devices can be told apart by their parts of the window: deviations %v", z))
+		errs = errors.Join(errs, fmt.Errorf("devices prefer different parts of the window; chi-square as a normal deviate: %v", z))
 	}
 	return append(statistics, z), errs
 }
 
-// ByOrder tests the order of arrivals at the gateway: neighbours must belong to one device as
+// ByOrder tests the order of arrivals at the gateway. Neighbours must come from one device as
 // often as in random order.
 func (s *Scene) ByOrder() (Statistic, error) {
 	_, devices := s.arrivals(s.Gateway)
 	z := Runs(devices)
 	if z.Suspicious() {
-		return z, fmt.Errorf("packages of one device follow each other too often; their frequency as a multiple of that in random order: %v", z)
+		return z, fmt.Errorf("packages of one device follow each other too often, as a multiple of their frequency in random order: %v", z)
 	}
 	return z, nil
 }
 
-// ByOwnConnection tests the connections to the relay: each may carry one request.
+// ByOwnConnection tests that each connection to the relay carries only one request.
 func (s *Scene) ByOwnConnection() error {
 	known := map[int]bool{}
 	for _, e := range s.Relay {
@@ -275,7 +277,7 @@ func (s *Scene) ByConnection() (Statistic, error) {
 	list, devices := s.arrivals(s.Gateway)
 	lanes := min(8, len(list)/(5*s.Devices))
 	if lanes < 2 {
-		return Statistic{}, errors.New("too few packages to compare connections to the gateway")
+		return Statistic{}, errors.New("there are too few packages to compare the connections to the gateway")
 	}
 	table := make([][]int, s.Devices)
 	for i := range table {
@@ -286,7 +288,7 @@ func (s *Scene) ByConnection() (Statistic, error) {
 	}
 	z := Independent(table)
 	if z.Suspicious() {
-		return z, fmt.Errorf("devices can be told apart by their connections: deviations %v", z)
+		return z, fmt.Errorf("devices prefer different connections to the gateway; chi-square as a normal deviate: %v", z)
 	}
 	return z, nil
 }

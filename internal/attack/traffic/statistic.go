@@ -7,29 +7,31 @@ import (
 	"slices"
 )
 
-// Level is the chance below which a statistic is no coincidence.
+// Level is the significance level of all tests. A statistic whose p-value is below it is
+// suspicious.
 const Level = 1e-5
 
-// Statistic is the result of a test.
+// Statistic holds the value and the p-value of a statistical test.
 type Statistic struct {
 	Value float64
 	// Chance is the p-value: the probability of a value at least this large under the null hypothesis.
 	Chance float64
 }
 
-// Suspicious reports whether the statistic is significant, or there were too few requests to
-// tell.
+// Suspicious reports whether the statistic is significant. It also returns true if there were
+// too few requests to compute the p-value.
 func (s Statistic) Suspicious() bool { return !(s.Chance >= Level) }
 
 // String formats the statistic for the log of a test.
 func (s Statistic) String() string { return fmt.Sprintf("%.4f (chance %.2g)", s.Value, s.Chance) }
 
-// normal is a statistic in standard deviations; only large values are suspicious.
+// normal returns a statistic that is normally distributed under the null hypothesis, in standard
+// deviations. Only large values are suspicious.
 func normal(z float64) Statistic { return Statistic{z, math.Erfc(z/math.Sqrt2) / 2} }
 
-// Uniform compares times, as parts of a window, with the uniform distribution over [0, 1]: the
-// statistic D of Kolmogorov and Smirnov, whose chance is at most 2 exp(-2 n D^2) for a large
-// number n of times.
+// Uniform tests whether times, as parts of a window, are uniformly distributed over [0, 1]. It
+// uses the statistic D of Kolmogorov and Smirnov. For a large number n of times, the p-value is
+// at most 2 exp(-2 n D^2).
 func Uniform(times []float64) Statistic {
 	sorted := slices.Sorted(slices.Values(times))
 	n := float64(len(sorted))
@@ -40,17 +42,17 @@ func Uniform(times []float64) Statistic {
 	return Statistic{d, 2 * math.Exp(-2*n*d*d)}
 }
 
-// Runs looks for senders whose requests follow each other: it counts the neighbours in a series
-// with the same sender, as a multiple of their average number in random order (the runs of Wald
-// and Wolfowitz, for several kinds). The p-value is a Poisson variable's, whose tail is
-// slightly heavier than the true one.
+// Runs tests whether requests of the same sender follow each other too often in a series. Its
+// value is the number of neighbours with the same sender, divided by the average number in
+// random order (the runs of Wald and Wolfowitz, for several kinds). The p-value is that of a
+// Poisson variable, whose tail is slightly heavier than the true one.
 func Runs(series []int) Statistic {
 	counts := map[int]int{}
 	for _, s := range series {
 		counts[s]++
 	}
 	pairs := 0
-	for _, c := range counts { // integers: the order does not matter
+	for _, c := range counts { // the random order of the map does not matter for a sum of integers
 		pairs += c * (c - 1)
 	}
 	same := 0
@@ -66,7 +68,7 @@ func Runs(series []int) Statistic {
 	return Statistic{float64(same) / mean, poisson(mean, same)}
 }
 
-// poisson is the chance that a Poisson variable is at least k.
+// poisson returns the probability that a Poisson variable is at least k.
 func poisson(mean float64, k int) float64 {
 	below := 0.
 	for i := range k {
@@ -76,9 +78,9 @@ func poisson(mean float64, k int) float64 {
 	return max(0, 1-below)
 }
 
-// Independent looks for an association between the rows and the columns of a table of counts:
-// Pearson's chi-square, as a normal deviate (Wilson and Hilferty). Rows and columns without a
-// count are omitted; the others should expect 5 in a cell.
+// Independent tests whether the rows and the columns of a table of counts are independent. It
+// transforms Pearson's chi-square into a normal deviate (Wilson and Hilferty). It omits rows and
+// columns without a count. The expected count of every other cell should be at least 5.
 func Independent(table [][]int) Statistic {
 	rows, cols, n := margins(table)
 	chi, freedom := 0., (filled(rows)-1)*(filled(cols)-1)
@@ -113,12 +115,12 @@ func filled(margin []float64) float64 {
 	return n
 }
 
-// shared is the number of consecutive bytes that are no coincidence: among a thousand million
-// places of random bytes, two have eight in common with chance 0.03.
+// shared is the number of consecutive bytes whose repetition is suspicious. Among a thousand
+// million places of random bytes, two places share eight bytes with probability 0.03.
 const shared = 8
 
-// Repeated looks for eight consecutive bytes that occur at two places of the messages, from byte
-// number from on, and returns them; nil if there are none.
+// Repeated returns eight consecutive bytes that occur at two places of the messages, or nil if
+// there are none. It ignores the bytes of each message before index from.
 func Repeated(messages [][]byte, from int) []byte {
 	var windows []uint64
 	for _, m := range messages {
@@ -135,7 +137,7 @@ func Repeated(messages [][]byte, from int) []byte {
 	return nil
 }
 
-// Prefix returns the number of bytes with which all messages begin.
+// Prefix returns the length of the longest common prefix of all messages.
 func Prefix(messages [][]byte) int {
 	for n := 0; ; n++ {
 		for _, m := range messages {

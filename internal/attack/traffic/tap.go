@@ -16,7 +16,7 @@ import (
 
 // Tap forwards connections to an HTTP/1.1 server, byte for byte, and records their content.
 type Tap struct {
-	dial func() (net.Conn, error) // to the server
+	dial func() (net.Conn, error) // connects to the server
 
 	mu          sync.Mutex
 	seen        []Exchange
@@ -24,25 +24,25 @@ type Tap struct {
 	errs        error
 }
 
-// Exchange is one request and its answer, as they were on the wire.
+// Exchange holds one request and its answer as they were on the wire.
 type Exchange struct {
-	At         time.Time // when the whole request had arrived
-	Connection int       // number of the connection, from 1
-	From       string    // address at the other end
+	At         time.Time // time at which the whole request had arrived
+	Connection int       // number of the connection, counted from 1
+	From       string    // network address of the sender
 	Request    Message
-	Answer     Message // empty if none came
+	Answer     Message // empty if the server did not answer
 }
 
-// Message is a request's or an answer's bytes.
+// Message holds the bytes of a request or of an answer.
 type Message struct {
-	Head string // first line and fields, with the empty line
+	Head string // first line and header fields, including the empty line
 	Body []byte
 }
 
-// NewTap returns a tap before a server.
+// NewTap returns a tap that forwards to the server that dial connects to.
 func NewTap(dial func() (net.Conn, error)) *Tap { return &Tap{dial: dial} }
 
-// Serve accepts connections until the listener is closed.
+// Serve forwards the connections that a listener accepts, until the listener is closed.
 func (t *Tap) Serve(l net.Listener) {
 	for {
 		client, err := l.Accept()
@@ -53,8 +53,8 @@ func (t *Tap) Serve(l net.Listener) {
 	}
 }
 
-// Seen returns all recorded exchanges in the order in which the requests arrived, and the
-// messages that could not be read as an error.
+// Seen returns all recorded exchanges in the order in which the requests arrived. The error
+// names the messages that could not be read.
 func (t *Tap) Seen() ([]Exchange, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -64,7 +64,7 @@ func (t *Tap) Seen() ([]Exchange, error) {
 func (t *Tap) pass(client net.Conn) {
 	defer client.Close() //nolint:errcheck // the process at the other end notices
 	server, err := t.dial()
-	if err != nil { // as if the server itself did not exist
+	if err != nil { // the client sees a closed connection, as from a missing server
 		return
 	}
 	defer server.Close() //nolint:errcheck
@@ -97,7 +97,7 @@ func (t *Tap) pass(client net.Conn) {
 	}
 }
 
-// begin records a request, and returns its index.
+// begin records a request, and returns its index in seen.
 func (t *Tap) begin(e Exchange) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -105,7 +105,7 @@ func (t *Tap) begin(e Exchange) int {
 	return len(t.seen) - 1
 }
 
-// note records the error of a message. A connection that ends is not an error.
+// note records the error of a malformed message. The end of a connection is not an error.
 func (t *Tap) note(err error) {
 	if !errors.Is(err, errShape) {
 		return
@@ -120,13 +120,13 @@ func (m Message) write(to io.Writer) error {
 	return err
 }
 
-// errShape refuses a message whose header does not give its length: no program in these tests
-// sends one.
+// errShape is returned for a message whose header does not give the message's length. No program
+// in these tests sends such a message.
 var errShape = errors.New("traffic: the header of the message does not give the message's length")
 
 const maxMessage = 16 << 20
 
-// read reads one message, whose header must give its length.
+// read reads one message. Its header must give the length of the body.
 func read(r *bufio.Reader) (Message, error) {
 	var head bytes.Buffer
 	for {

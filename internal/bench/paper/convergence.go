@@ -15,21 +15,21 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// trained is a training of some length by one method.
+// trained holds the result of one training of limited length.
 type trained struct {
-	length  string // in its own unit
+	length  string // length in the method's own unit, such as iterations
 	seconds float64
 	error   float64
 }
 
-// course holds a method's trainings, from short to long.
+// course holds trainings of one method, from short to long.
 type course struct {
 	name      string
 	trainings []trained
 }
 
-// best returns the least error of the trainings that end within the given seconds, or NaN if
-// there are none.
+// best returns the least error of the trainings that take at most the given seconds. It returns
+// NaN if there are none.
 func (c course) best(seconds float64) float64 {
 	least := math.NaN()
 	for _, t := range c.trainings {
@@ -40,7 +40,8 @@ func (c course) best(seconds float64) float64 {
 	return least
 }
 
-// reaches returns the seconds of the first training with at most the given error.
+// reaches returns the least time, in seconds, of a training whose error is at most the given
+// one.
 func (c course) reaches(error float64) (seconds float64, ok bool) {
 	for _, t := range c.trainings {
 		if t.error <= error && (!ok || t.seconds < seconds) {
@@ -50,10 +51,10 @@ func (c course) reaches(error float64) (seconds float64, ok bool) {
 	return seconds, ok
 }
 
-// least returns the error of the course's best training.
+// least returns the smallest error of all trainings of the course.
 func (c course) least() float64 { return c.best(math.Inf(1)) }
 
-// guFigure3 makes Figure 3: the test error against the time of training. Each point is a
+// guFigure3 reproduces Figure 3: the test error against the time of training. Each point is a
 // separate training of another length.
 func guFigure3(ctx context.Context, l *Runner) (*Measurement, error) {
 	f := &Measurement{Data: "original, or generated where the cell says so"}
@@ -82,8 +83,8 @@ func guFigure3(ctx context.Context, l *Runner) (*Measurement, error) {
 	return f, nil
 }
 
-// courses trains all methods on the rows of FDSKL's job: first Algorithm 1, then Mercer's training,
-// then the rivals.
+// courses trains all methods on the rows of FDSKL's job. It returns first Algorithm 1, then
+// Mercer's training, then the rivals.
 func (l *Runner) courses(ctx context.Context, g guSet, t task) ([]course, error) {
 	published, dsg, err := l.publishedCourses(ctx, g, t)
 	if err != nil {
@@ -114,7 +115,8 @@ func (l *Runner) courses(ctx context.Context, g guSet, t task) ([]course, error)
 	return append(list, pp, svm), err
 }
 
-// extend adds a training to a course; without seconds the time is the job's.
+// extend runs a job and appends its training to a course. If seconds is 0, the time is that of
+// the job.
 func (l *Runner) extend(ctx context.Context, c *course, t task, length string, seconds float64) error {
 	r, err := l.do(ctx, t)
 	if err != nil {
@@ -127,7 +129,7 @@ func (l *Runner) extend(ctx context.Context, c *course, t task, length string, s
 	return nil
 }
 
-// publishedCourses trains Algorithm 1, and DSG on pooled columns, which is its comparison.
+// publishedCourses trains Algorithm 1 and its comparison, DSG on pooled columns.
 func (l *Runner) publishedCourses(ctx context.Context, g guSet, t task) (ours, dsg course, err error) {
 	ours.name, dsg.name = algorithm1, "DSG, pooled"
 	for _, n := range []int{256, 1024, publishedIterations} {
@@ -159,8 +161,8 @@ func (l *Runner) rivalCourses(ctx context.Context, t task) ([]course, error) {
 	for _, n := range []int{1, 5, 20, boostedTrees} {
 		one := guRivals[1].on(t)
 		one.learner = fmt.Sprintf("{name: boosted-trees, rounds: %d}", n)
-		// Trees are equal with and without encryption, and each costs about as much as the
-		// first.
+		// Without encryption the trees are the same, but their time is not. The time of n encrypted
+		// trees is estimated as n times that of the first.
 		if err := l.extend(ctx, &trees, one, fmt.Sprintf("%d trees", n), float64(n)*training(first)); err != nil {
 			return nil, err
 		}
@@ -168,7 +170,7 @@ func (l *Runner) rivalCourses(ctx context.Context, t task) ([]course, error) {
 	return []course{linear, trees}, nil
 }
 
-// overtakes judges whether one method reaches the best error of another one sooner.
+// overtakes judges the claim that one method reaches the best error of another method sooner.
 func overtakes(ours, rival course, set string) Claim {
 	error := rival.least()
 	its, _ := rival.reaches(error)
@@ -180,7 +182,7 @@ func overtakes(ours, rival course, set string) Claim {
 	return judge(text, seconds <= its, "%.4f after %.3g s, beside %.3g s", error, seconds, its)
 }
 
-// againstTime draws the least error that each method has reached at each time.
+// againstTime returns a curve of the least error that each method has reached at each time.
 func againstTime(title string, courses []course) report.Curve {
 	var all []float64
 	worst := 0.0
@@ -190,7 +192,7 @@ func againstTime(title string, courses []course) report.Curve {
 		}
 	}
 	steps := moments(max(slices.Min(all), leastSeconds), slices.Max(all))
-	c := report.Curve{Title: title, X: "seconds of training", Scale: report.Scale{Most: math.Ceil(12*worst) / 10}} // slightly above
+	c := report.Curve{Title: title, X: "seconds of training", Scale: report.Scale{Most: math.Ceil(12*worst) / 10}} // rounds the largest error up, to slightly above
 	for _, s := range steps {
 		c.Steps = append(c.Steps, strconv.FormatFloat(s, 'g', -1, 64))
 	}
@@ -204,10 +206,10 @@ func againstTime(title string, courses []course) report.Curve {
 	return c
 }
 
-const leastSeconds = 1e-3 // where the axis of time begins at the earliest
+const leastSeconds = 1e-3 // earliest beginning of the time axis, in seconds
 
-// moments returns 1, 2 and 5 times powers of ten, from the first that is at least least to
-// the first that is at least most.
+// moments returns values of the form 1, 2 or 5 times a power of ten. It begins with the first
+// value that is at least least, and ends with the first that is at least most.
 func moments(least, most float64) (list []float64) {
 	for power := int(math.Floor(math.Log10(least))); ; power++ {
 		for _, digit := range []float64{1, 2, 5} {
@@ -222,29 +224,29 @@ func moments(least, most float64) (list []float64) {
 	}
 }
 
-// Runner runs jobs. It runs a job of several experiments once.
+// Runner runs jobs and stores their results. It runs a job of several experiments only once.
 type Runner struct {
 	Reader *job.Reader
 	Run    func(context.Context, *job.Job) (*method.Result, error)
 	Has    func(source string) bool // reports whether a source exists
-	Runs   int                      // splits or draws of a figure, from 1
-	Quick  bool                     // fewer sizes, for a quick result
+	Runs   int                      // number of random splits or draws for each figure, at least 1
+	Quick  bool                     // measures fewer sizes, for a quick result
 	done   map[string]*method.Result
 }
 
-// task describes a job of an experiment. Its lists are YAML.
+// task describes a job of an experiment. The fields are YAML texts.
 type task struct {
 	name     string
-	data     string // under data:, a key in each line
+	data     string // keys of section data, one in each line
 	protocol string
 	kernel   string
 	learner  string
-	compare  string // "" for none
-	link     string // "" for none
-	repeats  int    // 0 or 1 for one run
+	compare  string // list of comparisons; "" for none
+	link     string // modelled network; "" for none
+	repeats  int    // number of repetitions; 0 or 1 for one run
 }
 
-// text is the job file.
+// text returns the content of the job file.
 func (t task) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "apiVersion: mercer/v1\nkind: Job\nmetadata: {name: %s}\nspec:\n  data:\n", t.name)
@@ -261,7 +263,7 @@ func (t task) text() string {
 	return b.String()
 }
 
-// do runs a job, or returns the result of an equal one.
+// do runs a job, or returns the stored result of an equal job.
 func (l *Runner) do(ctx context.Context, t task) (*method.Result, error) {
 	text := t.text()
 	if r, ran := l.done[text]; ran {
@@ -282,7 +284,7 @@ func (l *Runner) do(ctx context.Context, t task) (*method.Result, error) {
 	return r, nil
 }
 
-// together returns a figure of all parties.
+// together returns a figure for all parties together.
 func together(r *method.Result, figure string) learner.Spread {
 	if r.Repeats != nil {
 		return r.Repeats.Together[figure]
@@ -290,7 +292,7 @@ func together(r *method.Result, figure string) learner.Spread {
 	return once(r.Metrics[figure])
 }
 
-// pooled returns a figure for all rows in one place.
+// pooled returns a figure of the comparison that trains on all rows in one place.
 func pooled(r *method.Result, figure string) learner.Spread {
 	if r.Repeats != nil {
 		return r.Repeats.Pooled[figure]
@@ -300,7 +302,7 @@ func pooled(r *method.Result, figure string) learner.Spread {
 
 func once(v float64) learner.Spread { return learner.SpreadOf([]float64{v}) }
 
-// details decodes the part of a result that only its method has.
+// details decodes the fields of a result that only its method has.
 func details(r *method.Result, into any) error {
 	b, err := json.Marshal(r)
 	if err != nil {

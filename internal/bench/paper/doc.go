@@ -12,15 +12,15 @@ import (
 	"slices"
 )
 
-// Experiment is a table or figure of a paper.
+// Experiment reproduces one table or figure of a paper.
 type Experiment struct {
-	Paper string `json:"paper"` // the first author: polato, hartmann, hannemann, gu
+	Paper string `json:"paper"` // first author: polato, hartmann, hannemann or gu
 	Name  string `json:"name"`
 	Title string `json:"title"`
 	run   func(context.Context, *Runner) (*Measurement, error)
 }
 
-// Run makes the experiment.
+// Run runs the jobs of the experiment and returns its measurement.
 func (e Experiment) Run(ctx context.Context, l *Runner) (*Measurement, error) {
 	f, err := e.run(ctx, l)
 	if err != nil {

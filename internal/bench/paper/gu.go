@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// gu lists the experiments of Gu et al., on FDSKL.
+// gu lists the experiments that reproduce Gu et al., the paper on FDSKL.
 func gu() []Experiment {
 	return []Experiment{
 		{"gu", "figure3", "Test error against time", guFigure3},
@@ -24,21 +24,21 @@ func gu() []Experiment {
 	}
 }
 
-// guSet is one of the paper's ten data sets.
+// guSet describes one of the paper's ten data sets.
 type guSet struct {
 	name               string
-	source             string // "" if it is not available: then rows and columns are generated
+	source             string // file of the set; "" if it is not available and must be generated
 	label              string
 	shape              string
 	scale              string
-	gamma              float64 // over the median squared distance
-	rate               float64 // the constant step of Algorithm 1: of .003 to 8 the one with the least error on an original set
-	exact              bool    // few enough rows for the kernel itself
-	fdskl, secureBoost float64 // minutes of Table 4
-	once               bool    // one split only
+	gamma              float64 // in units of 1 / median squared distance
+	rate               float64 // constant step size of Algorithm 1; the best of .003 to 8 on an original set
+	exact              bool    // also compares with the exact kernel, as there are few enough rows
+	fdskl, secureBoost float64 // published minutes of Table 4
+	once               bool    // trains on one split only
 }
 
-// guSets are the data sets of Table 3 that have at most 60,000 rows and few columns.
+// guSets holds the data sets of Table 3 that have at most 60,000 rows and few columns.
 var guSets = []guSet{
 	{"phishing", "phishing", "label", "11055x68", "none", 1, .03, true, 1, 10, false},
 	{"a9a", "a9a/a9a + a9a/a9a.t", "label", "48842x123", "none", .5, .1, false, 2, 15, false},
@@ -47,9 +47,9 @@ var guSets = []guSet{
 	{"cod-rna", "", "", "59535x8", "none", 1, .1, false, 1, 16, false},
 }
 
-// guLargeSets are the paper's other sets. All but w8a are not available: the program generates rows
-// of their shapes. real-sim's 72,309 and epsilon's 400,000 rows would take too long, so there are
-// fewer.
+// guLargeSets holds the paper's other data sets. Only w8a is available; the program generates
+// rows of the other sets' shapes. real-sim's 72,309 and epsilon's 400,000 rows would take too
+// long, so fewer rows are generated.
 var guLargeSets = []guSet{
 	{name: "gisette", shape: "6000x5000", scale: "none", gamma: 1, rate: .1, once: true},
 	{name: "w8a", source: "w8a/w8a.gz", label: "label", shape: "49749x300#sparse=0.04", scale: "none", gamma: 1, rate: .1, once: true},
@@ -58,7 +58,8 @@ var guLargeSets = []guSet{
 	{name: "givemecredit", shape: "150000x10", scale: "standard", gamma: 1, rate: .1, once: true},
 }
 
-// data describes the rows, and data lists the keys of a job that reads them.
+// data returns the lines of a job's section data that select the rows. It also returns the
+// origin of the rows: original or generated.
 func (g guSet) data(l *Runner) (keys, origin string) {
 	if g.name == "default-credit" && l.Has("default-credit/guest.csv") {
 		return "sources: {guest: default-credit/guest.csv, host: default-credit/host.csv}\nid: id\nlabel: y\npartition: {by: columns, aligned: true}\ntest: {fraction: 0.25}\nscale: standard", "original"
@@ -70,7 +71,8 @@ func (g guSet) data(l *Runner) (keys, origin string) {
 	return "source: " + source + "\nlabel: " + label + "\npartition: {by: columns, parties: [a, b, c, d], aligned: true}\ntest: {fraction: 0.25}\nscale: " + g.scale, origin
 }
 
-// guSetsFor returns the data sets; in quick mode only the original ones.
+// guSetsFor returns the data sets of an experiment. In quick mode it returns only those that can
+// be original.
 func guSetsFor(l *Runner) []guSet {
 	if l.Quick {
 		return guSets[:3]
@@ -93,19 +95,20 @@ func (g guSet) job(l *Runner) (task, string) {
 	return t, origin
 }
 
-// The two trainings of FDSKL.
+// Names of the two trainings of FDSKL.
 const (
 	algorithm1 = "FDSKL, Algorithm 1 as published"
 	oneShot    = "one-shot FDSKL (Mercer)"
 )
 
 const (
-	publishedIterations = 4096 // the paper does not print its number
-	publishedRepeats    = 3    // splits: an iteration costs a message of each party
+	publishedIterations = 4096 // iterations of Algorithm 1; the paper does not print its number
+	publishedRepeats    = 3    // largest number of splits, because each iteration costs a message of each party
 )
 
-// published returns the job of Algorithm 1 on the rows of a job: a random row and a new direction in
-// each iteration, with a constant step. Its pooled twin is DSG with the same step.
+// published changes a job to Algorithm 1 as published, on the same rows. Each iteration uses a
+// random row and a new direction, with a constant step size. The comparison on pooled columns is
+// then DSG with the same step size.
 func (g guSet) published(t task, iterations int) task {
 	t.protocol = fmt.Sprintf("{name: fdskl, training: faithful, directions: %d}", iterations)
 	t.learner = fmt.Sprintf("{name: logistic, rate: %g, lambda: 1.0e-5}", g.rate)
@@ -114,35 +117,35 @@ func (g guSet) published(t task, iterations int) task {
 	return t
 }
 
-// dashed returns a valid name for a job.
+// dashed turns the name of a data set into a valid job name.
 func dashed(name string) string {
 	return strings.NewReplacer(", ", "-", ",", "", " ", "-").Replace(name)
 }
 
-// guRival is a protocol to which Figure 6 compares FDSKL.
+// guRival is a protocol with which Figure 6 compares FDSKL.
 type guRival struct{ name, protocol, kernel, learner string }
 
-// guRivals are the rivals that learn from as many rows.
+// guRivals lists the rivals that can learn from as many rows as FDSKL.
 var guRivals = []guRival{
 	{"FD-SVRG", "{name: fd-svrg, mode: paper}", "{name: linear}", "{name: logistic, batch: 256, rate: 2, iterations: 40}"},
 	{"SecureBoost", "{name: secureboost, mode: paper, he: none}", "{name: linear}", "{name: boosted-trees}"},
 }
 
-// encryptedTree is SecureBoost with one tree under encryption. All trees cost about as much, and
-// boostedTrees of them take hours.
+// encryptedTree is SecureBoost with encryption and only one tree. Each tree costs about as much,
+// and boostedTrees encrypted trees would take hours.
 var encryptedTree = guRival{"SecureBoost", "{name: secureboost, mode: paper, he: paillier}", "{name: linear}", "{name: boosted-trees, rounds: 1}"}
 
-// boostedTrees counts the trees of a model.
+// boostedTrees is the number of trees in a full SecureBoost model.
 const boostedTrees = 50
 
-// on returns the rival's job on the rows of another job.
+// on changes a job to the rival's protocol, on the same rows.
 func (g guRival) on(t task) task {
 	t.protocol, t.kernel, t.learner, t.compare = g.protocol, g.kernel, g.learner, ""
 	return t
 }
 
-// guFigure6 makes Figure 6: box plots of the errors of 10 splits. The errors on generated
-// rows cannot be compared with the paper's.
+// guFigure6 reproduces Figure 6: box plots of the test errors over random splits. The errors on
+// generated rows cannot be compared with the paper's.
 func guFigure6(ctx context.Context, l *Runner) (*Measurement, error) {
 	f := &Measurement{Data: "original, or generated where the cell says so"}
 	sets := guSetsFor(l)
@@ -170,20 +173,20 @@ func guFigure6(ctx context.Context, l *Runner) (*Measurement, error) {
 type guErrors struct {
 	origin string
 	boxes  []report.Box
-	sent   []Row // bytes of the two trainings of FDSKL
+	sent   []Row // MiB that the two trainings of FDSKL sent
 }
 
 func (e *guErrors) add(name string, kind report.Kind, accuracy learner.Spread) {
 	e.boxes = append(e.boxes, report.Box{Name: name, Kind: kind, Values: errorsOf(accuracy).Values})
 }
 
-// mean returns a method's mean error.
+// mean returns the mean error of the named method.
 func (e *guErrors) mean(name string) float64 {
 	i := slices.IndexFunc(e.boxes, func(b report.Box) bool { return b.Name == name })
 	return learner.SpreadOf(e.boxes[i].Values).Mean
 }
 
-// errors runs all methods on the set.
+// errors runs all methods on the set and returns their errors.
 func (g guSet) errors(ctx context.Context, l *Runner) (*guErrors, error) {
 	e := &guErrors{}
 	var t task
@@ -214,7 +217,7 @@ func (g guSet) errors(ctx context.Context, l *Runner) (*guErrors, error) {
 	return e, nil
 }
 
-// sentBy counts the bytes that all parties sent.
+// sentBy returns a row with the MiB that all parties sent in a training.
 func sentBy(set, training string, r *method.Result) Row {
 	sent := uint64(0)
 	for _, p := range r.Parties {
@@ -223,8 +226,8 @@ func sentBy(set, training string, r *method.Result) Row {
 	return Row{set + ", " + training, "MiB sent", once(float64(sent) / (1 << 20)), nil}
 }
 
-// claims judges the paper's claims about errors by Algorithm 1, and Mercer's claim about its own
-// training.
+// claims judges the paper's claims about the errors of Algorithm 1, and Mercer's claim about its
+// own training.
 func (e *guErrors) claims(set string) []Claim {
 	ours, dsg, linear, fast := e.mean(algorithm1), e.mean("DSG"), e.mean("FD-SVRG"), e.mean(oneShot)
 	return []Claim{
@@ -234,7 +237,7 @@ func (e *guErrors) claims(set string) []Claim {
 	}
 }
 
-// guTable4 makes Table 4: minutes of training. The paper's machine had 24 cores.
+// guTable4 reproduces Table 4: minutes of training. The paper's machine had 24 cores.
 func guTable4(ctx context.Context, l *Runner) (*Measurement, error) {
 	f := &Measurement{Data: "original, or generated where the cell says so"}
 	for _, g := range guSetsFor(l) {
@@ -273,12 +276,12 @@ func guTable4(ctx context.Context, l *Runner) (*Measurement, error) {
 	return f, nil
 }
 
-// training returns the seconds of protocol and learning, without the alignment of ids, which the
-// paper does not count.
+// training returns the seconds of protocol and learning. It leaves out the alignment of ids,
+// which the paper does not count.
 func training(r *method.Result) float64 { return r.Timings["protocol"] + r.Timings["learn"] }
 
-// growing lists the protocols of Figure 5, each with the most rows for which this machine
-// has memory: a matrix of all pairs of rows allows no more.
+// growing lists the protocols of Figure 5, each with the largest number of rows for which this
+// machine has memory. A matrix of all pairs of rows allows fewer rows.
 var growing = []struct {
 	name, protocol, learner string
 	most                    int
@@ -288,7 +291,7 @@ var growing = []struct {
 	{oneShot, "{name: fdskl, directions: 512}", "{name: logistic}", 1 << 20},
 }
 
-// guFigure5 makes Figure 5: time against rows.
+// guFigure5 reproduces Figure 5: the time by the number of rows.
 func guFigure5(ctx context.Context, l *Runner) (*Measurement, error) {
 	f := &Measurement{Data: "generated: 50 columns"}
 	rows := []int{1000, 2000, 4000, 8000, 16000, 32000, 64000}
@@ -332,7 +335,8 @@ func guFigure5(ctx context.Context, l *Runner) (*Measurement, error) {
 	return f, nil
 }
 
-// wall returns the claim about the largest number of rows of each protocol.
+// wall judges the claim that PP-SVMV runs out of memory at a number of rows that FDSKL can
+// handle.
 func wall(rows []int) Claim {
 	c := Claim{Text: "PP-SVMV runs out of memory where FDSKL goes on.", Verdict: Unknown, Numbers: fmt.Sprintf("all had room for %d rows", rows[len(rows)-1])}
 	last, most := rows[len(rows)-1], growing[1].most
@@ -343,7 +347,7 @@ func wall(rows []int) Claim {
 	return c
 }
 
-// exactKernel returns a figure for the exact kernel.
+// exactKernel returns a figure of the comparison that trains with the exact kernel.
 func exactKernel(r *method.Result, figure string) learner.Spread {
 	if r.Repeats != nil {
 		return r.Repeats.ExactKernel[figure]
@@ -351,7 +355,7 @@ func exactKernel(r *method.Result, figure string) learner.Spread {
 	return once(r.ExactKernel[figure])
 }
 
-// errorsOf turns accuracies into errors.
+// errorsOf converts accuracies to errors.
 func errorsOf(accuracy learner.Spread) learner.Spread {
 	values := make([]float64, len(accuracy.Values))
 	for i, v := range accuracy.Values {
@@ -360,8 +364,8 @@ func errorsOf(accuracy learner.Spread) learner.Spread {
 	return learner.SpreadOf(values)
 }
 
-// outgrows judges whether the rival's time grows faster, up to the most rows that it can
-// handle.
+// outgrows judges the claim that the rival's time grows faster than ours. It compares only the
+// numbers of rows that the rival can handle.
 func outgrows(ours, rival report.Line) Claim {
 	ratios := make([]float64, 0, len(rival.Values))
 	for i, v := range rival.Values {

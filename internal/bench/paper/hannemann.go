@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// hannemann lists the experiments of Hannemann et al., on OKRA.
+// hannemann lists the experiments that reproduce Hannemann et al., the paper on OKRA.
 func hannemann() []Experiment {
 	return []Experiment{
 		{"hannemann", "svm", "OKRA beside the support vector machine without privacy", hannemannSVM},
@@ -24,7 +24,7 @@ func hannemann() []Experiment {
 	}
 }
 
-// parties names n holders of rows.
+// parties returns the names of n parties that hold rows, as a YAML list without brackets.
 func parties(n int) string {
 	names := make([]string, n)
 	for i := range names {
@@ -33,13 +33,14 @@ func parties(n int) string {
 	return strings.Join(names, ", ")
 }
 
-// hannemannSet is a set of labelled rows with a kernel of the table of support vector machines.
+// hannemannSet describes a data set and the kernel for it. The table of support vector machines
+// has one line for each.
 type hannemannSet struct {
 	name, source string
-	classes      string // classes that the experiment merges; "" if it uses all
+	classes      string // YAML map of classes to merge; "" keeps all classes
 	scale        string
 	kernel       string
-	f1, auc      *float64 // of the table; nil for a stand-in
+	f1, auc      *float64 // published values of the table; nil if the set only replaces the paper's data
 }
 
 const (
@@ -47,11 +48,11 @@ const (
 	linear      = "{name: linear}"
 )
 
-// ofSlices is the Gaussian kernel for slices of a head.
+// ofSlices is the Gaussian kernel for images of slices of a head.
 const ofSlices = "{name: rbf, gamma: 4, gamma_unit: median}"
 
-// hannemannSets are the sets of the table. The images of blood cells are not public:
-// generated rows of their four classes replace them, and there are fewer of them.
+// hannemannSets lists the data sets of the table. The images of blood cells are not public, so
+// fewer rows with four classes are generated in their place.
 var hannemannSets = []hannemannSet{
 	{"Alzheimer's disease, two classes, 64 x 64 pixels", "alzheimer-mri#64x64", "{Demented: [MildDemented, ModerateDemented, VeryMildDemented]}", "none", ofSlices, published(.91), published(.97)},
 	{"Alzheimer's disease, four classes, 64 x 64 pixels", "alzheimer-mri#64x64", "", "none", ofSlices, published(.97), published(1)},
@@ -63,7 +64,7 @@ var hannemannSets = []hannemannSet{
 	{"wdbc, linear", "bundled:wdbc", "", "standard", linear, nil, nil},
 }
 
-// data lists the keys of a job that reads the rows.
+// data returns the lines of a job's section data that select the rows.
 func (h hannemannSet) data() string {
 	keys := "source: " + h.source + "\nlabel: label\nscale: " + h.scale + "\npartition: {parties: [" + parties(3) + "]}\ntest: {fraction: 0.25}"
 	if h.classes != "" {
@@ -72,8 +73,8 @@ func (h hannemannSet) data() string {
 	return keys
 }
 
-// hannemannSVM makes the table of support vector machines: OKRA beside the same machine
-// without privacy.
+// hannemannSVM reproduces the table of support vector machines. It compares OKRA with the same
+// machine trained without privacy.
 func hannemannSVM(ctx context.Context, l *Runner) (*Measurement, error) {
 	f := &Measurement{Data: "original slices of Alzheimer's disease where they are in the data folder; the other sets are generated or stand in"}
 	worst := 0.0
@@ -102,10 +103,11 @@ func hannemannSVM(ctx context.Context, l *Runner) (*Measurement, error) {
 	return f, nil
 }
 
-// paperLink is the paper's network.
+// paperLink models the network that the paper assumes.
 const paperLink = "{rate: 1.25e6, latency: 100ms, loss: 0.02}"
 
-// rivals are the protocols of Figure 2, with the seconds that the text gives for ten parties.
+// rivals lists the protocols of Figure 2. The field ten holds the seconds that the paper's text
+// gives for ten parties.
 var rivals = []struct {
 	name, protocol string
 	ten            *float64
@@ -115,8 +117,9 @@ var rivals = []struct {
 	{"ESCAPED", "{name: escaped, mode: paper}", nil},
 }
 
-// hannemannFigure2 makes Figure 2: 400 rows of 1,000 features at each of 3 to 10 parties,
-// with the time of the messages on the paper's network.
+// hannemannFigure2 reproduces Figure 2: the time by the number of parties, from 3 to 10. Each
+// party has 400 rows of 1,000 features. The time includes that of the messages on the paper's
+// network.
 func hannemannFigure2(ctx context.Context, l *Runner) (*Measurement, error) {
 	f := &Measurement{Data: "generated as in the paper: 400 rows of 1,000 features a party"}
 	counts := []int{3, 4, 5, 6, 7, 8, 9, 10}
@@ -152,8 +155,8 @@ func hannemannFigure2(ctx context.Context, l *Runner) (*Measurement, error) {
 	return f, nil
 }
 
-// overNetwork returns the seconds of computing, the bytes, the seconds of all messages on
-// the paper's network, and the sum of both times.
+// overNetwork returns rows with the seconds of computing, the size of all messages, the modelled
+// seconds of all messages, and the sum of both times. It also returns this sum.
 func overNetwork(cell string, r *method.Result) ([]Row, float64) {
 	computed, n := r.Timings["total"], r.Network
 	together := computed + n.Seconds
@@ -163,7 +166,7 @@ func overNetwork(cell string, r *method.Result) ([]Row, float64) {
 	}, together
 }
 
-// aheadOf judges whether the first line is below all others.
+// aheadOf judges the claim that the first line is below all other lines.
 func aheadOf(lines []report.Line, claim string) Claim {
 	least, most := math.Inf(1), 0.0
 	for _, rival := range lines[1:] {
@@ -177,8 +180,8 @@ func aheadOf(lines []report.Line, claim string) Claim {
 	return judge(claim, least > 1, "the rivals take %.2f to %.2f times as long", least, most)
 }
 
-// encoders of Figure 3, each with the greatest number of features that is measured, and
-// that number in quick mode: FLAKE's cost is cubic.
+// encoders lists the encoders of Figure 3. The largest measured numbers of features are most
+// and, in quick mode, atLook. They are smaller for FLAKE, whose cost is cubic.
 var encoders = []struct {
 	name         string
 	spec         okra.Spec
@@ -189,7 +192,7 @@ var encoders = []struct {
 	{"FLAKE", okra.Spec{Encoder: okra.Flake}, 1 << 11, 1 << 9},
 }
 
-// hannemannFigure3 makes Figure 3: the time to make the encoder and to encode 400 rows.
+// hannemannFigure3 reproduces Figure 3: the time to make an encoder and to encode 400 rows.
 func hannemannFigure3(ctx context.Context, l *Runner) (*Measurement, error) {
 	f := &Measurement{Data: "generated as in the paper: 400 rows"}
 	widths := []int{1 << 7, 1 << 9, 1 << 11, 1 << 13, 1 << 15, 1 << 17, 1 << 19}

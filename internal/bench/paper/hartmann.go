@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// hartmann lists the experiments of Hartmann et al., on SecVM.
+// hartmann lists the experiments that reproduce Hartmann et al., the paper on SecVM.
 func hartmann() []Experiment {
 	return []Experiment{
 		{"hartmann", "figure2", "SecVM's learning curve, for the mean of the last k weight vectors", hartmannFigure2},
@@ -18,10 +18,10 @@ func hartmann() []Experiment {
 	}
 }
 
-// twitter is the replacement for the paper's 350,000 profiles, which are not public.
+// twitter is the file that replaces the paper's 350,000 profiles, which are not public.
 const twitter = "twitter-gender/twitter-gender.train.svm"
 
-// secVM decodes the part of a result that only SecVM has.
+// secVM holds the fields of a result that only SecVM has.
 type secVM struct {
 	SecVM struct {
 		Averages []struct {
@@ -35,8 +35,8 @@ type secVM struct {
 	}
 }
 
-// hartmannJob returns the training of a figure. Without the profiles it uses digits, odd
-// against even.
+// hartmannJob returns the job of a figure, and a text about its data. If the profiles are not
+// available, it uses the bundled digits, odd against even.
 func hartmannJob(l *Runner, features, compare string) (t task, data string) {
 	t = task{
 		name: "hartmann", protocol: "{name: secvm, " + features + ", packages: 64}", kernel: "{name: linear}",
@@ -60,7 +60,8 @@ func hartmannRun(ctx context.Context, l *Runner, features, compare string) (*met
 	return r, own, data, err
 }
 
-// hartmannFigure2 makes Figure 2. As in the paper, no feature is hashed.
+// hartmannFigure2 reproduces Figure 2: the accuracy by iteration. As in the paper, the features
+// are not hashed.
 func hartmannFigure2(ctx context.Context, l *Runner) (*Measurement, error) {
 	_, own, data, err := hartmannRun(ctx, l, "features: columns", "")
 	if err != nil {
@@ -84,7 +85,7 @@ func hartmannFigure2(ctx context.Context, l *Runner) (*Measurement, error) {
 	for _, k := range ks {
 		values := lines[k].Values
 		last[k] = values[len(values)-1]
-		if k != 5 { // the mean of 5 is between its neighbours; four lines have their own colours
+		if k != 5 { // the curve for 5 lies between its neighbours, and there are only four colours
 			c.Lines = append(c.Lines, *lines[k])
 		}
 		f.Rows = append(f.Rows, Row{lines[k].Name, "accuracy at the end", once(last[k]), nil})
@@ -96,7 +97,7 @@ func hartmannFigure2(ctx context.Context, l *Runner) (*Measurement, error) {
 	return f, nil
 }
 
-// thinned keeps about ten texts of an axis.
+// thinned clears the labels of an axis except about ten.
 func thinned(steps []string) []string {
 	list, every := slices.Clone(steps), len(steps)/10+1
 	for i := range list {
@@ -107,7 +108,7 @@ func thinned(steps []string) []string {
 	return list
 }
 
-// hartmannFigure3 makes Figure 3.
+// hartmannFigure3 reproduces Figure 3: the accuracy by the number of bins.
 func hartmannFigure3(ctx context.Context, l *Runner) (*Measurement, error) {
 	r, own, data, err := hartmannRun(ctx, l, "bins: 16384", "pooled, curve")
 	if err != nil {

@@ -18,44 +18,45 @@ import (
 // Measurement holds the rows, charts and claims of an experiment.
 type Measurement struct {
 	Experiment Experiment     `json:"experiment"`
-	Data       string         `json:"data"` // the origin of the rows: the paper's data, or a replacement
+	Data       string         `json:"data"` // origin of the rows: the paper's data, or a replacement
 	Rows       []Row          `json:"rows"`
 	Boxes      []report.Boxes `json:"-"`
-	Curves     []report.Curve `json:"-"` // of the rows
+	Curves     []report.Curve `json:"-"` // curves drawn from the rows
 	Claims     []Claim        `json:"claims"`
-	Seconds    float64        `json:"seconds"` // that the experiment took
+	Seconds    float64        `json:"seconds"` // duration of the experiment in seconds
 }
 
-// Row is one measured figure together with the published one.
+// Row holds one measured figure and its published value.
 type Row struct {
 	Cell      string         `json:"cell"`
-	Figure    string         `json:"figure"` // its name and unit
+	Figure    string         `json:"figure"` // name and unit of the figure
 	Ours      learner.Spread `json:"ours"`
-	Published *float64       `json:"published"` // nil if the paper has a picture only, or no such figure
+	Published *float64       `json:"published"` // nil if the paper has only a picture, or no such figure
 }
 
-// Claim is a claim of the paper in words.
+// Claim is a claim of the paper, with our verdict.
 type Claim struct {
 	Text    string  `json:"claim"`
 	Verdict Verdict `json:"verdict"`
-	Numbers string  `json:"numbers"` // our numbers
-	Doubted bool    `json:"doubted"` // the documents say that it does not hold in general
+	Numbers string  `json:"numbers"` // measured values that decide the verdict
+	Doubted bool    `json:"doubted"` // the documentation says that the claim does not hold in general
 }
 
 // Surprises reports whether a claim unexpectedly does not hold.
 func (c Claim) Surprises() bool { return c.Verdict == Fails && !c.Doubted }
 
-// Verdict judges a claim by our figures.
+// Verdict says whether our figures confirm a claim.
 type Verdict string
 
-// The verdicts.
+// Possible verdicts on a claim.
 const (
 	Holds   Verdict = "holds"
 	Fails   Verdict = "does not hold"
 	Unknown Verdict = "cannot be checked"
 )
 
-// judge returns the verdict on a claim that our numbers decide.
+// judge returns a claim with its verdict. The argument holds says whether our figures confirm
+// the claim.
 func judge(text string, holds bool, format string, numbers ...any) Claim {
 	verdict := Fails
 	if holds {
@@ -64,19 +65,19 @@ func judge(text string, holds bool, format string, numbers ...any) Claim {
 	return Claim{Text: text, Verdict: verdict, Numbers: fmt.Sprintf(format, numbers...)}
 }
 
-// published returns a number from the paper.
+// published returns a pointer to a number from the paper.
 func published(v float64) *float64 { return &v }
 
-// Header names the columns of Table and of CSV.
+// Header returns the column names of Table and WriteCSV.
 func Header() []string {
 	return []string{"cell", "figure", "mean", "deviation", "runs", "paper", "data"}
 }
 
-// beforeData is the number of columns before the data, which a page and a terminal show
-// once.
+// beforeData is the number of columns before the column data. A page or a terminal shows the
+// content of that column only once.
 const beforeData = 6
 
-// Brief returns the table without the data column, with its header.
+// Brief returns header and rows of the table without the column data.
 func (f *Measurement) Brief() (header []string, rows [][]string) {
 	for _, row := range f.Table() {
 		rows = append(rows, row[:beforeData])
@@ -84,7 +85,7 @@ func (f *Measurement) Brief() (header []string, rows [][]string) {
 	return Header()[:beforeData], rows
 }
 
-// Table returns the rows as texts.
+// Table returns the rows as texts, one for each column of Header.
 func (f *Measurement) Table() [][]string {
 	var table [][]string
 	for _, r := range f.Rows {
@@ -141,7 +142,7 @@ func (f *Measurement) SavePictures(dir string) error {
 	return nil
 }
 
-// Part returns the measurement as a part of a page.
+// Part returns the measurement as one part of a report page.
 func (f *Measurement) Part() report.Part {
 	p := report.Part{
 		Title: fmt.Sprintf("%s %s: %s", f.Experiment.Paper, f.Experiment.Name, f.Experiment.Title),

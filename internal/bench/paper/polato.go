@@ -9,7 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// polato lists the experiments of Polato et al., on the secure kernel and FedCFK.
+// polato lists the experiments that reproduce Polato et al., the paper on the secure kernel and
+// FedCFK.
 func polato() []Experiment {
 	return []Experiment{
 		{"polato", "table1", "FedCFK on ml-100k, by the share of people who take part in one round", polatoTable1},
@@ -18,14 +19,15 @@ func polato() []Experiment {
 	}
 }
 
-// polatoSet is one of the paper's two sets of ratings, with its table.
+// polatoSet describes one of the paper's two sets of ratings, with the published table.
 type polatoSet struct {
 	name, source string
 	get          string // how to get the ratings
 	table        []polatoShare
 }
 
-// polatoShare is a share of people with the table's AUC, nDCG@100 and recall@100.
+// polatoShare holds a share of people who take part, with the published AUC, nDCG@100 and
+// recall@100.
 type polatoShare struct {
 	share  float64
 	values [3]float64
@@ -47,7 +49,7 @@ var ml1m = polatoSet{"ml-1m", "ml-1m/ratings.dat", "put GroupLens's ml-1m there"
 	{.3, [3]float64{.813, .127, .190}},
 }}
 
-// round is a job of rounds of the published protocol.
+// round returns a job that runs the given number of rounds of the published protocol.
 func (p polatoSet) round(participation float64, rounds, repeats int) task {
 	return task{
 		name:     fmt.Sprintf("polato-%g-%d", 100*participation, rounds),
@@ -57,8 +59,8 @@ func (p polatoSet) round(participation float64, rounds, repeats int) task {
 	}
 }
 
-// missing returns a measurement without results if the ratings are not available, and
-// otherwise nil.
+// missing returns a measurement without results if the ratings are not available. Otherwise it
+// returns nil.
 func (p polatoSet) missing(l *Runner, claim string) *Measurement {
 	if l.Has(p.source) {
 		return nil
@@ -74,8 +76,8 @@ func polatoTable2(ctx context.Context, l *Runner) (*Measurement, error) {
 	return ml1m.robustness(ctx, l)
 }
 
-// robustness makes Table 1 or 2. The paper does not say how it held 10 % of the ratings
-// out; here they are the newest ones.
+// robustness reproduces Table 1 or 2. The paper does not say how it held out 10 % of the
+// ratings. Here the newest ratings are held out.
 func (p polatoSet) robustness(ctx context.Context, l *Runner) (*Measurement, error) {
 	claim := fmt.Sprintf("One round with half of the people costs little; with 30 %% it costs clearly more (%s).", p.name)
 	if f := p.missing(l, claim); f != nil {
@@ -88,7 +90,7 @@ func (p polatoSet) robustness(ctx context.Context, l *Runner) (*Measurement, err
 		}
 		runs := l.Runs
 		if cells.share == 1 {
-			runs = 1 // nothing is random if all take part: each run is the same
+			runs = 1 // if all people take part, nothing is random and each run is equal
 		}
 		r, err := l.do(ctx, p.round(cells.share, 1, runs))
 		if err != nil {
@@ -104,7 +106,8 @@ func (p polatoSet) robustness(ctx context.Context, l *Runner) (*Measurement, err
 	return f, nil
 }
 
-// polatoFigure1 makes Figure 1: the mean squared difference between the normalised kernels.
+// polatoFigure1 reproduces Figure 1: the mean squared difference between the estimated and the
+// true normalised kernel.
 func polatoFigure1(ctx context.Context, l *Runner) (*Measurement, error) {
 	const claim = "Rounds bring the estimated kernel nearer to the kernel."
 	if f := ml100k.missing(l, claim); f != nil {
@@ -145,7 +148,7 @@ func polatoFigure1(ctx context.Context, l *Runner) (*Measurement, error) {
 	return f, nil
 }
 
-// numbered names steps from 1, about ten of them with a text.
+// numbered returns the labels of n steps, counted from 1. Only about ten labels have a text.
 func numbered(n int) []string {
 	steps, every := make([]string, n), int(math.Ceil(float64(n)/10))
 	for i := range steps {
@@ -156,12 +159,12 @@ func numbered(n int) []string {
 	return steps
 }
 
-// doubted returns a judged claim that is known not to hold in general.
+// doubted judges a claim that is known not to hold in general.
 func doubted(text string, holds bool, format string, numbers ...any) Claim {
 	return asDoubted(judge(text, holds, format, numbers...))
 }
 
-// asDoubted returns the claim as one that the documents say does not hold in general.
+// asDoubted marks a claim as one that does not hold in general according to the documentation.
 func asDoubted(c Claim) Claim {
 	c.Doubted = true
 	return c

@@ -13,21 +13,21 @@ import (
 	"github.com/mercer-fl/mercer/transport/mem"
 )
 
-// topology is an order of messages that sums the nodes' matrices at node 0.
+// topology is a pattern of messages that sums the matrices of all nodes at node 0.
 type topology struct {
 	name string
-	hops func(nodes int) []hop // in order; a node sends after the earlier messages to it
+	hops func(nodes int) []hop // messages in order; each node sends after it has received all earlier messages to it
 }
 
 // hop is a message from one node to another.
 type hop struct{ from, to int }
 
-// topologies of Figure 4.
+// topologies lists the patterns of Figure 4.
 var topologies = []topology{
 	{"tree", treeHops}, {"ring", ringHops}, {"star", starHops},
 }
 
-// ringHops pass the sum from node to node, and back to node 0.
+// ringHops returns the messages of a ring: the sum passes from node to node, and back to node 0.
 func ringHops(nodes int) (list []hop) {
 	for i := range nodes {
 		list = append(list, hop{i, (i + 1) % nodes})
@@ -35,7 +35,7 @@ func ringHops(nodes int) (list []hop) {
 	return list
 }
 
-// starHops send every matrix to node 0.
+// starHops returns the messages of a star: each node sends its matrix to node 0.
 func starHops(nodes int) (list []hop) {
 	for i := 1; i < nodes; i++ {
 		list = append(list, hop{i, 0})
@@ -43,7 +43,8 @@ func starHops(nodes int) (list []hop) {
 	return list
 }
 
-// treeHops sum pairs of neighbours, then pairs of sums, until one sum is left.
+// treeHops returns the messages of a tree: pairs of neighbours are summed, then pairs of sums,
+// until one sum is left.
 func treeHops(nodes int) (list []hop) {
 	for step := range bits.Len(uint(nodes - 1)) {
 		for i := 1 << step; i < nodes; i += 2 << step {
@@ -53,10 +54,10 @@ func treeHops(nodes int) (list []hop) {
 	return list
 }
 
-// guFigure4 makes Figure 4: the time to sum the nodes' kernel matrices. The matrices are
-// sent whole, as in the paper, on emulated lines.
+// guFigure4 reproduces Figure 4: the time to sum the kernel matrices of all nodes. The nodes
+// send whole matrices, as in the paper, over modelled lines.
 func guFigure4(ctx context.Context, l *Runner) (*Measurement, error) {
-	const rows = 512 // of the matrix; the ranking of the structures does not depend on it
+	const rows = 512 // number of rows of each matrix; the ranking of the topologies does not depend on it
 	line := link.Line{Rate: 125e6, Latency: 100 * time.Microsecond}
 	f := &Measurement{Data: fmt.Sprintf("a kernel matrix of %d rows at each node, on lines of 1 Gbit/s with 0.1 ms", rows)}
 	nodes := []int{2, 4, 8, 12, 16}
@@ -86,7 +87,8 @@ func guFigure4(ctx context.Context, l *Runner) (*Measurement, error) {
 	return f, nil
 }
 
-// summed sends the matrices by the hops, and returns the time on the lines and the bytes.
+// summed sends the matrices along the hops. It returns the modelled time and the number of bytes
+// sent.
 func summed(ctx context.Context, on link.Line, hops []hop, nodes, rows int) (time.Duration, uint64, error) {
 	clock, err := link.NewClock(on)
 	if err != nil {
@@ -112,7 +114,8 @@ func summed(ctx context.Context, on link.Line, hops []hop, nodes, rows int) (tim
 	return clock.Elapsed(), sent, nil
 }
 
-// matrixPieces returns the upper triangle of a matrix of doubles, as messages.
+// matrixPieces returns messages with the size of the upper triangle of a matrix of float64
+// values.
 func matrixPieces(rows int) (pieces [][]byte) {
 	const most = 512 << 10
 	for left := rows * (rows + 1) / 2 * 8; left > 0; left -= most {
@@ -121,7 +124,7 @@ func matrixPieces(rows int) (pieces [][]byte) {
 	return pieces
 }
 
-// pass sends a message and receives it.
+// pass sends a message from one node and receives it at another.
 func pass(ctx context.Context, from, to transport.Conn, name string, data []byte) error {
 	if err := from.Send(ctx, name, transport.Bulk, data); err != nil {
 		return err

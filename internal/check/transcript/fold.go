@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Message is one sent message, or a chunk of one.
+// Message is one message that a member of a session sent, or a chunk of a long message.
 type Message struct {
 	Step, From, To, Protocol, Kind string
-	Whole                          string // equal for the chunks of one message, and different for two messages
+	Whole                          string // identifies the whole message: equal for all its chunks
 	Bytes                          int
 }
 
-// Group is members of a session with one role.
+// Group holds the members of a session that have the same role.
 type Group struct {
-	Role    string // of one of them: "party", "device"
+	Role    string // role in the singular, such as "party" or "device"
 	Members []string
 }
 
-// most is the largest number of members that are listed by name.
+// most is the largest number of members that a line lists by name.
 const most = 4
 
 // pair holds the messages of one kind from one member to another.
@@ -27,17 +27,18 @@ type pair struct {
 	from, to string
 	bytes    int
 	wholes   []string
-	sizes    []int // of whole messages
+	sizes    []int // sizes of whole messages
 }
 
-// folded holds the messages of one kind in one step between two groups.
+// folded holds all messages of one kind in one step, from one group to another.
 type folded struct {
-	Message // the first one
+	Message // the first of these messages
 	pairs   []*pair
-	beyond  bool // sent to all others, and also to the members without the group's role
+	beyond  bool // each member of the group also sends to a member outside the group
 }
 
-// fold groups the messages of a step, in the order in which each kind first appears.
+// fold groups the messages of a step by kind. The groups keep the order in which each kind first
+// appears.
 func (g Group) fold(list []Message) (all []*folded) {
 	for _, m := range list {
 		at := slices.IndexFunc(all, func(f *folded) bool {
@@ -51,8 +52,8 @@ func (g Group) fold(list []Message) (all []*folded) {
 	return g.join(all)
 }
 
-// join joins messages of one kind and size that every member of the group sends to all
-// others in the group, and to a member outside it.
+// join merges two entries for messages of one kind and size. It does so if every member of the
+// group sends to all others in the group, and also to a member outside it.
 func (g Group) join(list []*folded) (all []*folded) {
 	each := "each " + g.Role + " -> "
 	inside := each + "each other " + g.Role
@@ -87,7 +88,7 @@ func (f *folded) add(m Message) {
 	p.sizes[whole] += m.Bytes
 }
 
-// route describes senders and receivers.
+// route returns a text that describes senders and receivers.
 func (f *folded) route(g Group) string {
 	if f.beyond {
 		return "each " + g.Role + " -> each other member"
@@ -128,11 +129,11 @@ func (f *folded) route(g Group) string {
 	return strings.Join(list, ", ")
 }
 
-// order compares names by the members' order.
+// order compares two names by their positions in the group.
 func (g Group) order(a, b string) int { return slices.Index(g.Members, a) - slices.Index(g.Members, b) }
 
-// ring reports whether every member sends to the one a number of places after it, and to no
-// other.
+// ring reports whether each member sends to the member the given number of places after it. The
+// caller has checked that there are no other messages.
 func (g Group) ring(between map[string]bool, places int) bool {
 	for i, name := range g.Members {
 		if !between[name+" "+g.Members[(i+places)%len(g.Members)]] {
@@ -142,7 +143,8 @@ func (g Group) ring(between map[string]bool, places int) bool {
 	return true
 }
 
-// these describes senders or receivers, given those at the other end.
+// these returns a text for the senders or receivers in names. The slice others holds the members
+// at the other end.
 func (g Group) these(names, others []string) string {
 	n := len(g.Members)
 	switch {
@@ -158,7 +160,7 @@ func (g Group) these(names, others []string) string {
 	return strings.Join(names, ", ")
 }
 
-// size describes the sizes of the messages.
+// size returns a text about number and size of the messages.
 func (f *folded) size() string {
 	each := ""
 	if len(f.pairs) > 1 {
@@ -180,7 +182,7 @@ func (f *folded) size() string {
 	}
 }
 
-// units returns a number of bytes, or a range.
+// units returns the range of a list of byte counts as text.
 func units(list []int) string {
 	if slices.Max(list) == 1 {
 		return "1 byte"
@@ -188,7 +190,8 @@ func units(list []int) string {
 	return span(list) + " bytes"
 }
 
-// span returns a number, or the least and the greatest of several.
+// span returns the least and the greatest number of a list as text, or one number if all are
+// equal.
 func span(list []int) string {
 	least, greatest := slices.Min(list), slices.Max(list)
 	if least == greatest {
@@ -197,7 +200,7 @@ func span(list []int) string {
 	return plain(least) + " to " + plain(greatest)
 }
 
-// plain writes a number with commas.
+// plain formats a number with commas between thousands.
 func plain(n int) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {

@@ -61,7 +61,7 @@ func TestWordsThatAreMissing(t *testing.T) {
 		return Message{Step: step, From: "x", To: "y", Protocol: "p", Kind: kind, Bytes: 1}
 	}
 	p.Add(Session{Steps: []string{"a", "b"}, Messages: []Message{message("a", "k"), message("a", "unnamed"), message("b", "other")}})
-	want := []string{`"a p/unnamed" has no name`, `step "b"`, `what "p/other" reveals`}
+	want := []string{`message "a p/unnamed" needs a name`, `step "b"`, `message "p/other", which step b sends from x to y, has no sentence about what it reveals`}
 	if len(p.errs) != len(want) {
 		t.Fatalf("errors %v", p.errs)
 	}

@@ -11,23 +11,23 @@ import (
 
 const width = 110
 
-// How explains the lines of every transcript.
+// How is the default explanation of a transcript's lines.
 const How = `Each line says: sender -> receiver: the message [its name on the wire], the size of its body. "Reveals" is ` +
 	"what the receiver learns. Sealing and signing add bytes to each chunk of at most 512 KiB."
 
-// Session is one recorded run.
+// Session is one recorded run of a protocol.
 type Session struct {
-	Members  []string // a line each
-	Group    Group    // whose members' messages are grouped
-	Steps    []string // in order, including computations
+	Members  []string // description of each member, one line each
+	Group    Group    // members whose messages are grouped
+	Steps    []string // names of the steps in order, including steps without messages
 	Messages []Message
 }
 
 // Page is a transcript under construction.
 type Page struct {
-	// Shown holds the messages that the page shows, by "PROTOCOL/KIND", and by "step N
-	// PROTOCOL/KIND". Elsewhere holds those for which it refers to another page, by that
-	// page's name.
+	// Shown marks the messages that the page shows, under the keys "PROTOCOL/KIND" and "step N
+	// PROTOCOL/KIND". Elsewhere lists, by the name of another page, the messages that this page
+	// leaves to it.
 	Shown     map[string]bool
 	Elsewhere map[string][]string
 
@@ -49,7 +49,8 @@ func NewPage(w *Words) *Page {
 	return p
 }
 
-// line writes words in lines of at most width characters; the first one starts with head.
+// line appends text to the page, in lines of at most width characters. The first line starts
+// with head, and all others with indent.
 func (p *Page) line(head, indent, text string) {
 	line := head
 	for i, word := range strings.Fields(text) {
@@ -65,7 +66,7 @@ func (p *Page) line(head, indent, text string) {
 	p.b.WriteString(strings.TrimRight(line, " ") + "\n")
 }
 
-// Add shows a session, step by step.
+// Add appends a session to the page, step by step.
 func (p *Page) Add(s Session) {
 	p.b.WriteByte('\n')
 	for _, m := range s.Members {
@@ -118,12 +119,13 @@ func (p *Page) step(name string, s Session) {
 	}
 }
 
-// refer records that a message is shown elsewhere.
+// refer records that another page, or an earlier step of this page, shows a message. It records
+// an error if the earlier step does not.
 func (p *Page) refer(see, key string) {
 	if name, page := strings.CutSuffix(see, ".txt"); page {
 		p.Elsewhere[name] = append(p.Elsewhere[name], key)
 	} else if !p.Shown[see+" "+key] {
-		p.note(fmt.Errorf("%s does not show %q", see, key))
+		p.note(fmt.Errorf("%s of this page does not show message %q", see, key))
 	}
 }
 
@@ -133,7 +135,7 @@ func (p *Page) note(err error) {
 	}
 }
 
-// Compare ends the transcript and compares it with docs/protocols/transcripts/name.txt,
+// Compare completes the transcript and compares it with docs/protocols/transcripts/name.txt
 // below the repository's root. With MERCER_GOLDEN=write it writes the file instead.
 func (p *Page) Compare(t testing.TB, root, name string) {
 	t.Helper()

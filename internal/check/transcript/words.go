@@ -1,6 +1,6 @@
-// Package transcript writes small sessions of protocols as text for readers: senders and
-// receivers of messages, their sizes, and what they reveal to the receivers. Only tests
-// import it.
+// Package transcript writes small sessions of protocols as text for readers. The text shows
+// senders and receivers of messages, the messages' sizes, and what they reveal to the receivers.
+// Only tests import the package.
 //
 // Sizes and order come from a run, sentences from the files of testdata: one for each page
 // of docs/protocols, and shared.yaml for messages of several protocols. A message without a
@@ -23,8 +23,8 @@ import (
 // Words holds the sentences of one transcript.
 type Words struct {
 	Title   string
-	Session string // the session in one or two sentences
-	How     string // replaces the explanation of every transcript's lines
+	Session string // description of the session in one or two sentences
+	How     string // replaces the default explanation of the lines; "" keeps it
 	Runs    []Run
 	Say     `yaml:",inline"`
 	Learns  []Learns
@@ -32,41 +32,43 @@ type Words struct {
 	shared *Say
 }
 
-// Run is one job of a transcript, with its members' data. Tests read it.
+// Run describes one job that a transcript records, with its members' data. Tests read it.
 type Run struct {
 	Job    string
 	Tables map[string]Table
 	Likes  Likes
-	Only   []string // the steps that are shown; all if empty
+	Only   []string // names of the steps to show; empty shows all
 }
 
-// Table is a party's invented table: rows of the people From to To.
+// Table describes a party's invented table, with rows for the people numbered From to To.
 type Table struct {
 	From, To int
 	Columns  []string
 }
 
-// Likes is a set of invented lists of liked items: of Devices people, among Items items.
+// Likes describes invented lists of liked items. Each of Devices people likes some of Items
+// items.
 type Likes struct{ Devices, Items int }
 
-// Say holds the sentences about steps and messages.
+// Say holds the sentences of a file about steps and messages.
 type Say struct {
 	Steps map[string]Step
-	// Messages are keyed by protocol and kind, as in "okra/Rows", or by step, protocol and kind, as
-	// in "errors secagg/MaskedInput".
+	// Messages maps a protocol and a kind, as in "okra/Rows", to a description. A key may begin
+	// with a step, as in "errors secagg/MaskedInput".
 	Messages map[string]Kind
 
 	used map[string]bool
 }
 
-// Step describes a step of a plan. See, if not empty, names the page with the messages that
-// have no sentence of this step's own: they become one line.
+// Step describes a step of a plan. If See is not empty, it names the page or step that describes
+// the step's other messages. The transcript then shows those messages as one line.
 type Step struct{ Name, Does, See string }
 
-// Kind describes messages of one kind: a name, and what they reveal to the receiver.
+// Kind holds the name of one kind of message, and says what such messages reveal to the
+// receiver.
 type Kind struct{ Name, Reveals string }
 
-// Learns states what one role learns from the whole session.
+// Learns says what one role learns from the whole session.
 type Learns struct{ Who, What string }
 
 // ReadShared reads the sentences about messages of several protocols.
@@ -75,8 +77,8 @@ func ReadShared(file string) (*Say, error) {
 	return s, read(file, s)
 }
 
-// ReadWords reads the sentences of a transcript. Other sentences are taken from shared,
-// which may be nil.
+// ReadWords reads the sentences of a transcript. If a sentence is missing, the transcript takes
+// it from shared, which may be nil.
 func ReadWords(file string, shared *Say) (*Words, error) {
 	w := &Words{shared: shared}
 	if err := read(file, w); err != nil {
@@ -86,7 +88,7 @@ func ReadWords(file string, shared *Say) (*Words, error) {
 		w.shared = &Say{}
 	}
 	if w.Title == "" || w.Session == "" || len(w.Learns) < 3 {
-		return nil, fmt.Errorf("%s: a transcript must have a title, a sentence on its session, and three lines or more on who learns what", file)
+		return nil, fmt.Errorf("%s: the file needs a title, a sentence about its session, and at least three entries on who learns what", file)
 	}
 	return w, nil
 }
@@ -104,8 +106,8 @@ func read(file string, to any) error {
 	return nil
 }
 
-// kind returns the most specific description of a message, and whether it is the
-// transcript's own.
+// kind returns the most specific description of a message. The result own says whether the
+// description is in the transcript's own file.
 func (w *Words) kind(m Message) (k Kind, own bool, err error) {
 	plain := m.Protocol + "/" + m.Kind
 	for _, s := range []*Say{&w.Say, w.shared} {
@@ -113,16 +115,16 @@ func (w *Words) kind(m Message) (k Kind, own bool, err error) {
 			if k, is := s.Messages[key]; is {
 				s.used[key] = true
 				if k.Name == "" || k.Reveals == "" {
-					return k, false, fmt.Errorf("%q has no name, or no sentence on what it reveals", key)
+					return k, false, fmt.Errorf("the description of message %q needs a name and a sentence about what the message reveals", key)
 				}
 				return k, s == &w.Say, nil
 			}
 		}
 	}
-	return Kind{}, false, fmt.Errorf("no sentence describes what %q reveals, which step %s sends from %s to %s", plain, m.Step, m.From, m.To)
+	return Kind{}, false, fmt.Errorf("message %q, which step %s sends from %s to %s, has no sentence about what it reveals", plain, m.Step, m.From, m.To)
 }
 
-// step returns the description of a step.
+// step returns the description of the named step.
 func (w *Words) step(name string) (Step, error) {
 	for _, s := range []*Say{&w.Say, w.shared} {
 		if step, is := s.Steps[name]; is {
@@ -130,10 +132,10 @@ func (w *Words) step(name string) (Step, error) {
 			return step, nil
 		}
 	}
-	return Step{}, fmt.Errorf("no sentence describes step %q", name)
+	return Step{}, fmt.Errorf("step %q has no description", name)
 }
 
-// Unused returns the sentences that no transcript has shown so far.
+// Unused returns the keys of all sentences that no transcript has used so far.
 func (s *Say) Unused() (keys []string) {
 	for _, key := range slices.Sorted(maps.Keys(s.Messages)) {
 		if !s.used[key] {
