@@ -26,6 +26,30 @@ func Targets(labels []string) ([]float64, error) {
 	return targets, nil
 }
 
+// fewMeasured is the number of distinct labels below which CheckClasses takes numbers for classes.
+const fewMeasured = 5
+
+// CheckClasses returns an error if the distinct labels of some rows are not classes but measured
+// numbers: all are numbers, some are not whole, and there are more than a third as many as rows. A
+// classifier would be trained for each pair of them.
+func CheckClasses(classes []string, rows int) error {
+	if len(classes) < fewMeasured || 3*len(classes) <= rows {
+		return nil
+	}
+	whole := true
+	for _, class := range classes {
+		v, err := parseNumber(class)
+		if err != nil {
+			return nil
+		}
+		whole = whole && v == math.Trunc(v)
+	}
+	if whole {
+		return nil
+	}
+	return fmt.Errorf("the labels are measured numbers: %d rows have %d different labels; use a learner of numbers, such as svr or ridge, or write words for classes", rows, len(classes))
+}
+
 // Classes returns the distinct labels and, for each row, the index of its class. The labels
 // ascend as numbers if all of them are numbers, else as text.
 func Classes(labels []string) (classes []string, codes []int) {

@@ -40,3 +40,23 @@ func TestALabelThatIsNotListed(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckClasses(t *testing.T) {
+	measured := []string{"0.5", "1.25", "2.5", "3", "4.75"}
+	if err := CheckClasses(measured, 14); err == nil || !strings.Contains(err.Error(), "measured numbers: 14 rows have 5 different labels; use a learner of numbers, such as svr") {
+		t.Errorf("14 rows with five measured numbers: %v", err)
+	}
+	for name, c := range map[string]struct {
+		classes []string
+		rows    int
+	}{
+		"grades of many rows": {measured, 15},
+		"four numbers":        {measured[:4], 4},
+		"whole numbers":       {[]string{"1", "2", "3", "4", "5"}, 5},
+		"a word among them":   {append([]string{"none"}, measured...), 6},
+	} {
+		if err := CheckClasses(c.classes, c.rows); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -72,6 +72,9 @@ func (j *Job) finishScoring(in *section.Place) error {
 func Classes() Task {
 	return Task{Labels: "the classes", Classes: true, Score: "accuracy", Check: func(labels []string) error {
 		classes, _ := dataset.Classes(labels)
+		if err := dataset.CheckClasses(classes, len(labels)); err != nil {
+			return err
+		}
 		return dataset.CheckSpelling(classes)
 	}}
 }
