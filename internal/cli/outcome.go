@@ -80,6 +80,9 @@ func (o outcome) Print(w io.Writer) error {
 		p.linef("components compared with pooled, up to sign: mean squared error %.2g%s", l.MSE, determined(l.R2))
 	}
 	p.figures(w, figureTables(o.Metrics, o.Figures))
+	if o.Figures != nil && len(o.Figures.Untrained()) > 0 {
+		p.linef("no auc: %s has held-out rows and no training rows", strings.Join(o.Figures.Untrained(), ", "))
+	}
 	if o.Repeats != nil {
 		p.linef("\nMean and standard deviation over %d splits; all other figures are the first split's", len(o.Repeats.Seeds))
 		p.join(o.spreads().print(w))

@@ -52,6 +52,22 @@ type ClassCount struct {
 	HeldOut  int    `json:"held_out_rows"`
 }
 
+// Untrained returns the classes that have held-out rows and no training rows; none if the learner was
+// trained without labels.
+func (a *Assessment) Untrained() (classes []string) {
+	training := 0
+	for _, c := range a.Classes {
+		training += c.Training
+		if c.Training == 0 && c.HeldOut > 0 {
+			classes = append(classes, c.Class)
+		}
+	}
+	if training == 0 {
+		return nil
+	}
+	return classes
+}
+
 // Confusion is a confusion matrix. Matrix[i][j] is the number of rows of class i that were
 // predicted as class j.
 type Confusion struct {
@@ -135,6 +151,7 @@ type rated struct {
 	truth, predicted []int
 	scores           linalg.Matrix[float64] // rows x classes; empty if there are no scores
 	probabilities    bool                   // whether the scores are probabilities
+	untrained        bool                   // whether the rows have a class that the classifier does not know
 }
 
 // rate collects the held-out rows with their classes and scores. Classes that the classifier does
@@ -142,7 +159,7 @@ type rated struct {
 func (f *Fitted) rate(known []string) *rated {
 	n := len(f.Truth)
 	classes, codes := dataset.ClassesIn(f.order, slices.Concat(f.Truth, f.Predicted, known))
-	r := &rated{classes: classes, truth: codes[:n], predicted: codes[n : 2*n]}
+	r := &rated{classes: classes, truth: codes[:n], predicted: codes[n : 2*n], untrained: len(classes) != len(known)}
 	if f.Decisions.Rows != n || f.Decisions.Cols == 0 {
 		return r
 	}

@@ -34,18 +34,19 @@ func (f *Fitted) measureClasses(m Metrics) error {
 	}
 	m["accuracy"], m["f1_micro"], m["f1_macro"] = confusion.Accuracy(), confusion.F1Micro(), confusion.F1Macro()
 	m["balanced_accuracy"] = confusion.BalancedAccuracy()
-	if auc, ok := f.auc(); ok {
-		m["auc"] = auc
-	}
 	f.measureScores(m)
 	return nil
 }
 
-// measureScores adds average_precision and brier.
+// measureScores adds auc, average_precision and brier. It adds none of them if the held-out rows have
+// a class without training rows: the classifier has no score for that class.
 func (f *Fitted) measureScores(m Metrics) {
 	classes, codes := dataset.ClassesIn(f.order, slices.Concat(f.Truth, f.Head.Classes))
-	if len(classes) != len(f.Head.Classes) { // the held-out rows have a class that the classifier does not know
+	if len(classes) != len(f.Head.Classes) {
 		return
+	}
+	if auc, ok := f.auc(codes[:len(f.Truth)]); ok {
+		m["auc"] = auc
 	}
 	codes = codes[:len(f.Truth)]
 	if p := f.Head.Probabilities(f.Decisions); p.Cols == len(classes) {
@@ -79,16 +80,15 @@ func ofClass(codes []int, class int) []bool {
 	return is
 }
 
-// auc returns the area under the ROC curve, averaged over all pairs of classes. A class that the
-// classifier has never seen, as may happen to a party alone, gets scores below all others. It
-// returns false if a class has no held-out row.
-func (f *Fitted) auc() (float64, bool) {
-	classes, codes := dataset.ClassesIn(f.order, slices.Concat(f.Truth, f.Head.Classes))
-	scores, err := f.scores(len(classes), codes[len(f.Truth):])
+// auc returns the area under the ROC curve, averaged over all pairs of classes. codes holds the
+// classes of the held-out rows, all of which the classifier knows. It returns false if a class has
+// no held-out row.
+func (f *Fitted) auc(codes []int) (float64, bool) {
+	scores, err := f.ownScores()
 	if err != nil {
 		return 0, false
 	}
-	auc, err := metrics.AUCOvO(codes[:len(f.Truth)], scores)
+	auc, err := metrics.AUCOvO(codes, scores)
 	return auc, err == nil
 }
 

@@ -75,7 +75,7 @@ func (r *rated) areas() (list areas) {
 	add := func(name string, f func(times []int) (float64, bool)) {
 		list.names, list.of = append(list.names, name), append(list.of, f)
 	}
-	if r.scores.Rows == 0 {
+	if r.scores.Rows == 0 || r.untrained {
 		return list
 	}
 	if pairs, err := metrics.RankPairs(r.truth, r.scores); err == nil {

@@ -74,6 +74,25 @@ func TestMeasureWithoutAClass(t *testing.T) {
 	}
 }
 
+// A class of held-out rows that was not trained has no scores: no area and no interval of one.
+func TestMeasureOfAClassThatWasNotTrained(t *testing.T) {
+	f, err := Fit(t.Context(), line(4, []string{"low", "low", "high", "high", "low", "high", "other"}, -2, -1, 1, 2, -1.5, 1.5, 0.5), straight(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := f.Measure()
+	if _, has := m["auc"]; err != nil || has || math.Abs(m["accuracy"]-2./3) > 1e-12 {
+		t.Errorf("metrics %v, %v; want accuracy 2/3 and no auc", m, err)
+	}
+	a, err := f.Assess([]string{"low", "low", "high", "high"}, 1)
+	if err != nil || a.Intervals["auc"] != nil || a.Intervals["accuracy"] == nil {
+		t.Errorf("%v: intervals %v", err, a.Intervals)
+	}
+	if d := cmp.Diff([]string{"other"}, a.Untrained()); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestMeasureWithoutHeldOutRows(t *testing.T) {
 	f, err := Fit(t.Context(), line(2, []string{"a", "b"}, 1, 2), straight(t), nil)
 	if err != nil {

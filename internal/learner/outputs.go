@@ -84,9 +84,6 @@ func (o *Outputs) measure(f *Fitted) (Metrics, error) {
 		err = f.measureNumbers(m)
 	} else {
 		err = f.measureClasses(m)
-		if classes, _ := dataset.Classes(f.Truth); len(classes) != len(o.Classes) { // a label has a class that the model does not know
-			delete(m, "auc")
-		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
