@@ -324,7 +324,7 @@ func TestNoTokens(t *testing.T) {
 		t.Skip("long")
 	}
 	s := newServer(t)
-	for status, want := range map[int]string{http.StatusForbidden: "refuses to give this device tokens", http.StatusServiceUnavailable: context.DeadlineExceeded.Error()} {
+	for status, want := range map[int]string{http.StatusForbidden: "refused to give this device tokens", http.StatusServiceUnavailable: context.DeadlineExceeded.Error()} {
 		i := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 		c := s.config(&memory{})
 		c.Issuer = i.URL

@@ -77,7 +77,7 @@ func lies() []lie {
 	return []lie{
 		{"a cohort without its receiver", roundCohort, ofSet(func(s set, receiver int) { remove(s, receiver) }), "the cohort leaves out the client"},
 		{"a cohort of those that the server likes", roundCohort, ofSet(shrink(26)), "the cohort has 26 clients; the agreed parameters require at least 27"},
-		{"a set beyond the clients", roundCohort, func(_ *testing.T, _ *cohort, m protocol.Message) []byte { return append(m.Body[:4:4], 0xff) }, "too many"},
+		{"a set beyond the clients", roundCohort, func(_ *testing.T, _ *cohort, m protocol.Message) []byte { return append(m.Body[:4:4], 0xff) }, "left over"},
 		{"other holders", roundHolderKeys, ofMembers(func(l []member) []member { return l[1:] }), "the server sent keys of clients that are not the holders this client named"},
 		{"one key for all", roundHolderKeys, ofMembers(func(l []member) []member {
 			for i := range l {

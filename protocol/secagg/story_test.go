@@ -82,8 +82,8 @@ func TestPitfall02DifferentSurvivorsToDifferentClients(t *testing.T) {
 	c := newCohort(t, spec(Active), 40)
 	r, l := c.lie(t, sim.Schedule{}, half(c))
 	nobodyReleases(t, l)
-	blames(t, r, c.names[victim], "has signed other sets of clients")
-	blames(t, r, c.names[0], "has signed other sets of clients")
+	blames(t, r, c.names[victim], "is not valid for the sets of clients that this client received")
+	blames(t, r, c.names[0], "is not valid for the sets of clients that this client received")
 
 	// A cleverer server hands each client only the signatures that agree with its list.
 	// Some clients answer; but no secret has a threshold of holders for one list, and

@@ -59,7 +59,7 @@ func TestAttackNoSharesThatOpen(t *testing.T) {
 	c := newCohort(t, spec(Active), 40)
 	r := c.run(t, sim.Schedule{}, spoil(t, c, 40, 11))
 	o := r.Outcome("server")
-	if o.End == nil || o.End.Err == nil || !strings.Contains(o.End.Err.Error(), "c011") || !strings.Contains(o.End.Err.Error(), "of its holders say that its shares do not open") {
+	if o.End == nil || o.End.Err == nil || !strings.Contains(o.End.Err.Error(), "c011") || !strings.Contains(o.End.Err.Error(), "of the client's holders report that its shares do not decrypt") {
 		t.Fatalf("the server ended with %+v", o.End)
 	}
 	for _, name := range c.names {

@@ -405,7 +405,7 @@ func TestOldCopyOfAHome(t *testing.T) {
 			check(t, os.WriteFile(filepath.Join(w.config.Home, name), b, 0o600))
 		}
 		w.open()
-		if err := run(time.Hour); err == nil || !strings.Contains(err.Error(), "check that this home is no old copy") {
+		if err := run(time.Hour); err == nil || !strings.Contains(err.Error(), "check that this home is not an old copy") {
 			t.Errorf("%v", err)
 		}
 	})

@@ -237,10 +237,10 @@ func TestFitsOfOtherJobs(t *testing.T) {
 		says string
 	}{
 		{by(j, 1), nil, "east no longer has the fit of job"},
-		{by(parse(t, file("{name: okra}", "    scale: minmax\n")), 1), kept["east"], "is of another dictionary or table, or has another scaling"},
-		{by(parse(t, strings.Replace(file("{name: okra}", "    scale: standard\n"), "source: patients", "source: children", 1)), 1), kept["east"], "is of another dictionary or table"},
+		{by(parse(t, file("{name: okra}", "    scale: minmax\n")), 1), kept["east"], "belongs to another dictionary or table, or has another scaling"},
+		{by(parse(t, strings.Replace(file("{name: okra}", "    scale: standard\n"), "source: patients", "source: children", 1)), 1), kept["east"], "belongs to another dictionary or table"},
 		{by(j, 1), kept["east"][:len(kept["east"])-1], "rows: fit"},
-		{by(j, 1), slices.Concat(kept["east"], []byte{1}), "padding that is not zero"},
+		{by(j, 1), slices.Concat(kept["east"], []byte{1}), "the padding of the fit is not zero"},
 	} {
 		if err := try(tt.j, tt.fit); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%v; want %q", err, tt.says)
@@ -365,7 +365,7 @@ func TestAttackALeaderTellsAnotherFit(t *testing.T) {
 	f := join(t, by(j, 1, "east"), 3, texts, map[string][]byte{"north": other["north"], "south": kept["south"]})
 	f.Until(t, "column-order")
 	err := f.Try(t.Context(), f.Index(t, "fit-broadcast"), func() {})
-	if err == nil || !strings.Contains(err.Error(), "north") || !strings.Contains(err.Error(), "another fit than the one that this party has kept") {
+	if err == nil || !strings.Contains(err.Error(), "north") || !strings.Contains(err.Error(), "differs from the fit that this party has kept") {
 		t.Errorf("%v", err)
 	}
 }

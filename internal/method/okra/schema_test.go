@@ -299,7 +299,7 @@ func TestTooMuchIsFitted(t *testing.T) {
 	for i, step := range f.Plan {
 		err := f.Try(t.Context(), i, func() {})
 		if step.Name == "protocol" {
-			if err == nil || !strings.Contains(err.Error(), "bytes, and at most 393216 are kept for newcomers and later jobs; use fewer columns or categories") {
+			if err == nil || !strings.Contains(err.Error(), "bytes, but at most 393216 are kept for newcomers and later jobs; use fewer columns or categories") {
 				t.Errorf("error %v", err)
 			}
 			return

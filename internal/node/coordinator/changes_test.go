@@ -110,7 +110,7 @@ func TestContinuationsThatAreRefused(t *testing.T) {
 		parties, keys, want string
 		id                  job.ID
 	}{
-		"nothing was kept":    {"[north, south]", "", "its rows among them, have been erased", plain},
+		"nothing was kept":    {"[north, south]", "", "including its rows, have been erased", plain},
 		"an unnamed newcomer": {"[north, south, east]", "", "okra: late must name the parties without rows in the earlier job, and no others; correct the entry for east", first},
 		"a newcomer of old":   {"[north, south, east]", ", late: [south, east]", "okra: late must name the parties without rows in the earlier job, and no others; correct the entry for south", first},
 		"another encoder":     {"[north, south]", ", encoder: haar", "its data cannot be used for this job", first},

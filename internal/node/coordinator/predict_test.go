@@ -114,8 +114,8 @@ func TestPredictRefusals(t *testing.T) {
 		want        string
 	}{
 		{"closed job", "north", closed, wide, fault.CodeBadInput, "retained no state here to encode new rows; submit it with prediction: open"},
-		{"unknown job", "north", job.ID{7}, wide, fault.CodeBadInput, "retained nothing here"},
-		{"other parties' job", "east", two, wide, fault.CodeBadInput, "retained nothing here"},
+		{"unknown job", "north", job.ID{7}, wide, fault.CodeBadInput, "retained no state here"},
+		{"other parties' job", "east", two, wide, fault.CodeBadInput, "retained no state here"},
 		{"fewer columns", "north", open, narrow, fault.CodeBadInput, `it has no column "gene29", which the training table has`},
 		{"another spelling", "north", open, renamed, fault.CodeBadInput, `it has "Gene0" where the training table has "gene0", which differ only by case`},
 	}

@@ -135,11 +135,11 @@ func TestWhoIsLeftOutSaysWhy(t *testing.T) {
 		<-second
 		late, err := play(people-2, 2) // the first of them has taken part in another process
 		if err == nil || late.LeftOut != 2 || fault.CodeOf(err) == fault.CodeDone ||
-			!strings.Contains(err.Error(), "2 of 2 devices got no result; the first: devices: the job continued without device-23 from step popularity on") {
+			!strings.Contains(err.Error(), "2 of 2 devices got no result; the first: devices: the job continued without device device-23 from step popularity on") {
 			t.Errorf("%+v, %v", late, err)
 		}
 		alone, err := play(people-1, 1)
-		if err == nil || alone.LeftOut != 1 || !strings.Contains(err.Error(), "devices: the job continued without device-24 from step popularity on") {
+		if err == nil || alone.LeftOut != 1 || !strings.Contains(err.Error(), "devices: the job continued without device device-24 from step popularity on") {
 			t.Errorf("%+v, %v", alone, err)
 		}
 	})

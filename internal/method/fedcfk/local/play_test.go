@@ -191,7 +191,7 @@ func TestDevicesEnd(t *testing.T) {
 		t.Errorf("a cancelled job: %v", err)
 	}
 	unpopular := strings.Replace(recommender, "threshold: 4", "threshold: 60", 1)
-	if _, err := play(t.Context(), played(t, unpopular)); err == nil || !strings.Contains(err.Error(), "0 items have the 63 likes that are needed") {
+	if _, err := play(t.Context(), played(t, unpopular)); err == nil || !strings.Contains(err.Error(), "only 0 items have the required 63 likes") {
 		t.Errorf("a job without popular items: %v", err)
 	}
 	byTime := strings.Replace(recommender, "{every: 10}", "{by: time, fraction: 0.1}", 1)

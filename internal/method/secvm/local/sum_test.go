@@ -235,7 +235,7 @@ func TestAttackOwnWeightsInASum(t *testing.T) {
 		keys.Fixed(of(honest[i].sent, "AdvertiseKeys").Body)
 	}
 	var blame *protocol.BlameError
-	if _, err = forge("HolderKeys", keys.Bytes()); !errors.As(err, &blame) || blame.Party != clients.Server || !strings.Contains(err.Error(), "has not signed") {
+	if _, err = forge("HolderKeys", keys.Bytes()); !errors.As(err, &blame) || blame.Party != clients.Server || !strings.Contains(err.Error(), "the signature of the client's keys is not valid") {
 		t.Errorf("the others' keys in a session of its own: %v", err)
 	}
 }
