@@ -33,21 +33,16 @@ const fewMeasured = 5
 // numbers: all are numbers, some are not whole, and there are more than a third as many as rows. A
 // classifier would be trained for each pair of them.
 func CheckClasses(classes []string, rows int) error {
-	if len(classes) < fewMeasured || 3*len(classes) <= rows {
-		return nil
-	}
-	whole := true
-	for _, class := range classes {
-		v, err := parseNumber(class)
-		if err != nil {
-			return nil
-		}
-		whole = whole && v == math.Trunc(v)
-	}
-	if whole {
+	if len(classes) < fewMeasured || 3*len(classes) <= rows || !measured(classes) {
 		return nil
 	}
 	return fmt.Errorf("the labels are measured numbers: %d rows have %d different labels; use a learner of numbers, such as svr or ridge, or write words for classes", rows, len(classes))
+}
+
+// measured reports whether all labels are numbers, and some of them not whole.
+func measured(labels []string) bool {
+	numbers, err := Targets(labels)
+	return err == nil && slices.ContainsFunc(numbers, func(v float64) bool { return v != math.Trunc(v) })
 }
 
 // Classes returns the distinct labels and, for each row, the index of its class. The labels
