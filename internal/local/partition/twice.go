@@ -1,0 +1,99 @@
+package partition
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"math"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+)
+
+// Twice warns of people and rows that are on both sides of the split between training and held-out
+// rows, because figures on such held-out rows are better than on new rows. Only a process that owns
+// all rows can count them. It returns nothing for parties that hold columns.
+func Twice(j *job.Job, shares []Share) ([]string, error) {
+	if j.Data.Partition.By == job.Columns || shares[0].Table.Set == nil {
+		return nil, nil
+	}
+	splits, err := Splits(j, shares)
+	if err != nil {
+		return nil, err
+	}
+	return append(commonIDs(shares), equalRows(splits)...), nil
+}
+
+// commonIDs warns of row ids that two parties have in common.
+func commonIDs(shares []Share) (list []string) {
+	for i, a := range shares {
+		has := make(map[string]bool, len(a.Table.Set.IDs))
+		for _, id := range a.Table.Set.IDs {
+			has[id] = true
+		}
+		for _, b := range shares[i+1:] {
+			n := 0
+			for _, id := range b.Table.Set.IDs {
+				if has[id] {
+					n++
+				}
+			}
+			if n > 0 {
+				list = append(list, fmt.Sprintf("%s and %s have %s in common: the same person can be in training at one of them and held out at the other, which makes the figures too good; remove these rows at one of them", a.Party, b.Party, humanize.Count(n, "row id")))
+			}
+		}
+	}
+	return list
+}
+
+// equalRows warns of held-out rows that equal a training row of any party in all features.
+func equalRows(splits []method.Split) []string {
+	trained := make(map[[sha256.Size]byte]bool)
+	rows := 0
+	for _, s := range splits {
+		for _, row := range digests(s, false) {
+			trained[row] = true
+			rows++
+		}
+	}
+	equal, held := 0, 0
+	for _, s := range splits {
+		for _, row := range digests(s, true) {
+			held++
+			if trained[row] {
+				equal++
+			}
+		}
+	}
+	if equal == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d held-out rows equal a training row in every feature, and the %d training rows are %d different ones: figures can be better than on new rows; if a column names the person, group by it", equal, held, rows, len(trained))}
+}
+
+// digests returns a digest of the features of each training row, or of each held-out row.
+func digests(s method.Split, held bool) [][sha256.Size]byte {
+	list := make([][sha256.Size]byte, 0, len(s.Test))
+	x := dataset.RowsOf(s.Set.X)
+	_, cols := x.Shape()
+	row, h := make([]float64, cols), sha256.New()
+	for _, r := range s.Rows(held) {
+		x.ReadRow(r, row)
+		list = append(list, digest(h, row))
+	}
+	return list
+}
+
+func digest(h hash.Hash, row []float64) (sum [sha256.Size]byte) {
+	var w wire.Writer
+	for _, v := range row {
+		w.Uint64(math.Float64bits(v + 0)) // -0 is 0
+	}
+	h.Reset()
+	h.Write(w.Bytes())
+	h.Sum(sum[:0])
+	return sum
+}
