@@ -1,0 +1,60 @@
+package partition
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/jobtest"
+)
+
+// Rows with one id at two parties, and held-out rows that equal training rows, are counted over all
+// parties; every second row is held out. Rows that differ in one cell are not equal, and -0 is 0.
+func TestTwice(t *testing.T) {
+	const file = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: twice}
+spec:
+  data: {sources: {north: n.csv, south: s.csv}, label: y, id: id, test: {every: 2}}
+  protocol: {name: okra}
+  kernel: {name: linear}
+  learner: {name: svc}
+`
+	const north = "id,x,z,y\np1,1,0,a\np2,2,0,b\np3,3,0,a\np4,4,0,b\n"
+	for name, tt := range map[string]struct {
+		south string
+		want  []string
+	}{
+		"two ids":       {"id,x,z,y\np2,5,0,a\np6,6,0,b\np4,7,0,a\np8,8,0,b\n", []string{"north and south have 2 row ids in common: "}},
+		"equal rows":    {"id,x,z,y\np5,2,-0,a\np6,6,0,b\np7,3,0,a\np8,4,1,b\n", []string{"1 of 4 held-out rows equal a training row in every feature, and the 4 training rows are 3 different ones: "}},
+		"nothing twice": {"id,x,z,y\np5,5,0,a\np6,6,0,b\np7,7,0,a\np8,8,0,b\n", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := jobtest.Parse(t, file)
+			shares, err := Shares(j, func(s job.Source, _ job.Data) (*dataset.Set, error) {
+				text := map[string]string{"n.csv": north, "s.csv": tt.south}[s.File]
+				return dataset.ReadCSV(strings.NewReader(text), dataset.CSVOptions{Name: s.File})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Twice(j, shares)
+			if err != nil || len(got) != len(tt.want) {
+				t.Fatalf("%q, %v; want %q", got, err, tt.want)
+			}
+			for i, want := range tt.want {
+				if !strings.Contains(got[i], want) {
+					t.Errorf("%q, want %q", got[i], want)
+				}
+			}
+			splits, err := Splits(j, shares)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(digests(splits[0], true)) + len(digests(splits[1], true)); n != 4 {
+				t.Errorf("%d held-out rows", n)
+			}
+		})
+	}
+}
