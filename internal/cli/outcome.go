@@ -324,7 +324,7 @@ func figures(m learner.Metrics, names []string) []any {
 		if v, ok := m[name]; ok {
 			cells = append(cells, fmt.Sprintf("%.4f", v))
 		} else {
-			cells = append(cells, "")
+			cells = append(cells, "-")
 		}
 	}
 	return cells
