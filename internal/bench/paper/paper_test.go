@@ -102,8 +102,12 @@ func TestTwoClassesOfAlzheimersDiseaseMergeTheStages(t *testing.T) {
 	if _, err := hannemannSVM(t.Context(), runner); err != nil {
 		t.Fatal(err)
 	}
-	if len(merged) != 1 || merged[0].Class != "Demented" || len(merged[0].Of) != 3 || !generated {
-		t.Errorf("merged %+v, four generated classes: %v", merged, generated)
+	if len(merged) != 1 || merged[0].Class != "Demented" || len(merged[0].Of) != 3 || generated {
+		t.Errorf("merged %+v, four generated classes beside the blood cells: %v", merged, generated)
+	}
+	runner.Has = func(source string) bool { return source != bloodCells }
+	if _, err := hannemannSVM(t.Context(), runner); err != nil || !generated {
+		t.Errorf("four generated classes in place of the blood cells: %v, %v", generated, err)
 	}
 }
 
