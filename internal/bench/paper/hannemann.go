@@ -51,8 +51,8 @@ const (
 // ofSlices is the Gaussian kernel for images of slices of a head.
 const ofSlices = "{name: rbf, gamma: 4, gamma_unit: median}"
 
-// hannemannSets lists the data sets of the table. The images of blood cells are a quarter of the
-// paper's pixels, in grey. Without them, fewer rows of four classes are generated.
+// hannemannSets lists the data sets of the table. The images of blood cells are
+// in grey, of 64 x 48 pixels. Without them, the program generates fewer rows of four classes.
 var hannemannSets = []hannemannSet{
 	{"Alzheimer's disease, two classes, 64 x 64 pixels", "alzheimer-mri#64x64", "{Demented: [MildDemented, ModerateDemented, VeryMildDemented]}", "none", ofSlices, published(.91), published(.97)},
 	{"Alzheimer's disease, four classes, 64 x 64 pixels", "alzheimer-mri#64x64", "", "none", ofSlices, published(.97), published(1)},
