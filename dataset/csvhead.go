@@ -201,11 +201,11 @@ func (h *csvHead) assign(o CSVOptions) error {
 	if h.label >= 0 && h.label == h.id {
 		return fmt.Errorf("%s is both label and id; choose a different column for each", h.column(h.label))
 	}
-	return h.use(o.Uses)
+	return h.chooseFeatures(o.Uses)
 }
 
-// use determines the feature columns among the columns that are neither label nor id.
-func (h *csvHead) use(u Uses) error {
+// chooseFeatures determines the feature columns among the columns that are neither label nor id.
+func (h *csvHead) chooseFeatures(u Uses) error {
 	features, err := h.findAll(u.Features)
 	if err != nil {
 		return fmt.Errorf("columns: %w", err)
@@ -278,7 +278,7 @@ func (h *csvHead) findLikely(otherwise int, likely func(string) bool) (int, erro
 
 const longestList = 8
 
-// list joins quoted names for a message, and only counts names beyond the first few.
+// list joins the first few names, quoted, for a message, and appends the number of the others.
 func list(names []string) string {
 	shown := make([]string, 0, longestList+1)
 	for _, name := range names[:min(len(names), longestList)] {

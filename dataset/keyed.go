@@ -101,7 +101,7 @@ func (d *rowDigest) cells(i int) {
 	const head = "mercer/v1/split/row\x00"
 	d.buf = append(d.buf[:0], head...)
 	d.set.X.Each(i, func(col int, v float64) {
-		if v == 0 { // a zero has either sign, and a sparse table does not store it
+		if v == 0 { // zeros are skipped: they have either sign, and a sparse table does not store them
 			return
 		}
 		at := uint32(col)

@@ -128,7 +128,8 @@ func parseFooter(b []byte) (*footer, error) {
 	return m, nil
 }
 
-// within reports whether n elements are allowed, and makes reading fail beyond the limit.
+// within reports whether n elements are allowed; beyond the limit, it stores an error that ends the
+// reading.
 func (m *footer) within(n, most int, what string) bool {
 	if n > most && m.err == nil {
 		m.err = fmt.Errorf("the file has more than %d %s; write fewer, larger ones", most, what)
