@@ -271,7 +271,7 @@ func (h *csvHead) findLikely(otherwise int, likely func(string) bool) (int, erro
 		return otherwise, nil
 	}
 	if again := slices.IndexFunc(h.names[found+1:], likely); again >= 0 {
-		return 0, fmt.Errorf("the names of columns %s and %s both fit this use; choose one", quote(h.names[found]), quote(h.names[found+1+again]))
+		return 0, fmt.Errorf("the columns %s and %s are both likely, by their names; give the name of one", quote(h.names[found]), quote(h.names[found+1+again]))
 	}
 	return found, nil
 }

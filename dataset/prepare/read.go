@@ -45,11 +45,11 @@ func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 			return nil, t.refuse(0, err)
 		}
 	}
-	if err := t.each(from, r.add); err != nil {
+	if err := t.eachRow(from, r.add); err != nil {
 		return nil, err
 	}
 	if r.frame.rows == 0 {
-		return nil, t.refuse(0, r.empty())
+		return nil, t.refuse(0, r.errNoRows())
 	}
 	return r.set(), nil
 }
@@ -63,7 +63,7 @@ func (t Table) People(from dataset.Records) ([]string, error) {
 		return nil, t.refuse(1, err)
 	}
 	add := func(row dataset.Record) error { return errors.Join(r.addID(row), r.addBeside(row.Fields)) }
-	if err := t.each(from, add); err != nil {
+	if err := t.eachRow(from, add); err != nil {
 		return nil, err
 	}
 	if t.Group != "" {
@@ -72,8 +72,8 @@ func (t Table) People(from dataset.Records) ([]string, error) {
 	return r.keys, nil
 }
 
-// each calls add for every row of the table.
-func (t Table) each(from dataset.Records, add func(dataset.Record) error) error {
+// eachRow calls the function add for every row of the table.
+func (t Table) eachRow(from dataset.Records, add func(dataset.Record) error) error {
 	for {
 		row, err := from.Next()
 		if errors.Is(err, io.EOF) {
@@ -108,7 +108,7 @@ type reader struct {
 	plain    bool // whether the table has no schema
 
 	labels  []string
-	forms   map[string]string // canonical labels, so that the name of each class is kept once
+	forms   map[string]string // canonical form of each label, so that the name of each class is stored once
 	keys    []string
 	groups  []string
 	cuts    []string
@@ -287,7 +287,7 @@ func (r *reader) cell(j int, fields []string) (float64, error) {
 		if c.Ranged() && (v < c.Range[0] || v > c.Range[1]) {
 			r.frame.Outside[j]++
 		}
-		v, err = c.within(v)
+		v, err = c.treatOutside(v)
 	}
 	if err != nil {
 		return 0, f.fault(word, err)
@@ -385,15 +385,15 @@ func (r *reader) addID(row dataset.Record) error {
 	return nil
 }
 
-// empty explains why a table has no rows.
-func (r *reader) empty() error {
+// errNoRows returns the error that explains why a table has no rows.
+func (r *reader) errNoRows() error {
 	if n := r.frame.Dropped; n > 0 {
 		return fmt.Errorf("all %d rows have a gap and are dropped; write in the schema how gaps are filled", n)
 	}
 	return errors.New("there are no rows; give at least one")
 }
 
-// set returns the table as a set. Without a schema its cells are numbers already.
+// set makes a set of the rows that were read. Without a schema its cells are numbers already.
 func (r *reader) set() *dataset.Set {
 	s := &dataset.Set{Name: r.Name, X: r.frame, Labels: r.labels, IDs: r.keys, Columns: r.Schema.Names(), Groups: r.groups, Cut: r.cuts}
 	if r.plain {
@@ -439,7 +439,7 @@ func (m *Mapping) renamed(columns []string) ([]string, error) {
 		if m.dropped(name) {
 			continue
 		}
-		names[i] = m.Columns[name].as(name)
+		names[i] = m.Columns[name].federationName(name)
 		if other, taken := first[names[i]]; taken {
 			return nil, fmt.Errorf("columns %s and %s are both called %s; drop one or rename it in the catalogue", dataset.Quote(other), dataset.Quote(name), dataset.Quote(names[i]))
 		}
