@@ -29,9 +29,9 @@ func Targets(labels []string) ([]float64, error) {
 // fewMeasured is the number of distinct labels below which CheckClasses takes numbers for classes.
 const fewMeasured = 5
 
-// CheckClasses returns an error if the labels seem to be measured numbers and not classes. They do
-// if all are numbers, some are not whole, and more than a third as many labels as rows are
-// distinct. A classifier would be trained for each pair of them.
+// CheckClasses returns an error if the labels seem to be measured numbers and not classes. This is
+// so if all are numbers, some are not whole, and the distinct labels are more than a third as many
+// as the rows. A classifier would be trained for each pair of them.
 func CheckClasses(classes []string, rows int) error {
 	if len(classes) < fewMeasured || 3*len(classes) <= rows || !measured(classes) {
 		return nil

@@ -29,8 +29,8 @@ func NDCG(relevant []bool, scores []float64, k int) (float64, error) {
 	return gain / ideal, nil
 }
 
-// RecallAt returns the share of the relevant items that are among the k best scores. At most k
-// relevant items count: hits / min(k, relevant).
+// RecallAt returns the share of the relevant items that are among the k items with the best scores.
+// At most k relevant items count: hits / min(k, relevant).
 func RecallAt(relevant []bool, scores []float64, k int) (float64, error) {
 	top, total, err := best(relevant, scores, k)
 	if err != nil {

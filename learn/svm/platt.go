@@ -119,8 +119,8 @@ func (t *trainer) unseen(pair int, k kernel.Source, first []bool, fold []int) ([
 	return out, nil
 }
 
-// decideLeft trains a machine on the rows in and returns its decisions on the rows left. If a class
-// is missing, the decision is 1 or -1 for the other, as in LIBSVM.
+// decideLeft trains a machine on the first list of rows and returns its decisions on the second
+// list. If a class is missing, the decision is 1 or -1 for the other, as in LIBSVM.
 func (t *trainer) decideLeft(pair int, k kernel.Source, in, left []int, first []bool) ([]float64, error) {
 	side := linalg.At(first, in)
 	if v, only := oneSided(side); only {
