@@ -101,7 +101,7 @@ func (p *libsvmReader) header() error {
 			return fmt.Errorf("the entry %s occurs twice", quoted(key))
 		}
 		seen[key] = true
-		if err := p.set(key, strings.Fields(rest)); err != nil {
+		if err := p.setField(key, strings.Fields(rest)); err != nil {
 			return err
 		}
 	}
@@ -113,8 +113,8 @@ func (p *libsvmReader) next() bool {
 	return p.lines.Scan()
 }
 
-// set reads one line of the header.
-func (p *libsvmReader) set(key string, values []string) (err error) {
+// setField reads one line of the header.
+func (p *libsvmReader) setField(key string, values []string) (err error) {
 	switch key {
 	case "svm_type":
 		return p.setType(values)

@@ -187,7 +187,7 @@ func (c *Column) checkCategories() error {
 // checkWordsOf refuses a category whose name another prepared column has, and two categories with
 // almost the same spelling.
 func (c *Column) checkWordsOf() error {
-	for _, reserved := range c.reserved() {
+	for _, reserved := range c.reservedNames() {
 		if slices.Contains(c.Categories, reserved) {
 			return fmt.Errorf("category %q is the name that prepared columns give to %s; rename it by values in the catalogue", reserved, map[string]string{missingName: "gaps", otherName: "other values"}[reserved])
 		}
@@ -195,8 +195,8 @@ func (c *Column) checkWordsOf() error {
 	return checkSpelling(c.Categories)
 }
 
-// reserved lists names that a category must not have because prepared columns use them.
-func (c *Column) reserved() (names []string) {
+// reservedNames lists names that a category must not have because prepared columns use them.
+func (c *Column) reservedNames() (names []string) {
 	if c.Missing == FillCategory || c.Indicator {
 		names = append(names, missingName)
 	}

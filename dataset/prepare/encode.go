@@ -104,7 +104,7 @@ func (p *Preparation) check() error {
 		if err := c.Check(); err != nil {
 			return fmt.Errorf("prepare: column %q: %w", c.Name, err)
 		}
-		if !c.same(p.schema[j]) {
+		if !c.sameEncoding(p.schema[j]) {
 			return fmt.Errorf("prepare: the encoding of column %q lacks a default value", c.Name)
 		}
 		if err := c.checkFitted(p.columns[j]); err != nil {
@@ -120,8 +120,8 @@ func (p *Preparation) check() error {
 	return p.checkScales()
 }
 
-// same reports whether two descriptions have the same encoding.
-func (c *Column) same(other Column) bool {
+// sameEncoding reports whether two descriptions have the same encoding.
+func (c *Column) sameEncoding(other Column) bool {
 	var a, b wire.Writer
 	c.encode(&a)
 	other.encode(&b)

@@ -36,7 +36,7 @@ func (p *Plan) Notices(sum []int64, f *Frame, rows []int) []string {
 			continue
 		}
 		own := median(values)
-		if common.far(c, own) {
+		if common.isFar(c, own) {
 			list = append(list, fmt.Sprintf("column %s: the median of this party's training rows is %.4g, and the %s over all parties is %.4g; check the column's unit, and times: in the catalogue",
 				dataset.Quote(c.Name), common.shown(c, own), common.named(), common.value))
 		}
@@ -88,8 +88,8 @@ func (c *Column) spreadOf(bins []int64) float64 {
 	return width * math.Sqrt(squares)
 }
 
-// far reports whether a party's own median is far from the middle.
-func (m middle) far(c *Column, own float64) bool {
+// isFar reports whether a party's own median is far from the middle.
+func (m middle) isFar(c *Column, own float64) bool {
 	if m.deviation > 0 && math.Abs(m.shown(c, own)-m.value) > mostDeviation*m.deviation {
 		return true
 	}

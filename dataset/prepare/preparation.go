@@ -32,7 +32,7 @@ func (p *Preparation) Schema() Schema { return p.schema }
 
 // Follows returns an error unless the preparation has the schema and the scaling of a job.
 func (p *Preparation) Follows(s Schema, scaling Scaling) error {
-	if !slices.EqualFunc(p.schema, s, func(a, b Column) bool { return a.same(b) }) {
+	if !slices.EqualFunc(p.schema, s, func(a, b Column) bool { return a.sameEncoding(b) }) {
 		return errors.New("prepare: the preparation's schema differs from the job's")
 	}
 	if (p.Offset != nil) != (scaling != Unscaled) {
@@ -51,7 +51,7 @@ func (p *Preparation) Of(s Schema) (*Preparation, error) {
 	of := &Preparation{schema: s}
 	for _, c := range s {
 		j := p.schema.Index(c.Name)
-		if j < 0 || !c.same(p.schema[j]) {
+		if j < 0 || !c.sameEncoding(p.schema[j]) {
 			return nil, fmt.Errorf("prepare: the preparation has no column %s with the same description", dataset.Quote(c.Name))
 		}
 		of.columns = append(of.columns, p.columns[j])
@@ -120,7 +120,7 @@ func (c Column) names(categories []string) []string {
 // Apply returns the prepared numbers of a frame, without scaling. The frame must have the
 // preparation's schema.
 func (p *Preparation) Apply(f *Frame) (*dataset.Dense, error) {
-	return p.apply(f, plain(p.schema, p.categories(), f))
+	return p.apply(f, plainMasks(p.schema, p.categories(), f))
 }
 
 // apply prepares a frame after the masks have replaced some of its cells.

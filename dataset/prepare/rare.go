@@ -110,8 +110,8 @@ func (m *mask) codeIndex(v float64) int {
 	return int(v)
 }
 
-// plain returns masks that only translate words to the agreed indices.
-func plain(s Schema, categories [][]string, f *Frame) []mask {
+// plainMasks returns masks that only translate words to the agreed indices.
+func plainMasks(s Schema, categories [][]string, f *Frame) []mask {
 	all := make([]mask, len(s))
 	for j := range s {
 		all[j].fill = gap
@@ -125,7 +125,7 @@ func plain(s Schema, categories [][]string, f *Frame) []mask {
 // masks returns masks that replace the rare values of the given rows. Rare gaps of a column get the
 // value that fill computes from the column's other cells. Without rows nothing is replaced.
 func masks(s Schema, categories [][]string, f *Frame, rows []int, fill func(j int, values []float64) float64) []mask {
-	all := plain(s, categories, f)
+	all := plainMasks(s, categories, f)
 	if len(rows) == 0 {
 		return all
 	}

@@ -41,7 +41,7 @@ func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 		return nil, t.refuse(1, err)
 	}
 	if some, can := from.(dataset.ColumnSelector); can {
-		if err := some.Choose(r.needed()); err != nil {
+		if err := some.Choose(r.neededColumns()); err != nil {
 			return nil, t.refuse(0, err)
 		}
 	}
@@ -126,7 +126,7 @@ type field struct {
 
 // reader returns a reader of a table with the given columns.
 func (t Table) reader(columns []string) (*reader, error) {
-	names, err := t.Mapping.renamed(columns)
+	names, err := t.Mapping.federationNames(columns)
 	if err != nil {
 		return nil, err
 	}
@@ -176,8 +176,8 @@ func (t Table) reader(columns []string) (*reader, error) {
 	return r, nil
 }
 
-// needed lists the indices of the columns to be read.
-func (r *reader) needed() []int {
+// neededColumns lists the indices of the columns to be read.
+func (r *reader) neededColumns() []int {
 	places := slices.Clone(r.ids)
 	for _, f := range r.features {
 		if f.at >= 0 {
@@ -204,7 +204,7 @@ func (r *reader) begin() {
 // allNumbers returns the schema of a table without a schema: all features are numbers.
 func (t Table) allNumbers(names []string) (Schema, error) {
 	if t.Features != nil {
-		return t.listed(names)
+		return t.schemaOfListed(names)
 	}
 	var features []string
 	for _, name := range names {
@@ -218,8 +218,8 @@ func (t Table) allNumbers(names []string) (Schema, error) {
 	return Numbers(features), nil
 }
 
-// listed returns a schema in which the columns of Features hold numbers.
-func (t Table) listed(names []string) (Schema, error) {
+// schemaOfListed returns a schema in which the columns of Features hold numbers.
+func (t Table) schemaOfListed(names []string) (Schema, error) {
 	var features []string
 	for _, name := range names {
 		if slices.Contains(t.Features, name) {
@@ -416,13 +416,13 @@ func (f *Frame) numbers() *dataset.Dense {
 	return dataset.NewDense(m)
 }
 
-// dropped reports whether the mapping leaves a column out.
-func (m *Mapping) dropped(name string) bool {
+// isDropped reports whether the mapping leaves a column out.
+func (m *Mapping) isDropped(name string) bool {
 	return slices.Contains(m.Drop, name) || m.Keep != nil && !slices.Contains(m.Keep, name)
 }
 
-// renamed returns the federation's names of the file's columns, "" for columns left out.
-func (m *Mapping) renamed(columns []string) ([]string, error) {
+// federationNames returns the federation's names of the file's columns, "" for columns left out.
+func (m *Mapping) federationNames(columns []string) ([]string, error) {
 	for _, name := range slices.Sorted(maps.Keys(m.Columns)) {
 		if !slices.Contains(columns, name) {
 			return nil, fmt.Errorf("the catalogue describes column %s, which the table does not have; correct the name", dataset.Quote(name))
@@ -436,7 +436,7 @@ func (m *Mapping) renamed(columns []string) ([]string, error) {
 	names := make([]string, len(columns))
 	first := make(map[string]string)
 	for i, name := range columns {
-		if m.dropped(name) {
+		if m.isDropped(name) {
 			continue
 		}
 		names[i] = m.Columns[name].federationName(name)

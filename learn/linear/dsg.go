@@ -232,11 +232,11 @@ func (s *Stochastic) Draw() (rows []int, features int) {
 		return nil, s.Features()
 	}
 	s.batch = s.drawn()
-	return s.batch, s.Features() + s.fresh()
+	return s.batch, s.Features() + s.nextFeatures()
 }
 
-// fresh returns the number of new features in the next iteration.
-func (s *Stochastic) fresh() int { return min(s.course.Block, s.course.Features-s.Features()) }
+// nextFeatures returns the number of new features in the next iteration.
+func (s *Stochastic) nextFeatures() int { return min(s.course.Block, s.course.Features-s.Features()) }
 
 func (s *Stochastic) drawn() []int {
 	n := s.targets.Cols
@@ -257,7 +257,7 @@ func (s *Stochastic) LearnFrom(t Sampler, u linalg.Matrix[float64]) error {
 	if s.batch == nil {
 		return errors.New("linear: no rows have been drawn; call Draw first")
 	}
-	phi, y := linalg.New[float64](s.fresh(), len(s.batch)), linalg.New[float64](u.Rows, len(s.batch))
+	phi, y := linalg.New[float64](s.nextFeatures(), len(s.batch)), linalg.New[float64](u.Rows, len(s.batch))
 	t.ReadAt(phi, s.Features(), s.batch)
 	for k := range y.Rows {
 		for i, r := range s.batch {

@@ -136,7 +136,7 @@ func DecisionCurve(positive []bool, probabilities, thresholds []float64) ([]NetB
 			return nil, errors.New("metrics: a threshold of a decision curve must be above 0 and below 1")
 		}
 		benefit := func(lowest float64) float64 {
-			right, wrong := reached(positive, probabilities, lowest)
+			right, wrong := countReached(positive, probabilities, lowest)
 			return (float64(right) - float64(wrong)*t/(1-t)) / float64(len(positive))
 		}
 		out[k] = NetBenefit{t, benefit(t), benefit(0)}
@@ -144,9 +144,9 @@ func DecisionCurve(positive []bool, probabilities, thresholds []float64) ([]NetB
 	return out, nil
 }
 
-// reached returns the numbers of positive and of negative rows whose probability is at least the
-// threshold.
-func reached(positive []bool, probabilities []float64, threshold float64) (right, wrong int) {
+// countReached returns the numbers of positive and of negative rows whose probability is at least
+// the threshold.
+func countReached(positive []bool, probabilities []float64, threshold float64) (right, wrong int) {
 	for i, p := range probabilities {
 		switch {
 		case p < threshold:

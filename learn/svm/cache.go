@@ -103,11 +103,11 @@ func (c *cache[T]) load(rows []int) error {
 
 // take returns an empty slot for a row. If all are in use, it empties the least recently used one.
 func (c *cache[T]) take() int {
-	last, ok := c.recent.last()
+	last, ok := c.recent.leastRecent()
 	if (!ok || c.owner[last] >= 0) && len(c.slabs) < c.most {
 		c.slabs = append(c.slabs, make([]T, c.slabSize))
 		c.addSlots()
-		last, _ = c.recent.last()
+		last, _ = c.recent.leastRecent()
 	}
 	if row := c.owner[last]; row >= 0 {
 		c.slot[row], c.owner[last] = -1, -1
@@ -200,7 +200,7 @@ func (c *cache[T]) shrink(source kernel.Source, keep []int) {
 			c.owner[c.slot[a]] = a
 		}
 	}
-	oldRecent.backwards(func(slot int) {
+	oldRecent.eachFromOldest(func(slot int) {
 		if moved[slot] >= 0 {
 			c.recent.touch(moved[slot])
 		}
@@ -281,16 +281,17 @@ func (l *list) touch(slot int) {
 	l.insert(slot+1, 0)
 }
 
-// last returns the least recently used slot. It returns false if the list is empty.
-func (l *list) last() (slot int, ok bool) {
+// leastRecent returns the least recently used slot. It returns false if the list is empty.
+func (l *list) leastRecent() (slot int, ok bool) {
 	if len(l.links) < 2 {
 		return 0, false
 	}
 	return l.links[0].prev - 1, true
 }
 
-// backwards calls f for all slots, from the least recently used slot to the most recently used.
-func (l *list) backwards(f func(slot int)) {
+// eachFromOldest calls f for all slots, from the least recently used slot to the most recently
+// used.
+func (l *list) eachFromOldest(f func(slot int)) {
 	if len(l.links) == 0 {
 		return
 	}

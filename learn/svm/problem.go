@@ -244,7 +244,7 @@ func (s *solver[T]) shrink() {
 	split := s.split
 	for _, p := range s.parts {
 		for t := p.lo; t < p.hi; t++ {
-			if !s.settled(p, t) {
+			if !s.isSettled(p, t) {
 				keep = append(keep, t)
 			}
 		}
@@ -274,8 +274,8 @@ func (s *solver[T]) shrink() {
 	s.divide()
 }
 
-// settled reports whether coefficient t of part p is at a bound and unlikely to move.
-func (s *solver[T]) settled(p part, t int) bool {
+// isSettled reports whether coefficient t of part p is at a bound and unlikely to move.
+func (s *solver[T]) isSettled(p part, t int) bool {
 	f, b := s.gradient[t], s.coef[t]
 	return b >= s.upper[t] && f < p.low || b <= s.lower[t] && f > p.high
 }
