@@ -128,8 +128,8 @@ func readCells[T linalg.Float](r io.Reader, c cellType, s shape) ([]T, error) {
 	return cells, atEnd(r)
 }
 
-// grown returns cells with capacity for the given number of additional cells, but for at most n
-// cells in all. append could allocate a quarter too much.
+// grown returns cells with capacity for the given number of further cells, but for at most n cells
+// in all.
 func grown[T any](cells []T, more, n int) []T {
 	if len(cells)+more <= cap(cells) {
 		return cells

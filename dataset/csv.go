@@ -53,7 +53,7 @@ type Uses struct {
 	// Features are the feature columns; they keep the file's order. If it is nil, all columns
 	// without another use are features.
 	Features []string
-	// Aside are columns to be skipped.
+	// Aside lists the columns to be skipped.
 	Aside []string
 }
 
@@ -286,7 +286,7 @@ func (h csvHead) featureNames() []string {
 func (h csvHead) badCell(col int, cell string, err error) error {
 	var unlisted *ClassError
 	switch {
-	case errors.As(err, &unlisted): // a ClassError already says what to do
+	case errors.As(err, &unlisted): // the text of a ClassError contains its own advice
 	case errors.Is(err, errEmpty), errors.Is(err, errNotFinite):
 		err = fmt.Errorf("%w; fill the cell or drop the row", err)
 	case errors.Is(err, errNotNumber) && strings.ContainsRune(cell, ','):
@@ -300,7 +300,8 @@ func (h csvHead) badCell(col int, cell string, err error) error {
 	return fmt.Errorf("%s holds %s, which %w", h.column(col), quote(cell), err)
 }
 
-// column names column j in a message: by its name, or by its index from 0 if columns have no names.
+// column describes column j in a message: by its name, or by its index from 0 if columns have no
+// names.
 func (h csvHead) column(j int) string {
 	if h.names == nil {
 		return fmt.Sprintf("column %d (from 0)", j)
@@ -308,8 +309,8 @@ func (h csvHead) column(j int) string {
 	return "column " + quote(h.names[j])
 }
 
-// check compares the rows and classes that were read with the numbers in a first line of
-// scikit-learn's form. A difference means that the file was cut or edited.
+// check returns an error unless the text has as many rows and classes as its first line announces,
+// in the form of scikit-learn. A difference means that the file was cut or edited.
 func (s *csvShape) check(p *csvParser) error {
 	if s == nil {
 		return nil

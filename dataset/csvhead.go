@@ -201,11 +201,11 @@ func (h *csvHead) assign(o CSVOptions) error {
 	if h.label >= 0 && h.label == h.id {
 		return fmt.Errorf("%s is both label and id; choose a different column for each", h.column(h.label))
 	}
-	return h.use(o.Uses)
+	return h.chooseFeatures(o.Uses)
 }
 
-// use determines the feature columns among the columns that are neither label nor id.
-func (h *csvHead) use(u Uses) error {
+// chooseFeatures determines the feature columns among the columns that are neither label nor id.
+func (h *csvHead) chooseFeatures(u Uses) error {
 	features, err := h.findAll(u.Features)
 	if err != nil {
 		return fmt.Errorf("columns: %w", err)
@@ -271,14 +271,14 @@ func (h *csvHead) findLikely(otherwise int, likely func(string) bool) (int, erro
 		return otherwise, nil
 	}
 	if again := slices.IndexFunc(h.names[found+1:], likely); again >= 0 {
-		return 0, fmt.Errorf("the names of columns %s and %s both fit this use; choose one", quote(h.names[found]), quote(h.names[found+1+again]))
+		return 0, fmt.Errorf("the columns %s and %s are both likely, by their names; give the name of one", quote(h.names[found]), quote(h.names[found+1+again]))
 	}
 	return found, nil
 }
 
 const longestList = 8
 
-// list joins quoted names for a message, and only counts names beyond the first few.
+// list joins the first few names, quoted, for a message, and appends the number of the others.
 func list(names []string) string {
 	shown := make([]string, 0, longestList+1)
 	for _, name := range names[:min(len(names), longestList)] {

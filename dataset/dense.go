@@ -44,8 +44,8 @@ func DenseOf(t Table) *Dense {
 	return NewDense(m)
 }
 
-// RowsOf returns access to the rows of t in float64. Computations that read some rows at a time
-// thus need no copy of t. The rows of a CSR are [linalg.SparseRows] as well.
+// RowsOf returns a reader of the rows of t, which it converts to float64. Computations that read
+// some rows at a time thus need no copy of t. The rows of a CSR are [linalg.SparseRows] as well.
 func RowsOf(t Table) linalg.Rows {
 	if c, ok := t.(*CSR); ok {
 		return sparseRows{tableRows{c}, c}

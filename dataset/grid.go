@@ -64,7 +64,7 @@ func measureAll(t Table) []axis {
 // measureDense finds the grids of a dense table's columns on all cores. It gathers several columns
 // at a time, a cache line wide if memory allows it.
 func measureDense[T linalg.Float](d dense[T], axes []axis) {
-	const widest, held = 16, 1 << 20 // most columns that are gathered at a time, and most numbers in them
+	const widest, held = 16, 1 << 20 // limits on the columns that are gathered at a time, and on the numbers in them
 	grain := max(1, min(widest, held/max(d.m.Rows, 1)))
 	linalg.For(d.m.Cols, grain, func(lo, hi int) {
 		columns := make([]float64, (hi-lo)*d.m.Rows)

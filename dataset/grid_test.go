@@ -182,7 +182,7 @@ func TestGridOfAnyTable(t *testing.T) {
 	half := linalg.New[float32](40, 45)
 	r := newStream(1, streamRows)
 	for i := range m.Data {
-		m.Data[i] = float64(r.below(5+i%45) * (1 + i%45%7))
+		m.Data[i] = float64(r.uniformBelow(5+i%45) * (1 + i%45%7))
 		half.Data[i] = float32(m.Data[i])
 	}
 	m.Data[7], half.Data[7] = 0.5, 0.5

@@ -30,7 +30,7 @@ type ImageOptions struct {
 	// Width and Height are the size in pixels to which every image is resized, whatever its
 	// proportions. If both are 0, images are not resized and must all have one size.
 	Width, Height int
-	RGB           bool // makes three columns of each pixel instead of one
+	RGB           bool // whether a pixel becomes three columns (red, green, blue) or one
 }
 
 // ReadImages reads a set from a folder that has a sub-folder of JPEG and PNG files (.jpg, .jpeg,

@@ -87,21 +87,22 @@ func (d *rowDigest) row(i int) uint64 {
 	case d.set.IDs != nil:
 		d.buf = append(append(d.buf[:0], "mercer/v1/split/id\x00"...), d.set.IDs[i]...)
 	case typed != nil:
-		d.typed(typed, i)
+		d.writeTyped(typed, i)
 	default:
-		d.cells(i)
+		d.writeCells(i)
 	}
 	d.mac.Write(d.buf)
 	d.sum = d.mac.Sum(d.sum[:0])
 	return binary.BigEndian.Uint64(d.sum)
 }
 
-// cells writes the nonzero cells of a row in the order of the column names, and then its label.
-func (d *rowDigest) cells(i int) {
+// writeCells writes the nonzero cells of a row in the order of the column names, and then its
+// label.
+func (d *rowDigest) writeCells(i int) {
 	const head = "mercer/v1/split/row\x00"
 	d.buf = append(d.buf[:0], head...)
 	d.set.X.Each(i, func(col int, v float64) {
-		if v == 0 { // a zero has either sign, and a sparse table does not store it
+		if v == 0 { // zeros are skipped: they have either sign, and a sparse table does not store them
 			return
 		}
 		at := uint32(col)
@@ -119,9 +120,9 @@ func (d *rowDigest) cells(i int) {
 	}
 }
 
-// typed writes the cells of a row of a [Typed] table in the order of the column names, and then its
-// label.
-func (d *rowDigest) typed(t Typed, i int) {
+// writeTyped writes the cells of a row of a [Typed] table in the order of the column names, and
+// then its label.
+func (d *rowDigest) writeTyped(t Typed, i int) {
 	d.buf = append(d.buf[:0], "mercer/v1/split/typed\x00"...)
 	at := make([]int, len(d.rank))
 	for column, place := range d.rank {

@@ -29,9 +29,9 @@ func Targets(labels []string) ([]float64, error) {
 // fewMeasured is the number of distinct labels below which CheckClasses takes numbers for classes.
 const fewMeasured = 5
 
-// CheckClasses returns an error if the distinct labels of some rows are not classes but measured
-// numbers: all are numbers, some are not whole, and there are more than a third as many as rows. A
-// classifier would be trained for each pair of them.
+// CheckClasses returns an error if the labels seem to be measured numbers and not classes. This is
+// so if all are numbers, some are not whole, and the distinct labels are more than a third as many
+// as the rows. A classifier would be trained for each pair of them.
 func CheckClasses(classes []string, rows int) error {
 	if len(classes) < fewMeasured || 3*len(classes) <= rows || !measured(classes) {
 		return nil
@@ -148,7 +148,7 @@ func rowsByClass(labels []string) [][]int {
 // keeps one copy of each class name, not of the lines that contain it.
 type labeller struct {
 	known map[string]string
-	gaps  bool     // allow an empty label, which means no label
+	gaps  bool     // whether a label may be empty, which means no label
 	among []string // allowed classes; nil allows all
 }
 
@@ -188,7 +188,7 @@ func canonicalLabel(label string) (string, error) {
 		return "", err
 	}
 	if math.Abs(v) >= 1<<53 {
-		return strings.Clone(label), nil // different long codes may round to the same float64
+		return strings.Clone(label), nil // two different long numbers may round to the same float64
 	}
 	if v == math.Trunc(v) {
 		return strconv.FormatInt(int64(v), 10), nil

@@ -55,7 +55,7 @@ type libsvmParser struct {
 	bounds   limits
 	columns  int // number of columns in the options, or 0
 	line     int
-	widest   int // largest index so far
+	widest   int // largest index in the lines that were read
 	labeller labeller
 	labels   []string
 	start    []int

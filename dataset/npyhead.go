@@ -23,7 +23,7 @@ type npyHeader struct {
 const (
 	maxNPYHeader = 1 << 16
 	maxDims      = 32
-	maxText      = 1 << 12 // most characters of a string
+	maxText      = 1 << 12 // largest number of characters in a string
 )
 
 var errNotNPY = errors.New("the data do not start like a NumPy array; save the array with numpy.save or numpy.savez")
@@ -65,7 +65,7 @@ func npyHeaderLength(r io.Reader) (int, error) {
 	if _, err := io.ReadFull(r, b[8:8+size]); err != nil {
 		return 0, cutHeader(err)
 	}
-	return int(binary.LittleEndian.Uint32(b[8:])), nil // a length of two bytes is followed by zeros
+	return int(binary.LittleEndian.Uint32(b[8:])), nil // for a length of two bytes, the other two bytes are zeros
 }
 
 func cutHeader(err error) error {

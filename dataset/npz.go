@@ -85,11 +85,11 @@ func (a *npzArchive) set(o NPZOptions) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	labels, err := a.beside("labels", o.Labels, labelNames(x))
+	labels, err := a.labelOrIDArray("labels", o.Labels, labelNames(x))
 	if err != nil {
 		return nil, err
 	}
-	ids, err := a.beside("ids", o.IDs, []string{"ids", "id"})
+	ids, err := a.labelOrIDArray("ids", o.IDs, []string{"ids", "id"})
 	if err != nil {
 		return nil, err
 	}
@@ -122,8 +122,8 @@ func (a *npzArchive) named(use, name string) (string, error) {
 	return name, nil
 }
 
-// beside returns the name of the array of labels or ids, or "" for none.
-func (a *npzArchive) beside(use, name string, likely []string) (string, error) {
+// labelOrIDArray returns the name of the array of labels or ids, or "" for none.
+func (a *npzArchive) labelOrIDArray(use, name string, likely []string) (string, error) {
 	switch {
 	case a.files[name] != nil:
 		return name, nil

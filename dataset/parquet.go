@@ -57,7 +57,7 @@ type parquetReader struct {
 	file   *parquet.File
 	source []int // indices of the file's columns that are not skipped
 	cells  []parquetCell
-	head   csvHead // determines the use of each column
+	head   csvHead // columns of the file and their uses
 }
 
 // pandasIndex is the name that pandas gives to an index without a name.
@@ -150,7 +150,7 @@ func readFeatures[T linalg.Float](p *parquetReader, s shape) (linalg.Matrix[T], 
 	m := linalg.New[T](s.rows, s.cols)
 	for at, b := range p.head.features {
 		number := p.cells[b].number
-		err := p.each(b, func(row int, value []byte) error {
+		err := p.eachValue(b, func(row int, value []byte) error {
 			v := number(value)
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return inRow(errNotFinite, row)
@@ -165,13 +165,13 @@ func readFeatures[T linalg.Float](p *parquetReader, s shape) (linalg.Matrix[T], 
 	return m, nil
 }
 
-// strings reads the labels or ids of column b. Column -1 gives nil.
+// strings reads the labels or ids from the column with index b in p.source. Column -1 gives nil.
 func (p *parquetReader) strings(b, rows int, l labeller) ([]string, error) {
 	if b < 0 {
 		return nil, nil
 	}
 	out := make([]string, 0, rows)
-	err := p.each(b, func(row int, value []byte) error {
+	err := p.eachValue(b, func(row int, value []byte) error {
 		s, err := p.cells[b].label(value)
 		if err == nil {
 			s, err = l.canonical(s)
@@ -185,8 +185,8 @@ func (p *parquetReader) strings(b, rows int, l labeller) ([]string, error) {
 	return out, err
 }
 
-// each calls f for each value of column b.
-func (p *parquetReader) each(b int, f func(row int, value []byte) error) error {
+// eachValue calls f for each value of the column with index b in p.source.
+func (p *parquetReader) eachValue(b int, f func(row int, value []byte) error) error {
 	if err := p.file.Each(p.source[b], f); err != nil {
 		return fmt.Errorf("%s %w", p.head.column(b), err)
 	}
@@ -260,7 +260,8 @@ func shortText(b []byte) (string, error) {
 	return plainText(string(b))
 }
 
-// These bounds limit decimals. Parquet's writers use up to 16 bytes and 38 digits.
+// These constants bound the bytes and the digits after the point of a decimal. Parquet's writers
+// use up to 16 bytes and 38 digits.
 const (
 	maxDecimalBytes = 32
 	maxDecimalScale = 76

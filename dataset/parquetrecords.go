@@ -115,7 +115,7 @@ func (p *parquetRecords) Next() (Record, error) {
 	return Record{Line: p.row, Fields: p.fields}, nil
 }
 
-// places lists 0 to n-1.
+// places returns the numbers from 0 to n-1.
 func places(n int) []int {
 	all := make([]int, n)
 	for i := range all {

@@ -215,9 +215,9 @@ const (
 
 func newStream(seed, use uint64) *stream { return &stream{source: rand.NewPCG(seed, use)} }
 
-// below returns a uniform integer in [0, n), n > 0, without bias (Lemire, "Fast random integer
-// generation in an interval", algorithm 5).
-func (s *stream) below(n int) int {
+// uniformBelow returns a uniform integer in [0, n), n > 0, without bias (Lemire, "Fast random
+// integer generation in an interval", algorithm 5).
+func (s *stream) uniformBelow(n int) int {
 	bound := uint64(n)
 	hi, lo := bits.Mul64(s.source.Uint64(), bound)
 	for threshold := -bound % bound; lo < threshold; {
@@ -229,7 +229,7 @@ func (s *stream) below(n int) int {
 // shuffle permutes rows at random in place, by the algorithm of Fisher and Yates.
 func (s *stream) shuffle(rows []int) {
 	for i := len(rows) - 1; i > 0; i-- {
-		j := s.below(i + 1)
+		j := s.uniformBelow(i + 1)
 		rows[i], rows[j] = rows[j], rows[i]
 	}
 }

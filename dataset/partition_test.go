@@ -212,7 +212,7 @@ func TestBelowIsUniform(t *testing.T) {
 	const n, draws = 7, 70000
 	var counts [n]int
 	for range draws {
-		counts[s.below(n)]++
+		counts[s.uniformBelow(n)]++
 	}
 	chi := 0.0
 	for _, c := range counts {

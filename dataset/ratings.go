@@ -226,7 +226,7 @@ func (r *Ratings) Within(items []string) (*Ratings, error) {
 	return &within, nil
 }
 
-// First returns the ratings of the first users, and keeps the list of all items.
+// First returns the ratings of the given number of first users, and keeps the list of all items.
 func (r *Ratings) First(users int) *Ratings {
 	first := *r
 	first.Users = r.Users[:min(users, len(r.Users))]
@@ -234,8 +234,8 @@ func (r *Ratings) First(users int) *Ratings {
 	return &first
 }
 
-// Profiles returns for each user the items that the given ratings rate, in ascending order. The
-// ratings are given as indices into List.
+// Profiles returns, for each user, the items that the user rates in the given ratings, in ascending
+// order. The ratings are given as indices into List.
 func (r *Ratings) Profiles(list []int) [][]int {
 	profiles := make([][]int, len(r.Users))
 	for _, i := range list {

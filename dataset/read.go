@@ -157,7 +157,7 @@ func (t text) skipMark(b *bufio.Reader) error {
 	return t.checkText(b)
 }
 
-// checkText refuses a file whose beginning contains a zero byte, as other binary files do. The
+// checkText refuses a file with a zero byte near its beginning, since such a file is not text. The
 // reader meets an error of b again and reports it.
 func (t text) checkText(b *bufio.Reader) error {
 	head, _ := b.Peek(readAhead)

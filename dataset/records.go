@@ -13,7 +13,7 @@ import (
 
 // Records reads a table row by row as text, for readers that interpret its cells.
 type Records interface {
-	// Columns returns the names of the fields, each once.
+	// Columns returns the names of the columns, which are all different.
 	Columns() []string
 	// Next returns the next row, or io.EOF. Its fields are valid until the next call.
 	Next() (Record, error)

@@ -251,7 +251,7 @@ func (s *Set) check() error {
 
 // checkNumbers returns an error that names the first number that is not finite.
 func (s *Set) checkNumbers() error {
-	if _, typed := s.X.(Typed); typed { // its numbers are codes, and a gap is NaN
+	if _, typed := s.X.(Typed); typed { // the numbers of a typed table are codes, and its gaps are NaN
 		return nil
 	}
 	if d, ok := s.X.(interface{ finite(i int) bool }); ok && allRows(s.X.Rows(), d.finite) {

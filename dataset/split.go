@@ -87,7 +87,7 @@ func testSizes(classes [][]int, fraction float64) []int {
 // refuses a k outside 2 to n.
 func Every(n, k int) (train, test []int, err error) {
 	if k < 2 || k > n {
-		return nil, nil, fmt.Errorf("dataset: cannot hold out every %d-th of %d rows; choose 2 to the number of rows", k, n)
+		return nil, nil, fmt.Errorf("dataset: cannot hold out every %d-th of %d rows; choose a number from 2 to the number of rows", k, n)
 	}
 	for i := range n {
 		if i%k == k-1 {
@@ -119,14 +119,14 @@ func FoldsPlain(n, k int, seed uint64) ([][]int, error) {
 
 func checkFolds(n, k int) error {
 	if k < 2 || k > n {
-		return fmt.Errorf("dataset: cannot make %d folds of %d rows; choose 2 to the number of rows", k, n)
+		return fmt.Errorf("dataset: cannot make %d folds from %d rows; choose at least 2 folds and at most one for each row", k, n)
 	}
 	return nil
 }
 
-// deal shuffles the rows of each class and deals them to the hands in turn, like cards. The
-// smallest class comes first: the rows of classes that are too small for all hands are then dealt
-// one after the other, which gives every hand as many classes as possible.
+// deal shuffles the rows of each class and deals them in turn to the given number of hands, like
+// cards. The smallest class comes first: the rows of classes that are too small for all hands are
+// then dealt one after the other, which gives every hand as many classes as possible.
 func (s *stream) deal(classes [][]int, hands int) [][]int {
 	slices.SortStableFunc(classes, func(a, b []int) int { return cmp.Compare(len(a), len(b)) })
 	dealt := make([][]int, hands)
@@ -144,8 +144,8 @@ func (s *stream) deal(classes [][]int, hands int) [][]int {
 	return dealt
 }
 
-// Complement returns the rows of 0 to n-1 that are not in rows, in ascending order. For the test
-// set of a fold, they are the training set.
+// Complement returns the row numbers from 0 to n-1 that are not in rows, in ascending order. For
+// the test set of a fold, they are the training set.
 func Complement(n int, rows []int) []int {
 	drop := make([]bool, n)
 	for _, i := range rows {

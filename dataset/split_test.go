@@ -210,11 +210,11 @@ func TestSplitsRefuse(t *testing.T) {
 		{split([]string{"1", "2"}, .5), "dataset: no class has two rows, so none can be split; use SplitPlain if the labels are targets"},
 		{plain(2, 2), "dataset: the test fraction is 2; choose one between 0 and 1"},
 		{plain(0, .5), "dataset: 0 rows cannot be split; give at least two"},
-		{every(5, 1), "dataset: cannot hold out every 1-th of 5 rows; choose 2 to the number of rows"},
-		{every(5, 6), "dataset: cannot hold out every 6-th of 5 rows; choose 2 to the number of rows"},
-		{folds(two, 1), "dataset: cannot make 1 folds of 2 rows; choose 2 to the number of rows"},
-		{folds(two, 3), "dataset: cannot make 3 folds of 2 rows; choose 2 to the number of rows"},
-		{foldsPlain(9, 0), "dataset: cannot make 0 folds of 9 rows; choose 2 to the number of rows"},
+		{every(5, 1), "dataset: cannot hold out every 1-th of 5 rows; choose a number from 2 to the number of rows"},
+		{every(5, 6), "dataset: cannot hold out every 6-th of 5 rows; choose a number from 2 to the number of rows"},
+		{folds(two, 1), "dataset: cannot make 1 folds from 2 rows; choose at least 2 folds and at most one for each row"},
+		{folds(two, 3), "dataset: cannot make 3 folds from 2 rows; choose at least 2 folds and at most one for each row"},
+		{foldsPlain(9, 0), "dataset: cannot make 0 folds from 9 rows; choose at least 2 folds and at most one for each row"},
 	}
 	for _, tt := range tests {
 		if tt.err == nil || tt.err.Error() != tt.want {

@@ -123,8 +123,8 @@ func notDecimal(s string) error {
 	return errNotNumber
 }
 
-// Typed is a table whose cells are not yet numbers, such as gaps and categories. Its numbers are
-// codes. They must be prepared before anything is computed from them. A set with a Typed passes
+// Typed is a table whose cells may be gaps or categories, which are not yet numbers. Its numbers
+// are codes. They must be prepared before anything is computed from them. A set with a Typed passes
 // [Set.Validate] with gaps.
 type Typed interface {
 	Table
@@ -154,7 +154,7 @@ func ParseNumber(s string, decimal byte) (float64, error) {
 type Bound struct {
 	text   string
 	number float64
-	time   string // time in the format of instant; "" for a number
+	time   string // time in the format of the function instant; "" for a number
 }
 
 // ParseBound reads a number, a day such as 2024-01-01, or a day with a time such as

@@ -4,11 +4,11 @@ package dataset
 // rows without the commonest value reach a limit. Whatever the number of rows, it holds few
 // different values.
 type Tally struct {
-	Least  int // least number of rows with other values at which the column varies
+	Least  int // a column varies if at least this many rows differ from its commonest value
 	values []float64
 	counts []int
 	seen   int
-	most   int // the greatest count
+	most   int // number of rows with the commonest value
 	varies bool
 }
 
@@ -22,7 +22,7 @@ func (t *Tally) Add(v float64, rows int) bool {
 	t.counts[at] += rows
 	t.seen += rows
 	t.most = max(t.most, t.counts[at])
-	t.varies = t.seen-t.most >= t.Least // further rows cannot undo this
+	t.varies = t.seen-t.most >= t.Least // a column that varies still varies after further rows
 	return !t.varies
 }
 

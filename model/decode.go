@@ -18,7 +18,7 @@ const DefaultBytes = 4 << 30
 
 // Limits bound the files that are read. The zero value has the default.
 type Limits struct {
-	Bytes int64 // most bytes of a file; 0 means DefaultBytes
+	Bytes int64 // largest size of a file in bytes; 0 means DefaultBytes
 }
 
 // Open reads a public model under the default limits. For a private one it returns [ErrPrivate] and
@@ -112,7 +112,7 @@ func checkMagic(head []byte, want string) error {
 	return formatError("the file is not a model of Mercer; it begins with %q", got)
 }
 
-// size returns the length that a file states and its version, after checking both.
+// size returns the length and the version that a file states, after checking both.
 func (l Limits) size(head []byte, newest uint16) (int, uint16, error) {
 	r := wire.NewReader(head[len(publicMagic):])
 	v := r.Uint16()
@@ -215,7 +215,7 @@ func readHeader(r *wire.Reader) header {
 	if h.width < 1 || h.width > maxWidth || h.rows > maxVectors {
 		r.Fail(fmt.Errorf("the model has %d support vectors of %d numbers; 0 to %d vectors of 1 to %d numbers are allowed", h.rows, h.width, maxVectors, maxWidth))
 	}
-	if scaled && room(r, 2*h.width, 8) {
+	if scaled && hasRoom(r, 2*h.width, 8) {
 		h.scale = &Scale{Offset: make([]float64, h.width), Factor: make([]float64, h.width)}
 		r.Float64s(h.scale.Offset)
 		r.Float64s(h.scale.Factor)
@@ -231,9 +231,9 @@ func readNumberSize(r *wire.Reader) (single bool) {
 	return n == 4
 }
 
-// room reports whether the remaining bytes can hold n items of size bytes, and fails r otherwise.
-// It precedes every allocation.
-func room(r *wire.Reader, n, size int) bool {
+// hasRoom reports whether the remaining bytes can hold n items of size bytes; if not, it makes r
+// fail. It precedes every allocation.
+func hasRoom(r *wire.Reader, n, size int) bool {
 	if r.Err() == nil && n > r.Len()/size {
 		r.Fail(wire.ErrShort)
 	}
@@ -241,7 +241,7 @@ func room(r *wire.Reader, n, size int) bool {
 }
 
 func readVectors(r *wire.Reader, h header) linalg.Matrix[float64] {
-	if !room(r, h.rows*h.width, numberSize(h.single)) {
+	if !hasRoom(r, h.rows*h.width, numberSize(h.single)) {
 		return linalg.Matrix[float64]{}
 	}
 	m := linalg.New[float64](h.rows, h.width)
@@ -264,7 +264,7 @@ func readHead(r *wire.Reader, h header) Head {
 	if len(h.classes) > 0 {
 		head.Classes = h.classes
 	}
-	if !room(r, h.functions, functionSize) {
+	if !hasRoom(r, h.functions, functionSize) {
 		return head
 	}
 	head.Functions = make([]Function, h.functions)
@@ -285,7 +285,7 @@ func readHead(r *wire.Reader, h header) Head {
 func readTail(r *wire.Reader, h *Head) {
 	switch {
 	case h.Kind.Classifies():
-		if !r.Bool() || !room(r, len(h.Functions), 16) {
+		if !r.Bool() || !hasRoom(r, len(h.Functions), 16) {
 			return
 		}
 		h.Sigmoids = make([]svm.Sigmoid, len(h.Functions))

@@ -129,7 +129,7 @@ func (m *Model) header(single bool) []byte {
 	w.String(string(m.Kind()))
 	text, err := m.spec.Canonical()
 	if err != nil {
-		panic(err) // setKernel made spec from a canonical text
+		panic(err) // unreachable: setKernel made spec from a canonical text
 	}
 	w.String(text)
 	w.Uint32(uint32(m.Width()))
@@ -185,7 +185,7 @@ func (f *Function) encode() []byte {
 	return w.Bytes()
 }
 
-// tail returns the fields that only some kinds have.
+// tail returns the encoded fields that only some kinds of models have.
 func (h *Head) tail() []byte {
 	var w wire.Writer
 	switch {

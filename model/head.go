@@ -12,7 +12,7 @@ import (
 // Every learner produces such functions.
 type Function struct {
 	Index []int     // indices of the model's rows, ascending
-	Coef  []float64 // their coefficients, finite and not 0
+	Coef  []float64 // coefficients of the rows in Index, finite and not 0
 	Rho   float64
 }
 
@@ -31,8 +31,9 @@ func Dense(coef []float64, rho float64) Function {
 // model.
 type Head struct {
 	Output
-	// Functions give the outputs. There is one for each pair of classes (0,1), (0,2), ... of svc
-	// and nu-svc, one for each component or cluster of kpca and kmeans, otherwise one.
+	// Functions are the functions from whose values the outputs follow. There is one for each pair
+	// of classes (0,1), (0,2), ... of svc and nu-svc, one for each component or cluster of kpca and
+	// kmeans, otherwise one.
 	Functions []Function
 	// Sigmoids calibrate the pairs of svc and nu-svc; nil if they are not calibrated.
 	Sigmoids []svm.Sigmoid
@@ -141,17 +142,17 @@ func (h *Head) checkFunctions(rows, outputs int) error {
 	return nil
 }
 
-// checkUse refuses unused rows, because they are somebody's data.
+// checkUse refuses rows that no function uses, since a file must not reveal data without need.
 func (h *Head) checkUse(rows int) error {
-	if i := slices.Index(h.used(rows), false); i >= 0 {
+	if i := slices.Index(h.neededRows(rows), false); i >= 0 {
 		return fmt.Errorf("no function uses row %d of %d; leave the row out", i, rows)
 	}
 	return nil
 }
 
-// used marks the rows that the head needs.
-func (h *Head) used(rows int) []bool {
-	used, all := make([]bool, rows), h.Kind.OutputShape() == Deviation // deviations need all rows
+// neededRows marks the rows that the head needs.
+func (h *Head) neededRows(rows int) []bool {
+	used, all := make([]bool, rows), h.Kind.OutputShape() == Deviation // a Gaussian process's deviations need all rows
 	for i := range used {
 		used[i] = all
 	}
@@ -167,7 +168,7 @@ func (h *Head) used(rows int) []bool {
 // rows. They are the arguments of [New]. rows is the number of all rows.
 func (h *Head) Compact(rows int) (Head, []int) {
 	kept, place := []int{}, make([]int, rows)
-	for i, used := range h.used(rows) {
+	for i, used := range h.neededRows(rows) {
 		if place[i] = len(kept); used {
 			kept = append(kept, i)
 		}

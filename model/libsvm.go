@@ -61,7 +61,7 @@ func WriteLIBSVMRange(w io.Writer, s *Scale) error {
 	return t.flush()
 }
 
-// text writes lines and keeps the first error.
+// text is a writer of lines that keeps the first error.
 type text struct {
 	w   *bufio.Writer
 	err error
@@ -215,8 +215,8 @@ func (h *Head) owners(rows int) ([]int, error) {
 	return owner, nil
 }
 
-// columnOf returns a vector's coefficients in the machines of its class with each other class, in
-// LIBSVM's order.
+// columnOf returns a vector's coefficients in the machines that separate its class from each other
+// class, in LIBSVM's order.
 func (h *Head) columnOf(row, own int) []float64 {
 	var column []float64
 	for other := range h.Classes {

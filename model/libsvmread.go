@@ -70,7 +70,7 @@ func (p *libsvmReader) model() (*Model, error) {
 	if err := p.header(); err != nil {
 		return nil, err
 	}
-	if err := p.complete(); err != nil {
+	if err := p.checkHeader(); err != nil {
 		return nil, err
 	}
 	vectors, coef, err := p.vectors()
@@ -101,7 +101,7 @@ func (p *libsvmReader) header() error {
 			return fmt.Errorf("the entry %s occurs twice", quoted(key))
 		}
 		seen[key] = true
-		if err := p.set(key, strings.Fields(rest)); err != nil {
+		if err := p.setField(key, strings.Fields(rest)); err != nil {
 			return err
 		}
 	}
@@ -113,8 +113,8 @@ func (p *libsvmReader) next() bool {
 	return p.lines.Scan()
 }
 
-// set reads one line of the header.
-func (p *libsvmReader) set(key string, values []string) (err error) {
+// setField reads one line of the header.
+func (p *libsvmReader) setField(key string, values []string) (err error) {
 	switch key {
 	case "svm_type":
 		return p.setType(values)
@@ -182,8 +182,8 @@ func (p *libsvmReader) setKernel(values []string) error {
 	return nil
 }
 
-// complete checks the header as a whole.
-func (p *libsvmReader) complete() error {
+// checkHeader checks that the header's entries are complete and agree.
+func (p *libsvmReader) checkHeader() error {
 	pairs := p.classes * (p.classes - 1) / 2
 	switch {
 	case p.head.Kind == "" || p.spec.Name == "":
@@ -263,16 +263,16 @@ func readVector(line string, row, coef []float64) error {
 	return nil
 }
 
-// pairs converts the coefficients to functions. A vector of class i has its coefficient in the
-// machine with class j in column j, minus one for classes after its own.
+// pairs converts the coefficients to a function for each pair of classes. A vector of class i has
+// its coefficient in the machine with class j in column j, minus one for classes after its own.
 func (p *libsvmReader) pairs(coef linalg.Matrix[float64]) {
 	first := 0
 	for i := range p.classes {
 		second := first + p.sizes[i]
 		for j := i + 1; j < p.classes; j++ {
 			f := Function{Rho: p.rho[len(p.head.Functions)]}
-			f.take(coef, j-1, first, first+p.sizes[i])
-			f.take(coef, i, second, second+p.sizes[j])
+			f.appendColumn(coef, j-1, first, first+p.sizes[i])
+			f.appendColumn(coef, i, second, second+p.sizes[j])
 			p.head.Functions = append(p.head.Functions, f)
 			second += p.sizes[j]
 		}
@@ -280,8 +280,8 @@ func (p *libsvmReader) pairs(coef linalg.Matrix[float64]) {
 	}
 }
 
-// take adds the nonzero coefficients in one column of rows lo to hi-1.
-func (f *Function) take(coef linalg.Matrix[float64], column, lo, hi int) {
+// appendColumn appends the nonzero coefficients in the given column of rows lo to hi-1.
+func (f *Function) appendColumn(coef linalg.Matrix[float64], column, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		if c := coef.Row(i)[column]; c != 0 {
 			f.Index, f.Coef = append(f.Index, i), append(f.Coef, c)

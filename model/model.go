@@ -20,8 +20,8 @@ var ErrPrivate = errors.New("model: the file holds encoded rows, which any party
 // ErrFormat is wrapped by every error about the content of a file, but not by errors of the reader.
 var ErrFormat = errors.New("model: unusable file")
 
-// These limits of a model are equal for writers and readers. Every model that can be built can thus
-// be written and read back.
+// These limits apply to written and read models alike. Every model that can be built can thus be
+// written and read back.
 const (
 	maxWidth     = 1 << 26
 	maxVectors   = 1 << 26
@@ -72,7 +72,7 @@ func build(spec kernel.Spec, scale *Scale, vectors linalg.Rows, h Head) (*Model,
 	m.norms = kernel.SquaredNorms(vectors)
 	if h.Kind.OutputShape() == Deviation {
 		m.process = sync.OnceValues(func() (*ridge.GP, error) {
-			return condition(kernel.Of(kernel.LinearGram(m.vectors), m.kernel), h.Noise)
+			return newProcess(kernel.Of(kernel.LinearGram(m.vectors), m.kernel), h.Noise)
 		})
 	}
 	return m, nil
@@ -212,7 +212,7 @@ func (m *Model) decide(rows, out linalg.Matrix[float64], start int) error {
 		if err != nil {
 			return err
 		}
-		deviate(gp, m.kernel, m.head.Unit, out, cross, norms)
+		writeDeviations(gp, m.kernel, m.head.Unit, out, cross, norms)
 	}
 	for i := range rows.Rows {
 		if firstNotFinite(out.Row(i)) >= 0 {
@@ -226,9 +226,9 @@ func (m *Model) decide(rows, out linalg.Matrix[float64], start int) error {
 // GiB for n = MaxProcess.
 const MaxProcess = 1 << 14
 
-// condition returns the Gaussian process over the model's rows, by factoring their covariance.
+// newProcess returns the Gaussian process over the model's rows, by factoring their covariance.
 // Files do not contain the factor, which is larger than the rows; targets do not affect it.
-func condition(source kernel.Source, noise float64) (*ridge.GP, error) {
+func newProcess(source kernel.Source, noise float64) (*ridge.GP, error) {
 	gp, err := ridge.FitGP(source, make([]float64, source.Len()), ridge.GPParams{Noise: noise})
 	if err != nil {
 		return nil, fmt.Errorf("model: the deviations of the Gaussian process cannot be computed: %w", err)
@@ -236,9 +236,8 @@ func condition(source kernel.Source, noise float64) (*ridge.GP, error) {
 	return gp, nil
 }
 
-// deviate fills the last column of out with the deviations. cross is the kernel of new rows with
-// the model's rows, and squares has x.x of the new rows.
-func deviate(gp *ridge.GP, k kernel.Kernel, unit float64, out, cross linalg.Matrix[float64], squares []float64) {
+// writeDeviations writes the standard deviations into the last column of out.
+func writeDeviations(gp *ridge.GP, k kernel.Kernel, unit float64, out, cross linalg.Matrix[float64], squares []float64) {
 	prior := make([]float64, len(squares))
 	for i, xx := range squares {
 		prior[i] = k.At(xx, xx, xx)
@@ -248,7 +247,7 @@ func deviate(gp *ridge.GP, k kernel.Kernel, unit float64, out, cross linalg.Matr
 	}
 }
 
-// apply returns the scaled rows, or the rows themselves without a scale.
+// apply returns the scaled rows, or the rows themselves if there is no scale.
 func (s *Scale) apply(rows linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if s == nil {
 		return rows
@@ -307,7 +306,7 @@ func writeColumns(w *wire.Writer, columns []string) {
 }
 
 func readColumns(r *wire.Reader, width int) []string {
-	if !room(r, width, 2) {
+	if !hasRoom(r, width, 2) {
 		return nil
 	}
 	columns := make([]string, width)

@@ -19,7 +19,7 @@ import (
 // without that learner: see [NewKind].
 type Kind string
 
-// The kinds of models.
+// These are the kinds of models.
 const (
 	SVC      Kind = "svc"
 	NuSVC    Kind = "nu-svc"
@@ -60,17 +60,17 @@ const (
 	Components OutputShape = "components"
 	// Distances are the squared distances to each mean, up to a constant that depends on the row.
 	Distances OutputShape = "distances"
-	// Each is one number for each class; the largest decides.
+	// Each is one number for each class; the class with the largest number is predicted.
 	Each OutputShape = "each"
-	// Second is one number for two classes; it means the second class if it is at least 0. For more
-	// classes, Second is like Each.
+	// Second is one number for two classes; the second class is predicted if it is at least 0. For
+	// more classes, Second is like Each.
 	Second OutputShape = "second"
-	// Odds is like Second. For two classes, the number is the logarithm of the odds of the second
-	// class.
+	// Odds has the same number of outputs as Second. For two classes, the number is the logarithm
+	// of the odds of the second class.
 	Odds OutputShape = "odds"
 )
 
-// shapes returns the shapes of the kinds above.
+// shapes returns the output shape of each kind of model.
 func shapes() map[Kind]OutputShape {
 	return map[Kind]OutputShape{
 		SVC: Pairs, NuSVC: Pairs, OneClass: Side, SVR: Number, Ridge: Number, GP: Deviation, KPCA: Components, KMeans: Distances,
@@ -115,7 +115,7 @@ func (k Kind) Classifies() bool {
 // Regresses reports whether a model predicts numbers.
 func (k Kind) Regresses() bool { return k.OutputShape() == Number || k.OutputShape() == Deviation }
 
-// The predictions of a one-class machine, as in LIBSVM and scikit-learn.
+// These are the predictions of a one-class machine, as in LIBSVM and scikit-learn.
 const (
 	Inside  = "1"
 	Outside = "-1"
@@ -209,7 +209,7 @@ func (r Output) vote(outputs linalg.Matrix[float64]) []int {
 	pairs := len(r.Classes) * (len(r.Classes) - 1) / 2
 	c, err := svm.NewClassifier(r.Classes, make([]svm.Pair, pairs), 0)
 	if err != nil {
-		panic(err) // Check has accepted the classes
+		panic(err) // unreachable: Check has accepted the classes
 	}
 	return c.Predict(columns(outputs, 0, pairs))
 }

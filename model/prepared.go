@@ -42,7 +42,7 @@ func CutPrepared(b *bufio.Reader) ([]byte, error) {
 	}
 	var head [len(preparedMagic) + 4]byte
 	if _, err := io.ReadFull(b, head[:]); err != nil {
-		return nil, cut(err)
+		return nil, errCut(err)
 	}
 	n := wire.NewReader(head[len(preparedMagic):]).Uint32()
 	if n == 0 || n > maxPreparation {
@@ -51,10 +51,10 @@ func CutPrepared(b *bufio.Reader) ([]byte, error) {
 	content := make([]byte, n)
 	var sum [sha256.Size]byte
 	if _, err := io.ReadFull(b, content); err != nil {
-		return nil, cut(err)
+		return nil, errCut(err)
 	}
 	if _, err := io.ReadFull(b, sum[:]); err != nil {
-		return nil, cut(err)
+		return nil, errCut(err)
 	}
 	if sha256.Sum256(content) != sum {
 		return nil, formatError("the preparation is damaged; copy the file again")
@@ -62,8 +62,8 @@ func CutPrepared(b *bufio.Reader) ([]byte, error) {
 	return content, nil
 }
 
-// cut returns the error for a file that ends too early or cannot be read.
-func cut(err error) error {
+// errCut returns the error for a file that ends too early or cannot be read.
+func errCut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return formatError("the file ends within the preparation; copy it again")
 	}

@@ -17,7 +17,7 @@ import (
 // Only the parties of its job know the scaling.
 var ErrUnscaled = errors.New("model: this model takes rows as the parties of its job have prepared or scaled them among themselves, and how is not in this file; ask a party: mercer predict --home HOME --job ID DATA, which works for jobs with prediction: open")
 
-// Limits of a [Random] model.
+// These are the limits of a [Random] model.
 const (
 	maxFeatures = 1 << 14
 	maxOutputs  = 1 << 16
@@ -248,7 +248,7 @@ func readRandom(r *wire.Reader, named bool) RandomSpec {
 	s.Classes = r.Strings(maxOutputs, maxClassName)
 	s.Width = int(r.Uint32())
 	s.Scaled = r.Bool()
-	if r.Bool() && room(r, 2*s.Width, 8) {
+	if r.Bool() && hasRoom(r, 2*s.Width, 8) {
 		s.Scale = &Scale{Offset: make([]float64, s.Width), Factor: make([]float64, s.Width)}
 		r.Float64s(s.Scale.Offset)
 		r.Float64s(s.Scale.Factor)
@@ -261,7 +261,7 @@ func readRandom(r *wire.Reader, named bool) RandomSpec {
 	if outputs > maxOutputs || features > maxFeatures {
 		r.Fail(fmt.Errorf("the model has %d x %d weights; at most %d x %d are allowed", outputs, features, maxOutputs, maxFeatures))
 	}
-	if !room(r, outputs*(features+1), 8) {
+	if !hasRoom(r, outputs*(features+1), 8) {
 		return s
 	}
 	s.Solution.Weights, s.Solution.Offset = linalg.New[float64](outputs, features), make([]float64, outputs)
@@ -271,7 +271,7 @@ func readRandom(r *wire.Reader, named bool) RandomSpec {
 		return s
 	}
 	s.Noise, s.Unit = r.Float64(), r.Float64()
-	if room(r, moments.Triangle(features), 8) {
+	if hasRoom(r, moments.Triangle(features), 8) {
 		triangle := make([]float64, moments.Triangle(features))
 		r.Float64s(triangle)
 		s.Outer = moments.Symmetric(features, triangle)

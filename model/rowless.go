@@ -62,7 +62,7 @@ func newRowless(s RowlessSpec) (*Rowless, error) {
 	}
 	m := &Rowless{spec: s, kernel: k}
 	if s.Head.Kind.OutputShape() == Deviation {
-		m.process = sync.OnceValues(func() (*ridge.GP, error) { return condition(kernel.Of(s.Dot, k), s.Head.Noise) })
+		m.process = sync.OnceValues(func() (*ridge.GP, error) { return newProcess(kernel.Of(s.Dot, k), s.Head.Noise) })
 	}
 	return m, nil
 }
@@ -95,7 +95,7 @@ func (m *Rowless) Decisions(cross linalg.Matrix[float64], squares []float64) (li
 		if err != nil {
 			return linalg.Matrix[float64]{}, err
 		}
-		deviate(gp, m.kernel, m.spec.Head.Unit, out, cross, squares)
+		writeDeviations(gp, m.kernel, m.spec.Head.Unit, out, cross, squares)
 	}
 	for i := range out.Rows {
 		if firstNotFinite(out.Row(i)) >= 0 {
@@ -160,7 +160,7 @@ func readRowless(r *wire.Reader) RowlessSpec {
 	h.rows = r.Count(maxVectors, 8)
 	s.Squares = make([]float64, h.rows)
 	r.Float64s(s.Squares)
-	if h.kind.OutputShape() == Deviation && room(r, h.rows*(h.rows+1)/2, 8) {
+	if h.kind.OutputShape() == Deviation && hasRoom(r, h.rows*(h.rows+1)/2, 8) {
 		s.Dot = linalg.New[float64](h.rows, h.rows)
 		for i := range h.rows {
 			r.Float64s(s.Dot.Row(i)[:i+1])

@@ -16,7 +16,8 @@ import (
 const (
 	bells = 20
 	noise = .05
-	// widest bounds the number of columns, since every bell holds a number for each column.
+	// widest bounds the number of columns, since the centre of every radial basis function has a
+	// number for each column.
 	widest = 1 << 20
 )
 
@@ -41,7 +42,8 @@ func Marks(rows, columns int, density float64) (*dataset.Set, error) {
 	})
 }
 
-// bellsOver returns rows like [Bells], with numbers from draw in place of the normal numbers.
+// bellsOver returns rows like [Bells], with numbers from the function draw in place of the normal
+// numbers.
 func bellsOver(rows, columns int, density float64, draw func(values []float64, s *prg.Stream)) (*dataset.Set, error) {
 	filled, err := filledOf(rows, columns, density)
 	if err != nil {
@@ -55,11 +57,11 @@ func bellsOver(rows, columns int, density float64, draw func(values []float64, s
 		index = make([]int32, rows*filled)
 	}
 	values, centres := make([]float64, rows), bellsOf(columns, filled)
-	panels(rows, func(from, to int, s *prg.Stream) {
+	drawPanels(rows, func(from, to int, s *prg.Stream) {
 		for i := from; i < to; i++ {
 			draw(x.Row(i), s)
 			if index != nil {
-				places(index[i*filled:(i+1)*filled], columns, s)
+				drawColumns(index[i*filled:(i+1)*filled], columns, s)
 				values[i] = centres.at(x.Row(i), index[i*filled:(i+1)*filled])
 				continue
 			}
@@ -75,14 +77,15 @@ func bellsOver(rows, columns int, density float64, draw func(values []float64, s
 	return set, err
 }
 
-// centres holds the centres of the bells. Every second bell has the weight -1.
+// centres holds the centres of the radial basis functions. Every second bell has the weight -1.
 type centres struct {
 	place   linalg.Matrix[float64]
 	squares []float64
 	gamma   float64
 }
 
-// bellsOf draws the centres of the bells, at about the same distance from 0 as the rows.
+// bellsOf draws the centres of the radial basis functions, at about the same distance from 0 as the
+// rows.
 func bellsOf(columns, filled int) centres {
 	c := centres{linalg.New[float64](bells, columns), make([]float64, bells), 1 / float64(filled)}
 	shrink := math.Sqrt(float64(filled) / float64(columns))
@@ -97,8 +100,8 @@ func bellsOf(columns, filled int) centres {
 	return c
 }
 
-// at returns the sum of the bells for a row with the given values in the given columns. Nil columns
-// mean all columns.
+// at returns the sum of the radial basis functions at a row with the given values in the given
+// columns. Nil columns mean all columns.
 func (c centres) at(values []float64, columns []int32) float64 {
 	square := 0.0
 	for _, v := range values {

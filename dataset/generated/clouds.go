@@ -15,8 +15,8 @@ const (
 	wrong = .02
 )
 
-// Clouds returns random rows in float32 of two overlapping classes that take turns. The numbers are
-// normal around the mean of their class, and one label in fifty is wrong. With 100 columns, two
+// Clouds returns random float32 rows that belong in turn to two overlapping classes. The numbers
+// are normal around the mean of their class, and one label in fifty is wrong. With 100 columns, two
 // rows in 10,000 are on the wrong side of the plane between the clouds, besides those with wrong
 // labels.
 func Clouds(rows, columns int) (*dataset.Set, error) {
@@ -24,7 +24,7 @@ func Clouds(rows, columns int) (*dataset.Set, error) {
 		return nil, err
 	}
 	x := linalg.New[float32](rows, columns)
-	panels(rows, func(from, to int, s *prg.Stream) { draw(x.Panel(from, to), s) }, "generated/clouds")
+	drawPanels(rows, func(from, to int, s *prg.Stream) { draw(x.Panel(from, to), s) }, "generated/clouds")
 	return &dataset.Set{X: dataset.NewDense32(x), Labels: labels(rows)}, nil
 }
 

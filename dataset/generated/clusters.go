@@ -15,8 +15,9 @@ const scatter = .35
 // MaxClasses bounds the number of classes.
 const MaxClasses = 1024
 
-// Clusters returns random rows in float32, whose classes "0", "1" and so on take turns. The numbers
-// are normal, with variance 1 around the mean of their class. One label in fifty is drawn anew.
+// Clusters returns random float32 rows that belong in turn to the classes "0", "1" and so on. The
+// numbers are normal, with variance 1 around the mean of their class. One label in fifty is drawn
+// anew.
 func Clusters(rows, columns, classes int) (*dataset.Set, error) {
 	if err := check(rows, columns, columns); err != nil {
 		return nil, err
@@ -25,7 +26,7 @@ func Clusters(rows, columns, classes int) (*dataset.Set, error) {
 		return nil, fmt.Errorf("dataset/generated: the table has %d classes; choose 2 to %d", classes, min(MaxClasses, dataset.MaxCells/columns))
 	}
 	x, centres := linalg.New[float32](rows, columns), centresOf(classes, columns)
-	panels(rows, func(from, to int, s *prg.Stream) {
+	drawPanels(rows, func(from, to int, s *prg.Stream) {
 		values := make([]float64, columns)
 		for i := from; i < to; i++ {
 			s.Normals(values)
@@ -50,7 +51,7 @@ func centresOf(classes, columns int) linalg.Matrix[float64] {
 	return centres
 }
 
-// inTurn returns labels in which the classes take turns; some labels are drawn anew.
+// inTurn returns the labels "0", "1" and so on in turn, but draws some labels at random.
 func inTurn(rows, classes int) []string {
 	list, s := make([]string, rows), prg.New([32]byte{}, "generated/classes")
 	for i := range list {

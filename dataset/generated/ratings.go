@@ -38,7 +38,7 @@ func Ratings(people, items, each int, seed [32]byte) *dataset.Ratings {
 	return r
 }
 
-// skewed draws one of n numbers, low ones with a higher probability.
+// skewed draws a number from 0 to n-1; lower numbers are more probable.
 func skewed(random *prg.Stream, n int) int {
 	x := random.Float64()
 	return int(float64(x*x) * float64(n))

@@ -29,8 +29,8 @@ func check(rows, columns, filled int) error {
 	return nil
 }
 
-// places draws distinct columns at random into dst, in ascending order.
-func places(dst []int32, columns int, s *prg.Stream) {
+// drawColumns draws distinct columns at random into dst, in ascending order.
+func drawColumns(dst []int32, columns int, s *prg.Stream) {
 	drawn := make(map[int32]bool, len(dst))
 	for k := columns - len(dst); k < columns; k++ { // Floyd's algorithm: all sets of columns are equally likely
 		j := int32(s.Uint64n(uint64(k + 1)))
@@ -54,9 +54,9 @@ func starts(rows, filled int) []int {
 // panel is the number of rows drawn from one stream.
 const panel = 1 << 12
 
-// panels draws rows panel by panel, each panel from its own stream. The rows thus do not depend on
-// the number of cores.
-func panels(rows int, draw func(from, to int, s *prg.Stream), domain string) {
+// drawPanels draws rows in blocks of the size panel, each block from its own stream. The rows thus
+// do not depend on the number of cores.
+func drawPanels(rows int, draw func(from, to int, s *prg.Stream), domain string) {
 	linalg.Each((rows+panel-1)/panel, 1, func(p int) {
 		draw(p*panel, min((p+1)*panel, rows), prg.New([32]byte{}, domain, number(p)))
 	})

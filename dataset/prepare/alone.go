@@ -20,8 +20,8 @@ const (
 	Ranged   Scaling = "range"    // scales the schema's range to [0, 1]; needs no fit
 )
 
-// FitAlone fits a preparation on the given training rows, in a process that has all rows of its
-// columns. The fit is exact. No data leave the process.
+// FitAlone fits a preparation to the given training rows without sums from other parties. The fit
+// is exact. No data leave the process.
 func FitAlone(f *Frame, rows []int, scaling Scaling) (*Preparation, error) {
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("prepare: there are no training rows; give at least one")
@@ -131,7 +131,7 @@ func (p *Preparation) scaleAlone(f *Frame, rows []int, scaling Scaling) error {
 	if err != nil {
 		return err
 	}
-	p.unit()
+	p.leaveUnscaled()
 	m := table.Matrix()
 	for _, k := range p.Numbers() {
 		values := make([]float64, m.Rows)
@@ -151,8 +151,8 @@ func (p *Preparation) scaleAlone(f *Frame, rows []int, scaling Scaling) error {
 	return nil
 }
 
-// unit sets the scaling that leaves all numbers unchanged.
-func (p *Preparation) unit() {
+// leaveUnscaled sets the scaling that leaves all numbers unchanged.
+func (p *Preparation) leaveUnscaled() {
 	n := p.Width()
 	p.Offset, p.Factor = make([]float64, n), make([]float64, n)
 	for k := range p.Factor {
@@ -171,12 +171,12 @@ func (p *Preparation) standardise(k int, mean, variance float64) {
 
 // scaleByRange sets the scaling of each column's range to [0, 1].
 func (p *Preparation) scaleByRange() error {
-	p.unit()
+	p.leaveUnscaled()
 	k := 0
 	for j := range p.schema {
 		c := &p.schema[j]
 		n := len(c.names(p.columns[j].categories))
-		low, high, err := c.ends()
+		low, high, err := c.transformedRange()
 		switch {
 		case !c.Scaled():
 		case err != nil:
@@ -189,8 +189,8 @@ func (p *Preparation) scaleByRange() error {
 	return nil
 }
 
-// ends returns the least and the greatest transformed value that the column can hold.
-func (c *Column) ends() (low, high float64, err error) {
+// transformedRange returns the least and the greatest transformed value that the column can hold.
+func (c *Column) transformedRange() (low, high float64, err error) {
 	switch {
 	case c.Ordered:
 		return 0, float64(max(1, len(c.Categories)-1)), nil

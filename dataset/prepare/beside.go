@@ -24,7 +24,7 @@ func (r *reader) addBeside(fields []string) error {
 	if r.missing[word] {
 		return r.cut.fault(word, errors.New("is empty, but decides whether the row is held out; fill the cell or drop the row"))
 	}
-	cell, err := r.comparable(word)
+	cell, err := r.comparableForm(word)
 	if err != nil {
 		return r.cut.fault(word, err)
 	}
@@ -32,16 +32,16 @@ func (r *reader) addBeside(fields []string) error {
 	return nil
 }
 
-// comparable converts a cell to the form in which all parties compare cells. A date is read by the
-// column's own format and written as 2006-01-02T15:04:05. A number has the schema's unit and a
+// comparableForm converts a cell to the form in which all parties compare cells. A date is read by
+// the column's own format and written as 2006-01-02T15:04:05. A number has the schema's unit and a
 // decimal point.
-func (r *reader) comparable(word string) (string, error) {
+func (r *reader) comparableForm(word string) (string, error) {
 	if j := r.Schema.Index(r.Cut); j >= 0 && r.Schema[j].Type == Date {
 		t, err := parseDate(word, r.Schema[j].Format)
 		return t.iso(), err
 	}
 	v, err := dataset.ParseNumber(word, r.decimal)
-	if err != nil { // the cell is a date, or the comparison reports its fault
+	if err != nil { // if the cell is not a date either, the later comparison reports the fault
 		return strings.Clone(word), nil //nolint:nilerr // the comparison says what it needs
 	}
 	if r.cut.theirs.Times != 0 {

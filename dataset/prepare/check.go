@@ -14,8 +14,8 @@ import (
 // These numbers bound the size of a schema.
 const (
 	MaxColumns    = 1 << 14
-	MaxCategories = 1 << 12 // most categories that a schema lists for a column
-	MaxAgreed     = 100     // most categories that one party proposes for a column
+	MaxCategories = 1 << 12 // largest number of categories that a schema lists for a column
+	MaxAgreed     = 100     // largest number of categories that one party proposes for a column
 )
 
 // Check fills in the defaults of a column and refuses contradictory keys. The errors do not name
@@ -142,11 +142,11 @@ func (c *Column) checkMissing() error {
 	return c.checkValue()
 }
 
-// checkValue refuses a fill that the column cannot hold.
+// checkValue refuses a fill value that the column cannot hold.
 func (c *Column) checkValue() error {
 	v, err := c.parse(c.Value, decimalPoint)
 	if err == nil && (c.Type == Number || c.Type == Date) {
-		v, err = c.stays(v)
+		v, err = c.checkStays(v)
 	}
 	switch {
 	case err != nil:
@@ -158,7 +158,7 @@ func (c *Column) checkValue() error {
 	return nil
 }
 
-// kind names the column's type in messages.
+// kind returns the name of the column's type for messages.
 func (c *Column) kind() string {
 	if c.Ordered {
 		return "ordered"
@@ -187,16 +187,16 @@ func (c *Column) checkCategories() error {
 // checkWordsOf refuses a category whose name another prepared column has, and two categories with
 // almost the same spelling.
 func (c *Column) checkWordsOf() error {
-	for _, reserved := range c.reserved() {
+	for _, reserved := range c.reservedNames() {
 		if slices.Contains(c.Categories, reserved) {
 			return fmt.Errorf("category %q is the name that prepared columns give to %s; rename it by values in the catalogue", reserved, map[string]string{missingName: "gaps", otherName: "other values"}[reserved])
 		}
 	}
-	return spelling(c.Categories)
+	return checkSpelling(c.Categories)
 }
 
-// reserved lists names that a category must not have because prepared columns use them.
-func (c *Column) reserved() (names []string) {
+// reservedNames lists names that a category must not have because prepared columns use them.
+func (c *Column) reservedNames() (names []string) {
 	if c.Missing == FillCategory || c.Indicator {
 		names = append(names, missingName)
 	}
@@ -206,8 +206,8 @@ func (c *Column) reserved() (names []string) {
 	return names
 }
 
-// spelling refuses words that differ only by case, blanks or Unicode form.
-func spelling(words []string) error {
+// checkSpelling refuses words that differ only by case, blanks or Unicode form.
+func checkSpelling(words []string) error {
 	one, other, found := fuzzymatch.Clash(words)
 	if !found {
 		return nil
@@ -260,7 +260,7 @@ func (s Schema) CheckScaling(scaling Scaling) error {
 		if scaling != Ranged || !s[j].Scaled() {
 			continue
 		}
-		if _, _, err := s[j].ends(); err != nil {
+		if _, _, err := s[j].transformedRange(); err != nil {
 			return fmt.Errorf("column %s %w", dataset.Quote(s[j].Name), err)
 		}
 	}
@@ -280,11 +280,11 @@ func (s Schema) Check() error {
 	for j := range s {
 		listed[j] = s[j].Categories
 	}
-	return s.distinct(listed)
+	return s.checkDistinct(listed)
 }
 
-// distinct refuses a schema that makes two prepared columns of one name.
-func (s Schema) distinct(categories [][]string) error {
+// checkDistinct refuses a schema that gives two prepared columns the same name.
+func (s Schema) checkDistinct(categories [][]string) error {
 	owner := make(map[string]string)
 	for j, c := range s {
 		for _, name := range c.names(categories[j]) {

@@ -123,14 +123,14 @@ func (c *clock) take(letter byte) bool {
 	case 'B':
 		return c.named(len("September"))
 	case 'p':
-		return c.half()
+		return c.readAMPM()
 	}
 	var ok bool
 	c.rest, ok = strings.CutPrefix(c.rest, "%")
 	return ok
 }
 
-// digits reads a whole number of least to most digits.
+// digits reads a whole number whose count of digits is from least to most.
 func (c *clock) digits(into *int, least, most int) bool {
 	n := 0
 	for *into = 0; n < min(most, len(c.rest)) && '0' <= c.rest[n] && c.rest[n] <= '9'; n++ {
@@ -142,7 +142,7 @@ func (c *clock) digits(into *int, least, most int) bool {
 
 var months = []string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"}
 
-// named reads the English name of a month, of at most that many letters.
+// named reads the name of a month, which is cut to at most the given number of letters.
 func (c *clock) named(most int) bool {
 	for i, name := range months {
 		name = name[:min(most, len(name))]
@@ -154,8 +154,8 @@ func (c *clock) named(most int) bool {
 	return false
 }
 
-// half reads AM or PM.
-func (c *clock) half() bool {
+// readAMPM reads AM or PM.
+func (c *clock) readAMPM() bool {
 	if len(c.rest) < 2 {
 		return false
 	}
@@ -180,7 +180,8 @@ func (c *clock) time() (moment, bool) {
 
 const secondsOfDay = 24 * 60 * 60
 
-// parseDate reads a date and returns the part of it that the column's key as names.
+// parseDate reads a date and returns its year, month, weekday or days, as the column's key "as"
+// says.
 func (c *Column) parseDate(word string) (float64, error) {
 	t, err := parseDate(word, c.Format)
 	if err != nil {

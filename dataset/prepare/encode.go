@@ -51,7 +51,7 @@ func (c *Column) encode(w *wire.Writer) {
 	}
 }
 
-// texts lists pointers to the column's words in the order of the encoding.
+// texts returns pointers to the column's words, in the order of the encoding.
 func (c *Column) texts() []*string {
 	return []*string{
 		&c.Name, (*string)(&c.Type), &c.Unit, (*string)(&c.Outside), (*string)(&c.Missing), &c.Value, (*string)(&c.Transform), (*string)(&c.Unknown),
@@ -59,7 +59,7 @@ func (c *Column) texts() []*string {
 	}
 }
 
-// lists lists pointers to the column's lists in the order of the encoding.
+// lists returns pointers to the column's lists, in the order of the encoding.
 func (c *Column) lists() []*[]string { return []*[]string{&c.Categories, &c.True, &c.False} }
 
 // Decode decodes the output of Encode.
@@ -104,7 +104,7 @@ func (p *Preparation) check() error {
 		if err := c.Check(); err != nil {
 			return fmt.Errorf("prepare: column %q: %w", c.Name, err)
 		}
-		if !c.same(p.schema[j]) {
+		if !c.sameEncoding(p.schema[j]) {
 			return fmt.Errorf("prepare: the encoding of column %q lacks a default value", c.Name)
 		}
 		if err := c.checkFitted(p.columns[j]); err != nil {
@@ -114,21 +114,21 @@ func (p *Preparation) check() error {
 	if err := p.schema.Check(); err != nil {
 		return err
 	}
-	if err := p.schema.distinct(p.categories()); err != nil {
+	if err := p.schema.checkDistinct(p.categories()); err != nil {
 		return err
 	}
 	return p.checkScales()
 }
 
-// same reports whether two descriptions have the same encoding.
-func (c *Column) same(other Column) bool {
+// sameEncoding reports whether two descriptions have the same encoding.
+func (c *Column) sameEncoding(other Column) bool {
 	var a, b wire.Writer
 	c.encode(&a)
 	other.encode(&b)
 	return bytes.Equal(a.Bytes(), b.Bytes())
 }
 
-// categories lists the categories of each column.
+// categories returns the categories of each column.
 func (p *Preparation) categories() [][]string {
 	all := make([][]string, len(p.columns))
 	for j := range p.columns {
@@ -162,7 +162,7 @@ func (c *Column) checkFitted(fit fitted) error {
 	if !isFinite(fit.fill) {
 		return errors.New("is filled with a value that is not a finite number")
 	}
-	_, err := c.stays(fit.fill)
+	_, err := c.checkStays(fit.fill)
 	return err
 }
 

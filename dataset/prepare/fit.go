@@ -34,7 +34,7 @@ func (p *Plan) Fit(sum []int64) (*Preparation, error) {
 	case Ranged:
 		return out, out.scaleByRange()
 	case Standard:
-		out.unit()
+		out.leaveUnscaled()
 		p.standardise(out, all)
 	}
 	return out, nil
@@ -75,8 +75,8 @@ func (p *Plan) split(sum []int64) []sums {
 	return all
 }
 
-// enough refuses sums over too few values.
-func (s sums) enough() error {
+// checkEnough refuses sums over too few values.
+func (s sums) checkEnough() error {
 	if n := s.rows - s.gaps; n < leastSeen {
 		return fmt.Errorf("has a value in only %d training rows of all parties together; at least %d are needed to fit its values", n, leastSeen)
 	}
@@ -88,27 +88,27 @@ func (c *Column) fillOf(s sums) (float64, error) {
 	switch {
 	case s.raw == nil && s.bins == nil && s.words == nil:
 		if s.scaled != nil {
-			if err := s.enough(); err != nil {
+			if err := s.checkEnough(); err != nil {
 				return 0, err
 			}
 		}
 		return c.fill(nil, nil, nil)
 	}
-	if err := s.enough(); err != nil {
+	if err := s.checkEnough(); err != nil {
 		return 0, err
 	}
 	switch {
 	case s.raw != nil:
 		share := new(big.Rat).SetFrac(s.raw, new(big.Int).Lsh(big.NewInt(s.rows-s.gaps), fraction))
-		return within(c.Range[0], c.Range[1], share), nil
+		return interpolate(c.Range[0], c.Range[1], share), nil
 	case s.bins != nil:
 		return c.medianOf(s.bins)
 	}
 	return mostFrequent(s.words)
 }
 
-// within returns the number at the given share of the way from low to high, rounded once.
-func within(low, high float64, share *big.Rat) float64 {
+// interpolate returns the number at the given share of the way from low to high, rounded once.
+func interpolate(low, high float64, share *big.Rat) float64 {
 	lo, hi := new(big.Rat).SetFloat64(low), new(big.Rat).SetFloat64(high)
 	span := hi.Sub(hi, lo)
 	v, _ := lo.Add(lo, span.Mul(span, share)).Float64()
@@ -128,7 +128,7 @@ func (c *Column) medianOf(bins []int64) (float64, error) {
 		if n > 0 && 2*(before+n) >= total {
 			inside := big.NewRat(total-2*before, 2*n)
 			place := inside.Add(inside, new(big.Rat).SetInt64(int64(at)))
-			return within(c.Range[0], c.Range[1], place.Quo(place, new(big.Rat).SetInt64(Bins))), nil
+			return interpolate(c.Range[0], c.Range[1], place.Quo(place, new(big.Rat).SetInt64(Bins))), nil
 		}
 		before += n
 	}
@@ -159,11 +159,11 @@ func (c *Column) moments(s sums, fill float64) (mean, variance float64) {
 		second.Add(second, n.Mul(n, new(big.Int).Mul(x, x)))
 	}
 	rows := big.NewInt(s.rows)
-	// The variance times n^2 is n second - first^2, in squared parts of the range.
+	// For n rows, n second - first^2 is n^2 times the variance, in squared steps of the range.
 	spread := new(big.Int).Mul(rows, second)
 	spread.Sub(spread, new(big.Int).Mul(first, first))
-	low, high, _ := c.ends() // NewPlan has refused a column without a range
-	mean = within(low, high, new(big.Rat).SetFrac(first, new(big.Int).Lsh(rows, fraction)))
+	low, high, _ := c.transformedRange() // no error, since NewPlan refuses a column without a range
+	mean = interpolate(low, high, new(big.Rat).SetFrac(first, new(big.Int).Lsh(rows, fraction)))
 	share, _ := new(big.Rat).SetFrac(spread, new(big.Int).Lsh(new(big.Int).Mul(rows, rows), 2*fraction)).Float64()
 	return mean, float64(share*(high-low)) * (high - low)
 }
@@ -181,8 +181,8 @@ func fromLimbs(limbs []int64) *big.Int {
 // mostOfEntry bounds an entry of a sum over all parties, so that sums of entries do not overflow.
 const mostOfEntry = 1 << 48
 
-// Possible refuses numbers that cannot be sums over rows. Numbers from a peer are checked here
-// before anything is fitted on them.
+// Possible returns an error if the numbers cannot be sums over rows. Numbers from a peer are
+// checked here before anything is fitted on them.
 func (p *Plan) Possible(sum []int64) error {
 	if len(sum) != len(p.entries) {
 		return fmt.Errorf("prepare: the sum has %d numbers instead of %d", len(sum), len(p.entries))
@@ -193,15 +193,15 @@ func (p *Plan) Possible(sum []int64) error {
 		}
 	}
 	for j, s := range p.split(sum) {
-		if err := s.possible(len(p.categories[j])); err != nil {
+		if err := s.checkPossible(len(p.categories[j])); err != nil {
 			return fmt.Errorf("prepare: column %d of the schema: %w", j+1, err)
 		}
 	}
 	return nil
 }
 
-// possible refuses contradictory sums of one column.
-func (s sums) possible(categories int) error {
+// checkPossible refuses contradictory sums of one column.
+func (s sums) checkPossible(categories int) error {
 	n := s.rows - s.gaps
 	switch {
 	case n < 0:
@@ -210,7 +210,7 @@ func (s sums) possible(categories int) error {
 		return errors.New("the counts do not add up to the number of values")
 	case s.words != nil && total(s.words) > n:
 		return errors.New("there are more words than values")
-	case above(s.raw, n, fraction) || above(s.scaled, n, fraction) || above(s.squares, n, 2*fraction):
+	case exceedsBits(s.raw, n, fraction) || exceedsBits(s.scaled, n, fraction) || exceedsBits(s.squares, n, 2*fraction):
 		return errors.New("a sum is larger than its values allow")
 	case s.scaled != nil && new(big.Int).Mul(s.scaled, s.scaled).Cmp(new(big.Int).Mul(big.NewInt(n), s.squares)) > 0:
 		return errors.New("the sum of squares is too small for the sum")
@@ -228,7 +228,7 @@ func total(counts []int64) (n int64) {
 	return n
 }
 
-// above reports whether a sum is larger than n numbers of the given bits can give.
-func above(sum *big.Int, n int64, bits uint) bool {
+// exceedsBits reports whether a sum is larger than n numbers of the given bits can add up to.
+func exceedsBits(sum *big.Int, n int64, bits uint) bool {
 	return sum != nil && sum.Cmp(new(big.Int).Lsh(big.NewInt(n), bits)) > 0
 }

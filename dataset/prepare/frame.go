@@ -121,7 +121,7 @@ func (f *Frame) AppendCell(b []byte, row, col int) []byte {
 // Below returns the frame extended by the rows of another frame of the same schema.
 func (f *Frame) Below(other dataset.Table) (dataset.Typed, error) {
 	o, is := other.(*Frame)
-	if !is || !slices.EqualFunc(f.schema, o.schema, Column.reads) {
+	if !is || !slices.EqualFunc(f.schema, o.schema, Column.readsLike) {
 		return nil, errors.New("the tables were read with different schemas")
 	}
 	both := newFrame(f.schema)

@@ -293,7 +293,7 @@ func TestImpossibleSums(t *testing.T) {
 	if err := plan.Possible(good); err != nil {
 		t.Fatal(err)
 	}
-	place := func(w what, column, part int) int {
+	place := func(w quantity, column, part int) int {
 		for i, e := range plan.entries {
 			if e == (entry{w, column, part}) {
 				return i

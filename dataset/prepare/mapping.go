@@ -17,7 +17,7 @@ import (
 // writes it: no job changes it, and it never leaves the party.
 type Mapping struct {
 	CSV     CSV               `yaml:"csv,omitempty"`
-	Columns map[string]Theirs `yaml:"columns,omitempty"` // the file's own names are the keys
+	Columns map[string]Theirs `yaml:"columns,omitempty"` // keys are the file's own column names
 	Drop    []string          `yaml:"drop,omitempty"`
 	Keep    []string          `yaml:"keep,omitempty"`
 }
@@ -26,14 +26,14 @@ type Mapping struct {
 type CSV struct {
 	Delimiter string   `yaml:"delimiter,omitempty"`
 	Decimal   string   `yaml:"decimal,omitempty"`
-	Missing   []string `yaml:"missing,omitempty"` // words that mark a gap; an empty cell always does
+	Missing   []string `yaml:"missing,omitempty"` // words that mark a gap, in addition to the empty cell
 	Encoding  string   `yaml:"encoding,omitempty"`
 	Names     []string `yaml:"names,omitempty"` // names of the columns, for a text without a header line
 }
 
 // Theirs says how the federation names, measures and codes one of the party's columns.
 type Theirs struct {
-	As     string            `yaml:"as,omitempty"`     // the federation's name
+	As     string            `yaml:"as,omitempty"`     // name of the column in the federation
 	Unit   string            `yaml:"unit,omitempty"`   // unit of the file's numbers
 	Times  float64           `yaml:"times,omitempty"`  // factor that converts to the schema's unit
 	Values map[string]string `yaml:"values,omitempty"` // the federation's word for each of the file's words
@@ -92,17 +92,17 @@ func (m *Mapping) checkColumns() error {
 		case slices.Contains(m.Drop, name):
 			return fmt.Errorf("column %s is listed under drop and under columns; remove it from one of them", dataset.Quote(name))
 		}
-		if other, taken := owner[c.as(name)]; taken {
+		if other, taken := owner[c.federationName(name)]; taken {
 			one, two := min(name, other), max(name, other)
-			return fmt.Errorf("columns %s and %s are both called %s; rename one", dataset.Quote(one), dataset.Quote(two), dataset.Quote(c.as(name)))
+			return fmt.Errorf("columns %s and %s are both called %s; rename one", dataset.Quote(one), dataset.Quote(two), dataset.Quote(c.federationName(name)))
 		}
-		owner[c.as(name)] = name
+		owner[c.federationName(name)] = name
 	}
 	return nil
 }
 
-// as returns the federation's name of a column.
-func (t Theirs) as(name string) string {
+// federationName returns the federation's name of a column.
+func (t Theirs) federationName(name string) string {
 	if t.As != "" {
 		return t.As
 	}
@@ -124,7 +124,7 @@ func (r IDRule) Canonical(theirs map[string]Theirs) string {
 	}
 	names := make([]string, len(r.Columns))
 	for i, name := range r.Columns {
-		if names[i] = theirs[name].as(name); len(names) == 1 {
+		if names[i] = theirs[name].federationName(name); len(names) == 1 {
 			names[i] = "one column"
 		}
 	}
@@ -196,7 +196,7 @@ func (r *reader) feature(columns, names []string, c Column) (field, error) {
 		return field{at: -1, own: c.Name}, nil
 	}
 	if err == nil {
-		err = f.theirs.fits(c, f.own)
+		err = f.theirs.checkUnit(c, f.own)
 	}
 	if err != nil && !r.plain {
 		err = &UnlikeError{c.Name, err}
@@ -208,7 +208,7 @@ func (r *reader) feature(columns, names []string, c Column) (field, error) {
 func (t Table) find(columns, names []string, name, what string) (field, error) {
 	at := slices.Index(names, name)
 	if at < 0 {
-		return field{}, dataset.NoColumn(name, "there is no column %s%s; %s", dataset.Quote(name), what, near(name, columns, names))
+		return field{}, dataset.NoColumn(name, "there is no column %s%s; %s", dataset.Quote(name), what, adviceOnMissing(name, columns, names))
 	}
 	return field{at, columns[at], t.Mapping.Columns[columns[at]]}, nil
 }
@@ -216,7 +216,7 @@ func (t Table) find(columns, names []string, name, what string) (field, error) {
 // UnlikeError reports a table that lacks a column of the schema or has it in another unit. Its text
 // uses the file's column names and is for the table's owner.
 type UnlikeError struct {
-	Column string // the schema's name
+	Column string // name of the column in the schema
 	Err    error
 }
 
@@ -238,8 +238,8 @@ func (e *UnlikeError) Public() string {
 	return fmt.Sprintf("its catalogue gives column %s a unit or a factor that does not fit the job's schema; its own log says more", dataset.Quote(e.Column))
 }
 
-// near returns advice about a missing column.
-func near(name string, columns, names []string) string {
+// adviceOnMissing returns advice about a missing column.
+func adviceOnMissing(name string, columns, names []string) string {
 	for i, n := range names {
 		if strings.EqualFold(strings.TrimSpace(n), strings.TrimSpace(name)) {
 			return fmt.Sprintf("the table has %s: rename it in the catalogue by columns: {%s: {as: %s}}", dataset.Quote(columns[i]), columns[i], name)
@@ -248,9 +248,9 @@ func near(name string, columns, names []string) string {
 	return "correct the job, or rename the table's column in the catalogue"
 }
 
-// fits returns an error if the column's unit differs from the schema's and the catalogue has no
-// conversion factor.
-func (t Theirs) fits(c Column, own string) error {
+// checkUnit returns an error if the column's unit differs from the schema's and the catalogue has
+// no conversion factor.
+func (t Theirs) checkUnit(c Column, own string) error {
 	switch {
 	case t.Unit != "" && c.Unit != "" && t.Unit != c.Unit && t.Times == 0:
 		return fmt.Errorf("column %s is in %s, but the schema has %s; write the conversion factor as times: in the catalogue", dataset.Quote(own), t.Unit, c.Unit)

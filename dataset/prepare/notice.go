@@ -11,7 +11,7 @@ import (
 const (
 	leastRatio    = 0.2
 	mostRatio     = 5
-	mostDeviation = 2 // in standard deviations of all parties' rows
+	mostDeviation = 2 // largest distance, in standard deviations of all parties' rows
 )
 
 // middle is the median or mean of a column's numbers, computed from the sums of all parties.
@@ -36,7 +36,7 @@ func (p *Plan) Notices(sum []int64, f *Frame, rows []int) []string {
 			continue
 		}
 		own := median(values)
-		if common.far(c, own) {
+		if common.isFar(c, own) {
 			list = append(list, fmt.Sprintf("column %s: the median of this party's training rows is %.4g, and the %s over all parties is %.4g; check the column's unit, and times: in the catalogue",
 				dataset.Quote(c.Name), common.shown(c, own), common.named(), common.value))
 		}
@@ -64,7 +64,7 @@ func (c *Column) middleOf(s sums) (middle, bool) {
 		value, err := c.medianOf(s.bins)
 		return middle{"median", value, c.spreadOf(s.bins), false}, err == nil
 	case s.scaled != nil:
-		s.rows, s.gaps = s.rows-s.gaps, 0 // only rows with a value count
+		s.rows, s.gaps = s.rows-s.gaps, 0 // rows without a value are excluded
 		mean, variance := c.moments(s, 0)
 		return middle{"mean", mean, math.Sqrt(variance), c.Transform != Identity}, true
 	case s.raw != nil:
@@ -88,8 +88,8 @@ func (c *Column) spreadOf(bins []int64) float64 {
 	return width * math.Sqrt(squares)
 }
 
-// far reports whether a party's own median is far from the middle.
-func (m middle) far(c *Column, own float64) bool {
+// isFar reports whether a party's own median is far from the middle.
+func (m middle) isFar(c *Column, own float64) bool {
 	if m.deviation > 0 && math.Abs(m.shown(c, own)-m.value) > mostDeviation*m.deviation {
 		return true
 	}
@@ -100,7 +100,7 @@ func (m middle) far(c *Column, own float64) bool {
 	return ratio < leastRatio || ratio > mostRatio
 }
 
-// shown returns a number on the scale of the middle: transformed if the middle is.
+// shown transforms a number if the middle is a median or mean of transformed numbers.
 func (m middle) shown(c *Column, v float64) float64 {
 	if m.transformed {
 		return c.transformed(v)

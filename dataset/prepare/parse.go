@@ -70,7 +70,7 @@ func (c *Column) parseCategory(word string) (float64, error) {
 	return 0, fmt.Errorf("is none of the categories %s; correct the cell, map the word by values in the catalogue, or write unknown: other in the schema", list(c.Categories))
 }
 
-// list joins the first words.
+// list joins the first few words for a message.
 func list(words []string) string {
 	const most = 8
 	if len(words) <= most {
@@ -84,8 +84,8 @@ func (c *Column) errOutside() error {
 	return fmt.Errorf("is outside the range of %g to %g; correct the cell, or write \"outside: missing\" or \"outside: clip\" in the schema", c.Range[0], c.Range[1])
 }
 
-// within returns a number after the column's treatment of numbers outside its range.
-func (c *Column) within(v float64) (float64, error) {
+// treatOutside applies the column's treatment of numbers outside its range.
+func (c *Column) treatOutside(v float64) (float64, error) {
 	if !c.Ranged() || v >= c.Range[0] && v <= c.Range[1] {
 		return v, c.hasTransform(v)
 	}
@@ -101,15 +101,15 @@ func (c *Column) within(v float64) (float64, error) {
 	return 0, c.errOutside()
 }
 
-// stays returns an error if the column's range would change the number.
-func (c *Column) stays(v float64) (float64, error) {
+// checkStays returns an error if the column's range would change the number.
+func (c *Column) checkStays(v float64) (float64, error) {
 	if c.Ranged() && (v < c.Range[0] || v > c.Range[1]) {
 		return 0, c.errOutside()
 	}
 	return v, c.hasTransform(v)
 }
 
-// hasTransform refuses a number for which the column's transform is not defined.
+// hasTransform returns an error if the column's transform is not defined for a number.
 func (c *Column) hasTransform(v float64) error {
 	if c.Transform == Log && v <= 0 || c.Transform == Log1p && v <= -1 || c.Transform == Sqrt && v < 0 {
 		return fmt.Errorf("has no %s; give the column a range, or another transform", c.Transform)

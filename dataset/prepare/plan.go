@@ -23,34 +23,34 @@ type Plan struct {
 	entries    []entry
 }
 
-// what names the quantity that an entry counts or adds.
-type what int
+// quantity is what an entry of a vector counts or adds up.
+type quantity int
 
 const (
-	countRows  what = iota
-	countGaps       // gaps of a column
-	sumRaw          // one limb of the sum of a column's numbers
-	sumScaled       // one limb of the sum of a column's transformed numbers
-	sumSquares      // one limb of the sum of the squared transformed numbers
-	countBin        // number of a column's cells in one part of the range
-	countWord       // number of a column's cells of one category
+	countRows  quantity = iota
+	countGaps           // number of a column's gaps
+	sumRaw              // one limb of the sum of a column's numbers
+	sumScaled           // one limb of the sum of a column's transformed numbers
+	sumSquares          // one limb of the sum of the squared transformed numbers
+	countBin            // number of a column's cells in one part of the range
+	countWord           // number of a column's cells of one category
 )
 
 // entry identifies one number of the vector.
 type entry struct {
-	what   what
+	what   quantity
 	column int
-	part   int // limb, bin or category
+	part   int // index of the limb, the bin or the category
 }
 
 // These numbers set the sizes of the integers in a vector.
 const (
 	fraction  = 52 // bits of a number's place within its range
 	limbBits  = 32
-	rawLimbs  = 3 // limbs of 52 bits and up to 32 bits of rows
-	powLimbs  = 5 // limbs of 104 bits and up to 32 bits of rows
+	rawLimbs  = 3 // limbs for 52 bits of a number and up to 32 bits of the number of rows
+	powLimbs  = 5 // limbs for 104 bits of a square and up to 32 bits of the number of rows
 	Bins      = 1024
-	EntryTop  = 1<<limbBits - 1 // bound of one party's entry
+	EntryTop  = 1<<limbBits - 1 // largest entry of one party's vector
 	leastSeen = 100             // least number of values over all parties together
 )
 
@@ -103,7 +103,7 @@ func (p *Plan) With(agreed [][]string) (*Plan, error) {
 		}
 		with.categories[j] = agreed[i]
 	}
-	return &with, p.schema.distinct(with.categories)
+	return &with, p.schema.checkDistinct(with.categories)
 }
 
 // Fits reports whether the preparation needs values that are fitted on rows.
@@ -113,7 +113,7 @@ func (p *Plan) Fits() bool { return len(p.entries) > 0 || len(p.schema.Agrees())
 func (p *Plan) plan(j int) error {
 	c := &p.schema[j]
 	scaled := p.scaling == Standard && c.Scaled()
-	add := func(w what, parts int) {
+	add := func(w quantity, parts int) {
 		for part := range parts {
 			p.entries = append(p.entries, entry{w, j, part})
 		}
@@ -205,7 +205,7 @@ func (p *Plan) measure(f *Frame, rows []int, e entry, cells *mask, dst []int64) 
 }
 
 // count adds one value to a sum or a count.
-func (c *Column) count(w what, v float64, sum *big.Int, dst []int64) {
+func (c *Column) count(w quantity, v float64, sum *big.Int, dst []int64) {
 	switch w {
 	case sumRaw:
 		sum.Add(sum, c.part(v, c.Range[0], c.Range[1]))
@@ -223,16 +223,16 @@ func (c *Column) count(w what, v float64, sum *big.Int, dst []int64) {
 	}
 }
 
-// foldEnds moves the outermost counts inwards, from both ends, until a part of the range holds
-// [Least] of them. Otherwise the greatest number of a column would show a single row. The median
-// stays in its part unless a party has fewer than Least rows on one side of it.
+// foldEnds moves the outermost counts inwards until the outermost bin in use at each end counts at
+// least [Least] values. Otherwise the greatest number of a column would show a single row. The
+// median stays in its part unless a party has fewer than Least rows on one side of it.
 func foldEnds(bins []int64) {
 	low := foldUp(bins, func(i int) int { return i })
 	foldUp(bins[low:], func(i int) int { return len(bins[low:]) - 1 - i })
 }
 
-// foldUp moves counts to the next part, in the given order, until one part holds Least of them or
-// the last part holds all. It returns the place of that part in the order.
+// foldUp adds each count to the next one, in the given order, until a count is at least Least or
+// the last bin holds all. It returns the place of that part in the order.
 func foldUp(bins []int64, at func(i int) int) int {
 	carried := int64(0)
 	for i := range bins {
@@ -246,22 +246,22 @@ func foldUp(bins []int64, at func(i int) int) int {
 	return 0
 }
 
-// scale52 is the number of steps of a range.
+// scale52 is the number of steps into which a range is divided.
 const scale52 = 1 << fraction
 
-// part returns the place of a number in the range, in whole steps.
+// part returns the position of a number in the range, in whole steps.
 func (c *Column) part(v, low, high float64) *big.Int {
-	share := min(max((v-low)/(high-low), 0), 1) // rounding in a transform may leave the range
+	share := min(max((v-low)/(high-low), 0), 1) // rounding may put a transformed number outside the range
 	return big.NewInt(int64(math.Round(share * scale52)))
 }
 
-// scaledPart returns the place of a transformed number in the transformed range, in whole steps.
+// scaledPart returns the position of a transformed number in the transformed range, in whole steps.
 func (c *Column) scaledPart(v float64) *big.Int {
-	low, high, _ := c.ends() // NewPlan has refused a column without a range
+	low, high, _ := c.transformedRange() // no error, since NewPlan refuses a column without a range
 	return c.part(c.transformed(v), low, high)
 }
 
-// bin returns the index of the part of the range that contains a number.
+// bin returns the index of the bin, an equal part of the range, that contains a number.
 func (c *Column) bin(v float64) int {
 	at := int((v - c.Range[0]) / (c.Range[1] - c.Range[0]) * Bins)
 	return min(max(at, 0), Bins-1)
@@ -276,7 +276,8 @@ func toLimbs(x *big.Int, dst []int64) {
 	}
 }
 
-// Told describes the sums of each column. Everyone who receives the sum of the vectors learns them.
+// Told returns a line for each column that names its sums. Everyone who receives the sum of the
+// vectors learns them.
 func (p *Plan) Told() []string {
 	var lines []string
 	for j := range p.schema {
@@ -287,9 +288,9 @@ func (p *Plan) Told() []string {
 	return lines
 }
 
-// toldOf describes the sums of one column.
+// toldOf returns the names of the sums of one column.
 func (p *Plan) toldOf(j int) []string {
-	words := map[what]string{
+	words := map[quantity]string{
 		countGaps: "number of gaps", sumRaw: "sum", countBin: fmt.Sprintf("counts in %d parts of its range", Bins),
 		countWord: "count of each category", sumScaled: "sum of the transformed numbers", sumSquares: "sum of their squares",
 	}
@@ -302,8 +303,8 @@ func (p *Plan) toldOf(j int) []string {
 	return parts
 }
 
-// Holds describes the fitted values of each column. Everyone who receives the preparation learns
-// them.
+// Holds returns a line for each column that names its fitted values. Everyone who receives the
+// preparation learns them.
 func (p *Plan) Holds() []string {
 	var lines []string
 	for j, c := range p.schema {

@@ -23,7 +23,7 @@ type Preparation struct {
 
 // fitted holds a column's values that are fitted on training rows.
 type fitted struct {
-	fill       float64 // code that fills a gap; a gap itself if gaps are not filled
+	fill       float64 // code that fills gaps; the code of a gap if gaps are not filled
 	categories []string
 }
 
@@ -32,7 +32,7 @@ func (p *Preparation) Schema() Schema { return p.schema }
 
 // Follows returns an error unless the preparation has the schema and the scaling of a job.
 func (p *Preparation) Follows(s Schema, scaling Scaling) error {
-	if !slices.EqualFunc(p.schema, s, func(a, b Column) bool { return a.same(b) }) {
+	if !slices.EqualFunc(p.schema, s, func(a, b Column) bool { return a.sameEncoding(b) }) {
 		return errors.New("prepare: the preparation's schema differs from the job's")
 	}
 	if (p.Offset != nil) != (scaling != Unscaled) {
@@ -41,7 +41,7 @@ func (p *Preparation) Follows(s Schema, scaling Scaling) error {
 	return nil
 }
 
-// Of returns the preparation restricted to the columns of s, in their order.
+// Of returns the preparation restricted to the columns of s, in the order of s.
 func (p *Preparation) Of(s Schema) (*Preparation, error) {
 	starts, at := make([]int, len(p.schema)+1), 0
 	for j, c := range p.schema {
@@ -51,7 +51,7 @@ func (p *Preparation) Of(s Schema) (*Preparation, error) {
 	of := &Preparation{schema: s}
 	for _, c := range s {
 		j := p.schema.Index(c.Name)
-		if j < 0 || !c.same(p.schema[j]) {
+		if j < 0 || !c.sameEncoding(p.schema[j]) {
 			return nil, fmt.Errorf("prepare: the preparation has no column %s with the same description", dataset.Quote(c.Name))
 		}
 		of.columns = append(of.columns, p.columns[j])
@@ -88,8 +88,7 @@ func (p *Preparation) Numbers() []int {
 	return places
 }
 
-// Beside returns the preparation of several tables side by side, for a process that has all of
-// them.
+// Beside joins the preparations of several tables, whose columns are put side by side.
 func Beside(list []*Preparation) *Preparation {
 	all := &Preparation{}
 	for _, p := range list {
@@ -121,12 +120,12 @@ func (c Column) names(categories []string) []string {
 // Apply returns the prepared numbers of a frame, without scaling. The frame must have the
 // preparation's schema.
 func (p *Preparation) Apply(f *Frame) (*dataset.Dense, error) {
-	return p.apply(f, plain(p.schema, p.categories(), f))
+	return p.apply(f, plainMasks(p.schema, p.categories(), f))
 }
 
 // apply prepares a frame after the masks have replaced some of its cells.
 func (p *Preparation) apply(f *Frame, cells []mask) (*dataset.Dense, error) {
-	if !slices.EqualFunc(p.schema, f.schema, Column.reads) {
+	if !slices.EqualFunc(p.schema, f.schema, Column.readsLike) {
 		return nil, fmt.Errorf("prepare: a table with columns %s cannot be prepared by a schema with columns %s", list(f.schema.Names()), list(p.schema.Names()))
 	}
 	m := linalg.New[float64](f.Rows(), p.Width())
@@ -157,12 +156,13 @@ func (p *Preparation) Prepare(set *dataset.Set, f *Frame) (*dataset.Set, error) 
 	return &made, nil
 }
 
-// reads reports whether cells have the same meaning in both descriptions of a column.
-func (c Column) reads(other Column) bool {
+// readsLike reports whether cells have the same meaning in both descriptions of a column.
+func (c Column) readsLike(other Column) bool {
 	return c.Name == other.Name && c.Type == other.Type && slices.Equal(c.Categories, other.Categories)
 }
 
-// places returns the index of each word among the agreed categories, unseen for other words.
+// places returns the index of each word among the agreed categories, or unseen for a word that is
+// not agreed.
 func places(words, categories []string) []float64 {
 	at := make([]float64, len(words))
 	for code, word := range words {
@@ -212,7 +212,7 @@ func (p *Preparation) cell(c *Column, fit fitted, v float64, dst []float64) erro
 	return nil
 }
 
-// transformed applies the column's function, with the same bits on every machine.
+// transformed applies the column's transform; the result has the same bits on every machine.
 func (c *Column) transformed(v float64) float64 {
 	switch c.Transform {
 	case Log:

@@ -69,7 +69,7 @@ func rareOf(s Schema, all []mask) []Rare {
 // mask says how cells of a column are replaced.
 type mask struct {
 	words []float64 // agreed index of each of the frame's words; nil without agreed categories
-	fill  float64   // replacement of a gap; a gap itself if gaps stay
+	fill  float64   // replacement of a gap; the code of a gap if gaps stay
 	level bool      // whether all cells except gaps get the same value
 	value float64   // value of all cells if level is true; a gap if nearly all cells are gaps
 	codes []float64 // replacement of each category, of any other word, and of a gap; nil for no replacement
@@ -84,14 +84,14 @@ func (m *mask) cell(v float64) float64 {
 	case m.words != nil && v >= 0:
 		v = m.words[int(v)]
 	}
-	return m.after(v)
+	return m.replacementOfFilled(v)
 }
 
-// after returns the replacement of a cell after its gap is filled and its word has the code of an
-// agreed category.
-func (m *mask) after(v float64) float64 {
+// replacementOfFilled returns the replacement of a cell whose gap is filled and whose word has the
+// code of an agreed category.
+func (m *mask) replacementOfFilled(v float64) float64 {
 	if m.codes != nil {
-		return m.codes[m.state(v)]
+		return m.codes[m.codeIndex(v)]
 	}
 	if m.level && !isGap(v) {
 		return m.value
@@ -99,8 +99,8 @@ func (m *mask) after(v float64) float64 {
 	return v
 }
 
-// state returns the index into codes that belongs to a cell.
-func (m *mask) state(v float64) int {
+// codeIndex returns the index into codes that belongs to a cell.
+func (m *mask) codeIndex(v float64) int {
 	switch {
 	case isGap(v):
 		return len(m.codes) - 1
@@ -110,8 +110,8 @@ func (m *mask) state(v float64) int {
 	return int(v)
 }
 
-// plain returns masks that only translate words to the agreed indices.
-func plain(s Schema, categories [][]string, f *Frame) []mask {
+// plainMasks returns masks that only translate words to the agreed indices.
+func plainMasks(s Schema, categories [][]string, f *Frame) []mask {
 	all := make([]mask, len(s))
 	for j := range s {
 		all[j].fill = gap
@@ -125,7 +125,7 @@ func plain(s Schema, categories [][]string, f *Frame) []mask {
 // masks returns masks that replace the rare values of the given rows. Rare gaps of a column get the
 // value that fill computes from the column's other cells. Without rows nothing is replaced.
 func masks(s Schema, categories [][]string, f *Frame, rows []int, fill func(j int, values []float64) float64) []mask {
-	all := plain(s, categories, f)
+	all := plainMasks(s, categories, f)
 	if len(rows) == 0 {
 		return all
 	}
@@ -154,14 +154,14 @@ func (c *Column) maskCells(m *mask, column []float64, categories []string) {
 	case c.Type == Category || c.Type == Boolean:
 		c.maskWords(m, filled, categories)
 	default:
-		m.steady(filled)
+		m.levelSteady(filled)
 	}
 	m.few = 0
 	for k, v := range column {
 		if isGap(v) && !c.showsGaps() {
-			continue // a gap is filled in any case
+			continue // the preparation fills this gap, so it is not counted
 		}
-		if to := m.after(filled[k]); to != v && !(isGap(to) && isGap(v)) {
+		if to := m.replacementOfFilled(filled[k]); to != v && !(isGap(to) && isGap(v)) {
 			m.few++
 		}
 	}
@@ -191,7 +191,7 @@ func (c *Column) maskGaps(m *mask, column []float64, fill func(values []float64)
 // ownFill returns the code that fills the column's gaps, computed from the given values.
 func (c *Column) ownFill(values []float64, categories []string) float64 {
 	own := *c
-	own.Agree = false // the values are coded by agreed categories already
+	own.Agree = false // the values are coded by the agreed categories
 	fill, err := own.fill(values, categories, nil)
 	if err != nil || math.IsInf(fill, 0) {
 		return unseen // all words of the column are outside the categories
@@ -207,14 +207,14 @@ func (c *Column) maskWords(m *mask, column []float64, categories []string) {
 	m.codes = make([]float64, max(len(categories), 2)+2)
 	counts := make([]int, len(m.codes))
 	for _, v := range column {
-		counts[m.state(v)]++
+		counts[m.codeIndex(v)]++
 	}
 	for at := range m.codes {
 		m.codes[at] = float64(at)
 	}
 	none, missing := len(m.codes)-2, len(m.codes)-1
 	m.codes[none], m.codes[missing] = unseen, gap
-	instead := c.instead(m, counts)
+	instead := c.replacementOfRare(m, counts)
 	for at, n := range counts {
 		if n >= Least || at == missing && c.Missing != FillCategory {
 			continue
@@ -223,8 +223,8 @@ func (c *Column) maskWords(m *mask, column []float64, categories []string) {
 	}
 }
 
-// instead returns the code that replaces rare values.
-func (c *Column) instead(m *mask, counts []int) float64 {
+// replacementOfRare returns the code that replaces rare values.
+func (c *Column) replacementOfRare(m *mask, counts []int) float64 {
 	none, missing := len(counts)-2, len(counts)-1
 	others, most := counts[none], 0
 	for at, n := range counts[:missing] {
@@ -244,8 +244,8 @@ func (c *Column) instead(m *mask, counts []int) float64 {
 	return m.codes[most]
 }
 
-// steady replaces the deviating numbers of a nearly constant column.
-func (m *mask) steady(column []float64) {
+// levelSteady replaces the deviating numbers of a nearly constant column.
+func (m *mask) levelSteady(column []float64) {
 	tally := dataset.Tally{Least: Least}
 	for _, v := range column {
 		if !isGap(v) && !tally.Add(v, 1) {

@@ -41,15 +41,15 @@ func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 		return nil, t.refuse(1, err)
 	}
 	if some, can := from.(dataset.ColumnSelector); can {
-		if err := some.Choose(r.needed()); err != nil {
+		if err := some.Choose(r.neededColumns()); err != nil {
 			return nil, t.refuse(0, err)
 		}
 	}
-	if err := t.each(from, r.add); err != nil {
+	if err := t.eachRow(from, r.add); err != nil {
 		return nil, err
 	}
 	if r.frame.rows == 0 {
-		return nil, t.refuse(0, r.empty())
+		return nil, t.refuse(0, r.errNoRows())
 	}
 	return r.set(), nil
 }
@@ -63,7 +63,7 @@ func (t Table) People(from dataset.Records) ([]string, error) {
 		return nil, t.refuse(1, err)
 	}
 	add := func(row dataset.Record) error { return errors.Join(r.addID(row), r.addBeside(row.Fields)) }
-	if err := t.each(from, add); err != nil {
+	if err := t.eachRow(from, add); err != nil {
 		return nil, err
 	}
 	if t.Group != "" {
@@ -72,8 +72,8 @@ func (t Table) People(from dataset.Records) ([]string, error) {
 	return r.keys, nil
 }
 
-// each calls add for every row of the table.
-func (t Table) each(from dataset.Records, add func(dataset.Record) error) error {
+// eachRow calls the function add for every row of the table.
+func (t Table) eachRow(from dataset.Records, add func(dataset.Record) error) error {
 	for {
 		row, err := from.Next()
 		if errors.Is(err, io.EOF) {
@@ -108,7 +108,7 @@ type reader struct {
 	plain    bool // whether the table has no schema
 
 	labels  []string
-	forms   map[string]string // canonical labels, so that the name of each class is kept once
+	forms   map[string]string // canonical form of each label, so that the name of each class is stored once
 	keys    []string
 	groups  []string
 	cuts    []string
@@ -126,7 +126,7 @@ type field struct {
 
 // reader returns a reader of a table with the given columns.
 func (t Table) reader(columns []string) (*reader, error) {
-	names, err := t.Mapping.renamed(columns)
+	names, err := t.Mapping.federationNames(columns)
 	if err != nil {
 		return nil, err
 	}
@@ -176,8 +176,8 @@ func (t Table) reader(columns []string) (*reader, error) {
 	return r, nil
 }
 
-// needed lists the indices of the columns to be read.
-func (r *reader) needed() []int {
+// neededColumns lists the indices of the columns to be read.
+func (r *reader) neededColumns() []int {
 	places := slices.Clone(r.ids)
 	for _, f := range r.features {
 		if f.at >= 0 {
@@ -204,7 +204,7 @@ func (r *reader) begin() {
 // allNumbers returns the schema of a table without a schema: all features are numbers.
 func (t Table) allNumbers(names []string) (Schema, error) {
 	if t.Features != nil {
-		return t.listed(names)
+		return t.schemaOfListed(names)
 	}
 	var features []string
 	for _, name := range names {
@@ -218,8 +218,8 @@ func (t Table) allNumbers(names []string) (Schema, error) {
 	return Numbers(features), nil
 }
 
-// listed returns a schema in which the columns of Features hold numbers.
-func (t Table) listed(names []string) (Schema, error) {
+// schemaOfListed returns a schema in which the columns of Features hold numbers.
+func (t Table) schemaOfListed(names []string) (Schema, error) {
 	var features []string
 	for _, name := range names {
 		if slices.Contains(t.Features, name) {
@@ -287,7 +287,7 @@ func (r *reader) cell(j int, fields []string) (float64, error) {
 		if c.Ranged() && (v < c.Range[0] || v > c.Range[1]) {
 			r.frame.Outside[j]++
 		}
-		v, err = c.within(v)
+		v, err = c.treatOutside(v)
 	}
 	if err != nil {
 		return 0, f.fault(word, err)
@@ -385,15 +385,15 @@ func (r *reader) addID(row dataset.Record) error {
 	return nil
 }
 
-// empty explains why a table has no rows.
-func (r *reader) empty() error {
+// errNoRows returns the error that explains why a table has no rows.
+func (r *reader) errNoRows() error {
 	if n := r.frame.Dropped; n > 0 {
 		return fmt.Errorf("all %d rows have a gap and are dropped; write in the schema how gaps are filled", n)
 	}
 	return errors.New("there are no rows; give at least one")
 }
 
-// set returns the table as a set. Without a schema its cells are numbers already.
+// set makes a set of the rows that were read. Without a schema its cells are numbers already.
 func (r *reader) set() *dataset.Set {
 	s := &dataset.Set{Name: r.Name, X: r.frame, Labels: r.labels, IDs: r.keys, Columns: r.Schema.Names(), Groups: r.groups, Cut: r.cuts}
 	if r.plain {
@@ -416,13 +416,13 @@ func (f *Frame) numbers() *dataset.Dense {
 	return dataset.NewDense(m)
 }
 
-// dropped reports whether the mapping leaves a column out.
-func (m *Mapping) dropped(name string) bool {
+// isDropped reports whether the mapping leaves a column out.
+func (m *Mapping) isDropped(name string) bool {
 	return slices.Contains(m.Drop, name) || m.Keep != nil && !slices.Contains(m.Keep, name)
 }
 
-// renamed returns the federation's names of the file's columns, "" for columns left out.
-func (m *Mapping) renamed(columns []string) ([]string, error) {
+// federationNames returns the federation's names of the file's columns, "" for columns left out.
+func (m *Mapping) federationNames(columns []string) ([]string, error) {
 	for _, name := range slices.Sorted(maps.Keys(m.Columns)) {
 		if !slices.Contains(columns, name) {
 			return nil, fmt.Errorf("the catalogue describes column %s, which the table does not have; correct the name", dataset.Quote(name))
@@ -436,10 +436,10 @@ func (m *Mapping) renamed(columns []string) ([]string, error) {
 	names := make([]string, len(columns))
 	first := make(map[string]string)
 	for i, name := range columns {
-		if m.dropped(name) {
+		if m.isDropped(name) {
 			continue
 		}
-		names[i] = m.Columns[name].as(name)
+		names[i] = m.Columns[name].federationName(name)
 		if other, taken := first[names[i]]; taken {
 			return nil, fmt.Errorf("columns %s and %s are both called %s; drop one or rename it in the catalogue", dataset.Quote(other), dataset.Quote(name), dataset.Quote(names[i]))
 		}

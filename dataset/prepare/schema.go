@@ -9,7 +9,7 @@ import (
 // Type is the type of a column's cells.
 type Type string
 
-// Types of columns.
+// These are the types of columns.
 const (
 	Number   Type = "number"
 	Category Type = "category"
@@ -23,7 +23,7 @@ func Types() []Type { return []Type{Number, Category, Boolean, Date} }
 // Outside names the treatment of numbers outside a column's range.
 type Outside string
 
-// Treatments of numbers outside the range.
+// These are the treatments of numbers outside the range.
 const (
 	OutsideRefuse  Outside = "refuse"
 	OutsideMissing Outside = "missing" // the cell counts as a gap
@@ -33,13 +33,13 @@ const (
 // Fill names the way in which the gaps of a column are filled.
 type Fill string
 
-// Ways to fill gaps.
+// These are the ways to fill gaps.
 const (
 	FillError        Fill = "error" // a gap is refused
 	FillMean         Fill = "mean"
 	FillMedian       Fill = "median"
 	FillMostFrequent Fill = "most-frequent"
-	FillValue        Fill = "value"    // a value that the schema gives
+	FillValue        Fill = "value"    // the schema's value fills a gap
 	FillCategory     Fill = "category" // a gap is a category of its own
 	FillDropRow      Fill = "drop-row"
 )
@@ -47,7 +47,7 @@ const (
 // Transform is a function that is applied to the numbers of a column.
 type Transform string
 
-// Transforms of numbers.
+// These are the transforms of numbers.
 const (
 	Identity Transform = ""
 	Log      Transform = "log"
@@ -58,7 +58,7 @@ const (
 // Unknown names the treatment of words outside the categories.
 type Unknown string
 
-// Treatments of words outside the categories.
+// These are the treatments of words outside the categories.
 const (
 	UnknownError  Unknown = "error"
 	UnknownIgnore Unknown = "ignore" // the word becomes zeros in all columns of the categories
@@ -68,7 +68,7 @@ const (
 // Part is the part of a date that becomes a number.
 type Part string
 
-// Parts of a date.
+// These are the parts of a date.
 const (
 	Year    Part = "year"
 	Month   Part = "month"
@@ -142,8 +142,8 @@ func (c Column) OneHot() bool { return c.Type == Category && !c.Ordered }
 // Filled reports whether the schema fills the column's gaps.
 func (c Column) Filled() bool { return c.filled() }
 
-// Filters returns the setting by which the column's values decide which rows are used, or which
-// numbers stay unchanged. Without such a setting it returns "".
+// Filters returns the setting, as written in the schema, by which a cell's value drops the row or
+// changes the number. Without such a setting it returns "".
 func (c Column) Filters() string {
 	switch {
 	case c.Missing == FillDropRow:
@@ -167,7 +167,7 @@ func (s Schema) Agrees() (places []int) {
 	return places
 }
 
-// Suffixes of prepared columns.
+// These are the suffixes of the names of prepared columns.
 const (
 	missingName = "missing"
 	otherName   = "other"
@@ -180,7 +180,7 @@ func (p *Preparation) Describe() []string {
 	for j := range p.schema {
 		c, fit := &p.schema[j], p.columns[j]
 		parts := []string{c.cells(fit.categories)}
-		for _, part := range []string{c.others(), c.beyond(), c.gaps(fit), string(c.Transform)} {
+		for _, part := range []string{c.describeOthers(), c.describeOutside(), c.describeGaps(fit), string(c.Transform)} {
 			if part != "" {
 				parts = append(parts, part)
 			}
@@ -214,24 +214,24 @@ func (c *Column) cells(categories []string) string {
 	return text
 }
 
-// others describes the treatment of words outside the categories.
-func (c *Column) others() string {
+// describeOthers describes the treatment of words outside the categories.
+func (c *Column) describeOthers() string {
 	if c.Type != Category {
 		return ""
 	}
 	return map[Unknown]string{UnknownError: "other words are refused", UnknownIgnore: "other words are zeros", UnknownOther: "other words are a category"}[c.Unknown]
 }
 
-// beyond describes the treatment of numbers outside the range.
-func (c *Column) beyond() string {
+// describeOutside describes the treatment of numbers outside the range.
+func (c *Column) describeOutside() string {
 	if !c.Ranged() {
 		return ""
 	}
 	return map[Outside]string{OutsideRefuse: "others are refused", OutsideMissing: "others are gaps", OutsideClip: "others become the nearer end"}[c.Outside]
 }
 
-// gaps describes the treatment of empty cells.
-func (c *Column) gaps(fit fitted) string {
+// describeGaps describes the treatment of empty cells.
+func (c *Column) describeGaps(fit fitted) string {
 	text := ""
 	switch c.Missing {
 	case FillError:

@@ -59,7 +59,7 @@ func Cuts(values []float64, bins int) []float64 {
 	for i := 1; i < len(sorted) && len(cuts) < bins-1; i++ {
 		left := len(sorted) - begin
 		if sorted[i] != sorted[i-1] && (i-begin)*(bins-len(cuts)) >= left {
-			cuts, begin = append(cuts, half(sorted[i-1], sorted[i])), i
+			cuts, begin = append(cuts, cutBetween(sorted[i-1], sorted[i])), i
 		}
 	}
 	return cuts
@@ -68,13 +68,13 @@ func Cuts(values []float64, bins int) []float64 {
 func halves(distinct []float64) []float64 {
 	var cuts []float64
 	for i := 1; i < len(distinct); i++ {
-		cuts = append(cuts, half(distinct[i-1], distinct[i]))
+		cuts = append(cuts, cutBetween(distinct[i-1], distinct[i]))
 	}
 	return cuts
 }
 
-// half returns a number from a up to, but never equal to, the larger number b.
-func half(a, b float64) float64 {
+// cutBetween returns a number that is at least a and below the larger number b.
+func cutBetween(a, b float64) float64 {
 	if m := a/2 + b/2; m >= a && m < b {
 		return m
 	}

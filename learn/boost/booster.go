@@ -12,16 +12,16 @@ import (
 // Loss is the loss function that a training minimises.
 type Loss uint8
 
-// Loss functions.
+// These are the loss functions.
 const (
-	Logistic Loss = iota // for targets 0 and 1
-	Squared              // targets are numbers
+	Logistic Loss = iota // logistic loss, for targets 0 and 1
+	Squared              // squared error, for targets that are numbers
 )
 
 // Params are the settings of a training.
 type Params struct {
 	Loss   Loss
-	Rounds int // trees
+	Rounds int // number of trees
 	Depth  int // greatest depth of a tree; 1 makes stumps
 	Rate   float64
 	Lambda float64 // penalty on the squared values of the leaves
@@ -70,7 +70,7 @@ type Booster struct {
 	y       []float64 // targets of the training rows; numbers are scaled to -1 to 1
 	mean    float64   // mean of the numbers to predict
 	unit    float64   // largest distance of a number from the mean
-	scores  []float64 // of all rows
+	scores  []float64 // scores of all rows
 	model   Model
 	pending []Node // nodes of the tree that is growing
 }
@@ -221,7 +221,7 @@ func (b *Booster) Scores() []float64 {
 	return scores
 }
 
-// Model returns the model with the trees completed so far.
+// Model returns the model of all trees that [Booster.Done] has completed.
 func (b *Booster) Model() Model { return b.model }
 
 // Absent marks an index of a tree at which there is no node, in place of a feature.
@@ -230,14 +230,14 @@ const Absent = -2
 // Node is a node of a tree. The feature of a leaf is -1.
 type Node struct {
 	Feature, Bin int32   // rows whose bin of the feature is at most Bin go left
-	Value        float64 // of a leaf
+	Value        float64 // value of a leaf
 }
 
 // Model is a sum of trees. The root of a tree has index 1, and the children of node k have the
 // indices 2k and 2k+1.
 type Model struct {
 	Trees      [][]Node
-	Mean, Unit float64 // for numbers, a score is Mean + Unit times the sum; for classes, they are 0 and 1
+	Mean, Unit float64 // a score is Mean + Unit times the sum of the trees; for classes, Mean is 0 and Unit is 1
 }
 
 // Score returns the score of a row, given a function that returns the row's bin in a column.

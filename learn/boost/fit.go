@@ -10,8 +10,8 @@ import (
 // histogram.
 type grown struct {
 	place     int
-	rows      []int32 // training rows first
-	training  int     // of the rows
+	rows      []int32 // rows of the node, training rows first
+	training  int     // number of training rows among rows
 	sum       [2]int64
 	histogram [][][2]int64
 }

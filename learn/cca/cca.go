@@ -19,7 +19,7 @@ const least = 1e-5
 // Params holds the settings of a kernel canonical correlation analysis (CCA).
 type Params struct {
 	Components     int     // number of pairs of functions, 1 to the number of rows
-	Regularization float64 // above 0, in the unit of the kernel values; usually 0.001 to 0.1 of the mean diagonal
+	Regularization float64 // regulariser above 0, in the unit of the kernel values; usually 0.001 to 0.1 of the mean diagonal
 	// Interrupt, if not nil, is called from time to time. Its error ends the fit, which returns
 	// it wrapped. The method Err of a context fits. The pivoted factorisations, n r^2
 	// multiplications for a kernel of rank r, do not call it.
@@ -90,14 +90,14 @@ func Fit(x, y kernel.Source, p Params) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cca: view y: %w", err)
 	}
-	return couple(a, b, p)
+	return findPairs(a, b, p)
 }
 
 // side holds the data of one kernel that the correlations need. With the centred kernel A of rank r
 // and A (A + k I)^-1 = Z Z^T, basis is Z^T.
 type side struct {
 	centring kernel.Centring
-	basis    linalg.Matrix[float64] // r x n
+	basis    linalg.Matrix[float64] // basis of the feature space, r x n
 	factor   linalg.Matrix[float64] // Cholesky factor of A + k I
 }
 
@@ -138,9 +138,9 @@ func unfactored(err error) error {
 	return fmt.Errorf("regularization is too small: %w", err)
 }
 
-// couple finds the largest singular values of T = Z^T W, which are the correlations. It also finds
-// their singular vectors p and q.
-func couple(a, b side, p Params) (*Model, error) {
+// findPairs finds the largest singular values of T = Z^T W, which are the correlations. It also
+// finds their singular vectors p and q.
+func findPairs(a, b side, p Params) (*Model, error) {
 	components := p.Components
 	t := linalg.New[float64](a.basis.Rows, b.basis.Rows)
 	if components > min(t.Rows, t.Cols) {

@@ -10,9 +10,9 @@ import (
 // Schedule is a rule for the step length in iteration t = 1, 2, ...
 type Schedule string
 
-// The schedules. Pegasos is 1/(lambda t); its first step discards the start. Published is
-// lambda/t, as in the code of SecVM's server: lambda is then both the weight of the regulariser
-// and a learning rate, and convergence is slow.
+// These are the schedules. Pegasos is 1/(lambda t); its first step discards the start. Published is
+// lambda/t, as in the code of SecVM's server: lambda is then both the weight of the regulariser and
+// a learning rate, and convergence is slow.
 const (
 	Pegasos   Schedule = "pegasos"
 	Published Schedule = "published"
@@ -21,7 +21,7 @@ const (
 // Spec holds the settings of a training.
 type Spec struct {
 	Lambda   float64  // weight of the regulariser, above 0
-	Schedule Schedule // "": Pegasos
+	Schedule Schedule // "" means Pegasos
 	Average  int      // number of last weight vectors to average; 0 means 2, as published
 	// Radius is the radius of a ball around zero. Every step is projected onto the ball, including
 	// the bias (Shalev-Shwartz et al., Pegasos, 2011, fig. 1). 0 means no projection, as published.
@@ -90,7 +90,7 @@ func (tr *Trainer) Spec() Spec { return tr.spec }
 // must not change them.
 func (tr *Trainer) Last() [][]float64 { return slices.Clone(tr.last) }
 
-// Iterations returns the number of steps so far.
+// Iterations returns the number of completed steps.
 func (tr *Trainer) Iterations() int { return tr.t }
 
 // Weights returns a copy of the weights at which the caller must compute the next sum.
@@ -135,7 +135,7 @@ func (tr *Trainer) project(w []float64) {
 func norm(w []float64) float64 {
 	sum := 0.
 	for _, v := range w {
-		sum += float64(v * v) // the conversion forbids a machine to fuse product and sum
+		sum += float64(v * v) // the conversion keeps the compiler from fusing product and sum
 	}
 	return math.Sqrt(sum)
 }

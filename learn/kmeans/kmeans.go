@@ -52,7 +52,7 @@ func (p Params) Validate(n int) error {
 // Model is the result of a clustering. It holds no rows. It is read only and safe for cluster of
 // each row
 type Model struct {
-	Assignment []int // of each row
+	Assignment []int // cluster of each row
 	// Inertia is the sum of squared distances, in feature space, of all rows to the means of their
 	// clusters.
 	Inertia    float64

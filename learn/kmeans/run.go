@@ -12,7 +12,7 @@ type run struct {
 	k          linalg.Matrix[float64]
 	assignment []int
 	sizes      []float64
-	norms      []float64              // |mean_c|^2
+	norms      []float64              // squared norm |mean_c|^2 of each mean
 	inner      linalg.Matrix[float64] // inner product of each row with each mean, n x clusters
 	inertia    float64
 	iterations int

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// These constants end a descent.
+// These constants decide when a descent stops.
 const (
 	maxSteps = 20000
 	stillIs  = 1e-10 // distance below which the weights no longer move
@@ -49,7 +49,7 @@ type descent struct {
 	curve          float64 // bound on the curvature in any direction
 	at, before     []float64
 	pAt, pBefore   []float64
-	value          float64 // of the objective
+	value          float64 // value of the objective
 	pace, momentum float64
 }
 
@@ -104,7 +104,7 @@ func (d *descent) times(a []float64) []float64 {
 		if weight == 0 {
 			continue
 		}
-		for i, v := range d.p.Row(j) { // symmetric
+		for i, v := range d.p.Row(j) { // column j equals row j, since P is symmetric
 			out[i] += weight * v
 		}
 	}

@@ -11,13 +11,13 @@ import (
 // Name is the name of a kernel that compares items.
 type Name string
 
-// The kernels. The Boolean ones (Polato and Aiolli 2018) compare items by the formulas over users
-// that are true for both.
+// These are the kernels. The Boolean ones (Polato and Aiolli 2018) compare items by the formulas
+// over users that are true for both.
 const (
 	Linear      Name = "linear"      // cosine between the items' columns, which FedCFK uses
 	Polynomial  Name = "polynomial"  // (C + coef0)^degree without its constant term
 	DotProduct  Name = "dot-product" // sum of Coefficients[d] C^d without its constant term
-	Tanimoto    Name = "tanimoto"    // both / either
+	Tanimoto    Name = "tanimoto"    // users who liked both items, as a share of users who liked either
 	RBF         Name = "rbf"         // exp(-gamma (C_ii + C_jj - 2 C_ij))
 	Conjunctive Name = "conjunctive" // counts the sets of Degree users who all liked both items
 	Disjunctive Name = "disjunctive" // counts the sets of Degree users of whom at least one liked each item
@@ -36,7 +36,7 @@ type Spec struct {
 	Coef0  float64 // 0 or more
 	Gamma  float64 // above 0
 	// Coefficients lists the factors of the powers of the count in DotProduct, from the constant
-	// on. It has up to MaxDegree + 1 numbers, none below 0, the last above 0.
+	// term on. It has up to MaxDegree + 1 numbers, none below 0, the last above 0.
 	Coefficients []float64
 }
 
@@ -118,13 +118,13 @@ func (s Spec) values(n float64) (func(triple) triple, error) {
 	case DotProduct:
 		return s.dotProduct, s.checkCoefficients()
 	case Conjunctive:
-		return all.after(all.conjunction(s.Degree)), degrees(s.Degree)
+		return all.sharesThen(all.conjunction(s.Degree)), degrees(s.Degree)
 	case Disjunctive:
-		return all.after(all.disjunction(s.Degree)), degrees(s.Degree)
+		return all.sharesThen(all.disjunction(s.Degree)), degrees(s.Degree)
 	case DNF:
-		return all.after(all.conjunction(s.Clause), all.choose(s.Clause).disjunction(s.Degree)), degrees(s.Degree, s.Clause)
+		return all.sharesThen(all.conjunction(s.Clause), all.choose(s.Clause).disjunction(s.Degree)), degrees(s.Degree, s.Clause)
 	case CNF:
-		return all.after(all.disjunction(s.Clause), all.choose(s.Clause).conjunction(s.Degree)), degrees(s.Degree, s.Clause)
+		return all.sharesThen(all.disjunction(s.Clause), all.choose(s.Clause).conjunction(s.Degree)), degrees(s.Degree, s.Clause)
 	}
 	return nil, fmt.Errorf("komd: kernel %q is not known", s.Name)
 }
@@ -207,9 +207,9 @@ func (u universe) choose(d int) universe {
 	return universe{size}
 }
 
-// after returns a function that divides counts by the number of users and then applies the
+// sharesThen returns a function that divides counts by the number of users and then applies the
 // steps in order.
-func (u universe) after(steps ...func(triple) triple) func(triple) triple {
+func (u universe) sharesThen(steps ...func(triple) triple) func(triple) triple {
 	return func(t triple) triple {
 		t = triple{t.ii / u.size, t.jj / u.size, t.ij / u.size}
 		for _, step := range steps {
@@ -222,7 +222,9 @@ func (u universe) after(steps ...func(triple) triple) func(triple) triple {
 // conjunction returns a function that computes the share of the sets of d formulas that are all
 // true for both items. Their number is binom(C_ij, d).
 func (u universe) conjunction(d int) func(triple) triple {
-	return func(t triple) triple { return triple{u.all(t.ii, d), u.all(t.jj, d), u.all(t.ij, d)} }
+	return func(t triple) triple {
+		return triple{u.shareWithin(t.ii, d), u.shareWithin(t.jj, d), u.shareWithin(t.ij, d)}
+	}
 }
 
 // disjunction returns a function that computes the share of the sets of d formulas of which each
@@ -230,14 +232,14 @@ func (u universe) conjunction(d int) func(triple) triple {
 // sets that touch either item.
 func (u universe) disjunction(d int) func(triple) triple {
 	return func(t triple) triple {
-		ii, jj := u.some(t.ii, d), u.some(t.jj, d)
-		return triple{ii, jj, max(0, ii+jj-u.some(t.ii+t.jj-t.ij, d))}
+		ii, jj := u.shareMeeting(t.ii, d), u.shareMeeting(t.jj, d)
+		return triple{ii, jj, max(0, ii+jj-u.shareMeeting(t.ii+t.jj-t.ij, d))}
 	}
 }
 
-// all returns the share of the sets of d formulas that lie within a share x of all formulas. It is
-// binom(x size, d) / binom(size, d).
-func (u universe) all(x float64, d int) float64 {
+// shareWithin returns the probability that d random distinct formulas all belong to a given share x
+// of the formulas. It is binom(x size, d) / binom(size, d).
+func (u universe) shareWithin(x float64, d int) float64 {
 	share := 1.0
 	for k := range d {
 		share *= max(0, x-float64(k)/u.size) / (1 - float64(k)/u.size)
@@ -245,9 +247,10 @@ func (u universe) all(x float64, d int) float64 {
 	return share
 }
 
-// some returns the share of the sets of d formulas that contain a formula from a share x of all
-// formulas. It is 1 - binom(size - x size, d) / binom(size, d), exact even for a tiny x.
-func (u universe) some(x float64, d int) float64 {
+// shareMeeting returns the probability that at least one of d random distinct formulas belongs to a
+// given share x of the formulas. It is 1 - binom(size - x size, d) / binom(size, d), exact even for
+// a tiny x.
+func (u universe) shareMeeting(x float64, d int) float64 {
 	log := 0.0
 	for k := range d {
 		hit := x / (1 - float64(k)/u.size)

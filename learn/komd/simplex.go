@@ -35,7 +35,7 @@ func Simplex(p linalg.Matrix[float64], q []float64) ([]float64, error) {
 		if err := s.solve(); err != nil {
 			return nil, err
 		}
-		wrong := s.wrong()
+		wrong := s.violations()
 		switch {
 		case len(wrong) == 0:
 			return s.weights(), nil
@@ -84,7 +84,7 @@ func newPivoting(p linalg.Matrix[float64], q []float64) *pivoting {
 func (s *pivoting) solve() error {
 	index := s.index()
 	f := linalg.New[float64](len(index), len(index))
-	right := linalg.New[float64](2, len(index)) // q and ones
+	right := linalg.New[float64](2, len(index)) // right-hand sides: q, and a vector of ones
 	for r, i := range index {
 		for c, j := range index[:r+1] {
 			f.Row(r)[c] = s.p.Row(i)[j]
@@ -112,9 +112,9 @@ func (s *pivoting) index() (index []int) {
 	return index
 }
 
-// wrong lists the variables that violate the optimality conditions. They are free variables below
-// 0, and other variables whose growth would lower the objective.
-func (s *pivoting) wrong() (wrong []int) {
+// violations returns the variables that violate the optimality conditions. They are free variables
+// below 0, and other variables whose growth would lower the objective.
+func (s *pivoting) violations() (wrong []int) {
 	for i, free := range s.free {
 		if free && s.a[i] < -s.epsilon || !free && s.slack(i) < -s.epsilon {
 			wrong = append(wrong, i)

@@ -7,11 +7,11 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Stripe holds one user's part of a kernel, which is the rows of the items that the user likes. The
-// rows may be an estimate that is not a kernel, as in FedCFK's mode paper. Then several weights may
-// be best, and a stripe uses one of them.
+// Stripe holds the kernel rows of the items that one user likes. The rows may be an estimate that
+// is not a kernel, as in FedCFK's mode paper. Then several weights may be best, and a stripe uses
+// one of them.
 type Stripe struct {
-	Liked []int                  // each once
+	Liked []int                  // items that the user likes, each once
 	Rows  linalg.Matrix[float64] // kernel rows, len(Liked) x items; symmetric among the liked items
 	Mean  []float64              // mean of each item's kernel row, over all items
 }

@@ -23,7 +23,7 @@ import (
 type DSG struct {
 	params DSGParams
 	scale  float64     // the coefficients are scale times alpha
-	alpha  [][]float64 // for each output
+	alpha  [][]float64 // factors of the coefficients, for each output
 }
 
 // DSGParams are the parameters of [DSG].
@@ -83,10 +83,9 @@ func (d *DSG) Add(u, phi linalg.Matrix[float64], first int) {
 	}
 }
 
-// Step adds coefficients for new features, whose values on some rows phi holds (features x rows). u
-// holds the rows' current decisions and y their targets, both outputs x rows. A new coefficient is
-// -Rate/directions times the mean of slope times feature. Earlier coefficients decay. It panics on
-// other shapes.
+// Step adds coefficients for new features. phi holds the values of these features on some rows, as
+// features x rows. A new coefficient is -Rate/directions times the mean of slope times feature.
+// Earlier coefficients decay. It panics on other shapes.
 func (d *DSG) Step(phi, u, y linalg.Matrix[float64]) {
 	d.append(d.correlations(phi, u, y), d.params.Rate*float64(d.params.PerDirection)/float64(phi.Rows))
 }
@@ -131,7 +130,7 @@ func (d *DSG) Decay() {
 // multiplied by the scale.
 const smallest = 1e-100
 
-// correlations returns the means of slope times feature, as outputs x features.
+// correlations returns the means over the rows of slope times feature, as outputs x features.
 func (d *DSG) correlations(phi, u, y linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if u.Rows != len(d.alpha) || y.Rows != u.Rows || u.Cols != phi.Cols || y.Cols != phi.Cols || phi.Cols == 0 {
 		panic(fmt.Sprintf("linear: %d x %d features, %d x %d decisions, %d x %d targets for %d outputs",
@@ -161,7 +160,7 @@ func (d *DSG) append(g linalg.Matrix[float64], rate float64) {
 
 // Sampler computes the features of any rows.
 type Sampler interface {
-	// ReadAt sets row j of dst to feature feature+j of the given rows.
+	// ReadAt sets row j of dst to the values of feature number feature+j on the given rows.
 	ReadAt(dst linalg.Matrix[float64], feature int, rows []int)
 }
 
@@ -186,7 +185,7 @@ func (d *DSG) Decide(s Sampler, rows []int) linalg.Matrix[float64] {
 type Stochastic struct {
 	*DSG
 	course  OptimizerParams
-	targets linalg.Matrix[float64] // outputs x rows
+	targets linalg.Matrix[float64] // targets as outputs x rows
 	draw    Drawer
 	batch   []int // rows of the current iteration, ascending
 }
@@ -233,11 +232,11 @@ func (s *Stochastic) Draw() (rows []int, features int) {
 		return nil, s.Features()
 	}
 	s.batch = s.drawn()
-	return s.batch, s.Features() + s.fresh()
+	return s.batch, s.Features() + s.nextFeatures()
 }
 
-// fresh returns the number of new features in the next iteration.
-func (s *Stochastic) fresh() int { return min(s.course.Block, s.course.Features-s.Features()) }
+// nextFeatures returns the number of new features in the next iteration.
+func (s *Stochastic) nextFeatures() int { return min(s.course.Block, s.course.Features-s.Features()) }
 
 func (s *Stochastic) drawn() []int {
 	n := s.targets.Cols
@@ -258,7 +257,7 @@ func (s *Stochastic) LearnFrom(t Sampler, u linalg.Matrix[float64]) error {
 	if s.batch == nil {
 		return errors.New("linear: no rows have been drawn; call Draw first")
 	}
-	phi, y := linalg.New[float64](s.fresh(), len(s.batch)), linalg.New[float64](u.Rows, len(s.batch))
+	phi, y := linalg.New[float64](s.nextFeatures(), len(s.batch)), linalg.New[float64](u.Rows, len(s.batch))
 	t.ReadAt(phi, s.Features(), s.batch)
 	for k := range y.Rows {
 		for i, r := range s.batch {

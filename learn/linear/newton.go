@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Defaults of [Params].
+// These are the defaults of [Params].
 const (
 	DefaultBlock     = 256
 	DefaultTol       = 1e-2
@@ -163,7 +163,8 @@ func (n *newton[T]) run() (*Fitted, error) {
 	return f, nil
 }
 
-// pass moves every block once. It returns the largest gradient entry that it met.
+// pass makes one step of Newton's method in every block. It returns the largest gradient entry that
+// it met.
 func (n *newton[T]) pass() (float64, error) {
 	largest := 0.0
 	for k := range n.blocks {
@@ -172,7 +173,7 @@ func (n *newton[T]) pass() (float64, error) {
 		}
 		largest = max(largest, n.move(k))
 	}
-	n.settle()
+	n.addPendingToAll()
 	return largest, nil
 }
 
@@ -187,8 +188,8 @@ func (n *newton[T]) interrupted() error {
 // factorRows is the number of rows that are read at a time to compute a block's matrix.
 const factorRows = 8 * panelRows
 
-// factor computes and factors, for each block, the matrix that bounds its second derivative. It is
-// curvature/rows Z Z^T + lambda I.
+// factor computes, for each block, the Cholesky factor of the matrix that bounds the second
+// derivative of the objective. The matrix is curvature/rows Z Z^T + lambda I.
 func (n *newton[T]) factor() error {
 	for _, b := range n.blocks {
 		if err := n.interrupted(); err != nil {
@@ -218,7 +219,7 @@ func (n *newton[T]) factor() error {
 	return nil
 }
 
-// readWide is like read, but uses all cores.
+// readWide is like the function read, but uses all cores.
 func (n *newton[T]) readWide(features, rows span, use func(z linalg.Matrix[T])) {
 	linalg.Scratch(features.len()*rows.len(), func(room []T) {
 		z := linalg.Matrix[T]{Rows: features.len(), Cols: rows.len(), Stride: rows.len(), Data: room}
@@ -249,7 +250,7 @@ func (n *newton[T]) move(k int) float64 {
 func (n *newton[T]) gradient(b span) linalg.Matrix[float64] {
 	sums := make([]linalg.Matrix[T], len(n.panels))
 	linalg.For(len(n.panels), 1, func(i, _ int) {
-		n.follow(n.panels[i])
+		n.addPending(n.panels[i])
 		slopes := n.slopes(n.panels[i])
 		sums[i] = linalg.New[T](n.u.Rows, b.len())
 		read(n.table, b, n.panels[i], func(z linalg.Matrix[T]) {
@@ -275,8 +276,8 @@ func (n *newton[T]) gradient(b span) linalg.Matrix[float64] {
 	return g
 }
 
-// follow adds the pending step to the decisions for some rows.
-func (n *newton[T]) follow(rows span) {
+// addPending adds the pending step to the decisions for some rows.
+func (n *newton[T]) addPending(rows span) {
 	if b := n.pending.features; b.len() > 0 {
 		read(n.table, b, rows, func(z linalg.Matrix[T]) {
 			addTo(n.u, rows, z, n.pending.change, span{0, b.len()})
@@ -284,9 +285,9 @@ func (n *newton[T]) follow(rows span) {
 	}
 }
 
-// settle adds the pending step to the decisions for all rows.
-func (n *newton[T]) settle() {
-	linalg.For(len(n.panels), 1, func(i, _ int) { n.follow(n.panels[i]) })
+// addPendingToAll adds the pending step to the decisions for all rows.
+func (n *newton[T]) addPendingToAll() {
+	linalg.For(len(n.panels), 1, func(i, _ int) { n.addPending(n.panels[i]) })
 	n.pending = step{}
 }
 

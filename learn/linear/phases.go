@@ -16,7 +16,7 @@ import (
 type Phases[T linalg.Float] struct {
 	rows, directions int
 	wave             *feature.Wave[T]
-	words            []byte // direction after direction
+	words            []byte // words of all rows, one direction after another
 }
 
 // NewPhases returns a table of phases that are all 0, in words of 8, 16 or 32 bits. It takes rows x
@@ -57,15 +57,15 @@ func (p *Phases[T]) Put(words []byte, row, count, first, directions int) {
 	})
 }
 
-// Words are reordered from rows to directions by tiles. The cache lines of a tile stay in the
-// first-level cache until all of their words have been moved: it holds few rows whose distance is a
-// power of two.
+// These are the sizes of the tiles in which words are reordered from rows to directions. The cache
+// lines of a tile stay in the first-level cache until all of their words have been moved: it holds
+// few rows whose distance is a power of two.
 const (
 	tileDirections = 64
 	tileRows       = 8
 )
 
-// gather copies every step-th word of from to the first count words of to. A word has size bytes.
+// gather copies words that are step words apart to consecutive words. A word has size bytes.
 func gather(to, from []byte, count, step, size int) {
 	switch size {
 	case 1:

@@ -11,8 +11,8 @@ import (
 type Table[T linalg.Float] interface {
 	Rows() int
 	Features() int
-	// Read sets row j of dst to feature feature+j of consecutive rows. The rows begin with row;
-	// there is one for each column of dst.
+	// Read sets row j of dst to the values of feature number feature+j on consecutive rows. The
+	// rows begin with row; there is one for each column of dst.
 	Read(dst linalg.Matrix[T], feature, row int)
 }
 
@@ -46,7 +46,7 @@ func spans(n, length int) []span {
 	return out
 }
 
-// read calls use with the features of some rows, as features x rows.
+// read calls the function use with the features of some rows, as features x rows.
 func read[T linalg.Float](t Table[T], features, rows span, use func(z linalg.Matrix[T])) {
 	linalg.Scratch(features.len()*rows.len(), func(room []T) {
 		z := linalg.Matrix[T]{Rows: features.len(), Cols: rows.len(), Stride: rows.len(), Data: room}

@@ -144,7 +144,7 @@ func VoteScores(decisions linalg.Matrix[float64], classes int) (linalg.Matrix[fl
 			}
 		}
 		clear(votes)
-		count(decisions.Row(r), votes, scores.Row(r))
+		countVotes(decisions.Row(r), votes, scores.Row(r))
 		for i, s := range scores.Row(r) {
 			scores.Row(r)[i] = votes[i] + s/(3*(math.Abs(s)+1))
 		}
@@ -152,8 +152,8 @@ func VoteScores(decisions linalg.Matrix[float64], classes int) (linalg.Matrix[fl
 	return scores, nil
 }
 
-// count adds up the votes and the decisions of one row for each class.
-func count(decisions, votes, sums []float64) {
+// countVotes adds up the votes and the decisions of one row for each class.
+func countVotes(decisions, votes, sums []float64) {
 	pair := 0
 	for i := range votes {
 		for j := i + 1; j < len(votes); j++ {

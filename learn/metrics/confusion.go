@@ -162,7 +162,7 @@ func measured[L Label](truth, predicted []L, f func(*ConfusionMatrix) float64) (
 // undefined: the precision of a class that was never predicted, the recall of one without rows.
 type ClassFigures struct {
 	Class       string   `json:"class"`
-	Rows        int      `json:"rows"`        // of this class
+	Rows        int      `json:"rows"`        // number of rows of this class
 	Predicted   int      `json:"predicted"`   // number of rows that were predicted to be of the class
 	Precision   *float64 `json:"precision"`   // share of the predicted rows that really are of the class
 	Recall      *float64 `json:"recall"`      // share of the class's rows that are predicted to be of the class: the sensitivity

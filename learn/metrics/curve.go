@@ -15,7 +15,7 @@ type Curve struct{ Thresholds, X, Y []float64 }
 
 // Ranked holds the rows of a two-class problem in descending order of their scores.
 type Ranked struct {
-	rows     []int // by rank
+	rows     []int // rows in the order of their ranks
 	positive []bool
 	scores   []float64
 	ends     []int // index after the last rank of each group of rows with equal scores

@@ -4,8 +4,8 @@ package metrics
 // where the scores themselves are unknown. A count may be fractional if counts were rounded.
 type Histogram struct{ Positive, Negative []float64 }
 
-// sweep visits each bin with rows, the highest first. It passes the numbers of rows of both classes
-// in this bin and above.
+// sweep visits each bin that has rows, the highest first. It passes the numbers of rows of both
+// classes in this bin and above.
 func (h Histogram) sweep(visit func(bin int, right, wrong float64)) {
 	right, wrong := 0.0, 0.0
 	for bin := len(h.Positive) - 1; bin >= 0; bin-- {
@@ -49,7 +49,7 @@ func (h Histogram) AveragePrecision() (float64, bool) {
 }
 
 // ROC returns the false positive rate and the true positive rate at the lower border of each bin
-// with rows. Thresholds are the numbers of the bins.
+// that has rows. Thresholds are the numbers of the bins.
 func (h Histogram) ROC() Curve {
 	positives, negatives := h.sizes()
 	var c Curve
@@ -59,7 +59,7 @@ func (h Histogram) ROC() Curve {
 }
 
 // PrecisionRecall returns the recall as X and the precision as Y at the lower border of each bin
-// with rows, beginning with recall 0 and precision 1.
+// that has rows. It begins with recall 0 and precision 1.
 func (h Histogram) PrecisionRecall() Curve {
 	positives, _ := h.sizes()
 	var c Curve

@@ -9,9 +9,9 @@ import (
 )
 
 // Brier returns the mean squared error of class probabilities (rows x classes) against the classes
-// of the rows, as scikit-learn's brier_score_loss. For two classes it is the error of the second
-// class's probability, between 0 and 1. For more classes it is the sum over the classes, between 0
-// and 2.
+// of the rows, as scikit-learn's brier_score_loss does. For two classes it is the error of the
+// second class's probability, between 0 and 1. For more classes it is the sum over the classes,
+// between 0 and 2.
 func Brier(truth []int, probabilities linalg.Matrix[float64]) (float64, error) {
 	if err := sameRows(len(truth), probabilities.Rows); err != nil {
 		return 0, err
@@ -61,7 +61,7 @@ type Bin struct {
 func CalibrationUniform(positive []bool, probabilities []float64, bins int) ([]Bin, error) {
 	inner := make([]float64, max(0, bins-1))
 	for i := range inner {
-		inner[i] = float64(i+1) * (1 / float64(bins)) // as numpy.linspace
+		inner[i] = float64(i+1) * (1 / float64(bins)) // computed as numpy.linspace does
 	}
 	return calibrate(positive, probabilities, bins, inner)
 }
@@ -136,7 +136,7 @@ func DecisionCurve(positive []bool, probabilities, thresholds []float64) ([]NetB
 			return nil, errors.New("metrics: a threshold of a decision curve must be above 0 and below 1")
 		}
 		benefit := func(lowest float64) float64 {
-			right, wrong := reached(positive, probabilities, lowest)
+			right, wrong := countReached(positive, probabilities, lowest)
 			return (float64(right) - float64(wrong)*t/(1-t)) / float64(len(positive))
 		}
 		out[k] = NetBenefit{t, benefit(t), benefit(0)}
@@ -144,9 +144,9 @@ func DecisionCurve(positive []bool, probabilities, thresholds []float64) ([]NetB
 	return out, nil
 }
 
-// reached returns the numbers of positive and of negative rows whose probability is at least the
-// threshold.
-func reached(positive []bool, probabilities []float64, threshold float64) (right, wrong int) {
+// countReached returns the numbers of positive and of negative rows whose probability is at least
+// the threshold.
+func countReached(positive []bool, probabilities []float64, threshold float64) (right, wrong int) {
 	for i, p := range probabilities {
 		switch {
 		case p < threshold:

@@ -12,7 +12,7 @@ import (
 // best order with the same number of relevant items. Items with equal scores keep their order. It
 // returns an error if no item is relevant.
 func NDCG(relevant []bool, scores []float64, k int) (float64, error) {
-	top, total, err := best(relevant, scores, k)
+	top, total, err := bestItems(relevant, scores, k)
 	if err != nil {
 		return 0, err
 	}
@@ -29,10 +29,10 @@ func NDCG(relevant []bool, scores []float64, k int) (float64, error) {
 	return gain / ideal, nil
 }
 
-// RecallAt returns the share of the relevant items that are among the k best scores. At most k
-// relevant items count: hits / min(k, relevant).
+// RecallAt returns the share of the relevant items that are among the k items with the best scores.
+// At most k relevant items count: hits / min(k, relevant).
 func RecallAt(relevant []bool, scores []float64, k int) (float64, error) {
-	top, total, err := best(relevant, scores, k)
+	top, total, err := bestItems(relevant, scores, k)
 	if err != nil {
 		return 0, err
 	}
@@ -45,8 +45,8 @@ func RecallAt(relevant []bool, scores []float64, k int) (float64, error) {
 	return float64(hits) / float64(min(k, total)), nil
 }
 
-// best returns the k items with the highest scores, and the number of relevant items.
-func best(relevant []bool, scores []float64, k int) (top []int, total int, err error) {
+// bestItems returns the k items with the highest scores, and the number of relevant items.
+func bestItems(relevant []bool, scores []float64, k int) (top []int, total int, err error) {
 	if err := sameRows(len(relevant), len(scores)); err != nil {
 		return nil, 0, err
 	}

@@ -15,7 +15,7 @@ func Wilson(part, whole int) *Interval {
 	middle, half := p+z*z/(2*n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
 	in := &Interval{Low: (middle - half) / (1 + z*z/n), High: (middle + half) / (1 + z*z/n)}
 	if part == 0 {
-		in.Low = 0 // not the rounding of it
+		in.Low = 0 // exactly 0, without rounding errors
 	}
 	if part == whole {
 		in.High = 1

@@ -130,9 +130,9 @@ func MeasureComponents(m feature.Map, s Solution, rows linalg.Rows) (int64, erro
 	return sum, nil
 }
 
-// Explained returns the share of the training rows' spread that the components explain in other
-// rows. It divides the mean of squared scores, whose sum over rows is kept, by the training rows'
-// mean squared distance to their mean.
+// Explained returns the spread of other rows along the components, as a share of the spread of the
+// training rows. It divides the mean of squared scores, whose sum over rows is kept, by the
+// training rows' mean squared distance to their mean.
 func Explained(s *Sums, kept, rows int64) float64 {
 	return float64(kept) / SquaredOne / float64(rows) / (Spread(s) / float64(s.Rows))
 }

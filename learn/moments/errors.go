@@ -127,7 +127,7 @@ func MeasureNumbers(m feature.Map, s Solution, rows linalg.Rows, y Numbers) (*Nu
 	eachPanel(m, rows, func(lo int, phi linalg.Matrix[float64]) {
 		f := s.At(phi)
 		for i := range f.Rows {
-			e.Squared += squaredError(y.Range.in(f.Row(i)[0]), y.Range.in(y.Values[lo+i]))
+			e.Squared += squaredError(y.Range.toUnit(f.Row(i)[0]), y.Range.toUnit(y.Values[lo+i]))
 		}
 	})
 	return e, nil

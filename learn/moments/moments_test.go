@@ -255,7 +255,7 @@ func TestCrossValidationFromSums(t *testing.T) {
 		}
 		y := make([]float64, n)
 		for i, v := range numbers.Values {
-			y[i] = numbers.Range.in(v)
+			y[i] = numbers.Range.toUnit(v)
 		}
 		got, err = NumberScore(sums, alpha)
 		if want := scoreOf(t, phi, alpha, true, [][]float64{y}); err != nil || math.Abs(got-want) > 1e-3*want {

@@ -23,8 +23,8 @@ const (
 
 // Sums holds the moments of some rows as integers.
 type Sums struct {
-	Outer linalg.Matrix[float64] // A One^2, features x features, symmetric
-	Cross linalg.Matrix[float64] // B One^2, transposed to targets x features
+	Outer linalg.Matrix[float64] // matrix A times One^2, features x features, symmetric
+	Cross linalg.Matrix[float64] // matrix B times One^2, transposed to targets x features
 	Rows  int
 	// Total is the sum of y One^2 and Power the sum of y^2 One^2, where y is the number to predict,
 	// if there is one.
@@ -231,14 +231,14 @@ func (n Numbers) Shape() (rows, targets int) { return len(n.Values), 2 }
 func (n Numbers) Columns(dst linalg.Matrix[float64], first int) {
 	fill(dst.Row(0), 1)
 	for i := range dst.Cols {
-		dst.Row(1)[i] = n.Range.in(n.Values[first+i])
+		dst.Row(1)[i] = n.Range.toUnit(n.Values[first+i])
 	}
 }
 
 // sums returns the sum of the numbers and the sum of their squares, rounded like features.
 func (n Numbers) sums() (total, power float64) {
 	for _, v := range n.Values {
-		y := math.RoundToEven(n.Range.in(v) * One)
+		y := math.RoundToEven(n.Range.toUnit(v) * One)
 		total += y * One
 		power += y * y
 	}
@@ -263,8 +263,8 @@ func (r Range) middle() float64 { return r.Least + r.half() }
 
 func (r Range) half() float64 { return (r.Greatest - r.Least) / 2 }
 
-// in scales a number from the range to -1 to 1.
-func (r Range) in(y float64) float64 { return (y - r.middle()) / r.half() }
+// toUnit scales a number from the range to [-1, 1].
+func (r Range) toUnit(y float64) float64 { return (y - r.middle()) / r.half() }
 
 // Solution is the result of learning with one alpha. Its outputs are linear in the features.
 type Solution struct {
@@ -340,7 +340,7 @@ func (s Solution) At(phi linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return f
 }
 
-// eachPanel computes the features of several rows at a time and calls use with them.
+// eachPanel computes the features of several rows at a time and calls the function use with them.
 func eachPanel(m feature.Map, rows linalg.Rows, use func(lo int, phi linalg.Matrix[float64])) {
 	n, _ := rows.Shape()
 	for lo := 0; lo < n; lo += panelRows {

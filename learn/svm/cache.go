@@ -14,7 +14,7 @@ type cache[T linalg.Float] struct {
 	read  func(rows []int, dst [][]T)
 	panel int                              // greatest number of rows that are read when one is missing
 	batch int                              // number of rows that are read at a time for one use; it is even
-	next  func(taken []int, max int) []int // appends to taken the rows that may be needed soon and returns it; nil: no rows
+	next  func(taken []int, max int) []int // returns taken with the rows appended that may be needed soon; nil: no rows
 	// interrupt is called before rows are read. It is not called if it is nil.
 	interrupt func() error
 
@@ -25,9 +25,9 @@ type cache[T linalg.Float] struct {
 
 	slot   []int // slot of each row, or -1
 	owner  []int // row in each slot, or -1
-	recent list  // slots
+	recent list  // slots in the order of their last use
 
-	misses int // rows read
+	misses int // number of rows read from the source
 }
 
 // A slab has about slabValues values, and a batch has at most batchRows rows.
@@ -103,11 +103,11 @@ func (c *cache[T]) load(rows []int) error {
 
 // take returns an empty slot for a row. If all are in use, it empties the least recently used one.
 func (c *cache[T]) take() int {
-	last, ok := c.recent.last()
+	last, ok := c.recent.leastRecent()
 	if (!ok || c.owner[last] >= 0) && len(c.slabs) < c.most {
 		c.slabs = append(c.slabs, make([]T, c.slabSize))
 		c.addSlots()
-		last, _ = c.recent.last()
+		last, _ = c.recent.leastRecent()
 	}
 	if row := c.owner[last]; row >= 0 {
 		c.slot[row], c.owner[last] = -1, -1
@@ -115,9 +115,9 @@ func (c *cache[T]) take() int {
 	return last
 }
 
-// pass calls use with the given rows in pairs. The last row of an odd number has no partner. Rows
-// that are not in the cache are read batch by batch into memory that is reused, since they are
-// needed once.
+// pass calls the function use with the given rows in pairs. The last row of an odd number has no
+// partner. Rows that are not in the cache are read batch by batch into memory that is reused, since
+// they are needed once.
 func (c *cache[T]) pass(rows []int, use func(i int, x []T, j int, y []T)) error {
 	room := make([]T, min(c.batch, len(rows))*c.width)
 	all := make([][]T, c.batch)
@@ -169,8 +169,8 @@ func (c *cache[T]) readChecked(rows []int, dst [][]T) error {
 	return nil
 }
 
-// shrink switches to a source that has only the rows keep of the former source, in ascending order.
-// Cached rows of keep stay, reduced to its columns.
+// shrink switches to a source with some rows of the former source, whose indices keep holds in
+// ascending order. Cached rows of keep stay, reduced to its columns.
 func (c *cache[T]) shrink(source kernel.Source, keep []int) {
 	oldWidth, oldSlot, oldRecent := c.width, c.slot, c.recent
 	place := make([]int, oldWidth) // new number of a row that is kept
@@ -200,15 +200,15 @@ func (c *cache[T]) shrink(source kernel.Source, keep []int) {
 			c.owner[c.slot[a]] = a
 		}
 	}
-	oldRecent.backwards(func(slot int) {
+	oldRecent.eachFromOldest(func(slot int) {
 		if moved[slot] >= 0 {
 			c.recent.touch(moved[slot])
 		}
 	})
 }
 
-// squeeze copies the entries keep of from to the beginning of to. The slices may overlap if to
-// begins earlier.
+// squeeze copies the entries with the given indices to the beginning of another slice. The slices
+// may overlap if to begins earlier.
 func squeeze[T any](to, from []T, keep []int) {
 	for a, k := range keep {
 		to[a] = from[k]
@@ -232,7 +232,7 @@ func reader[T linalg.Float](source kernel.Source) func(rows []int, dst [][]T) {
 // firstNotFinite returns the index of the first NaN or infinity in v, or -1.
 func firstNotFinite[T linalg.Float](v []T) int {
 	for i, x := range v {
-		if x-x != 0 { // NaN for both
+		if x-x != 0 { // x-x is NaN if x is NaN or infinite
 			return i
 		}
 	}
@@ -267,7 +267,7 @@ func (l *list) append() {
 	l.insert(len(l.links)-1, l.links[0].prev)
 }
 
-// insert inserts the link at behind the link after.
+// insert puts one link behind another, given the indices of both.
 func (l *list) insert(at, after int) {
 	next := l.links[after].next
 	l.links[at] = link{prev: after, next: next}
@@ -281,16 +281,17 @@ func (l *list) touch(slot int) {
 	l.insert(slot+1, 0)
 }
 
-// last returns the least recently used slot. It returns false if the list is empty.
-func (l *list) last() (slot int, ok bool) {
+// leastRecent returns the least recently used slot. It returns false if the list is empty.
+func (l *list) leastRecent() (slot int, ok bool) {
 	if len(l.links) < 2 {
 		return 0, false
 	}
 	return l.links[0].prev - 1, true
 }
 
-// backwards calls f for all slots, from the least recently used slot to the most recently used.
-func (l *list) backwards(f func(slot int)) {
+// eachFromOldest calls f for all slots, from the least recently used slot to the most recently
+// used.
+func (l *list) eachFromOldest(f func(slot int)) {
 	if len(l.links) == 0 {
 		return
 	}

@@ -13,8 +13,8 @@ import (
 // support vectors. It holds no rows; package model stores them. It is read only and safe for
 // concurrent use.
 type Classifier struct {
-	Classes []string // by class code
-	Pairs   []Pair   // in the order (0,1), (0,2), ..., (0,c-1), (1,2), ..., (c-2,c-1)
+	Classes []string // class names by class code
+	Pairs   []Pair   // machines in the order (0,1), (0,2), ..., (0,c-1), (1,2), ..., (c-2,c-1)
 
 	support []int
 	rows    int // number of training rows; support holds indices of these rows; 0: unknown
@@ -35,8 +35,8 @@ type Report struct {
 	Objective  float64 // value of the objective 1/2 a'Qa - sum a
 	Gap        float64 // m(alpha) - M(alpha), at most Tol
 	Iterations int
-	Support    int // alpha > 0
-	Bounded    int // alpha = C
+	Support    int // number of coefficients alpha above 0
+	Bounded    int // number of coefficients alpha equal to C
 }
 
 // pairCount returns the number of pairs of c classes.
@@ -187,7 +187,7 @@ func TrainSVCFrom(start *Classifier, src kernel.Source, codes []int, classes []s
 	return t.run()
 }
 
-// errStart reports a start that was not trained on the same rows, codes and classes.
+// errStart reports a start classifier that was not trained on the same rows, codes and classes.
 var errStart = errors.New("svm: the classifier to start from was not trained on these rows, codes and classes")
 
 // coefficients returns feasible initial coefficients for every pair of t.

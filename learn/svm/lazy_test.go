@@ -205,7 +205,7 @@ func TestLikely(t *testing.T) {
 	if err := s.rows.load([]int{3}); s.rows.slot[3] < 0 || err != nil {
 		t.Fatal("row 3 is not there", err)
 	}
-	taken := s.likely([]int{5}, 12)
+	taken := s.appendLikely([]int{5}, 12)
 	if len(taken) != 12 || taken[0] != 5 {
 		t.Fatalf("took %v, want 5 and 11 others", taken)
 	}

@@ -50,8 +50,8 @@ func newMachine(coef []float64, s solution) *Machine {
 	return m
 }
 
-// common checks the parameters that every solver needs, for a machine without classes.
-func (p Params) common() error {
+// checkCommon checks the parameters that every solver needs, for a machine without classes.
+func (p Params) checkCommon() error {
 	switch p = p.filled(); {
 	case !positive(p.Tol):
 		return fmt.Errorf("svm: tol is %v, it must be a finite number above 0", p.Tol)
@@ -88,7 +88,7 @@ func (p SVRParams) Validate() error {
 	case !(p.Epsilon >= 0) || math.IsInf(p.Epsilon, 1):
 		return fmt.Errorf("svm: epsilon is %v, it must be finite and at least 0", p.Epsilon)
 	}
-	return p.shared().common()
+	return p.shared().checkCommon()
 }
 
 // TrainSVR trains an epsilon-SVR (LIBSVM equation 11). src is the kernel of the n training rows,
@@ -104,10 +104,10 @@ func TrainSVR(src kernel.Source, targets []float64, p SVRParams) (*Machine, erro
 	shared, n := p.shared(), len(targets)
 	s, err := solve(svr(src, targets, p), shared.stopping(n), shared.CacheBytes)
 	if err != nil {
-		return nil, named(err, func(row int) int { return row % n })
+		return nil, describeError(err, func(row int) int { return row % n })
 	}
 	coef := make([]float64, n)
-	s.bounded = 0 // counts rows; if Epsilon is 0, a row may be at a bound in both places
+	s.bounded = 0 // count rows anew: if Epsilon is 0, both coefficients of a row may be at a bound
 	for i := range coef {
 		coef[i] = s.coef[i] + s.coef[n+i]
 		if math.Abs(coef[i]) >= p.C {
@@ -132,9 +132,9 @@ func checkTargets(n int, targets []float64) error {
 	return nil
 }
 
-// named adds the package's name to an error of the solver and replaces its row number by the
-// caller's.
-func named(err error, number func(row int) int) error {
+// describeError adds the package's name to an error of the solver and replaces its row number by
+// the caller's.
+func describeError(err error, number func(row int) int) error {
 	if v, ok := errors.AsType[*valueError](err); ok {
 		err = &valueError{row: number(v.row), col: number(v.col), value: v.value}
 	}
@@ -146,7 +146,7 @@ func named(err error, number func(row int) int) error {
 // that is too high.
 func svr(src kernel.Source, targets []float64, p SVRParams) problem {
 	n := len(targets)
-	q := problem{kernel: twice(src), linear: make([]float64, 2*n), lower: make([]float64, 2*n), upper: make([]float64, 2*n)}
+	q := problem{kernel: doubleRows(src), linear: make([]float64, 2*n), lower: make([]float64, 2*n), upper: make([]float64, 2*n)}
 	for i, y := range targets {
 		q.linear[i], q.upper[i] = p.Epsilon-y, p.C
 		q.linear[n+i], q.lower[n+i] = -p.Epsilon-y, -p.C
@@ -154,9 +154,9 @@ func svr(src kernel.Source, targets []float64, p SVRParams) problem {
 	return q
 }
 
-// twice returns a kernel matrix in which all rows of src occur twice. Panels stay panels, which are
-// read in float32.
-func twice(src kernel.Source) kernel.Source {
+// doubleRows returns a kernel matrix in which all rows of src occur twice. Panels stay panels,
+// which are read in float32.
+func doubleRows(src kernel.Source) kernel.Source {
 	if _, panels := src.(kernel.Panels); !panels {
 		return doubled{src}
 	}
@@ -193,7 +193,7 @@ func (d doubled) once(rows []int) []int {
 	return out
 }
 
-// Defaults of [Params].
+// These are the defaults of [Params].
 const (
 	DefaultTol        = 1e-3
 	DefaultCacheBytes = 200 << 20 // as in scikit-learn

@@ -29,7 +29,7 @@ func (p NuParams) Validate() error {
 	if !(p.Nu > 0 && p.Nu <= 1) {
 		return fmt.Errorf("svm: nu is %v, it must be above 0 and at most 1", p.Nu)
 	}
-	return p.shared().common()
+	return p.shared().checkCommon()
 }
 
 // TrainOneClass finds a region that contains the rows of src except for at most a share Nu (LIBSVM
@@ -45,7 +45,7 @@ func TrainOneClass(src kernel.Source, p NuParams) (*Machine, error) {
 	shared := p.shared()
 	s, err := solve(oneClass(src, p.Nu), shared.stopping(n), shared.CacheBytes)
 	if err != nil {
-		return nil, named(err, func(row int) int { return row })
+		return nil, describeError(err, func(row int) int { return row })
 	}
 	return newMachine(s.coef, s), nil
 }
@@ -119,7 +119,7 @@ func solveNuSVC(k kernel.Source, first []bool, nu float64, stop stopping, cache 
 	return s.scaled(order)
 }
 
-// sides returns the rows of the first class and then the other rows. Both lists are ascending.
+// sides returns all rows, those of the first class before the others. Both lists are ascending.
 func sides(first []bool) (order []int, split int) {
 	for _, side := range []bool{true, false} {
 		for i, is := range first {

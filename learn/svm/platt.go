@@ -73,7 +73,7 @@ func (t *trainer) calibrate(k int, out *Sigmoid, seed uint64) {
 	q := &t.pairs[k]
 	rows, first := merge(t.rows[q.first], t.rows[q.second])
 	q.rows = rows
-	f, err := t.unseen(k, kernel.Subset(t.source, rows), first, folds(first, seed, uint64(k)))
+	f, err := t.heldOutDecisions(k, kernel.Subset(t.source, rows), first, folds(first, seed, uint64(k)))
 	if err == nil {
 		*out, err = fitSigmoid(f, first)
 	}
@@ -93,8 +93,9 @@ func folds(first []bool, seed, pair uint64) []int {
 	return fold
 }
 
-// unseen returns the decision on each row by a machine that is trained on the other folds.
-func (t *trainer) unseen(pair int, k kernel.Source, first []bool, fold []int) ([]float64, error) {
+// heldOutDecisions returns the decision on each row by a machine that is trained on the other
+// folds.
+func (t *trainer) heldOutDecisions(pair int, k kernel.Source, first []bool, fold []int) ([]float64, error) {
 	out := make([]float64, len(first))
 	for f := range plattFolds {
 		var in, left []int
@@ -119,8 +120,8 @@ func (t *trainer) unseen(pair int, k kernel.Source, first []bool, fold []int) ([
 	return out, nil
 }
 
-// decideLeft trains a machine on the rows in and returns its decisions on the rows left. If a class
-// is missing, the decision is 1 or -1 for the other, as in LIBSVM.
+// decideLeft trains a machine on the first list of rows and returns its decisions on the second
+// list. If a class is missing, the decision is 1 or -1 for the other, as in LIBSVM.
 func (t *trainer) decideLeft(pair int, k kernel.Source, in, left []int, first []bool) ([]float64, error) {
 	side := linalg.At(first, in)
 	if v, only := oneSided(side); only {

@@ -25,7 +25,7 @@ const tau = 1e-12
 // where y_i = -1. The gradient f = Kb + q is y_i times LIBSVM's G_i.
 type problem struct {
 	kernel       kernel.Source
-	linear       []float64 // q
+	linear       []float64 // vector q
 	lower, upper []float64
 	start        []float64 // feasible initial b; nil: zero
 	// split divides the coefficients into two parts, each with a constant sum. The second part
@@ -36,7 +36,7 @@ type problem struct {
 
 // solution is a minimum of a problem and its multipliers.
 type solution struct {
-	coef       []float64 // b
+	coef       []float64 // vector b
 	bounded    int       // number of coefficients at a bound that is not 0
 	rho        float64   // multiplier of the sum, or the mean of two multipliers
 	margin     float64   // half the difference of the multipliers of two sums
@@ -97,7 +97,7 @@ func solveIn[T linalg.Float](p problem, stop stopping, cacheBytes int64) (soluti
 func newSolver[T linalg.Float](p problem, stop stopping, cacheBytes int64) (*solver[T], error) {
 	n := p.kernel.Len()
 	s := &solver[T]{problem: p, stop: stop, rows: newCache[T](p.kernel, cacheBytes)}
-	s.rows.next, s.rows.interrupt = s.likely, stop.interrupted
+	s.rows.next, s.rows.interrupt = s.appendLikely, stop.interrupted
 	s.divide()
 	s.diagonal, s.coef = make([]float64, n), make([]float64, n)
 	p.kernel.Diagonal(s.diagonal)
@@ -149,10 +149,10 @@ func cSVC(k kernel.Source, first []bool, cFirst, cSecond float64) problem {
 	return p
 }
 
-// likely appends to taken the rows that will soon become part of a working set. It chooses rows
-// outside the cache whose coefficients violate the optimality conditions most, until there are most
-// rows.
-func (s *solver[T]) likely(taken []int, most int) []int {
+// appendLikely appends to taken the rows that will soon become part of a working set. It chooses
+// rows outside the cache whose coefficients violate the optimality conditions most, until there are
+// most rows.
+func (s *solver[T]) appendLikely(taken []int, most int) []int {
 	skip := taken[0]
 	var best violators
 	for _, p := range s.parts {
@@ -218,10 +218,10 @@ func (h *violators) Pop() any {
 // aside. If there are fewer coefficients, their number counts, as in LIBSVM.
 const shrinkEvery = 1000
 
-// aside holds the whole problem while the solver works without some coefficients (LIBSVM section
-// 5.1). While a solver is shrunken, all its slices belong to the active coefficients, in their
-// order; the others stay at their bound, and their gradient is not updated.
-type aside struct {
+// wholeProblem holds the whole problem while the solver works without some coefficients (LIBSVM
+// section 5.1). While a solver is shrunken, all its slices belong to the active coefficients, in
+// their order; the others stay at their bound, and their gradient is not updated.
+type wholeProblem struct {
 	problem
 	diagonal, coef   []float64
 	before, gradient []float64 // coefficients and gradient when coefficients were first set aside
@@ -229,7 +229,7 @@ type aside struct {
 }
 
 // store copies the active coefficients back to the whole problem.
-func (a *aside) store(coef []float64) {
+func (a *wholeProblem) store(coef []float64) {
 	for k, t := range a.active {
 		a.coef[t] = coef[k]
 	}
@@ -244,7 +244,7 @@ func (s *solver[T]) shrink() {
 	split := s.split
 	for _, p := range s.parts {
 		for t := p.lo; t < p.hi; t++ {
-			if !s.settled(p, t) {
+			if !s.isSettled(p, t) {
 				keep = append(keep, t)
 			}
 		}
@@ -256,7 +256,7 @@ func (s *solver[T]) shrink() {
 		return
 	}
 	if s.aside == nil {
-		s.aside = &aside{
+		s.aside = &wholeProblem{
 			problem: s.problem, diagonal: s.diagonal, coef: s.coef,
 			before: slices.Clone(s.coef), gradient: s.gradient, active: keep,
 		}
@@ -274,8 +274,8 @@ func (s *solver[T]) shrink() {
 	s.divide()
 }
 
-// settled reports whether coefficient t of part p is at a bound and unlikely to move.
-func (s *solver[T]) settled(p part, t int) bool {
+// isSettled reports whether coefficient t of part p is at a bound and unlikely to move.
+func (s *solver[T]) isSettled(p part, t int) bool {
 	f, b := s.gradient[t], s.coef[t]
 	return b >= s.upper[t] && f < p.low || b <= s.lower[t] && f > p.high
 }
@@ -293,5 +293,5 @@ func (s *solver[T]) restore() error {
 	s.settle()
 	s.rows.reset(s.kernel)
 	s.divide()
-	return s.follow(a.before)
+	return s.updateGradient(a.before)
 }

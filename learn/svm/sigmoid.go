@@ -15,7 +15,7 @@ func fitSigmoid(f []float64, first []bool) (Sigmoid, error) {
 	const (
 		iterations = 100
 		ridge      = 1e-12 // keeps the Hessian matrix positive definite
-		small      = 1e-5  // of the gradient
+		small      = 1e-5  // the fit ends if both entries of the gradient are below this
 	)
 	target, prior := plattTargets(first)
 	s := Sigmoid{B: prior}

@@ -19,11 +19,11 @@ var errOverflow = errors.New("the gradient overflows: lower C, or scale the data
 type solver[T linalg.Float] struct {
 	problem
 	stop     stopping
-	aside    *aside // nil if no coefficients are set aside
+	aside    *wholeProblem // nil if no coefficients are set aside
 	parts    []part
 	rows     *cache[T]
 	diagonal []float64
-	coef     []float64 // b
+	coef     []float64 // coefficients b
 	place    []uint8   // possible moves of each b: linalg.Grow, linalg.Shrink
 	gradient []float64 // gradient f = K b + q
 
@@ -43,8 +43,8 @@ type part struct {
 // gap returns the gap m - M of the part. It is -Inf if no coefficient can grow or none can shrink.
 func (p part) gap() float64 { return p.high - p.low }
 
-// found stores the extremes that a pass over the part found.
-func (p *part) found(e linalg.Extremes) {
+// storeExtremes stores the extremes that a pass over the part found.
+func (p *part) storeExtremes(e linalg.Extremes) {
 	p.first, p.low, p.high = e.First, e.Low, e.High
 	if e.First >= 0 {
 		p.first += p.lo
@@ -145,7 +145,7 @@ func (s *solver[T]) numbered(err error) error {
 func (s *solver[T]) scan() float64 {
 	for k := range s.parts {
 		p := &s.parts[k]
-		p.found(linalg.SMOScan(s.gradient[p.lo:p.hi], s.place[p.lo:p.hi]))
+		p.storeExtremes(linalg.SMOScan(s.gradient[p.lo:p.hi], s.place[p.lo:p.hi]))
 	}
 	return s.gap()
 }
@@ -159,10 +159,10 @@ func (s *solver[T]) gap() float64 {
 	return gap
 }
 
-// second returns the second coefficient j of a working set, or -1, and the decrease of the
-// objective. It chooses the j of part p that can shrink and has the largest decrease together with
-// the part's first coefficient.
-func (s *solver[T]) second(p part, row []T) (int, float64) {
+// secondCoefficient returns the second coefficient j of a working set, or -1, and the decrease of
+// the objective. It chooses the j of part p that can shrink and has the largest decrease together
+// with the part's first coefficient.
+func (s *solver[T]) secondCoefficient(p part, row []T) (int, float64) {
 	partner := linalg.SMOPartner(s.gradient[p.lo:p.hi], s.diagonal[p.lo:p.hi], row[p.lo:p.hi], s.place[p.lo:p.hi],
 		s.gradient[p.first], s.diagonal[p.first], tau)
 	if partner.Index < 0 {
@@ -183,7 +183,7 @@ func (s *solver[T]) pair() (i, j int, err error) {
 		if err != nil {
 			return 0, 0, err
 		}
-		if t, decrease := s.second(p, row); t >= 0 && decrease >= best {
+		if t, decrease := s.secondCoefficient(p, row); t >= 0 && decrease >= best {
 			i, j, best = p.first, t, decrease
 		}
 	}
@@ -224,7 +224,7 @@ func (s *solver[T]) step() (bool, error) {
 	s.put(j)
 	for k := range s.parts {
 		p := &s.parts[k]
-		p.found(linalg.SMOMove(s.gradient[p.lo:p.hi], di, ri[p.lo:p.hi], dj, rj[p.lo:p.hi], s.place[p.lo:p.hi]))
+		p.storeExtremes(linalg.SMOMove(s.gradient[p.lo:p.hi], di, ri[p.lo:p.hi], dj, rj[p.lo:p.hi], s.place[p.lo:p.hi]))
 	}
 	s.moves++
 	s.distance += math.Abs(di) + math.Abs(dj)
@@ -276,13 +276,13 @@ func largest(v []float64) float64 {
 // refresh computes the gradient anew from the coefficients.
 func (s *solver[T]) refresh() error {
 	copy(s.gradient, s.linear)
-	err := s.follow(make([]float64, len(s.coef)))
+	err := s.updateGradient(make([]float64, len(s.coef)))
 	s.moves, s.distance = 0, 0
 	return err
 }
 
-// follow adds K (b - before) to the gradient.
-func (s *solver[T]) follow(before []float64) error {
+// updateGradient adds K (b - before) to the gradient.
+func (s *solver[T]) updateGradient(before []float64) error {
 	var changed []int
 	for t, b := range s.coef {
 		if b != before[t] {

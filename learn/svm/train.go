@@ -100,7 +100,7 @@ type trainer struct {
 	mu       sync.Mutex
 	done     int
 	progress func(done, total int) error
-	err      error // of pair failed
+	err      error // error of the pair with index failed
 	failed   int
 }
 
@@ -192,7 +192,7 @@ func (t *trainer) finish(k int, err error) {
 		return
 	}
 	if err := t.progress(t.done, len(t.pairs)); err != nil {
-		t.failed, t.err = -1, err // comes before every pair, so that no other pair begins
+		t.failed, t.err = -1, err // -1 precedes the index of every pair, so that no other pair begins
 	}
 }
 

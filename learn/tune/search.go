@@ -17,10 +17,10 @@ type Fold struct{ Train, Test []int }
 type Learner interface {
 	// Settings returns the number of settings, at least 1.
 	Settings() int
-	// Try trains on a fold's training rows of k with every setting. It returns the outcome on the
-	// test rows for each setting. It is called for several folds at once, and its result must
-	// depend on k and f only. It calls tried after each setting; if tried returns an error, Try
-	// returns it.
+	// Try trains with every setting on a fold's training rows, by the kernel matrix k. It returns
+	// the outcome on the test rows for each setting. It is called for several folds at once, and
+	// its result must depend on k and f only. It calls tried after each setting; if tried returns
+	// an error, Try returns it.
 	Try(k kernel.Source, f Fold, tried func() error) ([]Trial, error)
 }
 
@@ -48,7 +48,7 @@ type Search struct {
 type Cell struct {
 	Kernel  int       // index into Search.Kernels
 	Setting int       // index of the learner's setting
-	Scores  []float64 // by fold
+	Scores  []float64 // score of each fold
 	Mean    float64   // mean of the scores, with equal weight for each fold
 	Correct int       // number of test rows of all folds with a correct class
 }

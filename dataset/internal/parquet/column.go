@@ -30,7 +30,7 @@ type Column struct {
 	Logical  string
 	Bits     int   // size of an INTEGER in bits
 	Unsigned bool  // whether an INTEGER is unsigned
-	Second   int32 // units of a TIMESTAMP in a second; 0 if the file does not say
+	Second   int32 // number of TIMESTAMP units in a second; 0 if the file does not say
 	Scale    int   // digits of a DECIMAL after the point
 
 	optional bool
@@ -93,7 +93,8 @@ const (
 	timestampMicros = 10
 )
 
-// unitSecond holds the units in a second, by the field number in parquet's union of units.
+// unitSecond holds the number of time units in a second, by the field number of the unit in
+// parquet's union TimeUnit.
 var unitSecond = [...]int32{1: 1e3, 2: 1e6, 3: 1e9}
 
 // convert sets the logical type from a ConvertedType, unless a LogicalType has been read.
@@ -121,7 +122,7 @@ func (c *Column) convert(v int64) {
 // ColumnError reports a column that cannot be read.
 type ColumnError struct {
 	Column string
-	Err    error // predicate to be written after the column, such as "is nested; ..."
+	Err    error // text to be written after the name of the column, such as "is nested; ..."
 }
 
 func (e *ColumnError) Error() string { return fmt.Sprintf("column %q %v", e.Column, e.Err) }

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// encoding is the number by which files name how the values of a page are stored.
+// encoding is the number of a value encoding in parquet files, such as PLAIN.
 type encoding int64
 
 const (
@@ -22,7 +22,7 @@ const (
 	maxBits                   = 32 // most bits of a number in run-length encoding
 	deltaMaxBits              = 64
 	deltaMaxBlock             = 1 << 20
-	bytesBeforeValue          = 4 // bytes of the length before a byte array
+	bytesBeforeValue          = 4 // size in bytes of the length that precedes a byte array
 )
 
 var encodingNames = [...]string{"PLAIN", "", "PLAIN_DICTIONARY", "RLE", "BIT_PACKED", "DELTA_BINARY_PACKED",
@@ -36,7 +36,7 @@ func (e encoding) unknown() error {
 	return fmt.Errorf("is encoded by %s, which is unknown or does not fit the column's type; write it with PLAIN or a dictionary", name)
 }
 
-// values returns the values of a page one after the other.
+// values is an iterator over the values of a page.
 type values interface {
 	len() int
 	next() ([]byte, error) // may be called at most len times
@@ -80,7 +80,7 @@ func packedBits(b []byte, n int) (values, error) {
 	return v, nil
 }
 
-// fixed returns values of one width that are stored one after the other.
+// fixed is an iterator over values of one width, stored one after the other.
 type fixed struct {
 	rest     []byte
 	n, width int
@@ -101,7 +101,7 @@ func (v *fixed) next() ([]byte, error) {
 	return b, nil
 }
 
-// texts returns byte arrays that are stored after their lengths.
+// texts is an iterator over byte arrays, each stored after its length.
 type texts struct {
 	rest []byte
 	n    int
@@ -118,7 +118,7 @@ func (v *texts) next() (b []byte, err error) {
 	return b, nil
 }
 
-// bits returns booleans as one byte each.
+// bits is an iterator over booleans, each returned as one byte.
 type bits struct {
 	number []uint32
 	value  [1]byte
@@ -132,8 +132,8 @@ func (v *bits) next() ([]byte, error) {
 	return v.value[:], nil
 }
 
-// streams returns values that are stored byte by byte. The first bytes of all values come first,
-// then their second bytes, and so on.
+// streams is an iterator over values that are stored byte by byte. The first bytes of all values
+// come first, then their second bytes, and so on.
 type streams struct {
 	b        []byte
 	at, n    int
@@ -157,7 +157,7 @@ func (v *streams) next() ([]byte, error) {
 	return v.assembly, nil
 }
 
-// dictionary holds the different values of a chunk.
+// dictionary holds the distinct values of a column chunk.
 type dictionary struct {
 	b     []byte
 	width int
@@ -174,7 +174,7 @@ func (d *dictionary) at(i uint32) []byte {
 	return value
 }
 
-// coded returns values that are stored as indices into a dictionary.
+// coded is an iterator over values that are stored as indices into a dictionary.
 type coded struct {
 	dict  *dictionary
 	codes []uint32
@@ -207,7 +207,7 @@ func (v *coded) next() ([]byte, error) {
 	return b, nil
 }
 
-// deltas returns integers that were stored as differences.
+// deltas is an iterator over integers that are stored as differences.
 type deltas struct {
 	number []int64
 	width  int
@@ -227,7 +227,7 @@ func (p *pages) deltas(b []byte, n, width int) (values, error) {
 	return &deltas{number: number, width: width}, err
 }
 
-// cutTexts returns byte arrays that are stored after a list of all their lengths.
+// cutTexts is an iterator over byte arrays that are stored after a list of all their lengths.
 type cutTexts struct {
 	lengths []int64
 	rest    []byte
@@ -250,8 +250,8 @@ func (v *cutTexts) next() ([]byte, error) {
 	return b, nil
 }
 
-// continuedTexts returns byte arrays that share a prefix with the previous array. Only the length
-// of the prefix and the rest of each array are stored.
+// continuedTexts is an iterator over byte arrays, each of which shares a prefix with the previous
+// array. Only the length of the prefix and the rest of each array are stored.
 type continuedTexts struct {
 	prefixes []int64
 	suffixes values

@@ -9,11 +9,11 @@ import (
 // Limits bound the memory and work that a file may cause; zero fields mean the defaults.
 type Limits struct {
 	Page   int // most bytes of a page, stored or decompressed; default 256 MiB
-	Values int // values that a file of any size may hold; default 2^24
+	Values int // number of values that is allowed whatever the size of the file; default 2^24
 }
 
-// spread is the number of values, and of decompressed bytes, that a file may hold for each of its
-// own bytes. They are added to the number that every file may hold. Useful tables hold far less.
+// spread is the number of values, and of decompressed bytes, that are allowed for each byte of a
+// file. They are added to the number that every file may hold. Useful tables hold far less.
 const spread = 1024
 
 func (l Limits) orDefault() Limits {
@@ -160,7 +160,7 @@ func (f *File) eachOf(c *chunk, column Column, row, rows int, visit func(row int
 	return nil
 }
 
-// gaps returns the values of a page in which some rows are null.
+// gaps is an iterator over the values of a page in which some rows are null.
 type gaps struct {
 	defined []uint32 // for each row not yet read: 1 for a value, 0 for null
 	values  values   // values of the rows that are not null; nil if all are null
@@ -198,7 +198,7 @@ func (f *File) Cursor(j int) *Cursor { return &Cursor{file: f, column: j} }
 // Next returns the value of the next row in the form of [File.Each], or true if the row is null. It
 // may be called once for each row of the file; the value is good until the next call.
 func (c *Cursor) Next() (value []byte, null bool, err error) {
-	if err := c.turn(); err != nil {
+	if err := c.readNextPage(); err != nil {
 		return nil, false, err
 	}
 	c.left--
@@ -210,8 +210,8 @@ func (c *Cursor) Next() (value []byte, null bool, err error) {
 	return value, false, err
 }
 
-// turn reads the next page if the current one has ended.
-func (c *Cursor) turn() (err error) {
+// readNextPage reads the next page if all values of the current page were read.
+func (c *Cursor) readNextPage() (err error) {
 	for c.rows == 0 {
 		if c.group == len(c.file.groups) {
 			return errPage

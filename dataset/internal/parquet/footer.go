@@ -128,8 +128,9 @@ func parseFooter(b []byte) (*footer, error) {
 	return m, nil
 }
 
-// within reports whether n elements are allowed, and makes reading fail beyond the limit.
-func (m *footer) within(n, most int, what string) bool {
+// isAllowed reports whether n elements are allowed; beyond the limit, it stores an error that ends
+// the reading.
+func (m *footer) isAllowed(n, most int, what string) bool {
 	if n > most && m.err == nil {
 		m.err = fmt.Errorf("the file has more than %d %s; write fewer, larger ones", most, what)
 	}
@@ -137,7 +138,7 @@ func (m *footer) within(n, most int, what string) bool {
 }
 
 func (m *footer) addElement(kind byte) {
-	if !m.within(len(m.schema), maxColumns, "columns") {
+	if !m.isAllowed(len(m.schema), maxColumns, "columns") {
 		return
 	}
 	var e element
@@ -215,7 +216,7 @@ func (m *footer) addGroup(kind byte) {
 		switch f.id {
 		case 1:
 			m.list(f, func(kind byte) {
-				if m.chunks++; m.within(m.chunks, maxChunks, "parts of columns in row groups") {
+				if m.chunks++; m.isAllowed(m.chunks, maxChunks, "parts of columns in row groups") {
 					g.chunks = append(g.chunks, m.chunk(kind))
 				}
 			})
@@ -225,7 +226,7 @@ func (m *footer) addGroup(kind byte) {
 			m.skip(f)
 		}
 	})
-	if m.within(len(m.groups)+1, maxChunks, "row groups") {
+	if m.isAllowed(len(m.groups)+1, maxChunks, "row groups") {
 		m.groups = append(m.groups, g)
 	}
 }

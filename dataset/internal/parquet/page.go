@@ -53,7 +53,7 @@ type header struct {
 	notCompressed bool     // whether a page of version 2 is not compressed
 }
 
-// Kinds of pages.
+// These are the kinds of pages, numbered as in parquet files.
 const (
 	dataPage       = 0
 	indexPage      = 1

@@ -79,8 +79,8 @@ func (t *thrift) zigzag() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// structure calls each for every field of a structure. The function must read the field's value or
-// skip it.
+// structure calls the function each for every field of a structure. The function must read the
+// field's value or skip it.
 func (t *thrift) structure(each func(f field)) {
 	if t.depth++; t.depth > maxNesting {
 		t.fail()
@@ -111,7 +111,7 @@ func (t *thrift) nested(f field, each func(f field)) {
 	t.structure(each)
 }
 
-// list calls each for every element of a list, with the element's kind.
+// list calls the function each for every element of a list, with the element's kind.
 func (t *thrift) list(f field, each func(kind byte)) {
 	if f.kind != isList && f.kind != isSet {
 		t.fail()

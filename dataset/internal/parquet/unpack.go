@@ -22,8 +22,8 @@ func (p *pages) runs(b []byte, n int) (values, error) {
 	return &bits{number: number}, err
 }
 
-// hybrid reads n numbers of width bits. They are stored as runs of one number and as packed groups
-// of 8 numbers.
+// hybrid reads n numbers of the given width in bits, in parquet's mix of run-length encoding and
+// bit packing. They are stored as runs of one number and as packed groups of 8 numbers.
 func (u *unpacker) hybrid(b []byte, width, n int) ([]uint32, error) {
 	if width > maxBits {
 		return nil, errPage
@@ -64,7 +64,7 @@ func (u *unpacker) repeat(b []byte, width int, count uint64) ([]byte, bool) {
 	return b[size:], true
 }
 
-// packed reads groups of 8 packed numbers and appends at most the first most of them.
+// packed reads groups of 8 packed numbers and appends at most the given number of them.
 func (u *unpacker) packed(b []byte, width int, groups uint64, most int) ([]byte, bool) {
 	size := groups * uint64(width)
 	if groups > uint64(most) || size > uint64(len(b)) {
@@ -121,8 +121,8 @@ func (u *unpacker) delta(b []byte, n int) ([]int64, []byte, error) {
 	return u.deltas, t.rest, nil
 }
 
-// block reads one block, which has minis small blocks of per numbers each. It stops at the n-th
-// number.
+// block reads one block, which consists of the given number of miniblocks, each with the given
+// count of numbers. It stops at the n-th number.
 func (u *unpacker) block(t *thrift, per int, minis uint64, n int) bool {
 	least := t.zigzag()
 	for _, width := range t.take(minis) {
