@@ -180,7 +180,7 @@ func columnsOf(view, columns []string) ([]bool, error) {
 		marks[i] = true
 	}
 	if len(view) == len(columns) {
-		return nil, errors.New("the setting \"view\" lists all columns; leave out some columns, which then form the second view")
+		return nil, errors.New("the setting \"view\" lists all columns; leave some columns for the second view")
 	}
 	return marks, nil
 }
