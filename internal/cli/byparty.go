@@ -12,7 +12,7 @@ import (
 // classes.
 func byPartyTables(m learner.Metrics, a *learner.Assessment) []titledTable {
 	if !slices.ContainsFunc(a.ByParty, func(one learner.PartyFigures) bool { return one.Withheld != learner.DeniedText }) {
-		return nil // no policy allows figures of a party, or the job has no parties
+		return nil // policies forbid figures of single parties, or the job has no parties
 	}
 	list := []titledTable{{title: "By party: figures over each party's own held-out rows", table: partyTable(tableNames(m), a)}}
 	classes := 0

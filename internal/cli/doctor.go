@@ -208,7 +208,7 @@ func checkIdentity(home string) check {
 	case errors.Is(err, fs.ErrNotExist):
 		return good("identity", "none yet at %s", path)
 	case err != nil:
-		return bad("identity", "correct it before you start a daemon with this home", "%v", err)
+		return bad("identity", "correct the identity file before you start a daemon with this home", "%v", err)
 	}
 	return good("identity", "%s at %s", own, path)
 }
@@ -217,7 +217,7 @@ func checkIdentity(home string) check {
 func (a *app) checkLine(home string) check {
 	found, err := daemon.Home(home).Line(a.reader)
 	if err != nil {
-		return bad("line", "correct it before you start a daemon with this home", "%v", err)
+		return bad("line", "correct the error before you start a daemon with this home", "%v", err)
 	}
 	return good("line", "%s", found)
 }
@@ -230,7 +230,7 @@ func (a *app) checkCatalogue(home string) check {
 	case errors.Is(err, fs.ErrNotExist):
 		return good("catalogue", "none yet at %s", h.ConfigPath())
 	case err != nil:
-		return bad("catalogue", "correct it before you start a daemon with this home", "%v", err)
+		return bad("catalogue", "correct the configuration before you start a daemon with this home", "%v", err)
 	}
 	if warnings := c.Warnings(); len(warnings) > 0 {
 		return warn("catalogue", "edit "+h.ConfigPath()+" if jobs should be able to do more: "+strings.Join(warnings, "; "), "%s, %s", humanize.Count(len(c.Data), "table"), humanize.Count(len(warnings), "warning"))

@@ -83,7 +83,7 @@ func classify(err error) *Error {
 	case errors.As(err, &coded):
 		return errorOfSession(coded.Code, err)
 	case errors.As(err, &blame):
-		return isMisbehaviour(blame.Kind, err)
+		return blamedError(blame.Kind, err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Code: codeTimedOut, Exit: TimedOut, Err: err}
 	case errors.Is(err, context.Canceled): // interrupted by a signal
@@ -111,9 +111,9 @@ func errorOfSession(c fault.Code, err error) *Error {
 	return e
 }
 
-// isMisbehaviour reports whether an error accuses a peer. Other errors only name a peer that was
-// silent, gave up, or sent unsigned bytes.
-func isMisbehaviour(kind protocol.Kind, err error) *Error {
+// blamedError returns the error of a session that failed because of a named peer. A peer that was
+// silent, gave up, or sent unsigned bytes has not misbehaved.
+func blamedError(kind protocol.Kind, err error) *Error {
 	switch kind {
 	case protocol.KindSilent:
 		return silent(err)
