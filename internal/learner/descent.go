@@ -12,8 +12,8 @@ import (
 type Descent struct {
 	Lambda     float64 // weight of the squared norm
 	Iterations int     // number of blocks of random features
-	Rate       float64 // step size; unused by training cached
-	Batch      int     // rows in one step; used by trainings block and precond
+	Rate       float64 // step size; "training: cached" does not use it
+	Batch      int     // number of rows in one step
 }
 
 // section declares the keys for a loss; doc describes the loss.

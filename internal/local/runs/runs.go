@@ -80,7 +80,7 @@ func spreads(runs []*method.Result, of func(*method.Result) learner.Metrics) map
 	return learner.Spreads(all)
 }
 
-// turnsOf collects the metrics of runs. Each run holds out one party.
+// turnsOf collects the metrics of runs that each hold out a different party.
 func turnsOf(parties []string, runs []*method.Result) *method.LeaveOneSiteOut {
 	t := &method.LeaveOneSiteOut{
 		Together: spreads(runs, func(r *method.Result) learner.Metrics { return r.Metrics }),
