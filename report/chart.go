@@ -15,12 +15,12 @@ type chart struct {
 }
 
 type bar struct {
-	Label   string // the full label, shortened to fit
+	Label   string // the label, shortened to fit
 	Full    string
 	Text    string // the value as text
 	Class   string
 	Y       int // top of the bar's band
-	Base    int // base line of the texts
+	Base    int // vertical position of the base line of the texts
 	Width   float64
 	TextEnd float64 // horizontal position of the value's text
 }
@@ -37,7 +37,7 @@ const (
 	bandHeight = 26
 	baseLine   = 16
 	gap        = 6
-	maxLabel   = 20 // counted in runes
+	maxLabel   = 20 // largest length of a label, in runes
 )
 
 // item is one value of a bar chart.
@@ -50,7 +50,7 @@ type item struct {
 func newChart(title string, full float64, items []item) chart {
 	c := chart{Title: title, Height: len(items) * bandHeight}
 	for i, it := range items {
-		width := barRoom * share(it.value, full)
+		width := barRoom * fraction(it.value, full)
 		c.Bars = append(c.Bars, bar{
 			Label: shorten(it.label), Full: it.label, Text: it.text, Class: it.class,
 			Y: i * bandHeight, Base: i*bandHeight + baseLine,
@@ -60,9 +60,9 @@ func newChart(title string, full float64, items []item) chart {
 	return c
 }
 
-// share returns value/full, limited to the range from 0 to 1. For an unknown value (NaN) it returns
-// 0.
-func share(value, full float64) float64 {
+// fraction returns value/full, limited to the range from 0 to 1. For an unknown value (NaN) it
+// returns 0.
+func fraction(value, full float64) float64 {
 	if s := value / full; s > 0 {
 		return min(s, 1)
 	}
@@ -87,8 +87,8 @@ func (s Score) value(metric string) (float64, bool) {
 	return v, ok
 }
 
-// number returns a metric with four decimals, as in the papers' tables.
-func number(v float64, known bool) string {
+// formatMetric returns a metric with four decimals, as in the papers' tables.
+func formatMetric(v float64, known bool) string {
 	switch {
 	case !known:
 		return "not known"
@@ -163,15 +163,15 @@ const (
 	boxInset = 4 // space between a box and the edge of its band
 )
 
-// chart scales the box plots: the axis runs from the smallest to the largest value of all boxes.
+// chart draws the box plots. Their axis runs from the smallest to the largest value of all boxes.
 func (b *Boxes) chart() boxChart {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, x := range b.Boxes {
 		low, high = math.Min(low, slices.Min(x.Values)), math.Max(high, slices.Max(x.Values))
 	}
-	across := func(v float64) float64 { return round1(boxLeft + (boxRight-boxLeft)*share(v-low, high-low)) }
+	across := func(v float64) float64 { return round1(boxLeft + (boxRight-boxLeft)*fraction(v-low, high-low)) }
 	var rows [][]string
-	c := boxChart{Title: b.Title, Height: (len(b.Boxes) + 1) * bandHeight, Axis: len(b.Boxes)*bandHeight + baseLine, Low: number(low, true), High: number(high, true)}
+	c := boxChart{Title: b.Title, Height: (len(b.Boxes) + 1) * bandHeight, Axis: len(b.Boxes)*bandHeight + baseLine, Low: formatMetric(low, true), High: formatMetric(high, true)}
 	for i, x := range b.Boxes {
 		sorted := slices.Sorted(slices.Values(x.Values))
 		least, most := sorted[0], sorted[len(sorted)-1]
@@ -180,10 +180,10 @@ func (b *Boxes) chart() boxChart {
 			Label: shorten(x.Name), Class: string(x.Kind), Y: i*bandHeight + boxInset, Bottom: (i+1)*bandHeight - boxInset, Middle: i*bandHeight + bandHeight/2, Base: i*bandHeight + baseLine,
 			Least: across(least), Lower: across(lower), Median: across(median), Most: across(most), Width: round1(across(upper) - across(lower)),
 		}
-		d.Full = fmt.Sprintf("%s: median %s, from %s to %s", x.Name, number(median, true), number(least, true), number(most, true))
+		d.Full = fmt.Sprintf("%s: median %s, from %s to %s", x.Name, formatMetric(median, true), formatMetric(least, true), formatMetric(most, true))
 		row := []string{x.Name, fmt.Sprint(len(sorted))}
 		for _, v := range []float64{least, lower, median, upper, most} {
-			row = append(row, number(v, true))
+			row = append(row, formatMetric(v, true))
 		}
 		c.Boxes, rows = append(c.Boxes, d), append(rows, row)
 	}

@@ -19,24 +19,24 @@ type Curve struct {
 // Scale is the range of a curve's value axis.
 type Scale struct {
 	Least, Most float64
-	Log         bool // a logarithmic scale; Least must be above 0
+	Log         bool // whether the scale is logarithmic; then Least must be above 0
 }
 
-// shares reports whether s is the zero Scale, which is for shares from 0 to 1.
-func (s Scale) shares() bool { return s == Scale{} }
+// isOfShares reports whether s is the zero Scale, which suits shares from 0 to 1.
+func (s Scale) isOfShares() bool { return s == Scale{} }
 
 // Ends returns the least and the greatest value of the scale.
 func (s Scale) Ends() (least, most float64) {
-	if s.shares() {
+	if s.isOfShares() {
 		return 0, 1
 	}
 	return s.Least, s.Most
 }
 
-// place returns the position of a value between the ends of the scale, as a number from 0 to 1.
-func (s Scale) place(v float64) float64 {
+// position returns the position of a value between the ends of the scale, as a number from 0 to 1.
+func (s Scale) position(v float64) float64 {
 	switch {
-	case s.shares():
+	case s.isOfShares():
 		return v
 	case s.Log:
 		return math.Log(v/s.Least) / math.Log(s.Most/s.Least)
@@ -44,9 +44,9 @@ func (s Scale) place(v float64) float64 {
 	return (v - s.Least) / (s.Most - s.Least)
 }
 
-// levels returns the values at which grid lines are drawn.
-func (s Scale) levels() (list []float64) {
-	if s.shares() {
+// gridValues returns the values at which grid lines are drawn.
+func (s Scale) gridValues() (list []float64) {
+	if s.isOfShares() {
 		return []float64{0, 0.25, 0.5, 0.75, 1}
 	}
 	if !s.Log {
@@ -61,9 +61,9 @@ func (s Scale) levels() (list []float64) {
 	return list
 }
 
-// text formats the value of a grid line.
-func (s Scale) text(v float64) string {
-	if s.shares() {
+// valueLabel formats the value of a grid line.
+func (s Scale) valueLabel(v float64) string {
+	if s.isOfShares() {
 		return fmt.Sprintf("%.2f", v)
 	}
 	return fmt.Sprintf("%.3g", v)
@@ -75,15 +75,15 @@ func LinearScale(lines []Line) Scale {
 	return Scale{Most: most}
 }
 
-// CloseScale returns a scale close around the values of the lines, so that small differences are
-// visible. The ends of the scale are multiples of 1/20.
+// CloseScale returns a scale that is hardly wider than the range of the lines' values, so that
+// small differences are visible. The ends of the scale are multiples of 1/20.
 func CloseScale(lines []Line) Scale {
 	least, most := extent(lines)
 	return Scale{Least: math.Floor(20*least) / 20, Most: math.Max(math.Ceil(20*most), math.Floor(20*least)+1) / 20}
 }
 
-// LogScale returns a logarithmic scale between powers of ten around the values of the lines. If a
-// value is not above 0, it returns a linear scale.
+// LogScale returns a logarithmic scale that contains the values of the lines. Its ends are powers
+// of ten. If a value is not above 0, it returns a linear scale.
 func LogScale(lines []Line) Scale {
 	least, most := extent(lines)
 	if least <= 0 {
@@ -128,7 +128,7 @@ func (c *Curve) validate() error {
 			return fmt.Errorf("report: line %q has %d values for %d steps; the numbers must be equal", l.Name, len(l.Values), len(c.Steps))
 		}
 		for _, v := range l.Values {
-			if at := c.Scale.place(v); (c.Scale.shares() || !math.IsNaN(v)) && !(at >= 0 && at <= 1) {
+			if at := c.Scale.position(v); (c.Scale.isOfShares() || !math.IsNaN(v)) && !(at >= 0 && at <= 1) {
 				return fmt.Errorf("report: line %q has the value %v outside of the scale; shares must be from 0 to 1", l.Name, v)
 			}
 		}
@@ -156,7 +156,7 @@ type plot struct {
 	X      string
 	Grid   []mark // grid lines with their values
 	Steps  []mark
-	Lines  []drawn
+	Lines  []drawnLine
 	Header []string
 	Rows   [][]string
 }
@@ -167,8 +167,8 @@ type mark struct {
 	Text string
 }
 
-// drawn is a line of a curve in the units of the view box.
-type drawn struct {
+// drawnLine is a line of a curve in the units of the view box.
+type drawnLine struct {
 	Name   string
 	Class  string
 	Path   string // the points of an SVG polyline
@@ -186,22 +186,22 @@ func lineClass(i int) string { return []string{"together", "alarm", "plain", "po
 
 func (c *Curve) plot() *plot {
 	p := &plot{Title: c.Title, X: c.X, Header: []string{c.X}}
-	for _, level := range c.Scale.levels() {
-		p.Grid = append(p.Grid, mark{c.height(level), c.Scale.text(level)})
+	for _, level := range c.Scale.gridValues() {
+		p.Grid = append(p.Grid, mark{c.yOfValue(level), c.Scale.valueLabel(level)})
 	}
 	for i, s := range c.Steps {
-		p.Steps = append(p.Steps, mark{c.across(i), s})
+		p.Steps = append(p.Steps, mark{c.xOfStep(i), s})
 		p.Rows = append(p.Rows, []string{s})
 	}
 	for k, l := range c.Lines {
-		d := drawn{Name: l.Name, Class: lineClass(k)}
+		d := drawnLine{Name: l.Name, Class: lineClass(k)}
 		var path []string
 		for i, v := range l.Values {
 			if math.IsNaN(v) {
 				p.Rows[i] = append(p.Rows[i], "")
 				continue
 			}
-			at := point{c.across(i), c.height(v), fmt.Sprintf("%s, %s %s: %.4f", l.Name, c.X, c.Steps[i], v)}
+			at := point{c.xOfStep(i), c.yOfValue(v), fmt.Sprintf("%s, %s %s: %.4f", l.Name, c.X, c.Steps[i], v)}
 			d.Points = append(d.Points, at)
 			path = append(path, fmt.Sprintf("%g,%g", at.X, at.Y))
 			p.Rows[i] = append(p.Rows[i], fmt.Sprintf("%.4f", v))
@@ -212,7 +212,7 @@ func (c *Curve) plot() *plot {
 		}
 		p.Lines, p.Header = append(p.Lines, d), append(p.Header, l.Name)
 	}
-	p.spread()
+	p.separateNames()
 	for _, n := range c.Notes {
 		p.Header = append(p.Header, n.Name)
 		for i, text := range n.Texts {
@@ -222,8 +222,8 @@ func (c *Curve) plot() *plot {
 	return p
 }
 
-// spread moves the names of lines apart if the lines end at about the same height.
-func (p *plot) spread() {
+// separateNames moves the names of lines apart if the lines end at about the same height.
+func (p *plot) separateNames() {
 	for k := 1; k < len(p.Lines); k++ {
 		for _, above := range p.Lines[:k] {
 			if math.Abs(p.Lines[k].EndY-above.EndY) < baseLine {
@@ -233,14 +233,14 @@ func (p *plot) spread() {
 	}
 }
 
-// across returns the horizontal position of step i.
-func (c *Curve) across(i int) float64 {
+// xOfStep returns the horizontal position of step i.
+func (c *Curve) xOfStep(i int) float64 {
 	return round1(curveLeft + float64(i)*(curveRight-curveLeft)/math.Max(1, float64(len(c.Steps)-1)))
 }
 
-// height returns the vertical position of a value.
-func (c *Curve) height(v float64) float64 {
-	return round1(curveBottom - c.Scale.place(v)*(curveBottom-curveTop))
+// yOfValue returns the vertical position of a value.
+func (c *Curve) yOfValue(v float64) float64 {
+	return round1(curveBottom - c.Scale.position(v)*(curveBottom-curveTop))
 }
 
 // Table returns the curve's values as a table.

@@ -64,16 +64,16 @@ type stroke struct {
 	Base              int // base line of the name
 }
 
-// drawn converts the graph to the units of its view box.
-func (g *Graph) drawn() *drawing {
+// toDrawing converts the graph to the units of its view box.
+func (g *Graph) toDrawing() *drawing {
 	x, y := g.axes()
 	d := &drawing{Title: g.Title, X: g.X, Y: g.Y, Height: graphNames + bandHeight*len(g.Lines)}
-	across := func(v float64) float64 { return round1(graphLeft + (graphRight-graphLeft)*x.place(v)) }
-	up := func(v float64) float64 { return round1(graphBottom - (graphBottom-graphTop)*y.place(v)) }
-	for _, v := range x.levels() {
+	across := func(v float64) float64 { return round1(graphLeft + (graphRight-graphLeft)*x.position(v)) }
+	up := func(v float64) float64 { return round1(graphBottom - (graphBottom-graphTop)*y.position(v)) }
+	for _, v := range x.gridValues() {
 		d.Across = append(d.Across, mark{across(v), levelText(x, v)})
 	}
-	for _, v := range y.levels() {
+	for _, v := range y.gridValues() {
 		d.Up = append(d.Up, mark{up(v), levelText(y, v)})
 	}
 	for k, l := range g.Lines {
@@ -107,12 +107,12 @@ func axisOf(lines []Line) Scale {
 	if least >= 0 && most <= 1 {
 		return Scale{}
 	}
-	return even(least, most)
+	return evenScale(least, most)
 }
 
-// even returns a scale of four equal steps that covers two values. Each step is 1, 2, 2.5 or 5
-// times a power of ten.
-func even(least, most float64) Scale {
+// evenScale returns a scale of four equal steps that covers the range from least to most. Each step
+// is 1, 2, 2.5 or 5 times a power of ten.
+func evenScale(least, most float64) Scale {
 	if !(most > least) { // all values are equal: choose a range around them
 		least, most = least-0.5, least+0.5
 	}
@@ -126,10 +126,11 @@ func even(least, most float64) Scale {
 	}
 }
 
-// levelText formats a level of an even scale. It rounds first, to remove floating-point error.
+// levelText formats the value of a grid line of an even scale. It rounds first, to remove
+// floating-point error.
 func levelText(s Scale, v float64) string {
 	if step := (s.Most - s.Least) / 4; step > 0 {
 		v = math.Round(v/step*10) / 10 * step
 	}
-	return s.text(v)
+	return s.valueLabel(v)
 }

@@ -282,8 +282,8 @@ func TestValidate(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{number(0.98765, true), "0.9877"}, {number(-0.5, true), "-0.5000"}, {number(1234.5678, true), "1234.6"}, {number(0, false), "not known"},
-		{number(9.9999, true), "9.9999"}, {number(10, true), "10"},
+		{formatMetric(0.98765, true), "0.9877"}, {formatMetric(-0.5, true), "-0.5000"}, {formatMetric(1234.5678, true), "1234.6"}, {formatMetric(0, false), "not known"},
+		{formatMetric(9.9999, true), "9.9999"}, {formatMetric(10, true), "10"},
 		{seconds(0.0004), "0.4 ms"}, {seconds(0.0999), "99.9 ms"}, {seconds(0.1), "0.10 s"}, {seconds(12.345), "12.35 s"},
 		{humanize.Bytes(1023), "1023 B"}, {humanize.Bytes(1024), "1.0 KiB"}, {humanize.Bytes(1 << 20), "1.0 MiB"}, {humanize.Bytes(uint64(math.MaxUint64)), "16.0 EiB"},
 		{count(0), "not known"}, {count(1), "1"},
@@ -348,7 +348,7 @@ func TestScalesHoldTheValues(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, got.is, got.want)
 		}
 	}
-	if at := (Scale{Least: 0.1, Most: 1000, Log: true}).place(10); math.Abs(at-0.5) > 1e-12 {
+	if at := (Scale{Least: 0.1, Most: 1000, Log: true}).position(10); math.Abs(at-0.5) > 1e-12 {
 		t.Errorf("10 lies at %g of the powers from 0.1 to 1000, want the middle", at)
 	}
 	if err := (&Curve{Title: "c", Steps: []string{"1"}, Scale: Scale{Most: 5}, Lines: []Line{{"a", []float64{6}}}}).validate(); err == nil {
@@ -381,7 +381,7 @@ func TestGraph(t *testing.T) {
 	g := Graph{Title: "roc", X: "fpr", Y: "tpr", Lines: []Trace{
 		{Name: "a", X: []float64{0, 0, 1}, Y: []float64{0, 0.5, 1}, Dotted: true}, {Name: "chance", X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true},
 	}}
-	d := g.drawn()
+	d := g.toDrawing()
 	if at := d.Lines[0].Points; at[0].X != graphLeft || at[0].Y != graphBottom || at[2].X != graphRight || at[2].Y != graphTop || at[1].Y != (graphTop+graphBottom)/2 {
 		t.Errorf("points %+v", at)
 	}
@@ -390,14 +390,14 @@ func TestGraph(t *testing.T) {
 	}
 	g.Lines[0].Y = []float64{-0.33, 0.1, 0.655}
 	var texts []string
-	for _, m := range g.drawn().Up {
+	for _, m := range g.toDrawing().Up {
 		texts = append(texts, m.Text)
 	}
 	if d := cmp.Diff([]string{"-0.5", "0", "0.5", "1", "1.5"}, texts); d != "" {
 		t.Error(d)
 	}
 	for least, most := range map[float64]float64{-0.33: 1, 0: 0, 120: 2500, -7: -6.99} {
-		if s := even(least, most); s.Least > least || s.Most < most || (s.Most-s.Least) > 16*math.Max(most-least, 1) {
+		if s := evenScale(least, most); s.Least > least || s.Most < most || (s.Most-s.Least) > 16*math.Max(most-least, 1) {
 			t.Errorf("%v to %v is drawn from %v to %v", least, most, s.Least, s.Most)
 		}
 	}

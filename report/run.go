@@ -20,10 +20,10 @@ type Run struct {
 	Grid    Grid // candidates among which the parameters were chosen
 	Boxes   []Boxes
 	Curves  []Curve
-	Timings []Timing // one for each stage, in the order in which the stages ran
+	Timings []Timing // times of each stage, in the order in which the stages ran
 	Traffic []Traffic
-	Leakage []Leak // one for each role, in order
-	Facts   []Row  // such as hashes, paths and versions
+	Leakage []Leak // what each role learns, in the order of the page
+	Facts   []Row  // further facts, such as hashes, paths and versions
 	Job     string // text of the job file
 }
 
@@ -39,7 +39,7 @@ type Score struct {
 	Values map[string]float64
 }
 
-// Kind names a kind of training by the parties that learn and the rows from which they learn.
+// Kind is a kind of training. It says which parties learn, and from which rows.
 type Kind string
 
 // The kinds of scores.
@@ -84,7 +84,7 @@ type Leak struct {
 	Lines []string
 }
 
-// Validate returns an error if no report can be made of the run.
+// Validate returns an error if a report of the run cannot be written.
 func (r *Run) Validate() error {
 	if r.Title == "" {
 		return errors.New("report: a run has no title; give it the name of the job")

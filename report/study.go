@@ -8,7 +8,7 @@ import (
 // Study is the content of a page about several experiments.
 type Study struct {
 	Title string
-	Facts []Row // such as machine and versions
+	Facts []Row // facts about the run, such as machine and versions
 	Parts []Part
 }
 
@@ -25,7 +25,7 @@ type Part struct {
 // Claim is a published claim with the outcome of its test.
 type Claim struct{ Text, Verdict, Numbers string }
 
-// drawnPart holds the values of a part for the template.
+// drawnPart holds the values of one experiment that the template uses.
 type drawnPart struct {
 	Part
 	BoxCharts  []boxChart

@@ -55,7 +55,7 @@ type gridRow struct {
 
 type gridCell struct{ Label, Text string }
 
-// gridOf makes a grid of a table. classes are the CSS classes of the rows; it may be nil.
+// gridOf converts a table to a grid. classes are the CSS classes of the rows; it may be nil.
 func gridOf(header []string, rows [][]string, classes []string) grid {
 	g := grid{Header: header}
 	for i, texts := range rows {
@@ -74,11 +74,11 @@ func gridOf(header []string, rows [][]string, classes []string) grid {
 // shade is a cell of a drawn confusion matrix.
 type shade struct {
 	Count   int
-	Percent float64 // intensity of the colour: the share of the row, from 0 to 60
+	Percent float64 // intensity of the colour, from 0 to 60: 60 times the cell's share of its row
 	Right   bool
 }
 
-// shades returns the cells of the matrix for the drawing.
+// shades returns the cells of the drawn matrix.
 func (m *Matrix) shades() [][]shade {
 	out := make([][]shade, len(m.Counts))
 	for i, row := range m.Counts {
@@ -87,7 +87,7 @@ func (m *Matrix) shades() [][]shade {
 			sum += n
 		}
 		for j, n := range row {
-			out[i] = append(out[i], shade{n, round1(60 * share(float64(n), float64(sum))), i == j})
+			out[i] = append(out[i], shade{n, round1(60 * fraction(float64(n), float64(sum))), i == j})
 		}
 	}
 	return out

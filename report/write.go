@@ -21,7 +21,7 @@ var (
 	partsText string
 )
 
-// page holds the values of a run for the template.
+// page holds the values that the template of a run's page uses.
 type page struct {
 	Run
 	Headline     []Row
@@ -70,12 +70,12 @@ func write(w io.Writer, text string, values any) error {
 func (r *Run) page() page {
 	p := page{Run: *r, GridTable: r.gridTable()}
 	p.Unit = cmp.Or(r.Unit, "rows")
-	p.ScoreTable = r.table(p.Unit)
+	p.ScoreTable = r.scoreTable(p.Unit)
 	for _, t := range r.Tables {
 		p.Details = append(p.Details, detail{t.Title, gridOf(t.Header, t.Rows, nil)})
 	}
 	for i := range r.Graphs {
-		p.Drawings = append(p.Drawings, r.Graphs[i].drawn())
+		p.Drawings = append(p.Drawings, r.Graphs[i].toDrawing())
 	}
 	if r.Matrix != nil {
 		p.Shades = r.Matrix.shades()
@@ -112,7 +112,7 @@ func (r *Run) scoreChart() chart {
 		if ok {
 			full = max(full, v)
 		}
-		items = append(items, item{label: s.Name, text: number(v, ok), class: string(s.Kind), value: v})
+		items = append(items, item{label: s.Name, text: formatMetric(v, ok), class: string(s.Kind), value: v})
 	}
 	return newChart(fmt.Sprintf("%s on held-out rows", metric), full, items)
 }
@@ -151,7 +151,7 @@ func (r *Run) headline() []Row {
 		label string
 	}{{Alone, "alone, on average"}, {Together, "together"}, {Pooled, "pooled, without privacy"}} {
 		if mean, ok := r.mean(k.kind); ok {
-			rows = append(rows, Row{Label: r.Metrics[0] + " " + k.label, Value: number(mean, true)})
+			rows = append(rows, Row{Label: r.Metrics[0] + " " + k.label, Value: formatMetric(mean, true)})
 		}
 	}
 	return rows
@@ -175,14 +175,14 @@ func (r *Run) mean(kind Kind) (float64, bool) {
 	return sum / float64(n), n > 0
 }
 
-// table returns the table of scores, with one row for each score.
-func (r *Run) table(unit string) grid {
+// scoreTable returns the table of scores, with one row for each score.
+func (r *Run) scoreTable(unit string) grid {
 	var rows [][]string
 	var classes []string
 	for _, s := range r.Scores {
 		cells := []string{s.Name, count(s.Rows)}
 		for _, m := range r.Metrics {
-			cells = append(cells, number(s.value(m)))
+			cells = append(cells, formatMetric(s.value(m)))
 		}
 		rows, classes = append(rows, cells), append(classes, string(s.Kind))
 	}

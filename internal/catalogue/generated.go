@@ -26,7 +26,7 @@ func loadGenerated(name string, c Columns) (*dataset.Set, error) {
 	if err != nil || len(sizes) < 2 || len(sizes) > 3 {
 		return nil, &Error{ref, "has no size; write " + Generated + "ROWSxCOLUMNS, such as " + Generated + "1000x10", err}
 	}
-	if err := unnamed(ref, c); err != nil {
+	if err := checkUnnamed(ref, c); err != nil {
 		return nil, err
 	}
 	var set *dataset.Set
@@ -63,8 +63,8 @@ func numbers(size string) ([]int, error) {
 	return list, errors.Join(bad...)
 }
 
-// formOf generates the table that the word after # selects. problem describes an unknown word;
-// otherwise it is "".
+// formOf generates the table that the word after # in its name selects. problem describes an
+// unknown word; otherwise it is "".
 func formOf(form string, rows, columns int) (set *dataset.Set, problem string, err error) {
 	if form == radial {
 		set, err = generated.Bells(rows, columns, 1)

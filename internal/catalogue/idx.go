@@ -31,7 +31,7 @@ func loadIDX(path string, c Columns) (set *dataset.Set, err error) {
 	if !withLabels {
 		c.Label = ""
 	}
-	if err := unnamed(path, c); err != nil {
+	if err := checkUnnamed(path, c); err != nil {
 		return nil, err
 	}
 	images, err := os.Open(path)

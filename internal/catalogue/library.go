@@ -109,7 +109,7 @@ func (l Library) find(ref string, c Columns) (*dataset.Set, error) {
 	if size, ok := strings.CutPrefix(ref, Generated); ok {
 		return loadGenerated(size, c)
 	}
-	if refs := strings.Split(ref, stacked); len(refs) > 1 {
+	if refs := strings.Split(ref, stackSeparator); len(refs) > 1 {
 		return l.loadStack(refs, c)
 	}
 	path, part, err := l.locate(ref)
@@ -126,7 +126,7 @@ func (l Library) find(ref string, c Columns) (*dataset.Set, error) {
 	return set, nil
 }
 
-// locate is like Find, but it also accepts a name with a part after #, and returns that part.
+// locate is like Find, but it accepts a name with a suffix after #, and also returns the suffix.
 func (l Library) locate(ref string) (path, part string, err error) {
 	path, err = l.Find(ref)
 	at := strings.LastIndexByte(ref, '#')
@@ -161,7 +161,7 @@ func loadBundled(name string, c Columns) (*dataset.Set, error) {
 	if _, err := bundled.Lookup(name); err != nil {
 		return nil, &Error{Bundled + name, "does not exist: " + strings.TrimPrefix(err.Error(), "dataset/bundled: "), err}
 	}
-	if err := unnamed(Bundled+name, c); err != nil {
+	if err := checkUnnamed(Bundled+name, c); err != nil {
 		return nil, err
 	}
 	set, err := bundled.Load(name)
@@ -196,21 +196,21 @@ func loadOdd(name string, c Columns) (*dataset.Set, error) {
 // noColumn is the name that selects no column.
 const noColumn = "none"
 
-// unnamed returns an error if c names columns although the source has no column names.
-func unnamed(ref string, c Columns) error {
+// checkUnnamed returns an error if c names columns of a source whose columns have no names.
+func checkUnnamed(ref string, c Columns) error {
 	if c.Label != "" && c.Label != LabelColumn && c.Label != noColumn {
-		return without(ref, c.Label, fmt.Sprintf("its labels are called %q", LabelColumn))
+		return missingColumn(ref, c.Label, fmt.Sprintf("its labels are called %q", LabelColumn))
 	}
 	if c.ID != "" {
-		return without(ref, c.ID, noIDs)
+		return missingColumn(ref, c.ID, noIDs)
 	}
 	return nil
 }
 
 const noIDs = "it has no row ids, so leave id out"
 
-// without returns the error that a source lacks a column.
-func without(ref, column, advice string) *Error {
+// missingColumn returns the error that a source lacks a column, with advice.
+func missingColumn(ref, column, advice string) *Error {
 	problem := fmt.Sprintf("has no column %q; %s", column, advice)
 	return &Error{ref, problem, dataset.NoColumn(column, "%s", problem)}
 }
@@ -235,12 +235,12 @@ func loadFile(path, array string, c Columns) (set *dataset.Set, err error) {
 		return nil, err
 	}
 	if _, sparse := set.X.(*dataset.CSR); sparse {
-		if err := unnamed(path, c); err != nil {
+		if err := checkUnnamed(path, c); err != nil {
 			return nil, err
 		}
 	}
 	if c.ID != "" && c.ID != "none" && set.IDs == nil {
-		return nil, without(path, c.ID, noIDs)
+		return nil, missingColumn(path, c.ID, noIDs)
 	}
 	return set, nil
 }
@@ -268,7 +268,7 @@ func reason(err error) string {
 func (l Library) Find(ref string) (string, error) {
 	switch info, err := os.Stat(ref); {
 	case err == nil:
-		return single(ref, info)
+		return onlyTable(ref, info)
 	case errors.Is(err, fs.ErrPermission):
 		return "", unreadable(ref, err)
 	}
@@ -286,11 +286,11 @@ func (l Library) Find(ref string) (string, error) {
 	if err != nil {
 		return "", &Error{ref, fmt.Sprintf("is neither a file nor a name in the data folder %s%s; mercer data list shows the names", l.folder, l.suggest(ref)), err}
 	}
-	return single(path, info)
+	return onlyTable(path, info)
 }
 
-// single returns the path of the only table, or of the folder of images, at path.
-func single(path string, info fs.FileInfo) (string, error) {
+// onlyTable returns path itself, or the path of the only table in the folder at path.
+func onlyTable(path string, info fs.FileInfo) (string, error) {
 	if info.Mode().IsRegular() {
 		return path, nil
 	}
@@ -339,11 +339,11 @@ func (l Library) Ratings(ref string) (r *dataset.Ratings, err error) {
 	return dataset.ReadRatings(f, dataset.RatingsOptions{Name: filepath.ToSlash(path)})
 }
 
-// stacked separates the names of sources whose rows form one table.
-const stacked = " + "
+// stackSeparator separates the names of sources whose rows form one table.
+const stackSeparator = " + "
 
-// loadStack reads several sources as one table, one below the other. Sparse text may omit its last
-// columns, so every source gets as many columns as the widest one.
+// loadStack reads several sources and appends their rows to one table. Sparse text may omit its
+// last columns, so every source gets as many columns as the widest one.
 func (l Library) loadStack(refs []string, c Columns) (*dataset.Set, error) {
 	sets, width := make([]*dataset.Set, len(refs)), 0
 	for i, ref := range refs {
@@ -367,7 +367,7 @@ func (l Library) loadStack(refs []string, c Columns) (*dataset.Set, error) {
 		err = set.Validate() // two sources may have a row id in common
 	}
 	if err != nil {
-		return nil, &Error{strings.Join(refs, stacked), "cannot be used: " + strings.TrimPrefix(err.Error(), "dataset: "), err}
+		return nil, &Error{strings.Join(refs, stackSeparator), "cannot be used: " + strings.TrimPrefix(err.Error(), "dataset: "), err}
 	}
 	return set, nil
 }

@@ -66,7 +66,7 @@ func tablesIn(folder string, depth int) ([]Entry, error) {
 	files := 0
 	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil && name != "." && errors.Is(err, fs.ErrPermission) {
-			return fs.SkipDir // loading this folder would fail too
+			return fs.SkipDir // skip the folder: loading it would fail too
 		}
 		if files++; err != nil || files > maxFiles {
 			return errors.Join(err, tooMany(files))
@@ -137,7 +137,8 @@ func tooMany(files int) error {
 	return errors.New("the data folder holds too many files")
 }
 
-// isTable reports whether a file is a table: by the ending of its name, or else by its first line.
+// isTable reports whether a file is a table. The suffix of its name decides, or else its first
+// line.
 func isTable(path string) bool {
 	switch filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz")) {
 	case ".csv", ".tsv", ".svm", ".libsvm", ".npy", ".npz", ".parquet":
@@ -150,7 +151,7 @@ func isTable(path string) bool {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return false // loading this file would fail too
+		return false // not a table: loading the file would fail too
 	}
 	table := startsLikeLIBSVM(f)
 	return f.Close() == nil && table
@@ -158,8 +159,8 @@ func isTable(path string) bool {
 
 var libsvmEntry = regexp.MustCompile(`^[0-9]+:[-+.0-9][-+.0-9eE]*$`)
 
-// startsLikeLIBSVM reports whether the first line has a label and index:value pairs. It reads only
-// little, because folders also hold large files of other kinds.
+// startsLikeLIBSVM reports whether the first line consists of a label and index:value pairs. It
+// reads only little, because folders also hold large files of other kinds.
 func startsLikeLIBSVM(r io.Reader) bool {
 	const enough = 4 << 10
 	b := bufio.NewReaderSize(r, enough)

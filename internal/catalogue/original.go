@@ -38,7 +38,7 @@ const (
 	grouplens  = "https://files.grouplens.org/datasets/movielens/ml-100k/"
 )
 
-// Originals returns the data sets that can be fetched: their addresses and SHA-256 hashes are
+// Originals returns the data sets that can be downloaded. Their addresses and SHA-256 hashes are
 // known.
 func Originals() []Original {
 	return []Original{
@@ -53,7 +53,7 @@ func Originals() []Original {
 	}
 }
 
-// LookupOriginal returns the fetchable data set with the given name.
+// LookupOriginal returns the downloadable data set with the given name.
 func LookupOriginal(name string) (Original, error) {
 	var known []string
 	for _, o := range Originals() {

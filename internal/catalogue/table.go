@@ -13,9 +13,9 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 )
 
-// LoadTable reads a source whose cells must be interpreted, by a job's schema or by the owner's
-// mapping. It reads text as CSV, and parquet files with their types. In other formats cells are
-// numbers, and columns without names are called x0, x1, ...
+// LoadTable reads a source and interprets its cells by a job's schema and the owner's mapping. It
+// reads text as CSV, and parquet files with their types. In other formats cells are numbers, and
+// columns without names are called x0, x1, ...
 func (l Library) LoadTable(ref string, t prepare.Table) (set *dataset.Set, err error) {
 	rows, found, err := l.Open(ref, t.Mapping, append(slices.Clone(t.ID.Columns), t.Label))
 	switch {
@@ -47,7 +47,7 @@ func (r *Rows) Choose(places []int) error {
 // Open opens a parquet file, or a CSV text in the format of the owner's mapping. found is false for
 // other sources. A column in asked is kept even if it looks like the index column that pandas adds.
 func (l Library) Open(ref string, own prepare.Mapping, asked []string) (r *Rows, found bool, err error) {
-	path := l.textual(ref)
+	path := l.textPath(ref)
 	if path == "" {
 		return nil, false, nil
 	}
@@ -59,7 +59,7 @@ func (l Library) Open(ref string, own prepare.Mapping, asked []string) (r *Rows,
 	if hasSuffix(path, ".parquet") {
 		r.Records, err = openParquet(r.Name, f, asked)
 	} else {
-		r.Records, err = dataset.OpenCSV(r.Name, f, writtenAs(path, own))
+		r.Records, err = dataset.OpenCSV(r.Name, f, csvFormat(path, own))
 	}
 	if err != nil {
 		return nil, true, errors.Join(err, f.Close())
@@ -68,11 +68,11 @@ func (l Library) Open(ref string, own prepare.Mapping, asked []string) (r *Rows,
 }
 
 // Heads reports whether a source is a CSV text or a parquet file, so that its columns have names.
-func (l Library) Heads(ref string) bool { return l.textual(ref) != "" }
+func (l Library) Heads(ref string) bool { return l.textPath(ref) != "" }
 
-// textual returns the path of a CSV text or a parquet file. It returns "" for all other sources;
-// the reader then explains a missing file.
-func (l Library) textual(ref string) string {
+// textPath returns the path of the CSV text or parquet file that ref names. It returns "" for all
+// other sources; the reader then explains a missing file.
+func (l Library) textPath(ref string) string {
 	if path, err := l.Find(ref); err == nil && (hasSuffix(path, ".parquet") || isText(path)) {
 		return path
 	}
@@ -87,8 +87,8 @@ func openParquet(name string, f *os.File, asked []string) (dataset.Records, erro
 	return dataset.OpenParquet(name, f, info.Size(), asked)
 }
 
-// writtenAs returns the format of a CSV text, according to its file name and the owner's mapping.
-func writtenAs(path string, own prepare.Mapping) dataset.CSVForm {
+// csvFormat returns the format of a CSV text, according to its file name and the owner's mapping.
+func csvFormat(path string, own prepare.Mapping) dataset.CSVForm {
 	form := own.Form()
 	if form.Delimiter == 0 && hasSuffix(strings.TrimSuffix(path, ".gz"), ".tsv") {
 		form.Delimiter = '\t'
@@ -108,9 +108,9 @@ func isText(path string) bool {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return false // the reader will explain the error
+		return false // the reader will report this error
 	}
-	defer func() { _ = f.Close() }() // the file was only read
+	defer func() { _ = f.Close() }() // closing a file that was only read cannot lose data
 	return !dataset.LooksLikeLIBSVM(bufio.NewReader(f))
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// sheet is a CSV table of predictions. Its columns name the rows, and then hold truth, prediction,
-// scores and probabilities.
+// sheet is a table of predictions that is written as CSV. Its columns name the rows, and then hold
+// truth, prediction, scores and probabilities.
 type sheet struct {
 	header []string
 	rows   [][]string
@@ -39,7 +39,7 @@ func (s *sheet) encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// ordinals returns the texts 1 to n.
+// ordinals returns the numbers 1 to n as texts.
 func ordinals(n int) []string {
 	list := make([]string, n)
 	for i := range list {
@@ -109,9 +109,9 @@ func prefixed(prefix string, names []string) []string {
 	return list
 }
 
-// heldOut returns the sheet of a job's held-out rows, or nil if this process has no labels for
-// them. named adds the columns that name the rows.
-func heldOut(o *method.Outcome, named func(*sheet)) (*sheet, error) {
+// heldOutSheet returns a table of the predictions of a job's held-out rows. It returns nil if this
+// process has no labels for the rows. named adds the columns that name the rows.
+func heldOutSheet(o *method.Outcome, named func(*sheet)) (*sheet, error) {
 	if o == nil || len(o.Truth) == 0 {
 		return nil, nil
 	}
@@ -126,22 +126,23 @@ func heldOut(o *method.Outcome, named func(*sheet)) (*sheet, error) {
 	return s, nil
 }
 
-// sheetOf returns the sheet of a job's held-out rows, for a process with the data of all parties.
+// sheetOf returns a table of the predictions of a job's held-out rows, in a process with the data
+// of all parties.
 func sheetOf(j *job.Job, shares []partition.Share, o *method.Outcome) (*sheet, error) {
 	splits, err := partition.Splits(j, shares)
 	if err != nil || j.Data.Partition.By == job.Columns {
-		splits = nil // the outcome itself names the rows of a job by columns
+		splits = nil // if parties hold columns, the outcome has the ids of the rows
 	}
-	return heldOut(o, places(shares, splits, o))
+	return heldOutSheet(o, rowNamer(shares, splits, o))
 }
 
-// numbered names held-out rows by their position in the job.
-func (s *sheet) numbered() { s.add("row", ordinals(len(s.rows))) }
+// addPositions adds a column with the position of each held-out row in the job.
+func (s *sheet) addPositions() { s.add("row", ordinals(len(s.rows))) }
 
-// places returns a function that names held-out rows by party, position in the party's table and
-// id. If the outcome's rows are not in the order of the shares, the function uses positions in the
-// job.
-func places(shares []partition.Share, splits []method.Split, o *method.Outcome) func(*sheet) {
+// rowNamer returns a function that adds columns with the party of each held-out row, its position
+// in the party's table, and its id. If the outcome's rows are not in the order of the shares, the
+// function adds positions in the job.
+func rowNamer(shares []partition.Share, splits []method.Split, o *method.Outcome) func(*sheet) {
 	var party, row, id, labels []string
 	for k, split := range splits {
 		for i, held := range split.Test {
@@ -162,12 +163,12 @@ func places(shares []partition.Share, splits []method.Split, o *method.Outcome) 
 			s.add("id", o.Held)
 			return
 		}
-		if n := len(o.Rows) - len(s.rows); n >= 0 && o.Rows != nil { // holders of columns share the ids of their rows
+		if n := len(o.Rows) - len(s.rows); n >= 0 && o.Rows != nil { // parties that hold columns have the same row ids
 			s.add("id", o.Rows[n:])
 			return
 		}
 		if !slices.Equal(labels, o.Truth) {
-			s.numbered()
+			s.addPositions()
 			return
 		}
 		s.add("party", party)

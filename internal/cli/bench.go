@@ -27,7 +27,7 @@ with --check the exit code is 1. Run no other programs meanwhile. If others must
 look at "by cpu", the ratio of processor times.`
 
 func (a *app) bench() *cobra.Command {
-	cmd := group("bench", "Measure the speed of this machine and compare it with its limits")
+	cmd := commandGroup("bench", "Measure the speed of this machine and compare it with its limits")
 	cmd.Long = aboutBench
 	cmd.Example = "  mercer bench gemm\n  mercer bench kpca --json"
 	cmd.AddCommand(
@@ -53,7 +53,7 @@ type benchResult struct {
 	bench.Result
 }
 
-// benchMachine describes those properties of the machine on which measurements depend.
+// benchMachine describes the properties of the machine on which measurements depend.
 type benchMachine struct {
 	OS    string   `json:"os"`
 	Arch  string   `json:"arch"`
@@ -70,8 +70,8 @@ func thisMachine() benchMachine {
 	}
 }
 
-// benchRuns is the default number of repetitions, of which the best counts. devicesRuns is the
-// default for repetitions that take minutes.
+// benchRuns is the default number of repetitions of a benchmark. The best repetition counts.
+// devicesRuns is the default for repetitions that take minutes.
 const (
 	benchRuns   = 5
 	devicesRuns = 1
@@ -79,15 +79,15 @@ const (
 
 // benchmark returns a command that runs a benchmark. runs is its default number of repetitions.
 func (a *app) benchmark(name, short string, runs int, make func() bench.Benchmark) *cobra.Command {
-	return a.measuring(&cobra.Command{
+	return a.addBenchmark(&cobra.Command{
 		Use:     name,
 		Short:   short,
 		Example: fmt.Sprintf("  mercer bench %s\n  mercer bench %s --json --check", name, name),
 	}, runs, func() (bench.Benchmark, error) { return make(), nil })
 }
 
-// measuring adds the flags and the code of a benchmark to a command.
-func (a *app) measuring(cmd *cobra.Command, runs int, make func() (bench.Benchmark, error)) *cobra.Command {
+// addBenchmark adds the flags and the code of a benchmark to a command.
+func (a *app) addBenchmark(cmd *cobra.Command, runs int, make func() (bench.Benchmark, error)) *cobra.Command {
 	var o benchOptions
 	o.flags(cmd, runs)
 	cmd.Args = args()
@@ -107,10 +107,10 @@ type rowsFlag struct {
 	means                 string
 }
 
-// measuringRows returns the command of a benchmark whose size is a number of rows.
-func (a *app) measuringRows(cmd *cobra.Command, runs int, f rowsFlag, make func(rows int) bench.Benchmark) *cobra.Command {
+// rowsBenchmark returns the command of a benchmark that takes a number of rows.
+func (a *app) rowsBenchmark(cmd *cobra.Command, runs int, f rowsFlag, make func(rows int) bench.Benchmark) *cobra.Command {
 	var rows int
-	cmd = a.measuring(cmd, runs, func() (b bench.Benchmark, err error) {
+	cmd = a.addBenchmark(cmd, runs, func() (b bench.Benchmark, err error) {
 		if rows < f.least || rows > f.most {
 			return b, usage("--rows is %d; choose a number from %d to %d", rows, f.least, f.most)
 		}
@@ -121,12 +121,12 @@ func (a *app) measuringRows(cmd *cobra.Command, runs int, f rowsFlag, make func(
 }
 
 // svmRuns is the default number of repetitions. It is small, because the library for comparison
-// needs half a minute for each.
+// needs half a minute for each repetition.
 const svmRuns = 2
 
 func (a *app) benchSVM() *cobra.Command {
 	var peerName string
-	cmd := a.measuring(&cobra.Command{
+	cmd := a.addBenchmark(&cobra.Command{
 		Use:   "svm",
 		Short: "Measure the training of a C-SVC against the inner products of all rows, or LIBSVM",
 		Long: `Train a C-SVC with an RBF kernel on 20,000 generated rows of 100 columns and, where
@@ -156,7 +156,7 @@ uses one core and takes about half a minute a turn; Mercer uses both of two core
 const psiRuns = 2
 
 func (a *app) benchPSI() *cobra.Command {
-	return a.measuringRows(&cobra.Command{
+	return a.rowsBenchmark(&cobra.Command{
 		Use:   "psi",
 		Short: "Measure the alignment of tables by their ids against its multiplications",
 		Long: `Align the tables of two parties, and of three parties with a comparer. Each has
@@ -167,12 +167,12 @@ extrapolated.`,
 	}, psiRuns, rowsFlag{20_000, 2, bench.MaxPSIRows, "number of ids of each party"}, bench.PSI)
 }
 
-// fdsklRuns is the default number of repetitions. It is small, because one of the default size
-// takes about twenty seconds.
+// fdsklRuns is the default number of repetitions. It is small, because a repetition of the default
+// size takes about twenty seconds.
 const fdsklRuns = 2
 
 func (a *app) benchFDSKL() *cobra.Command {
-	return a.measuringRows(&cobra.Command{
+	return a.rowsBenchmark(&cobra.Command{
 		Use:   "fdskl",
 		Short: "Measure how the training time of protocol fdskl grows, up to a million rows",
 		Long: `Train on generated rows. Four workers in this process hold a quarter of the columns
@@ -184,8 +184,8 @@ minutes and 3.2 GB.`,
 	}, fdsklRuns, rowsFlag{50_000, 100, bench.MaxFDSKLRows, "number of rows of the whole task"}, bench.FDSKL)
 }
 
-// gatewayRuns is the default number of repetitions. It is small, because one of the default size
-// takes about ten seconds.
+// gatewayRuns is the default number of repetitions. It is small, because a repetition of the
+// default size takes about ten seconds.
 const gatewayRuns = 2
 
 func (a *app) benchGateway() *cobra.Command {
@@ -256,7 +256,7 @@ func (a *app) measure(ctx context.Context, name string, b bench.Benchmark, o ben
 	return r, nil
 }
 
-// err returns an error that carries all measurements if one of them misses its target.
+// err returns an error if a measurement misses its target. The error carries all measurements.
 func (r benchResult) err() error {
 	missed := r.Missed()
 	if missed == nil {
@@ -277,7 +277,7 @@ func (r benchResult) Print(w io.Writer) error {
 	p.linef("")
 	t := &tableOf{header: []string{"measured", "value", "unit", "limit", "ratio", "by cpu", "target", "reached", "limit is"}}
 	for _, row := range r.Rows {
-		t.add(row.Name, short(row.Value), row.Unit, optional(row.Limit), optional(row.Ratio), optional(row.CPURatio), target(row), reached(row.Pass), row.Against)
+		t.add(row.Name, threeDigits(row.Value), row.Unit, optional(row.Limit), optional(row.Ratio), optional(row.CPURatio), formatTarget(row), reached(row.Pass), row.Against)
 	}
 	p.join(t.print(w))
 	for _, note := range r.Notes {
@@ -286,9 +286,9 @@ func (r benchResult) Print(w io.Writer) error {
 	return p.err
 }
 
-// short formats a number with three significant digits, or with all digits before the decimal
+// threeDigits formats a number with three significant digits, or with all digits before the decimal
 // point.
-func short(v float64) string {
+func threeDigits(v float64) string {
 	if math.Abs(v) >= 1000 {
 		return fmt.Sprintf("%.0f", v)
 	}
@@ -299,15 +299,15 @@ func optional(v *float64) string {
 	if v == nil {
 		return ""
 	}
-	return short(*v)
+	return threeDigits(*v)
 }
 
-// target formats the target of a measurement, such as "ratio >= 0.62".
-func target(r bench.Row) string {
+// formatTarget formats the target of a measurement, such as "ratio >= 0.62".
+func formatTarget(r bench.Row) string {
 	if r.Target == nil {
 		return ""
 	}
-	return strings.Replace(r.Rule, "target", short(*r.Target), 1)
+	return strings.Replace(r.Rule, "target", threeDigits(*r.Target), 1)
 }
 
 func reached(pass *bool) string {

@@ -40,7 +40,8 @@ func TestBenchCommands(t *testing.T) {
 	}
 }
 
-// TestBenchPaperRows runs the jobs of a figure with up to 8,000 rows, by every protocol of its paper.
+// TestBenchPaperRows runs the jobs of a figure with up to 8,000 rows, by every protocol of its
+// paper.
 func TestBenchPaperRows(t *testing.T) {
 	var out, errs bytes.Buffer
 	if code := Main(all.Reader(), own.Local(), []string{"bench", "paper", "gu", "--only", "figure5", "--quick"}, strings.NewReader(""), &out, &errs, os.Getenv); code != Done {

@@ -10,17 +10,17 @@ import (
 // byPartyTables returns tables with the figures over each party's own held-out rows. For two
 // classes they show sensitivity and specificity; for more classes, a table shows each party's
 // classes.
-func byPartyTables(m learner.Metrics, a *learner.Assessment) []titled {
+func byPartyTables(m learner.Metrics, a *learner.Assessment) []titledTable {
 	if !slices.ContainsFunc(a.ByParty, func(one learner.PartyFigures) bool { return one.Withheld != learner.DeniedText }) {
-		return nil // policies allow no party's figures, or the job has no parties
+		return nil // policies forbid figures of single parties, or the job has no parties
 	}
-	list := []titled{{title: "By party: figures over each party's own held-out rows", table: partyTable(tableNames(m), a)}}
+	list := []titledTable{{title: "By party: figures over each party's own held-out rows", table: partyTable(tableNames(m), a)}}
 	classes := 0
 	for _, one := range a.ByParty {
 		classes += len(one.PerClass)
 	}
 	if a.Positive == "" && classes > 0 && classes <= byPartyShown {
-		list = append(list, titled{title: "By party: each class against the rest", table: classesByParty(a.ByParty)})
+		list = append(list, titledTable{title: "By party: each class against the rest", table: classesByParty(a.ByParty)})
 	}
 	return list
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 )
 
-// served is the result of a daemon that was stopped by the operator.
-type served struct {
+// stoppedDaemon is the result of a daemon that was stopped by the operator.
+type stoppedDaemon struct {
 	Home string `json:"home"`
 }
 
 // Print writes nothing, because the log says that the daemon stopped.
-func (served) Print(io.Writer) error { return nil }
+func (stoppedDaemon) Print(io.Writer) error { return nil }
 
 func (a *app) coordinator() *cobra.Command {
 	var home, listen string
@@ -63,7 +63,7 @@ any time.`,
 		Example: "  mercer party --home /var/lib/mercer",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
-			if a.env("GOGC") == "" { // the daemon shares a machine with the party's database: collect garbage sooner
+			if a.env("GOGC") == "" { // collect garbage sooner, because the party's database may run on the same machine
 				defer debug.SetGCPercent(debug.SetGCPercent(70))
 			}
 			return a.serve(ctx, home, daemon.RunParty, daemon.Options{AbandonOpenSessions: abandon, Seed: seed.orNil()})
@@ -84,21 +84,21 @@ func daemonCommand(cmd *cobra.Command) *cobra.Command {
 
 const annotationDaemon = "daemon"
 
-// toldToStop reports whether an error only says that a daemon was stopped.
-func toldToStop(ctx context.Context, err error) bool {
+// isStop reports whether an error only says that a daemon was told to stop.
+func isStop(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, context.Canceled)
 }
 
 // serve runs a daemon until the command is interrupted. An interruption counts as success.
 func (a *app) serve(ctx context.Context, home string, run func(context.Context, daemon.Home, daemon.Options) error, o daemon.Options) (Result, error) {
-	says := a.ready(home)
+	says := a.readyOptions(home)
 	o.Reader, o.Logger, o.Ready, o.Version = says.Reader, says.Logger, says.Ready, buildVersion().Version
 	if err := run(ctx, daemon.Home(home), o); err != nil && ctx.Err() == nil {
 		return nil, err
 	} else if err != nil {
 		return nil, fmt.Errorf("while stopping: %w", err)
 	}
-	return served{home}, nil
+	return stoppedDaemon{home}, nil
 }
 
 // homeFlag adds the flag --home. Its default is MERCER_HOME, or else a folder in the user's

@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) data() *cobra.Command {
-	cmd := group("data", "List, download and inspect data, and freeze a home's tables")
+	cmd := commandGroup("data", "List, download and inspect data, and freeze a home's tables")
 	cmd.Example = "  mercer data list\n  mercer data info bundled:digits"
 	cmd.AddCommand(a.dataList(), a.dataGet(), a.dataInfo(), a.dataFreeze(), a.dataWithdraw())
 	return cmd
@@ -23,7 +23,7 @@ func (a *app) data() *cobra.Command {
 
 // dataListResult lists the data sets that can be loaded by name.
 type dataListResult struct {
-	Folder string            `json:"folder"` // "" if there is no data folder
+	Folder string            `json:"folder"` // path of the data folder; "" if there is none
 	Data   []catalogue.Entry `json:"data"`
 }
 
@@ -54,7 +54,7 @@ func (r dataListResult) Print(w io.Writer) error {
 		if e.Bytes > 0 {
 			size = humanize.Bytes(e.Bytes)
 		}
-		t.add(e.Name, known(e.Rows), known(e.Columns), known(e.Classes), size, e.Licence)
+		t.add(e.Name, numberOrBlank(e.Rows), numberOrBlank(e.Columns), numberOrBlank(e.Classes), size, e.Licence)
 	}
 	p := &printer{w: w}
 	p.join(t.print(w))
@@ -64,15 +64,15 @@ func (r dataListResult) Print(w io.Writer) error {
 	return p.err
 }
 
-// known returns a number, or nothing if the number is 0, which means unknown.
-func known(n int) any {
+// numberOrBlank returns the number n, or "" if n is 0, which means unknown.
+func numberOrBlank(n int) any {
 	if n == 0 {
 		return ""
 	}
 	return n
 }
 
-// dataGetResult lists the files of a data set that were downloaded or already existed.
+// dataGetResult lists the files of a data set, downloaded or already present.
 type dataGetResult struct {
 	Name    string    `json:"name"`
 	Licence string    `json:"licence"`

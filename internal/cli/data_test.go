@@ -87,8 +87,8 @@ func TestDataGet(t *testing.T) {
 	}
 }
 
-// pasted puts the entry, and the name of the dictionary, of a suggestion into a job file. A job's sources
-// name no id and label.
+// pasted puts the entry, and the name of the dictionary, of a suggestion into a job file. A job's
+// sources name no id and label.
 func pasted(job, suggested string) string {
 	dictionary, entry, _ := strings.Cut(suggested, "\n\n")
 	name := regexp.MustCompile(`metadata: \{name: ([a-z0-9-]+)\}`).FindStringSubmatch(dictionary)[1]

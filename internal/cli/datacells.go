@@ -53,8 +53,8 @@ func (o *infoOptions) flags(cmd *cobra.Command) {
 	f.Int64Var(&o.origin.MaxBytes, "max-bytes", 0, "most bytes that a program or a query may give; default 16 GiB")
 }
 
-// own returns the description of the table's text from the flags.
-func (o *infoOptions) own() prepare.Mapping { return prepare.Mapping{CSV: o.csv} }
+// textFormat returns the format of the table's text that the flags describe.
+func (o *infoOptions) textFormat() prepare.Mapping { return prepare.Mapping{CSV: o.csv} }
 
 // infoCells describes the columns of a table whose cells are text.
 type infoCells struct {
@@ -75,7 +75,7 @@ type infoColumn struct {
 	Mean     *float64 `json:"mean,omitempty"`
 }
 
-// errMapped refuses flags that describe text for a table that holds numbers.
+// errMapped refuses flags for the format of text if the table holds numbers instead of text.
 var errMapped = errors.New("the table has no cells of text; leave out --csv-delimiter, --decimal, --missing and --encoding")
 
 // withoutCells returns an error if --schema is given for a table whose cells are not text.
@@ -86,8 +86,8 @@ func (o *infoOptions) withoutCells(ref string, err error) error {
 	return err
 }
 
-// described is the profile of a table, with the names of its label and id columns.
-type described struct {
+// describedTable is the profile of a table, with the names of its label and id columns.
+type describedTable struct {
 	*profile.Table
 	name, label, id string
 	own             prepare.Mapping
@@ -95,7 +95,7 @@ type described struct {
 }
 
 // cells describes a CSV text or a parquet file. It returns nil for other formats.
-func (a *app) cells(ref string, own prepare.Mapping, c catalogue.Columns) (d *described, err error) {
+func (a *app) cells(ref string, own prepare.Mapping, c catalogue.Columns) (d *describedTable, err error) {
 	rows, found, err := a.library().Open(ref, own, []string{c.ID, c.Label})
 	if err != nil || !found {
 		return nil, err
@@ -105,7 +105,7 @@ func (a *app) cells(ref string, own prepare.Mapping, c catalogue.Columns) (d *de
 }
 
 // liveCells describes the table that a program or a query gives.
-func liveCells(ctx context.Context, from origin.Origin, own prepare.Mapping, c catalogue.Columns) (d *described, err error) {
+func liveCells(ctx context.Context, from origin.Origin, own prepare.Mapping, c catalogue.Columns) (d *describedTable, err error) {
 	rows, err := live.Source{Origin: from, Folder: ".", Mapping: own}.Open(ctx)
 	if err != nil {
 		return nil, err
@@ -118,9 +118,9 @@ func liveCells(ctx context.Context, from origin.Origin, own prepare.Mapping, c c
 }
 
 // describedBy reads all rows and describes their columns.
-func describedBy(rows dataset.Records, name string, own prepare.Mapping, c catalogue.Columns) (d *described, err error) {
+func describedBy(rows dataset.Records, name string, own prepare.Mapping, c catalogue.Columns) (d *describedTable, err error) {
 	names := rows.Columns()
-	d = &described{name: name, own: own, label: resolve(c.Label, names, len(names)-1, "label", "y", "target"), id: resolve(c.ID, names, -1, "id")}
+	d = &describedTable{name: name, own: own, label: resolve(c.Label, names, len(names)-1, "label", "y", "target"), id: resolve(c.ID, names, -1, "id")}
 	d.Table, err = profile.Read(rows, profile.Asked{Own: own, Label: d.label, ID: d.id})
 	if err != nil {
 		return nil, err
@@ -128,8 +128,9 @@ func describedBy(rows dataset.Records, name string, own prepare.Mapping, c catal
 	return d, nil
 }
 
-// resolve returns the name of the column that a flag selects, or "" for no column. Without a flag
-// it returns the first column with a likely name, or else the column at index otherwise.
+// resolve returns the name of the column that a flag selects, or "" if it selects no column.
+// Without a flag it returns the first column with a likely name, or else the column at index
+// otherwise.
 func resolve(flag string, names []string, otherwise int, likely ...string) string {
 	at := otherwise
 	switch n, err := strconv.Atoi(flag); {
@@ -142,7 +143,7 @@ func resolve(flag string, names []string, otherwise int, likely ...string) strin
 	case flag != "" && err == nil && n >= 0 && n < len(names):
 		at = n
 	case flag != "":
-		return flag // the reader will refuse this name
+		return flag // the table reader refuses an unknown name
 	default:
 		if j := slices.IndexFunc(names, func(name string) bool { return slices.Contains(likely, strings.ToLower(name)) }); j >= 0 {
 			at = j
@@ -154,9 +155,9 @@ func resolve(flag string, names []string, otherwise int, likely ...string) strin
 	return names[at]
 }
 
-// refusal returns the first problem that no schema can solve. If the reader stopped at this
-// problem, it returns the reader's error.
-func (d *described) refusal(err error) error {
+// firstFatal returns the first problem that no schema can solve, or nil. If the reader stopped at
+// this problem, it returns the reader's error.
+func (d *describedTable) firstFatal(err error) error {
 	at := slices.IndexFunc(d.Problems, func(p profile.Problem) bool { return p.Fatal })
 	if at < 0 {
 		return nil
@@ -169,7 +170,7 @@ func (d *described) refusal(err error) error {
 }
 
 // add adds the description of the columns to the result.
-func (r *dataInfoResult) add(d *described, o infoOptions) {
+func (r *dataInfoResult) add(d *describedTable, o infoOptions) {
 	c := &infoCells{Profile: []infoColumn{}, Problems: d.Problems, More: d.More, values: o.values}
 	for _, column := range d.Columns {
 		shown := infoColumn{Column: column}
@@ -235,7 +236,7 @@ func (c *infoCells) print(p *printer) {
 	}
 }
 
-// byText groups problems with the same text. Groups are in the order of their first lines.
+// byText groups problems that have the same text. Groups are in the order of their first lines.
 func byText(list []profile.Problem) (groups [][]profile.Problem) {
 	at := make(map[string]int)
 	for _, problem := range list {

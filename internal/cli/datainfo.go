@@ -52,8 +52,8 @@ type infoClass struct {
 // maxNames is the largest number of column names that are listed.
 const maxNames = 20
 
-// infoGrid counts the columns whose values are multiples of a step. It also says what this means
-// for protocol OKRA.
+// infoGrid counts the columns whose values are all multiples of a common step. It also says what
+// this means for protocol OKRA.
 type infoGrid struct {
 	Varying int     `json:"varying_columns"`
 	OnGrid  int     `json:"grid_columns"`
@@ -151,7 +151,7 @@ func describe(name string, set *dataset.Set, values bool) dataInfoResult {
 // Verdicts on the lattice attack, which recovers rows from inner products.
 const (
 	attackApplies  = "applies"
-	attackTooShort = "too few rows" // so far; more rows may make the attack possible
+	attackTooShort = "too few rows" // the attack needs more rows, which other parties may add
 	attackMixed    = "applies in part"
 	attackNone     = "does not apply"
 )
@@ -159,8 +159,8 @@ const (
 // triedColumns is the largest number of columns for which the attack was measured.
 const triedColumns = 100
 
-// gridOf judges a table as if it held the rows of all parties, because the server of OKRA sees the
-// inner products of all rows.
+// gridOf says what the lattice attack reveals if the table holds the rows of all parties. The
+// server of OKRA sees the inner products of all rows.
 func gridOf(s dataset.Summary) infoGrid {
 	g := infoGrid{Varying: s.Varying, OnGrid: s.OnGrid, Step: s.Step}
 	switch {
@@ -189,7 +189,7 @@ func gridOf(s dataset.Summary) infoGrid {
 // Print writes the facts, the columns, the classes and the verdict on the lattice attack.
 func (r dataInfoResult) Print(w io.Writer) error {
 	if r.infoCells != nil && r.Dictionary != "" {
-		entry := strings.ReplaceAll(strings.TrimSuffix(r.Entry, "\n"), "\n", "\n# ") + "\n" // make every line after the first a comment too
+		entry := strings.ReplaceAll(strings.TrimSuffix(r.Entry, "\n"), "\n", "\n# ") + "\n" // turn all other lines into comments, like the first
 		_, err := io.WriteString(w, r.Dictionary+"\n"+entry)
 		return err
 	}
@@ -233,10 +233,9 @@ func step(s float64) string {
 	return fmt.Sprintf(", in steps of %.6g", s)
 }
 
-// inform reads a table twice if necessary: as numbers, and cell by cell if its format has cells of
-// text.
+// inform reads a table as numbers, and also cell by cell if its cells can be text.
 func (a *app) inform(ref string, o infoOptions) (Result, error) {
-	own := o.own()
+	own := o.textFormat()
 	if err := own.Check(); err != nil {
 		return nil, usage("%w", err)
 	}
@@ -257,15 +256,15 @@ func (a *app) inform(ref string, o infoOptions) (Result, error) {
 	switch {
 	case cellErr != nil && !own.Empty():
 		return nil, cellErr
-	case cells == nil || headless || cells.Rows == 0 && cells.refusal(nil) == nil:
+	case cells == nil || headless || cells.Rows == 0 && cells.firstFatal(nil) == nil:
 		return r, o.withoutCells(ref, err)
 	}
-	return a.told(r, cells, o, err)
+	return a.addCells(r, cells, o, err)
 }
 
 // informLive reads the table of a program or a query once, cell by cell.
 func (a *app) informLive(ctx context.Context, from origin.Origin, o infoOptions) (Result, error) {
-	own := o.own()
+	own := o.textFormat()
 	if err := cmp.Or(own.Check(), from.Check("", own.CSV)); err != nil {
 		return nil, usage("%w", err)
 	}
@@ -276,17 +275,17 @@ func (a *app) informLive(ctx context.Context, from origin.Origin, o infoOptions)
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
-	if cells.Rows == 0 && cells.refusal(nil) == nil {
+	if cells.Rows == 0 && cells.firstFatal(nil) == nil {
 		return nil, fault.BadInputf("%s returns no rows; correct the program or query, or its limits", from.Name())
 	}
-	return a.told(dataInfoResult{Name: from.Name(), Classes: []infoClass{}}, cells, o, nil)
+	return a.addCells(dataInfoResult{Name: from.Name(), Classes: []infoClass{}}, cells, o, nil)
 }
 
-// told adds the description of the cells to a result. Before it returns a problem that no schema
-// can solve, it prints the result.
-func (a *app) told(r dataInfoResult, cells *described, o infoOptions, err error) (Result, error) {
+// addCells adds the description of a table's cells to the result of the command. Before it returns
+// a problem that no schema can solve, it prints the result.
+func (a *app) addCells(r dataInfoResult, cells *describedTable, o infoOptions, err error) (Result, error) {
 	r.add(cells, o)
-	if wrong := cells.refusal(err); wrong != nil && !a.json {
+	if wrong := cells.firstFatal(err); wrong != nil && !a.json {
 		if !o.schema {
 			wrong = errors.Join(r.Print(terminal{a.stdout}), wrong)
 		}

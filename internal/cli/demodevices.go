@@ -65,8 +65,8 @@ func (c devicesDemo) Print(w io.Writer) error {
 	}
 	p.linef("accuracy: %.3f", c.Accuracy)
 	p.linef("time: %.1f s, of which tokens and start %.1f s; processors %.1f s", c.Timings["total"], c.Timings["start"], c.Timings["cpu_s"])
-	p.learnt(c.Leakage)
-	p.linef("%s", item("issuer", 0, "The issuer knows every device, and that it fetched its tokens for every window. It cannot recognise a token, and saw no package."))
+	p.printLeakage(c.Leakage)
+	p.linef("%s", listItem("issuer", 0, "The issuer knows every device, and that it fetched its tokens for every window. It cannot recognise a token, and saw no package."))
 	p.linef("\nmodel: %s\nmodel_sha256: %s", c.Model, c.SHA256)
 	return p.err
 }

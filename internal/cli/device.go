@@ -110,8 +110,8 @@ func (a *app) serveDevices(ctx context.Context, f deviceFlags) (r Result, err er
 	c.Home, c.Identity, c.Seed, c.Logger = f.home, id, f.seed.orNil(), a.log
 	done, err := simulator.Run(ctx, c)
 	switch {
-	case toldToStop(ctx, err):
-		return served{f.home}, nil
+	case isStop(ctx, err):
+		return stoppedDaemon{f.home}, nil
 	case err != nil:
 		return nil, err
 	}

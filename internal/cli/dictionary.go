@@ -22,7 +22,7 @@ import (
 )
 
 func (a *app) federationDictionary() *cobra.Command {
-	cmd := group("dictionary", "Approve, list and revoke the data dictionaries of jobs")
+	cmd := commandGroup("dictionary", "Approve, list and revoke the data dictionaries of jobs")
 	cmd.Example = "  mercer federation dictionary approve cohort.yaml --home ./north\n  mercer federation dictionary list --home ./north"
 	cmd.AddCommand(a.dictionaryApprove(), a.dictionaryList(), a.dictionaryRevoke())
 	return cmd
@@ -42,10 +42,10 @@ type trialResult struct {
 	People   int           `json:"people_read_otherwise"`
 	Approved bool          `json:"approved"`
 	Edition  int           `json:"edition,omitempty"` // number of the edition that jobs use
-	Lack     int           `json:"lack,omitempty"`    // number of people still missing for the first edition
+	Lack     int           `json:"lack,omitempty"`    // number of people whom the first edition still lacks
 }
 
-// columnCount counts some cells of a column.
+// columnCount is a number of cells of a column.
 type columnCount struct {
 	Column string `json:"column"`
 	Rows   int    `json:"rows"`
@@ -154,7 +154,7 @@ table.`,
 	return cmd
 }
 
-// firstEdition freezes the table for a dictionary for which it has no edition yet.
+// firstEdition freezes the table with a dictionary if the table has no edition for that dictionary.
 func (a *app) firstEdition(ctx context.Context, h daemon.Home, d *job.Dictionary, r trialResult) (Result, error) {
 	newest, err := h.Editions().Newest(r.Table, d.Hash())
 	if errors.Is(err, edition.ErrNone) {
@@ -176,11 +176,11 @@ func (a *app) askApproval(r trialResult) error {
 		return err
 	}
 	a.tell(strings.TrimSuffix(b.String(), "\n"))
-	return a.asked("Do all members have this hash, and may jobs read the table in this way? Type yes:", "the dictionary is not approved", "compare the hash, then answer yes or use --yes")
+	return a.askYes("Do all members have this hash, and may jobs read the table in this way? Type yes:", "the dictionary is not approved", "compare the hash, then answer yes or use --yes")
 }
 
-// asked asks the operator a question. It returns an error unless the answer is yes.
-func (a *app) asked(question, otherwise, hint string) error {
+// askYes asks the operator a question. It returns an error unless the answer is yes.
+func (a *app) askYes(question, otherwise, hint string) error {
 	a.tell(question)
 	answer, err := bufio.NewReader(io.LimitReader(a.stdin, 100)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {

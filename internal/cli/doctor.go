@@ -89,7 +89,7 @@ func (a *app) examine(ctx context.Context, home string) []check {
 	}
 }
 
-// err returns an error that carries all results if a check failed.
+// err returns an error if a check failed. The error carries all results.
 func (r doctorResult) err() error {
 	var failed []string
 	for _, c := range r.Checks {
@@ -142,7 +142,7 @@ func checkCores() check {
 	return good("cores", "%d cores", n)
 }
 
-// Minimum sizes. Below a minimum, small jobs may still run, but large ones fail.
+// Minimum sizes of memory and disk. With less, small jobs may still run, but large jobs fail.
 const (
 	littleMemory = 1 << 30
 	littleDisk   = 1 << 30
@@ -181,7 +181,7 @@ func checkDisk(home string) check {
 	return good("disk", "%s", found)
 }
 
-// existing returns dir, or else its nearest parent folder that exists.
+// existing returns dir if it exists, or else its nearest parent folder that exists.
 func existing(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -208,7 +208,7 @@ func checkIdentity(home string) check {
 	case errors.Is(err, fs.ErrNotExist):
 		return good("identity", "none yet at %s", path)
 	case err != nil:
-		return bad("identity", "correct it before you start a daemon with this home", "%v", err)
+		return bad("identity", "correct the identity file before you start a daemon with this home", "%v", err)
 	}
 	return good("identity", "%s at %s", own, path)
 }
@@ -217,7 +217,7 @@ func checkIdentity(home string) check {
 func (a *app) checkLine(home string) check {
 	found, err := daemon.Home(home).Line(a.reader)
 	if err != nil {
-		return bad("line", "correct it before you start a daemon with this home", "%v", err)
+		return bad("line", "correct the error before you start a daemon with this home", "%v", err)
 	}
 	return good("line", "%s", found)
 }
@@ -230,7 +230,7 @@ func (a *app) checkCatalogue(home string) check {
 	case errors.Is(err, fs.ErrNotExist):
 		return good("catalogue", "none yet at %s", h.ConfigPath())
 	case err != nil:
-		return bad("catalogue", "correct it before you start a daemon with this home", "%v", err)
+		return bad("catalogue", "correct the configuration before you start a daemon with this home", "%v", err)
 	}
 	if warnings := c.Warnings(); len(warnings) > 0 {
 		return warn("catalogue", "edit "+h.ConfigPath()+" if jobs should be able to do more: "+strings.Join(warnings, "; "), "%s, %s", humanize.Count(len(c.Data), "table"), humanize.Count(len(warnings), "warning"))
@@ -242,7 +242,7 @@ func (a *app) checkCatalogue(home string) check {
 // other errors.
 func checkClock() check {
 	now := time.Now()
-	made, err := built()
+	made, err := buildTime()
 	if err != nil {
 		return warn("clock", "compare it with another clock", "%s; the build time of this program is unknown: %v", stamp(now), err)
 	}
@@ -254,8 +254,8 @@ func checkClock() check {
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// built returns the time of the source revision, or else of the program's file.
-func built() (time.Time, error) {
+// buildTime returns the time of the program's source revision, or else of its file.
+func buildTime() (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, buildVersion().Time); err == nil {
 		return t, nil
 	}

@@ -17,14 +17,14 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/edition"
 )
 
-// editionResult describes a new edition of a table, or says why none was made.
+// editionResult describes a new edition of a table, or says why no edition was made.
 type editionResult struct {
 	Table      string `json:"table"`
 	Dictionary string `json:"dictionary"`
 	Edition    int    `json:"edition,omitempty"`
 	Training   int    `json:"training,omitempty"`
 	HeldOut    int    `json:"held_out,omitempty"`
-	Lack       int    `json:"lack,omitempty"` // number of people still missing for the next edition
+	Lack       int    `json:"lack,omitempty"` // number of people whom the next edition still lacks
 	// Beside lists which differences between this and earlier editions concern only few people.
 	Beside []edition.Beside `json:"beside,omitempty"`
 }
@@ -50,7 +50,7 @@ func (r editionResult) Print(w io.Writer) error {
 	return p.err
 }
 
-// tellFew lists the jobs that need approval, because few people changed between editions.
+// tellFew prints which jobs need approval because too few people changed between two editions.
 func tellFew(p *printer, list []edition.Beside) {
 	if len(list) > 0 && list[0].Outdated() {
 		p.linef("    an earlier version of Mercer compared it with earlier editions, so that all jobs await approval if jobs read those; freeze the table again")
@@ -63,13 +63,13 @@ func tellFew(p *printer, list []edition.Beside) {
 	}
 }
 
-// jobsBeside lists the jobs that need approval. Where both jobs that release rows and jobs that
-// release sums need it, they share one entry.
+// jobsBeside describes the jobs that need approval because of an earlier edition. Where both jobs
+// that release rows and jobs that release sums need it, they share one entry.
 func jobsBeside(b edition.Beside) (of []string) {
-	all := edition.Few{Any: b.Rows.Any && b.Sums.Any, Columns: shared(b.Rows.Columns, b.Sums.Columns), Labels: shared(b.Rows.Labels, b.Sums.Labels)}
-	of = append(of, few(all, "all jobs")...)
-	of = append(of, few(unsaid(b.Rows, all), "rows")...)
-	of = append(of, few(unsaid(b.Sums, all), "sums")...)
+	all := edition.Few{Any: b.Rows.Any && b.Sums.Any, Columns: inBoth(b.Rows.Columns, b.Sums.Columns), Labels: inBoth(b.Rows.Labels, b.Sums.Labels)}
+	of = append(of, describeFew(all, "all jobs")...)
+	of = append(of, describeFew(notIn(b.Rows, all), "rows")...)
+	of = append(of, describeFew(notIn(b.Sums, all), "sums")...)
 	if b.Sums.Any {
 		return of // the list already includes sums of every kind
 	}
@@ -84,25 +84,25 @@ func jobsBeside(b edition.Beside) (of []string) {
 	return of
 }
 
-// except returns the elements of a list that are not in names.
-func except(list, names []string) []string {
+// elementsExcept returns the elements of a list that names does not contain.
+func elementsExcept(list, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(name string) bool { return slices.Contains(names, name) })
 }
 
-// shared returns the names that are in both lists.
-func shared(a, b []string) []string { return except(a, except(a, b)) }
+// inBoth returns the names that are in both lists.
+func inBoth(a, b []string) []string { return elementsExcept(a, elementsExcept(a, b)) }
 
-// unsaid returns f without the columns and labels that are already in all.
-func unsaid(f, all edition.Few) edition.Few {
+// notIn returns f without the columns and labels that are in all.
+func notIn(f, all edition.Few) edition.Few {
 	if all.Any {
 		return edition.Few{}
 	}
-	return edition.Few{Any: f.Any, Columns: except(f.Columns, all.Columns), Labels: except(f.Labels, all.Labels)}
+	return edition.Few{Any: f.Any, Columns: elementsExcept(f.Columns, all.Columns), Labels: elementsExcept(f.Labels, all.Labels)}
 }
 
-// few describes the jobs of one kind that need approval. It leaves out columns and labels if all
-// such jobs need it.
-func few(f edition.Few, jobs string) (of []string) {
+// describeFew describes the jobs of one kind that need approval. It leaves out columns and labels
+// if all such jobs need it.
+func describeFew(f edition.Few, jobs string) (of []string) {
 	if f.Any || slices.Contains(f.Columns, "") {
 		return []string{jobs}
 	}
@@ -185,7 +185,7 @@ type withdrawal struct {
 	Company  int             `json:"company"` // number of other people who were withdrawn with them
 	Absent   []string        `json:"absent"`  // named people who are in no edition
 	Editions []editionResult `json:"editions"`
-	Erased   []editionResult `json:"erased,omitempty"` // editions that could not be made again
+	Erased   []editionResult `json:"erased,omitempty"` // erased editions, which could not be made again without the people
 }
 
 // Print counts the withdrawn people and names the new editions without them.
@@ -234,7 +234,7 @@ them.`,
 		},
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
 			if !yes {
-				if err := a.asked("This cannot be undone, and may withdraw others too. Type yes:", "no one is withdrawn", "answer yes, or use --yes"); err != nil {
+				if err := a.askYes("This cannot be undone, and may withdraw others too. Type yes:", "no one is withdrawn", "answer yes, or use --yes"); err != nil {
 					return nil, err
 				}
 			}
@@ -283,7 +283,7 @@ func approvedFor(h daemon.Home, table, name string) (*job.Dictionary, error) {
 }
 
 func (a *app) edition() *cobra.Command {
-	cmd := group("edition", "List and erase the editions of a home's tables")
+	cmd := commandGroup("edition", "List and erase the editions of a home's tables")
 	cmd.Example = "  mercer edition list --home ./north"
 	cmd.AddCommand(a.editionList(), a.editionErase())
 	return cmd

@@ -8,7 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/edition"
 )
 
-// The list of editions says which jobs await approval because of which earlier edition, and nothing where none do.
+// The list of editions says which jobs await approval because of which earlier edition, and nothing
+// where none do.
 func TestEditionsSayWhatWaits(t *testing.T) {
 	const begins = "    fewer than 10 people were added, removed or changed since edition 1; if jobs read that one, these await approval: "
 	type few = edition.Few

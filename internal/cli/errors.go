@@ -17,7 +17,7 @@ const (
 	Done        = 0
 	Failed      = 1
 	Usage       = 2 // the arguments, the job file or the data are wrong
-	Refused     = 3 // a policy refused
+	Refused     = 3 // a policy refused the action
 	Misbehaved  = 4 // a peer misbehaved; the message names the peer
 	TimedOut    = 5
 	interrupted = Failed
@@ -30,7 +30,7 @@ const (
 	codeUsage       = "usage"
 	codeBadJob      = "bad_job"
 	codeBadData     = "bad_data"
-	codeBadInput    = "bad_input" // another process found that job or data are wrong
+	codeBadInput    = "bad_input" // another process reports that the job or its data are wrong
 	codeRefused     = "refused"
 	codeMisbehaved  = "peer_misbehaved"
 	codeTimedOut    = "timed_out"
@@ -55,7 +55,7 @@ func usage(format string, args ...any) *Error {
 	return &Error{Code: codeUsage, Exit: Usage, Err: fmt.Errorf(format, args...)}
 }
 
-// badJob returns the error that a well-formed job cannot run here.
+// badJob returns the error that a job cannot run here although its file has no mistake.
 func badJob(err error) *Error { return &Error{Code: codeBadJob, Exit: Usage, Err: err} }
 
 // refused returns the error that a policy forbids an action.
@@ -81,9 +81,9 @@ func classify(err error) *Error {
 	case errors.As(err, &notNow), errors.As(err, &syntax):
 		return &Error{Code: codeBadData, Exit: Usage, Err: err}
 	case errors.As(err, &coded):
-		return fromSession(coded.Code, err)
+		return errorOfSession(coded.Code, err)
 	case errors.As(err, &blame):
-		return blamed(blame.Kind, err)
+		return blamedError(blame.Kind, err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Code: codeTimedOut, Exit: TimedOut, Err: err}
 	case errors.Is(err, context.Canceled): // interrupted by a signal
@@ -92,9 +92,9 @@ func classify(err error) *Error {
 	return &Error{Code: codeFailed, Exit: Failed, Err: err}
 }
 
-// fromSession returns the error for the code of a session's error. Another process may have set the
-// code.
-func fromSession(c fault.Code, err error) *Error {
+// errorOfSession converts an error of a session to an error of a command, by its code. Another
+// process may have set the code.
+func errorOfSession(c fault.Code, err error) *Error {
 	e := &Error{Exit: int(c), Err: err}
 	switch c {
 	case fault.CodeBadInput:
@@ -111,9 +111,9 @@ func fromSession(c fault.Code, err error) *Error {
 	return e
 }
 
-// blamed distinguishes misbehaviour from failures that only name a peer: the peer was silent, gave
-// up, or sent unsigned bytes.
-func blamed(kind protocol.Kind, err error) *Error {
+// blamedError returns the error of a session that failed because of a named peer. A peer that was
+// silent, gave up, or sent unsigned bytes has not misbehaved.
+func blamedError(kind protocol.Kind, err error) *Error {
 	switch kind {
 	case protocol.KindSilent:
 		return silent(err)

@@ -18,7 +18,7 @@ import (
 )
 
 func (a *app) federation() *cobra.Command {
-	cmd := group("federation", "Set up a federation: create identities, make the roster, approve it")
+	cmd := commandGroup("federation", "Set up a federation: create identities, make the roster, approve it")
 	cmd.Example = `  mercer federation init --home ./c --name coordinator --role coordinator --listen 0.0.0.0:4222
   mercer federation init --home ./n --name north --coordinator nats://host:4222
   mercer federation roster hospitals ./c/member.yaml ./n/member.yaml ./s/member.yaml --out roster.yaml
@@ -129,7 +129,7 @@ func (a *app) federationRoster() *cobra.Command {
 		Example: "  mercer federation roster hospitals c.yaml north.yaml south.yaml --out roster.yaml",
 		Args: func(cmd *cobra.Command, given []string) error {
 			if len(given) < 3 {
-				return usage("%s needs a name for the federation and two or more member files", name(cmd))
+				return usage("%s needs a name for the federation and two or more member files", commandName(cmd))
 			}
 			return nil
 		},
@@ -186,7 +186,7 @@ channel than the one that brought the roster.`,
 // confirm asks the operator to confirm the fingerprints.
 func (a *app) confirm(r *roster.Roster) error {
 	a.tell(strings.Join(r.Fingerprints(), "\n"))
-	return a.asked("Have you compared every fingerprint with its owner? Type yes:", "the roster is not approved", "compare the fingerprints, then answer yes or use --yes")
+	return a.askYes("Have you compared every fingerprint with its owner? Type yes:", "the roster is not approved", "compare the fingerprints, then answer yes or use --yes")
 }
 
 // rotation lists the items that were erased from each job.
@@ -205,7 +205,7 @@ func (r rotation) Print(w io.Writer) error {
 }
 
 func (a *app) federationRotate() *cobra.Command {
-	return a.asking(&cobra.Command{
+	return a.clientCommand(&cobra.Command{
 		Use:   "rotate",
 		Short: "Start a new epoch, so that no earlier job can be continued",
 		Long: `Have all members erase the state of continuable jobs. The coordinator erases encoded

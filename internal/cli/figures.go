@@ -17,35 +17,35 @@ const (
 )
 
 // figureTables returns tables that evaluate the predictions on held-out rows.
-func figureTables(m learner.Metrics, a *learner.Assessment) []titled {
+func figureTables(m learner.Metrics, a *learner.Assessment) []titledTable {
 	if a == nil {
 		return nil
 	}
-	var list []titled
+	var list []titledTable
 	if len(a.Intervals) > 0 {
-		list = append(list, titled{title: "Figures on the held-out rows, with 95 % intervals", table: intervalTable(m, a)})
+		list = append(list, titledTable{title: "Figures on the held-out rows, with 95 % intervals", table: intervalTable(m, a)})
 	}
 	if a.Confusion != nil && len(a.Confusion.Classes) <= matrixShown {
-		list = append(list, titled{"Held-out rows by true class and predicted class", confusionTable(a.Confusion), true})
+		list = append(list, titledTable{"Held-out rows by true class and predicted class", confusionTable(a.Confusion), true})
 	}
 	if a.PerClass != nil {
-		list = append(list, titled{title: "Each class against the rest", table: classTable(a)})
+		list = append(list, titledTable{title: "Each class against the rest", table: classTable(a)})
 	}
 	if a.Residuals != nil {
-		list = append(list, titled{title: "Residuals: truth minus prediction", table: residualTable(a.Residuals)})
+		list = append(list, titledTable{title: "Residuals: truth minus prediction", table: residualTable(a.Residuals)})
 	}
 	return append(list, byPartyTables(m, a)...)
 }
 
-// titled is a table with a title.
-type titled struct {
+// titledTable is a table with a title.
+type titledTable struct {
 	title  string
 	table  *tableOf
 	matrix bool // a report page draws the table as a matrix
 }
 
 // figures prints tables with their titles.
-func (p *printer) figures(w io.Writer, list []titled) {
+func (p *printer) figures(w io.Writer, list []titledTable) {
 	for _, t := range list {
 		p.linef("\n%s", t.title)
 		p.join(t.table.print(w))
@@ -55,7 +55,7 @@ func (p *printer) figures(w io.Writer, list []titled) {
 func intervalTable(m learner.Metrics, a *learner.Assessment) *tableOf {
 	t := &tableOf{header: []string{"figure", "value", "from", "to"}}
 	for _, name := range metricNames(m) {
-		if in := a.Intervals[name]; in != nil && name != "f1_micro" { // f1_micro equals the accuracy
+		if in := a.Intervals[name]; in != nil && name != "f1_micro" { // leave out f1_micro, which equals the accuracy
 			t.add(name, decimals(m[name]), decimals(in.Low), decimals(in.High))
 		}
 	}

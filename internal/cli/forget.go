@@ -43,13 +43,13 @@ func erasedText(items []string) string {
 	return "erased " + strings.Join(items, ", ")
 }
 
-// dropped names a job that a party has abandoned.
-type dropped struct {
+// droppedJob names a job that a party has abandoned.
+type droppedJob struct {
 	Job string `json:"job"`
 }
 
 // Print explains what this means for the other members.
-func (r dropped) Print(w io.Writer) error {
+func (r droppedJob) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("the secrets of job %s are destroyed here; the job cannot continue without this party", r.Job)
 	return p.err

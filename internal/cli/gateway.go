@@ -34,7 +34,7 @@ type gatewayFlags struct {
 	relayFrom                  []string
 	doors                      daemon.Doors
 	configure                  bool
-	config                     gateway.Config // durations and numbers
+	config                     gateway.Config // values of the flags for durations and numbers
 	seed                       insecureSeed
 }
 
@@ -131,19 +131,19 @@ func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err e
 		return nil, err
 	}
 	if f.configure {
-		return configured{f.home}, daemon.Configure(c)
+		return configuredGateway{f.home}, daemon.Configure(c)
 	}
-	if a.env("GOGC") == "" { // requests soon become garbage and other memory is small: collect garbage less often
+	if a.env("GOGC") == "" { // collect garbage less often: live memory stays small
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
-	done, err := daemon.RunGateway(ctx, c, own, f.doors, a.ready(f.home))
+	done, err := daemon.RunGateway(ctx, c, own, f.doors, a.readyOptions(f.home))
 	switch {
 	case err != nil:
 		return nil, err
 	case done == nil:
-		return served{f.home}, nil
+		return stoppedDaemon{f.home}, nil
 	}
-	return trained{done}, nil
+	return trainedModel{done}, nil
 }
 
 // tokensOf returns the gateway's own issuer, or reads the keys of another issuer into c.
@@ -164,7 +164,7 @@ func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity)
 			Name: c.Job.Name, Home: f.home, Identity: id, Iterations: learner.StepsOf(c.Job).Iterations + 1, Quota: secvm.Tokens(gateway.Spec(c.Job).Packages), Devices: devices, Logger: a.log,
 		}, nil
 	}
-	if f.configure { // a configuration is written without calling witnesses
+	if f.configure { // writing a configuration needs no witness
 		c.Witnesses = []string{"", ""}
 	} else if f.relay == "" || f.issuer == "" {
 		return nil, usage("relay and issuer must countersign every statement to devices; give their addresses with --relay and --issuer")
@@ -190,27 +190,27 @@ func (a *app) toWitnesses(authorities string) (*http.Client, error) {
 	return &http.Client{Transport: relay.Transport(roots)}, nil
 }
 
-// ready returns options with which a daemon logs that it serves.
-func (a *app) ready(home string) daemon.Options {
+// readyOptions returns options that make a daemon log when it is ready.
+func (a *app) readyOptions(home string) daemon.Options {
 	return daemon.Options{Reader: a.reader, Logger: a.log, Ready: func(addr string) { a.log.Info("ready", "home", home, "address", addr) }}
 }
 
-// configured is the result of a gateway that has written its configuration.
-type configured struct {
+// configuredGateway is the result of a gateway that has written its configuration.
+type configuredGateway struct {
 	Home string `json:"home"`
 }
 
 // Print names the configuration file.
-func (c configured) Print(w io.Writer) error {
+func (c configuredGateway) Print(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "devices need a copy of %s/configuration\n", c.Home)
 	return err
 }
 
-// trained is the result of a gateway's finished job.
-type trained struct{ *gateway.Result }
+// trainedModel is the result of a gateway's finished job.
+type trainedModel struct{ *gateway.Result }
 
 // Print describes the outcome of the job.
-func (t trained) Print(w io.Writer) error {
+func (t trainedModel) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s and %s", humanize.Count(t.Iterations, "step"), humanize.Count(t.Windows, "window"))
 	for _, c := range t.Classes {
@@ -226,7 +226,7 @@ func (t trained) Print(w io.Writer) error {
 
 // printCurve prints about ten points of the learning curve, including the last. The JSON result has
 // all points.
-func (t trained) printCurve(p *printer) {
+func (t trainedModel) printCurve(p *printer) {
 	every := max(1, len(t.Curve)/10)
 	for i, point := range t.Curve {
 		if (len(t.Curve)-1-i)%every == 0 {
@@ -238,24 +238,24 @@ func (t trained) printCurve(p *printer) {
 	}
 }
 
-// relayAddresses returns the relay's addresses: those of --relay-from, or else those of the relay's
-// host name.
+// relayAddresses returns the relay's addresses. They come from --relay-from, or else from the
+// relay's host name.
 func (a *app) relayAddresses(ctx context.Context, f gatewayFlags) ([]netip.Prefix, error) {
 	if len(f.relayFrom) > 0 || f.configure {
 		return parsePrefixes(f.relayFrom)
 	}
 	u, err := url.Parse(f.relay)
-	if err != nil || u.Hostname() == "" { // a gateway that is its own issuer does not call its relay
+	if err != nil || u.Hostname() == "" { // no address to look up: a gateway that is its own issuer calls no relay
 		return nil, nil //nolint:nilerr // the call to a bad address reports it
 	}
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
-	if err != nil { // the relay may start later; until then its connections are limited like all others
+	if err != nil { // not fatal: the relay may start later
 		a.log.Warn("the host name of --relay does not resolve yet; give the relay's addresses with --relay-from", "error", err)
 		return nil, nil
 	}
 	list := make([]netip.Prefix, len(found))
 	for i, at := range found {
-		list[i] = only(at)
+		list[i] = singleAddress(at)
 	}
 	return list, nil
 }
@@ -266,7 +266,7 @@ func parsePrefixes(texts []string) ([]netip.Prefix, error) {
 	for i, text := range texts {
 		at, err := netip.ParseAddr(text)
 		if err == nil {
-			list[i] = only(at)
+			list[i] = singleAddress(at)
 			continue
 		}
 		if list[i], err = netip.ParsePrefix(text); err != nil {
@@ -276,8 +276,8 @@ func parsePrefixes(texts []string) ([]netip.Prefix, error) {
 	return list, nil
 }
 
-// only returns the network that contains a single address.
-func only(at netip.Addr) netip.Prefix {
+// singleAddress returns the network that contains only this address.
+func singleAddress(at netip.Addr) netip.Prefix {
 	at = at.Unmap().WithZone("")
 	return netip.PrefixFrom(at, at.BitLen())
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/kernel"
 )
 
-// best returns the index of the chosen cell, or -1 if no cell was chosen.
-func best(grid []learner.Cell) int {
+// chosenIndex returns the index of the chosen cell, or -1 if no cell was chosen.
+func chosenIndex(grid []learner.Cell) int {
 	return slices.IndexFunc(grid, func(c learner.Cell) bool { return c.Best })
 }
 
@@ -43,7 +43,7 @@ func gridColumns(like learner.Cell) []column {
 		columns = append(columns, column{n.Key, func(c learner.Cell) any { return fmt.Sprintf("%g", c.Number(n.Key)) }})
 	}
 	counted, pooled := like.Score == "accuracy", like.PooledMean != nil
-	columns = append(columns, column{heading(like), func(c learner.Cell) any { return fmt.Sprintf("%.4f", c.Mean) }})
+	columns = append(columns, column{scoreHeading(like), func(c learner.Cell) any { return fmt.Sprintf("%.4f", c.Mean) }})
 	if counted {
 		columns = append(columns, column{fmt.Sprintf("correct of %d", like.Rows), func(c learner.Cell) any { return c.Correct }})
 	}
@@ -76,8 +76,8 @@ func cellKernel(k kernel.Spec) string {
 	return s
 }
 
-// heading returns the column heading of a cell's score; with folds, it is a mean.
-func heading(c learner.Cell) string {
+// scoreHeading returns the column heading of a cell's score; with folds, it is a mean.
+func scoreHeading(c learner.Cell) string {
 	if len(c.Folds) == 0 {
 		return c.Score
 	}

@@ -23,14 +23,14 @@ import (
 )
 
 func (a *app) job() *cobra.Command {
-	cmd := group("job", "Submit jobs to a running coordinator and follow them")
+	cmd := commandGroup("job", "Submit jobs to a running coordinator and follow them")
 	cmd.Example = "  mercer job submit job.yaml --home ./c\n  mercer job wait ID --home ./c"
 	cmd.AddCommand(a.jobSubmit(), a.jobList(), a.jobShow(), a.jobWait(), a.jobAbort(), a.jobDownload(), a.jobForget(), a.jobDelete(), a.jobDrop())
 	return cmd
 }
 
 func (a *app) jobDelete() *cobra.Command {
-	return a.asking(&cobra.Command{
+	return a.clientCommand(&cobra.Command{
 		Use:   "delete ID",
 		Short: "Delete a finished job: erase it at all members, and remove its file, status and result",
 		Long: `Have every member erase the artifacts of a finished job, as mercer job forget does.
@@ -46,7 +46,7 @@ end.`,
 }
 
 func (a *app) jobDrop() *cobra.Command {
-	return a.asking(&cobra.Command{
+	return a.clientCommand(&cobra.Command{
 		Use:   "drop ID",
 		Short: "Destroy a party's secrets of a job that its coordinator has not closed",
 		Long: `Destroy a party's seeds, keys and journals of a job that its coordinator has not
@@ -56,12 +56,12 @@ party's home, mercer job list shows the open jobs.`,
 		Example: "  mercer job list --home ./north\n  mercer job drop 0123456789abcdef0123456789abcdef --home ./north",
 		Args:    args("ID"),
 	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
-		return dropped{args[0]}, c.Drop(ctx, args[0])
+		return droppedJob{args[0]}, c.Drop(ctx, args[0])
 	})
 }
 
 func (a *app) jobForget() *cobra.Command {
-	return a.asking(&cobra.Command{
+	return a.clientCommand(&cobra.Command{
 		Use:   "forget ID",
 		Short: "Erase the artifacts of a finished job: secrets, model and tables",
 		Long: `Erase the artifacts of a finished job. In a party's home, these are its encoder, its
@@ -80,19 +80,19 @@ error.`,
 	})
 }
 
-// client calls the daemon of a home through its control socket.
-func client(home string, call func(c *admin.Client) error) error {
+// callDaemon calls the daemon of a home through its control socket.
+func callDaemon(home string, call func(c *admin.Client) error) error {
 	c := admin.NewClient(daemon.Home(home).Socket())
 	defer c.Close()
 	return call(c)
 }
 
-// asking turns a function that calls the daemon of a home into a command.
-func (a *app) asking(cmd *cobra.Command, call func(ctx context.Context, c *admin.Client, args []string) (Result, error)) *cobra.Command {
+// clientCommand turns a function that calls a home's daemon into a command.
+func (a *app) clientCommand(cmd *cobra.Command, call func(ctx context.Context, c *admin.Client, args []string) (Result, error)) *cobra.Command {
 	var home string
 	a.homeFlag(cmd, &home)
 	cmd.RunE = a.run(func(ctx context.Context, args []string) (Result, error) {
-		a.know(home)
+		a.useDictionaries(home)
 		c := admin.NewClient(daemon.Home(home).Socket())
 		defer c.Close()
 		return call(ctx, c, args)
@@ -100,8 +100,9 @@ func (a *app) asking(cmd *cobra.Command, call func(ctx context.Context, c *admin
 	return cmd
 }
 
-// know lets the job reader find the data dictionaries of a home, including revoked ones.
-func (a *app) know(home string) {
+// useDictionaries makes the job reader find the data dictionaries of a home, including revoked
+// dictionaries.
+func (a *app) useDictionaries(home string) {
 	a.reader = a.reader.Knowing(daemon.Home(home).Dictionaries().Find)
 }
 
@@ -163,7 +164,7 @@ func (r jobResult) check() error {
 
 func (a *app) jobSubmit() *cobra.Command {
 	var wait bool
-	cmd := a.asking(&cobra.Command{
+	cmd := a.clientCommand(&cobra.Command{
 		Use:     "submit JOB.yaml",
 		Short:   "Submit a job; a file submitted twice makes two jobs",
 		Example: "  mercer job submit job.yaml --home ./c --wait",
@@ -192,7 +193,7 @@ func (a *app) jobSubmit() *cobra.Command {
 func (a *app) jobWait() *cobra.Command {
 	var timeout time.Duration
 	var out string
-	cmd := a.asking(&cobra.Command{
+	cmd := a.clientCommand(&cobra.Command{
 		Use:     "wait ID",
 		Short:   "Wait until a job ends",
 		Example: "  mercer job wait 0123456789abcdef0123456789abcdef --home ./c --timeout 1h",
@@ -244,18 +245,18 @@ to count them. In a party's home, the command needs no running daemon.`,
 				a.tell("warning: --remarks is now called --notices; write --notices")
 				notices = true
 			}
-			switch item, err := leftBy(alignment, recommendations, notices); {
+			switch item, err := selectedArtifact(alignment, recommendations, notices); {
 			case err != nil:
 				return nil, err
 			case item != "":
 				return showLeft(home, args[0], item)
 			}
-			a.know(home)
+			a.useDictionaries(home)
 			if daemon.Home(home).IsParty(a.reader) {
 				return a.showOwn(daemon.Home(home), args[0], out)
 			}
 			r := jobResult{reader: a.reader}
-			err := client(home, func(c *admin.Client) (err error) {
+			err := callDaemon(home, func(c *admin.Client) (err error) {
 				if r.Job, err = c.Job(ctx, args[0]); err == nil && out != "" {
 					err = r.save(ctx, c, out)
 				}
@@ -274,8 +275,8 @@ to count them. In a party's home, the command needs no running daemon.`,
 	return cmd
 }
 
-// leftBy returns the artifact that a flag selects, or "" if no flag is given.
-func leftBy(alignment, recommendations, notices bool) (item vault.Item, err error) {
+// selectedArtifact returns the artifact that the flags select, or "" if no flag is given.
+func selectedArtifact(alignment, recommendations, notices bool) (item vault.Item, err error) {
 	for _, one := range []struct {
 		asked bool
 		item  vault.Item
@@ -290,7 +291,7 @@ func leftBy(alignment, recommendations, notices bool) (item vault.Item, err erro
 	return item, nil
 }
 
-// leftResult is a table that a party keeps from a job.
+// leftResult is a table that a party keeps after a job.
 type leftResult struct {
 	Job   string `json:"job"`
 	Item  string `json:"item"`
@@ -326,7 +327,7 @@ func (r jobListResult) Print(w io.Writer) error {
 }
 
 func (a *app) jobList() *cobra.Command {
-	return a.asking(&cobra.Command{
+	return a.clientCommand(&cobra.Command{
 		Use:     "list",
 		Short:   "List a coordinator's jobs in the order of submission, or a party's open and retained jobs",
 		Example: "  mercer job list --home ./c\n  mercer job list --home ./north",
@@ -334,7 +335,7 @@ func (a *app) jobList() *cobra.Command {
 	}, func(ctx context.Context, c *admin.Client, _ []string) (Result, error) {
 		jobs, err := c.Jobs(ctx)
 		for i := range jobs {
-			jobs[i].Result = nil // mercer job show prints the result
+			jobs[i].Result = nil // leave out the result, which mercer job show prints
 		}
 		return jobListResult{jobs}, err
 	})
@@ -355,7 +356,7 @@ func (r downloadResult) Print(w io.Writer) error {
 
 func (a *app) jobDownload() *cobra.Command {
 	var out string
-	cmd := a.asking(&cobra.Command{
+	cmd := a.clientCommand(&cobra.Command{
 		Use:   "download ID",
 		Short: "Download a job's model, unless it is private",
 		Long: `Download a job's model. A model that holds encoded rows, such as OKRA's, never
@@ -381,7 +382,7 @@ leaves the coordinator, because any party could decode these rows.`,
 }
 
 func (a *app) jobAbort() *cobra.Command {
-	return a.asking(&cobra.Command{
+	return a.clientCommand(&cobra.Command{
 		Use:   "abort ID",
 		Short: "Abort a queued or running job",
 		Long: `Abort a queued or running job. The command waits until every party has destroyed

@@ -46,14 +46,14 @@ func (r *jobResult) decisions(ctx context.Context, c *admin.Client) (*sheet, err
 	if err != nil {
 		return nil, err
 	}
-	return heldOut(decided, (*sheet).numbered)
+	return heldOutSheet(decided, (*sheet).addPositions)
 }
 
 // saveResult writes a result, its report and its table of predictions into a folder. It returns the
 // paths of the files.
 func saveResult(reader *job.Reader, out string, o outcome) (files []string, err error) {
 	var j *job.Job
-	if o.About != nil { // results of an earlier version do not contain the job file
+	if o.About != nil { // nil for results of an earlier version, which contain no job file
 		if j, err = reader.Parse(o.Job+".yaml", []byte(o.About.Job)); err != nil {
 			return nil, err
 		}
@@ -102,7 +102,7 @@ func (a *app) showOwn(home daemon.Home, id, out string) (Result, error) {
 		return nil, e
 	}
 	r := ownResult{ID: id, Own: outcome{Result: own.Result}, reader: a.reader}
-	r.Own.table, err = heldOut(own.Outcome, func(s *sheet) { s.add("id", own.Outcome.Held) })
+	r.Own.table, err = heldOutSheet(own.Outcome, func(s *sheet) { s.add("id", own.Outcome.Held) })
 	if err == nil && out != "" {
 		r.Files, err = saveResult(a.reader, out, r.Own)
 	}
@@ -146,10 +146,11 @@ func (a *app) readJob(path string) (*job.Job, error) {
 	return f.job, nil
 }
 
-// names reports whether the section data of the file has a key.
+// names reports whether section "data" of the job file has the key.
 func (f *jobFile) names(key string) bool { return job.DataKey(f.text, key) }
 
-// locate adds to an error about a missing source or column the line of the job file that names it.
+// locate adds a line of the job file to an error about a missing source or column. The line names
+// the source or column.
 func (f *jobFile) locate(err error) error {
 	var (
 		column *dataset.ColumnError

@@ -38,7 +38,7 @@ type app struct {
 // all parties.
 func Main(reader *job.Reader, own []local.LocalSupport, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	a := &app{reader: reader, local: own, stdin: stdin, stdout: stdout, stderr: stderr, env: env, log: slog.New(slog.DiscardHandler)}
-	a.json = asksForJSON(args) // set before parsing, so that errors in the arguments are printed as JSON too
+	a.json = asksForJSON(args) // set before parsing, so that errors of parsing can be printed as JSON
 	return a.execute(a.root(), args)
 }
 
@@ -54,12 +54,12 @@ func (a *app) execute(root *cobra.Command, args []string) int {
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()
 	root.SetArgs(args)
-	cmd, err := root.ExecuteContextC(a.leashed(ctx))
+	cmd, err := root.ExecuteContextC(a.untilStdinEnds(ctx))
 	if err == nil {
 		return Done
 	}
 	e := classify(err)
-	if err := a.fail(name(cmd), e); err != nil {
+	if err := a.fail(commandName(cmd), e); err != nil {
 		a.complain(err)
 	}
 	return e.Exit
@@ -123,16 +123,17 @@ func orAbandon[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	return none, ctx.Err()
 }
 
-// leashed returns a context that also ends when standard input ends, if the parent process requests
-// this. Processes of a demonstration thus stop even if the demonstration is killed.
-func (a *app) leashed(ctx context.Context) context.Context {
+// untilStdinEnds returns a context that ends with ctx. If the parent process requests this, it also
+// ends when standard input ends. Processes of a demonstration thus stop even if the demonstration
+// is killed.
+func (a *app) untilStdinEnds(ctx context.Context) context.Context {
 	if a.env(demo.StopWithStdin) == "" {
 		return ctx
 	}
 	ctx, stop := context.WithCancel(ctx)
 	go func() {
 		defer stop()
-		_, _ = io.Copy(io.Discard, a.stdin) // a read error ends the input too
+		_, _ = io.Copy(io.Discard, a.stdin) // a read error also counts as the end
 	}()
 	return ctx
 }

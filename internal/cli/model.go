@@ -59,7 +59,8 @@ func open[T any](path string, read func(*bufio.Reader) (T, error)) (m T, err err
 	})
 }
 
-// openWhole reads a file. Its errors say why the file is not a usable model.
+// openWhole opens a model file and returns what the function read decodes from it. Its errors say
+// why the file is not a usable model.
 func openWhole[T any](path string, read func(*bufio.Reader) (T, error)) (m T, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -79,7 +80,7 @@ func openWhole[T any](path string, read func(*bufio.Reader) (T, error)) (m T, er
 }
 
 func (a *app) model() *cobra.Command {
-	cmd := group("model", "Show a model file, or export it for other programs")
+	cmd := commandGroup("model", "Show a model file, or export it for other programs")
 	cmd.Example = "  mercer model show model.mercer\n  mercer model export model.mercer model.libsvm"
 	cmd.AddCommand(a.modelShow(), a.modelExport())
 	return cmd

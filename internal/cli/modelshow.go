@@ -88,7 +88,7 @@ func describeFile(path string, m model.Predictor) modelResult {
 func (r modelResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s", r.Path)
-	fact := func(name, text string) { p.linef("%s", item(name, 0, text)) }
+	fact := func(name, text string) { p.linef("%s", listItem(name, 0, text)) }
 	fact("learner", r.Learner)
 	fact("kernel", cellKernel(r.Kernel))
 	if r.Classes != nil {
@@ -103,7 +103,7 @@ func (r modelResult) Print(w io.Writer) error {
 		fact("columns", fmt.Sprintf("%d: %s", r.Width, strings.Join(r.Columns, ", ")))
 	}
 	for i, line := range r.Reads {
-		p.linef("%s", item("prepares", i, line))
+		p.linef("%s", listItem("prepares", i, line))
 	}
 	fact("scale", map[bool]string{true: "rows are scaled by numbers in the file", false: "none in the file"}[r.Scaled])
 	if r.Random > 0 {
@@ -112,7 +112,7 @@ func (r modelResult) Print(w io.Writer) error {
 		fact("rows", humanize.Count(r.Rows, "row")+" of the training table")
 	}
 	for i, line := range r.Leakage {
-		p.linef("%s", item("reveals", i, line))
+		p.linef("%s", listItem("reveals", i, line))
 	}
 	return p.err
 }

@@ -22,7 +22,7 @@ type outcome struct {
 	// nil.
 	Predictions string
 	table       *sheet
-	shown       *method.Presentation // presentation by the method itself, or nil
+	shown       *method.Presentation // how the method presents the result, or nil
 	bySums      *beside              // outcome of a second job by sums, or nil
 }
 
@@ -54,7 +54,7 @@ func (o outcome) Print(w io.Writer) error {
 	if o.shown != nil && o.shown.Text != nil {
 		p.blocks(w, o.shown.Text)
 	} else {
-		p.linef("\n%s in training, %s%s", humanize.Count(o.Training, "row"), describeHeldOut(o.Result), o.support())
+		p.linef("\n%s in training, %s%s", humanize.Count(o.Training, "row"), describeHeldOut(o.Result), o.supportText())
 		if o.HeldOut == 0 && len(o.Grid) == 0 {
 			p.linef("no row was held out, so no figure says how well the model predicts new rows")
 		}
@@ -77,7 +77,7 @@ func (o outcome) Print(w io.Writer) error {
 		p.linef("largest difference to the pooled decisions: %.2g%s", *o.Difference, o.agreement())
 	}
 	if l := o.Components; l != nil {
-		p.linef("components compared with pooled, up to sign: mean squared error %.2g%s", l.MSE, determined(l.R2))
+		p.linef("components compared with pooled, up to sign: mean squared error %.2g%s", l.MSE, formatR2(l.R2))
 	}
 	p.figures(w, figureTables(o.Metrics, o.Figures))
 	if o.Figures != nil && len(o.Figures.Untrained()) > 0 {
@@ -92,7 +92,7 @@ func (o outcome) Print(w io.Writer) error {
 		p.join(o.sites().print(w))
 	}
 	if len(o.Grid) > 0 {
-		p.linef("\nGrid, chosen by %s", o.judge())
+		p.linef("\nGrid, chosen by %s", o.gridScore())
 		p.join(gridTable(o.Grid).print(w))
 	}
 	if o.shown != nil && o.shown.Later != nil {
@@ -108,13 +108,13 @@ func (o outcome) Print(w io.Writer) error {
 	if n := o.Network; n != nil {
 		p.linef("network: %s in %s would take %.2f s on the link that the job describes, in addition to the time above", humanize.Bytes(n.Bytes), humanize.Count(int(n.Messages), "message"), n.Seconds)
 	}
-	p.learnt(o.Leakage)
-	o.left(p)
+	p.printLeakage(o.Leakage)
+	o.printFiles(p)
 	return p.err
 }
 
-// left lists the files of a run and repeats its main metrics.
-func (o outcome) left(p *printer) {
+// printFiles prints the paths of a run's files, and repeats the run's main metrics.
+func (o outcome) printFiles(p *printer) {
 	p.linef("")
 	for _, m := range o.Models {
 		p.linef("model of %s: %s", m.Party, describeModel(m))
@@ -133,7 +133,7 @@ func (o outcome) left(p *printer) {
 	}
 }
 
-// describeModel says where a model is stored.
+// describeModel returns a text that says where a model is stored.
 func describeModel(m method.ModelFile) string {
 	switch {
 	case m.Path != "" && m.Private:
@@ -148,9 +148,9 @@ func describeModel(m method.ModelFile) string {
 	return "sealed in its home; mercer job download"
 }
 
-// support says how many training rows the model holds. A support vector machine holds only some of
-// them; most other learners hold all.
-func (o outcome) support() string {
+// supportText returns a text that says how many training rows the model holds. A support vector
+// machine holds only some of them; most other learners hold all.
+func (o outcome) supportText() string {
 	switch o.Support {
 	case 0:
 		return ""
@@ -160,24 +160,24 @@ func (o outcome) support() string {
 	return ", " + humanize.Count(o.Support, "support vector")
 }
 
-// judge returns the name of the score by which a cell of the grid was chosen.
-func (o outcome) judge() string {
+// gridScore returns the name of the score by which a cell of the grid was chosen.
+func (o outcome) gridScore() string {
 	if folds := len(o.Grid[0].Folds); folds > 0 {
 		return fmt.Sprintf("the mean over %d folds", folds)
 	}
-	return o.Grid[0].Score // without folds the protocol uses a score of the training rows
+	return o.Grid[0].Score // without folds, the score is computed on the training rows
 }
 
-// determined formats a coefficient of determination; it returns "" for nil.
-func determined(r2 *float64) string {
+// formatR2 formats a coefficient of determination; it returns "" for nil.
+func formatR2(r2 *float64) string {
 	if r2 == nil {
 		return ""
 	}
 	return fmt.Sprintf(", R2 %.12g", *r2)
 }
 
-// agreement returns the end of a sentence that says whether all predictions equal those of a model
-// trained on the pooled data.
+// agreement returns the end of a sentence about a model that was trained on the pooled data. It
+// says whether all predictions are equal.
 func (o outcome) agreement() string {
 	if o.Exact == nil {
 		return ""
@@ -185,18 +185,18 @@ func (o outcome) agreement() string {
 	return "; every prediction the same: " + humanize.YesNo(*o.Exact)
 }
 
-// learnt prints what each role learns about others' data.
-func (p *printer) learnt(leakage map[string][]string) {
+// printLeakage prints what each role learns about the data of others.
+func (p *printer) printLeakage(leakage map[string][]string) {
 	p.linef("\nWhat each role learnt")
 	for _, role := range method.Roles() {
 		for i, line := range leakage[role] {
-			p.linef("%s", item(role, i, line))
+			p.linef("%s", listItem(role, i, line))
 		}
 	}
 }
 
-// item returns a line of a list. The first line of the list starts with its name.
-func item(name string, i int, text string) string {
+// listItem returns a line of a list. The first line of the list starts with its name.
+func listItem(name string, i int, text string) string {
 	if i > 0 {
 		name = ""
 	}
@@ -204,10 +204,11 @@ func item(name string, i int, text string) string {
 	return fmt.Sprintf("  %-9s  %s", name, strings.ReplaceAll(paragraph(text), "\n", "\n"+indent))
 }
 
-// scores returns the table of metrics: each party alone, all together, and pooled.
+// scores returns the table of metrics. It compares each party alone, all parties together, and
+// pooled training.
 func (o outcome) scores() *tableOf {
 	names := tableNames(o.Metrics)
-	t := &tableOf{header: append([]string{"who learns", o.unit()}, names...)}
+	t := &tableOf{header: append([]string{"who learns", o.trainingUnit()}, names...)}
 	for _, a := range o.Alone {
 		t.add(append([]any{a.Party + " alone", a.Rows}, figures(a.Metrics, names)...)...)
 	}
@@ -234,7 +235,7 @@ func (o outcome) spreads() *tableOf {
 	return t
 }
 
-// sites returns the table of metrics for each held-out party, with mean and deviation.
+// sites returns a table of the metrics on each held-out party, with mean and deviation.
 func (o outcome) sites() *tableOf {
 	names := metricNames(o.Metrics)
 	t := &tableOf{header: append([]string{"held out", "rows", "in training"}, names...)}
@@ -260,31 +261,32 @@ func spreadCells(of map[string]learner.Spread, names []string) []any {
 	return cells
 }
 
-// learnt is a kind of training with its metrics over several runs.
-type learnt struct {
+// trainingKind is a kind of training with its metrics over several runs.
+type trainingKind struct {
 	name    string
 	kind    report.Kind
 	figures map[string]learner.Spread
 }
 
 // repeated lists the kinds of training of a repeated job.
-func (o outcome) repeated() []learnt {
-	var list []learnt
+func (o outcome) repeated() []trainingKind {
+	var list []trainingKind
 	for _, a := range o.Repeats.Alone {
-		list = append(list, learnt{a.Party + " alone", report.Alone, a.Figures})
+		list = append(list, trainingKind{a.Party + " alone", report.Alone, a.Figures})
 	}
-	list = append(list, learnt{"together, by Mercer", report.Together, o.Repeats.Together})
+	list = append(list, trainingKind{"together, by Mercer", report.Together, o.Repeats.Together})
 	if o.Repeats.Pooled != nil {
-		list = append(list, learnt{"pooled, no privacy", report.Pooled, o.Repeats.Pooled})
+		list = append(list, trainingKind{"pooled, no privacy", report.Pooled, o.Repeats.Pooled})
 	}
 	if o.Repeats.ExactKernel != nil {
-		list = append(list, learnt{"pooled, exact kernel", report.Pooled, o.Repeats.ExactKernel})
+		list = append(list, trainingKind{"pooled, exact kernel", report.Pooled, o.Repeats.ExactKernel})
 	}
 	return list
 }
 
-// unit returns the word for the units of training: rows, or another word of the method.
-func (o outcome) unit() string {
+// trainingUnit returns the plural word for training examples: "rows", unless the method has another
+// word.
+func (o outcome) trainingUnit() string {
 	if o.shown != nil && o.shown.Unit != "" {
 		return o.shown.Unit
 	}
@@ -361,7 +363,7 @@ func timingNames(t map[string]float64) []string {
 	return slices.DeleteFunc(slices.Concat(order, own, last), func(name string) bool { _, ok := t[name]; return !ok })
 }
 
-// blocks prints tables, and lines exactly as the method has wrapped them.
+// blocks prints the tables and the lines of a method's presentation. It does not wrap the lines.
 func (p *printer) blocks(w io.Writer, list []method.Block) {
 	p.linef("")
 	for _, b := range list {

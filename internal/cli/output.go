@@ -45,7 +45,7 @@ func (a *app) run(f func(ctx context.Context, args []string) (Result, error)) fu
 		if err != nil {
 			return err
 		}
-		return a.succeed(name(cmd), r)
+		return a.succeed(commandName(cmd), r)
 	}
 }
 
@@ -61,8 +61,8 @@ func (a *app) complain(err error) { a.tell("mercer: " + err.Error()) }
 // tell writes a line to stderr. It ignores a write error, because no place is left to report it.
 func (a *app) tell(line string) { _, _ = fmt.Fprintln(a.stderr, printable(line)) }
 
-// print marshals the whole document before it writes, so that an error of marshalling leaves no
-// partial document.
+// print writes a document as JSON. It marshals the whole document first, so that an error leaves no
+// partial output.
 func (a *app) print(d document) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

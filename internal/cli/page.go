@@ -39,13 +39,13 @@ func page(j *job.Job, o outcome) report.Run {
 		Grid:    reportGrid(r.Grid),
 		Metrics: tableNames(r.Metrics),
 		Scores:  o.scored(),
-		Unit:    o.unit(),
+		Unit:    o.trainingUnit(),
 	}
 	if r.ModelHash != "" {
 		run.Facts = append(run.Facts, report.Row{Label: "model_sha256", Value: r.ModelHash})
 	}
 	if j.Data.Test.None {
-		run.Metrics, run.Scores, run.Facts = nil, nil, append(run.Facts, o.ofTraining()...)
+		run.Metrics, run.Scores, run.Facts = nil, nil, append(run.Facts, o.trainingMetrics()...)
 	}
 	if shown != nil {
 		if shown.Summary != nil {
@@ -106,7 +106,7 @@ func lastFacts(r *method.Result, metrics []string) (facts []report.Row) {
 // chosenLearner returns the learner of the chosen grid cell. Cells have the order of the job's
 // grid.
 func chosenLearner(j *job.Job, r *method.Result) job.Named {
-	if i := best(r.Grid); i >= 0 && len(r.Grid) == j.Cells() {
+	if i := chosenIndex(r.Grid); i >= 0 && len(r.Grid) == j.Cells() {
 		return j.At(i).Learner
 	}
 	return j.Learner
@@ -156,10 +156,10 @@ func (o outcome) boxes(metric string) report.Boxes {
 	return b
 }
 
-// turnBoxes returns box plots of one metric over the parties that were held out in turn.
+// turnBoxes returns box plots of one metric over runs that each hold out one party.
 func (o outcome) turnBoxes(metric string) report.Boxes {
 	b := report.Boxes{Title: fmt.Sprintf("%s over %d parties, each held out in turn", metric, len(o.LeaveOneSiteOut.Parties))}
-	for _, s := range []learnt{{"together, by Mercer", report.Together, o.LeaveOneSiteOut.Together}, {"pooled, no privacy", report.Pooled, o.LeaveOneSiteOut.Pooled}} {
+	for _, s := range []trainingKind{{"together, by Mercer", report.Together, o.LeaveOneSiteOut.Together}, {"pooled, no privacy", report.Pooled, o.LeaveOneSiteOut.Pooled}} {
 		if v, some := s.figures[metric]; some {
 			b.Boxes = append(b.Boxes, report.Box{Name: s.name, Kind: s.kind, Values: v.Values})
 		}
@@ -176,8 +176,8 @@ func siteText(t method.Site) string {
 	return strings.Join(parts, ", ")
 }
 
-// pooledRows returns the number of rows for learning in one place. It includes rows of devices that
-// vanish.
+// pooledRows returns the number of training rows of all parties together. It includes rows of
+// devices that vanish.
 func (o outcome) pooledRows() int {
 	if o.shown != nil && o.shown.Pooled > 0 {
 		return o.shown.Pooled
@@ -185,8 +185,8 @@ func (o outcome) pooledRows() int {
 	return o.Training
 }
 
-// settings describes the settings of the job's protocol, including those that the method took from
-// the data.
+// settings describes the settings of the job's protocol, including settings that the method derived
+// from the data.
 func (o outcome) settings(j *job.Job) string {
 	if o.shown != nil {
 		return j.Protocol.Text() + o.shown.Settings
@@ -209,8 +209,8 @@ func describeParties(j *job.Job) string {
 	return strings.Join(j.Parties(), ", ")
 }
 
-// ofTraining lists the metrics of a training without held-out rows.
-func (o outcome) ofTraining() (list []report.Row) {
+// trainingMetrics returns the metrics of a training that has no held-out rows.
+func (o outcome) trainingMetrics() (list []report.Row) {
 	for _, name := range metricNames(o.Metrics) {
 		list = append(list, report.Row{Label: name, Value: fmt.Sprintf("%.4f", o.Metrics[name])})
 	}
@@ -235,15 +235,15 @@ func describeHeldOut(r *method.Result) string {
 // describeKernel describes the kernel of the chosen grid cell, whose gamma is a plain number.
 // Without a grid it describes the job's kernel.
 func describeKernel(j *job.Job, r *method.Result) string {
-	if c, ok := chosen(r.Grid); ok {
+	if c, ok := chosenCell(r.Grid); ok {
 		return cellKernel(c.Kernel)
 	}
 	return j.Kernel.String()
 }
 
-// chosen returns the chosen cell of a grid. It returns false if no cell was chosen.
-func chosen(grid []learner.Cell) (learner.Cell, bool) {
-	i := best(grid)
+// chosenCell returns the chosen cell of a grid. It returns false if no cell was chosen.
+func chosenCell(grid []learner.Cell) (learner.Cell, bool) {
+	i := chosenIndex(grid)
 	if i < 0 {
 		return learner.Cell{}, false
 	}

@@ -86,12 +86,12 @@ func newPrediction(p admin.Prediction, set *dataset.Set) predictResult {
 	case p.Learner.Regresses():
 		r.compareNumbers()
 	case p.Learner.Classifies() || p.Learner.OutputShape() == model.Side && !slices.ContainsFunc(r.Labels, notASide):
-		r.Accuracy = value(metrics.Accuracy(r.Labels, p.Predicted))
+		r.Accuracy = orNil(metrics.Accuracy(r.Labels, p.Predicted))
 	}
 	return r
 }
 
-// notASide reports whether a label differs from both answers of a one-class machine.
+// notASide reports whether a label differs from both answers of a one-class support vector machine.
 func notASide(label string) bool { return label != model.Inside && label != model.Outside }
 
 // compareNumbers computes the metrics of a regression if the labels are numbers.
@@ -104,11 +104,11 @@ func (r *predictResult) compareNumbers() {
 	for i, d := range r.Decisions {
 		predicted[i] = d[0]
 	}
-	r.RMSE, r.R2 = value(metrics.RMSE(truth, predicted)), value(metrics.R2(truth, predicted))
+	r.RMSE, r.R2 = orNil(metrics.RMSE(truth, predicted)), orNil(metrics.R2(truth, predicted))
 }
 
-// value returns a pointer to a metric, or nil if the metric has no value.
-func value(v float64, err error) *float64 {
+// orNil returns a pointer to the value of a metric, or nil if err is not nil.
+func orNil(v float64, err error) *float64 {
 	if err != nil {
 		return nil
 	}
@@ -116,7 +116,7 @@ func value(v float64, err error) *float64 {
 }
 
 func (a *app) predict() *cobra.Command {
-	var q question
+	var q predictionRequest
 	var out string
 	var asCSV bool
 	cmd := &cobra.Command{
@@ -182,7 +182,7 @@ the training is refused, unless the schema fills gaps of that column and you giv
 }
 
 // predictBy predicts with a job or with a model file.
-func (a *app) predictBy(ctx context.Context, q question, path string) (r predictResult, err error) {
+func (a *app) predictBy(ctx context.Context, q predictionRequest, path string) (r predictResult, err error) {
 	data, done, err := a.dataOrInput(q.data)
 	if err != nil {
 		return r, err
@@ -195,18 +195,18 @@ func (a *app) predictBy(ctx context.Context, q question, path string) (r predict
 	return a.predictByFile(q, path)
 }
 
-// question is a request for predictions: new rows, and the job to query.
-type question struct {
+// predictionRequest is a request for predictions: new rows, and the job to query.
+type predictionRequest struct {
 	newRows
 	job, source string
 }
 
 // predictByJob queries a job through the party of this home.
-func (a *app) predictByJob(ctx context.Context, q question) (r predictResult, err error) {
+func (a *app) predictByJob(ctx context.Context, q predictionRequest) (r predictResult, err error) {
 	if _, err := job.ParseID(q.job); err != nil {
 		return r, usage("%w", err)
 	}
-	err = client(q.home, func(c *admin.Client) error {
+	err = callDaemon(q.home, func(c *admin.Client) error {
 		made, err := preparationOfJob(ctx, c, q.job)
 		if err != nil {
 			return err
@@ -224,7 +224,7 @@ func (a *app) predictByJob(ctx context.Context, q question) (r predictResult, er
 
 // predictByFile predicts with a model file. It opens the file before the data, so that a wrong file
 // name is not reported as an error in the data.
-func (a *app) predictByFile(q question, path string) (r predictResult, err error) {
+func (a *app) predictByFile(q predictionRequest, path string) (r predictResult, err error) {
 	there, err := os.Open(path)
 	if err != nil {
 		return r, usage("the model cannot be read: %w", err)
@@ -245,10 +245,10 @@ func (a *app) predictByFile(q question, path string) (r predictResult, err error
 		return r, err
 	}
 	if width := m.Width(); width > 0 {
-		arranged, err := like(m, q.shown, set)
+		arranged, err := arrangeLike(m, q.shown, set)
 		if err != nil {
 			e := usage("%w", err)
-			if set.Labels != nil && q.columns.Label == "" && set.X.Cols()+1 == width { // a column of features was probably read as labels
+			if set.Labels != nil && q.columns.Label == "" && set.X.Cols()+1 == width { // probably one column of features was read as labels
 				e.Hint = "one column was read as labels; use --label none if there are none"
 			}
 			return r, e
@@ -256,7 +256,7 @@ func (a *app) predictByFile(q question, path string) (r predictResult, err error
 		set = arranged
 	}
 	if !a.json && (m.Columns() == nil) != (set.Columns == nil) {
-		a.tell(byPosition(path, q.shown, m))
+		a.tell(positionWarning(path, q.shown, m))
 	}
 	decisions, err := m.Decisions(dataset.DenseOf(set.X).Matrix())
 	if errors.Is(err, model.ErrUnscaled) {
@@ -268,16 +268,17 @@ func (a *app) predictByFile(q question, path string) (r predictResult, err error
 	return newPrediction(admin.NewPrediction(m.Output(), decisions), set), nil
 }
 
-// like returns rows with their columns in the order of the model's columns, matched by name.
-func like(m model.Predictor, data string, set *dataset.Set) (*dataset.Set, error) {
+// arrangeLike returns the rows with their columns in the order of the model's columns. It matches
+// columns by name.
+func arrangeLike(m model.Predictor, data string, set *dataset.Set) (*dataset.Set, error) {
 	if (m.Columns() == nil || set.Columns == nil) && set.X.Cols() != m.Width() {
 		return nil, fmt.Errorf("%s has %s, but the model was trained on %d columns", data, humanize.Count(set.X.Cols(), "column"), m.Width())
 	}
 	return set.Arrange("the training table", m.Width(), m.Columns())
 }
 
-// byPosition returns a warning if columns are matched by position instead of by name.
-func byPosition(path, data string, m model.Predictor) string {
+// positionWarning returns a warning that columns were matched by position instead of by name.
+func positionWarning(path, data string, m model.Predictor) string {
 	if m.Columns() == nil {
 		return fmt.Sprintf("mercer: %s has no column names, so the columns of %s were matched by position", path, data)
 	}
@@ -304,7 +305,7 @@ func (r predictResult) sheet() *sheet {
 	if r.IDs != nil {
 		s.add("id", r.IDs)
 	} else {
-		s.numbered()
+		s.addPositions()
 	}
 	if r.Labels != nil {
 		s.add("label", r.Labels)
@@ -355,8 +356,8 @@ func (r answerTable) Print(w io.Writer) error {
 	return err
 }
 
-// dataOrInput returns the name of the data. For a dash it copies the CSV from standard input to a
-// temporary file, which done removes.
+// dataOrInput returns the name of the data source, which may be standard input. For a dash it
+// copies the CSV from standard input to a temporary file, which done removes.
 func (a *app) dataOrInput(name string) (data string, done func() error, err error) {
 	if name != "-" {
 		return name, func() error { return nil }, nil

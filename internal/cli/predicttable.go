@@ -15,20 +15,20 @@ type newRows struct {
 	data    string
 	shown   string // name of the table in messages
 	columns catalogue.Columns
-	home    string // home whose catalogue has the entry as, which describes the table; "": no home
+	home    string // home whose catalogue describes the table, in the entry named by the field as; "": no home
 	as      string
 	absent  bool        // columns that the schema can fill may be missing
 	csv     prepare.CSV // format of a text without a catalogue entry
 }
 
-// told reports whether flags describe the format of the text.
-func (n newRows) told() bool {
+// describesFormat reports whether a flag describes the format of the text.
+func (n newRows) describesFormat() bool {
 	return n.csv.Delimiter+n.csv.Decimal+n.csv.Encoding != "" || n.csv.Missing != nil
 }
 
-// load reads new rows in the way the training rows were read, and prepares them.
+// load reads new rows in the same way as the training rows, and prepares them.
 func (a *app) load(n newRows, made *prepare.Preparation) (*dataset.Set, error) {
-	if made == nil && n.as == "" && !n.told() {
+	if made == nil && n.as == "" && !n.describesFormat() {
 		return a.library().Load(n.data, n.columns)
 	}
 	t, err := a.describe(n)
@@ -69,11 +69,11 @@ func (n newRows) lacking(s prepare.Schema, err error) error {
 	return usage("%s has no column %q, but the training table had it; add the column, or fill it in every row with --allow-missing-columns", n.shown, unlike.Column)
 }
 
-// describe returns the table as described by the flags and the catalogue entry.
+// describe returns the description of the table that the flags and the catalogue entry give.
 func (a *app) describe(n newRows) (t prepare.Table, err error) {
 	t.Mapping.CSV = n.csv
 	if n.as != "" {
-		if n.told() {
+		if n.describesFormat() {
 			return t, usage("--as already describes how DATA is written; remove --csv-delimiter, --decimal, --missing and --encoding")
 		}
 		if t, err = daemon.Home(n.home).Table(a.reader, n.as); err != nil {

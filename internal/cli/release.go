@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) release() *cobra.Command {
-	cmd := group("release", "List the releases of a party's data, and approve those that await approval")
+	cmd := commandGroup("release", "List the releases of a party's data, and approve those that await approval")
 	cmd.Example = "  mercer release list --home ./shop\n  mercer release approve 0123456789abcdef --home ./shop"
 	cmd.AddCommand(a.releaseList(), a.releaseApprove(), a.releaseWithdraw())
 	return cmd
@@ -29,12 +29,12 @@ type releaseEntry struct {
 	Also    []method.ReleaseKind `json:"also,omitempty"` // other kinds of releases of the same job
 	Job     string               `json:"job"`
 	Day     string               `json:"day,omitempty"` // day of the last release
-	Learns  string               `json:"learns"`        // who can learn what from the release
+	Learns  string               `json:"learns"`        // text that says who can learn what from the release
 	Asked   bool                 `json:"question"`
 	Peers   []string             `json:"peers"`
 	Columns int                  `json:"columns"`
 	Rows    int                  `json:"rows"`
-	Uses    int                  `json:"uses"`           // number of releases, where they are counted
+	Uses    int                  `json:"uses"`           // number of releases, for kinds whose number is limited
 	Told    float64              `json:"told,omitempty"` // numbers released as sums, divided by the number of cells in the rows
 	Reveals []string             `json:"reveals"`
 }
@@ -62,7 +62,7 @@ func (r releaseList) Print(w io.Writer) error {
 		if e.Asked {
 			what = "a prediction query on job"
 		}
-		p.linef("%10s  %s  %-17s  %s of %s %s to %s: %d columns, %d rows%s%s", e.Day, e.ID, e.State, e.Kind, what, e.Job, strings.Join(e.Peers, ", "), e.Columns, e.Rows, e.uses(), e.told()+e.also())
+		p.linef("%10s  %s  %-17s  %s of %s %s to %s: %d columns, %d rows%s%s", e.Day, e.ID, e.State, e.Kind, what, e.Job, strings.Join(e.Peers, ", "), e.Columns, e.Rows, e.usesText(), e.toldText()+e.alsoText())
 		if e.State != disclosure.Held.Words() {
 			p.linef("    %s", e.Learns)
 		}
@@ -76,25 +76,24 @@ func (r releaseList) Print(w io.Writer) error {
 	return p.err
 }
 
-// uses says how many releases of sums there were, because their number is limited.
-func (e releaseEntry) uses() string {
+// usesText returns a text that says how many releases of sums there were.
+func (e releaseEntry) usesText() string {
 	if e.Kind != method.ReleaseSums || e.Uses < 2 {
 		return ""
 	}
 	return fmt.Sprintf(", %d times", e.Uses)
 }
 
-// told formats the released sums: their number relative to the number of cells of all parties'
-// rows.
-func (e releaseEntry) told() string {
+// toldText formats the number of released sums for each cell of the rows of all parties.
+func (e releaseEntry) toldText() string {
 	if e.Told == 0 {
 		return ""
 	}
 	return fmt.Sprintf("; numbers released for each cell: %.3g %%", 100*e.Told)
 }
 
-// also describes the other kinds of releases of the same job.
-func (e releaseEntry) also() string {
+// alsoText describes the other kinds of releases of the same job.
+func (e releaseEntry) alsoText() string {
 	if len(e.Also) == 0 {
 		return ""
 	}
@@ -142,14 +141,14 @@ releases together reveal. The last table counts the ids that each peer has looke
 	return cmd
 }
 
-// decided names a release that the operator has approved or withdrawn.
-type decided struct {
+// decidedRelease names a release that the operator has approved or withdrawn.
+type decidedRelease struct {
 	ID   string `json:"id"`
 	next string // the next step, for people
 }
 
 // Print tells the operator the next step.
-func (r decided) Print(w io.Writer) error {
+func (r decidedRelease) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("release %s %s", r.ID, r.next)
 	return p.err
@@ -171,7 +170,7 @@ It ends when the release is made, after 30 days, or with mercer release withdraw
 			if errors.Is(err, disclosure.ErrNotHeld) {
 				return nil, usage("%s: %w", args[0], err)
 			}
-			return decided{args[0], "is approved; submit the job again, or repeat the prediction query"}, err
+			return decidedRelease{args[0], "is approved; submit the job again, or repeat the prediction query"}, err
 		}),
 	}
 	a.homeFlag(cmd, &home)
@@ -192,7 +191,7 @@ release that awaits approval from the list. Released data cannot be recalled.`,
 			if errors.Is(err, disclosure.ErrNotThere) {
 				return nil, usage("%s: %w", args[0], err)
 			}
-			return decided{args[0], "is not approved; it will await approval when a job needs it again"}, err
+			return decidedRelease{args[0], "is not approved; it will await approval when a job needs it again"}, err
 		}),
 	}
 	a.homeFlag(cmd, &home)

@@ -25,7 +25,7 @@ With --json, every command prints one JSON document. Exit codes: 0 done,
 
 // root returns the root command with all commands.
 func (a *app) root() *cobra.Command {
-	root := group("mercer", "Train kernel machines on data that must stay where it is")
+	root := commandGroup("mercer", "Train kernel machines on data that must stay where it is")
 	root.Long = about
 	root.Example = "  mercer data info bundled:digits\n  mercer doctor --json"
 	root.SilenceErrors, root.SilenceUsage = true, true
@@ -37,11 +37,11 @@ func (a *app) root() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.BoolVar(&a.json, "json", a.json, "print one JSON document on stdout")
 	flags.StringVar(&a.logLevel, "log-level", a.env("MERCER_LOG_LEVEL"), "level of the log: debug, info, warn or error; default info for daemons and warn for other commands; or set MERCER_LOG_LEVEL")
-	flags.StringVar(&a.logFormat, "log-format", a.setting("MERCER_LOG_FORMAT", "text"), "format of the log: text or json; or set MERCER_LOG_FORMAT")
+	flags.StringVar(&a.logFormat, "log-format", a.envOr("MERCER_LOG_FORMAT", "text"), "format of the log: text or json; or set MERCER_LOG_FORMAT")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.chatty = a.logLevel != ""
 		if !a.chatty {
-			a.logLevel = quiet(cmd)
+			a.logLevel = defaultLogLevel(cmd)
 		}
 		return a.setLog()
 	}
@@ -73,8 +73,9 @@ func (a *app) setLog() error {
 	return nil
 }
 
-// setting returns the value of an environment variable, or otherwise if it is not set.
-func (a *app) setting(variable, otherwise string) string {
+// envOr returns the value of an environment variable, or the argument otherwise if the variable is
+// not set.
+func (a *app) envOr(variable, otherwise string) string {
 	if v := a.env(variable); v != "" {
 		return v
 	}
@@ -93,21 +94,22 @@ func (a *app) version() *cobra.Command {
 	}
 }
 
-// quiet returns the default log level of a command.
-func quiet(cmd *cobra.Command) string {
+// defaultLogLevel returns the default log level of a command.
+func defaultLogLevel(cmd *cobra.Command) string {
 	if cmd.Annotations[annotationDaemon] != "" {
 		return "info"
 	}
 	return "warn"
 }
 
-// name returns the name of a command without the program, such as "data info".
-func name(cmd *cobra.Command) string {
+// commandName returns the name of a command without the program, such as "data info".
+func commandName(cmd *cobra.Command) string {
 	return strings.TrimPrefix(cmd.CommandPath(), "mercer ")
 }
 
-// group returns a command that only has subcommands; run alone, it prints its help.
-func group(use, short string) *cobra.Command {
+// commandGroup returns a command that has only subcommands. Without a subcommand it prints its
+// help.
+func commandGroup(use, short string) *cobra.Command {
 	return &cobra.Command{
 		Use:   use,
 		Short: short,
@@ -133,8 +135,8 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return e
 }
 
-// wrongFlag returns an error that suggests the most similar flag, or a command with the flag's
-// name.
+// wrongFlag adds a suggestion to the error of an unknown flag: the most similar flag, or a command
+// of that name.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	e := usage("%w", err)
 	e.Hint = helpHint(cmd)
@@ -166,9 +168,9 @@ func args(names ...string) cobra.PositionalArgs {
 		var e *Error
 		switch {
 		case len(given) < len(names):
-			e = usage("%s needs %s", name(cmd), strings.Join(names[len(given):], " and "))
+			e = usage("%s needs %s", commandName(cmd), strings.Join(names[len(given):], " and "))
 		case len(given) > len(names):
-			e = usage("%s does not take %q", name(cmd), given[len(names)])
+			e = usage("%s does not take %q", commandName(cmd), given[len(names)])
 		default:
 			return nil
 		}
@@ -185,7 +187,7 @@ func (a *app) help(plain func(*cobra.Command, []string)) func(*cobra.Command, []
 			return
 		}
 		t := plainText{Text: strings.TrimSpace(cmd.Long+"\n\n"+cmd.UsageString()) + "\n"}
-		if err := a.succeed(name(cmd), t); err != nil {
+		if err := a.succeed(commandName(cmd), t); err != nil {
 			a.complain(err)
 		}
 	}

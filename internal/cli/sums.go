@@ -132,12 +132,12 @@ HTTPS.`,
 				return nil, err
 			}
 			defer func() { err = errors.Join(err, lock.Close()) }()
-			done, err := h.RunSums(ctx, e, doors, a.ready(home))
+			done, err := h.RunSums(ctx, e, doors, a.readyOptions(home))
 			switch {
 			case err != nil:
 				return nil, err
 			case done == nil:
-				return served{home}, nil
+				return stoppedDaemon{home}, nil
 			}
 			return a.summedUp(h.SumsModelPath(e.Job), e.Job, done, time.Since(began))
 		}),
@@ -148,12 +148,12 @@ HTTPS.`,
 	return daemonCommand(cmd)
 }
 
-// summed is the result of a finished job of devices, with the resources of the server's last
+// sumsResult is the result of a finished job of devices, with the resources of the server's last
 // process.
-type summed struct {
+type sumsResult struct {
 	*method.Result
 	seconds, cpu float64
-	shown        *method.Presentation // presentation by the method itself, or nil
+	shown        *method.Presentation // how the method presents the result, or nil
 }
 
 func (a *app) summedUp(model string, j *job.Job, r *method.Result, took time.Duration) (Result, error) {
@@ -164,14 +164,14 @@ func (a *app) summedUp(model string, j *job.Job, r *method.Result, took time.Dur
 	sum := sha256.Sum256(b)
 	r.ModelHash = hex.EncodeToString(sum[:])
 	r.Models = []method.ModelFile{{Party: devices.Server, Path: model, SHA256: r.ModelHash}}
-	s := summed{Result: r, seconds: took.Seconds()}
+	s := sumsResult{Result: r, seconds: took.Seconds()}
 	s.cpu, r.PeakRSS = daemon.Usage()
 	s.shown, err = method.Presented(a.reader.Protocols, j, r)
 	return s, err
 }
 
 // MarshalJSON writes the result, with the time and the memory of this process.
-func (s summed) MarshalJSON() ([]byte, error) {
+func (s sumsResult) MarshalJSON() ([]byte, error) {
 	b, err := json.Marshal(s.Result)
 	for _, one := range []struct {
 		key   string
@@ -185,7 +185,7 @@ func (s summed) MarshalJSON() ([]byte, error) {
 }
 
 // Print writes the outcome and what each role learns.
-func (s summed) Print(w io.Writer) error {
+func (s sumsResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if accuracy, has := s.Metrics["accuracy"]; has {
 		p.linef("accuracy: %.4f", accuracy)
@@ -194,7 +194,7 @@ func (s summed) Print(w io.Writer) error {
 		p.blocks(w, s.shown.Text)
 	}
 	p.linef("\nthis process: %.0f s, processors %.1f s, memory %s", s.seconds, s.cpu, humanize.Bytes(s.PeakRSS))
-	p.learnt(s.Leakage)
+	p.printLeakage(s.Leakage)
 	p.linef("\nmodel: %s\nmodel_sha256: %s", s.Models[0].Path, s.ModelHash)
 	return p.err
 }
@@ -264,7 +264,7 @@ func (a *app) addUp(ctx context.Context, f sumsFlags) (r Result, err error) {
 		return nil, err
 	}
 	c.HTTP = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots}, MaxIdleConnsPerHost: 3 * f.hosted.Count}}
-	if c.Source, c.People, err = a.people(f); err != nil {
+	if c.Source, c.People, err = a.readPeople(f); err != nil {
 		return nil, err
 	}
 	if c.Build, err = daemon.Build(); err != nil {
@@ -279,18 +279,18 @@ func (a *app) addUp(ctx context.Context, f sumsFlags) (r Result, err error) {
 	c.Credential = func(row int) ed25519.PrivateKey { return simulator.Credential(id, row) }
 	done, err := devicesim.Run(ctx, c)
 	switch {
-	case toldToStop(ctx, err):
-		return served{f.home}, nil
+	case isStop(ctx, err):
+		return stoppedDaemon{f.home}, nil
 	case err != nil:
 		return nil, err
 	}
-	s := addedUp{Result: done}
+	s := devicesDone{Result: done}
 	s.CPU, s.PeakRSS = daemon.Usage()
 	return s, nil
 }
 
-// people reads the data of the people whose devices this process may run.
-func (a *app) people(f sumsFlags) (source string, people []method.Table, err error) {
+// readPeople reads the data of the people whose devices this process may run.
+func (a *app) readPeople(f sumsFlags) (source string, people []method.Table, err error) {
 	switch {
 	case (f.ratings == "") == (f.rows == ""):
 		return "", nil, usage("the data of the device's person is missing; give --ratings for protocol fedcfk, or --rows and --label for secvm")
@@ -328,15 +328,15 @@ func readVanishing(path string) (map[string][]devicesim.Moment, error) {
 	return list, nil
 }
 
-// addedUp is the result of devices whose work is over.
-type addedUp struct {
+// devicesDone is the result of devices whose work is over.
+type devicesDone struct {
 	*devicesim.Result
 	CPU     float64 `json:"cpu_s"`
 	PeakRSS uint64  `json:"peak_rss_bytes"`
 }
 
 // Print writes how the devices took part.
-func (s addedUp) Print(w io.Writer) error {
+func (s devicesDone) Print(w io.Writer) error {
 	p, n := &printer{w: w}, max(1, s.Devices)
 	p.linef("%s: %d finished, %d vanished as planned, %d left out", humanize.Count(s.Devices, "device"), s.Finished, s.Vanished, s.LeftOut)
 	p.linef("each: %s sent, %s received, processors %.2f s", humanize.Bytes(s.Sent/uint64(n)), humanize.Bytes(s.Received/uint64(n)), s.CPU/float64(n))

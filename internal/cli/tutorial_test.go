@@ -70,7 +70,8 @@ func (b block) shows(output string) bool {
 	return regexp.MustCompile(want + `\z`).MatchString(masked(output))
 }
 
-// tutorialOutputs runs all blocks in one bash, in an empty folder, and returns what each has printed.
+// tutorialOutputs runs all blocks in one bash, in an empty folder, and returns what each has
+// printed.
 func tutorialOutputs(t *testing.T, blocks []block) []string {
 	t.Helper()
 	script, folder, out := "set -eu\n", t.TempDir(), t.TempDir()

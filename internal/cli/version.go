@@ -44,7 +44,7 @@ func buildVersion() versionResult {
 	return v
 }
 
-// features lists the vector instructions that the processor has.
+// features returns the names of the processor's vector instructions.
 func features() []string {
 	list := []string{} // not nil, so that JSON has [] instead of null
 	for _, f := range []struct {

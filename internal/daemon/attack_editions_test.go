@@ -18,7 +18,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
-// sumsOf describes the sums of a job by moments over the training rows of what it sees, as rows.Party does.
+// sumsOf describes the sums of a job by moments over the training rows of what it sees, as
+// rows.Party does.
 func sumsOf(t *testing.T, tab method.Table, d *job.Dictionary, label string, classes bool, model string) method.Release {
 	t.Helper()
 	r := method.Release{Kind: method.ReleaseSums, Job: model, Model: model, Peers: []string{"hub", "south"}, Scale: "none", Label: label,
@@ -95,8 +96,8 @@ func bothPass(t *testing.T, first, second method.Release) error {
 	return err
 }
 
-// One person withdraws, and nine others with them: few of these ten are of one class. The home must not
-// count the withdrawal as safe for the class.
+// One person withdraws, and nine others with them: few of these ten are of one class. The home must
+// not count the withdrawal as safe for the class.
 func TestAttackWithdrawalTellsFewOfAClass(t *testing.T) {
 	h, c, d := frozen(t, "id")
 	if err := h.Dictionaries().Approve(d, "patients", time.Now()); err != nil {
@@ -115,7 +116,8 @@ func TestAttackWithdrawalTellsFewOfAClass(t *testing.T) {
 	}
 }
 
-// After a withdrawal nobody is known to be in training, so that the next edition counts everybody as come.
+// After a withdrawal nobody is known to be in training, so that the next edition counts everybody
+// as come.
 func TestAttackAfterAWithdrawalFewCome(t *testing.T) {
 	h, c, d := frozen(t, "id")
 	if err := h.Dictionaries().Approve(d, "patients", time.Now()); err != nil {
@@ -162,7 +164,8 @@ func rewritten(n int, edit func(i int, cells []string) []string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// oneAge is the table in which the age of one in training has changed, and the visits of many others.
+// oneAge is the table in which the age of one in training has changed, and the visits of many
+// others.
 func oneAge(training map[string]string) string {
 	changed := false
 	return rewritten(200, func(i int, cells []string) []string {
@@ -224,7 +227,8 @@ func TestAttackOneChangesInAPickedColumn(t *testing.T) {
 	}
 }
 
-// Many change in a column that the other dictionary alone reads; one in a column of the jobs' dictionary, which pick all columns.
+// Many change in a column that the other dictionary alone reads; one in a column of the jobs'
+// dictionary, which pick all columns.
 func TestAttackOneChangesBesideAnotherDictionary(t *testing.T) {
 	h, c, _ := frozen(t, "id")
 	narrow, err := job.ParseDictionary("narrow.yaml", []byte(strings.NewReplacer("name: cohort", "name: narrow", ", visit: {}", "", ", outcome: {}", "").Replace(cohort)))
@@ -377,8 +381,8 @@ func TestAttackAListOfAStranger(t *testing.T) {
 	}
 }
 
-// The folder of editions is moved away, as the sentence on a list that cannot be read says, and one patient changes: the
-// ledger stays, and takes the two editions of number 1 for one.
+// The folder of editions is moved away, as the sentence on a list that cannot be read says, and one
+// patient changes: the ledger stays, and takes the two editions of number 1 for one.
 func TestAttackEditionsMovedAway(t *testing.T) {
 	for _, kind := range []method.ReleaseKind{method.ReleaseSums, method.ReleaseRows} {
 		h, c, d := frozen(t, "id")
@@ -412,7 +416,8 @@ func TestAttackEditionsMovedAway(t *testing.T) {
 	}
 }
 
-// A wrong import spoils a column in edition 2 and is mended in edition 3, in which one patient has changed since edition 1.
+// A wrong import spoils a column in edition 2 and is mended in edition 3, in which one patient has
+// changed since edition 1.
 func TestAttackChangedBack(t *testing.T) {
 	h, c, d := frozen(t, "id")
 	first := make(map[string]method.Table)
@@ -452,7 +457,8 @@ func TestAttackChangedBack(t *testing.T) {
 	}
 }
 
-// An edition for a dictionary that is no longer used cannot be read by the catalogue's entry: nobody can withdraw.
+// An edition for a dictionary that is no longer used cannot be read by the catalogue's entry:
+// nobody can withdraw.
 func TestAttackAnOldDictionaryKeepsEverybody(t *testing.T) {
 	h, c, dicts := approvedTwice(t)
 	entered(t, h, c, func(s *Source) { s.Drop = []string{"age"} })
@@ -473,8 +479,8 @@ func TestAttackAnOldDictionaryKeepsEverybody(t *testing.T) {
 	}
 }
 
-// The catalogue's entry translates a word of few, after a job over the edition: a second job of the same edition reads
-// the same frozen rows otherwise, under the same ID.
+// The catalogue's entry translates a word of few, after a job over the edition: a second job of the
+// same edition reads the same frozen rows otherwise, under the same ID.
 func TestAttackAnEntryTranslatesOneCell(t *testing.T) {
 	h, c, d := frozen(t, "id")
 	entered(t, h, c, func(s *Source) {
@@ -517,8 +523,8 @@ func (v visits) text() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// Nine patients' visits change, and one thing of another one, which is hidden among several rows or hides behind them: a
-// job over age, by diagnosis, waits beside the one before.
+// Nine patients' visits change, and one thing of another one, which is hidden among several rows or
+// hides behind them: a job over age, by diagnosis, waits beside the one before.
 func TestAttackSeveralRowsHideOneChange(t *testing.T) {
 	for what, change := range map[string]func(v visits, training []string){
 		"an age behind visits of several rows": func(v visits, training []string) {

@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/edition"
 )
 
-// A withdrawal after a slip in the entry erases no edition of numbers: jobs need it, though nobody has approved it, and
-// without it nobody knows who goes along.
+// A withdrawal after a slip in the entry erases no edition of numbers: jobs need it, though nobody
+// has approved it, and without it nobody knows who goes along.
 func TestAttackAWithdrawalErasesTheEditionOfNumbers(t *testing.T) {
 	h, c, key := undescribed(t, numbersTable(200))
 	if _, err := sees(t, h, c, key, 1); err != nil {
@@ -41,7 +41,7 @@ func plainly(h Home, c *Config, data job.Data) (method.Table, error) {
 	if err != nil {
 		return method.Table{}, err
 	}
-	columns, err := s.pick(data.Source, data, c.Name)
+	columns, err := s.pickColumns(data.Source, data, c.Name)
 	if err != nil {
 		return method.Table{}, err
 	}
@@ -128,7 +128,8 @@ func TestTablesOfNumbersReadAsBefore(t *testing.T) {
 	}
 }
 
-// A table of many rows is not seen as it is, though few people have them or few rows are after a bound.
+// A table of many rows is not seen as it is, though few people have them or few rows are after a
+// bound.
 func TestAttackLargeTablesAreSeenAsTheyAre(t *testing.T) {
 	rows := func(n, wards int) string {
 		lines := []string{"id,age,krea,ill,ward,day"}
@@ -158,8 +159,8 @@ func TestAttackLargeTablesAreSeenAsTheyAre(t *testing.T) {
 	}
 }
 
-// One person's creatinine changes between the editions of two dictionaries, and a column comes that only one reads: it is
-// nobody's change, and no company.
+// One person's creatinine changes between the editions of two dictionaries, and a column comes that
+// only one reads: it is nobody's change, and no company.
 func TestAttackANewColumnHidesAChange(t *testing.T) {
 	for _, gains := range []bool{false, true} {
 		h, c, key := undescribed(t, numbersTable(200))
@@ -201,9 +202,9 @@ func TestLabelsInAnotherOrder(t *testing.T) {
 	}
 }
 
-// A patient with fifty rows leaves a table of twenty patients and a thousand rows. Two jobs by sums,
-// before and after, would reveal that patient's rows, and a ledger that knows rows by their ids counts
-// them as fifty people's.
+// A patient with fifty rows leaves a table of twenty patients and a thousand rows. Two jobs by
+// sums, before and after, would reveal that patient's rows, and a ledger that knows rows by their
+// ids counts them as fifty people's.
 func TestAttackAPatientOfManyRowsLeaves(t *testing.T) {
 	lines := []string{"id,age,krea,ill,patient"}
 	for i := range 1000 {
@@ -263,8 +264,8 @@ func TestColumnsInAnotherOrder(t *testing.T) {
 	}
 }
 
-// A column is added. Jobs without a dictionary continue with the earlier edition, and questions about
-// their models read the file without the column.
+// A column is added. Jobs without a dictionary continue with the earlier edition, and questions
+// about their models read the file without the column.
 func TestQuestionsAfterANewColumn(t *testing.T) {
 	h, c, key := undescribed(t, numbersTable(200))
 	trained, err := sees(t, h, c, key, 1)

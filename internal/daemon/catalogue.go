@@ -33,8 +33,8 @@ type Source struct {
 	// Cut is the column by which jobs may hold out later rows, such as the day of admission. It is
 	// a feature only if Columns lists it too.
 	Cut string `yaml:"cut,omitempty"`
-	// CutDates lists the bounds in column Cut, as days or numbers. A job may hold out an edition's
-	// rows from one of these bounds on.
+	// CutDates lists the values of column Cut at which jobs may start their held-out rows, as days
+	// or numbers. A job may hold out an edition's rows from one of these bounds on.
 	CutDates []string `yaml:"cut_dates,omitempty"`
 	// Columns lists the columns that jobs may use as features, or describes the file's own columns.
 	// Without a list, jobs may use all remaining columns.
@@ -108,13 +108,13 @@ func (l Labels) columns() []string {
 func (s Source) check(known job.Names) error {
 	switch {
 	case s.Group != "" && s.Width > 0:
-		return errors.New("the setting group requires named columns, but the setting features is for columns without names; remove features")
+		return errors.New("the setting \"group\" requires columns with names, but \"features\" is for columns without names; remove features")
 	case len(s.CutDates) > 0 && s.Cut == "":
-		return errors.New("the setting cut_dates requires the setting cut, which names the column of the dates; add cut, or remove cut_dates")
+		return errors.New("the setting \"cut_dates\" requires the setting \"cut\", which names the column of the dates; add cut, or remove cut_dates")
 	case s.Editions != "" && s.Editions != weekly:
 		return fmt.Errorf("editions is %q; write weekly, or leave it out and use mercer data freeze", s.Editions)
 	case s.Weight != "":
-		return errors.New("this version cannot weight rows, so every row counts the same; remove the setting weight")
+		return errors.New("this version cannot weight rows, so every row counts the same; remove the setting \"weight\"")
 	}
 	used := make(map[string]string)
 	take := func(what, column string) error {
@@ -152,7 +152,7 @@ func (s Source) check(known job.Names) error {
 		}
 	}
 	if s.Width != 0 && s.Given() {
-		return errors.New("the columns of this file have names, but the setting features is for columns without names; remove it")
+		return errors.New("the columns of this table have names, but the setting \"features\" is for columns without names; remove features")
 	}
 	if err := s.Origin.Check(s.Path, s.CSV); err != nil {
 		return err
@@ -195,9 +195,10 @@ func (s Source) warnings(name string, policy party.Policy) (list []string) {
 	return list
 }
 
-// pick returns the columns that a job uses. It refuses a job that requests something the entry does
-// not offer. The refusal tells peers neither what the entry offers nor what the table holds.
-func (s Source) pick(name string, j job.Data, self string) (catalogue.Columns, error) {
+// pickColumns returns the columns of the table that a job uses. It refuses a job that requests
+// something the entry does not offer. The refusal tells peers neither what the entry offers nor
+// what the table holds.
+func (s Source) pickColumns(name string, j job.Data, self string) (catalogue.Columns, error) {
 	c := catalogue.Columns{Label: job.NoLabel, ID: s.ID.name(), Gaps: j.Spread, Classes: j.Accepted()}
 	label, err := s.label(name, j.Label)
 	if err != nil {
@@ -206,7 +207,7 @@ func (s Source) pick(name string, j job.Data, self string) (catalogue.Columns, e
 	if label != "" {
 		c.Label = label
 	}
-	if j.ID != "" && !slices.Contains(s.ID.Columns, j.ID) && !s.ID.called(j.ID, s.Columns) {
+	if j.ID != "" && !slices.Contains(s.ID.Columns, j.ID) && !s.ID.isIDColumn(j.ID, s.Columns) {
 		return c, unoffered("the job takes ids from column %q of %s, and its catalogue entry says %s", j.ID, name, orNothing("id", s.ID.name()))
 	}
 	for _, other := range s.Label.columns() {
@@ -256,8 +257,8 @@ func (s Source) label(name, asked string) (string, error) {
 	return asked, nil
 }
 
-// features returns the columns of the entry. If the job names columns, they must be among the
-// entry's columns.
+// features returns the feature columns that the entry lists, or nil if it lists none. If the job
+// names columns, they must be among the entry's columns.
 func (s Source) features(name string, d job.Data, self string) ([]string, error) {
 	asked := (&job.Job{Data: d}).Columns(self)
 	if s.Columns.Offered != nil {
@@ -278,8 +279,8 @@ func orNothing(key, what string) string {
 	return key + ": " + what
 }
 
-// unoffered returns the refusal of a job that requests something the catalogue does not offer.
-// Peers learn no details, because the columns of a table are private.
+// unoffered returns an error that refuses a job because the catalogue does not offer what the job
+// requests. Peers learn no details, because the columns of a table are private.
 func unoffered(format string, args ...any) error { return fault.Offer.Errorf(format, args...) }
 
 // policy returns the operator's policy for a table of the catalogue.

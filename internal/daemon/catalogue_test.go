@@ -55,9 +55,9 @@ func columnsOf(names ...string) []job.OwnColumns {
 	return []job.OwnColumns{{Party: "south", Names: []string{"other"}}, {Party: "north", Names: names}}
 }
 
-// The strongest adversary is a coordinator that writes the job: it names a column of private numbers as
-// labels, which okra and gram send in clear, as ids, which other parties look up, or as features. A
-// party refuses each, and its answer does not reveal whether the column exists.
+// The strongest adversary is a coordinator that writes the job: it names a column of private
+// numbers as labels, which okra and gram send in clear, as ids, which other parties look up, or as
+// features. A party refuses each, and its answer does not reveal whether the column exists.
 func TestJobNamesColumnsThatAreNotOffered(t *testing.T) {
 	h, c := home(t, entry)
 	vertical := func(columns ...string) job.Partition {
@@ -259,8 +259,8 @@ func TestCatalogueThatContradictsItself(t *testing.T) {
 		"data:\n  p: {path: a.csv, label: y, cut: y}":                        `data p: column "y" is the cut column, and also a label, the id or the group; name another column as cut`,
 		"data:\n  p: {path: a.csv, group: y, id: y}":                         `data p: column "y" has two uses, the id and the group; name it once`,
 		"data:\n  p: {path: a.csv, group: y, cut: y}":                        `data p: column "y" is the cut column, and also a label, the id or the group; name another column as cut`,
-		"data:\n  p: {path: a.csv, group: y, features: 9}":                   "data p: the setting group requires named columns, but the setting features is for columns without names; remove features",
-		"data:\n  p: {path: a.csv, weight: w}":                               "data p: this version cannot weight rows, so every row counts the same; remove the setting weight",
+		"data:\n  p: {path: a.csv, group: y, features: 9}":                   "data p: the setting \"group\" requires columns with names, but \"features\" is for columns without names; remove features",
+		"data:\n  p: {path: a.csv, weight: w}":                               "data p: this version cannot weight rows, so every row counts the same; remove the setting \"weight\"",
 		"data:\n  p: {path: a.csv, policy: {limits: {rows: -1}}}":            "data p: rows in the policy's limits is -1; write 0 for none, or a number above it",
 		"data:\n  p: {path: a.csv, policy: {protocols: [orka]}}":             `data p: protocols in the policy names "orka"; did you mean "okra"?`,
 		"data:\n  p: {path: a.csv, policy: {floors: {training_row: 1}}}":     `config.yaml:3: unknown key "training_row"; did you mean "training_rows"?`,
@@ -292,8 +292,8 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// A policy with the keys of the last version applies as it did, and its operator is warned of each key. A
-// policy that has them beside the section limits is refused.
+// A policy with the keys of the last version applies as it did, and its operator is warned of each
+// key. A policy that has them beside the section limits is refused.
 func TestEarlierKeysOfAPolicy(t *testing.T) {
 	h, c := home(t, `policy: {protocols: [moments], max_ids: 7, max_ids_total: 8, max_directions: 64, max_directions_total: 90}
 data:

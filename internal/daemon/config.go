@@ -33,15 +33,14 @@ type Config struct {
 	Data map[string]Source `yaml:"data,omitempty"`
 	// Policy applies to all tables that have no policy of their own.
 	Policy party.Policy `yaml:"policy,omitempty"`
-	// Retention is the time for which a job's retained state is kept after the job has ended; by
-	// default it is kept without limit. The coordinator also deletes the job itself, at all
-	// members.
+	// Retention is the time for which a party keeps its state of a job after the job has ended; the
+	// default is no limit. The coordinator also deletes the job itself, at all members.
 	Retention strictyaml.Days `yaml:"retention,omitempty"`
 	// Unclosed is the time that a party waits for the coordinator to close a job; 30d by default.
 	// After this time, the party destroys the job's secrets.
 	Unclosed strictyaml.Days `yaml:"unclosed,omitempty"`
 
-	earlier []string // warnings about settings of an earlier version
+	earlier []string // warnings about settings that an earlier version wrote
 }
 
 // IsParty reports whether the home belongs to a party. It returns false if the home cannot be read.
@@ -92,7 +91,7 @@ func loadConfig(jobs *job.Reader, path string) (*Config, error) {
 		return nil, fmt.Errorf("daemon: %w", err)
 	}
 	c := &Config{}
-	if err := strictly(b, c); err != nil {
+	if err := decodeStrictly(b, c); err != nil {
 		return nil, fault.BadInputf("%s:%w", path, err)
 	}
 	if err := errors.Join(c.upgrade(), c.check(jobs.Known())); err != nil {
@@ -101,8 +100,8 @@ func loadConfig(jobs *job.Reader, path string) (*Config, error) {
 	return c, nil
 }
 
-// upgrade moves settings of an earlier version to their new places. It stores a warning about each
-// of them.
+// upgrade moves settings from their places in an earlier version to their current places. It stores
+// a warning about each of them.
 func (c *Config) upgrade() error {
 	policies := map[string]*party.Policy{"": &c.Policy}
 	for name, s := range c.Data {
@@ -122,11 +121,11 @@ func (c *Config) upgrade() error {
 	return nil
 }
 
-// check returns an error if a daemon cannot work with the settings. known holds the names that
-// policies may use.
+// check returns an error if a setting is missing or wrong. known holds the names that policies may
+// use.
 func (c *Config) check(known job.Names) error {
 	if c.Name == "" {
-		return errors.New("the setting name is missing; write the name that the roster gives this member")
+		return errors.New("the setting \"name\" is missing; write the name that the roster gives this member")
 	}
 	if _, _, err := splitAddress(c.Listen); err != nil {
 		return err
@@ -160,14 +159,14 @@ func (c *Config) source(h Home, name string) (Source, error) {
 	return s, nil
 }
 
-// strictly decodes a configuration and refuses unknown settings. Its errors begin with the line;
-// the caller adds the file.
-func strictly(b []byte, c *Config) error {
+// decodeStrictly decodes a configuration and refuses unknown settings. Its errors begin with the
+// line; the caller adds the file.
+func decodeStrictly(b []byte, c *Config) error {
 	err := strictyaml.Decode(b, c)
 	var problem *strictyaml.Error
 	switch {
 	case errors.Is(err, io.EOF):
-		return errors.New("1: the file is empty; write at least the setting name, with the member's name")
+		return errors.New("1: the file is empty; it needs at least the setting \"name\"")
 	case errors.As(err, &problem) && problem.Line > 0:
 		return fmt.Errorf("%d: %w", problem.Line, err)
 	case err != nil:

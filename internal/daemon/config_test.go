@@ -84,7 +84,7 @@ func TestHomesAreClosedToOthers(t *testing.T) {
 	if err := os.Chmod(string(h), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := h.take()
+	lock, err := h.lockHome()
 	if err != nil {
 		t.Fatal(err)
 	}

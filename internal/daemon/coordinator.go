@@ -33,11 +33,12 @@ import (
 type Options struct {
 	Reader *job.Reader
 	Listen string // address of a coordinator; overrides the configuration
-	// AbandonOpenSessions makes the daemon destroy sessions that another build left open.
+	// AbandonOpenSessions makes the daemon destroy sessions that another build of this program left
+	// open.
 	AbandonOpenSessions bool
 	// Seed returns the seed of a label; nil: seeds are random.
 	Seed   func(label string) [32]byte
-	Ready  func(addr string) // called when the daemon serves requests
+	Ready  func(addr string) // called once the daemon serves requests
 	Logger *slog.Logger
 	// Version is the program's version that results record.
 	Version string
@@ -58,14 +59,14 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	members, err := h.members(c, id)
+	members, err := h.readMembers(c, id)
 	if err != nil {
 		return err
 	}
 	if boss := members.Coordinator().Name; boss != c.Name {
 		return fault.BadInputf("%s is a party of this federation; run the coordinator %s instead", c.Name, boss)
 	}
-	lock, err := h.take()
+	lock, err := h.lockHome()
 	if err != nil {
 		return err
 	}
@@ -98,13 +99,13 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		return h.otherBuild(err)
 	}
 	return serve(ctx, h, o, broker.Addr(), admin.Coordinator(co, o.Logger), func(ctx context.Context) error {
-		return watched(ctx, broker, co.Run)
+		return runWatched(ctx, broker, co.Run)
 	})
 }
 
-// watched runs until ctx ends or the broker cannot write its queues to the disk. In the second case
-// a new process can continue once the disk has room.
-func watched(ctx context.Context, broker *nats.Server, run func(context.Context) error) error {
+// runWatched calls the function run, and stops it if the broker cannot write its queues to the
+// disk. A new process can continue once the disk has space.
+func runWatched(ctx context.Context, broker *nats.Server, run func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	broken := make(chan error, 1)
@@ -148,7 +149,7 @@ func build() (string, error) {
 	return fmt.Sprintf("%s %s/%s avx2=%t avx512=%t", hex.EncodeToString(h.Sum(nil)[:8]), runtime.GOOS, runtime.GOARCH, cpu.X86.HasAVX2, cpu.X86.HasAVX512F), nil
 }
 
-// otherBuild adds advice to the error that another build left sessions open.
+// otherBuild adds advice to the error that another build of this program left sessions open.
 func (h Home) otherBuild(err error) error {
 	var foreign *vault.BuildError
 	if !errors.As(err, &foreign) {

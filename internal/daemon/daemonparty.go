@@ -34,7 +34,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	members, err := h.members(c, id)
+	members, err := h.readMembers(c, id)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	if err := h.mayDial(c, members); err != nil {
 		return err
 	}
-	lock, err := h.take()
+	lock, err := h.lockHome()
 	if err != nil {
 		return err
 	}
@@ -61,9 +61,9 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	}
 	o.Seed = o.seed()
 	at := partyHome{h, id, c, members, key}
-	return lives(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
-		err := at.live(ctx, o)
-		o.Ready = nil // Ready is called once only
+	return keepRunning(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
+		err := at.runOnce(ctx, o)
+		o.Ready = nil // call Ready only at the first start
 		return err
 	})
 }
@@ -77,8 +77,9 @@ type partyHome struct {
 	key     dataset.SplitKey
 }
 
-// live runs the party until ctx ends or a session cannot continue.
-func (h partyHome) live(ctx context.Context, o Options) (err error) {
+// runOnce connects to the coordinator and runs the party until ctx ends or a session cannot
+// continue.
+func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	id, c := h.id, h.config
 	kept, err := h.vault(o)
 	if err != nil {
@@ -124,8 +125,8 @@ func (h partyHome) live(ctx context.Context, o Options) (err error) {
 	return h.otherBuild(refusedTwin(serve(ctx, h.Home, o, c.Coordinator, admin.Party(p, o.Logger), p.Run)))
 }
 
-// keepAlignment stores the ids of a job's rows in the job's order. Readers of decisions need them,
-// because the coordinator knows rows by columns only by number.
+// keepAlignment returns a function that stores the ids of a job's rows, in the order of the job.
+// Readers of decisions need them, because the coordinator knows rows by columns only by number.
 func keepAlignment(e *vault.Artifacts) func(id job.ID, ids []string) error {
 	return func(id job.ID, ids []string) error {
 		table := [][]string{{"id"}}
@@ -136,8 +137,8 @@ func keepAlignment(e *vault.Artifacts) func(id job.ID, ids []string) error {
 	}
 }
 
-// keepRecommendations stores a job's recommendations for this party's person. No other member
-// learns them.
+// keepRecommendations returns a function that stores a job's recommendations for the person to whom
+// this party belongs. No other member learns them.
 func keepRecommendations(e *vault.Artifacts) func(id job.ID, list []method.Recommendation) error {
 	return func(id job.ID, list []method.Recommendation) error {
 		table := [][]string{{"rank", "item", "score"}}
@@ -148,7 +149,7 @@ func keepRecommendations(e *vault.Artifacts) func(id job.ID, list []method.Recom
 	}
 }
 
-// keepNotices stores a job's notices about this party's own table.
+// keepNotices returns a function that stores a job's notices about this party's table.
 func keepNotices(e *vault.Artifacts) func(id job.ID, lines []string) error {
 	return func(id job.ID, lines []string) error {
 		table := [][]string{{"notice"}}
@@ -159,7 +160,8 @@ func keepNotices(e *vault.Artifacts) func(id job.ID, lines []string) error {
 	}
 }
 
-// keepJudged stores the predictions of the held-out rows for which this party has the labels.
+// keepJudged returns a function that stores the predictions for those held-out rows whose labels
+// this party has.
 func keepJudged(e *vault.Artifacts) func(id job.ID, own *method.Judged) error {
 	return func(id job.ID, own *method.Judged) error {
 		b, err := json.Marshal(own)
@@ -170,8 +172,8 @@ func keepJudged(e *vault.Artifacts) func(id job.ID, own *method.Judged) error {
 	}
 }
 
-// refusedTwin turns the refusal of a second daemon with the same identity into an input error of
-// the operator.
+// refusedTwin marks the refusal of a second daemon with the same identity as a mistake of the
+// operator.
 func refusedTwin(err error) error {
 	var twin *nats.TwinError
 	if errors.As(err, &twin) {
@@ -188,7 +190,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	if err != nil {
 		return t, err
 	}
-	library := catalogue.New("") // jobs name catalogue entries, never paths
+	library := catalogue.New("") // jobs name catalogue entries, so no data folder is needed
 	if d.Partition.By == job.Devices {
 		if s.Given() {
 			return t, fmt.Errorf("the job reads ratings from %s, but ratings can be read from files only; write them to a file and give its path", d.Source)
@@ -199,10 +201,10 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	if err := d.LeavesRows(); err != nil {
 		return t, fault.Forbidden(err)
 	}
-	if d.Asks() && d.Schema == nil && s.heads() { // jobs were written before columns were added to the file
+	if d.Asks() && d.Schema == nil && s.hasColumnNames() { // ignore columns that were added later
 		s = h.asFrozen(s, d.Source, dictionaryOf(d).Hash())
 	}
-	columns, err := s.pick(d.Source, d, c.Name)
+	columns, err := s.pickColumns(d.Source, d, c.Name)
 	if err != nil {
 		return t, err
 	}
@@ -222,8 +224,8 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 		return t, err
 	}
 	t.Key = key
-	if !frozen { // an edition already lacks the withdrawn people
-		if t.Set, err = h.staying(s, d.Source, t.Set); err != nil {
+	if !frozen { // an edition contains no withdrawn people
+		if t.Set, err = h.dropWithdrawn(s, d.Source, t.Set); err != nil {
 			return t, err
 		}
 	}
@@ -233,7 +235,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	}
 	t.IDRule = s.ID.Canonical(s.Columns.Theirs)
 	if s.ID.IsZero() {
-		t.Set.IDs = nil // a column may be named like the ids, but the entry offers no ids
+		t.Set.IDs = nil // the entry declares no ids, so no column holds ids, whatever its name
 	}
 	return t, nil
 }
@@ -255,7 +257,7 @@ func (h Home) SetSplitKey(key dataset.SplitKey) error {
 
 // RenewSplitKey draws a new split key for a home in which no daemon runs.
 func (h Home) RenewSplitKey() (err error) {
-	lock, err := h.take()
+	lock, err := h.lockHome()
 	if err != nil {
 		return err
 	}

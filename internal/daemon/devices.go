@@ -126,9 +126,9 @@ func RunRelay(ctx context.Context, c relay.Config, d Doors, o Options) (err erro
 	return d.serve(ctx, o, r, r, nil)
 }
 
-// RunGateway runs windows of the gateway until the model is trained. If ctx ends first, there is no
-// result. own is the issuer's configuration if the gateway is its own issuer; it then issues VOPRF
-// tokens.
+// RunGateway runs the gateway of anonymous devices until the model is trained. If ctx ends first,
+// there is no result. own is the issuer's configuration if the gateway is its own issuer; it then
+// issues VOPRF tokens.
 func RunGateway(ctx context.Context, c gateway.Config, own *issuer.Config, d Doors, o Options) (r *gateway.Result, err error) {
 	var handler http.Handler
 	var parts collectors
@@ -187,7 +187,8 @@ func (list collectors) Collect(r prometheus.Registerer) error {
 	return errs
 }
 
-// Build identifies this program. Another program cannot read its journals.
+// Build returns a text that identifies this program and the CPU instructions it uses. Another
+// program cannot read its journals.
 func Build() (string, error) { return build() }
 
 // SumsModelPath returns the path of the file in which a server of many devices writes the model of
@@ -212,11 +213,11 @@ func OpenEnrolment(path, authority string, o Options) (*devices.Enrolment, error
 	return devices.Open(b, key, o.Reader)
 }
 
-// RunSums runs the server of many devices until their job is done, and returns the result. If ctx
-// ends first, there is no result. If the home's job was done before, RunSums returns the stored
+// RunSums runs the server of many devices until their job is done, and returns the job's result. If
+// ctx ends first, there is no result. If the home's job was done before, RunSums returns the stored
 // result.
 func (h Home) RunSums(ctx context.Context, e *devices.Enrolment, d Doors, o Options) (r *method.Result, err error) {
-	if r, err := h.summed(); r != nil || err != nil {
+	if r, err := h.storedResult(); r != nil || err != nil {
 		return r, err
 	}
 	b, err := build()
@@ -251,8 +252,8 @@ func (h Home) keepSummed(r *method.Result) error {
 	return disk.Replace(h.path("result.json"), b)
 }
 
-// summed returns the stored result of a finished job, or nil if there is none.
-func (h Home) summed() (*method.Result, error) {
+// storedResult returns the stored result of a finished job, or nil if there is none.
+func (h Home) storedResult() (*method.Result, error) {
 	b, err := os.ReadFile(h.path("result.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -18,11 +18,11 @@ import (
 // Doors holds the addresses at which a server for many devices listens, as host:port.
 type Doors struct {
 	Listen  string
-	Metrics string // "": no metrics; metrics use plain HTTP always
+	Metrics string // address of the metrics, which always use plain HTTP; "": no metrics
 	// Certificate and Key are the files for HTTPS at Listen; if they are "", the server uses HTTP.
 	Certificate, Key string
-	// Trusted lists the addresses whose connections to Listen are not limited, such as a
-	// gateway's relay. Connections of all others are limited.
+	// Trusted lists the client addresses from which the number of connections is not limited, such
+	// as a gateway's relay. Connections of all others are limited.
 	Trusted []netip.Prefix
 }
 
@@ -56,8 +56,8 @@ func (d Doors) listen() (_ []net.Listener, err error) {
 	return ports, err
 }
 
-// serve serves requests until ctx ends or run returns; run may be nil. The end of ctx is not an
-// error, because it stops a daemon in the normal way.
+// serve serves requests until ctx ends or the function run returns; run may be nil. The end of ctx
+// is not an error, because it stops a daemon in the normal way.
 func (d Doors) serve(ctx context.Context, o Options, h http.Handler, metrics collector, run func(context.Context) error) error {
 	registry := prometheus.NewRegistry()
 	if err := metrics.Collect(registry); err != nil {

@@ -36,7 +36,7 @@ func (h Home) editions() string { return h.path("editions") }
 // Freeze makes the next edition of a table for an approved dictionary. If the
 // edition would single out too few people, it returns an [edition.LackError].
 func (h Home) Freeze(ctx context.Context, jobs *job.Reader, d *job.Dictionary, table string) (made edition.Edition, err error) {
-	err = h.alone(func() error {
+	err = h.exclusively(func() error {
 		c, err := h.Config(jobs)
 		if err == nil {
 			made, err = h.freeze(ctx, c, d, table)
@@ -51,18 +51,18 @@ func (h Home) freeze(ctx context.Context, c *Config, d *job.Dictionary, table st
 	if err != nil {
 		return edition.Edition{}, fault.BadInput(err)
 	}
-	if d.IsNumbers() && !s.heads() {
+	if d.IsNumbers() && !s.hasColumnNames() {
 		return edition.Edition{}, fault.BadInputf("%s is not a CSV or parquet file, so jobs without a dictionary use the table itself instead of an edition; approve a dictionary, and freeze the table for it", table)
 	}
 	key, err := h.splitKey()
 	if err != nil {
 		return edition.Edition{}, err
 	}
-	rows := &once{}
+	rows := &readOnce{}
 	if err := h.copyRows(ctx, s, d, rows); err != nil {
 		return edition.Edition{}, fault.BadInput(err)
 	}
-	if rows, err = h.stayingRows(s, table, rows); err != nil {
+	if rows, err = h.dropWithdrawnRows(s, table, rows); err != nil {
 		return edition.Edition{}, fault.BadInput(err)
 	}
 	t, labels, merged, err := h.readAll(c, s, d, table, rows)
@@ -76,16 +76,16 @@ func (h Home) freeze(ctx context.Context, c *Config, d *job.Dictionary, table st
 	draft := edition.Draft{Edition: edition.Edition{
 		Day: time.Now().UTC().Format(time.DateOnly), Table: table, Name: d.Name, Dictionary: d.Hash(), HeldOut: len(held), Training: t.X.Rows() - len(held),
 	}}
-	if draft.Reading, err = s.reading(); err != nil {
+	if draft.Reading, err = s.mappingDigest(); err != nil {
 		return edition.Edition{}, err
 	}
-	draft.Known, draft.Labels = s.known(key), s.offers(d)
-	draft.Rows, draft.Cells = cuts(key, t, labels, held)
-	draft.Columns, draft.People = t.Columns, everybody(key, t, merged, held)
+	draft.Known, draft.Labels = s.identificationDigest(key), s.offeredLabels(d)
+	draft.Rows, draft.Cells = peopleAndCells(key, t, labels, held)
+	draft.Columns, draft.People = t.Columns, allPeople(key, t, merged, held)
 	if draft.Cuts = s.CutDates; draft.Cuts != nil {
 		draft.CutColumn = s.Cut
 	}
-	if draft.Later, err = s.laterRows(key, t, labels); err != nil {
+	if draft.Later, err = s.dateCuts(key, t, labels); err != nil {
 		return edition.Edition{}, fault.BadInput(err)
 	}
 	if draft.Cells != nil {
@@ -103,9 +103,9 @@ func (h Home) freeze(ctx context.Context, c *Config, d *job.Dictionary, table st
 	return h.Editions().Make(draft)
 }
 
-// laterRows returns one cut for each of the entry's cut dates. A cut says for each person whether
-// the person has rows before the date, after it, or both.
-func (s Source) laterRows(key dataset.SplitKey, set *dataset.Set, labels [][]string) (cuts []edition.Cut, err error) {
+// dateCuts compares the rows of each person with each of the entry's cut dates. For each date, it
+// says whether a person has rows before the date, after the date, or both.
+func (s Source) dateCuts(key dataset.SplitKey, set *dataset.Set, labels [][]string) (cuts []edition.Cut, err error) {
 	if len(s.CutDates) == 0 {
 		return nil, nil
 	}
@@ -129,8 +129,8 @@ func (s Source) laterRows(key dataset.SplitKey, set *dataset.Set, labels [][]str
 	return cuts, nil
 }
 
-// cellsByOthers reads the rows with every other dictionary for which the table was frozen. It skips
-// a dictionary that can no longer read the table, because such a dictionary reveals nothing.
+// cellsByOthers parses the rows with every other dictionary for which the table was frozen. It
+// skips a dictionary that can no longer read the table, because such a dictionary reveals nothing.
 func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table string, but *job.Dictionary, rows snapshot.Store) (map[string]edition.Cells, error) {
 	frozen, err := h.Editions().Dictionaries(table)
 	if err != nil {
@@ -148,14 +148,14 @@ func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table str
 			as = h.asFrozen(as, table, hash)
 		}
 		if set, labels, _, err := h.readAll(c, as, d, table, rows); err == nil {
-			_, others[hash] = cuts(key, set, labels, nil)
+			_, others[hash] = peopleAndCells(key, set, labels, nil)
 		}
 	}
 	return others, nil
 }
 
-// asFrozen limits the columns to those of the newest edition for a dictionary, unless the entry
-// lists its columns.
+// asFrozen limits a table to the columns of its newest edition for a dictionary, unless the
+// catalogue entry lists columns.
 func (h Home) asFrozen(s Source, table, dictionary string) Source {
 	if newest, err := h.Editions().Newest(table, dictionary); err == nil && newest.Compared != nil && s.Columns.IsZero() {
 		s.Columns.Offered = newest.Compared.Columns
@@ -163,7 +163,8 @@ func (h Home) asFrozen(s Source, table, dictionary string) Source {
 	return s
 }
 
-// heldItem names the part of an edition that marks its held-out rows.
+// heldItem is the name under which an edition stores one flag for each row: 1 if the row is held
+// out.
 const heldItem vault.Item = "held"
 
 func keepHeld(e *vault.Artifacts, id job.ID, held []bool) error {
@@ -194,15 +195,15 @@ func heldOut(e *vault.Artifacts, id job.ID, rows int) ([]int, error) {
 	return held, nil
 }
 
-// holdsOut returns the rows that all jobs of a dictionary hold out. It chooses rows by their
-// groups, their ids, or all cells that the dictionary reads, whatever columns and label a job uses.
-// For a dictionary without columns, these are the cells that a simulated job reads, with the label
-// if there is only one.
+// holdsOut returns the rows that every job with the same dictionary holds out. It chooses rows by
+// their groups, their ids, or all cells that the dictionary reads, whatever columns and label a job
+// uses. For a dictionary without columns, these are the cells that a simulated job reads, with the
+// label if there is only one.
 func (h Home) holdsOut(c *Config, s Source, d *job.Dictionary, table string, rows snapshot.Store, set *dataset.Set, key dataset.SplitKey) ([]int, error) {
 	if d.Columns == nil {
 		data := d.Of(c.Name)
 		data.Source, data.Spread = table, true
-		if list := s.described(d); len(list) == 1 {
+		if list := s.describedLabels(d); len(list) == 1 {
 			data.Label = list[0].Name
 		}
 		plain, err := h.readFrom(c, s, data, rows)
@@ -215,9 +216,9 @@ func (h Home) holdsOut(c *Config, s Source, d *job.Dictionary, table string, row
 	return append([]int{}, held...), err
 }
 
-// readAll reads frozen rows with a dictionary: first without a label, then with each label that the
-// catalogue offers. It returns the labels as read and as the dictionary merges them. The operator
-// sees the error of an unreadable label now, instead of in a later job.
+// readAll parses frozen rows with a dictionary. It reads them once without a label, and once with
+// each label that the catalogue offers. It returns the labels as read and as the dictionary merges
+// them. The operator sees the error of an unreadable label now, instead of in a later job.
 func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows snapshot.Store) (set *dataset.Set, labels, merged [][]string, err error) {
 	data := d.Of(c.Name)
 	data.Source = table
@@ -233,9 +234,9 @@ func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows
 	if set, err = h.readFrom(c, s, data, rows); err != nil {
 		return nil, nil, nil, err
 	}
-	for _, l := range s.described(d) {
+	for _, l := range s.describedLabels(d) {
 		data.DescribeLabel(l)
-		data.Spread = d.IsNumbers() // jobs decide what to do with rows that have no label
+		data.Spread = d.IsNumbers() // keep rows without a label, because each job decides whether to use them
 		labelled, err := h.readFrom(c, s, data, rows)
 		if err != nil {
 			return nil, nil, nil, err
@@ -258,17 +259,17 @@ func (h Home) describe(c *Config, s Source, data job.Data, rows snapshot.Store) 
 		return nil, err
 	}
 	schema := make(prepare.Schema, len(set.Columns))
-	for i, name := range slices.Sorted(slices.Values(set.Columns)) { // independent of the order in the file
+	for i, name := range slices.Sorted(slices.Values(set.Columns)) { // sorted: the order in the file must not matter
 		schema[i] = job.Undescribed(name)
 	}
 	return schema, schema.Check()
 }
 
-// described returns the dictionary's labels that the catalogue offers. If the dictionary is not a
-// written one, it returns all labels of the entry.
-func (s Source) described(d *job.Dictionary) (list []job.LabelColumn) {
+// describedLabels returns the dictionary's labels that the catalogue offers. If the dictionary is
+// not a written one, it returns all labels of the entry.
+func (s Source) describedLabels(d *job.Dictionary) (list []job.LabelColumn) {
 	if d.IsNumbers() {
-		for _, name := range slices.Sorted(slices.Values(s.Label.columns())) { // independent of the order in the entry
+		for _, name := range slices.Sorted(slices.Values(s.Label.columns())) { // sorted: the order in the entry must not matter
 			list = append(list, job.LabelColumn{Name: name})
 		}
 		return list
@@ -281,9 +282,9 @@ func (s Source) described(d *job.Dictionary) (list []job.LabelColumn) {
 	return list
 }
 
-// offers returns the names of the dictionary's labels that the catalogue offers.
-func (s Source) offers(d *job.Dictionary) (names []string) {
-	for _, l := range s.described(d) {
+// offeredLabels returns the names of the dictionary's labels that the catalogue offers.
+func (s Source) offeredLabels(d *job.Dictionary) (names []string) {
+	for _, l := range s.describedLabels(d) {
 		names = append(names, l.Name)
 	}
 	return names
@@ -303,7 +304,7 @@ func (h Home) copyRows(ctx context.Context, s Source, d *job.Dictionary, to snap
 	if s.Given() {
 		return live.Copy(ctx, to, live.Source{Origin: s.Origin, Folder: string(h), Mapping: s.mapping(), IDs: s.ID.Columns})
 	}
-	library := catalogue.New("") // dictionaries name catalogue entries, never paths
+	library := catalogue.New("") // the entry has the path of its file, so no data folder is needed
 	rows, found, err := library.Open(s.Path, s.mapping(), slices.Concat(s.ID.Columns, s.Label))
 	if err != nil {
 		return err
@@ -333,7 +334,7 @@ func (h Home) copyNumbers(library catalogue.Library, s Source, to snapshot.Store
 
 // readFrom reads frozen rows with all columns of a dictionary.
 func (h Home) readFrom(c *Config, s Source, data job.Data, from snapshot.Store) (*dataset.Set, error) {
-	columns, err := s.pick(data.Source, data, c.Name)
+	columns, err := s.pickColumns(data.Source, data, c.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -343,16 +344,16 @@ func (h Home) readFrom(c *Config, s Source, data job.Data, from snapshot.Store) 
 	}
 	set, err := live.Table(from, t)
 	if err == nil && s.ID.IsZero() {
-		set.IDs = nil // a column may be named like the ids, but the entry offers no ids
+		set.IDs = nil // the entry declares no ids, so no column holds ids, whatever its name
 	}
 	return set, err
 }
 
-// editionItem names the part of a job's snapshots that records the job's edition.
+// editionItem is the name under which a party stores the id of the edition that a job uses.
 const editionItem vault.Item = "edition"
 
-// editionOf returns the edition that a job uses, which is the newest edition at the job's first
-// request. Later editions and restarts do not change it.
+// editionOf returns the edition that a job uses. It is the edition that was the newest when the job
+// first read the table. Later editions and restarts do not change it.
 func (h Home) editionOf(data job.Data, k snapshots) (job.ID, error) {
 	b, err := k.artifacts.Get(k.job, editionItem)
 	if err == nil {
@@ -372,9 +373,9 @@ func (h Home) editionOf(data job.Data, k snapshots) (job.ID, error) {
 	return id, k.artifacts.Put(k.job, editionItem, []byte(newest.ID))
 }
 
-// mayCut refuses a job that holds out later rows from a bound that the edition does not list. The
+// checkBound refuses a job whose held-out rows start at a bound that the edition does not list. The
 // difference of two jobs could reveal the people between two bounds.
-func (h Home) mayCut(data job.Data, id job.ID) error {
+func (h Home) checkBound(data job.Data, id job.ID) error {
 	if data.Test.Column == "" {
 		return nil
 	}
@@ -398,36 +399,36 @@ func dictionaryOf(data job.Data) *job.Dictionary {
 	return data.Dictionary
 }
 
-// heads reports whether the table is a file with column names.
-func (s Source) heads() bool { return !s.Given() && catalogue.New("").Heads(s.Path) }
+// hasColumnNames reports whether the table is a file with column names.
+func (s Source) hasColumnNames() bool { return !s.Given() && catalogue.New("").Heads(s.Path) }
 
-// smallTable is the number of rows from which a table counts as large. It ensures enough rows
+// smallTable is the least number of rows of a table that counts as large. It ensures enough rows
 // whichever people have the rows, and on whichever side of a bound they are.
 const smallTable = 4 * edition.Least
 
-// seesEdition reports whether a job uses an edition of a table. A job without a dictionary uses an
-// edition if the table is a file with column names; the first such job makes the first edition. The
-// job uses the table itself if the table is too small to be frozen and was never frozen. Then the
-// policy's limits apply, and the ledger compares single rows. A table of many rows is not small,
-// even if it has few patients or few rows after a bound.
+// seesEdition reports whether a job reads an edition of a table instead of the table itself. A job
+// without a dictionary uses an edition if the table is a file with column names; the first such job
+// makes the first edition. The job uses the table itself if the table is too small to be frozen and
+// was never frozen. Then the policy's limits apply, and the ledger compares single rows. A table of
+// many rows is not small, even if it has few patients or few rows after a bound.
 func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Data) (sees bool, err error) {
 	if data.Dictionary != nil {
 		return true, nil
 	}
-	if data.Schema != nil || data.Asks() || !s.heads() {
+	if data.Schema != nil || data.Asks() || !s.hasColumnNames() {
 		return false, nil
 	}
 	if sees, _, err = h.frozenAsNumbers(data.Source); sees || err != nil {
-		return sees, err // the store of editions does not wait while another table is frozen
+		return sees, err // return without the lock, which may be held while another table is frozen
 	}
-	err = h.alone(func() (err error) {
+	err = h.exclusively(func() (err error) {
 		var ever bool
 		if sees, ever, err = h.frozenAsNumbers(data.Source); sees || err != nil {
 			return err
 		}
 		_, err = h.freeze(ctx, c, job.OfNumbers(), data.Source)
 		var few *edition.LackError
-		if errors.As(err, &few) { // the list of editions shows the reason
+		if errors.As(err, &few) { // no error: the list of editions shows why the table was not frozen
 			sees = ever || few.Rows >= smallTable && (s.Group != "" || s.CutDates != nil)
 			return nil
 		}
@@ -437,8 +438,8 @@ func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Dat
 	return sees, err
 }
 
-// frozenAsNumbers reports whether the table has an edition of plain numbers, and whether it has any
-// edition.
+// frozenAsNumbers reports whether the table has an edition for the dictionary of plain numbers, and
+// whether it has any edition.
 func (h Home) frozenAsNumbers(table string) (numbers, ever bool, err error) {
 	frozen, err := h.Editions().Dictionaries(table)
 	_, numbers = frozen[job.OfNumbers().Hash()]
@@ -454,7 +455,7 @@ func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t me
 	if err != nil {
 		return t, err
 	}
-	if err := h.mayCut(data, id); err != nil {
+	if err := h.checkBound(data, id); err != nil {
 		return t, err
 	}
 	seed, err := identity.Load(h.IdentityPath())
@@ -472,18 +473,18 @@ func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t me
 	if err != nil {
 		return t, err
 	}
-	t.Edition, err = h.named(s, id, data, t.Set)
+	t.Edition, err = h.describeEdition(s, id, data, t.Set)
 	return t, err
 }
 
-// errOtherReading is the refusal of an edition if the catalogue entry now reads its cells
-// differently than at freezing. Two jobs would reveal the difference.
+// errOtherReading refuses an edition if the catalogue entry was changed so that it reads cells
+// differently than when the table was frozen. Two jobs would reveal the difference.
 var errOtherReading = errors.New("the catalogue's entry reads the table differently than when it was frozen; restore the entry, or freeze the table again")
 
-// named describes an edition for the ledger of releases. For the columns and the label of a job, it
-// lists the earlier editions whose differences from this edition may be revealed. An edition that
-// was removed while a job uses it has no description.
-func (h Home) named(s Source, id job.ID, data job.Data, set *dataset.Set) (method.Edition, error) {
+// describeEdition describes an edition for the ledger of releases. For the columns and the label of
+// a job, it lists the earlier editions whose differences from this edition may be revealed. An
+// edition that was removed while a job uses it has no description.
+func (h Home) describeEdition(s Source, id job.ID, data job.Data, set *dataset.Set) (method.Edition, error) {
 	list, err := h.Editions().List()
 	if err != nil {
 		return method.Edition{}, err
@@ -492,7 +493,7 @@ func (h Home) named(s Source, id job.ID, data job.Data, set *dataset.Set) (metho
 	if at < 0 {
 		return method.Edition{}, nil
 	}
-	if reading, err := s.reading(); err != nil || list[at].Reading != "" && reading != list[at].Reading {
+	if reading, err := s.mappingDigest(); err != nil || list[at].Reading != "" && reading != list[at].Reading {
 		return method.Edition{}, errors.Join(err, errOtherReading)
 	}
 	of := method.Edition{ID: list[at].ID, Number: list[at].Number, IDs: set.IDs}

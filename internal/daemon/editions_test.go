@@ -18,7 +18,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
-// frozenTable writes n patients, numbered from one; the table has ids only if the catalogue says so.
+// frozenTable writes n patients, numbered from one; the table has ids only if the catalogue says
+// so.
 func frozenTable(n int, change ...string) string {
 	lines := []string{"id,age,krea,visit,diagnosis,outcome"}
 	for i := range n {
@@ -105,8 +106,8 @@ func takenBy(t *testing.T, h Home, c *Config, d *job.Dictionary, number byte, la
 	return table
 }
 
-// Jobs see the edition and not the table. Whatever a job picks, it has the same rows, of which the same
-// are held out: without ids, too, where a row is known by its cells.
+// Jobs see the edition and not the table. Whatever a job picks, it has the same rows, of which the
+// same are held out: without ids, too, where a row is known by its cells.
 func TestJobsSeeEditions(t *testing.T) {
 	for _, id := range []string{"", "id"} {
 		h, c, d := frozen(t, id)
@@ -214,8 +215,8 @@ func TestEditionsThatAreNotThere(t *testing.T) {
 	}
 }
 
-// One patient's cell changes while a hundred come and a hundred go: among those who stay it is the whole
-// difference.
+// One patient's cell changes while a hundred come and a hundred go: among those who stay it is the
+// whole difference.
 func TestAttackOneDeviceChanges(t *testing.T) {
 	h, _, d := frozen(t, "id")
 	freeze := func(text string) error {
@@ -316,8 +317,8 @@ func TestJobsCutWhereEditionsDo(t *testing.T) {
 	}
 }
 
-// A further edition has ten people or none on each side of each bound, in training and held out, and with rows
-// on both sides.
+// A further edition has ten people or none on each side of each bound, in training and held out,
+// and with rows on both sides.
 func TestFewWhoComeAfterABoundWait(t *testing.T) {
 	h, c, d := frozen(t, "id")
 	bounded(t, h, c, "50")
@@ -353,7 +354,7 @@ func TestFewWhoComeAfterABoundWait(t *testing.T) {
 func TestBoundsThatAreRefused(t *testing.T) {
 	for says, s := range map[string]Source{
 		"cut_dates: dataset: \"soon\" is neither a number nor a day": {Cut: "age", CutDates: []string{"soon"}},
-		"the setting cut_dates requires the setting cut":             {CutDates: []string{""}},
+		"the setting \"cut_dates\" requires the setting \"cut\"":     {CutDates: []string{""}},
 	} {
 		s.Path, s.Label = "x.csv", Labels{"y"}
 		if err := s.check(job.Names{}); err == nil || !strings.Contains(err.Error(), says) {

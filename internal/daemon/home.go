@@ -108,12 +108,12 @@ func (h Home) Create(jobs *job.Reader, c *Config, role roster.Role, seed [32]byt
 		return m, err
 	}
 	if err := h.fill(c, role, file); err != nil {
-		return m, errors.Join(err, disk.Erase(h.IdentityPath())) // the next attempt must find no identity
+		return m, errors.Join(err, disk.Erase(h.IdentityPath())) // lets the operator try again
 	}
 	return m, nil
 }
 
-// fill writes a home's other files beside its identity. After an error it removes them.
+// fill writes all files of a new home except its identity. After an error it removes them.
 func (h Home) fill(c *Config, role roster.Role, member []byte) error {
 	if err := c.save(h.ConfigPath(), role); err != nil {
 		return err
@@ -134,14 +134,14 @@ func (h Home) fill(c *Config, role roster.Role, member []byte) error {
 	return nil
 }
 
-// reserved is the name of the coordinator in job files; no party may use it.
-const reserved = "coordinator"
+// reservedName is the name of the coordinator in job files; no party may use it.
+const reservedName = "coordinator"
 
 // member returns the member of a new home and the content of its member file. It writes nothing.
 func member(jobs *job.Reader, c *Config, role roster.Role, seed [32]byte) (roster.Member, []byte, error) {
 	m := roster.Member{Name: c.Name, Role: role}
-	if role == roster.Party && c.Name == reserved {
-		return m, nil, fmt.Errorf("a party cannot be called %q; choose another --name", reserved)
+	if role == roster.Party && c.Name == reservedName {
+		return m, nil, fmt.Errorf("a party cannot be called %q; choose another --name", reservedName)
 	}
 	if err := c.check(jobs.Known()); err != nil {
 		return m, nil, err
@@ -170,23 +170,23 @@ func (h Home) Join(jobs *job.Reader, r *roster.Roster) error {
 	return h.approvals().Approve(r.Hash())
 }
 
-// isIn checks that the roster lists this home's name with this home's identity.
+// isIn returns an error unless the roster lists this home's name with this home's identity.
 func (h Home) isIn(r *roster.Roster, c *Config, id *identity.Identity) error {
 	m, ok := r.Lookup(c.Name)
-	if !ok || m.Fingerprint() != shows(id, m).Fingerprint() {
+	if !ok || m.Fingerprint() != publicKeys(id, m).Fingerprint() {
 		return fault.BadInputf("the roster has no member %s with the identity in %s; send %s to the operator who makes the roster", c.Name, h, h.MemberPath())
 	}
 	return nil
 }
 
-// take locks the home against a second daemon until the returned file is closed. It locks the
+// lockHome locks the home against a second daemon until the returned file is closed. It locks the
 // identity file, which every home has, so that a daemon that cannot start leaves no new file.
-func (h Home) take() (*os.File, error) {
+func (h Home) lockHome() (*os.File, error) {
 	if err := admin.Fits(h.Socket()); err != nil {
 		return nil, fault.BadInput(err)
 	}
 	if err := os.Chmod(string(h), 0o700); err != nil { // a folder of an earlier version may be open to other users
-		if disk.Failed(err) { // a full or broken disk is not the operator's error
+		if disk.Failed(err) { // a full or broken disk is not a mistake of the operator
 			return nil, fmt.Errorf("the folder %s is not writable: %w", h, err)
 		}
 		return nil, fault.BadInputf("cannot restrict the permissions of %s to its owner: %w", h, err)
@@ -216,7 +216,7 @@ func (h Home) Fingerprint() (identity.Fingerprint, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return id.Public().Fingerprint(), nil
 	}
-	return shows(id, m).Fingerprint(), err
+	return publicKeys(id, m).Fingerprint(), err
 }
 
 // open reads the identity and the configuration.
@@ -229,9 +229,9 @@ func (h Home) open(jobs *job.Reader) (*identity.Identity, *Config, error) {
 	return id, c, err
 }
 
-// members reads the roster. It checks that the operator has approved the roster and that this home
-// is in it.
-func (h Home) members(c *Config, id *identity.Identity) (*roster.Roster, error) {
+// readMembers reads the roster. It checks that the operator has approved the roster and that this
+// home is in it.
+func (h Home) readMembers(c *Config, id *identity.Identity) (*roster.Roster, error) {
 	r, err := roster.Load(h.RosterPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.BadInputf("%s has not joined a federation; use mercer federation join --home %s ROSTER", h, h)
@@ -283,7 +283,7 @@ func (h Home) loadChanging(ctx context.Context, k snapshot.Store, s Source, t pr
 	return live.Table(k, t)
 }
 
-// keepTable stores a table as the CSV artifact of a job.
+// keepTable stores a table as an artifact of a job, in CSV.
 func keepTable(e *vault.Artifacts, id job.ID, item vault.Item, table [][]string) error {
 	var b bytes.Buffer
 	if err := csv.NewWriter(&b).WriteAll(table); err != nil {

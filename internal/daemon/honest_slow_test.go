@@ -185,8 +185,8 @@ func (r *registries) fit() {
 	}
 }
 
-// submit runs a job as far as it tells anything. If ledgers hold it, every operator says yes, and reasons
-// are counted.
+// submit runs a job as far as it tells anything. If ledgers hold it, every operator says yes, and
+// reasons are counted.
 func (r *registries) submit(j *job.Job, last string, reasons map[string]int) (waited bool) {
 	r.Helper()
 	for range 4 {
@@ -264,8 +264,8 @@ type tally struct {
 	reasons     map[string]int
 }
 
-// run submits one more, and returns whether it waited for a reason that is none of those by rule, and whether
-// for any.
+// run submits one more, and returns whether it waited for a reason that is none of those by rule,
+// and whether for any.
 func (y *tally) run(k jobKind) (other, any bool) {
 	why := make(map[string]int)
 	y.ran++
@@ -279,10 +279,10 @@ func (y *tally) run(k jobKind) (other, any bool) {
 	return other, len(why) > 0
 }
 
-// Three hospitals to which one to five people come each day freeze their tables each week, for half a
-// year, and 40 jobs a month run. Of those by okra over all columns, with grids or with a hospital held out,
-// no more than one in twenty waits for an operator for another reason than that sums, or other columns, of
-// these people are out.
+// Three hospitals to which one to five people come each day freeze their tables each week, for half
+// a year, and 40 jobs a month run. Of those by okra over all columns, with grids or with a hospital
+// held out, no more than one in twenty waits for an operator for another reason than that sums, or
+// other columns, of these people are out.
 func TestHonestUse(t *testing.T) {
 	r := newRegistries(t, map[string]int{"north": 400, "south": 600, "east": 500})
 	r.fit()

@@ -13,14 +13,12 @@ import (
 	"github.com/mercer-fl/mercer/transport/nats"
 )
 
-// The roster decides whether the connection between parties and coordinator uses TLS: it does if
-// the roster lists a TLS key of the coordinator. Both ends have the same roster, so an attacker
-// between them cannot downgrade the connection. Without the key, only connections within the
-// machine are allowed.
+// The connection between parties and coordinator uses TLS if the roster lists a TLS key of the
+// coordinator. Both ends have the same roster, so an attacker between them cannot downgrade the
+// connection. Without the key, only connections within the machine are allowed.
 
-// shows returns this process's public keys as its member file or the roster lists them. They
-// include the TLS key if in has one.
-func shows(id *identity.Identity, in roster.Member) identity.Public {
+// publicKeys returns this process's public keys. They include the TLS key if the member has one.
+func publicKeys(id *identity.Identity, in roster.Member) identity.Public {
 	if len(in.TLS) > 0 {
 		return id.PublicTLS()
 	}
@@ -49,7 +47,7 @@ func (h Home) AddTLSKey() (roster.Member, error) {
 		return m, fault.BadInput(err)
 	case m.Role != roster.Coordinator:
 		return m, fault.BadInputf("%s is the home of a party, but only a coordinator has a TLS key; give the coordinator's home", h)
-	case m.Fingerprint() != shows(id, m).Fingerprint():
+	case m.Fingerprint() != publicKeys(id, m).Fingerprint():
 		return m, fault.BadInputf("the member file %s does not belong to the identity in %s; restore the original member file", h.MemberPath(), h)
 	}
 	m.Public = id.PublicTLS()

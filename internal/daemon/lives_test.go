@@ -35,7 +35,7 @@ func TestLivesOfAParty(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began, lived, probed := time.Now(), 0, 0
-				err := lives(t.Context(), slog.New(slog.DiscardHandler), func() error {
+				err := keepRunning(t.Context(), slog.New(slog.DiscardHandler), func() error {
 					if probed++; probed <= tt.probes {
 						return full
 					}
@@ -44,7 +44,7 @@ func TestLivesOfAParty(t *testing.T) {
 					lived++
 					return tt.ends[lived-1]
 				})
-				if !errors.Is(err, tt.want) || lived != len(tt.ends) || time.Since(began) != time.Duration(tt.pauses)*roomPause {
+				if !errors.Is(err, tt.want) || lived != len(tt.ends) || time.Since(began) != time.Duration(tt.pauses)*spacePause {
 					t.Errorf("%d lives in %v end with %v; want %d and %v", lived, time.Since(began), err, len(tt.ends), tt.want)
 				}
 			})
@@ -58,7 +58,7 @@ func TestStopWhileThereIsNoRoom(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute, stop)
 		full := &fs.PathError{Op: "write", Path: "journal", Err: syscall.ENOSPC}
-		err := lives(ctx, slog.New(slog.DiscardHandler), func() error { return full }, func() error { return fmt.Errorf("%w: %w", party.ErrStalled, full) })
+		err := keepRunning(ctx, slog.New(slog.DiscardHandler), func() error { return full }, func() error { return fmt.Errorf("%w: %w", party.ErrStalled, full) })
 		if err != nil {
 			t.Error(err)
 		}

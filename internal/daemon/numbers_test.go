@@ -58,8 +58,8 @@ func sees(t *testing.T, h Home, c *Config, key dataset.SplitKey, number byte) (m
 	return h.load(context.Background(), c, data, key, snapshots{h.kept(t), job.ID{number}})
 }
 
-// The first job over a table of numbers has it frozen, as no command is needed; later ones see that edition, whoever
-// comes, until the operator freezes the table again.
+// The first job over a table of numbers has it frozen, as no command is needed; later ones see that
+// edition, whoever comes, until the operator freezes the table again.
 func TestJobsWithoutADictionarySeeEditions(t *testing.T) {
 	h, c, key := undescribed(t, numbersTable(200))
 	first, err := sees(t, h, c, key, 1)
@@ -87,7 +87,8 @@ func TestJobsWithoutADictionarySeeEditions(t *testing.T) {
 	}
 }
 
-// So do jobs by columns, which align an edition's rows: whoever comes or leaves is no difference of two jobs.
+// So do jobs by columns, which align an edition's rows: whoever comes or leaves is no difference of
+// two jobs.
 func TestJobsByColumnsSeeEditions(t *testing.T) {
 	h, c, key := undescribed(t, numbersTable(200))
 	data := job.Data{Source: "patients", Label: "ill", Test: job.Test{Fraction: 0.25}, Partition: job.Partition{By: job.Columns}}
@@ -129,8 +130,8 @@ func TestASmallTableOfNumbersIsSeenAsItIs(t *testing.T) {
 	}
 }
 
-// An edition of numbers that differs by few people from a dictionary's edition is not made: a job by
-// each would reveal them.
+// An edition of numbers that differs by few people from a dictionary's edition is not made: a job
+// by each would reveal them.
 func TestAttackADictionaryLeavesOneOut(t *testing.T) {
 	h, c, key := undescribed(t, strings.Replace(numbersTable(200), "\np3,41,1.125,", "\np3,41,,", 1))
 	d, err := job.ParseDictionary("cohort.yaml", []byte("apiVersion: mercer/v1\nkind: Dictionary\nmetadata: {name: cohort}\nspec: {columns: {age: {}, krea: {}}, complete: [krea], labels: {ill: {}}}\n"))
@@ -146,7 +147,8 @@ func TestAttackADictionaryLeavesOneOut(t *testing.T) {
 	}
 }
 
-// A table of numbers whose entry says weekly is frozen each week, too; whoever leaves it is out of its editions.
+// A table of numbers whose entry says weekly is frozen each week, too; whoever leaves it is out of
+// its editions.
 func TestATableOfNumbersIsKeptUp(t *testing.T) {
 	h, c, key := undescribed(t, numbersTable(200))
 	if _, err := sees(t, h, c, key, 1); err != nil {
@@ -176,8 +178,8 @@ func TestATableOfNumbersIsKeptUp(t *testing.T) {
 	}
 }
 
-// A dictionary that describes a label alone has its table frozen as it stands: columns are numbers, and a class or a
-// number that it does not know is the operator's matter.
+// A dictionary that describes a label alone has its table frozen as it stands: columns are numbers,
+// and a class or a number that it does not know is the operator's matter.
 func TestADictionaryOfLabelsAlone(t *testing.T) {
 	for labels, want := range map[string]string{
 		`{ill: {classes: ["0", "1"]}}`: "", `{ill: {range: [0, 1]}}`: "",
@@ -208,7 +210,8 @@ func TestADictionaryOfLabelsAlone(t *testing.T) {
 	}
 }
 
-// A label that some rows lack is a matter of the jobs that take it. What no file names is frozen by no command.
+// A label that some rows lack is a matter of the jobs that take it. What no file names is frozen by
+// no command.
 func TestWhatIsNotFrozenAsNumbers(t *testing.T) {
 	h, c, key := undescribed(t, strings.NewReplacer("ill\n", "ill,later\n", ",0\n", ",0,\n", ",1\n", ",1,2\n").Replace(numbersTable(200)))
 	entered(t, h, c, func(e *Source) { e.Label = Labels{"ill", "later"} })
@@ -221,8 +224,8 @@ func TestWhatIsNotFrozenAsNumbers(t *testing.T) {
 	}
 }
 
-// A deployed job holds out the rows that a simulated one does, where the table has no ids: by their cells, with the
-// only label.
+// A deployed job holds out the rows that a simulated one does, where the table has no ids: by their
+// cells, with the only label.
 func TestNumbersAreHeldOutAsInSimulate(t *testing.T) {
 	h, c, key := undescribed(t, numbersTable(200))
 	s := c.Data["patients"]

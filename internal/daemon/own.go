@@ -24,9 +24,9 @@ type OwnColumns struct {
 // UnmarshalYAML reads a list of columns or a map of names.
 func (c *OwnColumns) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.MappingNode {
-		return inPlace(n, &c.Theirs)
+		return decodeNode(n, &c.Theirs)
 	}
-	return inPlace(n, &c.Offered)
+	return decodeNode(n, &c.Offered)
 }
 
 // MarshalYAML writes a list or a map, as in the file that was read.
@@ -40,8 +40,8 @@ func (c OwnColumns) MarshalYAML() (any, error) {
 // IsZero reports whether the entry describes no columns.
 func (c OwnColumns) IsZero() bool { return c.Offered == nil && c.Theirs == nil }
 
-// OwnID is an entry's rule for ids. In YAML it is the name of a column, or columns with steps that
-// normalize the ids of several parties.
+// OwnID is a catalogue entry's rule that forms the ids of rows. In YAML it is the name of a column,
+// or columns with steps that normalize the ids of several parties.
 type OwnID struct{ prepare.IDRule }
 
 // UnmarshalYAML reads the name of a column or a map.
@@ -50,7 +50,7 @@ func (r *OwnID) UnmarshalYAML(n *yaml.Node) error {
 		r.Columns = []string{n.Value}
 		return nil
 	}
-	return inPlace(n, &r.IDRule)
+	return decodeNode(n, &r.IDRule)
 }
 
 // MarshalYAML writes only the name if the rule is a single column without steps.
@@ -72,8 +72,8 @@ func (r OwnID) name() string {
 	return r.Columns[0]
 }
 
-// inPlace decodes a part of the configuration; its errors name the line.
-func inPlace(n *yaml.Node, into any) error {
+// decodeNode decodes a node of the configuration's YAML. Its errors name the line.
+func decodeNode(n *yaml.Node, into any) error {
 	err := strictyaml.DecodeNode(n, into)
 	var problem *strictyaml.Error
 	if errors.As(err, &problem) {
@@ -87,22 +87,23 @@ func (s Source) mapping() prepare.Mapping {
 	return prepare.Mapping{CSV: s.CSV, Columns: s.Columns.Theirs, Drop: s.Drop, Keep: s.Keep}
 }
 
-// typed reports whether the table must be parsed cell by cell. This is so if the job has a schema
-// or if the file differs from the federation's form.
-func (s Source) typed(d job.Data) bool {
+// needsCellTypes reports whether the reader must interpret the table cell by cell. This is so if
+// the job has a schema or if the file differs from the federation's form.
+func (s Source) needsCellTypes(d job.Data) bool {
 	m := s.mapping()
 	return d.Schema != nil || !m.Empty() || s.Group != "" || d.Test.Column != "" || len(s.ID.Columns) > 1 || s.ID.Normalize != nil
 }
 
-// load reads the table of the entry.
+// load reads the table that the entry describes.
 func (s Source) load(library catalogue.Library, c catalogue.Columns, d job.Data) (*dataset.Set, error) {
-	if s.typed(d) {
+	if s.needsCellTypes(d) {
 		return library.LoadTable(s.Path, s.table(c, d))
 	}
 	return library.Load(s.Path, c)
 }
 
-// table describes the entry for the table reader, with the columns that the job has chosen.
+// table returns the description of the entry for the table reader, with the columns that a job
+// uses.
 func (s Source) table(c catalogue.Columns, d job.Data) prepare.Table {
 	t := prepare.Table{
 		Schema: d.Reads(), Mapping: s.mapping(), ID: s.ID.IDRule, Aside: c.Aside, Features: c.Features, Gaps: c.Gaps, Classes: c.Classes,
@@ -128,8 +129,8 @@ func (h Home) Table(jobs *job.Reader, name string) (prepare.Table, error) {
 	return prepare.Table{Mapping: s.mapping(), ID: s.ID.IDRule}, nil
 }
 
-// called reports whether name is the federation's name for the id column. It returns false if the
-// id has several columns.
-func (r OwnID) called(name string, c OwnColumns) bool {
+// isIDColumn reports whether name is the federation's name for the id column. It returns false if
+// the id has several columns.
+func (r OwnID) isIDColumn(name string, c OwnColumns) bool {
 	return len(r.Columns) == 1 && c.Theirs[r.Columns[0]].As == name
 }

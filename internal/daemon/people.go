@@ -20,17 +20,17 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/edition"
 )
 
-// by describes in words how the people of a table are identified.
-func (s Source) by() string {
+// peopleRule returns in words the rule that identifies the people of a table.
+func (s Source) peopleRule() string {
 	if s.Group != "" {
 		return fmt.Sprintf("group %q", s.Group)
 	}
 	return fmt.Sprintf("ids of %q, normalized by %q", s.ID.Columns, s.ID.Normalize)
 }
 
-// names converts the names of people to the form of the table's groups or ids. The result is
-// sorted, without duplicates.
-func (s Source) names(table string, people []string) ([]string, error) {
+// normalizedNames converts the names of people to the form of the table's groups, or else of its
+// ids. The result is sorted, without duplicates.
+func (s Source) normalizedNames(table string, people []string) ([]string, error) {
 	if s.ID.IsZero() && s.Group == "" {
 		return nil, fmt.Errorf("the catalogue's entry of %s has neither id nor group to identify people; remove the rows from the table, and freeze it", table)
 	}
@@ -53,8 +53,8 @@ func (s Source) names(table string, people []string) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// people returns the person of each row of a snapshot.
-func (s Source) people(table string, rows snapshot.Store) ([]string, error) {
+// personOfEachRow returns, for each row of a snapshot, the name of the person to whom it belongs.
+func (s Source) personOfEachRow(table string, rows snapshot.Store) ([]string, error) {
 	from, err := snapshot.Read(rows)
 	if err != nil {
 		return nil, err
@@ -63,11 +63,13 @@ func (s Source) people(table string, rows snapshot.Store) ([]string, error) {
 	return about, errors.Join(err, from.Close())
 }
 
-// known returns a digest of the way in which the people of a table are identified.
-func (s Source) known(key dataset.SplitKey) string { return hexOf(digest(key, []byte(s.by()))) }
+// identificationDigest returns a digest of the rule that identifies the people of a table.
+func (s Source) identificationDigest(key dataset.SplitKey) string {
+	return hexOf(digest(key, []byte(s.peopleRule())))
+}
 
-// reading returns a digest of the settings that determine how the entry's rows are read.
-func (s Source) reading() (string, error) {
+// mappingDigest returns a digest of the entry's settings that determine how its table is read.
+func (s Source) mappingDigest() (string, error) {
 	b, err := json.Marshal(s.mapping())
 	if err != nil {
 		return "", err
@@ -85,12 +87,12 @@ func knownBy(set *dataset.Set) []string {
 	return set.IDs
 }
 
-// cuts returns digests of an edition's people and of their cells, under the home's key. A person is
-// a group or an id. In a table without both, each row is a person, identified by its cells; equal
-// rows get numbers.
-func cuts(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) (edition.Cut, edition.Cells) {
+// peopleAndCells returns digests, under the home's key, of the people of an edition and of their
+// cells. A person is a group or an id. In a table without both, each row is a person, identified by
+// its cells; equal rows get numbers.
+func peopleAndCells(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) (edition.Cut, edition.Cells) {
 	if knownBy(set) != nil {
-		return placed(maps.Values(peopleIn(key, set, labels, held)))
+		return cutAndCells(maps.Values(peopleIn(key, set, labels, held)))
 	}
 	cut, out := make(map[edition.Element]edition.Part), marked(set.X.Rows(), held)
 	for i, e := range rowElements(key, set, labels) {
@@ -99,9 +101,9 @@ func cuts(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int)
 	return edition.Ascending(cut), nil
 }
 
-// placed collects, for each person, whether the person is held out and the digest of the person's
-// cells.
-func placed(people iter.Seq[person]) (edition.Cut, edition.Cells) {
+// cutAndCells returns two maps of people: whether each person is held out, and the digest of each
+// person's cells.
+func cutAndCells(people iter.Seq[person]) (edition.Cut, edition.Cells) {
 	cut, cells := make(map[edition.Element]edition.Part), make(map[edition.Element]edition.Element)
 	for p := range people {
 		cut[p.id], cells[p.id] = edition.Part{Held: p.held}, p.cells
@@ -109,14 +111,14 @@ func placed(people iter.Seq[person]) (edition.Cut, edition.Cells) {
 	return edition.Ascending(cut), edition.Ascending(cells)
 }
 
-// person describes one person of an edition by digests.
+// person holds digests of one person of an edition.
 type person struct {
 	id, cells edition.Element
 	rows      int
 	held      bool
 }
 
-// peopleIn returns the people of a table by their names, which are groups or ids.
+// peopleIn returns the people of a table by their names. A name is a group, or else an id.
 func peopleIn(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) map[string]person {
 	out, rows := marked(set.X.Rows(), held), cellDigests(key, set, labels)
 	of := make(map[string][]int)
@@ -141,9 +143,9 @@ func peopleIn(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []
 	return people
 }
 
-// everybody lists the people of the rows. Each person has digests of the cells in each column, of
-// each label, and of all cells together. Labels are merged as in sums.
-func everybody(key dataset.SplitKey, set *dataset.Set, merged [][]string, held []int) []edition.Person {
+// allPeople returns the people to whom the rows belong. Each person has digests of the cells in
+// each column, of each label, and of all cells together. Labels are merged as in sums.
+func allPeople(key dataset.SplitKey, set *dataset.Set, merged [][]string, held []int) []edition.Person {
 	out := marked(set.X.Rows(), held)
 	rows := make(map[edition.Element][]int)
 	for i, e := range rowElements(key, set, merged) {
@@ -154,11 +156,11 @@ func everybody(key dataset.SplitKey, set *dataset.Set, merged [][]string, held [
 	for e, places := range rows {
 		own := make([]uint64, len(places))
 		for k, i := range places {
-			own[k] = short(whole[i])
+			own[k] = shortDigest(whole[i])
 		}
 		list = append(list, edition.Person{
-			ID: e, Held: out[places[0]], Several: len(places) > 1, Whole: values.together(own),
-			Columns: values.columns(frame, places), Labels: values.labels(merged, places),
+			ID: e, Held: out[places[0]], Several: len(places) > 1, Whole: values.combine(own),
+			Columns: values.columnDigests(frame, places), Labels: values.labels(merged, places),
 		})
 	}
 	return list
@@ -179,18 +181,19 @@ func (d *valueDigests) of(b []byte) uint64 {
 	if v, known := d.known[string(b)]; known {
 		return v
 	}
-	v := short(digest(d.key, append([]byte("value/"), b...)))
+	v := shortDigest(digest(d.key, append([]byte("value/"), b...)))
 	if len(d.known) < mostValues {
 		d.known[string(b)] = v
 	}
 	return v
 }
 
-// short returns the first 8 bytes of a digest, which are enough to compare values.
-func short(e edition.Element) uint64 { return binary.LittleEndian.Uint64(e[:]) }
+// shortDigest returns the first 8 bytes of a digest. They are enough to compare values.
+func shortDigest(e edition.Element) uint64 { return binary.LittleEndian.Uint64(e[:]) }
 
-// columns returns a digest for each column: of the cells in a person's rows, in any order.
-func (d *valueDigests) columns(f *prepare.Frame, places []int) []uint64 {
+// columnDigests returns, for each column, a digest of the cells in a person's rows. The order of
+// the rows does not matter.
+func (d *valueDigests) columnDigests(f *prepare.Frame, places []int) []uint64 {
 	list := make([]uint64, f.Cols())
 	cells := make([]uint64, len(places))
 	for c := range list {
@@ -198,13 +201,14 @@ func (d *valueDigests) columns(f *prepare.Frame, places []int) []uint64 {
 			d.buf = f.AppendCell(d.buf[:0], i, c)
 			cells[k] = d.of(d.buf)
 		}
-		list[c] = d.together(cells)
+		list[c] = d.combine(cells)
 	}
 	return list
 }
 
-// together returns one digest of several digests, in any order. A single digest stays unchanged.
-func (d *valueDigests) together(list []uint64) uint64 {
+// combine returns one digest of several digests. Their order does not matter. A single digest stays
+// unchanged.
+func (d *valueDigests) combine(list []uint64) uint64 {
 	if len(list) == 1 {
 		return list[0]
 	}

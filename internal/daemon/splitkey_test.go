@@ -47,8 +47,8 @@ func TestSplitKeyOfAHome(t *testing.T) {
 	}
 }
 
-// A home that has released data gets no new key silently after it lost the key: the rows that change
-// sides would be the difference of two sums.
+// A home that has released data gets no new key silently after it lost the key: the rows that
+// change sides would be the difference of two sums.
 func TestSplitKeyThatIsLost(t *testing.T) {
 	h := newHome(t, roster.Party)
 	before, err := h.splitKey()

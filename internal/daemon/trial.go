@@ -23,9 +23,9 @@ import (
 type Trial struct {
 	Table   string         // "" at a coordinator, which has no table
 	Rows    int            // number of rows that take part in jobs
-	Left    int            // number of rows left out, because a cell of a complete column is missing
+	Left    int            // number of rows left out because a required cell is missing
 	Outside []prepare.Rare // numbers of cells outside the range of their column
-	Rare    []prepare.Rare // numbers of training rows with a value that fewer than ten rows have
+	Rare    []prepare.Rare // numbers of training rows with a rare value, which fewer than ten rows have
 	Former  string         // hash of the approved dictionary of the same name and table; "": none
 	Changes []string       // differences of the new dictionary from the former, one in a line
 	People  int            // number of people whom the former dictionary reads differently
@@ -53,13 +53,13 @@ func (h Home) Try(ctx context.Context, jobs *job.Reader, d *job.Dictionary, tabl
 	if err := t.count(now, held); err != nil {
 		return nil, err
 	}
-	former, err := h.former(d, table)
+	former, err := h.formerDictionary(d, table)
 	if former == nil || err != nil {
 		return t, err
 	}
 	t.Former, t.Changes = former.Hash(), former.Changes(d)
 	then, _, err := h.readBy(ctx, c, former, table)
-	if err != nil { // the former dictionary no longer fits the table: every person may differ
+	if err != nil { // unreadable with the former dictionary: every person may differ
 		t.People = max(now.X.Rows(), 1)
 		return t, nil //nolint:nilerr // the new dictionary reads it
 	}
@@ -67,7 +67,8 @@ func (h Home) Try(ctx context.Context, jobs *job.Reader, d *job.Dictionary, tabl
 	return t, nil
 }
 
-// theTable returns the name of the table. The name may be "" if the catalogue has a single table.
+// theTable returns the name of the catalogue's table that the operator has chosen. The name may be
+// "" if the catalogue has a single table.
 func (c *Config) theTable(name string) (string, error) {
 	names := slices.Sorted(maps.Keys(c.Data))
 	switch {
@@ -81,8 +82,9 @@ func (c *Config) theTable(name string) (string, error) {
 	return name, nil
 }
 
-// former returns the approved dictionary of the same name and table, or nil if there is none.
-func (h Home) former(d *job.Dictionary, table string) (former *job.Dictionary, err error) {
+// formerDictionary returns the dictionary with d's name that was approved last for the table, or
+// nil if there is none.
+func (h Home) formerDictionary(d *job.Dictionary, table string) (former *job.Dictionary, err error) {
 	list, err := h.Dictionaries().List()
 	if err != nil {
 		return nil, err
@@ -98,8 +100,8 @@ func (h Home) former(d *job.Dictionary, table string) (former *job.Dictionary, e
 	return former, nil
 }
 
-// readBy reads a table with a dictionary. It checks the labels and returns the indices of the
-// held-out rows.
+// readBy parses a home's table with a dictionary. It checks the labels and returns the indices of
+// the held-out rows.
 func (h Home) readBy(ctx context.Context, c *Config, d *job.Dictionary, table string) (set *dataset.Set, held []int, err error) {
 	s, err := c.source(h, table)
 	if err != nil {
@@ -109,11 +111,11 @@ func (h Home) readBy(ctx context.Context, c *Config, d *job.Dictionary, table st
 	if err != nil {
 		return nil, nil, err
 	}
-	rows := &once{}
+	rows := &readOnce{}
 	if err := h.copyRows(ctx, s, d, rows); err != nil {
 		return nil, nil, err
 	}
-	if rows, err = h.stayingRows(s, table, rows); err != nil {
+	if rows, err = h.dropWithdrawnRows(s, table, rows); err != nil {
 		return nil, nil, err
 	}
 	if set, _, _, err = h.readAll(c, s, d, table, rows); err != nil {
@@ -123,11 +125,11 @@ func (h Home) readBy(ctx context.Context, c *Config, d *job.Dictionary, table st
 	return set, held, err
 }
 
-// once is a store in memory whose rows can be read only once.
-type once struct{ snapshot.Memory }
+// readOnce is a store in memory from which rows can be read only once.
+type readOnce struct{ snapshot.Memory }
 
 // Open implements [snapshot.Store].
-func (o *once) Open(name string) (io.ReadCloser, error) {
+func (o *readOnce) Open(name string) (io.ReadCloser, error) {
 	r, err := o.Memory.Open(name)
 	if err != nil {
 		return nil, vault.ErrNoState
@@ -156,8 +158,9 @@ func (t *Trial) count(set *dataset.Set, held []int) error {
 	return nil
 }
 
-// readOtherwise counts the people whose cells two dictionaries read differently. It compares only
-// the columns that both have. It matches people by their ids or, without ids, by their cells.
+// readOtherwise returns the number of people whose cells two dictionaries read differently. It
+// compares only the columns that both have. It matches people by their ids or, without ids, by
+// their cells.
 func readOtherwise(then, now *dataset.Set) int {
 	var common []string
 	for _, name := range then.Columns {
@@ -166,10 +169,10 @@ func readOtherwise(then, now *dataset.Set) int {
 		}
 	}
 	more := make(map[[sha256.Size]byte]int)
-	for _, row := range digested(then, common) {
+	for _, row := range rowDigests(then, common) {
 		more[row]++
 	}
-	for _, row := range digested(now, common) {
+	for _, row := range rowDigests(now, common) {
 		more[row]--
 	}
 	gone, came := 0, 0
@@ -179,8 +182,8 @@ func readOtherwise(then, now *dataset.Set) int {
 	return max(gone, came)
 }
 
-// digested returns a digest of each row's id, label and cells in the given columns.
-func digested(set *dataset.Set, columns []string) [][sha256.Size]byte {
+// rowDigests returns a digest of each row's id, label and cells in the given columns.
+func rowDigests(set *dataset.Set, columns []string) [][sha256.Size]byte {
 	f, _ := set.X.(*prepare.Frame)
 	rows := make([][sha256.Size]byte, set.X.Rows())
 	var b []byte

@@ -10,8 +10,8 @@ import (
 // memory in bytes.
 func Usage() (cpuSeconds float64, peakRSS uint64) { return usage(unix.RUSAGE_SELF) }
 
-// UsageOfChildren returns the processor time of all ended child processes, and the peak memory of the
-// largest of them.
+// UsageOfChildren returns the processor time of all ended child processes, and the peak memory of
+// the largest of them.
 func UsageOfChildren() (cpuSeconds float64, peakRSS uint64) { return usage(unix.RUSAGE_CHILDREN) }
 
 func usage(who int) (cpuSeconds float64, peakRSS uint64) {

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/edition"
 )
 
-// weekly is the value of the setting editions with which the daemon freezes the table every week.
+// weekly is the value of the setting "editions" that makes the daemon freeze the table every week.
 const weekly = "weekly"
 
 // freezer freezes tables every week. If an edition would single out too few
@@ -22,7 +22,7 @@ type freezer struct {
 	config *Config
 	reader *job.Reader
 	log    *slog.Logger
-	tried  map[dictionary.Approval]string // day of the last attempt
+	tried  map[dictionary.Approval]string // day of the last attempt to freeze each table
 }
 
 // run freezes the due tables at the start and then every hour, until ctx ends.
@@ -55,7 +55,7 @@ func (f freezer) freeze(ctx context.Context, now time.Time) {
 		if f.config.Data[o.Table].Editions != weekly || f.tried[o] == today || ctx.Err() != nil {
 			continue
 		}
-		due, err := f.due(o, now)
+		due, err := f.isDue(o, now)
 		if err == nil && due {
 			f.tried[o] = today
 			err = f.next(ctx, o)
@@ -66,9 +66,9 @@ func (f freezer) freeze(ctx context.Context, now time.Time) {
 	}
 }
 
-// due reports whether the newest edition is a week old. It returns false if the operator has erased
-// all editions; then the operator must make the next edition.
-func (f freezer) due(o dictionary.Approval, now time.Time) (bool, error) {
+// isDue reports whether the newest edition is at least a week old. It returns false if the operator
+// has erased all editions; then the operator must make the next edition.
+func (f freezer) isDue(o dictionary.Approval, now time.Time) (bool, error) {
 	newest, err := f.Editions().Newest(o.Table, o.Hash)
 	if errors.Is(err, edition.ErrNone) {
 		return false, nil

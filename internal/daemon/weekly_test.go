@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/dictionary"
 )
 
-// A table whose entry says so is frozen when its edition is a week old; one that waits for company is tried
-// once a day, and one whose edition was erased waits for its operator.
+// A table whose entry says so is frozen when its edition is a week old; one that waits for company
+// is tried once a day, and one whose edition was erased waits for its operator.
 func TestWeeklyEditions(t *testing.T) {
 	h, c, d := frozen(t, "id")
 	var log bytes.Buffer

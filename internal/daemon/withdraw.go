@@ -26,8 +26,9 @@ type Withdrawal struct {
 	Erased          []edition.Edition // editions that could not be made again
 }
 
-// alone runs do while no other command or daemon freezes tables or withdraws people from them.
-func (h Home) alone(do func() error) (err error) {
+// exclusively calls the function do. Until do returns, no other process freezes a table of this
+// home or withdraws people from it.
+func (h Home) exclusively(do func() error) (err error) {
 	if err := disk.MakeDir(h.editions()); err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func (h Home) WithdrawAhead(jobs *job.Reader, table string, people []string) (do
 }
 
 func (h Home) withdrawOf(jobs *job.Reader, table string, people []string, check func(s Source, absent []string) error) (done Withdrawal, err error) {
-	err = h.alone(func() (err error) {
+	err = h.exclusively(func() (err error) {
 		done, err = h.withdraw(jobs, table, people, check)
 		return err
 	})
@@ -70,7 +71,7 @@ func (h Home) withdraw(jobs *job.Reader, table string, people []string, check fu
 	if err != nil {
 		return done, fault.BadInput(err)
 	}
-	names, err := s.names(table, people)
+	names, err := s.normalizedNames(table, people)
 	if err != nil {
 		return done, fault.BadInput(err)
 	}
@@ -78,7 +79,7 @@ func (h Home) withdraw(jobs *job.Reader, table string, people []string, check fu
 	if err != nil {
 		return done, err
 	}
-	frozen, lost, err := h.newest(c, s, key, table)
+	frozen, lost, err := h.newestEditions(c, s, key, table)
 	if err != nil {
 		return done, fault.BadInput(err)
 	}
@@ -91,14 +92,14 @@ func (h Home) withdraw(jobs *job.Reader, table string, people []string, check fu
 	if err := check(s, done.Absent); err != nil {
 		return done, fault.BadInput(err)
 	}
-	gone, err := h.leave(table, s, frozen, names)
+	gone, err := h.chooseWithdrawn(table, s, frozen, names)
 	if err != nil {
 		return done, fault.BadInput(err)
 	}
 	done.People, done.Company = len(names), len(gone)-len(names)
 	keep := make(map[string]bool)
 	for _, f := range frozen {
-		made, err := h.without(f, gone)
+		made, err := h.editionWithout(f, gone)
 		if err != nil {
 			return done, err
 		}
@@ -113,7 +114,7 @@ func (h Home) withdraw(jobs *job.Reader, table string, people []string, check fu
 // mustHave returns an error if the table lacks one of the names, unless that person was withdrawn
 // before.
 func (h Home) mustHave(ctx context.Context, s Source, table string, names []string) error {
-	left, err := h.Editions().Left(table, s.by())
+	left, err := h.Editions().Left(table, s.peopleRule())
 	if err != nil {
 		return err
 	}
@@ -121,11 +122,11 @@ func (h Home) mustHave(ctx context.Context, s Source, table string, names []stri
 	if len(names) == 0 {
 		return nil
 	}
-	rows := &once{}
+	rows := &readOnce{}
 	if err := h.copyRows(ctx, s, job.OfNumbers(), rows); err != nil {
 		return err
 	}
-	about, err := s.people(table, rows)
+	about, err := s.personOfEachRow(table, rows)
 	if err != nil {
 		return err
 	}
@@ -135,10 +136,10 @@ func (h Home) mustHave(ctx context.Context, s Source, table string, names []stri
 	return nil
 }
 
-// leave chooses the people who are withdrawn together with the named people, and returns all of
-// them. It records them before any new edition is made.
-func (h Home) leave(table string, s Source, frozen []newestEdition, names []string) (map[string]bool, error) {
-	left, err := h.Editions().Left(table, s.by())
+// chooseWithdrawn chooses further people to withdraw together with the named people, and returns
+// both. It records them before any new edition is made.
+func (h Home) chooseWithdrawn(table string, s Source, frozen []newestEdition, names []string) (map[string]bool, error) {
+	left, err := h.Editions().Left(table, s.peopleRule())
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +149,7 @@ func (h Home) leave(table string, s Source, frozen []newestEdition, names []stri
 	}
 	var now []edition.Standing
 	for _, f := range frozen {
-		now = append(now, f.standing())
+		now = append(now, f.heldOutByPerson())
 		for name, p := range f.people {
 			if gone[name] || left != nil && left(name) {
 				out[p.id] = true
@@ -167,7 +168,7 @@ func (h Home) leave(table string, s Source, frozen []newestEdition, names []stri
 			}
 		}
 	}
-	return gone, h.Editions().Leave(table, s.by(), slices.Collect(maps.Keys(gone)))
+	return gone, h.Editions().Leave(table, s.peopleRule(), slices.Collect(maps.Keys(gone)))
 }
 
 // newestEdition is the newest edition of a table for a dictionary, with its people.
@@ -177,23 +178,23 @@ type newestEdition struct {
 	key     dataset.SplitKey
 	rows    snapshots
 	labels  []string // labels that the catalogue offers
-	about   []string // the person of each sealed row, in order
+	about   []string // the person of each stored row, in order
 	people  map[string]person
-	served  []served // rows that the dictionary uses
+	served  []usedRow // rows that the dictionary uses
 	columns []string
 	all     []edition.Person
 }
 
-// served is one row that a dictionary uses.
-type served struct {
+// usedRow is one row that jobs with the dictionary use.
+type usedRow struct {
 	name string
 	held bool
 }
 
-// newest reads the newest edition of a table for each dictionary. It also returns the editions of
-// revoked dictionaries that the catalogue's entry can no longer read. No people can be withdrawn
-// from these editions, and no job needs them.
-func (h Home) newest(c *Config, s Source, key dataset.SplitKey, table string) (all []newestEdition, lost []edition.Edition, err error) {
+// newestEditions returns the newest edition of a table for each dictionary. It also returns the
+// editions of revoked dictionaries that the catalogue's entry can no longer read. No people can be
+// withdrawn from these editions, and no job needs them.
+func (h Home) newestEditions(c *Config, s Source, key dataset.SplitKey, table string) (all []newestEdition, lost []edition.Edition, err error) {
 	list, err := h.Editions().List()
 	if err != nil {
 		return nil, nil, err
@@ -233,11 +234,11 @@ func (f *newestEdition) read(h Home, c *Config) error {
 	if err != nil {
 		return err
 	}
-	if reading, err := f.source.reading(); err != nil || f.Reading != "" && reading != f.Reading {
+	if reading, err := f.source.mappingDigest(); err != nil || f.Reading != "" && reading != f.Reading {
 		return errors.Join(err, errOtherReading)
 	}
-	f.labels = f.source.offers(d)
-	if err := h.Editions().Fits(f.Table, f.Dictionary, f.source.known(f.key), f.labels); err != nil {
+	f.labels = f.source.offeredLabels(d)
+	if err := h.Editions().Fits(f.Table, f.Dictionary, f.source.identificationDigest(f.key), f.labels); err != nil {
 		return err
 	}
 	set, labels, merged, err := h.readAll(c, f.source, d, f.Table, f.rows)
@@ -250,16 +251,16 @@ func (f *newestEdition) read(h Home, c *Config) error {
 	}
 	out := marked(set.X.Rows(), held)
 	for i, name := range knownBy(set) {
-		f.served = append(f.served, served{name, out[i]})
+		f.served = append(f.served, usedRow{name, out[i]})
 	}
 	f.people = peopleIn(f.key, set, labels, held)
-	f.columns, f.all = set.Columns, everybody(f.key, set, merged, held)
-	f.about, err = f.source.people(f.Table, f.rows)
+	f.columns, f.all = set.Columns, allPeople(f.key, set, merged, held)
+	f.about, err = f.source.personOfEachRow(f.Table, f.rows)
 	return err
 }
 
-// standing maps each person to whether the edition holds out the person's rows.
-func (f *newestEdition) standing() edition.Standing {
+// heldOutByPerson returns, for each person, whether the edition holds out the person's rows.
+func (f *newestEdition) heldOutByPerson() edition.Standing {
 	s := make(edition.Standing)
 	for _, p := range f.people {
 		s[p.id] = p.held
@@ -267,10 +268,10 @@ func (f *newestEdition) standing() edition.Standing {
 	return s
 }
 
-// without makes the next edition from the rows of the people who stay. It returns the zero edition
-// if all people are withdrawn, and the same edition if none is withdrawn.
-func (h Home) without(f newestEdition, gone map[string]bool) (made edition.Edition, err error) {
-	next := edition.Draft{Edition: f.Edition, Known: f.source.known(f.key), Labels: f.labels}
+// editionWithout makes the next edition from the rows of all people who are not withdrawn. It
+// returns the zero edition if all people are withdrawn, and the same edition if none is withdrawn.
+func (h Home) editionWithout(f newestEdition, gone map[string]bool) (made edition.Edition, err error) {
+	next := edition.Draft{Edition: f.Edition, Known: f.source.identificationDigest(f.key), Labels: f.labels}
 	next.Day, next.Lack, next.Training, next.HeldOut = time.Now().UTC().Format(time.DateOnly), 0, 0, 0
 	stays := make(map[edition.Element]person)
 	for name, one := range f.people {
@@ -284,7 +285,7 @@ func (h Home) without(f newestEdition, gone map[string]bool) (made edition.Editi
 		}
 		stays[one.id] = one
 	}
-	next.Rows, next.Cells = placed(maps.Values(stays))
+	next.Rows, next.Cells = cutAndCells(maps.Values(stays))
 	next.Columns, next.People = f.columns, slices.DeleteFunc(slices.Clone(f.all), func(p edition.Person) bool {
 		_, in := stays[p.ID]
 		return !in
@@ -311,24 +312,24 @@ func (h Home) without(f newestEdition, gone map[string]bool) (made edition.Editi
 	return h.Editions().Make(next)
 }
 
-// copySome copies those rows of a snapshot that keep selects, in their order.
+// copySome copies the selected rows of a snapshot, in their order.
 func copySome(to, from snapshot.Store, keep []bool) error {
 	rows, err := snapshot.Read(from)
 	if err != nil {
 		return err
 	}
-	return errors.Join(snapshot.Keep(to, &some{rows, keep, 0}), rows.Close())
+	return errors.Join(snapshot.Keep(to, &selectedRows{rows, keep, 0}), rows.Close())
 }
 
-// some yields only the selected records of a snapshot.
-type some struct {
+// selectedRows yields only the selected records of a snapshot.
+type selectedRows struct {
 	*snapshot.Rows
 	keep []bool
 	at   int
 }
 
 // Next implements [dataset.Records].
-func (s *some) Next() (dataset.Record, error) {
+func (s *selectedRows) Next() (dataset.Record, error) {
 	for {
 		row, err := s.Rows.Next()
 		s.at++
@@ -338,13 +339,13 @@ func (s *some) Next() (dataset.Record, error) {
 	}
 }
 
-// stayingRows returns the rows of a table without those of withdrawn people.
-func (h Home) stayingRows(s Source, table string, rows *once) (*once, error) {
-	left, err := h.Editions().Left(table, s.by())
+// dropWithdrawnRows returns the rows of a table except the rows of withdrawn people.
+func (h Home) dropWithdrawnRows(s Source, table string, rows *readOnce) (*readOnce, error) {
+	left, err := h.Editions().Left(table, s.peopleRule())
 	if err != nil || left == nil {
 		return rows, err
 	}
-	about, err := s.people(table, rows)
+	about, err := s.personOfEachRow(table, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -352,13 +353,13 @@ func (h Home) stayingRows(s Source, table string, rows *once) (*once, error) {
 	for i, name := range about {
 		keep[i] = !left(name)
 	}
-	staying := &once{}
+	staying := &readOnce{}
 	return staying, copySome(staying, rows, keep)
 }
 
-// staying returns a table without the rows of withdrawn people.
-func (h Home) staying(s Source, table string, set *dataset.Set) (*dataset.Set, error) {
-	left, err := h.Editions().Left(table, s.by())
+// dropWithdrawn returns a table without the rows of withdrawn people.
+func (h Home) dropWithdrawn(s Source, table string, set *dataset.Set) (*dataset.Set, error) {
+	left, err := h.Editions().Left(table, s.peopleRule())
 	if err != nil || left == nil {
 		return set, fault.Data.Of(err)
 	}

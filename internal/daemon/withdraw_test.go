@@ -132,8 +132,8 @@ func TestWhoLeavesIsOutForGood(t *testing.T) {
 	}
 }
 
-// groupsOf counts whom two dictionaries' editions, before and after, tell apart: by who is in training, held
-// out or absent in each.
+// groupsOf counts whom two dictionaries' editions, before and after, tell apart: by who is in
+// training, held out or absent in each.
 func groupsOf(before, heldBefore, after, heldAfter [2][]string) map[string]int {
 	sizes := make(map[string]int)
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(before[0], before[1])))) {
@@ -155,8 +155,8 @@ func groupsOf(before, heldBefore, after, heldAfter [2][]string) map[string]int {
 	return sizes
 }
 
-// Two dictionaries read a cell that changes between their first editions: for the second one the table is not
-// frozen.
+// Two dictionaries read a cell that changes between their first editions: for the second one the
+// table is not frozen.
 func TestAttackOneChangesBetweenTwoDictionaries(t *testing.T) {
 	h, _, _ := frozen(t, "id")
 	two, err := job.ParseDictionary("second.yaml", []byte(second))
@@ -184,7 +184,8 @@ func TestAttackOneChangesBetweenTwoDictionaries(t *testing.T) {
 	}
 }
 
-// Twelve of one group who leave together need no company; of a table with nobody left no edition stays.
+// Twelve of one group who leave together need no company; of a table with nobody left no edition
+// stays.
 func TestManyLeaveTogether(t *testing.T) {
 	h, c, d := frozen(t, "id")
 	if err := h.Dictionaries().Approve(d, "patients", time.Now()); err != nil {
@@ -279,8 +280,8 @@ func TestWithdrawalsThatAreRefused(t *testing.T) {
 	}
 }
 
-// People are named as the table writes them, whatever their ids are made of, and names without rows are
-// reported.
+// People are named as the table writes them, whatever their ids are made of, and names without rows
+// are reported.
 func TestLeaversAreNamedAsTheTableWritesThem(t *testing.T) {
 	h, c, d := frozen(t, "id")
 	if err := h.Dictionaries().Approve(d, "patients", time.Now()); err != nil {
@@ -343,8 +344,8 @@ func TestFreezingAndLeavingTakeTurns(t *testing.T) {
 	}
 }
 
-// The entry offers a further label, and a cell changes: the earlier dictionary is read by the labels of its own
-// edition, so that the change is seen.
+// The entry offers a further label, and a cell changes: the earlier dictionary is read by the
+// labels of its own edition, so that the change is seen.
 func TestAttackAFurtherLabelHidesAChange(t *testing.T) {
 	h, c, _ := frozen(t, "id")
 	one, err := job.ParseDictionary("cohort.yaml", []byte(cohort))

@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/learn/linear"
 )
 
-// Each interface names an input from which several learners can learn; the settings of these
-// learners implement it. A method checks for the interface of its input, so that no method lists
+// A learner's settings implement one of these interfaces for each kind of input from which the
+// learner can learn. A method checks for the interface of its input, so that no method lists
 // learners and no learner lists methods. An ability of a single learner is checked by its type.
 type (
 	// KernelLearner learns from a kernel matrix. Methods okra, gram and pooled use it.
@@ -34,8 +34,8 @@ type (
 	Rowwise interface{ Rowwise() }
 )
 
-// Able lists the learners whose jobs have an ability, for a message. Classifiers come first, then
-// regressions. last joins the last two names.
+// Able returns a text that lists the learners for whose jobs the function able returns true.
+// Classifiers come first, then regressions. last joins the last two names.
 func Able(last string, able func(*job.Job) bool) string {
 	var classes, numbers, others []string
 	for _, k := range Table() {
@@ -63,8 +63,8 @@ func On[C any](j *job.Job) bool {
 	return able
 }
 
-// OnRows is like [OnMatrix], but it accepts learners of two views. The method has rows, so it can
-// hide the columns of a view.
+// OnRows is like [OnMatrix], but it also accepts learners that need two views of each row. The
+// method has rows, so it can hide the columns of a view.
 func OnRows(j *job.Job, in *section.Place) error {
 	if UsesViews(j) {
 		return checkViews(j, in)
@@ -72,8 +72,8 @@ func OnRows(j *job.Job, in *section.Place) error {
 	return OnMatrix(j, in)
 }
 
-// OnMatrix refuses learners and kernels for which a kernel matrix from inner products is not
-// enough. The error names a protocol that can run them.
+// OnMatrix refuses learners that need more than a kernel matrix, and kernels that need more than
+// inner products. The error names a protocol that can run them.
 func OnMatrix(j *job.Job, in *section.Place) error {
 	protocol, name := j.Protocol.Name(), j.Learner.Name()
 	switch {
@@ -102,7 +102,7 @@ func OnMatrix(j *job.Job, in *section.Place) error {
 // Objective describes what a learner optimises on sums of products of random features.
 type Objective struct {
 	Penalty    float64 // weight of the squared norm; in a Gaussian process, the noise variance
-	Process    bool    // the learner is a Gaussian process: it also needs the likelihood and deviations
+	Process    bool    // the learner is a Gaussian process, which also needs the likelihood and deviations
 	Components int     // number of principal components; 0: a regression on the labels
 }
 

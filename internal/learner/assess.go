@@ -52,8 +52,8 @@ type ClassCount struct {
 	HeldOut  int    `json:"held_out_rows"`
 }
 
-// Untrained returns the classes that have held-out rows and no training rows; none if the learner was
-// trained without labels.
+// Untrained returns the classes that have held-out rows and no training rows; none if the learner
+// was trained without labels.
 func (a *Assessment) Untrained() (classes []string) {
 	training := 0
 	for _, c := range a.Classes {
@@ -145,8 +145,8 @@ func oneOf(labels []string, a, b string) bool {
 	return !slices.ContainsFunc(labels, func(l string) bool { return l != a && l != b })
 }
 
-// rated holds the held-out rows with their classes and scores, for classifiers.
-type rated struct {
+// ratedRows holds the held-out rows with their classes and scores, for classifiers.
+type ratedRows struct {
 	classes          []string // names of all classes, ascending
 	truth, predicted []int
 	scores           linalg.Matrix[float64] // rows x classes; empty if there are no scores
@@ -154,12 +154,12 @@ type rated struct {
 	untrained        bool                   // whether the rows have a class that the classifier does not know
 }
 
-// rate collects the held-out rows with their classes and scores. Classes that the classifier does
-// not know get the lowest scores.
-func (f *Fitted) rate(known []string) *rated {
+// rateRows collects the held-out rows with their classes and scores. Classes that the classifier
+// does not know get the lowest scores.
+func (f *Fitted) rateRows(known []string) *ratedRows {
 	n := len(f.Truth)
 	classes, codes := dataset.ClassesIn(f.order, slices.Concat(f.Truth, f.Predicted, known))
-	r := &rated{classes: classes, truth: codes[:n], predicted: codes[n : 2*n], untrained: len(classes) != len(known)}
+	r := &ratedRows{classes: classes, truth: codes[:n], predicted: codes[n : 2*n], untrained: len(classes) != len(known)}
 	if f.Decisions.Rows != n || f.Decisions.Cols == 0 {
 		return r
 	}
@@ -179,7 +179,7 @@ func (f *Fitted) rate(known []string) *rated {
 }
 
 func (f *Fitted) assessClasses(known, training []string, seed uint64) (*Assessment, error) {
-	r := f.rate(known)
+	r := f.rateRows(known)
 	confusion, err := metrics.NewConfusionMatrix(f.Truth, f.Predicted)
 	if err != nil {
 		return nil, err
@@ -192,10 +192,10 @@ func (f *Fitted) assessClasses(known, training []string, seed uint64) (*Assessme
 		a.Confusion, a.PerClass = &Confusion{confusion.Classes, confusion.Counts}, confusion.PerClass()
 	}
 	if r.scores.Rows > 0 {
-		r.draw(a)
+		r.addCurves(a)
 	}
 	if f.folds == nil {
-		err = r.bound(a, confusion, seed)
+		err = r.addIntervals(a, confusion, seed)
 	}
 	return a, err
 }
@@ -216,8 +216,8 @@ func countClasses(classes, training, heldOut []string) []ClassCount {
 	return list
 }
 
-// draw adds the curves. For two classes it adds only the curves of the second class.
-func (r *rated) draw(a *Assessment) {
+// addCurves adds the curves. For two classes it adds only the curves of the second class.
+func (r *ratedRows) addCurves(a *Assessment) {
 	first := 0
 	if len(r.classes) == 2 {
 		first, a.Positive = 1, r.classes[1]
@@ -237,12 +237,12 @@ func (r *rated) draw(a *Assessment) {
 		a.Curves = append(a.Curves, one)
 	}
 	if r.probabilities && len(r.classes) == 2 {
-		r.calibrate(a)
+		r.addCalibration(a)
 	}
 }
 
-// calibrate adds the calibration curve and the decision curve of the second class.
-func (r *rated) calibrate(a *Assessment) {
+// addCalibration adds the calibration curve and the decision curve of the second class.
+func (r *ratedRows) addCalibration(a *Assessment) {
 	positive, p := ofClass(r.truth, 1), r.scores.Column(1)
 	quantile, err1 := metrics.CalibrationQuantile(positive, p, binsOfCurve)
 	uniform, err2 := metrics.CalibrationUniform(positive, p, binsOfCurve)
@@ -270,7 +270,7 @@ func binsAs(list []metrics.Bin) []CalibrationBin {
 
 // assessNumbers evaluates the predictions of a regression by their residuals.
 func (f *Fitted) assessNumbers(seed uint64) (*Assessment, error) {
-	truth, err := numbers(f.Truth)
+	truth, err := parseNumbers(f.Truth)
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +280,7 @@ func (f *Fitted) assessNumbers(seed uint64) (*Assessment, error) {
 		return nil, err
 	}
 	if f.folds == nil {
-		err = boundNumbers(a, truth, predicted, seed)
+		err = addNumberIntervals(a, truth, predicted, seed)
 	}
 	return a, err
 }

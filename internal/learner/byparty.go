@@ -38,8 +38,8 @@ const (
 	restText   = "what others withhold would follow from it"
 )
 
-// Minimum numbers of held-out rows of all withheld parties together. Their common figures follow
-// from the released figures and those over all rows.
+// Minimum numbers of held-out rows, counted over all parties whose figures are withheld. The
+// figures over these rows together follow from the released figures and the figures over all rows.
 const (
 	restRows  = 50
 	restClass = 10
@@ -52,7 +52,7 @@ func (w *Work) byParty() ([]PartyFigures, error) {
 	var parts []*Fitted
 	var rest []*Fitted
 	for _, h := range w.Holders {
-		part := w.Fitted.part(w.decided(h.Rows))
+		part := w.Fitted.restricted(w.decidedPositions(h.Rows))
 		if part.held == 0 {
 			continue
 		}
@@ -72,7 +72,7 @@ func (w *Work) byParty() ([]PartyFigures, error) {
 	if len(list) < 2 {
 		return nil, nil
 	}
-	safe := hides(rest)
+	safe := enoughToHide(rest)
 	for i := range list {
 		if list[i].Withheld != "" {
 			continue
@@ -86,9 +86,9 @@ func (w *Work) byParty() ([]PartyFigures, error) {
 	return list, nil
 }
 
-// decided translates rows of the problem into positions among the decided rows. The decided rows
-// are the held-out rows, or all rows in a cross-validation.
-func (w *Work) decided(rows []int) []int {
+// decidedPositions converts row numbers of the problem to positions among the rows that have
+// decisions. These are the held-out rows, or all rows in a cross-validation.
+func (w *Work) decidedPositions(rows []int) []int {
 	mine := make(map[int]bool, len(rows))
 	for _, row := range rows {
 		mine[row] = true
@@ -106,9 +106,9 @@ func (w *Work) decided(rows []int) []int {
 	return places
 }
 
-// hides reports whether the withheld rows are enough to hide single rows: they belong to several
-// parties and reach the minimum numbers.
-func hides(rest []*Fitted) bool {
+// enoughToHide reports whether the withheld rows are enough to hide single rows. They are if they
+// belong to several parties and reach the minimum numbers.
+func enoughToHide(rest []*Fitted) bool {
 	if len(rest) == 0 {
 		return true
 	}
@@ -123,27 +123,27 @@ func hides(rest []*Fitted) bool {
 		return false
 	}
 	for _, n := range classes {
-		if n < restClass && rest[0].sorts() {
+		if n < restClass && rest[0].predictsClasses() {
 			return false
 		}
 	}
 	return true
 }
 
-// sorts reports whether the predictions are classes.
-func (f *Fitted) sorts() bool { return !f.Head.Kind.Regresses() }
+// predictsClasses reports whether the predictions are classes.
+func (f *Fitted) predictsClasses() bool { return !f.Head.Kind.Regresses() }
 
-// measure computes the figures from the party's decisions.
+// measure computes the figures from the decisions for the party's held-out rows.
 func (p *PartyFigures) measure(f *Fitted) error {
 	m, err := f.measure()
 	if err != nil {
 		return err
 	}
-	for name := range f.figures { // figures of training cover the rows of all parties
+	for name := range f.figures { // remove figures of the training, which cover all parties' rows
 		delete(m, name)
 	}
 	p.HeldOut, p.Metrics, p.Withheld = f.held, m, ""
-	if !f.sorts() {
+	if !f.predictsClasses() {
 		return nil
 	}
 	confusion, err := metrics.NewConfusionMatrix(f.Truth, f.Predicted)
@@ -153,8 +153,8 @@ func (p *PartyFigures) measure(f *Fitted) error {
 	return err
 }
 
-// Hold adds a party's rows of the problem, from first to end-1, with its permission. A party may
-// have several such ranges.
+// Hold says that the rows of the problem from first to end-1 belong to a party, and adds the
+// party's permission for figures. A party may have several such ranges.
 func (w *Work) Hold(party string, first, end int, word FigurePermission) {
 	rows := linalg.Range(first, end)
 	for i := range w.Holders {

@@ -68,10 +68,10 @@ func (p CCA) Fit(t Training) (*Solution, error) {
 	h := model.Head{Output: model.Output{Kind: model.NewKind(p.Name(), model.Components)}}
 	for side, v := range []cca.View{m.X, m.Y} {
 		for c := range v.Dual.Rows {
-			h.Functions = append(h.Functions, score(v.Dual.Row(c), v.Centring, sides[side], t.Kernel.Len()))
+			h.Functions = append(h.Functions, scoreFunction(v.Dual.Row(c), v.Centring, sides[side], t.Kernel.Len()))
 		}
 	}
-	f := dense(h, t)
+	f := denseSolution(h, t)
 	for _, rho := range m.Correlations {
 		f.Eigenvalues = append(f.Eigenvalues, rho*rho)
 	}
@@ -79,12 +79,12 @@ func (p CCA) Fit(t Training) (*Solution, error) {
 	return f, nil
 }
 
-// score returns a score as a kernel expansion over rows, of which some belong to the score's view:
+// scoreFunction returns a canonical score as a kernel expansion over the rows of the score's view:
 //
 //	sum_j a_j (k(x, j) - mean of k(x, .) - mean_j + mean)
 //
 // The mean of k(x, .) only shifts every a_j by their mean.
-func score(dual []float64, centring kernel.Centring, rows []int, n int) model.Function {
+func scoreFunction(dual []float64, centring kernel.Centring, rows []int, n int) model.Function {
 	coef, rho := make([]float64, n), 0.0
 	shift := linalg.Sum(dual) / float64(len(dual))
 	for j, a := range dual {
@@ -94,7 +94,8 @@ func score(dual []float64, centring kernel.Centring, rows []int, n int) model.Fu
 	return model.Dense(coef, rho)
 }
 
-// Measure adds the correlation between the two scores of the first pair on held-out rows.
+// Measure adds the correlation, on held-out rows, between the two scores of the first canonical
+// pair.
 func (p CCA) Measure(f *Fitted, m Metrics) error {
 	if r, ok := correlation(f.Decisions, 0, f.Decisions.Cols/2); ok {
 		m["correlation"] = r
@@ -116,7 +117,7 @@ func correlation(m linalg.Matrix[float64], a, b int) (float64, bool) {
 	return ab / math.Sqrt(aa*bb), aa > 0 && bb > 0
 }
 
-// checkViews refuses jobs to which two views of a row cannot be applied. The kernel must be linear,
+// checkViews refuses jobs whose rows cannot be split into two views. The kernel must be linear,
 // because a whole row is compared with the rows of one view.
 func checkViews(j *job.Job, in *section.Place) error {
 	for _, k := range j.Kernels() {
@@ -130,10 +131,10 @@ func checkViews(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// InViews returns the rows from which a job's learner learns. For a learner of two views, each
-// training row appears twice: first with the columns of the first view, then with the others.
-// Hidden columns are 0, so that products of rows of one view are its kernel. Held-out rows stay
-// whole.
+// InViews converts a job's rows to the rows from which the job's learner learns. For a learner of
+// two views, each training row appears twice: first with the columns of the first view, then with
+// the others. Hidden columns are 0, so that products of rows of one view are its kernel. Held-out
+// rows stay whole.
 func InViews(l job.Named, x linalg.Rows, columns []string, test []bool) (linalg.Rows, []bool, error) {
 	on, twofold := l.Values.(*CCA)
 	if !twofold {
@@ -147,16 +148,16 @@ func InViews(l job.Named, x linalg.Rows, columns []string, test []bool) (linalg.
 	var held []bool
 	for i, t := range test {
 		if t {
-			v.rows, held = append(v.rows, viewed{i, false, false}), append(held, true)
+			v.rows, held = append(v.rows, viewRow{i, false, false}), append(held, true)
 			continue
 		}
-		v.rows = append(v.rows, viewed{i, false, true}, viewed{i, true, false})
+		v.rows = append(v.rows, viewRow{i, false, true}, viewRow{i, true, false})
 		held = append(held, false, false)
 	}
 	return v, held, nil
 }
 
-// Examples returns the number of training examples among n rows that InViews has made.
+// Examples returns the number of training examples in n rows that InViews returned.
 func Examples(l job.Named, n int) int {
 	if _, twofold := l.Values.(*CCA); twofold {
 		return n / 2
@@ -164,7 +165,7 @@ func Examples(l job.Named, n int) int {
 	return n
 }
 
-// columnsOf returns, for each column, whether it belongs to the view.
+// columnsOf returns a flag for each column: whether it belongs to the view.
 func columnsOf(view, columns []string) ([]bool, error) {
 	at := make(map[string]int, len(columns))
 	for i, name := range columns {
@@ -179,12 +180,12 @@ func columnsOf(view, columns []string) ([]bool, error) {
 		marks[i] = true
 	}
 	if len(view) == len(columns) {
-		return nil, errors.New("the setting view names all columns; leave some columns for the second view")
+		return nil, errors.New("the setting \"view\" lists all columns; leave some columns for the second view")
 	}
 	return marks, nil
 }
 
-// noColumn is the error that a table lacks a column of the job.
+// noColumn is the error that a table lacks a column that the job names.
 type noColumn struct{ name string }
 
 func (e *noColumn) Error() string {
@@ -195,11 +196,11 @@ func (e *noColumn) Error() string {
 type views struct {
 	from  linalg.Rows
 	first []bool // columns of the first view
-	rows  []viewed
+	rows  []viewRow
 }
 
-// viewed is a row in which the columns of one view may be hidden.
-type viewed struct {
+// viewRow is a row in which the columns of one view may be hidden.
+type viewRow struct {
 	row         int
 	hidesFirst  bool
 	hidesSecond bool

@@ -41,7 +41,7 @@ func NumbersOf(l job.Named) []Number {
 	for i, text := range texts {
 		value, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			panic("learner: a number of a job is none: " + err.Error()) // the learner's own section has formatted the number
+			panic("learner: a number of a job is none: " + err.Error()) // unreachable: the learner's section formats only numbers
 		}
 		list = append(list, Number{keys[i], value})
 	}

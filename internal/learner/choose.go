@@ -33,8 +33,8 @@ func Choose(ctx context.Context, j *job.Job, t Problem, progress func(done, tota
 	})
 }
 
-// ChooseCell is like Choose, but takes the given cell, which other members chose from the same
-// grid.
+// ChooseCell is like Choose, but it chooses the cell with the given index, which other members
+// chose from the same grid.
 func ChooseCell(ctx context.Context, j *job.Job, t Problem, cell int) (*Choice, error) {
 	t.Order = j.Data.Order
 	return choose(ctx, j, t, func(g Grid) (*Searched, int, error) {
@@ -43,7 +43,7 @@ func ChooseCell(ctx context.Context, j *job.Job, t Problem, cell int) (*Choice, 
 	})
 }
 
-// choose runs search on the job's grid if the job has folds.
+// choose calls the function search with the job's grid if the job has folds.
 func choose(ctx context.Context, j *job.Job, t Problem, search func(Grid) (*Searched, int, error)) (*Choice, error) {
 	plain, err := inPlainNumbers(j, t)
 	if err != nil || j.Data.Folds == 0 {
@@ -69,7 +69,7 @@ func chosen(plain *job.Job, s *Searched, best int) *Choice {
 	c := &Choice{Job: plain.At(best), searched: s}
 	for i, cell := range s.Cells {
 		one := plain.At(i)
-		if loses(plain.Task().Score) { // the search maximises, so a loss changes its sign
+		if lowerIsBetter(plain.Task().Score) { // the search maximises, so an error has the opposite sign
 			cell.Mean = -cell.Mean
 			for k := range cell.Scores {
 				cell.Scores[k] = -cell.Scores[k]
@@ -102,7 +102,7 @@ func (c *Choice) Fit(ctx context.Context, t Problem, progress func(done, total i
 	return f, nil
 }
 
-// Work holds the state of one process that learns from the products of all rows, step by step.
+// Work holds the state of a process that learns, step by step, from the inner products of all rows.
 type Work struct {
 	Problem Problem
 	Choice  *Choice // set by step tune or learn
@@ -157,8 +157,8 @@ func (w *Work) evaluate(seed uint64) error {
 	return err
 }
 
-// ExplainFailure classifies an error of learning. Unless ctx has ended, it is an input error:
-// labels, numbers or parameters contradict each other.
+// ExplainFailure marks an error of learning as an input error, unless ctx has ended. Labels,
+// numbers or parameters then contradict each other.
 func ExplainFailure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -166,7 +166,7 @@ func ExplainFailure(ctx context.Context, err error) error {
 	return fault.BadInput(err)
 }
 
-// inPlainNumbers returns the job with every data-dependent gamma replaced by a number.
+// inPlainNumbers returns the job with a number in place of every gamma that depends on the data.
 func inPlainNumbers(j *job.Job, t Problem) (*job.Job, error) {
 	out := *j
 	units := make(map[job.GammaUnit]float64)
@@ -175,7 +175,7 @@ func inPlainNumbers(j *job.Job, t Problem) (*job.Job, error) {
 			return k, nil
 		}
 		if _, known := units[k.GammaUnit]; !known {
-			length, err := t.length(k.GammaUnit)
+			length, err := t.gammaUnitValue(k.GammaUnit)
 			if err != nil {
 				return k, err
 			}

@@ -38,8 +38,8 @@ func (f *Fitted) measureClasses(m Metrics) error {
 	return nil
 }
 
-// measureScores adds auc, average_precision and brier. It adds none of them if the held-out rows have
-// a class without training rows: the classifier has no score for that class.
+// measureScores adds auc, average_precision and brier. It adds none of them if the held-out rows
+// have a class without training rows: the classifier has no score for that class.
 func (f *Fitted) measureScores(m Metrics) {
 	classes, codes := dataset.ClassesIn(f.order, slices.Concat(f.Truth, f.Head.Classes))
 	if len(classes) != len(f.Head.Classes) {
@@ -71,7 +71,7 @@ func (f *Fitted) ranked(codes []int, class int) (*metrics.Ranked, error) {
 	return metrics.Rank(ofClass(codes, class), scores.Column(class))
 }
 
-// ofClass returns, for each row, whether it belongs to a class.
+// ofClass returns a flag for each row: whether it belongs to the class.
 func ofClass(codes []int, class int) []bool {
 	is := make([]bool, len(codes))
 	for i, c := range codes {

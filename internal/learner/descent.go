@@ -12,8 +12,8 @@ import (
 type Descent struct {
 	Lambda     float64 // weight of the squared norm
 	Iterations int     // number of blocks of random features
-	Rate       float64 // step size; unused by training cached
-	Batch      int     // rows in one step; used by trainings block and precond
+	Rate       float64 // step size; "training: cached" does not use it
+	Batch      int     // number of rows in one step
 }
 
 // section declares the keys for a loss; doc describes the loss.
@@ -30,7 +30,7 @@ func (d *Descent) section(doc string) *section.Section {
 
 func (d *Descent) finish(in *section.Place) error {
 	err := in.Positive("lambda", d.Lambda)
-	if in.Given("rate") { // the default depends on the training
+	if in.Given("rate") { // check only a given rate: the default depends on the training
 		err = errors.Join(err, in.Positive("rate", d.Rate))
 	}
 	return errors.Join(err, in.Some("batch", d.Batch), in.Some("iterations", d.Iterations))
@@ -48,8 +48,9 @@ func OptimizerParamsOf(j *job.Job) (LossLearner, *Descent) {
 	return nil, nil
 }
 
-// exactMachine and exactRidge convert lambda for n rows. Linear models on random features minimise
-// the mean of losses plus lambda/2 |w|^2, but learners on a kernel matrix minimise sums.
+// exactMachine and exactRidge return the support vector machine or the ridge regression with the
+// penalty of a linear model on random features. Linear models on random features minimise the mean
+// of losses plus lambda/2 |w|^2, but learners on a kernel matrix minimise sums.
 func exactMachine(price float64) job.Named {
 	return job.Named{Kind: SVC{}, Values: &SVC{Params: svm.Params{C: 1 / price}}}
 }

@@ -47,7 +47,7 @@ func (g GP) Fit(t Training) (*Solution, error) {
 	if n := t.Kernel.Len(); n > model.MaxProcess {
 		return nil, fmt.Errorf("a Gaussian process can learn from at most %d training rows, but there are %d; use ridge or fewer rows", model.MaxProcess, n)
 	}
-	y, err := numbers(t.Labels)
+	y, err := parseNumbers(t.Labels)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (g GP) Fit(t Training) (*Solution, error) {
 	for i, v := range gp.Dual {
 		coef[i] = v * unit
 	}
-	f := dense(single(model.GP, model.Dense(coef, -mean)), t)
+	f := denseSolution(singleHead(model.GP, model.Dense(coef, -mean)), t)
 	f.Head.Noise, f.Head.Unit = g.Noise, unit
 	f.Figures["log_marginal_likelihood"] = gp.LogMarginalLikelihood
 	f.Decide = func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64] {
@@ -83,7 +83,7 @@ func (GP) Measure(f *Fitted, m Metrics) error {
 	if err := f.measureNumbers(m); err != nil {
 		return err
 	}
-	truth, err := numbers(f.Truth)
+	truth, err := parseNumbers(f.Truth)
 	if err != nil {
 		return err
 	}

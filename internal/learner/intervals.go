@@ -6,8 +6,8 @@ import (
 	"github.com/mercer-fl/mercer/learn/metrics"
 )
 
-// ClassIntervals holds the 95 % intervals of a class's figures: score intervals of the proportions,
-// a bootstrap interval of F1; nil for a figure without an interval.
+// ClassIntervals holds the 95 % intervals of a class's figures. Proportions have score intervals,
+// and F1 has a bootstrap interval; nil: no interval.
 type ClassIntervals struct {
 	Class       string            `json:"class"`
 	Precision   *metrics.Interval `json:"precision"`
@@ -16,10 +16,10 @@ type ClassIntervals struct {
 	F1          *metrics.Interval `json:"f1"`
 }
 
-// bound adds the intervals of the figures: score intervals of proportions, bootstrap intervals of the
-// others.
-func (r *rated) bound(a *Assessment, confusion *metrics.ConfusionMatrix, seed uint64) error {
-	all, f1, err := r.resampled(seed)
+// addIntervals adds an interval to each figure. Proportions get score intervals, and the other
+// figures get bootstrap intervals.
+func (r *ratedRows) addIntervals(a *Assessment, confusion *metrics.ConfusionMatrix, seed uint64) error {
+	all, f1, err := r.bootstrapIntervals(seed)
 	if err != nil {
 		return err
 	}
@@ -36,17 +36,18 @@ func (r *rated) bound(a *Assessment, confusion *metrics.ConfusionMatrix, seed ui
 	return nil
 }
 
-// bootstrapped are the metrics of a confusion matrix that are no proportions, in the order of the
-// bootstrap.
+// bootstrapped lists the metrics of a confusion matrix that are not proportions, so that only a
+// bootstrap gives their intervals.
 var bootstrapped = [...]string{"balanced_accuracy", "f1_macro"}
 
-// resampled returns the bootstrap intervals of metrics, and of each class's F1; none of very many
-// rows. It resamples the rows of each true class separately.
-func (r *rated) resampled(seed uint64) (all, f1 map[string]*metrics.Interval, err error) {
+// bootstrapIntervals returns the bootstrap intervals of the metrics and of each class's F1. It
+// returns no intervals if there are very many rows. It resamples the rows of each true class
+// separately.
+func (r *ratedRows) bootstrapIntervals(seed uint64) (all, f1 map[string]*metrics.Interval, err error) {
 	if len(r.truth)*len(r.classes) > intervalEffort {
 		return make(map[string]*metrics.Interval), nil, nil
 	}
-	areas := r.areas()
+	areas := r.scoreMetrics()
 	names := append(bootstrapped[:], areas.names...)
 	got, err := metrics.Bootstrap(r.truth, seed, len(names)+len(r.classes), func(times []int, v []float64) {
 		c := metrics.Count(r.classes, r.truth, r.predicted, times)
@@ -61,17 +62,17 @@ func (r *rated) resampled(seed uint64) (all, f1 map[string]*metrics.Interval, er
 	if err != nil {
 		return nil, nil, err
 	}
-	return named(names, got), named(r.classes, got[len(names):]), nil
+	return intervalsByName(names, got), intervalsByName(r.classes, got[len(names):]), nil
 }
 
-// areas are the metrics computed from scores.
-type areas struct {
+// scoreMetricList holds metrics that are computed from scores, by name.
+type scoreMetricList struct {
 	names []string
 	of    []func(times []int) (float64, bool)
 }
 
-// areas returns those metrics of the rows' scores that have a value.
-func (r *rated) areas() (list areas) {
+// scoreMetrics returns the metrics of the rows' scores, except those without a value.
+func (r *ratedRows) scoreMetrics() (list scoreMetricList) {
 	add := func(name string, f func(times []int) (float64, bool)) {
 		list.names, list.of = append(list.names, name), append(list.of, f)
 	}
@@ -94,7 +95,7 @@ func (r *rated) areas() (list areas) {
 
 // brier returns a function that computes the Brier score of a bootstrap sample. times is the number
 // of times that each row is in the sample.
-func (r *rated) brier() func(times []int) (float64, bool) {
+func (r *ratedRows) brier() func(times []int) (float64, bool) {
 	errors := make([]float64, len(r.truth))
 	for i := range errors {
 		v, err := metrics.Brier(r.truth[i:i+1], r.scores.Panel(i, i+1))
@@ -112,8 +113,8 @@ func (r *rated) brier() func(times []int) (float64, bool) {
 	}
 }
 
-// boundNumbers adds the intervals of a regression's figures.
-func boundNumbers(a *Assessment, truth, predicted []float64, seed uint64) error {
+// addNumberIntervals adds the intervals of a regression's figures.
+func addNumberIntervals(a *Assessment, truth, predicted []float64, seed uint64) error {
 	n := len(truth)
 	if n > intervalEffort {
 		return nil
@@ -121,12 +122,12 @@ func boundNumbers(a *Assessment, truth, predicted []float64, seed uint64) error 
 	got, err := metrics.Bootstrap(make([]int, n), seed, 3, func(times []int, v []float64) {
 		v[0], v[1], v[2] = numberFigures(truth, predicted, times)
 	})
-	a.Intervals = named([]string{"rmse", "mae", "r2"}, got)
+	a.Intervals = intervalsByName([]string{"rmse", "mae", "r2"}, got)
 	return err
 }
 
-// numberFigures returns rmse, mae and r2 of a bootstrap sample. times is the number of times that
-// each row is in the sample.
+// numberFigures returns rmse, mae and r2 on a bootstrap sample of the rows. times is the number of
+// times that each row is in the sample.
 func numberFigures(truth, predicted []float64, times []int) (rmse, mae, r2 float64) {
 	var mean, squares, sizes, total float64
 	n := float64(len(truth))
@@ -144,8 +145,8 @@ func numberFigures(truth, predicted []float64, times []int) (rmse, mae, r2 float
 	return math.Sqrt(squares / n), sizes / n, r2
 }
 
-// named returns the intervals by name; it omits figures without an interval.
-func named(names []string, got []*metrics.Interval) map[string]*metrics.Interval {
+// intervalsByName returns the intervals by name; it omits figures without an interval.
+func intervalsByName(names []string, got []*metrics.Interval) map[string]*metrics.Interval {
 	all := make(map[string]*metrics.Interval)
 	for i, name := range names {
 		if got != nil && got[i] != nil {

@@ -48,7 +48,7 @@ func (p KMeans) Fit(t Training) (*Solution, error) {
 		return nil, err
 	}
 	n := t.Kernel.Len()
-	zero := m.Distances(linalg.New[float64](1, n)).Row(0) // |mean|^2 of each cluster
+	zero := m.Distances(linalg.New[float64](1, n)).Row(0) // squared norm of each cluster's mean
 	sizes := make([]float64, p.Clusters)
 	for _, c := range m.Assignment {
 		sizes[c]++
@@ -63,7 +63,7 @@ func (p KMeans) Fit(t Training) (*Solution, error) {
 		}
 		h.Functions = append(h.Functions, model.Dense(coef, -zero[c]))
 	}
-	f := dense(h, t)
+	f := denseSolution(h, t)
 	f.Figures["inertia_training"] = m.Inertia
 	f.Decide = func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64] {
 		distances := f.Head.Decisions(cross)

@@ -58,12 +58,12 @@ func (p KPCA) Fit(t Training) (*Solution, error) {
 		}
 		h.Functions = append(h.Functions, model.Dense(coef, rho))
 	}
-	f := dense(h, t)
+	f := denseSolution(h, t)
 	f.Eigenvalues = m.Eigenvalues
 	f.Figures["explained_variance_training"] = linalg.Sum(m.Eigenvalues) / trace(t, m)
 	f.Decide = func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64] {
 		scores := m.Transform(cross)
-		if share, ok := explained(m, scores, cross, prior); ok {
+		if share, ok := explainedShare(m, scores, cross, prior); ok {
 			f.Figures["explained_variance"] = share
 		}
 		return scores
@@ -81,9 +81,9 @@ func trace(t Training, m *kpca.Model) float64 {
 	return linalg.Sum(diagonal) - float64(len(diagonal))*m.Centring.Mean
 }
 
-// explained returns the share of the rows' squared distance to the training mean that the scores
-// explain.
-func explained(m *kpca.Model, scores, cross linalg.Matrix[float64], prior []float64) (float64, bool) {
+// explainedShare returns the share of the rows' squared distances to the training mean that the
+// scores explain.
+func explainedShare(m *kpca.Model, scores, cross linalg.Matrix[float64], prior []float64) (float64, bool) {
 	kept, all := 0.0, 0.0
 	for i, xx := range prior {
 		for _, s := range scores.Row(i) {

@@ -230,7 +230,8 @@ func TestHeadsAreTheWholeModel(t *testing.T) {
 	}
 }
 
-// checkHead checks that a model of a fitted head and its rows decides as the fit did about the last rows.
+// checkHead checks that a model of a fitted head and its rows decides as the fit did about the last
+// rows.
 func checkHead(t *testing.T, task Problem, spec kernel.Spec, m Solver, rows linalg.Matrix[float64]) {
 	t.Helper()
 	k, err := kernel.New(spec)

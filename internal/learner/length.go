@@ -7,12 +7,12 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// MaxRows is the largest number of rows for which a process computes a whole matrix that it could
-// avoid. Such a matrix takes 2 GiB.
+// MaxRows is the largest number of rows for which a process may compute a whole Gram matrix. Such a
+// matrix takes 2 GiB.
 const MaxRows = 1 << 14
 
-// length returns the value of a unit of gamma on the training rows.
-func (t Problem) length(u job.GammaUnit) (float64, error) {
+// gammaUnitValue returns the number that a unit of gamma means for the training rows.
+func (t Problem) gammaUnitValue(u job.GammaUnit) (float64, error) {
 	if u == job.Norm {
 		return t.MeanSquaredNorm(), nil
 	}

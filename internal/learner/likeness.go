@@ -11,14 +11,14 @@ type Likeness struct {
 	R2 *float64 `json:"r2,omitempty"`
 }
 
-// LikenessOf compares components with pooled ones. Both matrices have one row for each held-out
-// row.
+// LikenessOf compares components with the components of a learner on pooled rows. Both matrices
+// have one row for each held-out row.
 func LikenessOf(components, pooled linalg.Matrix[float64]) Likeness {
 	var all, share float64
 	varied := pooled.Cols > 0
 	for c := range pooled.Cols {
 		a, b := components.Column(c), pooled.Column(c)
-		residual, total := squaredDistance(a, b, turn(a, b)), spreadAround(b)
+		residual, total := squaredDistance(a, b, signToward(a, b)), spreadAround(b)
 		all += residual
 		if total == 0 {
 			varied = false
@@ -33,8 +33,8 @@ func LikenessOf(components, pooled linalg.Matrix[float64]) Likeness {
 	return l
 }
 
-// turn returns the sign, 1 or -1, with which a is nearer to b.
-func turn(a, b []float64) float64 {
+// signToward returns the sign s, 1 or -1, for which s*a is nearer to b.
+func signToward(a, b []float64) float64 {
 	product := 0.0
 	for i, v := range a {
 		product += v * b[i]

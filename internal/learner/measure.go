@@ -32,7 +32,7 @@ func (f *Fitted) Measure() (Metrics, error) {
 	all := make([]Metrics, len(f.folds))
 	for i, rows := range f.folds {
 		var err error
-		if all[i], err = f.part(rows).measure(); err != nil {
+		if all[i], err = f.restricted(rows).measure(); err != nil {
 			return nil, err
 		}
 	}

@@ -48,7 +48,7 @@ func (o OneClass) Fit(t Training) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	return machine(model.OneClass, m), nil
+	return machineSolution(model.OneClass, m), nil
 }
 
 // Measure adds the share of held-out rows inside the region. For labels 1 and -1 it also adds

@@ -22,7 +22,7 @@ type Outputs struct {
 // OutputsOf converts the labels of a job's training rows to targets, as classes or as numbers.
 func OutputsOf(j *job.Job, labels []string) (*Outputs, error) {
 	if j.Task().Numbers {
-		y, err := numbers(labels)
+		y, err := parseNumbers(labels)
 		if err != nil {
 			return nil, err
 		}
@@ -91,9 +91,8 @@ func (o *Outputs) measure(f *Fitted) (Metrics, error) {
 	return m, nil
 }
 
-// Judge returns the decisions of a job's learner (outputs x rows) with their metrics and
-// assessment, as if one process had trained it. truth holds the labels of these rows, training the
-// labels of the training rows.
+// Judge computes the metrics and the assessment of a learner's decisions (outputs x rows). truth
+// holds the labels of these rows, training the labels of the training rows.
 func (o *Outputs) Judge(j *job.Job, u linalg.Matrix[float64], truth, training []string) (*Work, error) {
 	f := &Fitted{Truth: truth, Decisions: linalg.New[float64](u.Cols, u.Rows), held: len(truth), order: o.order}
 	f.Head.Output = OutputOf(j, o.Classes)
@@ -117,7 +116,8 @@ func (o *Outputs) Judge(j *job.Job, u linalg.Matrix[float64], truth, training []
 // Predict returns the predicted class for each row of decisions (outputs x rows).
 func (o *Outputs) Predict(u linalg.Matrix[float64]) []string { return o.predict(o.scores(u)) }
 
-// predict returns the class with the largest score; among equal scores, the last one.
+// predict returns, for each row, the class with the largest score. Among equal scores it returns
+// the last class.
 func (o *Outputs) predict(scores linalg.Matrix[float64]) []string {
 	predicted := make([]string, scores.Rows)
 	for i := range predicted {
@@ -132,8 +132,8 @@ func (o *Outputs) predict(scores linalg.Matrix[float64]) []string {
 	return predicted
 }
 
-// scores returns the scores of rows x classes, or the predicted numbers. A decision of 0 favours
-// the second of two classes.
+// scores returns a matrix of scores (rows x classes), or one column of predicted numbers. A
+// decision of 0 favours the second of two classes.
 func (o *Outputs) scores(u linalg.Matrix[float64]) linalg.Matrix[float64] {
 	s := linalg.New[float64](u.Cols, max(1, len(o.Classes)))
 	for i := range s.Rows {

@@ -10,23 +10,23 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// machine converts a single support vector machine to a solution.
-func machine(kind model.Kind, m *svm.Machine) *Solution {
-	return &Solution{Head: single(kind, model.Dense(m.Coef, m.Rho)), Support: m.Support, Figures: Metrics{}}
+// machineSolution converts a single support vector machine to a solution.
+func machineSolution(kind model.Kind, m *svm.Machine) *Solution {
+	return &Solution{Head: singleHead(kind, model.Dense(m.Coef, m.Rho)), Support: m.Support, Figures: Metrics{}}
 }
 
-// single returns the head of a learner that has one function.
-func single(kind model.Kind, f model.Function) model.Head {
+// singleHead returns the head of a learner that has one function.
+func singleHead(kind model.Kind, f model.Function) model.Head {
 	return model.Head{Output: model.Output{Kind: kind}, Functions: []model.Function{f}}
 }
 
-// dense returns the solution of a learner that uses every training row.
-func dense(h model.Head, t Training) *Solution {
+// denseSolution returns the solution of a learner that uses every training row.
+func denseSolution(h model.Head, t Training) *Solution {
 	return &Solution{Head: h, Support: dataset.Complement(t.Kernel.Len(), nil), Figures: Metrics{}}
 }
 
-// numbers parses labels as numbers.
-func numbers(labels []string) ([]float64, error) {
+// parseNumbers parses labels as numbers.
+func parseNumbers(labels []string) ([]float64, error) {
 	y, err := dataset.Targets(labels)
 	if err != nil {
 		return nil, ErrNumbers // err would quote the label
@@ -54,7 +54,7 @@ func standardise(y []float64) (mean, deviation float64) {
 
 // measureNumbers adds rmse, mae and r2. It omits r2 if the truth is constant.
 func (f *Fitted) measureNumbers(m Metrics) error {
-	truth, err := numbers(f.Truth)
+	truth, err := parseNumbers(f.Truth)
 	if err != nil {
 		return err
 	}

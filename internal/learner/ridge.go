@@ -35,7 +35,7 @@ func (r *Ridge) Sums() Objective { return Objective{Penalty: r.Alpha} }
 
 // Fit implements [Solver].
 func (r Ridge) Fit(t Training) (*Solution, error) {
-	y, err := numbers(t.Labels)
+	y, err := parseNumbers(t.Labels)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (r Ridge) Fit(t Training) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dense(single(model.Ridge, model.Dense(m.Dual, -mean)), t), nil
+	return denseSolution(singleHead(model.Ridge, model.Dense(m.Dual, -mean)), t), nil
 }
 
 // Measure implements [Solver].

@@ -124,8 +124,8 @@ func TestSearchOnRows(t *testing.T) {
 			t.Errorf("%s: the best cell's outputs differ by %g, %v", name, d, err)
 		}
 		for _, u := range []job.GammaUnit{job.Median, job.Norm} {
-			g, err := one.length(u)
-			w, other := gram.length(u)
+			g, err := one.gammaUnitValue(u)
+			w, other := gram.gammaUnitValue(u)
 			if err != nil || other != nil || math.Abs(g-w) > 1e-12*w {
 				t.Errorf("%s: unit %s is %v, want %v; %v, %v", name, u, g, w, err, other)
 			}
@@ -137,10 +137,10 @@ func TestSearchOnRows(t *testing.T) {
 func TestLengthOfManyRows(t *testing.T) {
 	p := Problem{X: linalg.New[float64](MaxRows+1, 1), Test: make([]bool, MaxRows+1)}
 	want := fmt.Sprintf("gamma_unit median requires the products of all training rows; there are %d rows, and at most %d (2 GiB) are allowed", MaxRows+1, MaxRows)
-	if _, err := p.length(job.Median); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := p.gammaUnitValue(job.Median); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
 	}
-	if norm, err := p.length(job.Norm); err != nil || norm != 0 {
+	if norm, err := p.gammaUnitValue(job.Norm); err != nil || norm != 0 {
 		t.Errorf("norm %v, %v", norm, err)
 	}
 }

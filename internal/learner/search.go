@@ -24,7 +24,7 @@ type Grid struct {
 type Folds struct {
 	K    int
 	Seed uint64
-	Task job.Task // classes are spread evenly over the folds; the search uses the task's score
+	Task job.Task // decides the score, and whether classes are spread evenly over the folds
 }
 
 // Divide returns the rows of each fold, ascending. Rows of one group are in the same fold, whatever
@@ -131,8 +131,8 @@ func (s *Searched) divide() []tune.Fold {
 	return folds
 }
 
-// Unseen returns f with decisions on the training rows, each made while its row was held out. The
-// metrics of the result are means over the folds.
+// Unseen returns a copy of f with decisions for the training rows. Each decision was made while its
+// row was held out. The metrics of the result are means over the folds.
 func (s *Searched) Unseen(f *Fitted, t Problem) *Fitted {
 	out := *f
 	out.folds, out.held = s.folds, len(s.rows)
@@ -147,8 +147,8 @@ func (s *Searched) Unseen(f *Fitted, t Problem) *Fitted {
 	return &out
 }
 
-// part returns f with only some of its held-out rows.
-func (f *Fitted) part(rows []int) *Fitted {
+// restricted returns a copy of f that has only the given held-out rows.
+func (f *Fitted) restricted(rows []int) *Fitted {
 	out := &Fitted{
 		Head: f.Head, Predicted: linalg.At(f.Predicted, rows), Truth: linalg.At(f.Truth, rows),
 		method: f.method, held: len(rows), figures: f.figures, order: f.order,
@@ -176,41 +176,43 @@ func Mean(all []Metrics) Metrics {
 	return mean
 }
 
-// ErrNoScore is the error if the score has no value on a fold. Equal numbers have no r2, and rows
+// ErrNoScore is the error if the score is undefined on a fold. Equal numbers have no r2, and rows
 // that lack a class have no auc.
 var ErrNoScore = errors.New("the score has no value on a fold, because its numbers are all equal or its rows lack a class; use fewer folds")
 
-// loses reports whether smaller values of a score are better.
-func loses(score string) bool { return score == "rmse" || score == "mae" }
+// lowerIsBetter reports whether smaller values of a score are better.
+func lowerIsBetter(score string) bool { return score == "rmse" || score == "mae" }
 
-// learner returns a tune.Learner that fits the given solvers until it is interrupted.
+// learner returns a tune.Learner that fits the given solvers. It stops if interrupt returns an
+// error.
 func (t Problem) learner(methods []Solver, rows []int, score string, interrupt func() error) tune.Learner {
-	if s, can := methods[0].(joint); can && score == "accuracy" {
-		if all := s.together(t, methods, rows, interrupt); all != nil {
+	if s, can := methods[0].(jointSolver); can && score == "accuracy" {
+		if all := s.fitJointly(t, methods, rows, interrupt); all != nil {
 			return all
 		}
 	}
-	return trials{t, methods, score, interrupt}
+	return separateFits{t, methods, score, interrupt}
 }
 
-// joint is a solver that can fit several settings together, each from the solution of another one.
-// together returns nil if the solvers are not all of this type.
-type joint interface {
-	together(t Problem, methods []Solver, rows []int, interrupt func() error) tune.Learner
+// jointSolver is a solver that can fit several settings faster than one by one: each fit starts
+// from the solution of another setting. fitJointly returns nil if the solvers are not all of this
+// type.
+type jointSolver interface {
+	fitJointly(t Problem, methods []Solver, rows []int, interrupt func() error) tune.Learner
 }
 
-// trials fits each solver from scratch.
-type trials struct {
+// separateFits is a tune.Learner that fits each solver from scratch.
+type separateFits struct {
 	task      Problem
 	methods   []Solver
 	score     string // name of the metric
 	interrupt func() error
 }
 
-func (l trials) Settings() int { return len(l.methods) }
+func (l separateFits) Settings() int { return len(l.methods) }
 
 // Try implements [tune.Learner].
-func (l trials) Try(k kernel.Source, f tune.Fold, tried func() error) ([]tune.Trial, error) {
+func (l separateFits) Try(k kernel.Source, f tune.Fold, tried func() error) ([]tune.Trial, error) {
 	var list []tune.Trial
 	for _, m := range l.methods {
 		fitted, err := l.task.fit(k, f.Train, f.Test, m, nil, l.interrupt)
@@ -229,7 +231,7 @@ func (l trials) Try(k kernel.Source, f tune.Fold, tried func() error) ([]tune.Tr
 	return list, nil
 }
 
-// trial returns f's score and decisions as the result of one cell on one fold.
+// trial returns the score and the decisions of a learner that was fitted with one cell on one fold.
 func (f *Fitted) trial(score string) (tune.Trial, error) {
 	m, err := f.measure()
 	if err != nil {
@@ -239,7 +241,7 @@ func (f *Fitted) trial(score string) (tune.Trial, error) {
 	if !has {
 		return tune.Trial{}, fmt.Errorf("score %s: %w", score, ErrNoScore)
 	}
-	if loses(score) {
+	if lowerIsBetter(score) {
 		value = -value
 	}
 	t := tune.Trial{Score: value, Outputs: f.Decisions}

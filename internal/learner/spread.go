@@ -46,7 +46,7 @@ func Spreads(runs []Metrics) map[string]Spread {
 	return all
 }
 
-// Repeats holds the metrics of a job's runs on several partitions and splits.
+// Repeats holds the metrics of a repeated job, whose runs have different partitions and splits.
 type Repeats struct {
 	Seeds       []uint64          `json:"seeds"` // seeds of the runs, in order
 	Together    map[string]Spread `json:"together"`

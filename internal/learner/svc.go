@@ -17,12 +17,13 @@ import (
 type SVC struct {
 	svm.Params
 	Cache
-	// Probability calibrates the classifier with five inner folds that Seed draws, so that the
-	// decisions are followed by the probability of each class.
+	// Probability adds the probability of each class after the decisions. Five inner folds, which
+	// Seed draws, calibrate the classifier.
 	Probability bool
 	Seed        uint64
-	// Balanced sets the weight of a class to n / (k n_c), for n training rows, n_c of them in the
-	// class, and k classes. This is scikit-learn's class_weight "balanced". It replaces Weights.
+	// Balanced gives rare classes a larger weight. The weight of a class is n / (k n_c) for n
+	// training rows, n_c of them in the class, and k classes. This is scikit-learn's class_weight
+	// "balanced". It replaces Weights.
 	Balanced bool
 }
 
@@ -63,7 +64,7 @@ func (s *SVC) Solver(seed uint64) Solver {
 	return one
 }
 
-// Only returns a learner for rows of some classes. It removes the weights of other classes.
+// Only returns the learner without the class weights of all classes that are not listed.
 func Only(l job.Named, classes []string) job.Named {
 	s, weighted := l.Values.(*SVC)
 	if !weighted {
@@ -80,7 +81,7 @@ func (s SVC) Fit(t Training) (*Solution, error) {
 	p := s.params(t.Interrupt)
 	return t.classify(model.SVC, func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error) {
 		if s.Balanced {
-			p.Weights = balanced(codes, classes)
+			p.Weights = balancedWeights(codes, classes)
 		}
 		c, err := svm.TrainSVC(t.Kernel, codes, classes, p, t.Progress)
 		if err != nil || !s.Probability {
@@ -91,14 +92,15 @@ func (s SVC) Fit(t Training) (*Solution, error) {
 	})
 }
 
-// params returns the parameters of a training. The training stops when interrupt returns an error.
+// params returns the parameters of package svm for a training. The training stops when interrupt
+// returns an error.
 func (s SVC) params(interrupt func() error) svm.Params {
 	s.Interrupt, s.CacheBytes = interrupt, s.bytes()
 	return s.Params
 }
 
-// balanced returns weights with which every class has the same total weight.
-func balanced(codes []int, classes []string) map[string]float64 {
+// balancedWeights returns class weights that give every class the same total weight.
+func balancedWeights(codes []int, classes []string) map[string]float64 {
 	weights, count := make(map[string]float64, len(classes)), make([]int, len(classes))
 	for _, c := range codes {
 		count[c]++
@@ -112,12 +114,13 @@ func balanced(codes []int, classes []string) map[string]float64 {
 // Measure implements [Solver].
 func (SVC) Measure(f *Fitted, m Metrics) error { return f.measureClasses(m) }
 
-// together fits the values of C in turn, each from the solution of the previous one.
-func (SVC) together(t Problem, methods []Solver, rows []int, interrupt func() error) tune.Learner {
+// fitJointly fits one value of C after another. Each fit starts from the solution for the previous
+// value.
+func (SVC) fitJointly(t Problem, methods []Solver, rows []int, interrupt func() error) tune.Learner {
 	params := make([]svm.Params, len(methods))
 	for i, m := range methods {
 		svc, ok := m.(SVC)
-		if !ok || svc.Balanced { // weights differ between folds
+		if !ok || svc.Balanced { // balanced weights differ between folds
 			return nil
 		}
 		params[i] = svc.params(interrupt)

@@ -43,7 +43,7 @@ func (s *SVR) Solver(uint64) Solver { return *s }
 
 // Fit implements [Solver].
 func (s SVR) Fit(t Training) (*Solution, error) {
-	y, err := numbers(t.Labels)
+	y, err := parseNumbers(t.Labels)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (s SVR) Fit(t Training) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	return machine(model.SVR, m), nil
+	return machineSolution(model.SVR, m), nil
 }
 
 // Measure implements [Solver].

@@ -90,7 +90,7 @@ func add(p *plot.Plot, l report.Line, i int) error {
 	return nil
 }
 
-// steps are the texts of a curve's steps; a step with an empty text gets no tick.
+// steps holds the texts of a curve's steps. A step with an empty text gets no tick.
 type steps []string
 
 // Ticks implements plot.Ticker.

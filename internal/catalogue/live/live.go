@@ -28,13 +28,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue/trusted"
 )
 
-// Source describes a table of a program or a query: where it comes from, and its owner's
-// description.
+// Source describes the table that a program writes or a query returns.
 type Source struct {
 	origin.Origin
 	Folder  string // base of relative paths, and working folder of the program
 	Mapping prepare.Mapping
-	IDs     []string // id columns, by the names of the source or of the federation
+	IDs     []string // names of the id columns, as in the source or in the federation
 }
 
 const (
@@ -50,7 +49,7 @@ func Copy(ctx context.Context, to snapshot.Store, s Source) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	return snapshot.Write(to, rows, s.key(rows.Columns()))
+	return snapshot.Write(to, rows, s.sortKey(rows.Columns()))
 }
 
 // Table reads a table from a snapshot. It returns errors of the store unchanged.
@@ -78,27 +77,27 @@ func (s Source) Open(ctx context.Context) (query.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := written{Output: out}
+	w := programRows{Output: out}
 	if w.Records, err = dataset.OpenCSV(s.Name(), out, s.Mapping.Form()); err != nil {
-		return nil, errors.Join(w.why(err), out.Close())
+		return nil, errors.Join(w.explain(err), out.Close())
 	}
 	return w, nil
 }
 
-// written reads the rows that a program writes.
-type written struct {
+// programRows reads the rows that a program writes to its standard output.
+type programRows struct {
 	*program.Output
 	dataset.Records
 }
 
 // Next implements [dataset.Records].
-func (w written) Next() (dataset.Record, error) {
+func (w programRows) Next() (dataset.Record, error) {
 	row, err := w.Records.Next()
-	return row, w.why(err)
+	return row, w.explain(err)
 }
 
-// why returns the program's own failure if it is the reason for err.
-func (w written) why(err error) error {
+// explain returns the program's failure if the failure caused err. Otherwise it returns err.
+func (w programRows) explain(err error) error {
 	if failure := w.Failure(); err != nil && failure != nil {
 		return failure
 	}
@@ -112,7 +111,7 @@ func (s Source) ask(ctx context.Context, limit time.Duration, most int64) (query
 	}
 	q := query.Query{Source: s.SQL.DSNEnv, Text: text, Timeout: limit, MaxBytes: most}
 	if s.SQL.SQLite != "" {
-		q.SQLite = s.within(s.SQL.SQLite)
+		q.SQLite = s.resolve(s.SQL.SQLite)
 	} else if q.DSN = os.Getenv(s.SQL.DSNEnv); q.DSN == "" {
 		return nil, fmt.Errorf("the environment variable %s is not set; set it to the connection string of the database", s.SQL.DSNEnv)
 	}
@@ -124,7 +123,7 @@ func (s Source) ask(ctx context.Context, limit time.Duration, most int64) (query
 }
 
 func (s Source) queryText() (string, error) {
-	path, err := trusted.Find(s.within(s.SQL.QueryFile))
+	path, err := trusted.Find(s.resolve(s.SQL.QueryFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
@@ -145,16 +144,16 @@ func (s Source) queryText() (string, error) {
 	return string(b), nil
 }
 
-// within returns a path of the source; relative paths start at the source's folder.
-func (s Source) within(path string) string {
+// resolve returns a path that is relative to the source's folder unless it is absolute.
+func (s Source) resolve(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
 	return filepath.Join(s.Folder, path)
 }
 
-// key returns the id columns by the names in the source; rows are sorted by these columns.
-func (s Source) key(columns []string) (key []string) {
+// sortKey returns the source's names of the id columns. Rows are sorted by these columns.
+func (s Source) sortKey(columns []string) (key []string) {
 	for _, name := range s.IDs {
 		at := slices.Index(columns, name)
 		if at < 0 {

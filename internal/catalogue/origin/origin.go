@@ -18,8 +18,8 @@ import (
 type Origin struct {
 	// Command is a program with its arguments, which writes the table as CSV. It replaces a path.
 	Command []string `yaml:"command,omitempty"`
-	// Env names the variables of this process's environment that the program gets, besides PATH,
-	// HOME and LANG.
+	// Env lists the environment variables of this process that the program gets in addition to
+	// PATH, HOME and LANG.
 	Env []string `yaml:"env,omitempty"`
 	// SQL is a query whose rows are the table. It replaces a path.
 	SQL *SQL `yaml:"sql,omitempty"`
@@ -47,8 +47,8 @@ func (o Origin) Name() string {
 	return o.Command[0]
 }
 
-// Check returns an error if a source has several places for its table, or limits for a file. The
-// path and the CSV format are arguments, because they are not part of the origin.
+// Check returns an error if the settings of a source contradict each other. The path and the CSV
+// format are arguments, because they are not part of the origin.
 func (o Origin) Check(path string, form prepare.CSV) error {
 	switch {
 	case o.Command != nil && o.SQL != nil, o.Given() && path != "":
@@ -67,8 +67,8 @@ func (o Origin) Check(path string, form prepare.CSV) error {
 	return nil
 }
 
-// variable matches the name of an environment variable.
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+// variableName matches the name of an environment variable.
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // CheckCommand returns an error if the arguments cannot be run, or if the variables cannot be
 // passed on. It does not look for the program.
@@ -81,7 +81,7 @@ func CheckCommand(args, env []string) error {
 	}
 	for _, name := range env {
 		switch {
-		case !variable.MatchString(name):
+		case !variableName.MatchString(name):
 			return fmt.Errorf("env lists %q, which is not the name of a variable; list only names; the values come from the environment of this process", name)
 		case name == "PATH" || name == "HOME" || name == "LANG" || name == "MERCER_PROGRAM":
 			return fmt.Errorf("env lists %s, but every program gets this variable; remove it from env", name)

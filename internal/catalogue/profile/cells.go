@@ -27,7 +27,7 @@ type misfit struct {
 	word string
 }
 
-// tally counts the cells that fit one type, and keeps the first cells that do not.
+// tally counts the cells that fit one type, and keeps the first cells that do not fit it.
 type tally struct {
 	fits  int
 	other []misfit
@@ -41,8 +41,8 @@ func (t *tally) add(line int, word string, fits bool) {
 	}
 }
 
-// cells collects facts about the cells of one column.
-type cells struct {
+// columnCells collects facts about the cells of one column.
+type columnCells struct {
 	name            string
 	missing, seen   int
 	likely          int // number of words that look like gaps
@@ -55,14 +55,14 @@ type cells struct {
 	sum             float64
 }
 
-func newCells(name string) *cells {
-	return &cells{name: name, words: make(map[string]int), dates: make([]tally, len(formats)), least: math.Inf(1), greatest: math.Inf(-1)}
+func newCells(name string) *columnCells {
+	return &columnCells{name: name, words: make(map[string]int), dates: make([]tally, len(formats)), least: math.Inf(1), greatest: math.Inf(-1)}
 }
 
 // gapWords are words that mark a missing value in many tables.
 var gapWords = []string{"nan", "na", "n/a", "#n/a", "null", "none", "nil", "-", "--", "?", ".", "missing", "unknown", "k.a."}
 
-func (c *cells) add(line int, word string, decimal byte) {
+func (c *columnCells) add(line int, word string, decimal byte) {
 	if slices.Contains(gapWords, strings.ToLower(word)) {
 		c.gaps.add(line, word, false)
 		c.likely++
@@ -89,27 +89,29 @@ const (
 	most        = 0.7
 	enoughCells = 10
 	fewWords    = 20
-	shortWord   = 40 // length in bytes
+	shortWord   = 40 // largest length of a short word, in bytes
 )
 
-// mostly reports whether so many cells fit a type that the other cells are probably mistakes.
-func (c *cells) mostly(t tally) bool {
+// fitsMostCells reports whether a type fits most cells, so that the other cells are probably
+// mistakes.
+func (c *columnCells) fitsMostCells(t tally) bool {
 	return t.fits == c.seen || c.seen >= enoughCells && float64(t.fits) >= most*float64(c.seen)
 }
 
 // date returns the index of the date format that fits most cells, or -1 if none fits.
-func (c *cells) date() int {
+func (c *columnCells) date() int {
 	best := -1
 	for k, t := range c.dates {
-		if c.mostly(t) && t.fits > 0 && (best < 0 || t.fits > c.dates[best].fits) {
+		if c.fitsMostCells(t) && t.fits > 0 && (best < 0 || t.fits > c.dates[best].fits) {
 			best = k
 		}
 	}
 	return best
 }
 
-// pair returns the column's words for no and yes, in this order, or nil.
-func (c *cells) pair() []string {
+// noYesWords returns the column's two words for no and yes, in this order. It returns nil if the
+// column has other words.
+func (c *columnCells) noYesWords() []string {
 	if len(c.words) != 2 {
 		return nil
 	}
@@ -126,14 +128,14 @@ func (c *cells) pair() []string {
 	return nil
 }
 
-// describe determines the column's type.
-func (c *cells) describe() Column {
+// describe determines the column's type and its other properties.
+func (c *columnCells) describe() Column {
 	d := Column{Name: c.name, Missing: c.missing, Distinct: len(c.words)}
-	date, pair := c.date(), c.pair()
+	date, pair := c.date(), c.noYesWords()
 	switch {
 	case c.seen == 0:
 		d.Type = Empty
-	case c.mostly(c.numbers):
+	case c.fitsMostCells(c.numbers):
 		d.Type, d.Least, d.Greatest, d.Mean = prepare.Number, c.least, c.greatest, c.sum/float64(c.numbers.fits)
 	case date >= 0:
 		d.Type, d.Format = prepare.Date, formats[date]
@@ -150,8 +152,8 @@ func (c *cells) describe() Column {
 	return d
 }
 
-// problems lists the words that look like gaps, and the cells that do not fit the column's type.
-func (c *cells) problems(t prepare.Type) []Problem {
+// listProblems lists the words that look like gaps, and the cells that do not fit the column's type.
+func (c *columnCells) listProblems(t prepare.Type) []Problem {
 	var list []Problem
 	for _, m := range c.gaps.other {
 		list = append(list, Problem{Line: m.line, Column: c.name, Text: fmt.Sprintf("column %s holds %s, which looks like a gap; give the word by --missing, or correct the cell", dataset.Quote(c.name), dataset.Quote(m.word))})
@@ -159,11 +161,11 @@ func (c *cells) problems(t prepare.Type) []Problem {
 	if n := c.likely - len(c.gaps.other); n > 0 {
 		list = append(list, Problem{Column: c.name, Text: fmt.Sprintf("column %s has %d more cells that look like a gap", dataset.Quote(c.name), n)})
 	}
-	return append(list, c.misfits(t)...)
+	return append(list, c.listMisfits(t)...)
 }
 
-// misfits lists the cells that do not fit the column's type.
-func (c *cells) misfits(t prepare.Type) (list []Problem) {
+// listMisfits lists the cells that do not fit the column's type.
+func (c *columnCells) listMisfits(t prepare.Type) (list []Problem) {
 	var other tally
 	advice := "correct the cell, or give the word by --missing if it means a gap"
 	switch t {
@@ -174,7 +176,7 @@ func (c *cells) misfits(t prepare.Type) (list []Problem) {
 	case Empty:
 		return []Problem{{Column: c.name, Text: fmt.Sprintf("column %s has no value; drop it", dataset.Quote(c.name))}}
 	case prepare.Category:
-		return clash(c.name, slices.Sorted(maps.Keys(c.words)))
+		return clashingWords(c.name, slices.Sorted(maps.Keys(c.words)))
 	}
 	if t != prepare.Number && t != prepare.Date {
 		return nil
@@ -188,8 +190,8 @@ func (c *cells) misfits(t prepare.Type) (list []Problem) {
 	return list
 }
 
-// clash reports words that differ only in case, blanks or Unicode form.
-func clash(column string, words []string) []Problem {
+// clashingWords returns a problem if two words differ only in case, blanks or Unicode form.
+func clashingWords(column string, words []string) []Problem {
 	one, other, found := fuzzymatch.Clash(words)
 	if !found {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 )
 
-// Text is the type of a column of free text, and Empty the type of a column without values. The
+// Text is the type of a column of free text. Empty is the type of a column without values. The
 // other types are those of package prepare.
 const (
 	Text  prepare.Type = "text"
@@ -72,7 +72,7 @@ type Asked struct {
 
 // Read reads a table and describes its columns. It continues after rows with errors.
 func Read(rows dataset.Records, a Asked) (*Table, error) {
-	t := &reading{Asked: a, gaps: append([]string{""}, a.Own.CSV.Missing...), ids: make(map[string]int), decimal: '.'}
+	t := &tableReader{Asked: a, gaps: append([]string{""}, a.Own.CSV.Missing...), ids: make(map[string]int), decimal: '.'}
 	if a.Own.CSV.Decimal != "" {
 		t.decimal = a.Own.CSV.Decimal[0]
 	}
@@ -94,7 +94,7 @@ func Read(rows dataset.Records, a Asked) (*Table, error) {
 		case err == nil:
 			t.add(row)
 		case errors.As(err, &syntax) && syntax.Line > last && syntax.Line > 0:
-			last = syntax.Line // reading continues at the next line, unless the same line fails again
+			last = syntax.Line // continue at the next line, unless the same line fails again
 			t.rowProblems = append(t.rowProblems, Problem{Line: syntax.Line, Text: syntax.Err.Error(), Fatal: true})
 		default:
 			return nil, err
@@ -105,18 +105,18 @@ func Read(rows dataset.Records, a Asked) (*Table, error) {
 	}
 }
 
-// reading collects the cells of all columns.
-type reading struct {
+// tableReader collects facts about the cells of all columns while it reads a table.
+type tableReader struct {
 	Asked
 	decimal     byte
 	gaps        []string
-	cells       []*cells
+	cells       []*columnCells
 	rows        int
 	ids         map[string]int
 	rowProblems []Problem
 }
 
-func (t *reading) add(row dataset.Record) {
+func (t *tableReader) add(row dataset.Record) {
 	t.rows++
 	for j, c := range t.cells {
 		word := row.Fields[j]
@@ -135,11 +135,11 @@ func (t *reading) add(row dataset.Record) {
 	}
 }
 
-func (t *reading) fatal(line int, column, why string) {
+func (t *tableReader) fatal(line int, column, why string) {
 	t.rowProblems = append(t.rowProblems, Problem{line, column, fmt.Sprintf("column %s %s", dataset.Quote(column), why), true})
 }
 
-func (t *reading) addID(line int, id string, gap bool) {
+func (t *tableReader) addID(line int, id string, gap bool) {
 	first, taken := t.ids[id]
 	switch {
 	case gap:
@@ -152,7 +152,7 @@ func (t *reading) addID(line int, id string, gap bool) {
 }
 
 // table returns the profile of the collected cells.
-func (t *reading) table() *Table {
+func (t *tableReader) table() *Table {
 	out := &Table{Rows: t.rows, Problems: t.rowProblems}
 	for _, c := range t.cells {
 		d := c.describe()
@@ -162,7 +162,7 @@ func (t *reading) table() *Table {
 		if c.name == t.ID || c.name == t.Label {
 			d.Words = nil
 		} else {
-			out.Problems = append(out.Problems, c.problems(d.Type)...)
+			out.Problems = append(out.Problems, c.listProblems(d.Type)...)
 		}
 		out.Columns = append(out.Columns, d)
 	}

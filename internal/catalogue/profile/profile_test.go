@@ -116,7 +116,7 @@ func TestSuggestion(t *testing.T) {
 		t.Error(s.Dictionary())
 	}
 	for _, tt := range [][4]float64{{-7, 130, -7, 200}, {0, 0, 0, 1}, {3, 3, 0, 3}, {-.012, -.01, -.02, 0}} {
-		if low, high := around(tt[0], tt[1]); low != tt[2] || high != tt[3] {
+		if low, high := roundedRange(tt[0], tt[1]); low != tt[2] || high != tt[3] {
 			t.Errorf("around %v: %v to %v", tt[:2], low, high)
 		}
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 )
 
-// Suggestion writes drafts of a data dictionary and of a catalogue entry. A person who knows the
-// data has to correct them.
+// Suggestion holds the profile from which drafts of a data dictionary and of a catalogue entry are
+// made. A person who knows the data has to correct them.
 type Suggestion struct {
 	*Table
 	Own       prepare.Mapping
 	Path      string
-	Origin    origin.Origin // a program or a query; replaces the path
+	Origin    origin.Origin // a program or a query, which gives the table instead of the file at Path
 	Label, ID string
 	Values    bool // whether to suggest ranges from the data
 }
@@ -31,14 +31,14 @@ func (s Suggestion) Dictionary() string {
 	if n := len(s.Problems) + s.More; n > 0 {
 		fmt.Fprintf(&b, "# The table has %d problems; run the command without --schema to list them.\n", n)
 	}
-	fmt.Fprintf(&b, "apiVersion: mercer/v1\nkind: Dictionary\nmetadata: {name: %s}\nspec:\n  columns:\n", s.name())
+	fmt.Fprintf(&b, "apiVersion: mercer/v1\nkind: Dictionary\nmetadata: {name: %s}\nspec:\n  columns:\n", s.tableName())
 	var complete []string
-	for _, c := range s.features() {
-		keys, fills := s.keys(c)
+	for _, c := range s.describedColumns() {
+		keys, fills := s.columnKeys(c)
 		if !fills {
 			complete = append(complete, c.Name)
 		}
-		fmt.Fprintf(&b, "    %s: {%s}%s\n", scalar(c.Name), keys, s.comment(c))
+		fmt.Fprintf(&b, "    %s: {%s}%s\n", scalar(c.Name), keys, s.advice(c))
 	}
 	if complete != nil {
 		fmt.Fprintf(&b, "  complete: %s # a row with a gap in one of these columns is used in no job\n", words(complete))
@@ -52,8 +52,8 @@ func (s Suggestion) Dictionary() string {
 // notLabel matches the characters that a name in a dictionary cannot contain.
 var notLabel = regexp.MustCompile(`[^a-z0-9]+`)
 
-// name derives the name of the table from its path.
-func (s Suggestion) name() string {
+// tableName derives the name of the table from its path.
+func (s Suggestion) tableName() string {
 	base, _, _ := strings.Cut(filepath.Base(s.Path), ".")
 	name := strings.Trim(notLabel.ReplaceAllString(strings.ToLower(base), "-"), "-")
 	if name == "" || len(name) > 63 {
@@ -62,27 +62,28 @@ func (s Suggestion) name() string {
 	return name
 }
 
-// features lists the columns that a schema can describe.
-func (s Suggestion) features() (list []Column) {
+// describedColumns returns the columns that a schema can describe.
+func (s Suggestion) describedColumns() (list []Column) {
 	for _, c := range s.Columns {
-		if c.Name != s.Label && c.Name != s.ID && !c.dropped() {
+		if c.Name != s.Label && c.Name != s.ID && !c.isDropped() {
 			list = append(list, c)
 		}
 	}
 	return list
 }
 
-// dropped reports whether learners cannot use a column.
-func (c Column) dropped() bool { return c.Type == Text || c.Type == Empty }
+// isDropped reports whether learners cannot use a column.
+func (c Column) isDropped() bool { return c.Type == Text || c.Type == Empty }
 
-// keys returns the dictionary keys of a column. fills reports whether they fill the column's gaps.
-func (s Suggestion) keys(c Column) (text string, fills bool) {
+// columnKeys returns the text of a column's keys in the dictionary. fills reports whether they fill
+// the column's gaps.
+func (s Suggestion) columnKeys(c Column) (text string, fills bool) {
 	keys := []string{"type: " + string(c.Type)}
 	fill := ""
 	switch c.Type {
 	case prepare.Number:
 		if s.Values {
-			low, high := around(c.Least, c.Greatest)
+			low, high := roundedRange(c.Least, c.Greatest)
 			keys, fill = append(keys, fmt.Sprintf("range: [%s, %s]", number(low), number(high))), "median"
 		}
 	case prepare.Date:
@@ -105,8 +106,8 @@ func (s Suggestion) keys(c Column) (text string, fills bool) {
 	return strings.Join(keys, ", "), c.Missing == 0 || fill != ""
 }
 
-// comment returns advice for the person who corrects a column.
-func (s Suggestion) comment(c Column) string {
+// advice returns a YAML comment for the person who corrects the entry of a column.
+func (s Suggestion) advice(c Column) string {
 	switch {
 	case c.Type == prepare.Number && s.Values:
 		return " # write the possible range: this one is from the data"
@@ -126,7 +127,7 @@ func (s Suggestion) comment(c Column) string {
 func (s Suggestion) Entry() string {
 	var b strings.Builder
 	name, _, _ := strings.Cut(filepath.Base(s.Path), ".")
-	fmt.Fprintf(&b, "# For the catalogue of the table's owner, under data.\n%s:\n  %s\n", scalar(name), s.place())
+	fmt.Fprintf(&b, "# For the catalogue of the table's owner, under data.\n%s:\n  %s\n", scalar(name), s.sourceLine())
 	var form []string
 	for _, key := range [][2]string{{"delimiter", s.Own.CSV.Delimiter}, {"decimal", s.Own.CSV.Decimal}, {"encoding", s.Own.CSV.Encoding}} {
 		if key[1] != "" {
@@ -146,7 +147,7 @@ func (s Suggestion) Entry() string {
 	}
 	var drop []string
 	for _, c := range s.Columns {
-		if c.dropped() && c.Name != s.Label && c.Name != s.ID {
+		if c.isDropped() && c.Name != s.Label && c.Name != s.ID {
 			drop = append(drop, c.Name)
 		}
 	}
@@ -156,8 +157,8 @@ func (s Suggestion) Entry() string {
 	return b.String()
 }
 
-// place returns the line of the catalogue entry that says where the table is.
-func (s Suggestion) place() string {
+// sourceLine returns the line of the catalogue entry that says where the table comes from.
+func (s Suggestion) sourceLine() string {
 	q := s.Origin.SQL
 	switch {
 	case s.Origin.Command != nil:
@@ -174,9 +175,9 @@ func (s Suggestion) place() string {
 	return "path: " + scalar(s.Path)
 }
 
-// around returns a range that contains two numbers and whose ends have one significant digit. A
+// roundedRange returns a range that contains two numbers. Its ends have one significant digit. A
 // range of one sign is widened to zero.
-func around(least, greatest float64) (low, high float64) {
+func roundedRange(least, greatest float64) (low, high float64) {
 	low, high = -oneDigit(-least), oneDigit(greatest)
 	if low >= high {
 		high = low + 1
@@ -184,8 +185,7 @@ func around(least, greatest float64) (low, high float64) {
 	return low, high
 }
 
-// oneDigit returns the least number with one significant digit that is not below v. For v <= 0 it
-// returns 0.
+// oneDigit rounds v up to a number with one significant digit. For v <= 0 it returns 0.
 func oneDigit(v float64) float64 {
 	if v <= 0 {
 		return 0
@@ -204,16 +204,17 @@ func words(list []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// bare matches words that YAML reads as text without quotes.
-var bare = regexp.MustCompile(`^[\pL/][\pL\pN_./-]*$`)
+// plainWord matches words that YAML reads as text without quotes.
+var plainWord = regexp.MustCompile(`^[\pL/][\pL\pN_./-]*$`)
 
-// scalar writes a text for YAML. It adds quotes if YAML could read the text as another type.
+// scalar returns a text as a YAML scalar, in quotes if necessary. It adds quotes if YAML could read
+// the text as another type.
 func scalar(word string) string {
 	switch strings.ToLower(word) {
 	case "yes", "no", "true", "false", "on", "off", "y", "n", "null", "agree":
 		return strconv.Quote(word)
 	}
-	if bare.MatchString(word) {
+	if plainWord.MatchString(word) {
 		return word
 	}
 	return strconv.Quote(word)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// newChain makes a place with a program that anybody can write to, at open/interp and by the name theirs in
-// a folder of PATH that nobody else can write to.
+// newChain makes a place with a program that anybody can write to, at open/interp and by the name
+// theirs in a folder of PATH that nobody else can write to.
 func newChain(t *testing.T) (p place, theirs string) {
 	t.Helper()
 	p = newPlace(t)
@@ -23,7 +23,7 @@ func newChain(t *testing.T) (p place, theirs string) {
 // has it run as the daemon's user with the table at hand.
 func TestAttackInterpreterOfOthersByFirstLine(t *testing.T) {
 	p, theirs := newChain(t)
-	const foreign, given = "other users may write to a folder of the path; use chmod go-w ", "./entry.sh does not get "
+	const foreign, given = "other users may write to a folder of the path; use chmod go-w ", "./entry.sh is not run with "
 	const unseen, partly = "since the program behind env cannot be determined: ", "since its first line is too long"
 	p.put("again.sh", "#!"+p.put("wrap", "#!"+theirs+"\n", 0o755)+"\n", 0o755)
 	p.must(os.Symlink("/usr/bin/env", filepath.Join(p.dir, "call")), os.Symlink(theirs, filepath.Join(p.dir, "sh\r")), os.Symlink("/bin/sh", filepath.Join(p.dir, "sh")))

@@ -96,15 +96,15 @@ func TestAttackArgumentsThatNameFilesOfOthers(t *testing.T) {
 		{"-f" + file}, {"--file=" + file}, {"-fopen/a"}, {"--file", file}, {"-c", "cat " + file}, {"-c", "set -e;cat<" + file}, {"-c", "(. open/a)"},
 		{"-c", `exec "` + file + `" x`}, {"own.py"}, {"@own.py"}, {"config=x,script=own.py"}, {"-c", "sh -f" + code}, {"open"}, {"-I", "open/"},
 	} {
-		p.refused(Command{Args: append([]string{"/bin/sh"}, args...)}, "/bin/sh does not get "+p.dir)
+		p.refused(Command{Args: append([]string{"/bin/sh"}, args...)}, "/bin/sh is not run with "+p.dir)
 	}
-	p.refused(Command{Args: []string{"/bin/sh", "/proc/self/cwd/own.py"}}, "/bin/sh does not get /proc/self/cwd/own.py, since the path leads through /proc")
+	p.refused(Command{Args: []string{"/bin/sh", "/proc/self/cwd/own.py"}}, "/bin/sh is not run with /proc/self/cwd/own.py, since the path leads through /proc")
 	p.must(os.Symlink(filepath.Dir(p.put("elsewhere/deep/x", "", 0o600)), filepath.Join(p.dir, "deep")))
 	p.put("elsewhere/up", p.mark(), 0o666)
-	p.refused(Command{Args: []string{"/bin/sh", "deep/../up"}}, "/bin/sh does not get "+filepath.Join(p.dir, "deep")+"/../up")
+	p.refused(Command{Args: []string{"/bin/sh", "deep/../up"}}, "/bin/sh is not run with "+filepath.Join(p.dir, "deep")+"/../up")
 	spaced := p.put("own file", p.mark(), 0o666)
 	for _, arg := range []string{"own file", "--script=own file", "-sown file"} {
-		p.refused(Command{Args: []string{"/bin/sh", arg}}, "/bin/sh does not get "+spaced)
+		p.refused(Command{Args: []string{"/bin/sh", arg}}, "/bin/sh is not run with "+spaced)
 	}
 }
 

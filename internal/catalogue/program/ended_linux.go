@@ -13,13 +13,13 @@ import (
 const (
 	sweeps    = 100
 	sweepTime = 10 * time.Millisecond
-	// quietSweeps is the number of consecutive sweeps that must find no process. A process may end
-	// while it starts another one.
+	// quietSweeps is the number of consecutive searches of /proc that must find no marked process.
+	// A process may end while it starts another one.
 	quietSweeps = 2
 )
 
-// endMarked kills all processes with a program's mark in their environment, including those that
-// have left its process group. It reports whether all have ended.
+// endMarked kills all processes with a program's mark in their environment, even if they have left
+// the program's process group. It reports whether all have ended.
 func endMarked(mark string) bool {
 	quiet := 0
 	for range sweeps {
@@ -45,7 +45,7 @@ func endOnce(mark []byte) (found bool) {
 		if err != nil {
 			continue
 		}
-		process, err := os.FindProcess(pid) // opened before reading, so that another process cannot get the same number
+		process, err := os.FindProcess(pid) // open the process before reading, so that no other process can get its number
 		if err != nil {
 			continue
 		}

@@ -15,19 +15,19 @@ import (
 // blanks are the characters that separate words for env. Other spaces are part of a word.
 const blanks = " \t\n\v\f\r"
 
-// envCall holds those parts of a call of env that decide which program runs.
+// envCall holds the parts of a call of the command env that decide which program runs.
 type envCall struct {
 	left   []string
-	others bool // env searches other folders than this process's PATH
+	others bool // env does not search the folders of this process's PATH
 }
 
 // runByEnv returns the command that env runs, with the path of its program. It returns nil if env
 // runs no program.
 func (c Command) runByEnv(args []string) ([]string, error) {
 	e := envCall{left: args}
-	err := e.options()
+	err := e.dropOptions()
 	if err == nil {
-		e.variables()
+		e.dropVariables()
 	}
 	switch {
 	case err != nil:
@@ -46,15 +46,15 @@ func (c Command) runByEnv(args []string) ([]string, error) {
 	return append([]string{path}, e.left[1:]...), err
 }
 
-// options removes the options from the front of a call of env.
-func (e *envCall) options() error {
+// dropOptions removes the options from the front of a call of env.
+func (e *envCall) dropOptions() error {
 	for len(e.left) > 0 && strings.HasPrefix(e.left[0], "-") {
 		word := e.left[0]
 		e.left = e.left[1:]
 		switch name, value, _ := strings.Cut(word, "="); {
 		case word == "--":
 			return nil
-		case word == "-": // some systems read the words after - as options, others do not
+		case word == "-": // only some systems read the words after - as options
 			e.others = true
 			return nil
 		case word == "--ignore-environment":
@@ -63,13 +63,13 @@ func (e *envCall) options() error {
 		case name == "--unset" && word != name:
 			e.others = e.others || value == "PATH"
 		case name == "--split-string" && word != name:
-			if err := e.split(value); err != nil {
+			if err := e.splitWords(value); err != nil {
 				return err
 			}
 		case strings.HasPrefix(word, "--"):
 			return fmt.Errorf("the option %s of env is not supported here; leave it out", name)
 		default:
-			if err := e.letters(word[1:]); err != nil {
+			if err := e.parseLetters(word[1:]); err != nil {
 				return err
 			}
 		}
@@ -77,9 +77,9 @@ func (e *envCall) options() error {
 	return nil
 }
 
-// letters parses a word of one-letter options. The last option may have a value, in this word or
-// the next.
-func (e *envCall) letters(word string) error {
+// parseLetters parses a word of one-letter options. The last option may have a value, in this word
+// or the next.
+func (e *envCall) parseLetters(word string) error {
 	for i, letter := range word {
 		switch letter {
 		case 'v':
@@ -91,7 +91,7 @@ func (e *envCall) letters(word string) error {
 				value, e.left = e.left[0], e.left[1:]
 			}
 			if letter == 'S' {
-				return e.split(value)
+				return e.splitWords(value)
 			}
 			e.others = e.others || value == "PATH"
 			return nil
@@ -102,8 +102,8 @@ func (e *envCall) letters(word string) error {
 	return nil
 }
 
-// split splits a text into words and inserts them before the remaining words.
-func (e *envCall) split(text string) error {
+// splitWords splits a text into words and inserts them before the remaining words.
+func (e *envCall) splitWords(text string) error {
 	if strings.ContainsAny(text, "\\'\"$#") {
 		return fmt.Errorf("the text %q has quotes, escapes or variables; write plain words", text)
 	}
@@ -112,8 +112,8 @@ func (e *envCall) split(text string) error {
 	return nil
 }
 
-// variables removes the assignments of variables from the front of the call.
-func (e *envCall) variables() {
+// dropVariables removes the assignments of variables from the front of the call.
+func (e *envCall) dropVariables() {
 	for len(e.left) > 0 && strings.Contains(e.left[0], "=") {
 		e.others = e.others || strings.HasPrefix(e.left[0], "PATH=")
 		e.left = e.left[1:]
@@ -140,14 +140,14 @@ func (c Command) lookUp(name string) (string, error) {
 	return "", fmt.Errorf("%s is not run, since env finds no %s in the folders of PATH that only this user and root may write to; write the path of the program", c.Args[0], name)
 }
 
-// always lists the variables that every program gets if this process has them.
-var always = []string{"HOME", "LANG"}
+// alwaysPassed lists the variables that every program gets if this process has them.
+var alwaysPassed = []string{"HOME", "LANG"}
 
 // environment returns the environment of the program. It leaves out all other variables, because
 // one may hold the password of another table.
 func (c Command) environment(mark string) ([]string, error) {
 	env := []string{mark, "PATH=" + searchPath(os.Getenv("PATH"))}
-	for _, name := range always {
+	for _, name := range alwaysPassed {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}

@@ -18,7 +18,7 @@ type Output struct {
 	process *exec.Cmd
 	mark    string
 	out     io.ReadCloser
-	said    head
+	said    beginning
 	left    int64
 	ended   bool
 	failed  error
@@ -32,19 +32,19 @@ func (o *Output) Read(b []byte) (int, error) {
 	n, err := o.out.Read(b)
 	if o.left -= int64(n); o.left < 0 {
 		o.stop()
-		o.end()
+		o.waitForExit()
 		o.failed = fmt.Errorf("%s writes more than %d bytes; raise max_bytes, or let the program write fewer rows", o.command.Args[0], o.command.MaxBytes)
 		return 0, o.failed
 	}
 	if err != nil {
-		o.end()
+		o.waitForExit()
 		return n, o.failed
 	}
 	return n, nil
 }
 
-// end waits for the program to exit, and records how it ended.
-func (o *Output) end() {
+// waitForExit waits for the program to exit, and records how it ended.
+func (o *Output) waitForExit() {
 	o.ended = true
 	err := o.process.Wait()
 	name := o.command.Args[0]
@@ -64,7 +64,7 @@ func (o *Output) end() {
 	o.stop()
 }
 
-// Failure returns the reason why the program failed, or nil if there is none so far.
+// Failure returns the reason why the program failed, or nil if it has not failed.
 func (o *Output) Failure() error {
 	if errors.Is(o.failed, io.EOF) {
 		return nil
@@ -76,29 +76,29 @@ func (o *Output) Failure() error {
 func (o *Output) Close() error {
 	if !o.ended {
 		o.stop()
-		o.end()
+		o.waitForExit()
 	}
 	return nil
 }
 
-// maxSaid is the largest number of bytes of stderr that are kept.
-const maxSaid = 2000
+// maxStderr is the largest number of bytes of stderr that are kept.
+const maxStderr = 2000
 
-// head keeps only the beginning of a text.
-type head struct {
+// beginning keeps only the beginning of a text.
+type beginning struct {
 	text []byte
 	more bool
 }
 
 // Write implements [io.Writer].
-func (h *head) Write(b []byte) (int, error) {
-	fits := min(maxSaid-len(h.text), len(b))
+func (h *beginning) Write(b []byte) (int, error) {
+	fits := min(maxStderr-len(h.text), len(b))
 	h.text, h.more = append(h.text, b[:fits]...), h.more || fits < len(b)
 	return len(b), nil
 }
 
 // String returns the text as the end of an error message.
-func (h *head) String() string {
+func (h *beginning) String() string {
 	switch text := strings.TrimSpace(string(h.text)); {
 	case text == "":
 		return "; it wrote nothing to stderr"

@@ -56,7 +56,7 @@ func (c Command) Start(ctx context.Context) (*Output, error) {
 	o := &Output{command: c, left: c.MaxBytes, mark: mark}
 	ctx, o.stop = context.WithTimeout(ctx, c.Timeout)
 	o.ctx, o.process = ctx, exec.CommandContext(ctx, path, c.Args[1:]...)
-	o.process.Args[0] = c.within(c.Args[0]) // the name as the operator gave it, because some programs depend on it
+	o.process.Args[0] = c.resolve(c.Args[0]) // the name as the operator gave it, because some programs depend on it
 	o.process.Dir, o.process.Env, o.process.Stderr, o.process.WaitDelay = c.Folder, env, &o.said, endTime
 	o.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if o.out, err = o.process.StdoutPipe(); err == nil {
@@ -75,16 +75,16 @@ func (c Command) Start(ctx context.Context) (*Output, error) {
 // the code in them.
 func (c Command) find() (string, error) {
 	if _, err := trusted.Folder(c.Folder); err != nil {
-		return "", fmt.Errorf("%s is not run in %s, since %w", c.Args[0], c.Folder, bare(err))
+		return "", fmt.Errorf("%s is not run in %s, since %w", c.Args[0], c.Folder, withoutPath(err))
 	}
-	path, err := c.runnable(c.within(c.Args[0]))
+	path, err := c.runnable(c.resolve(c.Args[0]))
 	if err != nil {
 		return "", err
 	}
-	if err := c.givenAll(c.Args[1:]); err != nil {
+	if err := c.checkArguments(c.Args[1:]); err != nil {
 		return "", err
 	}
-	return path, c.follow(path, c.Args)
+	return path, c.checkChain(path, c.Args)
 }
 
 // newMark returns an environment variable with a random value. A program and its descendants are
@@ -97,13 +97,13 @@ func (o *Output) kill() error {
 	if errors.Is(err, syscall.ESRCH) {
 		err = os.ErrProcessDone
 	}
-	endMarked(o.mark) // end waits for these processes; killing them releases the files that they hold open
+	endMarked(o.mark) // waitForExit also waits for these processes, which hold the output open
 	return errors.Join(err, o.out.Close())
 }
 
-// within returns a path of the command; relative paths start at Folder. It does not clean the path,
-// because a link before ".." matters.
-func (c Command) within(path string) string {
+// resolve returns a path of the command. A relative path starts at Folder. It does not clean the
+// path, because a link before ".." matters.
+func (c Command) resolve(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
@@ -111,24 +111,24 @@ func (c Command) within(path string) string {
 }
 
 const (
-	// maxSteps is the largest number of programs that may call each other in turn. Linux allows as
-	// many scripts.
+	// maxSteps is the largest number of programs in a chain in which each program starts the next.
+	// Linux allows as many scripts.
 	maxSteps = 5
 	// maxFirstLine is the largest length of a script's first line. Linux cuts off the rest of a
 	// longer line.
 	maxFirstLine = 255
 )
 
-// follow refuses a program if it starts another program that another user could have changed. A
-// script starts its interpreter, which may be a script too, and env starts the program in its
-// arguments.
-func (c Command) follow(path string, args []string) error {
+// checkChain refuses a program that starts, directly or indirectly, a program that another user
+// could have changed. A script starts its interpreter, which may be a script too, and env starts
+// the program in its arguments.
+func (c Command) checkChain(path string, args []string) error {
 	for range maxSteps + 1 {
-		next, err := c.next(path, args)
+		next, err := c.nextCommand(path, args)
 		if err != nil || next == nil {
 			return err
 		}
-		if path, err = c.runnable(c.within(next[0])); err != nil {
+		if path, err = c.runnable(c.resolve(next[0])); err != nil {
 			return err
 		}
 		args = next
@@ -136,9 +136,9 @@ func (c Command) follow(path string, args []string) error {
 	return fmt.Errorf("%s is not run, since it starts a chain of more than %d programs; name the last program in the command", c.Args[0], maxSteps)
 }
 
-// next returns the command that a program starts: a script's interpreter or env's program. It
-// returns nil if the program starts neither.
-func (c Command) next(path string, args []string) ([]string, error) {
+// nextCommand returns the command that a program starts. A script starts its interpreter, and env
+// starts the program in its arguments. It returns nil if the program starts neither.
+func (c Command) nextCommand(path string, args []string) ([]string, error) {
 	words, err := c.interpreter(path)
 	switch {
 	case err != nil:
@@ -152,15 +152,15 @@ func (c Command) next(path string, args []string) ([]string, error) {
 	}
 }
 
-// interpreter returns the interpreter of a script and the argument that its first line may have. It
-// returns nil if the file is not a script.
+// interpreter returns a script's interpreter, and the argument after it if the first line has one.
+// It returns nil if the file is not a script.
 func (c Command) interpreter(path string) ([]string, error) {
 	line, err := firstLine(path)
 	line, script := bytes.CutPrefix(line, []byte("#!"))
 	text := strings.Trim(string(line), " \t")
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s cannot be run: %w", path, bare(err))
+		return nil, fmt.Errorf("%s cannot be run: %w", path, withoutPath(err))
 	case !script || text == "":
 		return nil, nil
 	case len(line)+len("#!") > maxFirstLine || strings.ContainsRune(text, 0):
@@ -171,7 +171,7 @@ func (c Command) interpreter(path string) ([]string, error) {
 		return []string{text}, nil
 	}
 	arg := strings.TrimLeft(text[end:], " \t")
-	return []string{text[:end], arg}, c.givenAll([]string{arg})
+	return []string{text[:end], arg}, c.checkArguments([]string{arg})
 }
 
 // firstLine returns the first line of a file. It refuses a file that this user may run but not
@@ -194,14 +194,14 @@ func firstLine(path string) ([]byte, error) {
 func (c Command) runnable(path string) (string, error) {
 	found, err := trusted.Find(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s cannot be run: %w", path, bare(err))
+		return "", fmt.Errorf("%s cannot be run: %w", path, withoutPath(err))
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s is not run, since %w", path, bare(err))
+		return "", fmt.Errorf("%s is not run, since %w", path, withoutPath(err))
 	}
 	info, err := os.Lstat(found)
 	if err != nil {
-		return "", fmt.Errorf("%s cannot be run: %w", path, bare(err))
+		return "", fmt.Errorf("%s cannot be run: %w", path, withoutPath(err))
 	}
 	if !info.Mode().IsRegular() {
 		return "", fmt.Errorf("%s cannot be run: the path is not a regular file", path)
@@ -209,11 +209,11 @@ func (c Command) runnable(path string) (string, error) {
 	return found, nil
 }
 
-// givenAll refuses arguments that name files which another user could have changed.
-func (c Command) givenAll(args []string) error {
+// checkArguments refuses arguments that name files which another user could have changed.
+func (c Command) checkArguments(args []string) error {
 	for _, arg := range args {
 		for _, name := range fileNames(arg) {
-			if err := c.given(c.within(name)); err != nil {
+			if err := c.checkFile(c.resolve(name)); err != nil {
 				return err
 			}
 		}
@@ -221,9 +221,9 @@ func (c Command) givenAll(args []string) error {
 	return nil
 }
 
-// given refuses a file or a folder that another user could have changed. It allows devices, which
-// contain no code.
-func (c Command) given(path string) error {
+// checkFile refuses a file or a folder that another user could have changed. It allows devices,
+// which contain no code.
+func (c Command) checkFile(path string) error {
 	if ownStreams[path] {
 		return nil
 	}
@@ -233,22 +233,22 @@ func (c Command) given(path string) error {
 	case foreign == nil, !errors.Is(foreign, trusted.ErrProc) && (err != nil || info.Mode()&fs.ModeDevice != 0):
 		return nil //nolint:nilerr // this user's file, or no file name
 	default:
-		return fmt.Errorf("%s does not get %s, since %w", c.Args[0], path, bare(foreign))
+		return fmt.Errorf("%s is not run with %s, since %w", c.Args[0], path, withoutPath(foreign))
 	}
 }
 
-// ownStreams are the paths of the standard streams, which the program already has.
+// ownStreams holds the paths of the standard streams, which every program has.
 var ownStreams = map[string]bool{"/dev/stdin": true, "/dev/stdout": true, "/dev/stderr": true}
 
-// between matches the characters that separate words of code, or a key from its value.
-var between = regexp.MustCompile("[\\s\"'`()\\[\\]{}<>|&;,:=@$]+")
+// wordBreaks matches the characters that separate words of code, or a key from its value.
+var wordBreaks = regexp.MustCompile("[\\s\"'`()\\[\\]{}<>|&;,:=@$]+")
 
 // fileNames returns the parts of an argument that may name a file. These are the argument, its
 // words, and the values of options such as -fNAME and --file=NAME. It cannot find names that a
 // program builds itself.
 func fileNames(arg string) []string {
 	list := []string{arg}
-	for _, word := range append(between.Split(arg, -1), arg) {
+	for _, word := range append(wordBreaks.Split(arg, -1), arg) {
 		list = append(list, word)
 		if strings.HasPrefix(word, "-") && len(word) > 2 {
 			list = append(list, word[2:])
@@ -260,8 +260,9 @@ func fileNames(arg string) []string {
 	return list
 }
 
-// bare removes the path from a file error, because the sentence around it already names the path.
-func bare(err error) error {
+// withoutPath removes the path from a file error, because the message that wraps the error names
+// the path.
+func withoutPath(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		return p.Err

@@ -57,7 +57,7 @@ func TestFailedProgram(t *testing.T) {
 	}{
 		{"exit code", "echo x; echo no such host >&2; exit 3", nil, `./extract.sh failed: exit status 3; it wrote "no such host" to stderr`},
 		{"silent", "exit 1", nil, "./extract.sh failed: exit status 1; it wrote nothing to stderr"},
-		{"much on stderr", "head -c 1000000 /dev/zero | tr '\\0' z >&2; exit 1", nil, `./extract.sh failed: exit status 1; its text on stderr begins with "` + strings.Repeat("z", maxSaid) + `"`},
+		{"much on stderr", "head -c 1000000 /dev/zero | tr '\\0' z >&2; exit 1", nil, `./extract.sh failed: exit status 1; its text on stderr begins with "` + strings.Repeat("z", maxStderr) + `"`},
 		{"time", "echo x; sleep 600", func(c *Command) { c.Timeout = 200 * time.Millisecond }, "./extract.sh did not finish within 200ms; raise timeout, or let the program write fewer rows; it wrote nothing to stderr"},
 		{"time of a child", "sleep 600 & echo x", func(c *Command) { c.Timeout = 200 * time.Millisecond }, "./extract.sh did not finish within 200ms; raise timeout, or let the program write fewer rows; it wrote nothing to stderr"},
 		{"bytes", "yes", nil, "./extract.sh writes more than 1000 bytes; raise max_bytes, or let the program write fewer rows"},
@@ -119,7 +119,7 @@ func TestArgumentsOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Args[1] = arg
-		want := "/bin/sh does not get " + file + ", since other users may write to this file; use chmod go-w " + file
+		want := "/bin/sh is not run with " + file + ", since other users may write to this file; use chmod go-w " + file
 		if _, err := output(t, c); err == nil || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)
 		}

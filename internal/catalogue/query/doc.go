@@ -49,7 +49,7 @@ func (q Query) Open(ctx context.Context) (Rows, error) {
 		return nil, errors.New("the query contains a zero byte, and databases ignore the text after it; remove the zero byte")
 	}
 	ctx, stop := context.WithTimeout(ctx, q.Timeout)
-	l := &limited{query: q, ctx: ctx, stop: stop, left: q.MaxBytes}
+	l := &limitedRows{query: q, ctx: ctx, stop: stop, left: q.MaxBytes}
 	var err error
 	if q.SQLite != "" {
 		l.rows, err = openSQLite(ctx, q)
@@ -58,7 +58,7 @@ func (q Query) Open(ctx context.Context) (Rows, error) {
 	}
 	if err != nil {
 		stop()
-		return nil, l.why(err)
+		return nil, l.explain(err)
 	}
 	return l, nil
 }
@@ -70,14 +70,14 @@ var errNoColumns = errors.New("the query returns no columns; write one SELECT")
 // before its cells are counted.
 const maxRow = 64 << 20
 
-// leastRow is a size that every row may have, even if the limit on all cells is lower.
+// leastRow is a size in bytes that every row may have, even if the limit on all cells is lower.
 const leastRow = 1 << 20
 
 // rowLimit returns the largest allowed size of a row in bytes.
 func (q Query) rowLimit() int64 { return max(leastRow, min(maxRow, q.MaxBytes)) }
 
-// limited enforces the limits of a query while its rows are read.
-type limited struct {
+// limitedRows enforces the limits of a query while its rows are read.
+type limitedRows struct {
 	query Query
 	rows  Rows
 	ctx   context.Context
@@ -86,13 +86,13 @@ type limited struct {
 }
 
 // Columns implements [dataset.Records].
-func (l *limited) Columns() []string { return l.rows.Columns() }
+func (l *limitedRows) Columns() []string { return l.rows.Columns() }
 
 // Next implements [dataset.Records].
-func (l *limited) Next() (dataset.Record, error) {
+func (l *limitedRows) Next() (dataset.Record, error) {
 	row, err := l.rows.Next()
 	if err != nil {
-		return row, l.why(err)
+		return row, l.explain(err)
 	}
 	for _, field := range row.Fields {
 		l.left -= int64(len(field))
@@ -103,8 +103,8 @@ func (l *limited) Next() (dataset.Record, error) {
 	return row, nil
 }
 
-// why replaces an error by the exceeded time limit or size limit, if this limit is the reason.
-func (l *limited) why(err error) error {
+// explain adds the cause to an error: an exceeded time limit or size limit, if there is one.
+func (l *limitedRows) explain(err error) error {
 	switch {
 	case errors.Is(err, io.EOF):
 		return err
@@ -125,7 +125,7 @@ func tooLong(err error) bool {
 }
 
 // Close implements [io.Closer].
-func (l *limited) Close() error {
+func (l *limitedRows) Close() error {
 	defer l.stop()
 	return l.rows.Close()
 }

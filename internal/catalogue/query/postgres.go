@@ -33,7 +33,7 @@ type postgresRows struct {
 }
 
 func openPostgres(ctx context.Context, q Query) (Rows, error) {
-	config, err := settings(q.Source, q.DSN)
+	config, err := parseDSN(q.Source, q.DSN)
 	if err != nil {
 		return nil, err
 	}
@@ -49,9 +49,9 @@ func openPostgres(ctx context.Context, q Query) (Rows, error) {
 	return r, nil
 }
 
-// settings parses a connection string. It refuses the simple protocol, which accepts several
+// parseDSN parses a connection string. It refuses the simple protocol, which accepts several
 // statements at once: the first could end the read-only transaction.
-func settings(source, dsn string) (*pgx.ConnConfig, error) {
+func parseDSN(source, dsn string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil { // the original error may contain the password
 		return nil, fmt.Errorf("%s does not hold a connection string of PostgreSQL; write postgres://USER@HOST/DATABASE?sslmode=verify-full", source)
@@ -74,7 +74,7 @@ func (r *postgresRows) begin(q Query) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(r.weak(q.Source), r.describe(q.Text)); err != nil {
+	if err := errors.Join(r.checkRole(q.Source), r.describe(q.Text)); err != nil {
 		return err
 	}
 	if r.rows, err = tx.Query(r.ctx, q.Text, pgx.QueryExecModeDescribeExec, pgx.QueryResultFormats{pgx.TextFormatCode}); err != nil {
@@ -87,17 +87,17 @@ func (r *postgresRows) begin(q Query) error {
 	return r.rows.Err()
 }
 
-// strong is a query for those roles of the user with which a SELECT could run programs, or read and
-// write files.
-const strong = `SELECT coalesce(pg_catalog.string_agg(r.rolname, ', ' ORDER BY r.rolname), '') FROM pg_catalog.pg_roles AS r
+// strongRoles is a query that returns the user's roles that could run programs, or read and write
+// files.
+const strongRoles = `SELECT coalesce(pg_catalog.string_agg(r.rolname, ', ' ORDER BY r.rolname), '') FROM pg_catalog.pg_roles AS r
 WHERE pg_catalog.pg_has_role(session_user, r.oid, 'MEMBER')
 	AND (r.rolsuper OR r.rolname IN ('pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files'))`
 
-// weak refuses a role with more rights than a query needs. A read-only transaction does not protect
-// the programs and files of the server.
-func (r *postgresRows) weak(source string) error {
+// checkRole returns an error if the user has a role with more rights than a query needs. A
+// read-only transaction does not protect the programs and files of the server.
+func (r *postgresRows) checkRole(source string) error {
 	var rights string
-	if err := r.conn.QueryRow(r.ctx, strong, pgx.QueryExecModeDescribeExec).Scan(&rights); err != nil {
+	if err := r.conn.QueryRow(r.ctx, strongRoles, pgx.QueryExecModeDescribeExec).Scan(&rights); err != nil {
 		return err
 	}
 	if rights != "" {
@@ -106,7 +106,7 @@ func (r *postgresRows) weak(source string) error {
 	return nil
 }
 
-// describe lets the server parse the query without running it. It refuses everything except a
+// describe makes the server parse the query without running it. It refuses everything except a
 // SELECT that only reads, because a cursor accepts nothing else.
 func (r *postgresRows) describe(text string) error {
 	about, err := r.conn.PgConn().Prepare(r.ctx, "", text, nil)
@@ -138,14 +138,14 @@ func (r *postgresRows) Next() (dataset.Record, error) {
 	for i, cell := range r.rows.RawValues() {
 		r.record.Fields[i] = string(cell) // NULL becomes an empty field
 		if r.truth[i] {
-			r.record.Fields[i] = truth(r.record.Fields[i])
+			r.record.Fields[i] = trueOrFalse(r.record.Fields[i])
 		}
 	}
 	return r.record, nil
 }
 
-// truth returns true or false for PostgreSQL's t or f.
-func truth(word string) string {
+// trueOrFalse converts PostgreSQL's words t and f to true and false.
+func trueOrFalse(word string) string {
 	switch word {
 	case "t":
 		return "true"
@@ -159,7 +159,7 @@ func truth(word string) string {
 func (r *postgresRows) Close() error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(r.ctx), closeTime)
 	defer stop()
-	if r.rows != nil && r.rows.CommandTag().String() == "" { // the query has more rows, possibly many
+	if r.rows != nil && r.rows.CommandTag().String() == "" { // do not read the remaining rows, which may be many
 		return r.conn.PgConn().Conn().Close()
 	}
 	return r.conn.Close(ctx)

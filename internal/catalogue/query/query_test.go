@@ -44,7 +44,8 @@ func read(q query.Query) (columns []string, list [][]string, err error) {
 	}
 }
 
-// writer starts a PostgreSQL with tables, to be asked as a role that owns nothing and may change them all.
+// writer starts a PostgreSQL with tables, to be asked as a role that owns nothing and may change
+// them all.
 func writer(t *testing.T, tables string) (*querytest.Server, query.Query) {
 	t.Helper()
 	s := querytest.Postgres(t)

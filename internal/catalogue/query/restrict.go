@@ -23,13 +23,13 @@ const (
 // second.
 var errTwo = errors.New("the query contains a second statement; write one SELECT")
 
-// restrict limits a connection to one SELECT that ends at the timeout, with cells of limited size.
-// It parses the query without running it.
+// restrict limits a connection to one SELECT, with a timeout and a largest cell size. It parses the
+// query without running it.
 func (r *sqliteRows) restrict(q Query) error {
-	if !single(q.Text) {
+	if !isOneStatement(q.Text) {
 		return errTwo
 	}
-	columns, err := r.describe(q.Text)
+	columns, err := r.columnCount(q.Text)
 	if err != nil {
 		return err
 	}
@@ -45,15 +45,15 @@ func (r *sqliteRows) restrict(q Query) error {
 	return nil
 }
 
-// connection lists the methods of the driver that are used besides those for rows.
+// connection lists the driver's methods that check a query before it runs.
 type connection interface {
 	sqlite.AuthorizerRegisterer
 	ColumnInfo(query string) ([]sqlite.ColumnInfo, error)
 }
 
-// describe returns the number of columns of a read-only statement. It also arranges that the
+// columnCount returns the number of columns of a read-only statement. It also arranges that the
 // connection is interrupted when the context ends.
-func (r *sqliteRows) describe(text string) (columns int, err error) {
+func (r *sqliteRows) columnCount(text string) (columns int, err error) {
 	err = r.conn.Raw(func(raw any) error {
 		c, ok := raw.(connection)
 		if !ok {
@@ -85,18 +85,18 @@ func onlyReads(action sqlite.AuthorizerActionCode, _, _, _, _ string) sqlite.Aut
 	return sqlite.AuthorizerDeny
 }
 
-// interruptAtEnd arranges that any computation of a connection is interrupted when the context
-// ends. The driver does this for the first row only; a later row could run without limit. The
-// returned function must be called before the connection is closed.
+// interruptAtEnd makes SQLite interrupt any computation of a connection when the context ends. The
+// driver does this for the first row only; a later row could run without limit. The returned
+// function must be called before the connection is closed.
 func interruptAtEnd(ctx context.Context, raw any) (quiet func(), err error) {
-	field := reflect.Indirect(reflect.ValueOf(raw)).FieldByName("db") // the driver exports no access to this field
+	field := reflect.Indirect(reflect.ValueOf(raw)).FieldByName("db") // no exported function of the driver returns this field
 	if field.Kind() != reflect.Uintptr || field.Uint() == 0 {
 		return nil, fmt.Errorf("the SQLite driver cannot be interrupted: its type is %T", raw)
 	}
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(done)
-		tls := libc.NewTLS() // libc thread state of this goroutine; the connection's own must not be shared
+		tls := libc.NewTLS() // this goroutine needs its own libc thread state
 		defer tls.Close()
 		lib.Xsqlite3_interrupt(tls, uintptr(field.Uint()))
 	})
@@ -107,12 +107,12 @@ func interruptAtEnd(ctx context.Context, raw any) (quiet func(), err error) {
 	}, nil
 }
 
-// token matches one token of a statement, as SQLite reads it: a comment, a string, a quoted name,
-// blanks or one other character. An unclosed token extends to the end.
+// token matches one token of a statement, as SQLite reads it. A token is a comment, a string, a
+// quoted name, blanks or one other character. An unclosed token extends to the end.
 var token = regexp.MustCompile("(?s)^(?:--[^\n]*|/\\*.*?(?:\\*/|$)|'[^']*'?|\"[^\"]*\"?|`[^`]*`?|\\[[^]]*\\]?|[ \t\r\n\f]+|.)")
 
-// single reports whether only comments and blanks follow the first statement.
-func single(text string) bool {
+// isOneStatement reports whether only comments and blanks follow the first statement.
+func isOneStatement(text string) bool {
 	ended := false
 	for text != "" {
 		part := token.FindString(text)

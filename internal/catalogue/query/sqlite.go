@@ -17,7 +17,7 @@ import (
 // sqliteRows reads the rows of a query on a SQLite file.
 type sqliteRows struct {
 	ctx    context.Context
-	quiet  func() // returns when the connection can no longer be interrupted
+	quiet  func() // ends the interruption of the connection at the context's end
 	db     *sql.DB
 	conn   *sql.Conn
 	rows   *sql.Rows
@@ -82,13 +82,13 @@ func (r *sqliteRows) Next() (dataset.Record, error) {
 	}
 	r.record.Line++
 	for i, cell := range r.cells {
-		r.record.Fields[i] = word(cell, r.types[i].DatabaseTypeName())
+		r.record.Fields[i] = cellText(cell, r.types[i].DatabaseTypeName())
 	}
 	return r.record, nil
 }
 
-// word formats a cell as text, according to the declared type of its column.
-func word(cell any, declared string) string {
+// cellText formats a cell as text, according to the declared type of its column.
+func cellText(cell any, declared string) string {
 	switch v := cell.(type) {
 	case nil:
 		return ""
@@ -106,13 +106,13 @@ func word(cell any, declared string) string {
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	case time.Time:
-		return moment(v, declared)
+		return timeText(v, declared)
 	}
 	return fmt.Sprint(cell)
 }
 
-// moment formats a date or a time as PostgreSQL does.
-func moment(t time.Time, declared string) string {
+// timeText formats a date or a time as PostgreSQL does.
+func timeText(t time.Time, declared string) string {
 	t = t.UTC()
 	if midnight := t.Equal(t.Truncate(24 * time.Hour)); declared == "DATE" && midnight {
 		return t.Format(time.DateOnly)

@@ -12,17 +12,17 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// A stream of rows begins with the columns, encoded like a row. A row consists of its line in the
-// source, its length in bytes, and its fields, each after its length. All numbers are varints. The
-// fields of the sort key come first.
+// A stream of rows begins with the names of the columns, which are encoded like a row. A row
+// consists of its line in the source, its length in bytes, and its fields, each after its length.
+// All numbers are varints. The fields of the sort key come first.
 
 // maxRow is the largest size of an encoded row in bytes.
 const maxRow = 64 << 20
 
 var errDamaged = errors.New("the snapshot of the job's rows is damaged; drop the job and submit it again")
 
-// cut splits an encoded row into its first field and the rest.
-func cut(row []byte) (field, rest []byte, ok bool) {
+// splitField splits an encoded row into its first field and the rest.
+func splitField(row []byte) (field, rest []byte, ok bool) {
 	n, used := binary.Uvarint(row)
 	if used <= 0 || n > uint64(len(row)-used) {
 		return nil, nil, false
@@ -30,13 +30,13 @@ func cut(row []byte) (field, rest []byte, ok bool) {
 	return row[used : used+int(n)], row[used+int(n):], true
 }
 
-// compare compares two encoded rows field by field, as bytes.
-func compare(a, b []byte) int {
+// compareRows compares two encoded rows field by field, as bytes.
+func compareRows(a, b []byte) int {
 	for len(a) > 0 && len(b) > 0 {
-		x, restA, okA := cut(a)
-		y, restB, okB := cut(b)
+		x, restA, okA := splitField(a)
+		y, restB, okB := splitField(b)
 		if !okA || !okB {
-			break // unreachable, because this process encoded both rows
+			break // unreachable: this process encoded both rows
 		}
 		if c := bytes.Compare(x, y); c != 0 {
 			return c
@@ -56,15 +56,15 @@ func writeRow(w *bufio.Writer, line int, row []byte) error {
 	return errors.Join(err, rowErr)
 }
 
-// encoded reads the encoded rows of a stream.
-type encoded struct {
+// rowReader reads the encoded rows of a stream, one after another.
+type rowReader struct {
 	from *bufio.Reader
 	line int
 	row  []byte // valid until the next row is read
 }
 
 // next reads the next row. It returns io.EOF after the last row.
-func (e *encoded) next() error {
+func (e *rowReader) next() error {
 	line, err := binary.ReadUvarint(e.from)
 	if errors.Is(err, io.EOF) {
 		return io.EOF
@@ -87,9 +87,9 @@ func (e *encoded) next() error {
 	return nil
 }
 
-// Rows reads the rows of a snapshot, in their stored order. Close ends the reading.
+// Rows reads the rows of a snapshot, in the order in which they are stored. Close ends the reading.
 type Rows struct {
-	encoded
+	rowReader
 	in      io.Closer
 	columns []string
 	order   []int // index of the column for each encoded field
@@ -102,20 +102,20 @@ func Read(from Store) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Rows{encoded: encoded{from: bufio.NewReader(in)}, in: in}
-	if err := r.begin(); err != nil {
+	r := &Rows{rowReader: rowReader{from: bufio.NewReader(in)}, in: in}
+	if err := r.readColumns(); err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
 	return r, nil
 }
 
-// begin reads the columns, each with its index in the source.
-func (r *Rows) begin() error {
+// readColumns reads the columns, each with its index in the source.
+func (r *Rows) readColumns() error {
 	if err := r.next(); err != nil {
 		return errors.Join(errDamaged, err)
 	}
 	for row := r.row; len(row) > 0; {
-		name, rest, ok := cut(row)
+		name, rest, ok := splitField(row)
 		at, used := binary.Uvarint(rest)
 		if !ok || used <= 0 || at > maxRow {
 			return errDamaged
@@ -145,7 +145,7 @@ func (r *Rows) Next() (dataset.Record, error) {
 	}
 	row, text := r.row, string(r.row)
 	for _, at := range r.order {
-		field, rest, ok := cut(row)
+		field, rest, ok := splitField(row)
 		if !ok {
 			return dataset.Record{}, errDamaged
 		}

@@ -186,7 +186,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// Rows whose source has an order keep it, with their lines; a source that fails, or a row that is too long, leaves none.
+// Rows whose source has an order keep it, with their lines; a source that fails, or a row that is
+// too long, leaves none.
 func TestKeptRowsStayInOrder(t *testing.T) {
 	m, list := newMemory(), [][]string{{"b", "2"}, {"a", ""}, {"b", "1"}, {"a", ""}}
 	if err := Keep(m, &rows{columns: []string{"id", "x"}, list: list}); err != nil {

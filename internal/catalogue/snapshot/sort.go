@@ -48,11 +48,12 @@ func write(to Store, from dataset.Records, key []string, runBytes int) error {
 	return s.finish()
 }
 
-// Keep stores all rows of a source in their order. It is for sources with an order, such as files.
+// Keep stores all rows of a source, in the order of the source. It is for sources with an order,
+// such as files.
 func Keep(to Store, from dataset.Records) error {
 	s := &sorter{columns: from.Columns(), order: orderOf(from.Columns(), nil)}
 	return to.Write(Name, buffered(func(w *bufio.Writer) error {
-		if err := writeRow(w, 0, s.head()); err != nil {
+		if err := writeRow(w, 0, s.encodedColumns()); err != nil {
 			return err
 		}
 		for {
@@ -89,18 +90,18 @@ func orderOf(columns, key []string) (order []int) {
 	return order
 }
 
-// sorter sorts rows: it collects rows in memory and stores sorted runs of them.
+// sorter collects rows in memory, sorts them, and stores them as sorted runs.
 type sorter struct {
 	to      Store
 	columns []string
 	order   []int
 	arena   []byte // encoded rows, one after another
 	rows    []span
-	levels  [][]string // names of the runs; a run of one level is fanIn times as long as a run of the level before
+	levels  [][]string // names of the sorted runs by level; each level has fanIn times longer runs
 	made    int
 }
 
-// span is the place of an encoded row in the arena.
+// span is the range of an encoded row in the arena.
 type span struct{ at, end, line int }
 
 func (s *sorter) add(row dataset.Record) error {
@@ -124,10 +125,10 @@ func appendRow(b []byte, fields []string, order []int) []byte {
 
 func (s *sorter) encoded(r span) []byte { return s.arena[r.at:r.end] }
 
-// write sorts the rows in memory, writes them and drops them.
+// write sorts the rows in memory, writes them, and frees their memory.
 func (s *sorter) write(w *bufio.Writer) error {
 	slices.SortFunc(s.rows, func(a, b span) int {
-		return cmp.Or(compare(s.encoded(a), s.encoded(b)), cmp.Compare(a.line, b.line))
+		return cmp.Or(compareRows(s.encoded(a), s.encoded(b)), cmp.Compare(a.line, b.line))
 	})
 	for _, r := range s.rows {
 		if err := writeRow(w, r.line, s.encoded(r)); err != nil {
@@ -141,15 +142,15 @@ func (s *sorter) write(w *bufio.Writer) error {
 
 // flush stores the rows in memory as a sorted run.
 func (s *sorter) flush() error {
-	name, err := s.run(s.write)
+	name, err := s.storeRun(s.write)
 	if err != nil {
 		return err
 	}
-	return s.enter(0, name)
+	return s.addRun(0, name)
 }
 
-// run stores a run under a new name, which it returns.
-func (s *sorter) run(write func(*bufio.Writer) error) (string, error) {
+// storeRun stores a run under a new name, which it returns.
+func (s *sorter) storeRun(write func(*bufio.Writer) error) (string, error) {
 	name := fmt.Sprintf("run-%d", s.made)
 	s.made++
 	return name, s.to.Write(name, buffered(write))
@@ -162,9 +163,9 @@ func buffered(write func(*bufio.Writer) error) func(io.Writer) error {
 	}
 }
 
-// enter adds a run to a level. If the level is full, it merges all runs of the level into one run
+// addRun adds a run to a level. If the level is full, it merges all runs of the level into one run
 // of the next level.
-func (s *sorter) enter(level int, name string) error {
+func (s *sorter) addRun(level int, name string) error {
 	if level == len(s.levels) {
 		s.levels = append(s.levels, nil)
 	}
@@ -174,14 +175,14 @@ func (s *sorter) enter(level int, name string) error {
 	}
 	full := s.levels[level]
 	s.levels[level] = nil
-	merged, err := s.run(func(w *bufio.Writer) error { return s.merge(w, full) })
+	merged, err := s.storeRun(func(w *bufio.Writer) error { return s.merge(w, full) })
 	if err != nil {
 		return err
 	}
 	if err := s.remove(full); err != nil {
 		return err
 	}
-	return s.enter(level+1, merged)
+	return s.addRun(level+1, merged)
 }
 
 func (s *sorter) remove(runs []string) error {
@@ -201,7 +202,7 @@ func (s *sorter) finish() error {
 	}
 	runs := slices.Concat(s.levels...)
 	err := s.to.Write(Name, buffered(func(w *bufio.Writer) error {
-		if err := writeRow(w, 0, s.head()); err != nil {
+		if err := writeRow(w, 0, s.encodedColumns()); err != nil {
 			return err
 		}
 		if s.made == 0 {
@@ -215,8 +216,8 @@ func (s *sorter) finish() error {
 	return s.remove(runs)
 }
 
-// head encodes the names of the columns, each with its index in the source.
-func (s *sorter) head() (b []byte) {
+// encodedColumns encodes the name of each column and its index in the source.
+func (s *sorter) encodedColumns() (b []byte) {
 	for _, at := range s.order {
 		b = appendRow(b, s.columns, []int{at})
 		b = binary.AppendUvarint(b, uint64(at))
@@ -257,7 +258,7 @@ func (m *Memory) Remove(name string) error {
 
 // merge merges several sorted runs into one and writes it.
 func (s *sorter) merge(w *bufio.Writer, names []string) (err error) {
-	h := &heads{}
+	h := &runHeap{}
 	defer func() {
 		for _, r := range h.opened {
 			err = errors.Join(err, r.Close())
@@ -286,21 +287,21 @@ func (s *sorter) merge(w *bufio.Writer, names []string) (err error) {
 	return nil
 }
 
-// heads is a heap of the runs of a merge, each at its next row. The run with the smallest row comes
-// first.
-type heads struct {
-	runs   []*encoded
+// runHeap is a heap of sorted runs, ordered by the next row of each run. The run with the smallest
+// row comes first.
+type runHeap struct {
+	runs   []*rowReader
 	opened []io.Closer
 }
 
-// open adds a run, which must have at least one row.
-func (h *heads) open(from Store, name string) error {
+// open adds a run to the heap. The run must have at least one row.
+func (h *runHeap) open(from Store, name string) error {
 	in, err := from.Open(name)
 	if err != nil {
 		return err
 	}
 	h.opened = append(h.opened, in)
-	e := &encoded{from: bufio.NewReader(in)}
+	e := &rowReader{from: bufio.NewReader(in)}
 	if err := e.next(); err != nil {
 		return errors.Join(errDamaged, err)
 	}
@@ -309,19 +310,19 @@ func (h *heads) open(from Store, name string) error {
 }
 
 // Len implements [heap.Interface].
-func (h *heads) Len() int { return len(h.runs) }
+func (h *runHeap) Len() int { return len(h.runs) }
 
 // Less implements [heap.Interface].
-func (h *heads) Less(i, j int) bool { return compare(h.runs[i].row, h.runs[j].row) < 0 }
+func (h *runHeap) Less(i, j int) bool { return compareRows(h.runs[i].row, h.runs[j].row) < 0 }
 
 // Swap implements [heap.Interface].
-func (h *heads) Swap(i, j int) { h.runs[i], h.runs[j] = h.runs[j], h.runs[i] }
+func (h *runHeap) Swap(i, j int) { h.runs[i], h.runs[j] = h.runs[j], h.runs[i] }
 
 // Push implements [heap.Interface].
-func (h *heads) Push(x any) { h.runs = append(h.runs, x.(*encoded)) }
+func (h *runHeap) Push(x any) { h.runs = append(h.runs, x.(*rowReader)) }
 
 // Pop implements [heap.Interface].
-func (h *heads) Pop() any {
+func (h *runHeap) Pop() any {
 	last := h.runs[len(h.runs)-1]
 	h.runs = h.runs[:len(h.runs)-1]
 	return last

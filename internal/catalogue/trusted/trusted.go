@@ -20,8 +20,8 @@ import (
 // maxLinks is the largest number of links in one path, as in Linux.
 const maxLinks = 40
 
-// byOthers is the permission to write for group and others. With a POSIX access list, the group's
-// permission is the maximum of all entries.
+// byOthers holds the permission bits with which the group and others may write. With a POSIX access
+// list, the group's permission is the maximum of all entries.
 const byOthers = 0o022
 
 // ErrProc refuses a path through /proc, because its content differs between processes.
@@ -30,8 +30,8 @@ var ErrProc = errors.New("the path leads through /proc, whose content differs be
 // Find returns the path of a file or a folder, with links resolved. It returns an error if another
 // user can have changed it.
 func Find(path string) (string, error) {
-	w := walk{at: "/"}
-	if err := w.judge("/"); err != nil {
+	w := pathWalk{at: "/"}
+	if err := w.checkElement("/"); err != nil {
 		return "", err
 	}
 	for w.left = names(path); len(w.left) > 0; {
@@ -61,17 +61,17 @@ func Folder(path string) (string, error) {
 	return found, nil
 }
 
-// walk follows a path element by element. No other user can change the elements already passed.
-type walk struct {
-	at    string // the path so far, with links resolved
-	open  bool   // other users may create files here, but delete only their own files
+// pathWalk follows a path element by element. No other user can change the elements already passed.
+type pathWalk struct {
+	at    string // the path up to the current element, with links resolved
+	open  bool   // others may create files here, but delete only their own
 	left  []string
 	links int
 }
 
 func names(path string) []string { return strings.Split(filepath.ToSlash(path), "/") }
 
-func (w *walk) step() error {
+func (w *pathWalk) step() error {
 	name := w.left[0]
 	w.left = w.left[1:]
 	switch name {
@@ -79,7 +79,7 @@ func (w *walk) step() error {
 		return nil
 	case "..":
 		w.at = filepath.Dir(w.at)
-		return w.judge(w.at)
+		return w.checkElement(w.at)
 	}
 	next := filepath.Join(w.at, name)
 	if next == "/proc" {
@@ -91,17 +91,17 @@ func (w *walk) step() error {
 	}
 	if info.Mode()&fs.ModeSymlink == 0 {
 		w.at = next
-		return w.judge(next)
+		return w.checkElement(next)
 	}
-	return w.follow(next, info)
+	return w.followLink(next, info)
 }
 
-// follow continues the walk at the target of a link.
-func (w *walk) follow(link string, info fs.FileInfo) error {
+// followLink continues the walk at the target of a link.
+func (w *pathWalk) followLink(link string, info fs.FileInfo) error {
 	if w.links++; w.links > maxLinks {
 		return fmt.Errorf("%s leads through more than %d links", link, maxLinks)
 	}
-	if err := owned(info, "the link "+link); err != nil {
+	if err := checkOwner(info, "the link "+link); err != nil {
 		return err
 	}
 	target, err := os.Readlink(link)
@@ -112,11 +112,11 @@ func (w *walk) follow(link string, info fs.FileInfo) error {
 		w.at = "/"
 	}
 	w.left = append(names(target), w.left...)
-	return w.judge(w.at)
+	return w.checkElement(w.at)
 }
 
-// judge returns an error if other users can change the file or folder at path.
-func (w *walk) judge(path string) error {
+// checkElement returns an error if other users can change the file or folder at path.
+func (w *pathWalk) checkElement(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (w *walk) judge(path string) error {
 	if info.IsDir() && more {
 		what = "the folder " + path
 	}
-	if err := owned(info, what); err != nil {
+	if err := checkOwner(info, what); err != nil {
 		return err
 	}
 	sticky := info.IsDir() && info.Mode()&fs.ModeSticky != 0
@@ -136,15 +136,15 @@ func (w *walk) judge(path string) error {
 	case others && !sticky:
 		return fmt.Errorf("other users may write to this file; use chmod go-w %s", path)
 	case w.open && !info.IsDir() && stat.Nlink > 1:
-		return fmt.Errorf("other users can have created %s, since the file has a second name; move the file to your own folder", path)
+		return fmt.Errorf("other users can have created %s, since the file has a second hard link; move the file to your own folder", path)
 	default:
 		w.open = others
 	}
 	return nil
 }
 
-// owned returns an error if another user owns the file or folder.
-func owned(info fs.FileInfo, what string) error {
+// checkOwner returns an error unless this user or root owns the file or folder.
+func checkOwner(info fs.FileInfo, what string) error {
 	if owner := info.Sys().(*syscall.Stat_t).Uid; owner != 0 && int(owner) != os.Geteuid() {
 		return fmt.Errorf("user %d owns %s; make the user of this process, or root, the owner", owner, what)
 	}

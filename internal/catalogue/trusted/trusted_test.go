@@ -47,7 +47,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A user who can change the file, a folder on the way or a link to it could have put another one there.
+// A user who can change the file, a folder on the way or a link to it could have put another one
+// there.
 func TestWhatOthersCanChange(t *testing.T) {
 	in := func(dir string) string { return filepath.Join(dir, "in") }
 	for _, tt := range []struct {
@@ -70,7 +71,7 @@ func TestWhatOthersCanChange(t *testing.T) {
 		}, want: "other users may write to a folder of the path; use chmod go-w "},
 		{name: "second name in a folder of all", path: "in/second", change: func(dir string) error {
 			return errors.Join(os.Link(filepath.Join(dir, "in/p"), filepath.Join(dir, "in/second")), os.Chmod(in(dir), 0o777|fs.ModeSticky))
-		}, want: "since the file has a second name; move the file to your own folder"},
+		}, want: "since the file has a second hard link; move the file to your own folder"},
 		{name: "through proc", path: "proc", change: func(dir string) error { return os.Symlink("/proc/self/root", filepath.Join(dir, "proc")) }, want: "the path leads through /proc"},
 		{name: "access list", path: "in/p", change: func(dir string) error { return allow(filepath.Join(dir, "in/p"), 12345) }, want: "other users may write to this file; use chmod go-w "},
 		{name: "owner of the file", path: "in/p", change: func(dir string) error { return os.Chown(filepath.Join(dir, "in/p"), 12345, -1) }, want: "user 12345 owns this file; make the user", root: true},

@@ -185,7 +185,7 @@ func jobsOf(t *testing.T, r *job.Reader, protocol, key string) (list []*job.Job)
 				continue
 			}
 			for _, k := range []job.KernelName{job.RBF, job.Linear} {
-				if j, err := r.Parse("job.yaml", []byte(trial(p, l, k))); err == nil {
+				if j, err := r.Parse("job.yaml", []byte(sampleJob(p, l, k))); err == nil {
 					list = append(list, j)
 					break
 				}

@@ -43,7 +43,7 @@ type kernel struct{ Name, Formula, Keys, Protocols string }
 type kind struct {
 	Name, Doc string
 	Keys      keys
-	Partition string // how data is divided, for a protocol
+	Partition string // how data is divided among parties, for a protocol
 	Page      string // page of a protocol, in the same folder
 	Kernels   string // kernels that a protocol supports
 	Learners  string // learners that a protocol supports
@@ -75,13 +75,13 @@ func newJobPage(folder string) (*jobPage, error) {
 		return nil, err
 	}
 	for _, c := range launches {
-		p.Launches = append(p.Launches, refusal{shown(c), c.Says, "mercer " + c.Command})
+		p.Launches = append(p.Launches, refusal{changedLines(c), c.Says, "mercer " + c.Command})
 	}
 	p.walk("", r.File())
 	fits := tryAll(r)
 	for _, name := range r.Known().Kernels {
 		k := job.KernelName(name)
-		p.Kernels = append(p.Kernels, kernel{name, k.Formula(), strings.Join(k.Keys(), ", "), fits.each(func(f fit) (bool, string) { return f.kernel == name, f.protocol })})
+		p.Kernels = append(p.Kernels, kernel{name, k.Formula(), strings.Join(k.Keys(), ", "), fits.listNames(func(f fit) (bool, string) { return f.kernel == name, f.protocol })})
 	}
 	for _, k := range r.Protocols {
 		one := newKind("protocol", k)
@@ -89,13 +89,13 @@ func newJobPage(folder string) (*jobPage, error) {
 		if _, err := os.Stat(filepath.Join(folder, page)); err == nil {
 			one.Page = page
 		}
-		one.Partition, one.Learners, one.Kernels = string(k.Traits().Partition()), fits.each(func(f fit) (bool, string) { return f.protocol == one.Name, f.learner }),
-			fits.each(func(f fit) (bool, string) { return f.protocol == one.Name, f.kernel })
+		one.Partition, one.Learners, one.Kernels = string(k.Traits().Partition()), fits.listNames(func(f fit) (bool, string) { return f.protocol == one.Name, f.learner }),
+			fits.listNames(func(f fit) (bool, string) { return f.protocol == one.Name, f.kernel })
 		p.Protocols = append(p.Protocols, one)
 	}
 	for _, k := range r.Learners {
 		one := newKind("learner", k)
-		one.Labels, one.Protocols = k.Task().Labels, fits.each(func(f fit) (bool, string) { return f.learner == one.Name, f.protocol })
+		one.Labels, one.Protocols = k.Task().Labels, fits.listNames(func(f fit) (bool, string) { return f.learner == one.Name, f.protocol })
 		p.Learners = append(p.Learners, one)
 	}
 	return p, nil
@@ -129,16 +129,16 @@ func keysOf(path string, s *section.Section) keys {
 		if f.List {
 			form += ", or a list"
 		}
-		k.Rows = append(k.Rows, row{f.Key, form, fallback(f), f.Doc})
+		k.Rows = append(k.Rows, row{f.Key, form, defaultText(f), f.Doc})
 	}
 	return k
 }
 
-// fallback describes the value that the reader uses if a key is missing.
-func fallback(f section.Field) string {
+// defaultText describes the value that the reader uses if a key is missing.
+func defaultText(f section.Field) string {
 	var parts []string
 	if f.Default != "" {
-		parts = append(parts, code(f.Default))
+		parts = append(parts, codeText(f.Default))
 	}
 	if f.Else != "" {
 		parts = append(parts, cell(f.Else))
@@ -157,13 +157,13 @@ type fits struct {
 	list   []fit
 }
 
-// tryAll asks the job reader about every combination of protocol, learner and kernel.
+// tryAll finds the combinations of protocol, learner and kernel that the job reader accepts.
 func tryAll(r *job.Reader) *fits {
 	f := &fits{reader: r}
 	for _, p := range r.Protocols {
 		for _, l := range r.Learners {
 			for _, k := range r.Known().Kernels {
-				if _, err := r.Parse("job.yaml", []byte(trial(p, l, job.KernelName(k)))); err == nil {
+				if _, err := r.Parse("job.yaml", []byte(sampleJob(p, l, job.KernelName(k)))); err == nil {
 					f.list = append(f.list, fit{p.Name(), l.Name(), k})
 				}
 			}
@@ -172,8 +172,8 @@ func tryAll(r *job.Reader) *fits {
 	return f
 }
 
-// trial returns a job file with the keys that its protocol, learner and kernel require.
-func trial(p job.Protocol, l job.Learner, k job.KernelName) string {
+// sampleJob returns a job file with the keys that its protocol, learner and kernel require.
+func sampleJob(p job.Protocol, l job.Learner, k job.KernelName) string {
 	partition := map[job.Direction]string{
 		job.Rows: "by: rows, parties: [a, b]", job.Columns: "by: columns, parties: [a, b]", job.Devices: "by: devices",
 	}[p.Traits().Partition()]
@@ -208,9 +208,9 @@ spec:
 `, label, partition, protocol, kernel, learner)
 }
 
-// each lists each name once, in the order of the job reader. of returns whether a combination
-// counts, and its name.
-func (f *fits) each(of func(fit) (bool, string)) string {
+// listNames returns a list that has each name once, in the order of the job reader. The function of
+// returns whether a combination counts, and its name.
+func (f *fits) listNames(of func(fit) (bool, string)) string {
 	var names []string
 	for _, one := range f.list {
 		if is, name := of(one); is && !slices.Contains(names, name) {

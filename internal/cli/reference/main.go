@@ -54,7 +54,7 @@ func pages(folder string) (map[string][]byte, error) {
 var templates embed.FS
 
 func render(name string, data any) ([]byte, error) {
-	t, err := template.New(name).Funcs(template.FuncMap{"code": code, "cell": cell, "wrap": wrap}).ParseFS(templates, name+".tmpl")
+	t, err := template.New(name).Funcs(template.FuncMap{"code": codeText, "cell": cell, "wrap": wrap}).ParseFS(templates, name+".tmpl")
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +63,8 @@ func render(name string, data any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// code formats a text as code in a cell of a table.
-func code(text string) string {
+// codeText formats a text as code in a cell of a table.
+func codeText(text string) string {
 	if text == "" {
 		return ""
 	}
@@ -104,11 +104,11 @@ func wrap(text string) string {
 func links(names, anchors []string) string {
 	parts := make([]string, len(names))
 	for i, name := range names {
-		parts[i] = fmt.Sprintf("[%s](#%s)", strings.ReplaceAll(name, " ", joined), anchors[i])
+		parts[i] = fmt.Sprintf("[%s](#%s)", strings.ReplaceAll(name, " ", unbroken), anchors[i])
 	}
 	text := strings.ReplaceAll(wrap(strings.Join(parts, ", ")), "\n", "\n  ")
-	return strings.ReplaceAll(text, joined, " ")
+	return strings.ReplaceAll(text, unbroken, " ")
 }
 
-// joined replaces blanks at which no line may be broken.
-const joined = "\x00"
+// unbroken stands for a blank at which a line must not be broken.
+const unbroken = "\x00"

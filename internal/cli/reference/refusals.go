@@ -11,47 +11,48 @@ import (
 // refusal is a mistake in a file with the error message about it.
 type refusal struct{ File, Says, Command string }
 
-// refusals groups refused files by the section that the message is about. It shows each message
-// once in a section. For keys that only another protocol or learner has, it shows one example.
+// refusals groups refused files by the section of the file that the error message is about. It
+// shows each message once in a section. For keys that only another protocol or learner has, it
+// shows one example.
 func refusals(cases []refused.Case) map[string][]refusal {
 	list, told := make(map[string][]refusal), make(map[string]bool)
 	for _, c := range cases {
-		says := c.Place + foreign.ReplaceAllString(c.Says, "")
+		says := c.Place + foreignKey.ReplaceAllString(c.Says, "")
 		if !told[says] {
-			list[c.Place] = append(list[c.Place], refusal{shown(c), c.Says, ""})
+			list[c.Place] = append(list[c.Place], refusal{changedLines(c), c.Says, ""})
 		}
 		told[says] = true
 	}
 	return list
 }
 
-// foreign matches the end of a message about a key that only another protocol or learner has.
-var foreign = regexp.MustCompile(`[a-z_C]+; remove it$`)
+// foreignKey matches the end of a message about a key that belongs to another protocol or learner.
+var foreignKey = regexp.MustCompile(`[a-z_C]+; remove it$`)
 
-// longest is the largest length of the shown part of a file.
-const longest = 110
+// maxShown is the largest length of the shown part of a file.
+const maxShown = 110
 
-// shown returns the lines of a refused file that the correct file does not have.
-func shown(c refused.Case) string {
+// changedLines returns the lines of a refused file that the correct file does not have.
+func changedLines(c refused.Case) string {
 	if strings.TrimSpace(c.File) == "" {
 		return ""
 	}
 	before, after := strings.Split(c.Base, "\n"), strings.Split(c.File, "\n")
-	if gone := missing(before, after); len(missing(after, before)) == 0 && len(gone) > 0 {
+	if gone := missingLines(before, after); len(missingLines(after, before)) == 0 && len(gone) > 0 {
 		return "without " + strings.Join(gone, " ")
 	}
-	return strings.Join(missing(after, before), " ⏎ ")
+	return strings.Join(missingLines(after, before), " ⏎ ")
 }
 
-// missing returns the lines that are not in other.
-func missing(lines, other []string) (list []string) {
+// missingLines returns the lines that the other file does not have.
+func missingLines(lines, other []string) (list []string) {
 	for _, line := range lines {
 		if slices.Contains(other, line) {
 			continue
 		}
 		line = strings.ReplaceAll(strings.TrimSpace(strings.ReplaceAll(line, "\t", "→")), "\xff", `\xff`)
-		if len(line) > longest {
-			line = line[:longest] + "..."
+		if len(line) > maxShown {
+			line = line[:maxShown] + "..."
 		}
 		list = append(list, line)
 	}

@@ -19,7 +19,7 @@ import (
 // for the job's method, Compare runs that one instead. If ctx ends, a running training soon stops
 // with an error that wraps ctx's error.
 func Compare(ctx context.Context, list []local.LocalSupport, j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) error {
-	j, shares = staying(j, shares)
+	j, shares = withoutWithdrawn(j, shares)
 	compare := local.Of(list, j).Compare
 	if (j.Data.Partition.By == job.Columns || compare == nil) && len(j.Compare) == 0 {
 		return nil
@@ -42,13 +42,13 @@ func Compare(ctx context.Context, list []local.LocalSupport, j *job.Job, shares 
 	return nil
 }
 
-// leaver is implemented by the protocol keys of jobs from which parties withdraw before the model
-// is trained.
-type leaver interface{ Leaving() []string }
+// withdrawer is implemented by the settings of a protocol in which parties may withdraw before the
+// model is trained.
+type withdrawer interface{ Leaving() []string }
 
-// staying removes the parties that withdraw from the job and from its shares.
-func staying(j *job.Job, shares []partition.Share) (*job.Job, []partition.Share) {
-	l, some := j.Protocol.Values.(leaver)
+// withoutWithdrawn returns the job and the shares without the parties that withdraw.
+func withoutWithdrawn(j *job.Job, shares []partition.Share) (*job.Job, []partition.Share) {
+	l, some := j.Protocol.Values.(withdrawer)
 	if !some || len(l.Leaving()) == 0 {
 		return j, shares
 	}
@@ -64,8 +64,8 @@ func staying(j *job.Job, shares []partition.Share) (*job.Job, []partition.Share)
 	return &left, stay
 }
 
-// ownRows returns the parties' rows. If the parties hold columns, these are the aligned rows, in
-// the job's order.
+// ownRows returns the training and held-out rows of each party. If the parties hold columns, these
+// are the aligned rows, in the job's order.
 func ownRows(j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) ([]method.Split, error) {
 	if j.Data.Partition.By == job.Columns {
 		return partition.InOrder(j, shares, o.Rows, r.Training)
@@ -92,7 +92,7 @@ func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *me
 	if err != nil {
 		return err
 	}
-	choice, err := learner.ChooseCell(ctx, j, task, best(r))
+	choice, err := learner.ChooseCell(ctx, j, task, chosenCell(r))
 	if err != nil {
 		return err
 	}
@@ -125,8 +125,8 @@ func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *me
 	return nil
 }
 
-// best returns the index of the grid cell that the job chose, or 0 without a grid.
-func best(r *method.Result) int {
+// chosenCell returns the index of the grid cell that the job chose, or 0 without a grid.
+func chosenCell(r *method.Result) int {
 	return max(0, slices.IndexFunc(r.Grid, func(c learner.Cell) bool { return c.Best }))
 }
 
@@ -134,7 +134,7 @@ func best(r *method.Result) int {
 // show the gain of joining. It uses the grid cell that the job chose. A party that holds columns
 // predicts with its own columns only.
 func compareAlone(ctx context.Context, j *job.Job, splits []method.Split, r *method.Result) error {
-	cell := j.At(best(r))
+	cell := j.At(chosenCell(r))
 	cell.Data.Folds = 0
 	r.Alone = nil
 	for i, name := range j.Parties() {
@@ -147,7 +147,7 @@ func compareAlone(ctx context.Context, j *job.Job, splits []method.Split, r *met
 		}
 		one := method.Alone{Party: name, Rows: pool.Count(splits[i:i+1], false)}
 		var err error
-		if one.Metrics, err = aloneInTurn(ctx, j, cell, party, among); ctx.Err() != nil {
+		if one.Metrics, err = trainAloneInTurn(ctx, j, cell, party, among); ctx.Err() != nil {
 			return ctx.Err()
 		} else if err != nil {
 			one.Failure = err.Error() // for example, the party has too few rows for the job's parameters
@@ -157,9 +157,9 @@ func compareAlone(ctx context.Context, j *job.Job, splits []method.Split, r *met
 	return nil
 }
 
-// aloneInTurn trains on one party's rows alone and returns the metrics. If the job cross-validates,
-// it returns their means over the folds.
-func aloneInTurn(ctx context.Context, j, cell *job.Job, party int, splits []method.Split) (learner.Metrics, error) {
+// trainAloneInTurn trains on one party's rows alone and returns the metrics. If the job
+// cross-validates, it returns their means over the folds.
+func trainAloneInTurn(ctx context.Context, j, cell *job.Job, party int, splits []method.Split) (learner.Metrics, error) {
 	if splits[party].Set.Labels == nil && j.Data.Label != job.NoLabel {
 		return nil, pool.ErrNoLabels
 	}
@@ -169,7 +169,7 @@ func aloneInTurn(ctx context.Context, j, cell *job.Job, party int, splits []meth
 	}
 	var all []learner.Metrics
 	for _, splits := range divided {
-		m, err := alone(ctx, cell, splits[party], splits)
+		m, err := trainAlone(ctx, cell, splits[party], splits)
 		if err != nil {
 			return nil, err
 		}
@@ -178,8 +178,8 @@ func aloneInTurn(ctx context.Context, j, cell *job.Job, party int, splits []meth
 	return learner.Mean(all), nil
 }
 
-// heldOutInTurn returns one list of splits for each fold of the job. A job without folds, or with
-// held-out rows, has a single list.
+// heldOutInTurn returns one list of splits for each fold of the job. In each list, the rows of that
+// fold are held out. A job without folds, or with held-out rows, has a single list.
 func heldOutInTurn(j *job.Job, splits []method.Split) ([][]method.Split, error) {
 	if j.Data.Folds == 0 || pool.Count(splits, true) > 0 {
 		return [][]method.Split{splits}, nil
@@ -204,9 +204,9 @@ func heldOutInTurn(j *job.Job, splits []method.Split) ([][]method.Split, error) 
 	return divided, nil
 }
 
-// alone trains on one party's training rows and returns the metrics on the held-out rows of all
-// parties.
-func alone(ctx context.Context, j *job.Job, own method.Split, splits []method.Split) (learner.Metrics, error) {
+// trainAlone trains on one party's training rows and returns the metrics on the held-out rows of
+// all parties.
+func trainAlone(ctx context.Context, j *job.Job, own method.Split, splits []method.Split) (learner.Metrics, error) {
 	if pool.Count([]method.Split{own}, false) == 0 { // all rows of the party are held out in this fold
 		return learner.Metrics{}, nil
 	}
@@ -225,7 +225,7 @@ func alone(ctx context.Context, j *job.Job, own method.Split, splits []method.Sp
 	return f.Measure()
 }
 
-// onlyWeightsOf returns the job without the weights of classes that the split lacks.
+// onlyWeightsOf returns the job without weights for classes that the split does not contain.
 func onlyWeightsOf(j *job.Job, s method.Split) *job.Job {
 	alone := *j
 	alone.Learner = learner.Only(j.Learner, pool.Labels([]method.Split{s}, false))

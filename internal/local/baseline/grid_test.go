@@ -55,7 +55,7 @@ func TestRunPooledWithAGrid(t *testing.T) {
 					t.Errorf("cell %d: %+v, pooled %v, %v", i, c, *c.PooledMean, *c.PooledCorrect)
 				}
 			}
-			chosen := r.Grid[best(r)]
+			chosen := r.Grid[chosenCell(r)]
 			if name == "folds" && (r.HeldOut != 0 || len(o.Predicted) != 120 || math.Abs(r.Metrics["accuracy"]-chosen.Mean) > 1e-15) {
 				t.Errorf("held out %d, %d decided, metrics %v, best cell %+v", r.HeldOut, len(o.Predicted), r.Metrics, chosen)
 			}
@@ -144,7 +144,7 @@ func accuracyOf(t *testing.T, j *job.Job, shares []partition.Share, train, test 
 // A party whose rows are all in one fold has no training rows there.
 func TestAloneWithoutRows(t *testing.T) {
 	own := method.Split{Set: partitiontest.WDBC(t, 0, 1), Test: []bool{true}}
-	m, err := alone(t.Context(), parse(t, shared, ""), own, []method.Split{own})
+	m, err := trainAlone(t.Context(), parse(t, shared, ""), own, []method.Split{own})
 	if d := cmp.Diff(learner.Metrics{}, m); err != nil || d != "" {
 		t.Errorf("%v, %v; want no figures", m, err)
 	}

@@ -31,7 +31,7 @@ func RunPooled(ctx context.Context, j *job.Job, shares []partition.Share, dir st
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := learnt(ctx, j, p, splits)
+	w, err := train(ctx, j, p, splits)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -48,8 +48,8 @@ func RunPooled(ctx context.Context, j *job.Job, shares []partition.Share, dir st
 	return r, method.NewOutcome(w.Fitted), nil
 }
 
-// learnt trains the learner. If the job has held-out rows, it also evaluates the learner on them.
-func learnt(ctx context.Context, j *job.Job, p *pool.Rows, splits []method.Split) (*learner.Work, error) {
+// train trains the learner. If the job has held-out rows, it also evaluates the learner on them.
+func train(ctx context.Context, j *job.Job, p *pool.Rows, splits []method.Split) (*learner.Work, error) {
 	problem, err := p.Input(j)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func learnt(ctx context.Context, j *job.Job, p *pool.Rows, splits []method.Split
 	if err := w.Do(ctx, j, "learn", count); err != nil {
 		return nil, err
 	}
-	hold(w, j.Parties(), splits)
+	registerRows(w, j.Parties(), splits)
 	if j.Data.Test.None {
 		w.Metrics = w.Fitted.Figures()
 		return w, nil
@@ -66,9 +66,9 @@ func learnt(ctx context.Context, j *job.Job, p *pool.Rows, splits []method.Split
 	return w, w.Do(ctx, j, "evaluate", count)
 }
 
-// hold registers the party of each row. Training rows come before held-out rows, both in the order
-// of the parties. This process may use all rows.
-func hold(w *learner.Work, parties []string, splits []method.Split) {
+// registerRows records to which party each row belongs. Training rows come before held-out rows,
+// both in the order of the parties. This process may use all rows.
+func registerRows(w *learner.Work, parties []string, splits []method.Split) {
 	first := 0
 	for _, held := range []bool{false, true} {
 		for i, name := range parties {

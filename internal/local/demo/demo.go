@@ -126,7 +126,7 @@ func (f *Federation) furnish(s partition.Share, address string) (roster.Member, 
 		Data: map[string]daemon.Source{catalogueName: f.catalogue(s.Table.Set)},
 	}, roster.Party, f.seed(s.Party))
 	if err == nil {
-		err = h.SetSplitKey(s.Table.Key) // the held-out rows are those of the comparisons
+		err = h.SetSplitKey(s.Table.Key) // hold out the same rows as the comparisons
 	}
 	if err != nil {
 		return m, err
@@ -183,11 +183,11 @@ func (f *Federation) Start(ctx context.Context) error {
 			return err
 		}
 	}
-	return f.answering(ctx)
+	return f.waitForCoordinator(ctx)
 }
 
-// answering waits until the coordinator answers requests on its socket.
-func (f *Federation) answering(ctx context.Context) error {
+// waitForCoordinator waits until the coordinator answers requests on its socket.
+func (f *Federation) waitForCoordinator(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	for {

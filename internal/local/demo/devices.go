@@ -56,7 +56,7 @@ type Devices struct {
 	DevicesConfig
 	processes
 	address map[string]string // host:port at which a process listens
-	reached map[string]string // host:port at which others reach a process, if it is not the address where it listens
+	reached map[string]string // host:port at which others reach a process, if it differs from the address where the process listens
 
 	gatewayKey string // public key, in hexadecimal digits
 }
@@ -67,11 +67,11 @@ type DevicesResult struct {
 	Devices simulator.Result // sums over all processes of devices
 }
 
-// ink is the least value, from 0 to 16, at which a pixel of the digits counts as dark.
+// ink is the least value of a dark pixel in the digits, whose pixels have values from 0 to 16.
 const ink = 8
 
-// OddDigits makes devices' rows of the first bundled digits. Each dark pixel is a feature, and the
-// label says whether the digit is odd or even.
+// OddDigits converts the first digits of the bundled data set to rows for devices. Each dark pixel
+// is a feature, and the label says whether the digit is odd or even.
 func OddDigits(digits *dataset.Set, rows int) (*dataset.Set, error) {
 	x := linalg.New[float64](rows, digits.X.Cols())
 	labels := make([]string, rows)
@@ -127,8 +127,8 @@ func (f *Devices) path(name ...string) string {
 	return filepath.Join(append([]string{f.Dir}, name...)...)
 }
 
-// share returns the rows of a process's devices, as the first row and the number of rows.
-func (f *Devices) share(process int) (first, count int) {
+// rowsOf returns the first row and the number of rows of the devices that a process simulates.
+func (f *Devices) rowsOf(process int) (first, count int) {
 	rows := f.Rows.X.Rows()
 	first = process * rows / f.Processes
 	return first, (process+1)*rows/f.Processes - first
@@ -144,7 +144,7 @@ func (f *Devices) enrol() (err error) {
 		if err != nil {
 			return err
 		}
-		first, count := f.share(i)
+		first, count := f.rowsOf(i)
 		for row := first; row < first+count; row++ {
 			key := simulator.Credential(id, row).Public().(ed25519.PublicKey)
 			roster.WriteString(hex.EncodeToString(key) + "\n")
@@ -187,12 +187,12 @@ func (f *Devices) Wait(ctx context.Context, watch func(windows int)) (*DevicesRe
 			return nil, fmt.Errorf("demo: %s failed (%w); its last lines: %s", name, err, f.lastWords(name))
 		}
 	}
-	if err := f.said(Gateway, &r.Gateway); err != nil {
+	if err := f.decodeOutput(Gateway, &r.Gateway); err != nil {
 		return nil, err
 	}
 	for _, name := range names[1:] {
 		var one simulator.Result
-		if err := f.said(name, &one); err != nil {
+		if err := f.decodeOutput(name, &one); err != nil {
 			return nil, err
 		}
 		r.Devices.Devices += one.Devices
@@ -215,8 +215,8 @@ func (f *Devices) hasEnded(name string) bool {
 	}
 }
 
-// said decodes the JSON document that a process has printed.
-func (f *Devices) said(name string, result any) error {
+// decodeOutput decodes the JSON document that a process printed.
+func (f *Devices) decodeOutput(name string, result any) error {
 	b, err := os.ReadFile(f.outPath(name))
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)

@@ -79,14 +79,14 @@ func (f *Devices) deviceProcesses() []string {
 func (f *Devices) StartProcess(name string) error {
 	switch name {
 	case Issuer:
-		return f.start(name, append([]string{"issuer", "--home", f.path(Issuer), "--gateway-key", f.gatewayKey, "--job", f.path("job.yaml"), "--roster", f.path("roster")}, f.doors(name)...)...)
+		return f.start(name, append([]string{"issuer", "--home", f.path(Issuer), "--gateway-key", f.gatewayKey, "--job", f.path("job.yaml"), "--roster", f.path("roster")}, f.serverArguments(name)...)...)
 	case Relay:
 		return f.start(name, slices.Concat([]string{"relay", "--home", f.path(Relay), "--gateway-key", f.gatewayKey, "--gateway", f.URL(Gateway), "--batch", strconv.Itoa(f.Batch), "--wait", "100ms"},
-			f.doors(name), f.trust())...)
+			f.serverArguments(name), f.clientArguments())...)
 	case Gateway:
-		return f.start(name, slices.Concat(f.gatewayArguments(), []string{"--json", "--relay", f.URL(Relay), "--issuer", f.URL(Issuer)}, f.doors(name), f.trust())...)
+		return f.start(name, slices.Concat(f.gatewayArguments(), []string{"--json", "--relay", f.URL(Relay), "--issuer", f.URL(Issuer)}, f.serverArguments(name), f.clientArguments())...)
 	}
-	first, count := f.share(f.deviceNumber(name))
+	first, count := f.rowsOf(f.deviceNumber(name))
 	relayKey, err := f.witnessKey(Relay)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (f *Devices) StartProcess(name string) error {
 	if f.InsecureSeed != nil {
 		arguments = append(arguments, "--insecure-seed", strconv.FormatUint(*f.InsecureSeed, 10))
 	}
-	return f.start(name, append(arguments, f.trust()...)...)
+	return f.start(name, append(arguments, f.clientArguments()...)...)
 }
 
 // witnessKey returns the public key of a witness (relay or issuer). In a deployment, the witness's
@@ -115,8 +115,8 @@ func (f *Devices) witnessKey(name string) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-// doors returns the arguments that set a server's addresses and its TLS certificate.
-func (f *Devices) doors(name string) []string {
+// serverArguments returns the arguments that set a server's addresses and its TLS certificate.
+func (f *Devices) serverArguments(name string) []string {
 	arguments := []string{"--listen", f.address[name], "--metrics", f.address[metricsOf(name)]}
 	if f.Certificate != "" {
 		arguments = append(arguments, "--tls-cert", f.Certificate, "--tls-key", f.Key)
@@ -124,8 +124,8 @@ func (f *Devices) doors(name string) []string {
 	return arguments
 }
 
-// trust returns the arguments that make a client trust the servers' TLS certificate.
-func (f *Devices) trust() []string {
+// clientArguments returns the arguments that make a client trust the servers' TLS certificate.
+func (f *Devices) clientArguments() []string {
 	if f.Certificate == "" {
 		return nil
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/columns"
 )
 
-// shareColumns gives each party different columns: the columns of its own source, or neighbouring
-// columns of one table. Each party gets the share of rows that the job sets.
+// shareColumns returns the shares of parties that hold different columns. A party has its own
+// source, or some columns of one table. Each party gets the share of rows that the job sets.
 func shareColumns(j *job.Job, load Loader) ([]Share, error) {
 	sets, err := columnSets(j, load)
 	if err != nil {
@@ -37,7 +37,7 @@ func shareColumns(j *job.Job, load Loader) ([]Share, error) {
 // columnSets returns each party's columns, with all rows.
 func columnSets(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	if j.Data.Sources == nil {
-		return neighbours(j, load)
+		return divideColumns(j, load)
 	}
 	var sets []*dataset.Set
 	for _, s := range j.Data.Sources {
@@ -50,16 +50,16 @@ func columnSets(j *job.Job, load Loader) ([]*dataset.Set, error) {
 			set, err = columns.Chosen(j, s.Party, set)
 		}
 		if err != nil {
-			return nil, named(s.Party, err)
+			return nil, withParty(s.Party, err)
 		}
 		sets = append(sets, set)
 	}
 	return sets, nil
 }
 
-// neighbours divides the columns of one table among the parties: neighbouring columns, or the
-// columns that the job names. Rows without ids are numbered from 1.
-func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
+// divideColumns divides the columns of one table among the parties. A party gets neighbouring
+// columns, or the columns that the job names for it. Rows without ids are numbered from 1.
+func divideColumns(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	set, err := load(job.Source{File: j.Data.Source}, j.Data.Shared())
 	if err != nil {
 		return nil, err
@@ -69,9 +69,9 @@ func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	}
 	numbered := *set
 	if set.IDs == nil {
-		numbered.IDs = numbers(set.X.Rows())
+		numbered.IDs = ordinals(set.X.Rows())
 	}
-	sets, err := cut(j, &numbered)
+	sets, err := cutColumns(j, &numbered)
 	if err != nil {
 		return nil, err
 	}
@@ -81,14 +81,14 @@ func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
 		}
 	}
 	if j.Data.Spread {
-		spread(j, sets)
+		spreadLabels(j, sets)
 	}
 	return sets, nil
 }
 
-// spread gives each row's label to one of the active parties. The job's seed decides which, and
-// each party gets its configured share of the labels.
-func spread(j *job.Job, sets []*dataset.Set) {
+// spreadLabels gives each row's label to one of the active parties. The job's seed decides which,
+// and each party gets its configured share of the labels.
+func spreadLabels(j *job.Job, sets []*dataset.Set) {
 	order := prg.New(splitKey(j, j.Parties()[0]), "partition/labels").Perm(len(sets[0].Labels))
 	from, sum := 0, 0.0
 	for i, share := range labelShares(j) {
@@ -117,8 +117,8 @@ func labelShares(j *job.Job) []float64 {
 	return shares
 }
 
-// cut gives each party its columns of the table.
-func cut(j *job.Job, set *dataset.Set) ([]*dataset.Set, error) {
+// cutColumns gives each party its columns of the table.
+func cutColumns(j *job.Job, set *dataset.Set) ([]*dataset.Set, error) {
 	parties := j.Parties()
 	if j.Columns(parties[0]) != nil {
 		return cutByName(j, set)
@@ -156,9 +156,9 @@ func cutByName(j *job.Job, set *dataset.Set) (sets []*dataset.Set, err error) {
 	return sets, nil
 }
 
-// numbers returns the numbers 1 to n as texts. All texts share one string, because the garbage
+// ordinals returns the numbers 1 to n as texts. All texts share one string, because the garbage
 // collector would check each separate string in every cycle.
-func numbers(n int) []string {
+func ordinals(n int) []string {
 	var text []byte
 	ends := make([]int, n)
 	for i := range n {

@@ -137,13 +137,13 @@ func TestColumnSources(t *testing.T) {
 }
 
 func TestNumbers(t *testing.T) {
-	got := numbers(1001)
+	got := ordinals(1001)
 	for i, s := range got {
 		if s != strconv.Itoa(i+1) {
 			t.Fatalf("number %d is %q", i+1, s)
 		}
 	}
-	if len(got) != 1001 || len(numbers(0)) != 0 {
+	if len(got) != 1001 || len(ordinals(0)) != 0 {
 		t.Errorf("%d numbers", len(got))
 	}
 }

@@ -20,7 +20,7 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 	if j.Parties() == nil && shares != nil {
 		return nil // the job has no parties
 	}
-	devices := j.Data.Partition.By == job.Devices // no coordinator submits a job to devices
+	devices := j.Data.Partition.By == job.Devices // a job on devices has no coordinator
 	asked := j
 	if !devices {
 		asked = j.Owned("own")
@@ -31,7 +31,7 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 	usual := party.Policy{Protocols: []string{j.Protocol.Name()}, OpenPrediction: j.Prediction == job.Open, Own: devices}
 	parties := len(j.Parties())
 	if shares == nil {
-		parties = job.MaxParties // the number of devices is not known here
+		parties = job.MaxParties // assume the most: the number of devices is unknown
 	}
 	list := usual.Refusals(asked, parties)
 	if why := asked.OwnWord(); why != nil {

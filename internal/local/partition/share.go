@@ -38,12 +38,13 @@ func Shares(j *job.Job, load Loader) ([]Share, error) {
 		shares[i].Table.Key = splitKey(j, shares[i].Party)
 	}
 	for _, s := range shares {
-		// In a deployment, only the log of the party's daemon would show this error.
-		if err := usable(j, s); err != nil {
+		// Report this error here, because in a deployment only the log of the party's daemon shows
+		// it.
+		if err := checkShare(j, s); err != nil {
 			return nil, fault.BadInput(fmt.Errorf("%s: %w", s.Party, err))
 		}
 	}
-	if err := affordable(j, shares); err != nil {
+	if err := checkMemory(j, shares); err != nil {
 		return nil, fault.BadInput(err)
 	}
 	return shares, nil
@@ -59,8 +60,8 @@ func splitKey(j *job.Job, party string) dataset.SplitKey {
 	return sha256.Sum256(w.Bytes())
 }
 
-// usable returns the error that the party's daemon would report for its share.
-func usable(j *job.Job, s Share) error {
+// checkShare returns the error that a party's daemon would report for this share, or nil.
+func checkShare(j *job.Job, s Share) error {
 	if err := dataset.CheckMagnitude(s.Table.Set, s.Table.HeldOut); err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func shareOut(j *job.Job, load Loader) ([]Share, error) {
 		return shareColumns(j, load)
 	}
 	if j.Data.Sources != nil {
-		return eachItsOwn(j, load)
+		return readEachParty(j, load)
 	}
 	sets, err := partition(j, j.Data.Source, j.Data.Partition.Skew, load)
 	if err != nil {
@@ -101,13 +102,13 @@ func shareOut(j *job.Job, load Loader) ([]Share, error) {
 	return shares, nil
 }
 
-// nobody is the holder's name for the table of a job without parties.
-const nobody = "table"
+// tableHolder is the name of the holder of the only table in a job without parties.
+const tableHolder = "table"
 
 // owners returns the names of the holders of a job's rows.
 func owners(j *job.Job) []string {
 	if j.Parties() == nil {
-		return []string{nobody}
+		return []string{tableHolder}
 	}
 	return j.Parties()
 }
@@ -124,16 +125,16 @@ func asWide(set *dataset.Set, cols int) *dataset.Set {
 	return &wide
 }
 
-// eachItsOwn reads one source for each party. The parties' columns must agree. This process sees
+// readEachParty reads the source of each party. The parties' columns must agree. This process sees
 // all columns, so the error can name those that differ.
-func eachItsOwn(j *job.Job, load Loader) ([]Share, error) {
+func readEachParty(j *job.Job, load Loader) ([]Share, error) {
 	var shares []Share
 	var names []string
 	var sets []*dataset.Set
 	for _, s := range j.Data.Sources {
 		set, err := load(s, j.Data)
 		if err != nil {
-			return nil, named(s.Party, err)
+			return nil, withParty(s.Party, err)
 		}
 		shares = append(shares, Share{s.Party, method.Table{Set: set}})
 		names, sets = append(names, s.Party), append(sets, set)
@@ -141,9 +142,9 @@ func eachItsOwn(j *job.Job, load Loader) ([]Share, error) {
 	return shares, rows.Alike(j, names, sets)
 }
 
-// named adds the party's name to an error about a class or a column of the schema. The files of
+// withParty adds the party's name to an error about a class or a column of the schema. The files of
 // several parties may have the same name.
-func named(party string, err error) error {
+func withParty(party string, err error) error {
 	var unlisted *dataset.ClassError
 	var unlike *prepare.UnlikeError
 	if errors.As(err, &unlisted) || errors.As(err, &unlike) {
@@ -204,8 +205,8 @@ func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset
 // of so many rows takes 2 GiB.
 const exactRows = 1 << 14
 
-// affordable returns an error if a requested comparison would need too much memory.
-func affordable(j *job.Job, shares []Share) error {
+// checkMemory returns an error if a requested comparison would need too much memory.
+func checkMemory(j *job.Job, shares []Share) error {
 	for _, s := range shares {
 		if n := s.Table.Rows(); j.Compares(job.ExactKernel) && n > exactRows {
 			return fmt.Errorf("%s has %d rows; the comparison with the exact kernel allows at most %d, because its matrix grows with their square: remove exact-kernel from compare", s.Party, n, exactRows)

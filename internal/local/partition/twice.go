@@ -13,9 +13,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Twice warns of people and rows that are on both sides of the split between training and held-out
-// rows, because figures on such held-out rows are better than on new rows. Only a process that owns
-// all rows can count them. It returns nothing for parties that hold columns.
+// Twice returns warnings about people and rows that are both in training and held out. Figures on
+// such held-out rows are better than on new rows. Only a process that owns all rows can count them.
+// It returns nothing for parties that hold columns.
 func Twice(j *job.Job, shares []Share) ([]string, error) {
 	if j.Data.Partition.By == job.Columns || shares[0].Table.Set == nil {
 		return nil, nil
@@ -24,11 +24,11 @@ func Twice(j *job.Job, shares []Share) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(commonIDs(shares), equalRows(splits)...), nil
+	return append(warnCommonIDs(shares), warnEqualRows(splits)...), nil
 }
 
-// commonIDs warns of row ids that two parties have in common.
-func commonIDs(shares []Share) (list []string) {
+// warnCommonIDs returns a warning for each pair of parties that have row ids in common.
+func warnCommonIDs(shares []Share) (list []string) {
 	for i, a := range shares {
 		has := make(map[string]bool, len(a.Table.Set.IDs))
 		for _, id := range a.Table.Set.IDs {
@@ -49,19 +49,20 @@ func commonIDs(shares []Share) (list []string) {
 	return list
 }
 
-// equalRows warns of held-out rows that equal a training row of any party in all features.
-func equalRows(splits []method.Split) []string {
+// warnEqualRows returns a warning about held-out rows whose features all equal the features of a
+// training row of any party.
+func warnEqualRows(splits []method.Split) []string {
 	trained := make(map[[sha256.Size]byte]bool)
 	rows := 0
 	for _, s := range splits {
-		for _, row := range digests(s, false) {
+		for _, row := range rowDigests(s, false) {
 			trained[row] = true
 			rows++
 		}
 	}
 	equal, held := 0, 0
 	for _, s := range splits {
-		for _, row := range digests(s, true) {
+		for _, row := range rowDigests(s, true) {
 			held++
 			if trained[row] {
 				equal++
@@ -74,8 +75,8 @@ func equalRows(splits []method.Split) []string {
 	return []string{fmt.Sprintf("%d of %d held-out rows equal a training row in every feature, and the %d training rows are %d different ones: figures can be better than on new rows; if a column names the person, group by it", equal, held, rows, len(trained))}
 }
 
-// digests returns a digest of the features of each training row, or of each held-out row.
-func digests(s method.Split, held bool) [][sha256.Size]byte {
+// rowDigests returns a digest of the features of each training row, or of each held-out row.
+func rowDigests(s method.Split, held bool) [][sha256.Size]byte {
 	list := make([][sha256.Size]byte, 0, len(s.Test))
 	x := dataset.RowsOf(s.Set.X)
 	_, cols := x.Shape()
@@ -90,7 +91,7 @@ func digests(s method.Split, held bool) [][sha256.Size]byte {
 func digest(h hash.Hash, row []float64) (sum [sha256.Size]byte) {
 	var w wire.Writer
 	for _, v := range row {
-		w.Uint64(math.Float64bits(v + 0)) // -0 is 0
+		w.Uint64(math.Float64bits(v + 0)) // adding 0 turns -0 into 0
 	}
 	h.Reset()
 	h.Write(w.Bytes())

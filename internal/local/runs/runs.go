@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Run is one run of a job; its name distinguishes it from the other runs.
+// Run is one run of a job, with a name that distinguishes it from the job's other runs.
 type Run struct {
 	Name string
 	Job  *job.Job
@@ -80,7 +80,7 @@ func spreads(runs []*method.Result, of func(*method.Result) learner.Metrics) map
 	return learner.Spreads(all)
 }
 
-// turnsOf collects the metrics of runs that each hold out one party.
+// turnsOf collects the metrics of runs that each hold out a different party.
 func turnsOf(parties []string, runs []*method.Result) *method.LeaveOneSiteOut {
 	t := &method.LeaveOneSiteOut{
 		Together: spreads(runs, func(r *method.Result) learner.Metrics { return r.Metrics }),

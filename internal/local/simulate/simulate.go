@@ -44,8 +44,8 @@ type Config struct {
 	Seed     func(label string) [32]byte
 	Usage    func() (cpuSeconds float64, peakRSS uint64)
 	Progress func(protocol.Progress)
-	// Notified is called with the notices about a party's table, which only that party's operator
-	// would read. It may be nil.
+	// Notified is called with the notices about a party's table. In a deployment, only that party's
+	// operator reads them. It may be nil.
 	Notified func(party string, lines []string)
 	Logger   *slog.Logger
 }
@@ -54,7 +54,7 @@ const coordinatorName = "coordinator"
 
 // Run runs the job to its end. It returns the job's result, without comparisons, and its decisions.
 func Run(ctx context.Context, c Config) (*method.Result, *method.Outcome, error) {
-	f, err := found(c)
+	f, err := newFederation(c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -67,7 +67,7 @@ func Run(ctx context.Context, c Config) (*method.Result, *method.Outcome, error)
 		err = errors.Join(err, <-ended)
 	}
 	if err == nil {
-		result.Network = f.network.cost()
+		result.Network = f.network.simulatedCost()
 	}
 	return result, outcome, err
 }
@@ -83,7 +83,7 @@ type federation struct {
 	retained party.Retained
 }
 
-// alignments holds, for each job, the ids of the aligned rows in order.
+// alignments holds the ids of each job's aligned rows, in the order of the job.
 type alignments struct {
 	mu  sync.Mutex
 	ids map[job.ID][]string
@@ -102,8 +102,7 @@ func (a *alignments) of(id job.ID) []string {
 	return a.ids[id]
 }
 
-// judgements holds the results that parties with labels compute on held-out rows, by the party's
-// name.
+// judgements holds, by party, the results that parties with labels compute on held-out rows.
 type judgements struct {
 	mu sync.Mutex
 	of map[string]*method.Judged
@@ -118,9 +117,9 @@ func (g *judgements) put(party string) func(job.ID, *method.Judged) error {
 	}
 }
 
-// complete adds the parties' own results to the coordinator's outcome and result. It adds figures
+// addTo adds the parties' own results to the coordinator's outcome and result. It adds figures
 // only if a single party has judged rows.
-func (g *judgements) complete(o *method.Outcome, r *method.Result) {
+func (g *judgements) addTo(o *method.Outcome, r *method.Result) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(g.of)) {
@@ -132,7 +131,7 @@ func (g *judgements) complete(o *method.Outcome, r *method.Result) {
 	}
 }
 
-// addRows appends a party's decisions about further rows, made with the same model.
+// addRows appends a party's decisions for further rows to an outcome of the same model.
 func addRows(o, more *method.Outcome) {
 	all := linalg.New[float64](o.Decisions.Rows+more.Decisions.Rows, more.Decisions.Cols)
 	for i := range o.Decisions.Rows {
@@ -147,8 +146,8 @@ func addRows(o, more *method.Outcome) {
 
 func (f *federation) daemons() int { return 1 + len(f.parties) }
 
-// found draws identities and connects all members to one network.
-func found(c Config) (*federation, error) {
+// newFederation creates all members and connects them to one network.
+func newFederation(c Config) (*federation, error) {
 	names := append([]string{coordinatorName}, c.Job.Parties()...)
 	keys := make(map[string]*identity.Identity, len(names))
 	members := &roster.Roster{Federation: "simulation"}
@@ -201,7 +200,7 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 			Name: share.Party, Reader: c.Reader, Identity: keys[share.Party], Roster: members, Conn: conn, Vault: vault.NewMemory(),
 			Retained: retained, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
 			Policy:  func(string) (party.Policy, error) { return party.PolicyFor(c.Job), nil },
-			Aligned: f.aligned.put, Alignments: vault.NewMemoryStates(), Notified: c.notified(share.Party), Judged: f.judged.put(share.Party),
+			Aligned: f.aligned.put, Alignments: vault.NewMemoryStates(), Notified: c.notifier(share.Party), Judged: f.judged.put(share.Party),
 			Releases: disclosure.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)),
 			Load:     func(job.ID, job.Data) (method.Table, error) { return share.Table, nil }, Snapshots: vault.NewMemoryStates(),
 		}))
@@ -209,8 +208,8 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 	return f, nil
 }
 
-// notified returns the function that passes on a party's notices.
-func (c Config) notified(party string) func(job.ID, []string) error {
+// notifier returns the function that passes a party's notices to c.Notified.
+func (c Config) notifier(party string) func(job.ID, []string) error {
 	return func(_ job.ID, lines []string) error {
 		if c.Notified != nil {
 			c.Notified(party, lines)
@@ -244,9 +243,9 @@ func (n network) join(name string) (transport.Conn, error) {
 	return n.clock.Conn(name, conn), nil
 }
 
-// cost returns the time that the messages would have taken on the job's network, or nil if the job
-// describes no network.
-func (n network) cost() *method.Network {
+// simulatedCost returns the time that the messages would have taken on the job's network, or nil if
+// the job describes no network.
+func (n network) simulatedCost() *method.Network {
 	if n.clock == nil {
 		return nil
 	}
@@ -254,7 +253,7 @@ func (n network) cost() *method.Network {
 	return &method.Network{Seconds: n.clock.Elapsed().Seconds(), Bytes: bytes, Messages: messages}
 }
 
-// start runs all daemons. Each daemon sends its error, or nil, when it ends. The first daemon to
+// start starts all daemons. Each daemon sends its error, or nil, when it ends. The first daemon to
 // end stops the others, which would otherwise wait for it.
 func (f *federation) start(ctx context.Context, stop func()) <-chan error {
 	ended := make(chan error, f.daemons())
@@ -271,7 +270,7 @@ func (f *federation) start(ctx context.Context, stop func()) <-chan error {
 
 // submit runs one job to its end.
 func (f *federation) submit(ctx context.Context, c Config) (*method.Result, *method.Outcome, error) {
-	id, err := f.boss.Submit(deployed(c.Job))
+	id, err := f.boss.Submit(asDeployed(c.Job))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -291,7 +290,7 @@ func (f *federation) submit(ctx context.Context, c Config) (*method.Result, *met
 	outcome, err := f.boss.Outcome(id)
 	if err == nil {
 		outcome.Rows = f.aligned.of(id)
-		f.judged.complete(outcome, done.Result)
+		f.judged.addTo(outcome, done.Result)
 	}
 	return done.Result, outcome, err
 }
@@ -310,7 +309,7 @@ func (f *federation) addOwnModel(r *method.Result, id job.ID, c Config) error {
 	if err != nil {
 		return err
 	}
-	own, err := answers(k, c)
+	own, err := predictsAlone(k, c)
 	if err != nil || !own {
 		return err
 	}
@@ -325,8 +324,8 @@ func (f *federation) addOwnModel(r *method.Result, id job.ID, c Config) error {
 	return local.SaveModel(r, name, filepath.Join(c.Dir, "model-"+name), file.Bytes())
 }
 
-// answers reports whether a retained state is a model that can predict alone.
-func answers(k method.RetainedState, c Config) (bool, error) {
+// predictsAlone reports whether a retained state is a model with which one party can predict alone.
+func predictsAlone(k method.RetainedState, c Config) (bool, error) {
 	m, err := method.Opener(c.Reader.Protocols, k)
 	if err != nil {
 		return false, err
@@ -340,8 +339,8 @@ func answers(k method.RetainedState, c Config) (bool, error) {
 	return own, nil
 }
 
-// deployed returns the job as deployed parties see it: each party has its own table.
-func deployed(j *job.Job) *job.Job {
+// asDeployed returns the job as deployed parties see it. Each party has its own table.
+func asDeployed(j *job.Job) *job.Job {
 	if j.Data.Sources != nil {
 		return j.Owned("own")
 	}
