@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// leaf is the greatest length of a vector that is transformed by passes over the whole vector.
+	// leaf is the longest vector that is transformed in passes over the whole vector.
 	// It is 32 KiB of float64, which fit the first-level cache.
 	leaf = 1 << 12
 	// strips is the number of parts into which a longer vector is cut. strip is the number of

@@ -324,7 +324,7 @@ data:
 		if err := os.WriteFile(path, []byte("name: north\npolicy: "+both+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := loadConfig(all.Reader(), path); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "the policy has the section limits and also keys of an earlier version") {
+		if _, err := loadConfig(all.Reader(), path); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "the policy has the section \"limits\" and also a key of an earlier version") {
 			t.Errorf("%s: %v", both, err)
 		}
 	}

@@ -10,7 +10,8 @@ const (
 type Interleaved struct {
 	// Turn multiplies row i of x by scale, or by -scale if signs[i] is below 0, for n rows.
 	Turn func(n int, x []float64, signs []int8, scale float64)
-	// CopyStrips copies n strips that are a distance apart. AskStrips prefetches them.
+	// CopyStrips copies n strips. They start toDistance numbers apart in to, fromDistance in from.
+	// AskStrips prefetches them.
 	CopyStrips func(n int, to []float64, toDistance int, from []float64, fromDistance int)
 	AskStrips  func(n int, x []float64, distance int)
 	neighbours func(n int, x []float64) // computes three levels for each of n groups of 8 rows

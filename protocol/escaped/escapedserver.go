@@ -311,8 +311,8 @@ func (s *Server) Labels() []string {
 // Test reports for each row whether it is held out.
 func (s *Server) Test() []bool { return s.test }
 
-// Counts returns the number of rows of each party, in the descriptor's order and the order of the
-// matrix.
+// Counts returns the number of rows of each party, in the order of the descriptor. The matrix has
+// the same order.
 func (s *Server) Counts() []int {
 	var counts []int
 	for _, one := range s.sources {

@@ -52,7 +52,7 @@ spec:
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n := len(digests(splits[0], true)) + len(digests(splits[1], true)); n != 4 {
+			if n := len(rowDigests(splits[0], true)) + len(rowDigests(splits[1], true)); n != 4 {
 				t.Errorf("%d held-out rows", n)
 			}
 		})

@@ -64,7 +64,7 @@ func steps(c method.Instance) ([]step, error) {
 	}
 	adds := step{
 		Name: "protocol", Party: (*party).worker, Releases: (*party).releases,
-		Ended: func(s *server, e method.End) { s.parent = e.Session }, // the coordinator is no member of this session, and so learns its id here
+		Ended: func(s *server, e method.End) { s.parent = e.Session }, // the coordinator, which is no member of this session, learns the session's id
 	}
 	adds.Session, adds.Follow = adding(c.Job, method.Session{Members: workers(c), Purpose: "train"})
 	plan = append(plan, adds, columns.ReportStep(c, learnedBytes(c.Job.Task()), (*party).teller, (*server).takeFinding))

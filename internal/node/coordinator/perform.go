@@ -189,7 +189,7 @@ func (c *Coordinator) callOff(ctx context.Context, d *conducted, why error) erro
 	}
 	c.router.Forget(d.session.ID())
 	if cause := context.Cause(ctx); errors.Is(cause, errAborted) || errors.Is(cause, errOvertaken) {
-		return why // the parties will get the closing of the job or question instead
+		return why // the message that ends the job tells the parties
 	}
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()

@@ -63,7 +63,7 @@ func play(ctx context.Context, c local.Play) (*method.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if os.Getenv("GOGC") == "" { // clients make much garbage of masks and keys, so collect it more often
+	if os.Getenv("GOGC") == "" { // masks and keys of many clients fill the memory with garbage, so collect it more often
 		defer debug.SetGCPercent(debug.SetGCPercent(50))
 	}
 	first := time.Now()
