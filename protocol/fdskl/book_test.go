@@ -49,7 +49,7 @@ func TestBookIsAnswered(t *testing.T) {
 			if err := m.check(q, Span{0, 50}, b.most); err != nil {
 				t.Fatal(err)
 			}
-			m.set(q)
+			m.markAnswered(q)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func plan(s *protocol.Session, chunk int, requests []Request) ([]Edge, error) {
 	if n := len(s.With(protocol.RoleLeader)); n > 1 {
 		return nil, fmt.Errorf("fdskl: the session has %d active workers; only the traffic of a single active worker can be planned", n)
 	}
-	names := order(s, 0)
+	names := workerNames(s, 0)
 	t := newTraffic(len(names))
 	if p.spec.Mode == Hardened {
 		t.keys()

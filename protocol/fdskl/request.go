@@ -19,8 +19,8 @@ func (s Span) end() int { return s.First + s.Count }
 type Request struct {
 	Rows       []Span
 	Directions Span
-	// shares also requests the other active workers' parts of f at these rows. It is set if the
-	// request begins an iteration and there are several active workers.
+	// shares tells whether the request also asks for the other active workers' parts of f at these
+	// rows. It is set if the request begins an iteration and there are several active workers.
 	shares bool
 }
 
@@ -61,7 +61,7 @@ func (q Request) rows(lo, hi int) []int {
 	return list
 }
 
-// marks holds for each row the first direction that may still be requested.
+// marks is a list with one element for each row: the first direction that may still be requested.
 type marks []uint32
 
 // check returns an error if the request q is not allowed after the earlier requests. owned is the
@@ -94,8 +94,8 @@ func (m marks) check(q Request, owned Span, most int) error {
 	return nil
 }
 
-// set records for each row of a request that its directions have been answered.
-func (m marks) set(q Request) {
+// markAnswered records that a request's directions have been answered for the request's rows.
+func (m marks) markAnswered(q Request) {
 	for _, s := range q.Rows {
 		for r := s.First; r < s.end(); r++ {
 			m[r] = uint32(q.Directions.end())

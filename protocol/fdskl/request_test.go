@@ -31,7 +31,7 @@ func TestSpans(t *testing.T) {
 // A phase is answered once, and only within the agreed limits.
 func TestMarks(t *testing.T) {
 	m := make(marks, 10)
-	m.set(Request{Rows: Spans(2, 3), Directions: Span{0, 4}})
+	m.markAnswered(Request{Rows: Spans(2, 3), Directions: Span{0, 4}})
 	for _, tt := range []struct {
 		name string
 		ask  Request

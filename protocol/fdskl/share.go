@@ -67,7 +67,7 @@ func encodeShares(values []float64) []byte {
 	return w.Bytes()
 }
 
-// decodeShares decodes the parts of f at n rows, which must be finite.
+// decodeShares decodes one worker's part of f: its values at n rows, which must be finite.
 func decodeShares(b []byte, n int) ([]float64, error) {
 	r := wire.NewReader(b)
 	values := make([]float64, n)
@@ -82,20 +82,21 @@ func decodeShares(b []byte, n int) ([]float64, error) {
 
 func (a *Active) leaders() []string { return a.setup.Session.With(protocol.RoleLeader) }
 
-// owe records that another active worker waits for this worker's part of f.
-func (a *Active) owe(l *requests, sequence uint32) {
+// recordOwed records that another active worker waits for this worker's part of f.
+func (a *Active) recordOwed(l *requests, sequence uint32) {
 	if q := l.task.request; q.shares {
 		l.owed = true
 		a.turns.owed = append(a.turns.owed, owedShares{l, sequence, q})
 	}
 }
 
-// pay sends the first owed part of f, or requests the phases that this worker needs to compute it.
-func (a *Active) pay() protocol.Effects {
+// sendOwed sends the first owed part of f, or requests the phases that this worker needs to compute
+// it.
+func (a *Active) sendOwed() protocol.Effects {
 	o := a.turns.owed[0]
 	values, missing, complete := a.schedule.(Partner).Share(o.request.rows(0, o.request.count()))
 	if !complete {
-		return a.request(missing)
+		return a.sendRequest(missing)
 	}
 	a.turns.owed, o.requests.owed = a.turns.owed[1:], false
 	m := a.message(o.requests, o.requests.names[0], roundShares, encodeShares(values))
@@ -103,8 +104,8 @@ func (a *Active) pay() protocol.Effects {
 	return protocol.Effects{Sync: true, Send: []protocol.Message{m}}
 }
 
-// conclude ends an iteration: it passes the sum of the other workers' parts of f to the schedule,
-// and the turn to the next active worker.
+// conclude ends an iteration. It passes the sum of the other workers' parts of f to the schedule,
+// and passes the turn to the next active worker.
 func (a *Active) conclude() protocol.Effects {
 	sum := make([]float64, len(a.turns.parts[a.mine.index]))
 	for i, part := range a.turns.parts {

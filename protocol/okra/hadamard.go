@@ -29,9 +29,9 @@ func windowOf(width int) int { return 1 << (bits.Len(uint(width)) - 1) }
 
 func (h *hadamard) Width() int { return h.width }
 
-// panel returns the number of rows that take about pieceTime; rows share no random draws. A layer
-// and the transforms before it take 0.2 ns for each coordinate and doubling of the width, and three
-// times as long on a busy machine.
+// panel returns the number of rows whose encoding takes about pieceTime. Rows share no random
+// draws, so a larger panel would not save time. A layer and the transforms before it take 0.2 ns
+// for each coordinate and doubling of the width, and three times as long on a busy machine.
 func (h *hadamard) panel() int {
 	return max(1, int(pieceTime/(.6*float64(len(h.layers)*h.width*bits.Len(uint(h.width))))))
 }

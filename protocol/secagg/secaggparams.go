@@ -24,7 +24,7 @@ const (
 // Spec holds the settings of a session that are agreed before it starts.
 type Spec struct {
 	Adversary Adversary // "" means Active
-	Corrupted float64   // fraction of the clients that may work with the server
+	Corrupted float64   // fraction of the clients that may collude with the server
 	Dropped   float64   // fraction of the clients that may vanish
 	Sigma     float64   // security in bits; see [Cohort]; 0 means 40
 	Eta       float64   // robustness in bits; see [Cohort]; 0 means 20
@@ -147,7 +147,7 @@ func readLayout(r *wire.Reader) *Layout {
 	for i := range groups {
 		entries, bound := r.Uint64(), r.Uint64()
 		if entries > MaxEntries || bound >= 1<<63 {
-			r.Fail(fmt.Errorf("a group has %d entries with bound %d, a number outside the allowed range", entries, bound))
+			r.Fail(fmt.Errorf("a group has %d entries with bound %d; there may be at most 2^33 entries, and the bound must be below 2^63", entries, bound))
 			return nil
 		}
 		groups[i] = Group{int(entries), int64(bound), r.Bool()}
@@ -174,13 +174,13 @@ func (p Params) holders(id protocol.SessionID, self int, cohort set, seed [32]by
 	case p.spec.Adversary == SemiHonest:
 		return ring(id, self, cohort.list(), p.degree.Holders)
 	}
-	return drawn(seed, others, p.degree.Holders)
+	return drawHolders(seed, others, p.degree.Holders)
 }
 
-// drawn draws k of the other clients with the client's own randomness, after the server has fixed
-// the cohort. A server that could choose or predict a client's holders would choose corrupted
+// drawHolders draws k of the other clients with the client's own randomness, after the server has
+// fixed the cohort. A server that could choose or predict a client's holders would choose corrupted
 // clients.
-func drawn(seed [32]byte, others []int, k int) []int {
+func drawHolders(seed [32]byte, others []int, k int) []int {
 	order := prg.New(seed, "secagg/holders").Perm(len(others))
 	list := make([]int, k)
 	for i := range list {
