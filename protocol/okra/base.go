@@ -194,8 +194,8 @@ func decodeConfirm(body []byte) (confirm, error) {
 	return c, r.Close("okra: confirmation")
 }
 
-// checkConfirm returns an error if a party's confirmation does not match the rows that the server has
-// kept.
+// checkConfirm returns an error if a party's confirmation does not match the rows that the server
+// has kept.
 func (s *Server) checkConfirm(from *source, c confirm) error {
 	kept := s.base.part(from.name)
 	detail := ""

@@ -37,7 +37,8 @@ func (d *core) parties() []string {
 	return d.setup.Session.With(protocol.RoleLeader, protocol.RoleParty)
 }
 
-// checkSequence refuses a message with a sequence number, because a member sends each kind only once.
+// checkSequence refuses a message with a sequence number, because a member sends each kind only
+// once.
 func checkSequence(m protocol.Message) error {
 	if m.Sequence != 0 {
 		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("sequence number is %d; a message %s is sent once, with sequence number 0", m.Sequence, m.Kind))

@@ -137,8 +137,8 @@ func (w *wide) load(to, hot []float64, src linalg.Matrix[float64]) {
 	}
 }
 
-// mixParts computes the upper levels of both windows' transforms for one strip of each part. from is
-// the strip's first coordinate in the part.
+// mixParts computes the upper levels of both windows' transforms for one strip of each part. from
+// is the strip's first coordinate in the part.
 func (w *wide) mixParts(r int, x, strips []float64, from int) {
 	rows, near := linalg.Strips{Values: x, Distance: partStep}, linalg.Strips{Values: strips, Distance: linalg.Strip}
 	ahead := linalg.NewAhead(w.parts, linalg.Strips{Values: x[linalg.Strip:], Distance: partStep})
