@@ -136,7 +136,7 @@ func (a *Active) iterate() protocol.Effects {
 	e := a.sendRequest(q)
 	if q.shares {
 		a.turns.iterating, a.turns.parts = a.mine.counter, make([][]float64, len(a.queues))
-		a.turns.parts[a.mine.index] = make([]float64, q.count())
+		a.turns.parts[a.mine.index] = make([]float64, q.rowCount())
 	}
 	return e
 }
@@ -175,7 +175,7 @@ func (a *Active) check(q Request) error {
 func (a *Active) passChunk() protocol.Effects {
 	t, r := a.mine.task, a.params.ring()
 	chunk := t.upstream[0].next
-	words := a.words(t, chunk)
+	words := a.ownWords(t, chunk)
 	if a.params.spec.Mode == Hardened {
 		r.apply(t.masks, chunk, words)
 	}
@@ -191,7 +191,8 @@ func (a *Active) passChunk() protocol.Effects {
 	return e
 }
 
-// awaits returns the message that the worker waits for, which may also be a part of f or the turn.
+// awaits returns the message that the active worker waits for. It may also be a part of the model
+// function f, or the turn.
 func (a *Active) awaits() await {
 	if w, some := a.awaitsPeer(); some {
 		return w

@@ -21,7 +21,7 @@ func (w *worker) processMessage(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, w.receiveRoom(l, counter, m)
 	case up:
 		return protocol.Effects{}, w.receiveWords(l, counter, m)
-	case l.own():
+	case l.isOwn():
 		return protocol.Effects{}, m.Unexpected()
 	case m.Round == roundRequest:
 		return w.receiveRequest(l, counter, m)

@@ -23,8 +23,8 @@ type turns struct {
 	done      []retirement // for each active worker its signed retirement; nil while it needs more iterations
 	told      bool         // whether this worker has told the next worker that all workers have retired
 	iterating uint32       // counter of the current iteration's request; 0 outside an iteration
-	parts     [][]float64  // parts of f, one from each active worker
-	owed      []owedShares // parts of f that this worker owes to others
+	parts     [][]float64  // parts of the model function f, one from each active worker
+	owed      []owedShares // parts of the model function f that this worker owes to others
 }
 
 func (a *Active) alone() bool { return len(a.queues) == 1 }

@@ -93,8 +93,8 @@ func (t *task) answered() bool {
 	return true
 }
 
-// words returns the worker's own, unmasked part of a chunk's phases.
-func (w *worker) words(t *task, chunk int) []byte {
+// ownWords returns the worker's own, unmasked part of a chunk's phases.
+func (w *worker) ownWords(t *task, chunk int) []byte {
 	rows := t.request.rows(t.layout.span(chunk))
 	words := make([]byte, t.layout.size(chunk))
 	w.input.Source.Block(words, rows, t.request.Directions.First, t.request.Directions.Count)
@@ -110,7 +110,7 @@ func (w *worker) receiveWords(l *requests, counter uint32, m protocol.Message) e
 	tree, _ := w.goesUp(m.Round)
 	child := l.place(m.Sender)
 	switch {
-	case l.trees[tree][child] == l.self && !l.own() && counter == l.counter+1:
+	case l.trees[tree][child] == l.self && !l.isOwn() && counter == l.counter+1:
 		return protocol.ErrLater
 	case l.task == nil || counter != l.counter || int(m.Chunk) >= l.task.layout.chunks():
 		return m.Unexpected()
@@ -140,12 +140,12 @@ func (w *worker) canSend() bool {
 	return l != nil
 }
 
-// nextUp returns a tree in which the next chunk can go up, after the requests to which the tree
-// belongs. The requests are nil if no chunk can go up.
+// nextUp returns the requests and the tree of the next chunk that can go up. The requests are nil
+// if no chunk can go up.
 func (w *worker) nextUp() (*requests, int) {
 	for i := range w.queues {
 		l := &w.queues[i]
-		for tree := 0; !l.own() && l.task != nil && tree < len(l.task.upstream); tree++ {
+		for tree := 0; !l.isOwn() && l.task != nil && tree < len(l.task.upstream); tree++ {
 			if l.task.upstream[tree].ready() {
 				return l, tree
 			}
@@ -162,7 +162,7 @@ func (w *worker) sendNext() protocol.Effects {
 	chunk := p.next
 	words := make([]byte, t.layout.size(chunk))
 	if tree == 0 {
-		words = w.words(t, chunk)
+		words = w.ownWords(t, chunk)
 	}
 	r.apply(t.masks, chunk, words)
 	if sum := p.takeNext(); sum != nil {
@@ -188,7 +188,7 @@ func (w *worker) grantRoom(l *requests, tree int) []protocol.Message {
 	return list
 }
 
-// progress returns how many chunks of the request have gone up, and how many it has.
+// progress returns how many chunks of the request have gone up, and how many there are.
 func (t *task) progress() protocol.Progress {
 	return protocol.Progress{Stage: "phases", Done: int64(t.upstream[0].next), Total: int64(t.upstream[0].chunks)}
 }
@@ -200,7 +200,7 @@ func (w *worker) awaitsOthers() await {
 		return a
 	}
 	for i := range w.queues {
-		if l := &w.queues[i]; !l.finished && !l.own() {
+		if l := &w.queues[i]; !l.finished && !l.isOwn() {
 			return await{TimerRequest, l.names[0], "the next request"}
 		}
 	}
@@ -235,7 +235,7 @@ func (l *requests) awaitsPeer() (await, bool) {
 			return await{TimerPhases, l.names[p.parent], "room for " + kindOf(p.round)}, true
 		}
 	}
-	if !l.witnessed && !l.own() {
+	if !l.witnessed && !l.isOwn() {
 		return await{TimerPhases, l.names[l.self-1], "a witness"}, true
 	}
 	return await{}, false
@@ -249,7 +249,7 @@ type layout struct {
 
 func newLayout(q Request, r ring, chunkBytes int) layout {
 	rowBytes := q.Directions.Count * r.bytes()
-	return layout{q.count(), rowBytes, max(1, chunkBytes/rowBytes)}
+	return layout{q.rowCount(), rowBytes, max(1, chunkBytes/rowBytes)}
 }
 
 func (l layout) chunks() int { return (l.rows-1)/l.perChunk + 1 }
@@ -276,7 +276,7 @@ type requests struct {
 	counter   uint32 // number of the last request, counted from 1; 0 before the first
 	task      *task  // nil before the first request
 	witnessed bool   // whether the previous worker has shown this worker the last request
-	owed      bool   // whether this worker owes that active worker a part of f
+	owed      bool   // whether this worker owes that active worker a part of the model function f
 	finished  bool
 }
 
@@ -305,8 +305,8 @@ func workerNames(s *protocol.Session, index int) []string {
 
 func (l *requests) place(name string) int { return slices.Index(l.names, name) }
 
-// own reports whether the requests are this worker's own.
-func (l *requests) own() bool { return l.self == 0 }
+// isOwn reports whether the requests are this worker's own.
+func (l *requests) isOwn() bool { return l.self == 0 }
 
 // idle reports whether the last request is complete.
 func (l *requests) idle() bool { return l.task == nil || l.task.answered() }

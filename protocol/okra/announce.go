@@ -59,7 +59,7 @@ func (a announce) encode() []byte {
 	return w.Bytes()
 }
 
-// readAnnounce decodes the output of encode without checks.
+// readAnnounce decodes an announcement without checking its values.
 func readAnnounce(r *wire.Reader) (a announce) {
 	r.Fixed(a.tag[:])
 	a.rows = int(r.Uint32())

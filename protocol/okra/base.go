@@ -71,7 +71,7 @@ func (s *Server) Base() *Base {
 func (s *Server) keptPart(from *source) Part {
 	part := Part{Party: from.name, Rows: from.kept + from.announce.rows, Grid: from.announce.grid, first: from.first}
 	if s.base != nil {
-		old := s.base.part(from.name)
+		old := s.base.partOf(from.name)
 		part.Sent, part.Grid = old.Sent, part.Grid || old.Grid
 	}
 	if from.announce.rows > 0 {
@@ -85,12 +85,12 @@ func (s *Server) digest(before Digest, from *source) Digest {
 	h := sha256.New()
 	h.Write(before.segment(from.announce.rows, s.Width()))
 	var w wire.Writer
-	for i := from.fresh(); i < from.end(); i++ {
+	for i := from.firstNew(); i < from.end(); i++ {
 		w.String(s.labels[i])
 		w.Bool(s.test[i])
 	}
 	h.Write(w.Bytes())
-	for i := from.fresh(); i < from.end(); i++ {
+	for i := from.firstNew(); i < from.end(); i++ {
 		w.Reset()
 		s.store.write(&w, i, i+1)
 		h.Write(w.Bytes())
@@ -98,8 +98,8 @@ func (s *Server) digest(before Digest, from *source) Digest {
 	return Digest(h.Sum(nil))
 }
 
-// part returns the description of a party's kept rows. For an unknown party it describes 0 rows.
-func (b *Base) part(party string) Part {
+// partOf returns the description of a party's kept rows. For an unknown party it describes 0 rows.
+func (b *Base) partOf(party string) Part {
 	for _, p := range b.Parts {
 		if p.Party == party {
 			return p
@@ -119,9 +119,10 @@ func (b *Base) memoryBound() (n int64) {
 	return 8*n*n + 8*n*int64(b.Width)
 }
 
-// Find returns the description of a party's kept rows, or false if the base has none of its rows.
+// Find returns the description of a party's kept rows, or false if the base has no rows of the
+// party.
 func (b *Base) Find(party string) (Part, bool) {
-	p := b.part(party)
+	p := b.partOf(party)
 	return p, p.Rows > 0
 }
 
@@ -148,7 +149,7 @@ func NewContinuingServer(s protocol.Setup, p Params, b *Base, l Limits) (*Server
 	}
 	server.base = b
 	for _, from := range server.sources {
-		from.kept = b.part(from.name).Rows
+		from.kept = b.partOf(from.name).Rows
 	}
 	return server, nil
 }
@@ -168,7 +169,7 @@ func (s *Server) receiveConfirm(m protocol.Message, from *source) (protocol.Effe
 		return protocol.Finish(protocol.Effects{}, err)
 	}
 	from.announce = &c.announce
-	if s.waiting(func(from *source) bool { return from.announce == nil }) != nil {
+	if s.partiesWhere(func(from *source) bool { return from.announce == nil }) != nil {
 		return protocol.Effects{Arm: []protocol.Timer{TimerAnnounce}}, nil
 	}
 	if s.rowless() {
@@ -197,7 +198,7 @@ func decodeConfirm(body []byte) (confirm, error) {
 // checkConfirm returns an error if a party's confirmation does not match the rows that the server
 // has kept.
 func (s *Server) checkConfirm(from *source, c confirm) error {
-	kept := s.base.part(from.name)
+	kept := s.base.partOf(from.name)
 	detail := ""
 	switch {
 	case c.width != s.base.Width || c.tag != s.base.Tag:
@@ -216,5 +217,5 @@ func (s *Server) checkConfirm(from *source, c confirm) error {
 
 // rowless reports whether the session has neither kept nor new rows.
 func (s *Server) rowless() bool {
-	return s.waiting(func(from *source) bool { return from.kept+from.announce.rows > 0 }) == nil
+	return s.partiesWhere(func(from *source) bool { return from.kept+from.announce.rows > 0 }) == nil
 }

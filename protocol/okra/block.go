@@ -25,7 +25,7 @@ import (
 type block struct {
 	f, width int
 	frames   []frame
-	in       []uint32 // in[i]: the feature that moves to place i; any index at the extra places after a frame's features
+	in       []uint32 // in[i]: the feature that moves to place i; at the extra places of a frame, any index
 	out      []uint32 // out[i]: the output coordinate to which place i moves
 	back     []uint32 // the inverse permutation of out
 	stream   func() *prg.Stream
@@ -138,7 +138,7 @@ func eachRow(m linalg.Matrix[float64], do func(r, next int)) {
 // multiplyByFrame draws frame i and multiplies its coordinates of every row of dst by the frame.
 func (d *drawer) multiplyByFrame(dst linalg.Matrix[float64], i int, f frame) {
 	linalg.Scratch(f.cols*f.rows, func(room []float64) {
-		d.draw(i, f, room)
+		d.drawFrame(i, f, room)
 		linalg.Reflect(columns(dst, f.at, f.at+f.rows), d.signs, d.vectors, d.betas)
 	})
 }
@@ -151,8 +151,8 @@ type drawer struct {
 	betas   []float64
 }
 
-// draw draws the reflections of frame i and stores their vectors in the buffer room.
-func (d *drawer) draw(i int, f frame, room []float64) {
+// drawFrame draws the reflections of frame i and stores their vectors in the buffer room.
+func (d *drawer) drawFrame(i int, f frame, room []float64) {
 	d.signs, d.vectors, d.betas = d.signs[:0], d.vectors[:0], d.betas[:0]
 	for j := range f.cols {
 		r := drawReflection(d.stream, i, j, room[j*f.rows:][:f.rows-j])

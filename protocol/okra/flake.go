@@ -23,7 +23,7 @@ type flake struct {
 
 	attempt int                    // number of matrices N drawn and rejected
 	left    []func()               // the remaining pieces of the preparation, in order
-	mask    linalg.Matrix[float64] // f x width: the transpose of N, which the iterations turn into that of N's polar factor
+	mask    linalg.Matrix[float64] // f x width: the transpose of N; the iterations turn it into the transpose of N's polar factor
 	step    linalg.Matrix[float64] // f x f: the factor by which an iteration multiplies the mask
 	off     float64                // distance of the mask from an orthonormal matrix before the last iteration
 	ready   bool
@@ -71,7 +71,7 @@ func (e *flake) prepare() bool {
 func (e *flake) planPreparation() {
 	e.mask, e.step = linalg.New[float64](e.f, e.width), linalg.New[float64](e.f, e.f)
 	least, most := e.bounds()
-	e.addPieces(e.f, pieceDraws/e.width, func(lo, hi int) { e.draw(lo, hi, 1/most) })
+	e.addPieces(e.f, pieceDraws/e.width, func(lo, hi int) { e.drawRows(lo, hi, 1/most) })
 	each := int(pieceWork / (float64(e.f) * float64(e.width)))
 	for _, s := range scalesFrom(least / most) {
 		e.addPieces(e.f, each, func(lo, hi int) { e.factor(lo, hi, s) })
@@ -88,9 +88,10 @@ func (e *flake) addPieces(n, each int, do func(lo, hi int)) {
 	}
 }
 
-// bounds returns a lower and an upper bound that the singular values of nearly every N respect. The
-// lower bound is a quarter of the expected smallest singular value (Davidson and Szarek, Handbook
-// of the Geometry of Banach Spaces 1, 2001), which is about 1/sqrt(f) for a square matrix.
+// bounds returns a lower and an upper bound on the singular values of N. Nearly every N is within
+// the bounds. The lower bound is a quarter of the expected smallest singular value (Davidson and
+// Szarek, Handbook of the Geometry of Banach Spaces 1, 2001), which is about 1/sqrt(f) for a square
+// matrix.
 func (e *flake) bounds() (least, most float64) {
 	f, w := math.Sqrt(float64(e.f)), math.Sqrt(float64(e.width))
 	least, most = max(w-f, .5/w)/4, w+f+10
@@ -114,8 +115,8 @@ func scalesFrom(l float64) (scales []float64) {
 	return append(scales, 1)
 }
 
-// draw fills rows first to end-1 of the mask with random entries of N, times scale.
-func (e *flake) draw(first, end int, scale float64) {
+// drawRows fills rows first to end-1 of the mask with random entries of N, times scale.
+func (e *flake) drawRows(first, end int, scale float64) {
 	linalg.For(end-first, 4, func(lo, hi int) {
 		s := e.stream()
 		for i := first + lo; i < first+hi; i++ {

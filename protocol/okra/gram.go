@@ -102,7 +102,7 @@ func (t tile) pairs() int64 {
 // stretches returns the ranges of kept rows and of new rows, in the row order of the Gram matrix.
 func (s *Server) stretches() (spans []stretch) {
 	for _, from := range s.sources {
-		for _, run := range []stretch{{from.first, from.fresh(), false}, {from.fresh(), from.end(), true}} {
+		for _, run := range []stretch{{from.first, from.firstNew(), false}, {from.firstNew(), from.end(), true}} {
 			if run.lo < run.hi {
 				spans = append(spans, run)
 			}
@@ -115,7 +115,7 @@ func (s *Server) stretches() (spans []stretch) {
 func (s *Server) keepGram(gram linalg.Matrix[float64]) {
 	for _, down := range s.sources {
 		for _, across := range s.sources {
-			i, j := s.base.part(down.name).first, s.base.part(across.name).first
+			i, j := s.base.partOf(down.name).first, s.base.partOf(across.name).first
 			for r := range down.kept {
 				copy(gram.Row(down.first + r)[across.first:][:across.kept], s.base.gram.Row(i + r)[j:])
 			}
@@ -123,7 +123,7 @@ func (s *Server) keepGram(gram linalg.Matrix[float64]) {
 	}
 }
 
-// step continues the Gram matrix by about stepWork multiply-adds.
+// step does the next part of the Gram matrix, about stepWork multiply-adds.
 func (a *assembly) step() {
 	for work := 0; len(a.tiles) > 0 && work < stepWork; {
 		t := a.tiles[0]
@@ -185,8 +185,7 @@ type store interface {
 	copyFrom(at int, from store, lo, hi int)
 	// write appends rows lo to hi-1, in wire format, to w.
 	write(w *wire.Writer, lo, hi int)
-	// gram sets dst to the inner products of rows i to iEnd-1 with rows j to
-	// jEnd-1 over the coordinates from lo to hi-1.
+	// gram sets dst to the inner products of tile t, summed over the coordinates lo to hi-1 only.
 	gram(dst linalg.Matrix[float64], t tile, lo, hi int)
 }
 

@@ -72,7 +72,7 @@ func shaped(data []float64, rows, cols int) linalg.Matrix[float64] {
 // a row z changes by -((z V) T^T) V^T.
 func (h *haar) reflect(dst linalg.Matrix[float64], w *workspace, lo, hi int) {
 	vectors := shaped(w.vectors, hi-lo, h.width-lo)
-	reflections := h.draw(vectors, lo)
+	reflections := h.drawGroup(vectors, lo)
 	for i := range dst.Rows {
 		for j, r := range reflections {
 			dst.Row(i)[lo+j] *= r.sign
@@ -92,9 +92,9 @@ func (h *haar) reflect(dst linalg.Matrix[float64], w *workspace, lo, hi int) {
 	})
 }
 
-// draw draws one reflection for each row of vectors and stores its vector in that row. The first
-// reflection is number lo, and the first column is coordinate lo.
-func (h *haar) draw(vectors linalg.Matrix[float64], lo int) []reflection {
+// drawGroup draws one reflection for each row of vectors and stores its vector in that row. The
+// first reflection is number lo, and the first column is coordinate lo.
+func (h *haar) drawGroup(vectors linalg.Matrix[float64], lo int) []reflection {
 	reflections := make([]reflection, vectors.Rows)
 	linalg.For(vectors.Rows, 4, func(first, end int) {
 		s := h.stream()

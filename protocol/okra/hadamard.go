@@ -44,14 +44,14 @@ func (h *hadamard) piece(dst, src linalg.Matrix[float64], _ int) {
 	linalg.For(src.Rows, max(1, 1<<16/h.width), func(lo, hi int) {
 		linalg.Scratch(h.width, func(scratch []float64) {
 			for i := lo; i < hi; i++ {
-				h.row(dst.Row(i), src.Row(i), scratch)
+				h.encodeRow(dst.Row(i), src.Row(i), scratch)
 			}
 		})
 	})
 }
 
-// row encodes one row.
-func (h *hadamard) row(dst, src, scratch []float64) {
+// encodeRow encodes one row.
+func (h *hadamard) encodeRow(dst, src, scratch []float64) {
 	clear(dst[copy(dst, src):])
 	for r, between := range h.between {
 		h.layers[r].order.apply(dst, scratch)

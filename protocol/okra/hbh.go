@@ -62,7 +62,7 @@ func (h *hbh) piece(dst, src linalg.Matrix[float64], i int) {
 	}
 }
 
-// transform applies a round to the i-th panel of rows.
+// transform applies one round of encoder hadamard to the i-th panel of rows.
 func (h *hbh) transform(round *hadamard, dst, src linalg.Matrix[float64], i int) {
 	lo := i * round.panel()
 	hi := min(src.Rows, lo+round.panel())

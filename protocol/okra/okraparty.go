@@ -120,8 +120,8 @@ func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
 	return effects, err
 }
 
-// reopen starts a continued session for a party that already has the seed. If there are newcomers,
-// the leader waits for the consent of every other member.
+// reopen starts a continued session for a party that has the seed from the previous session. If
+// there are newcomers, the leader waits for the consent of every other member.
 func (p *Party) reopen() (protocol.Effects, error) {
 	newcomers := p.newcomers()
 	if len(newcomers) == 0 {
@@ -267,7 +267,7 @@ func (p *Party) prepareNewcomer(preparation []byte) error {
 	if n != p.rows {
 		return fmt.Errorf("the preparation returned %d rows for %d rows of input", n, p.rows)
 	}
-	if validateRows(rows) != nil { // its error text is not used because it quotes a number of the data
+	if validateRows(rows) != nil { // the error's text is not used, because it quotes a value of the data
 		return errors.New("the preparation turns the rows into numbers that cannot be encoded")
 	}
 	p.input.Rows, p.input.Grid, p.features, p.preparation = rows, grid, f, preparation

@@ -73,8 +73,8 @@ type source struct {
 // end returns the index after the party's last row.
 func (s *source) end() int { return s.first + s.kept + s.announce.rows }
 
-// fresh returns the index of the party's first new row.
-func (s *source) fresh() int { return s.first + s.kept }
+// firstNew returns the index of the party's first new row.
+func (s *source) firstNew() int { return s.first + s.kept }
 
 func (s *source) complete() bool { return s.rows.missing == 0 && s.labels.missing == 0 }
 
@@ -145,7 +145,7 @@ func (s *Server) receiveAnnounce(m protocol.Message, from *source) (protocol.Eff
 		return protocol.Effects{}, m.Inconsistent("numbers have %d bytes; the session's have %d", a.wire, s.params.wordBytes())
 	}
 	from.announce = &a
-	if s.waiting(func(from *source) bool { return from.announce == nil }) != nil {
+	if s.partiesWhere(func(from *source) bool { return from.announce == nil }) != nil {
 		return protocol.Effects{Arm: []protocol.Timer{TimerAnnounce}}, nil
 	}
 	leader := s.source(s.setup.Session.With(protocol.RoleLeader)[0])
@@ -155,8 +155,8 @@ func (s *Server) receiveAnnounce(m protocol.Message, from *source) (protocol.Eff
 	return s.grantUpload()
 }
 
-// waiting returns the names of the parties for which the function missing returns true.
-func (s *Server) waiting(missing func(*source) bool) (names []string) {
+// partiesWhere returns the names of the parties for which the function missing returns true.
+func (s *Server) partiesWhere(missing func(*source) bool) (names []string) {
 	for _, from := range s.sources {
 		if missing(from) {
 			names = append(names, from.name)
@@ -186,7 +186,7 @@ func (s *Server) grantUpload() (protocol.Effects, error) {
 		s.restore(from)
 	}
 	e := protocol.Effects{Arm: []protocol.Timer{TimerRows}}
-	if s.waiting(func(from *source) bool { return !from.complete() }) == nil { // no party brings new rows
+	if s.partiesWhere(func(from *source) bool { return !from.complete() }) == nil { // no party has new rows to send
 		s.gram, e.Arm, e.Resume = s.assemble(), nil, true
 	}
 	for _, from := range s.sources {
@@ -202,7 +202,7 @@ func (s *Server) restore(from *source) {
 	if from.kept == 0 {
 		return
 	}
-	lo := s.base.part(from.name).first
+	lo := s.base.partOf(from.name).first
 	s.store.copyFrom(from.first, s.base.rows, lo, lo+from.kept)
 	copy(s.labels[from.first:], s.base.labels[lo:lo+from.kept])
 	copy(s.test[from.first:], s.base.test[lo:lo+from.kept])
@@ -218,7 +218,7 @@ func (s *Server) receiveChunk(m protocol.Message, from *source, take func(protoc
 		return protocol.Effects{}, err
 	}
 	e := protocol.Effects{Progress: s.receiveProgress()}
-	if s.waiting(func(from *source) bool { return !from.complete() }) != nil {
+	if s.partiesWhere(func(from *source) bool { return !from.complete() }) != nil {
 		e.Arm = []protocol.Timer{TimerRows}
 		return e, nil
 	}
@@ -240,7 +240,7 @@ func (s *Server) takeRows(m protocol.Message, from *source) error {
 	if err := from.rows.check(m); err != nil {
 		return err
 	}
-	if err := s.store.put(from.layout.span(int(m.Chunk)), from.fresh(), m.Body); err != nil {
+	if err := s.store.put(from.layout.span(int(m.Chunk)), from.firstNew(), m.Body); err != nil {
 		return m.Malformed(err)
 	}
 	from.rows.take(m.Chunk)
@@ -257,8 +257,8 @@ func (s *Server) takeLabels(m protocol.Message, from *source) error {
 	if err != nil {
 		return m.Malformed(err)
 	}
-	copy(s.labels[from.fresh()+lo:], labels)
-	copy(s.test[from.fresh()+lo:], test)
+	copy(s.labels[from.firstNew()+lo:], labels)
+	copy(s.test[from.firstNew()+lo:], test)
 	from.labels.take(m.Chunk)
 	from.bytes += int64(len(m.Body))
 	return nil
@@ -289,10 +289,10 @@ func encodeReceipt(rows int) []byte {
 func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
 	switch {
 	case t == TimerAnnounce && s.store == nil:
-		late := s.waiting(func(from *source) bool { return from.announce == nil })
+		late := s.partiesWhere(func(from *source) bool { return from.announce == nil })
 		return protocol.Finish(protocol.Effects{}, silence(late, "an announcement"))
 	case t == TimerRows && s.store != nil && s.gram == nil:
-		late := s.waiting(func(from *source) bool { return !from.complete() })
+		late := s.partiesWhere(func(from *source) bool { return !from.complete() })
 		return protocol.Finish(protocol.Effects{}, silence(late, "rows"))
 	case t == TimerAnnounce || t == TimerRows:
 		return protocol.Effects{}, nil
@@ -360,7 +360,7 @@ func (s *Server) Tag() Tag { return s.sources[0].announce.tag }
 // Grid reports whether a party has stated that its values lie on a grid.
 func (s *Server) Grid() bool {
 	for _, from := range s.sources {
-		if from.announce.grid || s.base != nil && s.base.part(from.name).Grid {
+		if from.announce.grid || s.base != nil && s.base.partOf(from.name).Grid {
 			return true
 		}
 	}

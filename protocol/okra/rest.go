@@ -81,7 +81,7 @@ func (b *Base) readParts(r *wire.Reader) (total int) {
 		p := Part{Party: r.String(protocol.MaxNameBytes), Rows: int(r.Uint32())}
 		r.Fixed(p.Sent[:])
 		p.Grid, p.first = r.Bool(), total
-		if r.Err() == nil && (p.Rows > maxRows || b.part(p.Party).Rows > 0) {
+		if r.Err() == nil && (p.Rows > maxRows || b.partOf(p.Party).Rows > 0) {
 			r.Fail(fmt.Errorf("the header lists %d rows of %q; the number is too large or the party occurs twice", p.Rows, p.Party))
 		}
 		if r.Err() != nil {

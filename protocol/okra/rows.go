@@ -55,9 +55,9 @@ func (u *upload) rowsAtOnce() int {
 
 func (u *upload) done() bool { return u.next == u.layout.chunks() }
 
-// batch does the work of one step and returns the bodies of the next chunks, of which first is the
-// index of the first. If no encoded rows are left to send, it encodes a piece of the next panel. It
-// returns at most MaxStepBytes, and no bodies before the panel is complete.
+// batch does the work of one step. It returns the bodies of the next chunks and the index of the
+// first of these chunks. If no encoded rows are left to send, it encodes a piece of the next panel.
+// It returns at most MaxStepBytes, and no bodies before the panel is complete.
 func (u *upload) batch() (first int, bodies [][]byte) {
 	first = u.next
 	if u.layout.span(u.next).row >= u.end && !u.encode() {

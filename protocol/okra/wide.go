@@ -21,7 +21,7 @@ import (
 //     are sent to their next places, with the signs that they get there.
 type wide struct {
 	width         int
-	parts, window int        // number of parts in the row and in a window
+	parts, window int        // number of parts, of 4096 coordinates each, in the row and in a window
 	places        [][]uint32 // for each layer, the target and the sign of every coordinate
 	between       [][]int8   // for each round, the signs of the last window, strip by strip
 	scale         float64
@@ -33,7 +33,7 @@ const (
 	// strip longer than a part's values, so that equal places of all parts do not share a set of
 	// the cache. The extra strip holds no values; it lets each strip prefetch the next one.
 	partStep = linalg.Interleaved*part + linalg.Strip
-	// loadedAtOnce is the number of coordinates that load interleaves at a time.
+	// loadedAtOnce is the number of coordinates that loadRows interleaves at a time.
 	loadedAtOnce = part / 8
 	// widest is the largest width that is encoded interleaved. It limits the time and the memory of
 	// eight rows, at most 151 MB.
@@ -89,7 +89,7 @@ func (w *wide) panel() int { return 2 * linalg.Interleaved }
 func (w *wide) pieces(rows int) int { return (rows-1)/w.panel() + 1 }
 
 func (w *wide) Encode(dst, src linalg.Matrix[float64]) {
-	linalg.For(src.Rows, linalg.Interleaved, func(lo, hi int) { w.rows(dst.Panel(lo, hi), src.Panel(lo, hi)) })
+	linalg.For(src.Rows, linalg.Interleaved, func(lo, hi int) { w.encodeRows(dst.Panel(lo, hi), src.Panel(lo, hi)) })
 }
 
 func (w *wide) piece(dst, src linalg.Matrix[float64], i int) {
@@ -97,12 +97,12 @@ func (w *wide) piece(dst, src linalg.Matrix[float64], i int) {
 	w.Encode(dst.Panel(lo, hi), src.Panel(lo, hi))
 }
 
-// rows encodes up to eight rows.
-func (w *wide) rows(dst, src linalg.Matrix[float64]) {
+// encodeRows encodes up to eight rows.
+func (w *wide) encodeRows(dst, src linalg.Matrix[float64]) {
 	all, few := partStep*w.parts, max(linalg.Interleaved*loadedAtOnce, linalg.Strip*w.parts)
 	linalg.Scratch(2*all+few, func(room []float64) {
 		x, next, hot := room[:all], room[all:2*all], room[2*all:]
-		w.load(x, hot, src)
+		w.loadRows(x, hot, src)
 		for r := range w.between {
 			for p := range w.window {
 				linalg.FWHTColumns(values(x, p), linalg.Interleaved)
@@ -124,8 +124,8 @@ func (w *wide) rows(dst, src linalg.Matrix[float64]) {
 // values returns the eight rows' values of part p.
 func values(x []float64, p int) []float64 { return x[p*partStep:][:linalg.Interleaved*part] }
 
-// load writes the values of the rows, followed by zeros, to their first places.
-func (w *wide) load(to, hot []float64, src linalg.Matrix[float64]) {
+// loadRows writes the values of the rows, followed by zeros, to their first places.
+func (w *wide) loadRows(to, hot []float64, src linalg.Matrix[float64]) {
 	hot = hot[:linalg.Interleaved*loadedAtOnce]
 	for at := 0; at < w.width; at += loadedAtOnce {
 		lo, hi := min(src.Cols, at), min(src.Cols, at+loadedAtOnce)
@@ -137,8 +137,8 @@ func (w *wide) load(to, hot []float64, src linalg.Matrix[float64]) {
 	}
 }
 
-// mixParts computes the upper levels of both windows' transforms for one strip of each part. from
-// is the strip's first coordinate in the part.
+// mixParts computes the upper levels of both windows' transforms for one strip of each part. The
+// argument from is the strip's first coordinate in the part.
 func (w *wide) mixParts(r int, x, strips []float64, from int) {
 	rows, near := linalg.Strips{Values: x, Distance: partStep}, linalg.Strips{Values: strips, Distance: linalg.Strip}
 	ahead := linalg.NewAhead(w.parts, linalg.Strips{Values: x[linalg.Strip:], Distance: partStep})

@@ -51,7 +51,7 @@ func TestSuiteCatches(t *testing.T) {
 		{"silent", "blames the first", "no node blames the vanished node cy"},
 		{"silent", "arms no timer", "waits forever"},
 		{"silent", "blames the wrong one", "blames bob, which has not failed"},
-		{"silent", "blames wrongly", `blames as "aborted"`},
+		{"silent", "blames wrongly", `has kind "aborted"`},
 	}
 	caught := make(map[string]bool)
 	for _, tt := range tests {

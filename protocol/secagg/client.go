@@ -15,7 +15,7 @@ import (
 type Client struct {
 	core
 	vector   Vector
-	hash     [sha256.Size]byte // hash of vector
+	hash     [sha256.Size]byte // hash of the vector
 	identity Identity
 	self     int // this client's number among the clients
 	secrets  *secrets
@@ -118,7 +118,7 @@ func (c *Client) start(e protocol.Start) (protocol.Effects, error) {
 	if e.InputHash != c.hash {
 		return protocol.Effects{}, errors.New("secagg: the vector has changed since the session started; restore it, or start a new session")
 	}
-	c.own = c.secrets.public(c.setup.Session.ID(), c.self, c.identity.Sign)
+	c.own = c.secrets.publicKeys(c.setup.Session.ID(), c.self, c.identity.Sign)
 	c.keys[c.self] = c.own
 	var w wire.Writer
 	c.own.encode(&w)
@@ -217,8 +217,8 @@ func (c *Client) statement() []byte {
 	return statement(c.setup.Session.ID(), c.cohort, c.sharers, c.survivors)
 }
 
-// receiveSignatures releases the shares that this client holds, once at least threshold of its own
-// holders have signed the same sets. Different sets cannot reach a threshold too.
+// receiveSignatures releases the shares that this client holds, once enough of this client's own
+// holders have signed the same sets of clients. Different sets cannot reach a threshold too.
 func (c *Client) receiveSignatures(m protocol.Message) (protocol.Effects, error) {
 	list, err := decodeSignatures(m.Body, c.params.clients)
 	if err != nil {

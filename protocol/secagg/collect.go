@@ -203,7 +203,8 @@ func (s *Server) takeSignature(m protocol.Message, from int) error {
 	return nil
 }
 
-// signatures returns the signatures that a client's holders made of the sets of clients.
+// signatures returns the signatures of a client's holders under the cohort, the sharers and the
+// survivors.
 func (s *Server) signatures(client int) []signature {
 	var list []signature
 	for _, h := range s.peers[client].holders {

@@ -96,7 +96,7 @@ func (c Cohort) threshold(k int) (int, bool) {
 		return 0, false
 	}
 	safe := hypergeometric{c.Clients, c.clientsIn(c.Corrupted), k}.aboveAtMost(p / n)
-	if c.Adversary == Active { // then holders cannot sign two different lists, each with enough signatures
+	if c.Adversary == Active { // an active server must not get enough signatures for two different lists
 		safe = int(math.Ceil((float64(safe+k) - 1.25) / 2))
 	}
 	live := hypergeometric{c.Clients, c.survivors(), k}.reachedBut(math.Exp2(-c.Eta) / n)

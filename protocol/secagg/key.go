@@ -112,8 +112,8 @@ func privateKey(seed [32]byte) (*ecdh.PrivateKey, error) {
 	return k, nil
 }
 
-// public returns the client's public keys with its signature.
-func (s *secrets) public(id protocol.SessionID, client int, sign func([]byte) []byte) keys {
+// publicKeys returns the client's public keys with its signature.
+func (s *secrets) publicKeys(id protocol.SessionID, client int, sign func([]byte) []byte) keys {
 	k := keys{encryption: [keyBytes]byte(s.encryption.PublicKey().Bytes()), mask: [keyBytes]byte(s.mask.PublicKey().Bytes())}
 	copy(k.signature[:], sign(k.statement(id, client)))
 	return k

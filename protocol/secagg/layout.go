@@ -30,7 +30,7 @@ type Layout struct {
 	words  int
 }
 
-// lane describes where one group's entries are in the words, and how wide they are.
+// lane describes in which words one group's entries are, and how many bits each entry has.
 type lane struct {
 	bits    int
 	perWord int
@@ -164,7 +164,8 @@ func (l *Layout) end(g int) int {
 	return l.words
 }
 
-// packGroup fills dst with packed words of one group. word counts from the group's first word.
+// packGroup fills dst with packed words of one group. The argument word counts from the group's
+// first word.
 func (l *Layout) packGroup(v Vector, g, word int, dst []uint64) error {
 	at, group := l.lanes[g], l.Groups[g]
 	entry := word * at.perWord

@@ -59,8 +59,8 @@ func (c *Client) openAll(list []delivery) []holding {
 	return held
 }
 
-// checkSharers refuses a set of sharers that contradicts the agreement, or that leaves this client
-// fewer holders than the threshold.
+// checkSharers refuses a set of sharers that is not a valid part of the cohort, or that leaves this
+// client fewer holders than the threshold.
 func (c *Client) checkSharers(d deliveries) error {
 	switch n := d.sharers.count(); {
 	case !d.sharers.within(c.cohort) || !d.sharers.has(c.self):

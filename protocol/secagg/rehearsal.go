@@ -38,15 +38,15 @@ func NewRehearsal(p Params, v Vector) (*Rehearsal, error) {
 		Sign: func(m []byte) []byte { return ed25519.Sign(known, m) },
 		Keys: slices.Repeat([]ed25519.PublicKey{known.Public().(ed25519.PublicKey)}, p.clients),
 	}}
-	return r, r.write()
+	return r, r.prepareMessages()
 }
 
 func (r *Rehearsal) setup(client int) protocol.Setup {
 	return protocol.Setup{Session: r.session, Self: r.session.Members[1+client].Name, Seed: sha256.Sum256(number(client))}
 }
 
-// write prepares the messages that the rehearsed client will receive.
-func (r *Rehearsal) write() error {
+// prepareMessages prepares the messages that the rehearsed client will receive.
+func (r *Rehearsal) prepareMessages() error {
 	all := newSet(r.params.clients)
 	for i := range r.params.clients {
 		all.add(i)
@@ -96,7 +96,7 @@ func (r *Rehearsal) members(clients []int) ([]member, error) {
 		if err != nil {
 			return nil, err
 		}
-		list[i] = member{client, s.public(r.session.ID(), client, r.identity.Sign)}
+		list[i] = member{client, s.publicKeys(r.session.ID(), client, r.identity.Sign)}
 	}
 	return list, nil
 }
@@ -195,7 +195,7 @@ func (r *Rehearsal) prepareRelease(s *Server, owner int, others []int) error {
 		return err
 	}
 	peer, k := s.peers[owner], min(r.params.degree.Holders, len(others))
-	peer.keys, peer.holders = secrets.public(r.session.ID(), owner, r.identity.Sign), others[:k]
+	peer.keys, peer.holders = secrets.publicKeys(r.session.ID(), owner, r.identity.Sign), others[:k]
 	if !r.mutual() {
 		s.owners[owner] = others[max(0, len(others)-k):]
 	}

@@ -39,7 +39,7 @@ type Server struct {
 	all, cohort, sharers, survivors, agreed, released set // all clients, and the sets U1 to U5 of clients that have sent keys, shares, vectors, signatures, releases
 
 	seen    map[[keyBytes]byte]bool // all public keys that clients have advertised
-	stalled int                     // number of clients dropped in the middle of their vectors
+	stalled int                     // number of clients dropped because their vectors stayed incomplete
 
 	owners   [][]int // for each client, the owners of the shares that it holds
 	sum      []uint64
