@@ -75,7 +75,7 @@ func (m marks) check(q Request, owned Span, most int) error {
 		return fmt.Errorf("fdskl: the request is for %d directions; at most %d fit in a message; split it into several requests", q.Directions.Count, most)
 	}
 	if q.shares && q.rowCount() > maxShared {
-		return fmt.Errorf("fdskl: the request is for parts of f at %d rows; at most %d fit in a message; ask for fewer rows", q.rowCount(), maxShared)
+		return fmt.Errorf("fdskl: the request is for parts of the model function f at %d rows; at most %d fit in a message; ask for fewer rows", q.rowCount(), maxShared)
 	}
 	if len(q.Rows) == 0 {
 		return fmt.Errorf("fdskl: the request has no rows")

@@ -77,7 +77,7 @@ func decodeShares(b []byte, n int) ([]float64, error) {
 	r.Float64s(values)
 	for i, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			r.Fail(fmt.Errorf("the part of f is %v at row %d of the request; it must be finite", v, i))
+			r.Fail(fmt.Errorf("the part of the model function f is %v at row %d of the request; it must be finite", v, i))
 		}
 	}
 	return values, r.Close("fdskl: parts of f")

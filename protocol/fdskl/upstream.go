@@ -311,8 +311,8 @@ func (l *requests) isOwn() bool { return l.self == 0 }
 // idle reports whether the last request is complete.
 func (l *requests) idle() bool { return l.task == nil || l.task.answered() }
 
-// requestsOf returns the requests of the active worker whose request a message concerns, and the
-// counter of that request.
+// requestsOf returns the state for the active worker whose request a message concerns, and the
+// counter of this request.
 func (w *worker) requestsOf(m protocol.Message) (*requests, uint32) {
 	n := uint32(len(w.queues))
 	return &w.queues[m.Sequence%n], m.Sequence / n
@@ -348,10 +348,10 @@ func (w *worker) verifies(l *requests, v witness) bool {
 	return ed25519.Verify(w.identity.Keys[l.index], v.hash[:], v.signature[:])
 }
 
-// Round 3, Witness: each worker that answers a request shows it to the next worker. A worker with
-// another request then holds two requests of one counter with the active worker's signature. The
-// phases are safe without this, since their masks then do not cancel; the witness shows who spoiled
-// them.
+// Round 3, Witness: each worker that answers a request shows the request's hash and signature to
+// the next worker. A worker with another request then holds two requests of one counter with the
+// active worker's signature. The phases are safe without this, since their masks then do not
+// cancel; the witness shows who spoiled them.
 func (w *worker) receiveWitness(l *requests, counter uint32, m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case l.self == 1 || l.place(m.Sender) != l.self-1:

@@ -34,7 +34,7 @@ type upstreamSum struct {
 
 // slot is the sum of one chunk's words from all children whose words have arrived.
 type slot struct {
-	from  uint64 // bit set of these children, by place in upstreamSum.children
+	from  uint64 // bit set of the children whose words have arrived, by index in upstreamSum.children
 	words []byte
 }
 

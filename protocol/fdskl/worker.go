@@ -218,8 +218,7 @@ func finish(err error) protocol.Effects {
 	return protocol.Effects{Sync: true, End: &protocol.End{Err: err}}
 }
 
-// message returns a message to another worker that belongs to the current request of an active
-// worker.
+// message returns a message to another worker, for the current request of an active worker.
 func (w *worker) message(l *requests, to string, round uint16, body []byte) protocol.Message {
 	m := w.setup.Message(to, round, kindOf(round), body)
 	m.Sequence = w.sequence(l, l.counter)

@@ -40,7 +40,7 @@ type Party struct {
 	labels         int     // number of label chunks sent
 	total          int
 
-	prepare     Prepare // prepares a newcomer's rows; nil if they are ready
+	prepare     Prepare // function that prepares a newcomer's rows; nil if the rows are ready
 	preparation []byte
 	before      *EpochState // state after the previous session; nil in a first session and for a newcomer
 	late        bool        // the party is a newcomer in a continued session

@@ -120,7 +120,8 @@ func sample(total, n int) []int {
 	return all
 }
 
-// probe records which messages the machines of one run accept, and how long their steps take.
+// probe is the record of which messages the machines of one run accept, and how long their steps
+// take.
 type probe struct {
 	accepted map[protocol.Header]bool
 	took     map[step]time.Duration

@@ -67,7 +67,7 @@ func NewParams(s Spec, clients int) (Params, error) {
 	case s.Minimum < 2 || s.Minimum > clients:
 		return Params{}, fmt.Errorf("secagg: the minimum cohort is %d of %d clients; use at least 2 and at most the number of clients", s.Minimum, clients)
 	case s.Epoch == "" || len(s.Epoch) > maxEpochBytes:
-		return Params{}, fmt.Errorf("secagg: the epoch's name has %d bytes; name the period in which a client contributes once in 1 to %d bytes", len(s.Epoch), maxEpochBytes)
+		return Params{}, fmt.Errorf("secagg: the epoch's name has %d bytes; use 1 to %d bytes that name the period in which a client contributes once", len(s.Epoch), maxEpochBytes)
 	case degree.Holders > maxHeld(clients):
 		return Params{}, fmt.Errorf("secagg: with %d clients, each client needs %d holders, whose keys do not fit in a message; allow for fewer corrupted or dropped clients", clients, degree.Holders)
 	}

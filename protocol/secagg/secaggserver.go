@@ -41,7 +41,7 @@ type Server struct {
 	seen    map[[keyBytes]byte]bool // all public keys that clients have advertised
 	stalled int                     // number of clients dropped because their vectors stayed incomplete
 
-	owners   [][]int // for each client, the owners of the shares that it holds
+	owners   [][]int // for each client, the owners of the shares that the client holds
 	sum      []uint64
 	uploads  int
 	spare    [][]uint64 // memory of vectors that have been added to the sum, for reuse
@@ -61,7 +61,7 @@ type peer struct {
 	releases  []release // one share for each owner whose shares the client could decrypt, in the order of the owners
 }
 
-// upload is a masked vector of which some pieces have not yet arrived.
+// upload is a masked vector that has not yet arrived completely.
 type upload struct {
 	words   []uint64
 	have    []bool

@@ -321,7 +321,7 @@ const (
 // Announcement is the gateway's message to all devices before a window opens.
 type Announcement struct {
 	Chain   Chain
-	Weights []byte // as [EncodeWeights] writes them
+	Weights []byte // the weights in the format of [EncodeWeights]
 }
 
 // Encode returns the announcement as bytes, which [DecodeAnnouncement] decodes.
