@@ -76,7 +76,7 @@ func TestSumIsTheTally(t *testing.T) {
 	}
 }
 
-// addCount adds a summand and checks its bounds.
+// plus adds a summand and checks its bounds.
 func plus(t *testing.T, p secvm.Params, total, summand [][]int64) [][]int64 {
 	t.Helper()
 	for b, block := range p.Blocks() {
