@@ -63,21 +63,21 @@ func (a *Active) receive(m protocol.Message) (protocol.Effects, error) {
 	case roundTurn:
 		return a.receiveTurn(m)
 	}
-	e, err := a.answer(m)
+	e, err := a.processMessage(m)
 	if l, _ := a.requestsOf(m); err == nil && m.Round == roundRequest {
-		a.owe(l, m.Sequence)
+		a.recordOwed(l, m.Sequence)
 	}
 	return e, err
 }
 
 // ready reports whether the worker can send or use a chunk, or take its next action.
 func (a *Active) ready() bool {
-	return a.sends() || a.complete() || a.decides() != nil
+	return a.canSend() || a.complete() || a.nextAction() != nil
 }
 
-// decides returns the worker's next action after its last request is answered, or nil if it must
+// nextAction returns the worker's next action after its last request is answered, or nil if it must
 // wait.
-func (a *Active) decides() func() protocol.Effects {
+func (a *Active) nextAction() func() protocol.Effects {
 	t := &a.turns
 	switch {
 	case !a.met() || a.mine.finished || !a.mine.idle():
@@ -85,11 +85,11 @@ func (a *Active) decides() func() protocol.Effects {
 	case t.iterating > 0 && a.gathered():
 		return a.conclude
 	case len(t.owed) > 0:
-		return a.pay
+		return a.sendOwed
 	case t.iterating > 0:
 		return nil
 	case a.allDone():
-		return a.close
+		return a.finishRequests
 	case t.mine && t.retired(a.mine.index) && !a.params.spec.Asynchronous:
 		return a.passTurn
 	case t.mine && !t.retired(a.mine.index):
@@ -114,47 +114,47 @@ func (a *Active) complete() bool {
 
 func (a *Active) resume() protocol.Effects {
 	switch {
-	case a.sends():
+	case a.canSend():
 		return a.sendNext()
 	case a.complete():
-		return a.use()
+		return a.passChunk()
 	}
-	return a.decides()()
+	return a.nextAction()()
 }
 
-// iterate makes the schedule's next request.
+// iterate sends the schedule's next request.
 func (a *Active) iterate() protocol.Effects {
 	q, more := a.schedule.Next()
 	switch {
 	case !more && a.alone():
 		a.signRetirement()
-		return a.close()
+		return a.finishRequests()
 	case !more:
 		return a.retire()
 	}
 	q.shares = !a.alone()
-	e := a.request(q)
+	e := a.sendRequest(q)
 	if q.shares {
 		a.turns.iterating, a.turns.parts = a.mine.counter, make([][]float64, len(a.queues))
-		a.turns.parts[a.mine.index] = make([]float64, q.count())
+		a.turns.parts[a.mine.index] = make([]float64, q.rowCount())
 	}
 	return e
 }
 
-// close announces to all workers that this worker makes no more requests.
-func (a *Active) close() protocol.Effects {
+// finishRequests announces to all workers that this worker makes no more requests.
+func (a *Active) finishRequests() protocol.Effects {
 	a.mine.finished = true
 	return a.endIfFinished(protocol.Effects{Sync: true, Send: a.toOthers(a.mine, roundFinish, nil)})
 }
 
-// request sends a signed request for phases to all other workers.
-func (a *Active) request(q Request) protocol.Effects {
+// sendRequest sends a signed request for phases to all other workers.
+func (a *Active) sendRequest(q Request) protocol.Effects {
 	l := a.mine
 	if err := a.check(q); err != nil {
 		return finish(fmt.Errorf("fdskl: the schedule's request is not valid: %w", err))
 	}
 	q.Rows = slices.Clone(q.Rows)
-	l.marks.set(q)
+	l.marks.markAnswered(q)
 	l.counter++
 	signed := witness{hash: q.hash(a.setup.Session.ID(), a.sequence(l, l.counter), l.trees)}
 	copy(signed.signature[:], a.identity.Sign(signed.hash[:]))
@@ -167,21 +167,21 @@ func (a *Active) check(q Request) error {
 	if most := maxSpans(len(a.names)); len(q.Rows) > most {
 		return fmt.Errorf("fdskl: the request has %d spans of rows; at most %d fit in a message; split it into several requests", len(q.Rows), most)
 	}
-	return a.mine.marks.check(q, a.mine.owned, a.most())
+	return a.mine.marks.check(q, a.mine.owned, a.maxDirections())
 }
 
-// use passes the next chunk's phases to the schedule. They are the sum of all workers' words; in
-// mode paper, the sum of all masks is subtracted.
-func (a *Active) use() protocol.Effects {
+// passChunk passes the next chunk's phases to the schedule. They are the sum of all workers' words;
+// in mode paper, the sum of all masks is subtracted.
+func (a *Active) passChunk() protocol.Effects {
 	t, r := a.mine.task, a.params.ring()
 	chunk := t.upstream[0].next
-	words := a.words(t, chunk)
+	words := a.ownWords(t, chunk)
 	if a.params.spec.Mode == Hardened {
 		r.apply(t.masks, chunk, words)
 	}
-	r.add(words, t.upstream[0].release())
+	r.add(words, t.upstream[0].takeNext())
 	if len(t.upstream) > 1 {
-		r.sub(words, t.upstream[1].release())
+		r.sub(words, t.upstream[1].takeNext())
 	}
 	a.schedule.Answer(t.request.rows(t.layout.span(chunk)), words)
 	e := protocol.Effects{Progress: t.progress()}
@@ -191,7 +191,8 @@ func (a *Active) use() protocol.Effects {
 	return e
 }
 
-// awaits returns the message that the worker waits for, which may also be a part of f or the turn.
+// awaits returns the message that the active worker waits for. It may also be a part of the model
+// function f, or the turn.
 func (a *Active) awaits() await {
 	if w, some := a.awaitsPeer(); some {
 		return w

@@ -6,8 +6,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// answer processes a message that concerns an active worker's requests, or a key.
-func (w *worker) answer(m protocol.Message) (protocol.Effects, error) {
+// processMessage processes another worker's key, or a message that concerns the requests of an
+// active worker.
+func (w *worker) processMessage(m protocol.Message) (protocol.Effects, error) {
 	if m.Round == roundKeys {
 		return w.receiveKey(m)
 	}
@@ -15,12 +16,12 @@ func (w *worker) answer(m protocol.Message) (protocol.Effects, error) {
 	_, up := w.goesUp(m.Round)
 	switch {
 	case l.finished:
-		return protocol.Effects{}, l.late(m)
+		return protocol.Effects{}, l.acceptLate(m)
 	case m.Kind == kindRoom:
 		return protocol.Effects{}, w.receiveRoom(l, counter, m)
 	case up:
 		return protocol.Effects{}, w.receiveWords(l, counter, m)
-	case l.own():
+	case l.isOwn():
 		return protocol.Effects{}, m.Unexpected()
 	case m.Round == roundRequest:
 		return w.receiveRequest(l, counter, m)
@@ -32,9 +33,9 @@ func (w *worker) answer(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{}, m.Unexpected()
 }
 
-// late accepts a parent's flow-control credit that arrives after the last request is finished, and
-// refuses all other messages.
-func (l *requests) late(m protocol.Message) error {
+// acceptLate processes a message that arrives after the last request is finished. It accepts a
+// parent's flow-control credit, and refuses all other messages.
+func (l *requests) acceptLate(m protocol.Message) error {
 	if tree := int(m.Round) - int(roundPhases); m.Kind == kindRoom && len(m.Body) == 0 && l.trees[tree][l.self] == l.place(m.Sender) {
 		return nil
 	}

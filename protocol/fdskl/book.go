@@ -2,12 +2,12 @@ package fdskl
 
 import "github.com/mercer-fl/mercer/protocol"
 
-// Book makes requests for a [Schedule] that needs rows in all directions up to a given direction.
-// It records in how many directions each row's phases are known, and requests the missing
-// directions, each once.
+// Book plans the requests of a [Schedule] that needs the phases of rows in all directions below a
+// given direction. It records in how many directions each row's phases are known, and requests the
+// missing directions, each once.
 type Book struct {
 	most    int   // largest number of directions in a request
-	known   []int // for each row, the number of directions whose phases are known, from the first on
+	known   []int // for each row, the number of leading directions whose phases are known
 	waiting []Request
 	last    Request
 }

@@ -49,7 +49,7 @@ func TestBookIsAnswered(t *testing.T) {
 			if err := m.check(q, Span{0, 50}, b.most); err != nil {
 				t.Fatal(err)
 			}
-			m.set(q)
+			m.markAnswered(q)
 		}
 	}
 }
@@ -80,7 +80,7 @@ func wordsOfTraining(rows, iterations int) (words int) {
 	for i := range iterations {
 		b.Want([]int{i % rows}, i+1)
 		for q, more := b.Next(); more; q, more = b.Next() {
-			words += q.count() * q.Directions.Count
+			words += q.rowCount() * q.Directions.Count
 		}
 	}
 	return words

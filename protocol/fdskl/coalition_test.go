@@ -18,12 +18,12 @@ func TestCoalitionSeesTheSumOfTheRest(t *testing.T) {
 					continue
 				}
 				members := members(q, others<<1|1)
-				if n := exposed(coalitionView(topology.Tree(q), members), allowedTo(q, members)); n > 0 {
+				if n := exposedCount(coalitionView(topology.Tree(q), members), allowedTo(q, members)); n > 0 {
 					t.Errorf("%s, %d workers: %v learn %d combinations beyond the sum of the rest", topology, q, members, n)
 				}
 				// Without the active worker not even that.
 				passive := members[1:]
-				if n := exposed(coalitionView(topology.Tree(q), passive), allowedTo(q, passive)); n > 0 {
+				if n := exposedCount(coalitionView(topology.Tree(q), passive), allowedTo(q, passive)); n > 0 {
 					t.Errorf("%s, %d workers: %v, without the active one, learn %d combinations", topology, q, passive, n)
 				}
 			}
@@ -42,7 +42,7 @@ func TestMissingMasksAreFound(t *testing.T) {
 			o.masks[pair(3, m, q)], o.masks[pair(m, 3, q)] = 0, 0
 		}
 	}
-	if n := exposed(view, allowedTo(q, []int{0})); n != 1 {
+	if n := exposedCount(view, allowedTo(q, []int{0})); n != 1 {
 		t.Errorf("the active worker learns %d combinations of a worker that does not mask, want 1", n)
 	}
 }
@@ -84,7 +84,7 @@ func coalitionView(tree Tree, coalition []int) []observation {
 			view = append(view, observation{make([]int, q), indicator(q*q, pair(w, other, q))})
 		}
 		for _, c := range tree.children(w) {
-			under := tree.below(c)
+			under := tree.subtree(c)
 			view = append(view, observation{indicator(q, under...), signedMasks(under, q)})
 		}
 	}

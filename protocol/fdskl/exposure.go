@@ -8,8 +8,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Exposure measures how well the active worker's phases reveal the kernel of the others' columns.
-// The active worker should not have this kernel: every function of distances follows from it.
+// Exposure measures how well the active worker's phases reveal the kernel of the other workers'
+// columns. The active worker should not have this kernel: every function of distances follows from
+// it.
 type Exposure struct {
 	Pairs       int     // number of pairs of rows that were measured
 	Correlation float64 // correlation of estimated and true kernel values; NaN if all values are equal
@@ -42,9 +43,10 @@ func (t *Table) rest(own Source, row int) []byte {
 	return words
 }
 
-// similarity returns the mean over directions of the cosine of the difference of two rows' phases.
-// It is an unbiased estimate of the kernel value over the other workers' columns, with a deviation
-// of at most (2 M)^-1/2 for M directions. Mode paper's offset of a direction cancels.
+// similarity estimates the kernel value of two rows. It is the mean, over all directions, of the
+// cosine of the rows' phase difference. It is an unbiased estimate of the kernel value over the
+// other workers' columns, with a deviation of at most (2 M)^-1/2 for M directions. Mode paper's
+// offset of a direction cancels.
 func similarity(r ring, a, b []byte) float64 {
 	difference := bytes.Clone(a)
 	r.sub(difference, b)
@@ -74,8 +76,8 @@ func deviation(a, b []float64) float64 {
 	return math.Sqrt(sum / float64(len(a)))
 }
 
-// Table is the schedule of training mode cached, for a single active worker. It requests all rows
-// in all directions once, and holds the only copy of the words.
+// Table is a schedule for a single active worker that requests every phase once and keeps all
+// phases. It requests all rows in all directions once, and holds the only copy of the words.
 type Table struct {
 	params Params
 	words  []byte

@@ -9,10 +9,10 @@ import (
 type Facts struct {
 	Mode       Mode
 	Workers    int
-	Active     int // number of active workers, which Workers includes
+	Active     int // number of active workers; Workers includes them
 	Rows       int
 	Directions int
-	Exposure   Exposure // zero unless a process with all columns has measured it
+	Exposure   Exposure // zero unless it was measured, which needs the columns of all workers
 }
 
 // Leakage returns sentences that describe what each role learns in this job beyond its own data and

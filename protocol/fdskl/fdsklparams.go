@@ -15,7 +15,7 @@ const (
 	Version uint16 = 1
 )
 
-// Mode names the method by which phases are hidden from the workers that add them up.
+// Mode names the method that hides phases from the workers that add them up.
 type Mode string
 
 // The modes of a session.

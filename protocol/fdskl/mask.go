@@ -31,7 +31,7 @@ const (
 	tileBytes  = 8 << 10  // bytes of keystream that stay in the first-level cache
 )
 
-// apply adds or subtracts masks on the words of one chunk, on all cores.
+// apply adds masks to the words of one chunk, or subtracts them, on all cores.
 func (r ring) apply(masks []mask, chunk int, words []byte) {
 	linalg.For(len(words), stripBytes, func(lo, hi int) {
 		var t tile
@@ -62,9 +62,9 @@ func (m mask) strip(r ring, t *tile, chunk, first int, words []byte) {
 	}
 }
 
-// ring is the ring of integers modulo 2^bits, where its value is bits: 8, 16 or 32. Words are
-// packed into bytes, little-endian. Eight bytes are processed at a time; the top bit of each word
-// is handled separately, so that no carry leaves the word.
+// ring is the ring of integers modulo 2^bits. The value of the type is the number of bits: 8, 16 or
+// 32. Words are packed into bytes, little-endian. Eight bytes are processed at a time; the top bit
+// of each word is handled separately, so that no carry leaves the word.
 type ring int
 
 func (r ring) bytes() int { return int(r) / 8 }

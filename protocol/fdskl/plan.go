@@ -18,7 +18,7 @@ type Edge struct {
 // RequestBytes returns the number of bytes that a request sends along each edge of each tree: rows
 // x directions x Bits/8. Mode paper has two trees.
 func (p Params) RequestBytes(q Request) int64 {
-	return int64(q.count()) * int64(q.Directions.Count) * int64(p.ring().bytes())
+	return int64(q.rowCount()) * int64(q.Directions.Count) * int64(p.ring().bytes())
 }
 
 // HeldBytes returns the largest number of bytes that a worker needs for the sums of one active
@@ -42,7 +42,7 @@ func plan(s *protocol.Session, chunk int, requests []Request) ([]Edge, error) {
 	if n := len(s.With(protocol.RoleLeader)); n > 1 {
 		return nil, fmt.Errorf("fdskl: the session has %d active workers; only the traffic of a single active worker can be planned", n)
 	}
-	names := order(s, 0)
+	names := workerNames(s, 0)
 	t := newTraffic(len(names))
 	if p.spec.Mode == Hardened {
 		t.keys()

@@ -24,21 +24,21 @@ func SafeTrees(t1, t2 Tree) error {
 		}
 	}
 	for w := range q {
-		if n := leaked(t1, t2, w); n > 0 {
+		if n := leakedCount(t1, t2, w); n > 0 {
 			return fmt.Errorf("fdskl: worker %d would learn %d combinations of other workers' phases from these two trees; choose other trees", w, n)
 		}
 	}
 	return nil
 }
 
-// leaked returns the number of independent combinations of phases that worker w learns but must not
-// know.
-func leaked(t1, t2 Tree, w int) int {
+// leakedCount returns the number of independent combinations of phases that worker w learns but
+// must not know.
+func leakedCount(t1, t2 Tree, w int) int {
 	view, allowed := viewOf(t1, t2, w), [][]int{indicator(len(t1), w)}
 	if w == 0 {
-		allowed = append(allowed, indicator(len(t1), t1.below(0)...))
+		allowed = append(allowed, indicator(len(t1), t1.subtree(0)...))
 	}
-	return exposed(view, allowed)
+	return exposedCount(view, allowed)
 }
 
 // observation describes one received message by the coefficients of all phases and of all masks in
@@ -52,11 +52,11 @@ func viewOf(t1, t2 Tree, w int) []observation {
 	none := make([]int, q)
 	view := []observation{{indicator(q, w), none}, {none, indicator(q, w)}}
 	for _, c := range t1.children(w) {
-		under := indicator(q, t1.below(c)...)
+		under := indicator(q, t1.subtree(c)...)
 		view = append(view, observation{under, under})
 	}
 	for _, c := range t2.children(w) {
-		view = append(view, observation{none, indicator(q, t2.below(c)...)})
+		view = append(view, observation{none, indicator(q, t2.subtree(c)...)})
 	}
 	return view
 }
@@ -70,16 +70,16 @@ func indicator(n int, places ...int) []int {
 	return v
 }
 
-// exposed returns the number of independent combinations of phases that a view reveals beyond the
-// allowed combinations. A combination is revealed if all masks cancel in it.
-func exposed(view []observation, allowed [][]int) int {
+// exposedCount returns the number of independent combinations of phases that a view reveals beyond
+// the allowed combinations. A combination is revealed if all masks cancel in it.
+func exposedCount(view []observation, allowed [][]int) int {
 	return max(exposedModulo(view, allowed, 2), exposedModulo(view, allowed, largePrime))
 }
 
 const largePrime = 1<<31 - 1
 
-// exposedModulo computes the result of exposed modulo a prime, from the ranks of matrices. Let A
-// hold the coefficients of phases and B the coefficients of masks. The exposed combinations are a
+// exposedModulo computes the result of exposedCount modulo a prime, from the ranks of matrices. Let
+// A hold the coefficients of phases and B the coefficients of masks. The exposed combinations are a
 // space of dimension rank [A B] - rank B; the allowed combinations join the view as known.
 func exposedModulo(view []observation, allowed [][]int, p int64) int {
 	var masks, both [][]int

@@ -19,8 +19,9 @@ func (s Span) end() int { return s.First + s.Count }
 type Request struct {
 	Rows       []Span
 	Directions Span
-	// shares also requests the other active workers' parts of f at these rows. It is set if the
-	// request begins an iteration and there are several active workers.
+	// shares tells whether the request also asks for the other active workers' parts of the model
+	// function f at these rows. It is set if the request begins an iteration and there are several
+	// active workers.
 	shares bool
 }
 
@@ -37,8 +38,8 @@ func Spans(rows ...int) []Span {
 	return list
 }
 
-// count returns the number of rows of the request.
-func (q Request) count() int {
+// rowCount returns the number of rows of the request.
+func (q Request) rowCount() int {
 	n := 0
 	for _, s := range q.Rows {
 		n += s.Count
@@ -61,7 +62,7 @@ func (q Request) rows(lo, hi int) []int {
 	return list
 }
 
-// marks holds for each row the first direction that may still be requested.
+// marks is a list with one element for each row: the first direction that may still be requested.
 type marks []uint32
 
 // check returns an error if the request q is not allowed after the earlier requests. owned is the
@@ -73,8 +74,8 @@ func (m marks) check(q Request, owned Span, most int) error {
 	if q.Directions.Count > most {
 		return fmt.Errorf("fdskl: the request is for %d directions; at most %d fit in a message; split it into several requests", q.Directions.Count, most)
 	}
-	if q.shares && q.count() > maxShared {
-		return fmt.Errorf("fdskl: the request is for parts of f at %d rows; at most %d fit in a message; ask for fewer rows", q.count(), maxShared)
+	if q.shares && q.rowCount() > maxShared {
+		return fmt.Errorf("fdskl: the request is for parts of the model function f at %d rows; at most %d fit in a message; ask for fewer rows", q.rowCount(), maxShared)
 	}
 	if len(q.Rows) == 0 {
 		return fmt.Errorf("fdskl: the request has no rows")
@@ -94,8 +95,8 @@ func (m marks) check(q Request, owned Span, most int) error {
 	return nil
 }
 
-// set records for each row of a request that its directions have been answered.
-func (m marks) set(q Request) {
+// markAnswered records that a request's directions have been answered for the request's rows.
+func (m marks) markAnswered(q Request) {
 	for _, s := range q.Rows {
 		for r := s.First; r < s.end(); r++ {
 			m[r] = uint32(q.Directions.end())

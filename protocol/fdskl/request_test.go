@@ -17,8 +17,8 @@ func TestSpans(t *testing.T) {
 		rows := rapid.SliceOfDistinct(rapid.IntRange(0, 60), rapid.ID[int]).Draw(t, "rows")
 		slices.Sort(rows)
 		q := Request{Rows: Spans(rows...)}
-		if q.count() != len(rows) {
-			t.Fatalf("%d rows, want %d", q.count(), len(rows))
+		if q.rowCount() != len(rows) {
+			t.Fatalf("%d rows, want %d", q.rowCount(), len(rows))
 		}
 		lo := rapid.IntRange(0, len(rows)).Draw(t, "lo")
 		hi := rapid.IntRange(lo, len(rows)).Draw(t, "hi")
@@ -31,7 +31,7 @@ func TestSpans(t *testing.T) {
 // A phase is answered once, and only within the agreed limits.
 func TestMarks(t *testing.T) {
 	m := make(marks, 10)
-	m.set(Request{Rows: Spans(2, 3), Directions: Span{0, 4}})
+	m.markAnswered(Request{Rows: Spans(2, 3), Directions: Span{0, 4}})
 	for _, tt := range []struct {
 		name string
 		ask  Request

@@ -202,7 +202,7 @@ func (c *council) phasesOf(row, first, count, active int) []float64 {
 		for w, x := range c.X[row] {
 			list[j] += x * c.W[w][first+j]
 		}
-		names := order(c.session, active)
+		names := workerNames(c.session, active)
 		for place, name := range names {
 			if c.params.Spec().Mode == Paper && place > 0 {
 				setup := c.setup(c.member(name))

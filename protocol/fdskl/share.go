@@ -9,32 +9,34 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Partner is the schedule of an active worker that is one of several. Each has the coefficients of
-// its own directions (the paper's Lambda^l); the model's function f is the sum of all active
-// workers' parts.
+// Partner is the schedule of an active worker in a session with several active workers. Each has
+// the coefficients of its own directions (the paper's Lambda^l); the model's function f is the sum
+// of all active workers' parts.
 type Partner interface {
 	Schedule
-	// Share returns this worker's part of f at the rows of another active worker's request
-	// (Algorithm 2). If it needs more phases first, it returns a request, and is called again after
-	// the answer. A returned part belongs to one iteration of the other worker.
+	// Share returns this worker's part of the model function f at the rows of another active
+	// worker's request (Algorithm 2). If it needs more phases first, it returns a request, and is
+	// called again after the answer. A returned part belongs to one iteration of the other worker.
 	Share(rows []int) (values []float64, missing Request, complete bool)
-	// Shares receives the sum of all other workers' parts of f, at the rows of the last request
-	// that Next returned. It is called after that request is answered, and completes the iteration.
+	// Shares receives the sum of all other workers' parts of the model function f, at the rows of
+	// the last request that Next returned. It is called after that request is answered, and
+	// completes the iteration.
 	Shares(sum []float64)
 }
 
-// maxShared is the largest number of rows in a request for parts of f.
+// maxShared is the largest number of rows in a request for parts of the model function f.
 const maxShared = protocol.MaxChunkBytes / 8
 
-// owedShares describes parts of f that another active worker has requested and this worker has not
-// yet sent.
+// owedShares describes parts of the model function f that another active worker has requested and
+// this worker has not yet sent.
 type owedShares struct {
 	requests *requests
 	sequence uint32
 	request  Request
 }
 
-// gathered reports whether the parts of f from all other active workers have arrived.
+// gathered reports whether the parts of the model function f from all other active workers have
+// arrived.
 func (a *Active) gathered() bool {
 	for i, part := range a.turns.parts {
 		if part == nil && i != a.mine.index {
@@ -44,13 +46,13 @@ func (a *Active) gathered() bool {
 	return true
 }
 
-// Round 7, Shares: an active worker sends its parts of f to another active worker (line 6 of
-// Algorithm 1). They go directly to the requesting worker and not through a tree, so it sees each
-// part and not only their sum.
+// Round 7, Shares: an active worker sends its parts of the model function f to another active
+// worker (line 6 of Algorithm 1). They go directly to the requesting worker and not through a tree,
+// so it sees each part and not only their sum.
 func (a *Active) receiveShares(m protocol.Message) error {
 	l, counter := a.requestsOf(m)
 	from := slices.Index(a.leaders(), m.Sender)
-	if !l.own() || from < 0 || from == l.index || a.turns.iterating == 0 || counter != a.turns.iterating || a.turns.parts[from] != nil {
+	if !l.isOwn() || from < 0 || from == l.index || a.turns.iterating == 0 || counter != a.turns.iterating || a.turns.parts[from] != nil {
 		return m.Unexpected()
 	}
 	part, err := decodeShares(m.Body, len(a.turns.parts[l.index]))
@@ -67,14 +69,15 @@ func encodeShares(values []float64) []byte {
 	return w.Bytes()
 }
 
-// decodeShares decodes the parts of f at n rows, which must be finite.
+// decodeShares decodes one worker's part of the model function f: its values at n rows, which must
+// be finite.
 func decodeShares(b []byte, n int) ([]float64, error) {
 	r := wire.NewReader(b)
 	values := make([]float64, n)
 	r.Float64s(values)
 	for i, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			r.Fail(fmt.Errorf("the part of f is %v at row %d of the request; it must be finite", v, i))
+			r.Fail(fmt.Errorf("the part of the model function f is %v at row %d of the request; it must be finite", v, i))
 		}
 	}
 	return values, r.Close("fdskl: parts of f")
@@ -82,20 +85,22 @@ func decodeShares(b []byte, n int) ([]float64, error) {
 
 func (a *Active) leaders() []string { return a.setup.Session.With(protocol.RoleLeader) }
 
-// owe records that another active worker waits for this worker's part of f.
-func (a *Active) owe(l *requests, sequence uint32) {
+// recordOwed records that another active worker waits for this worker's part of the model function
+// f.
+func (a *Active) recordOwed(l *requests, sequence uint32) {
 	if q := l.task.request; q.shares {
 		l.owed = true
 		a.turns.owed = append(a.turns.owed, owedShares{l, sequence, q})
 	}
 }
 
-// pay sends the first owed part of f, or requests the phases that this worker needs to compute it.
-func (a *Active) pay() protocol.Effects {
+// sendOwed answers the oldest open request for a part of the model function f. If this worker lacks
+// phases for the answer, it requests the phases first.
+func (a *Active) sendOwed() protocol.Effects {
 	o := a.turns.owed[0]
-	values, missing, complete := a.schedule.(Partner).Share(o.request.rows(0, o.request.count()))
+	values, missing, complete := a.schedule.(Partner).Share(o.request.rows(0, o.request.rowCount()))
 	if !complete {
-		return a.request(missing)
+		return a.sendRequest(missing)
 	}
 	a.turns.owed, o.requests.owed = a.turns.owed[1:], false
 	m := a.message(o.requests, o.requests.names[0], roundShares, encodeShares(values))
@@ -103,8 +108,8 @@ func (a *Active) pay() protocol.Effects {
 	return protocol.Effects{Sync: true, Send: []protocol.Message{m}}
 }
 
-// conclude ends an iteration: it passes the sum of the other workers' parts of f to the schedule,
-// and the turn to the next active worker.
+// conclude ends an iteration. It passes the sum of the other workers' parts of f to the schedule,
+// and passes the turn to the next active worker.
 func (a *Active) conclude() protocol.Effects {
 	sum := make([]float64, len(a.turns.parts[a.mine.index]))
 	for i, part := range a.turns.parts {

@@ -76,8 +76,8 @@ func (t Tree) children(w int) []int {
 	return list
 }
 
-// below returns worker w and all workers whose sums reach worker w.
-func (t Tree) below(w int) []int {
+// subtree returns worker w and all workers whose sums reach worker w.
+func (t Tree) subtree(w int) []int {
 	list := []int{w}
 	for i := 0; i < len(list); i++ {
 		list = append(list, t.children(list[i])...)
@@ -90,7 +90,7 @@ func (t Tree) validate(q int) error {
 	if len(t) != q || q == 0 || t[0] != Root {
 		return fmt.Errorf("fdskl: the tree has %d entries for %d workers; it must have one for each, and worker 0 as its root", len(t), q)
 	}
-	reached := t.below(0)
+	reached := t.subtree(0)
 	for w, parent := range t {
 		if parent != Absent && !slices.Contains(reached, w) {
 			return fmt.Errorf("fdskl: worker %d does not reach the root of the tree", w)

@@ -18,13 +18,13 @@ import (
 // may be some iterations old; steps should then be shorter, gamma over the number of active
 // workers.
 type turns struct {
-	mine      bool         // this worker may begin its next iteration
+	mine      bool         // whether this worker may begin its next iteration
 	made      uint32       // number of turns passed so far, by all workers
 	done      []retirement // for each active worker its signed retirement; nil while it needs more iterations
-	told      bool         // this worker has passed on that all workers are done
+	told      bool         // whether this worker has told the next worker that all workers have retired
 	iterating uint32       // counter of the current iteration's request; 0 outside an iteration
-	parts     [][]float64  // parts of f, one from each active worker
-	owed      []owedShares // parts of f that this worker owes to others
+	parts     [][]float64  // parts of the model function f, one from each active worker
+	owed      []owedShares // parts of the model function f that this worker owes to others
 }
 
 func (a *Active) alone() bool { return len(a.queues) == 1 }
@@ -48,11 +48,11 @@ func (a *Active) signRetirement() {
 	a.turns.done[a.mine.index] = a.identity.Sign(hash[:])
 }
 
-var errNotRetired = errors.New("the message says that this active worker is done, without its valid signature")
+var errNotRetired = errors.New("the message says that this active worker has retired, but without its valid signature")
 
-// signed returns an error if the list names a newly retired worker without that worker's valid
+// checkSigned returns an error if the list names a newly retired worker without that worker's valid
 // signature.
-func (a *Active) signed(done []retirement) error {
+func (a *Active) checkSigned(done []retirement) error {
 	for i, r := range done {
 		hash := retirementHash(a.setup.Session.ID(), i)
 		if r != nil && !a.turns.retired(i) && !ed25519.Verify(a.identity.Keys[i], hash[:], r) {
@@ -77,11 +77,11 @@ func (a *Active) passTurn() protocol.Effects {
 	a.turns.mine = false
 	a.turns.made++
 	next := (a.mine.index + 1) % len(a.queues)
-	return protocol.Effects{Sync: true, Send: []protocol.Message{a.turn(next)}}
+	return protocol.Effects{Sync: true, Send: []protocol.Message{a.turnMessage(next)}}
 }
 
-// turn returns the Turn message to the active worker with index to.
-func (a *Active) turn(to int) protocol.Message {
+// turnMessage returns the Turn message to the active worker with the given index.
+func (a *Active) turnMessage(to int) protocol.Message {
 	m := a.setup.Message(a.leaders()[to], roundTurn, kindOf(roundTurn), encodeDone(a.turns.done))
 	m.Sequence = a.turns.made
 	return m
@@ -120,7 +120,7 @@ func (a *Active) retire() protocol.Effects {
 	e := protocol.Effects{Sync: true}
 	for to := range a.queues {
 		if to != a.mine.index {
-			e.Send = append(e.Send, a.turn(to))
+			e.Send = append(e.Send, a.turnMessage(to))
 		}
 	}
 	return e
@@ -135,7 +135,7 @@ func (a *Active) receiveTurn(m protocol.Message) (protocol.Effects, error) {
 	if err != nil {
 		return protocol.Effects{}, m.Malformed(err)
 	}
-	if err := a.signed(done); err != nil {
+	if err := a.checkSigned(done); err != nil {
 		return protocol.Effects{}, m.Inconsistent("%w", err)
 	}
 	if a.params.spec.Asynchronous {
@@ -155,7 +155,7 @@ func (a *Active) takeTurn(m protocol.Message, from int, done []retirement) (prot
 	if (from+1)%n != a.mine.index || a.turns.mine || int(m.Sequence)%n != a.mine.index || m.Sequence <= a.turns.made {
 		return protocol.Effects{}, m.Unexpected()
 	}
-	for i := range done { // a retired worker must not begin again
+	for i := range done { // refuse a list without a known retirement, so that no retired worker begins again
 		if a.turns.retired(i) && done[i] == nil {
 			return protocol.Effects{}, m.Unexpected()
 		}

@@ -34,7 +34,7 @@ func (w *worker) newTask(l *requests, q Request, signed witness) *task {
 	return t
 }
 
-// directionPhases returns what worker self adds to mode paper's phase offset b, one word for each
+// directionPhases returns worker self's part of the phase offset b in mode paper: one word for each
 // direction of the request. A randomly drawn passive worker (the paper's l', line 6 of Algorithm 3)
 // adds b, and all others add zero. Both draws depend only on the direction, because an offset that
 // differed from row to row would make the feature worthless.
@@ -93,8 +93,8 @@ func (t *task) answered() bool {
 	return true
 }
 
-// words returns the worker's own, unmasked part of a chunk's phases.
-func (w *worker) words(t *task, chunk int) []byte {
+// ownWords returns the worker's own, unmasked part of a chunk's phases.
+func (w *worker) ownWords(t *task, chunk int) []byte {
 	rows := t.request.rows(t.layout.span(chunk))
 	words := make([]byte, t.layout.size(chunk))
 	w.input.Source.Block(words, rows, t.request.Directions.First, t.request.Directions.Count)
@@ -104,18 +104,18 @@ func (w *worker) words(t *task, chunk int) []byte {
 	return words
 }
 
-// receiveWords adds a child's sum of one chunk. It postpones the message if the request has reached
-// the child before this worker.
+// receiveWords adds a child's sum for one chunk to this worker's sum. It postpones the message if
+// the request has reached the child before this worker.
 func (w *worker) receiveWords(l *requests, counter uint32, m protocol.Message) error {
 	tree, _ := w.goesUp(m.Round)
 	child := l.place(m.Sender)
 	switch {
-	case l.trees[tree][child] == l.self && !l.own() && counter == l.counter+1:
+	case l.trees[tree][child] == l.self && !l.isOwn() && counter == l.counter+1:
 		return protocol.ErrLater
 	case l.task == nil || counter != l.counter || int(m.Chunk) >= l.task.layout.chunks():
 		return m.Unexpected()
 	}
-	return l.task.upstream[tree].take(m, child, l.task.layout.size(int(m.Chunk)), w.params.ring())
+	return l.task.upstream[tree].addWords(m, child, l.task.layout.size(int(m.Chunk)), w.params.ring())
 }
 
 // receiveRoom processes a parent's grant of flow-control credit. It ignores a grant for an earlier
@@ -126,25 +126,26 @@ func (w *worker) receiveRoom(l *requests, counter uint32, m protocol.Message) er
 	case l.task == nil || counter > l.counter || l.place(m.Sender) != l.trees[tree][l.self]:
 		return m.Unexpected()
 	case len(m.Body) > 0:
-		return m.Malformed(fmt.Errorf("%d bytes where none belong", len(m.Body)))
+		return m.Malformed(fmt.Errorf("the grant of flow-control credit has %d bytes; it must be empty", len(m.Body)))
 	case counter < l.counter:
 		return nil
 	}
 	return l.task.upstream[tree].receiveRoom(m)
 }
 
-// sends reports whether this worker can send a chunk to its parent in a tree of another active
+// canSend reports whether this worker can send a chunk to its parent in a tree of another active
 // worker.
-func (w *worker) sends() bool {
+func (w *worker) canSend() bool {
 	l, _ := w.nextUp()
 	return l != nil
 }
 
-// nextUp returns the requests and the tree in which the next chunk can go up; nil if there is none.
+// nextUp returns the requests and the tree of the next chunk that can go up. The requests are nil
+// if no chunk can go up.
 func (w *worker) nextUp() (*requests, int) {
 	for i := range w.queues {
 		l := &w.queues[i]
-		for tree := 0; !l.own() && l.task != nil && tree < len(l.task.upstream); tree++ {
+		for tree := 0; !l.isOwn() && l.task != nil && tree < len(l.task.upstream); tree++ {
 			if l.task.upstream[tree].ready() {
 				return l, tree
 			}
@@ -161,10 +162,10 @@ func (w *worker) sendNext() protocol.Effects {
 	chunk := p.next
 	words := make([]byte, t.layout.size(chunk))
 	if tree == 0 {
-		words = w.words(t, chunk)
+		words = w.ownWords(t, chunk)
 	}
 	r.apply(t.masks, chunk, words)
-	if sum := p.release(); sum != nil {
+	if sum := p.takeNext(); sum != nil {
 		r.add(words, sum)
 	}
 	m := w.message(l, l.names[p.parent], p.round, words).Piece(chunk, p.chunks)
@@ -187,19 +188,19 @@ func (w *worker) grantRoom(l *requests, tree int) []protocol.Message {
 	return list
 }
 
-// progress returns how many chunks of the request have gone up, and of how many.
+// progress returns how many chunks of the request have gone up, and how many there are.
 func (t *task) progress() protocol.Progress {
 	return protocol.Progress{Stage: "phases", Done: int64(t.upstream[0].next), Total: int64(t.upstream[0].chunks)}
 }
 
 // awaitsOthers returns the message that the worker waits for: a missing input for a request or, if
-// all have arrived, the next request.
+// no input is missing, the next request.
 func (w *worker) awaitsOthers() await {
 	if a, some := w.awaitsPeer(); some {
 		return a
 	}
 	for i := range w.queues {
-		if l := &w.queues[i]; !l.finished && !l.own() {
+		if l := &w.queues[i]; !l.finished && !l.isOwn() {
 			return await{TimerRequest, l.names[0], "the next request"}
 		}
 	}
@@ -225,7 +226,7 @@ func (w *worker) awaitsPeer() (await, bool) {
 func (l *requests) awaitsPeer() (await, bool) {
 	for i := 0; l.task != nil && i < len(l.task.upstream); i++ {
 		p := &l.task.upstream[i]
-		if child, some := p.missing(); some {
+		if child, some := p.missingChild(); some {
 			return await{TimerPhases, l.names[child], kindOf(p.round)}, true
 		}
 	}
@@ -234,13 +235,13 @@ func (l *requests) awaitsPeer() (await, bool) {
 			return await{TimerPhases, l.names[p.parent], "room for " + kindOf(p.round)}, true
 		}
 	}
-	if !l.witnessed && !l.own() {
+	if !l.witnessed && !l.isOwn() {
 		return await{TimerPhases, l.names[l.self-1], "a witness"}, true
 	}
 	return await{}, false
 }
 
-// layout divides a request's words, row after row, into chunks of whole rows.
+// layout is the division of a request's words, row after row, into chunks of whole rows.
 type layout struct {
 	rows, rowBytes int
 	perChunk       int // number of rows in a chunk
@@ -248,7 +249,7 @@ type layout struct {
 
 func newLayout(q Request, r ring, chunkBytes int) layout {
 	rowBytes := q.Directions.Count * r.bytes()
-	return layout{q.count(), rowBytes, max(1, chunkBytes/rowBytes)}
+	return layout{q.rowCount(), rowBytes, max(1, chunkBytes/rowBytes)}
 }
 
 func (l layout) chunks() int { return (l.rows-1)/l.perChunk + 1 }
@@ -274,8 +275,8 @@ type requests struct {
 	marks     marks
 	counter   uint32 // number of the last request, counted from 1; 0 before the first
 	task      *task  // nil before the first request
-	witnessed bool   // the previous worker has shown this worker the last request
-	owed      bool   // this worker, which is active too, owes that worker a part of f
+	witnessed bool   // whether the previous worker has shown this worker the last request
+	owed      bool   // whether this worker owes that active worker a part of the model function f
 	finished  bool
 }
 
@@ -289,8 +290,9 @@ type task struct {
 	phases   []byte // in mode paper, this worker's part of the directions' offsets
 }
 
-// order returns the names of the workers. The active worker with the given index is the first.
-func order(s *protocol.Session, index int) []string {
+// workerNames returns the names of the workers. The active worker with the given index is the
+// first.
+func workerNames(s *protocol.Session, index int) []string {
 	first := s.With(protocol.RoleLeader)[index]
 	names := []string{first}
 	for _, name := range s.With(protocol.RoleLeader, protocol.RoleParty) {
@@ -303,14 +305,14 @@ func order(s *protocol.Session, index int) []string {
 
 func (l *requests) place(name string) int { return slices.Index(l.names, name) }
 
-// own reports whether the requests are this worker's own.
-func (l *requests) own() bool { return l.self == 0 }
+// isOwn reports whether the requests are this worker's own.
+func (l *requests) isOwn() bool { return l.self == 0 }
 
 // idle reports whether the last request is complete.
 func (l *requests) idle() bool { return l.task == nil || l.task.answered() }
 
-// requestsOf returns the active worker's requests to which a message belongs, and the counter of
-// the request.
+// requestsOf returns the state for the active worker whose request a message concerns, and the
+// counter of this request.
 func (w *worker) requestsOf(m protocol.Message) (*requests, uint32) {
 	n := uint32(len(w.queues))
 	return &w.queues[m.Sequence%n], m.Sequence / n
@@ -346,10 +348,10 @@ func (w *worker) verifies(l *requests, v witness) bool {
 	return ed25519.Verify(w.identity.Keys[l.index], v.hash[:], v.signature[:])
 }
 
-// Round 3, Witness: each worker that answers a request shows it to the next worker. A worker with
-// another request then holds two requests of one counter with the active worker's signature. The
-// phases are safe without this, since their masks then do not cancel; the witness shows who spoiled
-// them.
+// Round 3, Witness: each worker that answers a request shows the request's hash and signature to
+// the next worker. A worker with another request then holds two requests of one counter with the
+// active worker's signature. The phases are safe without this, since their masks then do not
+// cancel; the witness shows who spoiled them.
 func (w *worker) receiveWitness(l *requests, counter uint32, m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case l.self == 1 || l.place(m.Sender) != l.self-1:

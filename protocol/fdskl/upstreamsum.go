@@ -28,20 +28,20 @@ type upstreamSum struct {
 	children []int
 	chunks   int
 	next     int // index of the next chunk to send up or to use
-	room     int // flow-control credit: chunks with an index below this may go up
+	room     int // flow-control credit: chunks with an index below room may go up
 	slots    [window]slot
 }
 
-// slot holds the sum of one chunk over the children from which it has arrived.
+// slot is the sum of one chunk's words from all children whose words have arrived.
 type slot struct {
-	from  uint64 // bit set of these children, by place in upstreamSum.children
+	from  uint64 // bit set of the children whose words have arrived, by index in upstreamSum.children
 	words []byte
 }
 
 func (p *upstreamSum) done() bool { return p.next == p.chunks }
 
-// missing returns the first child whose part of the next chunk has not arrived.
-func (p *upstreamSum) missing() (child int, some bool) {
+// missingChild returns the first child whose words for the next chunk have not arrived.
+func (p *upstreamSum) missingChild() (child int, some bool) {
 	if p.done() {
 		return 0, false
 	}
@@ -53,12 +53,12 @@ func (p *upstreamSum) missing() (child int, some bool) {
 
 // ready reports whether the next chunk is complete and may be sent or used.
 func (p *upstreamSum) ready() bool {
-	_, some := p.missing()
+	_, some := p.missingChild()
 	return !some && p.next < min(p.chunks, p.room)
 }
 
-// take adds a child's words to the sum of their chunk. It may keep the message's body.
-func (p *upstreamSum) take(m protocol.Message, child, size int, r ring) error {
+// addWords adds a child's words to the sum for the same chunk. It may keep the message's body.
+func (p *upstreamSum) addWords(m protocol.Message, child, size int, r ring) error {
 	i, chunk := slices.Index(p.children, child), int(m.Chunk)
 	if i < 0 || int(m.Chunks) != p.chunks || chunk < p.next || chunk >= p.next+window {
 		return m.Unexpected()
@@ -78,9 +78,9 @@ func (p *upstreamSum) take(m protocol.Message, child, size int, r ring) error {
 	return nil
 }
 
-// release returns the children's sum of the next chunk, or nil for a leaf, and moves on by one
-// chunk.
-func (p *upstreamSum) release() []byte {
+// takeNext returns the children's sum for the next chunk, or nil for a leaf, and advances to the
+// following chunk.
+func (p *upstreamSum) takeNext() []byte {
 	s := &p.slots[p.next%window]
 	words := s.words
 	*s = slot{}
@@ -91,8 +91,8 @@ func (p *upstreamSum) release() []byte {
 // grants reports whether it is now time to grant the children more flow-control credit.
 func (p *upstreamSum) grants() bool { return p.next%grant == 0 && p.next+grant < p.chunks }
 
-// receiveRoom processes the parent's flow-control credit, which says that it has used all chunks
-// below m.Chunk.
+// receiveRoom processes the parent's flow-control credit, which says that the parent has used all
+// chunks below m.Chunk.
 func (p *upstreamSum) receiveRoom(m protocol.Message) error {
 	used := int(m.Chunk)
 	if int(m.Chunks) != p.chunks || used%grant != 0 || used > p.next {
@@ -123,9 +123,9 @@ func newPassive(s protocol.Setup, in Input, id Identity, chunk int) (*Passive, e
 // Step implements [protocol.Machine].
 func (p *Passive) Step(e protocol.Event) (protocol.Effects, error) { return p.step(p, e) }
 
-func (p *Passive) receive(m protocol.Message) (protocol.Effects, error) { return p.answer(m) }
+func (p *Passive) receive(m protocol.Message) (protocol.Effects, error) { return p.processMessage(m) }
 
-func (p *Passive) ready() bool { return p.sends() }
+func (p *Passive) ready() bool { return p.canSend() }
 
 func (p *Passive) resume() protocol.Effects { return p.sendNext() }
 

@@ -54,7 +54,7 @@ type worker struct {
 
 	key    *ecdh.PrivateKey // nil in mode paper
 	shared [][32]byte       // the secret agreed with each other worker
-	agreed []bool           // the workers with which a secret is agreed; its own entry is set at the start
+	agreed []bool           // whether a secret is agreed with each worker; the worker's own entry is set at the start
 }
 
 func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chunk int) (worker, error) {
@@ -92,7 +92,7 @@ func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chun
 // The active workers divide the directions among themselves.
 func newRequests(s protocol.Setup, p Params, index int) requests {
 	active := s.Session.With(protocol.RoleLeader)
-	l := requests{index: index, names: order(s.Session, index), marks: make(marks, p.spec.Rows), witnessed: true}
+	l := requests{index: index, names: workerNames(s.Session, index), marks: make(marks, p.spec.Rows), witnessed: true}
 	l.self, l.trees = slices.Index(l.names, s.Self), p.trees(len(l.names))
 	l.owned.First = index * p.spec.Directions / len(active)
 	l.owned.Count = (index+1)*p.spec.Directions/len(active) - l.owned.First
@@ -127,7 +127,7 @@ func (w *worker) index(name string) int { return slices.Index(w.names, name) }
 // InputHash returns the hash of the input that the start event must hold.
 func (w *worker) InputHash() [sha256.Size]byte { return w.input.Hash }
 
-// machine holds the methods in which active and passive workers differ.
+// machine is the set of methods that differ between active and passive workers.
 type machine interface {
 	receive(protocol.Message) (protocol.Effects, error)
 	resume() protocol.Effects
@@ -153,7 +153,7 @@ const (
 	TimerRequest protocol.Timer = "fdskl/request"
 )
 
-// step processes an event by the methods that both roles share and those of m.
+// step processes an event, with the methods of m where active and passive workers differ.
 func (w *worker) step(m machine, e protocol.Event) (protocol.Effects, error) {
 	effects, err := w.life.Step(w.setup, e, protocol.Handlers{
 		Start: w.start,
@@ -218,8 +218,7 @@ func finish(err error) protocol.Effects {
 	return protocol.Effects{Sync: true, End: &protocol.End{Err: err}}
 }
 
-// message returns a message to another worker that belongs to the current request of an active
-// worker.
+// message returns a message to another worker, for the current request of an active worker.
 func (w *worker) message(l *requests, to string, round uint16, body []byte) protocol.Message {
 	m := w.setup.Message(to, round, kindOf(round), body)
 	m.Sequence = w.sequence(l, l.counter)
@@ -253,14 +252,14 @@ func (w *worker) receiveRequest(l *requests, counter uint32, m protocol.Message)
 	if s.request.shares && l.owed {
 		return protocol.Effects{}, m.Unexpected() // the active worker has not finished its last iteration
 	}
-	if err := l.marks.check(s.request, l.owned, w.most()); err != nil {
+	if err := l.marks.check(s.request, l.owned, w.maxDirections()); err != nil {
 		return protocol.Effects{}, m.Inconsistent("%w", err)
 	}
 	signed := witness{s.request.hash(w.setup.Session.ID(), m.Sequence, l.trees), s.signature}
 	if !w.verifies(l, signed) {
 		return protocol.Effects{}, m.Inconsistent("%w", errUnsigned)
 	}
-	l.marks.set(s.request)
+	l.marks.markAnswered(s.request)
 	l.counter, l.witnessed, l.task = counter, l.self == 1, w.newTask(l, s.request, signed)
 	e := protocol.Effects{Sync: true}
 	if next := l.self + 1; next < len(l.names) {
@@ -269,8 +268,8 @@ func (w *worker) receiveRequest(l *requests, counter uint32, m protocol.Message)
 	return e, nil
 }
 
-// most returns the largest number of directions that one request may have.
-func (w *worker) most() int { return w.chunk / w.params.ring().bytes() }
+// maxDirections returns the largest number of directions that one request may have.
+func (w *worker) maxDirections() int { return w.chunk / w.params.ring().bytes() }
 
 // Round 1, Keys (mode hardened): every worker sends its X25519 key of this session directly to
 // every other worker. The active worker cannot forward them, because it could replace them with its
@@ -308,7 +307,7 @@ func (w *worker) receiveKey(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{}, nil
 }
 
-// agree returns the Diffie-Hellman secret of this worker's key and another worker's. It refuses a
+// agree computes the Diffie-Hellman secret of this worker's key and another worker's. It refuses a
 // key of low order, whose secret would be public.
 func agree(own *ecdh.PrivateKey, other []byte) ([32]byte, error) {
 	public, err := ecdh.X25519().NewPublicKey(other)

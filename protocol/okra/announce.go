@@ -22,8 +22,9 @@ const (
 	maxRows = 1 << 26
 )
 
-// Tag is an HMAC-SHA256, under the epoch's seed, of the parameters, f, k and the training session's
-// identity. The server only compares tags; they reveal nothing else to it.
+// Tag is the HMAC-SHA256, under the epoch's seed, of the settings on which all parties must agree.
+// These are the parameters, f, k and the training session's identity. The server only compares
+// tags; they reveal nothing else to it.
 type Tag [sha256.Size]byte
 
 func newTag(p Params, epoch Seed, f int, session protocol.SessionID) (t Tag) {
@@ -58,7 +59,7 @@ func (a announce) encode() []byte {
 	return w.Bytes()
 }
 
-// readAnnounce decodes the output of encode without checks.
+// readAnnounce decodes an announcement without checking its values.
 func readAnnounce(r *wire.Reader) (a announce) {
 	r.Fixed(a.tag[:])
 	a.rows = int(r.Uint32())
@@ -93,9 +94,9 @@ func checkShape(rows, width, word int) error {
 	return nil
 }
 
-// compare returns an error that names the parties whose announcements differ from the leader's. The
-// server may know the tags, so the comparison in constant time is only a precaution.
-func compare(leader *source, sources []*source) error {
+// compareAnnouncements returns an error that names the parties whose announcements differ from the
+// leader's. The server may know the tags, so the comparison in constant time is only a precaution.
+func compareAnnouncements(leader *source, sources []*source) error {
 	var odd, unlabelled []string
 	for _, s := range sources {
 		if s.announce.width != leader.announce.width || !hmac.Equal(s.announce.tag[:], leader.announce.tag[:]) {
@@ -109,13 +110,13 @@ func compare(leader *source, sources []*source) error {
 	case odd != nil:
 		return &MismatchError{Parties: odd, Detail: fmt.Sprintf("%s encoding parameters differ from those of the leader (%s): features, seed or settings are not the same", possessive(odd), leader.name)}
 	case unlabelled != nil:
-		return &MismatchError{Parties: unlabelled, Detail: fmt.Sprintf("%s and the leader (%s) do not agree on whether rows have labels", list(unlabelled), leader.name)}
+		return &MismatchError{Parties: unlabelled, Detail: fmt.Sprintf("%s and the leader (%s) do not agree on whether rows have labels", joinNames(unlabelled), leader.name)}
 	}
 	return nil
 }
 
-// list joins names: "south", "south and east", "south, east and west".
-func list(names []string) string {
+// joinNames joins names: "south", "south and east", "south, east and west".
+func joinNames(names []string) string {
 	if len(names) == 1 {
 		return names[0]
 	}
@@ -123,4 +124,4 @@ func list(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-func possessive(names []string) string { return list(names) + "'s" }
+func possessive(names []string) string { return joinNames(names) + "'s" }

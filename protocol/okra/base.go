@@ -31,7 +31,7 @@ type Part struct {
 	Rows  int
 	Sent  Digest
 	Grid  bool // the party has stated that its values lie on a grid
-	first int  // index of the party's first row in the matrix
+	first int  // index of the party's first row in the Gram matrix
 }
 
 // Base holds what a server keeps of a session so that a later session may continue it. It has the
@@ -51,8 +51,8 @@ type Base struct {
 	gram     linalg.Matrix[float64]
 }
 
-// Base returns the data from which a later session can continue, once the session has ended without
-// error. It shares memory with the server.
+// Base returns the data from which a later session can continue this one. It is valid once this
+// session has ended without error. The data share memory with the server.
 func (s *Server) Base() *Base {
 	b := &Base{
 		Origin: s.setup.Session.ID(), Session: s.setup.Session.ID(), Tag: s.Tag(), Width: s.Width(),
@@ -62,16 +62,16 @@ func (s *Server) Base() *Base {
 		b.Origin = s.base.Origin
 	}
 	for _, from := range s.sources {
-		b.Parts = append(b.Parts, s.keep(from))
+		b.Parts = append(b.Parts, s.keptPart(from))
 	}
 	return b
 }
 
-// keep returns the description of one party's rows in the new base.
-func (s *Server) keep(from *source) Part {
+// keptPart returns the description of one party's rows in the new base.
+func (s *Server) keptPart(from *source) Part {
 	part := Part{Party: from.name, Rows: from.kept + from.announce.rows, Grid: from.announce.grid, first: from.first}
 	if s.base != nil {
-		old := s.base.part(from.name)
+		old := s.base.partOf(from.name)
 		part.Sent, part.Grid = old.Sent, part.Grid || old.Grid
 	}
 	if from.announce.rows > 0 {
@@ -80,17 +80,17 @@ func (s *Server) keep(from *source) Part {
 	return part
 }
 
-// digest returns the hash of everything that a party has sent in this session and before.
+// digest returns the hash of all data that a party has sent in this session and in earlier ones.
 func (s *Server) digest(before Digest, from *source) Digest {
 	h := sha256.New()
 	h.Write(before.segment(from.announce.rows, s.Width()))
 	var w wire.Writer
-	for i := from.fresh(); i < from.end(); i++ {
+	for i := from.firstNew(); i < from.end(); i++ {
 		w.String(s.labels[i])
 		w.Bool(s.test[i])
 	}
 	h.Write(w.Bytes())
-	for i := from.fresh(); i < from.end(); i++ {
+	for i := from.firstNew(); i < from.end(); i++ {
 		w.Reset()
 		s.store.write(&w, i, i+1)
 		h.Write(w.Bytes())
@@ -98,8 +98,8 @@ func (s *Server) digest(before Digest, from *source) Digest {
 	return Digest(h.Sum(nil))
 }
 
-// part returns the description of a party's kept rows. For an unknown party it describes 0 rows.
-func (b *Base) part(party string) Part {
+// partOf returns the description of a party's kept rows. For an unknown party it describes 0 rows.
+func (b *Base) partOf(party string) Part {
 	for _, p := range b.Parts {
 		if p.Party == party {
 			return p
@@ -108,8 +108,8 @@ func (b *Base) part(party string) Part {
 	return Part{Party: party}
 }
 
-// bytes returns an upper bound on the memory that the base takes.
-func (b *Base) bytes() (n int64) {
+// memoryBound returns an upper bound on the memory that the base takes.
+func (b *Base) memoryBound() (n int64) {
 	if b == nil {
 		return 0
 	}
@@ -119,9 +119,10 @@ func (b *Base) bytes() (n int64) {
 	return 8*n*n + 8*n*int64(b.Width)
 }
 
-// Find returns the description of a party's kept rows, or false if the base has none of its rows.
+// Find returns the description of a party's kept rows, or false if the base has no rows of the
+// party.
 func (b *Base) Find(party string) (Part, bool) {
-	p := b.part(party)
+	p := b.partOf(party)
 	return p, p.Rows > 0
 }
 
@@ -134,9 +135,10 @@ func (b *Base) Emptied() *Base {
 	return &empty
 }
 
-// NewContinuingServer returns the machine of a server that continues from a base. Parties of the
-// base confirm the rows that they have sent, and send only new rows. Rows of parties that are not
-// members of this session are ignored. It refuses a session whose parent is not the base's.
+// NewContinuingServer returns the machine of a server that continues the epoch of the kept data b.
+// Parties of the base confirm the rows that they have sent, and send only new rows. Rows of parties
+// that are not members of this session are ignored. It refuses a session whose parent is not the
+// base's.
 func NewContinuingServer(s protocol.Setup, p Params, b *Base, l Limits) (*Server, error) {
 	server, err := NewServer(s, p, l)
 	switch {
@@ -147,13 +149,13 @@ func NewContinuingServer(s protocol.Setup, p Params, b *Base, l Limits) (*Server
 	}
 	server.base = b
 	for _, from := range server.sources {
-		from.kept = b.part(from.name).Rows
+		from.kept = b.partOf(from.name).Rows
 	}
 	return server, nil
 }
 
 func (s *Server) receiveConfirm(m protocol.Message, from *source) (protocol.Effects, error) {
-	if err := whole(m); err != nil {
+	if err := checkUndivided(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	c, err := decodeConfirm(m.Body)
@@ -163,17 +165,17 @@ func (s *Server) receiveConfirm(m protocol.Message, from *source) (protocol.Effe
 	if c.wire != s.params.wordBytes() {
 		return protocol.Effects{}, m.Inconsistent("numbers have %d bytes; the session's have %d", c.wire, s.params.wordBytes())
 	}
-	if err := s.confirms(from, c); err != nil {
+	if err := s.checkConfirm(from, c); err != nil {
 		return protocol.Finish(protocol.Effects{}, err)
 	}
 	from.announce = &c.announce
-	if s.waiting(func(from *source) bool { return from.announce == nil }) != nil {
+	if s.partiesWhere(func(from *source) bool { return from.announce == nil }) != nil {
 		return protocol.Effects{Arm: []protocol.Timer{TimerAnnounce}}, nil
 	}
 	if s.rowless() {
 		return protocol.Finish(protocol.Effects{}, &MismatchError{Parties: s.parties(), Detail: "the session has no rows: no kept rows are left and no party brings new ones"})
 	}
-	return s.open()
+	return s.grantUpload()
 }
 
 func decodeConfirm(body []byte) (confirm, error) {
@@ -193,10 +195,10 @@ func decodeConfirm(body []byte) (confirm, error) {
 	return c, r.Close("okra: confirmation")
 }
 
-// confirms returns an error if a party's confirmation does not match the rows that the server has
-// kept.
-func (s *Server) confirms(from *source, c confirm) error {
-	kept := s.base.part(from.name)
+// checkConfirm returns an error if a party's confirmation does not match the rows that the server
+// has kept.
+func (s *Server) checkConfirm(from *source, c confirm) error {
+	kept := s.base.partOf(from.name)
 	detail := ""
 	switch {
 	case c.width != s.base.Width || c.tag != s.base.Tag:
@@ -215,5 +217,5 @@ func (s *Server) confirms(from *source, c confirm) error {
 
 // rowless reports whether the session has neither kept nor new rows.
 func (s *Server) rowless() bool {
-	return s.waiting(func(from *source) bool { return from.kept+from.announce.rows > 0 }) == nil
+	return s.partiesWhere(func(from *source) bool { return from.kept+from.announce.rows > 0 }) == nil
 }

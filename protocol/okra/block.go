@@ -25,9 +25,9 @@ import (
 type block struct {
 	f, width int
 	frames   []frame
-	in       []uint32 // the feature at place i before the frames; places after a frame's features hold any index
-	out      []uint32 // the output coordinate of place i
-	back     []uint32 // the inverse of out
+	in       []uint32 // in[i]: the feature that moves to place i; at the extra places of a frame, any index
+	out      []uint32 // out[i]: the output coordinate to which place i moves
+	back     []uint32 // the inverse permutation of out
 	stream   func() *prg.Stream
 }
 
@@ -82,13 +82,13 @@ func blockSizes(s *prg.Stream, width, f int) []int {
 
 func (b *block) Width() int { return b.width }
 
-// panel returns about four times the number of rows whose encoding costs as much as making the
-// frames.
+// panel returns the number of rows that are encoded together. Encoding them costs about four times
+// as much as making the frames.
 func (b *block) panel() int { return 512 }
 
-// pieces returns the number of pieces; each piece applies a range of frames to all rows. The first
-// piece also permutes the features, and the last piece the coordinates. Making an entry of a frame
-// takes about 7 ns, and applying it to a row .06 ns.
+// pieces returns the number of pieces into which the work on the rows is split. Each piece applies
+// a range of frames to all rows. The first piece also permutes the features, and the last piece the
+// coordinates. Making an entry of a frame takes about 7 ns, and applying it to a row .06 ns.
 func (b *block) pieces(rows int) int {
 	entries := float64(b.width) * float64(b.f) / float64(len(b.frames))
 	return min(len(b.frames), 1+int(entries*(7+.06*float64(rows))/pieceTime))
@@ -117,7 +117,7 @@ func (b *block) piece(dst, src linalg.Matrix[float64], i int) {
 	linalg.For(end-first, max(1, (end-first)/64), func(lo, hi int) {
 		d := drawer{stream: b.stream()} // made once for all frames, because each new stream derives a key
 		for i := first + lo; i < first+hi; i++ {
-			d.turn(dst, i, b.frames[i])
+			d.multiplyByFrame(dst, i, b.frames[i])
 		}
 	})
 	if i == n-1 {
@@ -125,8 +125,8 @@ func (b *block) piece(dst, src linalg.Matrix[float64], i int) {
 	}
 }
 
-// eachRow calls do for every row of m, on all cores. Each core takes at least eight consecutive
-// rows, and do also receives the next one.
+// eachRow calls the function do for every row of m, on all cores. Each core takes at least eight
+// consecutive rows, and do also receives the index of the next row.
 func eachRow(m linalg.Matrix[float64], do func(r, next int)) {
 	linalg.For(m.Rows, max(8, 1<<16/m.Cols), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
@@ -135,10 +135,10 @@ func eachRow(m linalg.Matrix[float64], do func(r, next int)) {
 	})
 }
 
-// turn draws frame i and multiplies its coordinates of every row of dst by the frame.
-func (d *drawer) turn(dst linalg.Matrix[float64], i int, f frame) {
+// multiplyByFrame draws frame i and multiplies its coordinates of every row of dst by the frame.
+func (d *drawer) multiplyByFrame(dst linalg.Matrix[float64], i int, f frame) {
 	linalg.Scratch(f.cols*f.rows, func(room []float64) {
-		d.draw(i, f, room)
+		d.drawFrame(i, f, room)
 		linalg.Reflect(columns(dst, f.at, f.at+f.rows), d.signs, d.vectors, d.betas)
 	})
 }
@@ -151,8 +151,8 @@ type drawer struct {
 	betas   []float64
 }
 
-// draw draws the reflections of frame i and stores their vectors in room.
-func (d *drawer) draw(i int, f frame, room []float64) {
+// drawFrame draws the reflections of frame i and stores their vectors in the buffer room.
+func (d *drawer) drawFrame(i int, f frame, room []float64) {
 	d.signs, d.vectors, d.betas = d.signs[:0], d.vectors[:0], d.betas[:0]
 	for j := range f.cols {
 		r := drawReflection(d.stream, i, j, room[j*f.rows:][:f.rows-j])

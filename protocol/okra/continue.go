@@ -30,8 +30,8 @@ type EpochState struct {
 	Holders  []string // the members that have the seed, including former parties
 	Features int
 	Rows     int    // number of this party's rows that the server keeps
-	Sent     Digest // hash of these rows and their labels
-	Labels   bool   // rows of the epoch have labels
+	Sent     Digest // hash of the kept rows and their labels
+	Labels   bool   // whether the rows of the epoch have labels
 	// Preparation describes how rows are prepared before they are encoded. The leader sends it to
 	// newcomers with the seed. Its format is the caller's.
 	Preparation []byte
@@ -47,12 +47,13 @@ func (s EpochState) Emptied() EpochState {
 	return s
 }
 
-// EpochState returns what the party needs to continue in a later session, once the session has
-// ended without error. The input of a first session must have Kept set.
+// EpochState returns the data that the party needs to take part in a later session of the epoch. It
+// is valid once this session has ended without error. The input of a first session must have Kept
+// set.
 func (p *Party) EpochState() EpochState {
 	s := EpochState{
 		Origin: p.origin, Session: p.setup.Session.ID(), Seed: p.epoch, Holders: p.holders,
-		Features: p.features, Rows: p.held(), Labels: p.labelled(), Preparation: p.preparation,
+		Features: p.features, Rows: p.allRows(), Labels: p.labelled(), Preparation: p.preparation,
 	}
 	switch {
 	case p.digest != nil:
@@ -63,11 +64,11 @@ func (p *Party) EpochState() EpochState {
 	return s
 }
 
-// continues reports whether this session continues another one.
+// continues tells whether this session continues an earlier session.
 func (p *Party) continues() bool { return p.before != nil || p.late }
 
-// held returns the number of the party's rows, including those of earlier sessions.
-func (p *Party) held() int {
+// allRows returns the number of the party's rows, including those of earlier sessions.
+func (p *Party) allRows() int {
 	if p.before != nil {
 		return p.before.Rows + p.rows
 	}
@@ -95,16 +96,16 @@ func (p *Party) segment() []byte {
 	return before.segment(p.rows, p.upload.layout.width)
 }
 
-// note adds sent data to the hash of everything that the party sends.
-func (p *Party) note(sent []byte) {
+// hashSent adds sent data to the hash of everything that the party sends.
+func (p *Party) hashSent(sent []byte) {
 	if p.digest != nil {
 		p.digest.Write(sent)
 	}
 }
 
-// NewContinuingParty returns the machine of a party that took part in the previous session. in
-// holds its new rows; without new rows, the party confirms its old rows and sends nothing. The
-// leader must be such a party.
+// NewContinuingParty returns the machine of a party that took part in the previous session. The
+// input in holds its new rows; without new rows, the party confirms its old rows and sends nothing.
+// The leader must be such a party.
 func NewContinuingParty(s protocol.Setup, p Params, before EpochState, in Input) (*Party, error) {
 	if s.Session.Parent != before.Session {
 		return nil, errors.New("okra: the session's parent is not the session that this party has kept; name the kept session as the parent")
@@ -184,8 +185,8 @@ func (p *Party) newcomers() (names []string) {
 	return names
 }
 
-// welcome sends every newcomer the seed.
-func (p *Party) welcome() (protocol.Effects, error) {
+// sendWelcomes sends every newcomer the seed.
+func (p *Party) sendWelcomes() (protocol.Effects, error) {
 	body := welcome{seedBody{p.before.Seed, p.features}, p.origin, p.before.Holders, p.preparation}.encode()
 	var sends []protocol.Message
 	for _, name := range p.newcomers() {
@@ -194,8 +195,8 @@ func (p *Party) welcome() (protocol.Effects, error) {
 	return p.begin(p.before.Seed, sends)
 }
 
-// mismatch returns the error of a party whose rows have another number of features than the
-// leader's.
+// mismatch returns the error for a party if its rows and the leader's rows have different numbers
+// of features.
 func (p *Party) mismatch(leader string, features int) error {
 	return &MismatchError{
 		Parties: []string{p.setup.Self},

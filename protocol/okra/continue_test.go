@@ -351,7 +351,7 @@ func TestContinuedSessionsOfLiars(t *testing.T) {
 		t.Errorf("a receipt for fewer rows is taken: %v", o.Refusals)
 	}
 	s := first.standings["north"]
-	if s.Seed.continued(s.Session) == s.Seed.continued(protocol.SessionID{1}) || s.Seed.continued(s.Session) == s.Seed.claim() {
+	if s.Seed.continuationClaim(s.Session) == s.Seed.continuationClaim(protocol.SessionID{1}) || s.Seed.continuationClaim(s.Session) == s.Seed.claim() {
 		t.Error("two names are one")
 	}
 }

@@ -37,16 +37,17 @@ func (d *core) parties() []string {
 	return d.setup.Session.With(protocol.RoleLeader, protocol.RoleParty)
 }
 
-// once refuses a message with a sequence number, because a member sends each kind only once.
-func once(m protocol.Message) error {
+// checkSequence refuses a message with a sequence number, because a member sends each kind only
+// once.
+func checkSequence(m protocol.Message) error {
 	if m.Sequence != 0 {
 		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("sequence number is %d; a message %s is sent once, with sequence number 0", m.Sequence, m.Kind))
 	}
 	return nil
 }
 
-// whole refuses a chunk of a message that must be sent as a whole.
-func whole(m protocol.Message) error {
+// checkUndivided refuses a chunk of a message that must be sent as a whole.
+func checkUndivided(m protocol.Message) error {
 	if m.Chunk != 0 || m.Chunks != 1 {
 		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of %d arrived; a message %s must be sent whole", m.Chunk, m.Chunks, m.Kind))
 	}
@@ -75,12 +76,12 @@ func (e *MismatchError) Public() string {
 // Is reports whether target is [protocol.ErrInput].
 func (e *MismatchError) Is(target error) bool { return target == protocol.ErrInput }
 
-// silent returns an error for the members that did not send a message in time. The first is the
+// silence returns an error for the members that did not send a message in time. The first is the
 // blamed party, which callers look up; the text names the others.
-func silent(names []string, what string) error {
+func silence(names []string, what string) error {
 	err := fmt.Errorf("okra: %s did not come in time", what)
 	if others := names[1:]; len(others) > 0 {
-		err = fmt.Errorf("%w, nor from %s", err, list(others))
+		err = fmt.Errorf("%w, nor from %s", err, joinNames(others))
 	}
 	return protocol.Blame(names[0], protocol.KindSilent, err)
 }

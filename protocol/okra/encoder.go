@@ -40,29 +40,29 @@ func (Seed) GoString() string { return "okra.Seed(secret)" }
 type Encoder interface {
 	// Width returns f+k, the number of coordinates of an encoded row.
 	Width() int
-	// Encode sets row i of dst, n x (f+k), to the encoding of row i of src, n x f, on all cores.
+	// Encode encodes each row of src (n x f) into the same row of dst (n x (f+k)), on all cores.
 	// They must not overlap. Rows are encoded together for speed only: a row's encoding does not
 	// depend on the others.
 	Encode(dst, src linalg.Matrix[float64])
 	// panel returns how many rows a session encodes together. They are enough to make the cost of
 	// common random draws small for each row.
 	panel() int
-	// pieces returns the number of pieces, each of about pieceTime, that the encoding of n rows
-	// takes. piece computes one piece; all pieces in order give the result of Encode.
+	// pieces returns the number of pieces, of about pieceTime each, into which the work on the rows
+	// is split. piece computes one piece; all pieces in order give the result of Encode.
 	pieces(rows int) int
 	piece(dst, src linalg.Matrix[float64], i int)
 }
 
 // preparer is an Encoder that needs a long computation before it encodes the first rows.
 type preparer interface {
-	// prepare computes a piece of this computation and reports whether the piece was the last.
+	// prepare does one piece of this computation, and reports whether it was the last piece.
 	prepare() bool
 }
 
-// pieceTime is the target time of a piece on one core, in nanoseconds. It is half the 100 ms of a
-// step, so that a busy machine still takes only about 100 ms. Encoders estimate it from costs
-// measured on one core of a 2020s server. The estimates depend on shapes alone, so a replay takes
-// the same steps.
+// pieceTime is the target duration of one piece of work on one core, in nanoseconds. It is half the
+// 100 ms of a step, so that a busy machine still takes only about 100 ms. Encoders estimate it from
+// costs measured on one core of a 2020s server. The estimates depend on shapes alone, so a replay
+// takes the same steps.
 const pieceTime = 50e6
 
 // encode encodes the rows of src into dst, piece by piece.

@@ -21,21 +21,22 @@ type flake struct {
 	normal   bool // the entries of N are Gaussian, as in mode hardened
 	stream   func() *prg.Stream
 
-	attempt int                    // number of matrices N that were refused so far
+	attempt int                    // number of matrices N drawn and rejected
 	left    []func()               // the remaining pieces of the preparation, in order
-	mask    linalg.Matrix[float64] // f x width: first N transposed, after the iterations the transpose of N's polar factor
+	mask    linalg.Matrix[float64] // f x width: the transpose of N; the iterations turn it into the transpose of N's polar factor
 	step    linalg.Matrix[float64] // f x f: the factor by which an iteration multiplies the mask
-	off     float64                // how far the mask was from orthonormal before the last iteration
+	off     float64                // distance of the mask from an orthonormal matrix before the last iteration
 	ready   bool
 }
 
 const (
-	// pieceWork is the number of multiply-adds that a piece may take.
+	// pieceWork is the largest number of multiply-adds in one piece of work.
 	pieceWork = 4e8
-	// pieceDraws is the number of entries that a piece draws, at 12 ns each.
+	// pieceDraws is the number of matrix entries that one piece of work draws, at 12 ns each.
 	pieceDraws = 4 << 20
-	// nearly is the largest distance from orthonormal that a single iteration removes.
-	nearly = 1e-7
+	// correctable is the largest distance from an orthonormal matrix that a single iteration
+	// removes.
+	correctable = 1e-7
 )
 
 func newFlake(p Params, stream func() *prg.Stream, f, k int) *flake {
@@ -46,18 +47,18 @@ func (e *flake) Width() int { return e.width }
 
 func (e *flake) panel() int { return 4096 }
 
-// prepare computes a piece of the mask, and reports whether the mask is complete. A matrix that is
-// nearly of lower rank, or beyond its likely size, does not become orthonormal; prepare then draws
-// another one.
+// prepare does one piece of the work on the mask, and reports whether the mask is complete. A
+// matrix that is nearly of lower rank, or beyond its likely size, does not become orthonormal;
+// prepare then draws another one.
 func (e *flake) prepare() bool {
 	if e.left == nil {
-		e.begin()
+		e.planPreparation()
 	}
 	e.left[0]()
 	if e.left = e.left[1:]; len(e.left) > 0 {
 		return false
 	}
-	if e.off > nearly {
+	if e.off > correctable {
 		e.attempt, e.left = e.attempt+1, nil
 		return false
 	}
@@ -65,30 +66,32 @@ func (e *flake) prepare() bool {
 	return true
 }
 
-// begin lists the pieces of the preparation: drawing the matrix, and for each iteration the factor
-// and the product.
-func (e *flake) begin() {
+// planPreparation lists all pieces of the preparation. They draw the matrix and compute the factor
+// and the product of each iteration.
+func (e *flake) planPreparation() {
 	e.mask, e.step = linalg.New[float64](e.f, e.width), linalg.New[float64](e.f, e.f)
 	least, most := e.bounds()
-	e.list(e.f, pieceDraws/e.width, func(lo, hi int) { e.draw(lo, hi, 1/most) })
+	e.addPieces(e.f, pieceDraws/e.width, func(lo, hi int) { e.drawRows(lo, hi, 1/most) })
 	each := int(pieceWork / (float64(e.f) * float64(e.width)))
 	for _, s := range scalesFrom(least / most) {
-		e.list(e.f, each, func(lo, hi int) { e.factor(lo, hi, s) })
-		e.list(e.width, int(pieceWork/(float64(e.f)*float64(e.f))), e.iterate)
+		e.addPieces(e.f, each, func(lo, hi int) { e.factor(lo, hi, s) })
+		e.addPieces(e.width, int(pieceWork/(float64(e.f)*float64(e.f))), e.iterate)
 	}
 }
 
-// list adds pieces that process n items; a piece processes at most each items.
-func (e *flake) list(n, each int, do func(lo, hi int)) {
+// addPieces splits the work on n items into pieces and adds them to the list. A piece has at most
+// each items.
+func (e *flake) addPieces(n, each int, do func(lo, hi int)) {
 	each = max(1, each)
 	for lo := 0; lo < n; lo += each {
 		e.left = append(e.left, func() { do(lo, min(n, lo+each)) })
 	}
 }
 
-// bounds returns a lower and an upper bound that the singular values of nearly every N respect. The
-// lower bound is a quarter of the expected smallest singular value (Davidson and Szarek, Handbook
-// of the Geometry of Banach Spaces 1, 2001), which is about 1/sqrt(f) for a square matrix.
+// bounds returns a lower and an upper bound on the singular values of N. Nearly every N is within
+// the bounds. The lower bound is a quarter of the expected smallest singular value (Davidson and
+// Szarek, Handbook of the Geometry of Banach Spaces 1, 2001), which is about 1/sqrt(f) for a square
+// matrix.
 func (e *flake) bounds() (least, most float64) {
 	f, w := math.Sqrt(float64(e.f)), math.Sqrt(float64(e.width))
 	least, most = max(w-f, .5/w)/4, w+f+10
@@ -112,8 +115,8 @@ func scalesFrom(l float64) (scales []float64) {
 	return append(scales, 1)
 }
 
-// draw fills rows first to end-1 of the mask with random entries of N, times scale.
-func (e *flake) draw(first, end int, scale float64) {
+// drawRows fills rows first to end-1 of the mask with random entries of N, times scale.
+func (e *flake) drawRows(first, end int, scale float64) {
 	linalg.For(end-first, 4, func(lo, hi int) {
 		s := e.stream()
 		for i := first + lo; i < first+hi; i++ {
@@ -159,7 +162,7 @@ func (e *flake) factor(lo, hi int, s float64) {
 	}
 }
 
-// iterate multiplies coordinates lo to hi-1 of the mask by the factor.
+// iterate multiplies columns lo to hi-1 of the mask by the iteration's factor.
 func (e *flake) iterate(lo, hi int) {
 	linalg.Scratch(e.f*(hi-lo), func(room []float64) {
 		part := columns(e.mask, lo, hi)
@@ -167,12 +170,12 @@ func (e *flake) iterate(lo, hi int) {
 	})
 }
 
-// pieces returns the number of pieces; each piece computes a range of coordinates of all rows.
-// Transposing the mask costs as much as encoding 16 rows.
-func (e *flake) pieces(rows int) int { return (e.width-1)/e.coordinates(rows) + 1 }
+// pieces returns the number of pieces into which the work on the rows is split. Each piece computes
+// a range of coordinates of all rows. Transposing the mask costs as much as encoding 16 rows.
+func (e *flake) pieces(rows int) int { return (e.width-1)/e.coordinatesPerPiece(rows) + 1 }
 
-// coordinates returns how many coordinates a piece computes.
-func (e *flake) coordinates(rows int) int {
+// coordinatesPerPiece returns how many coordinates one piece of work computes.
+func (e *flake) coordinatesPerPiece(rows int) int {
 	return max(1, int(pieceWork/(float64(rows+16)*float64(e.f))))
 }
 
@@ -184,8 +187,8 @@ func (e *flake) Encode(dst, src linalg.Matrix[float64]) {
 }
 
 func (e *flake) piece(dst, src linalg.Matrix[float64], i int) {
-	lo := i * e.coordinates(src.Rows)
-	hi := min(e.width, lo+e.coordinates(src.Rows))
+	lo := i * e.coordinatesPerPiece(src.Rows)
+	hi := min(e.width, lo+e.coordinatesPerPiece(src.Rows))
 	linalg.Scratch(e.f*(hi-lo), func(room []float64) {
 		linalg.MulTransB(columns(dst, lo, hi), src, transpose(room, columns(e.mask, lo, hi)))
 	})

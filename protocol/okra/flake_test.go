@@ -19,7 +19,7 @@ func TestFlakeIsThePolarFactor(t *testing.T) {
 			e.Encode(got, identity(f))
 			drawn := mustEncoder(t, Spec{Encoder: Flake, Mode: mode}, 3, f).(*flake)
 			drawn.attempt, drawn.mask = e.attempt, linalg.New[float64](f, e.width)
-			drawn.draw(0, f, 1)
+			drawn.drawRows(0, f, 1)
 			var svd mat.SVD
 			svd.Factorize(mat.NewDense(f, e.width, drawn.mask.Data), mat.SVDThin)
 			var u, v, want mat.Dense

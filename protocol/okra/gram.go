@@ -42,12 +42,12 @@ type assembly struct {
 	total int
 	// products counts the computed inner products, one for each pair of rows.
 	products int64
-	lo       int // first coordinate that the first tile does not yet include
+	lo       int // first coordinate not yet summed in tiles[0]
 	part     []float64
 }
 
-// assemble returns a new Gram matrix with the kept products copied and the products of new rows
-// planned.
+// assemble returns an incomplete Gram matrix. The products of kept rows are copied; the products of
+// new rows are listed as tiles to compute.
 func (s *Server) assemble() *assembly {
 	spans := []stretch{{0, s.total, true}}
 	if s.base != nil {
@@ -99,10 +99,10 @@ func (t tile) pairs() int64 {
 	return rows * cols
 }
 
-// stretches returns the ranges of kept rows and of new rows, in the order of the matrix.
+// stretches returns the ranges of kept rows and of new rows, in the row order of the Gram matrix.
 func (s *Server) stretches() (spans []stretch) {
 	for _, from := range s.sources {
-		for _, run := range []stretch{{from.first, from.fresh(), false}, {from.fresh(), from.end(), true}} {
+		for _, run := range []stretch{{from.first, from.firstNew(), false}, {from.firstNew(), from.end(), true}} {
 			if run.lo < run.hi {
 				spans = append(spans, run)
 			}
@@ -115,7 +115,7 @@ func (s *Server) stretches() (spans []stretch) {
 func (s *Server) keepGram(gram linalg.Matrix[float64]) {
 	for _, down := range s.sources {
 		for _, across := range s.sources {
-			i, j := s.base.part(down.name).first, s.base.part(across.name).first
+			i, j := s.base.partOf(down.name).first, s.base.partOf(across.name).first
 			for r := range down.kept {
 				copy(gram.Row(down.first + r)[across.first:][:across.kept], s.base.gram.Row(i + r)[j:])
 			}
@@ -123,12 +123,12 @@ func (s *Server) keepGram(gram linalg.Matrix[float64]) {
 	}
 }
 
-// step adds slices to the tiles until about stepWork multiply-adds are done.
+// step does the next part of the Gram matrix, about stepWork multiply-adds.
 func (a *assembly) step() {
 	for work := 0; len(a.tiles) > 0 && work < stepWork; {
 		t := a.tiles[0]
 		hi := min(a.lo+sliceWidth, a.width)
-		a.slice(t, hi)
+		a.addSlice(t, hi)
 		work += (t.iEnd - t.i) * (t.jEnd - t.j) * (hi - a.lo)
 		if a.lo = hi; hi == a.width {
 			a.mirror(t)
@@ -139,8 +139,8 @@ func (a *assembly) step() {
 
 func (a *assembly) done() bool { return len(a.tiles) == 0 }
 
-// slice adds the products over the coordinates a.lo to hi-1 to tile t.
-func (a *assembly) slice(t tile, hi int) {
+// addSlice adds to tile t the inner products over the coordinates a.lo to hi-1.
+func (a *assembly) addSlice(t tile, hi int) {
 	dst := columns(a.gram.Panel(t.i, t.iEnd), t.j, t.jEnd)
 	if a.lo == 0 {
 		a.rows.gram(dst, t, 0, hi)
@@ -174,17 +174,18 @@ func (a *assembly) progress() protocol.Progress {
 
 // store holds encoded rows in the wire's precision and multiplies them in float64.
 type store interface {
-	// put stores the numbers of a chunk's body at the rows first+s.row on and the columns of s. If
-	// a number is too large for any encoder, put returns an error and stores nothing.
+	// put stores the numbers in the body of a chunk with span s. It counts the rows of s from row
+	// first of the matrix. If a number is too large for any encoder, put returns an error and
+	// stores nothing.
 	put(s span, first int, body []byte) error
 	// rows returns all stored rows.
 	rows() linalg.Rows
-	// take copies rows lo to hi-1 of another store with the same width to the rows from at on.
-	take(at int, from store, lo, hi int)
+	// copyFrom copies rows lo to hi-1 of another store of the same width. The copies begin at row
+	// at.
+	copyFrom(at int, from store, lo, hi int)
 	// write appends rows lo to hi-1, in wire format, to w.
 	write(w *wire.Writer, lo, hi int)
-	// gram sets dst to the inner products of rows i to iEnd-1 with rows j to
-	// jEnd-1 over the coordinates from lo to hi-1.
+	// gram sets dst to the inner products of tile t, summed over the coordinates lo to hi-1 only.
 	gram(dst linalg.Matrix[float64], t tile, lo, hi int)
 }
 
@@ -201,7 +202,7 @@ func newStore(rows, width, word int) store {
 // table is a store that holds its numbers in type T.
 type table[T linalg.Float] struct {
 	m        linalg.Matrix[T]
-	scratch  []T // buffer for the chunk that put reads; reused
+	scratch  []T // the numbers of the chunk that put reads; reused
 	read     func(*wire.Reader, []T)
 	append   func(*wire.Writer, []T)
 	multiply func(dst linalg.Matrix[float64], a, b linalg.Matrix[T])
@@ -229,7 +230,7 @@ func (t *table[T]) put(s span, first int, body []byte) error {
 
 func (t *table[T]) rows() linalg.Rows { return t.m }
 
-func (t *table[T]) take(at int, from store, lo, hi int) {
+func (t *table[T]) copyFrom(at int, from store, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		copy(t.m.Row(at+i-lo), from.(*table[T]).m.Row(i))
 	}

@@ -19,8 +19,8 @@ const group = 32
 
 func (h *haar) Width() int { return h.width }
 
-// panel returns about fifteen times the number of rows whose reflection costs as much as drawing
-// the vectors.
+// panel returns the number of rows that are encoded together. Reflecting them costs about fifteen
+// times as much as drawing the vectors.
 func (h *haar) panel() int { return 256 }
 
 func (h *haar) pieces(rows int) int {
@@ -28,8 +28,8 @@ func (h *haar) pieces(rows int) int {
 	return (all + h.groups(rows) - 1) / h.groups(rows)
 }
 
-// groups returns the number of groups of reflections in a piece. For each coordinate of each
-// vector, drawing takes about 12 ns and reflecting a row 0.75 ns.
+// groups returns the number of groups of reflections that one piece of work applies. For each
+// coordinate of each vector, drawing takes about 12 ns and reflecting a row 0.75 ns.
 func (h *haar) groups(rows int) int {
 	return max(1, int(pieceTime/((12+.75*float64(rows))*group*float64(h.width))))
 }
@@ -66,13 +66,13 @@ func shaped(data []float64, rows, cols int) linalg.Matrix[float64] {
 	return linalg.Matrix[float64]{Rows: rows, Cols: cols, Stride: cols, Data: data[:rows*cols]}
 }
 
-// reflect applies the reflections lo to hi-1 to each row of dst, after the signs D of these
-// coordinates: x becomes H_lo ... H_{hi-1} D x. The product of the reflections is I - V T V^T, with
-// the vectors in the columns of V (Schreiber and Van Loan, SIAM J. Sci. Stat. Comput. 10(1), 1989),
-// so a row z changes by -((z V) T^T) V^T.
+// reflect multiplies each row x of dst by signs and reflections: x becomes H_lo ... H_{hi-1} D x. D
+// has the signs of coordinates lo to hi-1. The product of the reflections is I - V T V^T, with the
+// vectors in the columns of V (Schreiber and Van Loan, SIAM J. Sci. Stat. Comput. 10(1), 1989), so
+// a row z changes by -((z V) T^T) V^T.
 func (h *haar) reflect(dst linalg.Matrix[float64], w *workspace, lo, hi int) {
 	vectors := shaped(w.vectors, hi-lo, h.width-lo)
-	reflections := h.draw(vectors, lo)
+	reflections := h.drawGroup(vectors, lo)
 	for i := range dst.Rows {
 		for j, r := range reflections {
 			dst.Row(i)[lo+j] *= r.sign
@@ -92,9 +92,9 @@ func (h *haar) reflect(dst linalg.Matrix[float64], w *workspace, lo, hi int) {
 	})
 }
 
-// draw draws the reflections from number lo on and stores their vectors, from coordinate lo on, in
-// the rows of vectors.
-func (h *haar) draw(vectors linalg.Matrix[float64], lo int) []reflection {
+// drawGroup draws one reflection for each row of vectors and stores its vector in that row. The
+// first reflection is number lo, and the first column is coordinate lo.
+func (h *haar) drawGroup(vectors linalg.Matrix[float64], lo int) []reflection {
 	reflections := make([]reflection, vectors.Rows)
 	linalg.For(vectors.Rows, 4, func(first, end int) {
 		s := h.stream()

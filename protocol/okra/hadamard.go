@@ -29,9 +29,9 @@ func windowOf(width int) int { return 1 << (bits.Len(uint(width)) - 1) }
 
 func (h *hadamard) Width() int { return h.width }
 
-// panel returns the number of rows that take about pieceTime; rows share no random draws. A layer
-// and the transforms before it take 0.2 ns for each coordinate and doubling of the width, and three
-// times as long on a busy machine.
+// panel returns the number of rows whose encoding takes about pieceTime. Rows share no random
+// draws, so a larger panel would not save time. A layer and the transforms before it take 0.2 ns
+// for each coordinate and doubling of the width, and three times as long on a busy machine.
 func (h *hadamard) panel() int {
 	return max(1, int(pieceTime/(.6*float64(len(h.layers)*h.width*bits.Len(uint(h.width))))))
 }
@@ -44,14 +44,14 @@ func (h *hadamard) piece(dst, src linalg.Matrix[float64], _ int) {
 	linalg.For(src.Rows, max(1, 1<<16/h.width), func(lo, hi int) {
 		linalg.Scratch(h.width, func(scratch []float64) {
 			for i := lo; i < hi; i++ {
-				h.row(dst.Row(i), src.Row(i), scratch)
+				h.encodeRow(dst.Row(i), src.Row(i), scratch)
 			}
 		})
 	})
 }
 
-// row encodes one row.
-func (h *hadamard) row(dst, src, scratch []float64) {
+// encodeRow encodes one row.
+func (h *hadamard) encodeRow(dst, src, scratch []float64) {
 	clear(dst[copy(dst, src):])
 	for r, between := range h.between {
 		h.layers[r].order.apply(dst, scratch)

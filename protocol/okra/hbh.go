@@ -27,29 +27,30 @@ func newHBH(stream func() *prg.Stream, f, k int) *hbh {
 
 func (h *hbh) Width() int { return h.width }
 
-// panel returns about four times the number of rows whose rotation costs as much as drawing the
-// rotations.
+// panel returns the number of rows that are encoded together. Rotating them costs about four times
+// as much as drawing the rotations.
 func (h *hbh) panel() int { return 512 }
 
 // rotations returns the number of rotations that cover all coordinates.
 func (h *hbh) rotations() int { return (h.width + rotated - 1) / rotated }
 
-// transforms returns the number of pieces that a round of transforms takes.
-func (h *hbh) transforms(rows int) int { return (rows + h.first.panel() - 1) / h.first.panel() }
+// transformPieces returns the number of pieces into which the work of one round of transforms is
+// split.
+func (h *hbh) transformPieces(rows int) int { return (rows + h.first.panel() - 1) / h.first.panel() }
 
-// between returns the number of pieces that the rotations take. Making an entry of a rotation takes
-// about 7 ns, and applying it to a row .06 ns.
-func (h *hbh) between(rows int) int {
+// rotationPieces returns the number of pieces into which the work of the rotations is split. Making
+// an entry of a rotation takes about 7 ns, and applying it to a row .06 ns.
+func (h *hbh) rotationPieces(rows int) int {
 	entries := float64(h.width) * rotated
 	return min(h.rotations(), 1+int(entries*(7+.06*float64(rows))/pieceTime))
 }
 
-func (h *hbh) pieces(rows int) int { return 2*h.transforms(rows) + h.between(rows) }
+func (h *hbh) pieces(rows int) int { return 2*h.transformPieces(rows) + h.rotationPieces(rows) }
 
 func (h *hbh) Encode(dst, src linalg.Matrix[float64]) { encode(h, dst, src) }
 
 func (h *hbh) piece(dst, src linalg.Matrix[float64], i int) {
-	once, between := h.transforms(src.Rows), h.between(src.Rows)
+	once, between := h.transformPieces(src.Rows), h.rotationPieces(src.Rows)
 	switch {
 	case i < once:
 		h.transform(h.first, dst, src, i)
@@ -61,7 +62,7 @@ func (h *hbh) piece(dst, src linalg.Matrix[float64], i int) {
 	}
 }
 
-// transform applies a round to the i-th panel of rows.
+// transform applies one round of encoder hadamard to the i-th panel of rows.
 func (h *hbh) transform(round *hadamard, dst, src linalg.Matrix[float64], i int) {
 	lo := i * round.panel()
 	hi := min(src.Rows, lo+round.panel())
@@ -75,7 +76,7 @@ func (h *hbh) rotate(dst linalg.Matrix[float64], first, end int) {
 		for i := first + lo; i < first+hi; i++ {
 			at := i * rotated
 			n := min(rotated, h.width-at)
-			d.turn(dst, i, frame{at, n, n})
+			d.multiplyByFrame(dst, i, frame{at, n, n})
 		}
 	})
 }

@@ -6,12 +6,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// layout divides rows of numbers into chunks. A chunk holds as many whole rows as fit; if a row
-// does not fit, it is cut into as few equal chunks as possible. Both ends compute the layout from
-// the announcement, so a chunk needs no header: its index gives its place.
+// layout is a division of rows of numbers into chunks. A chunk holds as many whole rows as fit; if
+// a row does not fit, it is cut into as few equal chunks as possible. Both ends compute the layout
+// from the announcement, so a chunk needs no header: its index gives its place.
 type layout struct{ rows, width, word int }
 
-// span is the block of the matrix that a chunk holds: its first row and column, and their numbers.
+// span is the block of a matrix that a chunk holds: first row, number of rows, first column, number
+// of columns.
 type span struct{ row, rows, col, cols int }
 
 // perChunk returns the number of whole rows that fit in a chunk; 0 if a row does not fit.
@@ -46,7 +47,7 @@ func (l layout) span(chunk int) span {
 // bytes returns the number of bytes in a chunk's body.
 func (l layout) bytes(s span) int { return s.rows * s.cols * l.word }
 
-// tally records which chunks have arrived.
+// tally is the record of the chunks that have arrived.
 type tally struct {
 	seen    []bool
 	missing int

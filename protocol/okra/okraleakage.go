@@ -55,8 +55,8 @@ func latticeLeakage(f Facts) string {
 		return "Some features hold values on a grid and others do not. If the features off the grid are few, lattice reduction of the Gram matrix recovers those on the grid without knowing any row: beside one feature off the grid it has read all 61 pixels that vary in the bundled digits, beside three 28 to 61, beside ten about 11. Do not rely on features off the grid for protection."
 	case !f.Grid:
 		return "The parties state that their values are on no grid, so lattice reduction of the Gram matrix does not apply. It would apply to integers, counts, one-hot codes or pixels, scaled or not."
-	case f.few():
-		return fmt.Sprintf("These rows hold values on a grid but do not outnumber the features (%s), as the lattice attack requires (it needs no known row). Features that are the same in all rows do not count: of the bundled digits, 52 rows give all 51 pixels that vary, out of 64. Two rows that differ by one step of one feature expose that feature.", f.compare())
+	case f.rowsAtMostFeatures():
+		return fmt.Sprintf("These rows hold values on a grid but do not outnumber the features (%s), as the lattice attack requires (it needs no known row). Features that are the same in all rows do not count: of the bundled digits, 52 rows give all 51 pixels that vary, out of 64. Two rows that differ by one step of one feature expose that feature.", f.comparison())
 	}
 	line := fmt.Sprintf("These rows hold values on a grid and outnumber the features (%d > %d): from the Gram matrix alone, by lattice reduction, the server can compute every feature of every row up to the order of the features and sign, without knowing any row.", f.TotalRows, f.Features)
 	line += " The attack has been carried out on the bundled digits. In about a second it reads all 61 pixels that vary, on either wire, whether they share a step or each has been scaled by its own range or deviation."
@@ -74,8 +74,8 @@ func knownRowsLeakage(f Facts) string {
 	return fmt.Sprintf("From p rows that the server knows from elsewhere it computes the projection of every other row onto their span. It learns everything once p independent rows are as many as %s, and much sooner if rows resemble each other (60 known 8x8 digits give the others to 3.5 %%). No isometric encoding prevents this.", features)
 }
 
-// kinLeakage describes the attack with public rows of the same kind (TestAttackPublicRowsOfTheSameKind and
-// TestAttackPublicRowsWithoutLabels).
+// kinLeakage describes the attack with public rows of the same kind
+// (TestAttackPublicRowsOfTheSameKind and TestAttackPublicRowsWithoutLabels).
 func kinLeakage(f Facts) string {
 	measured := "89 % of the variance of 200 bundled digits, 59 % of 40 digits of 64 pixels, 86 % of 280 standardised tumours"
 	if !f.Labels {
@@ -84,12 +84,13 @@ func kinLeakage(f Facts) string {
 	return fmt.Sprintf("From public rows of the same kind it reconstructs the rows approximately, even if it knows none of them, on any grid or none, and with fewer rows than features. Measured: %s. No isometric encoding prevents this.", measured)
 }
 
-// few reports whether rows do not outnumber the features.
-func (f Facts) few() bool { return f.Features == 0 || f.TotalRows <= f.Features }
+// rowsAtMostFeatures reports whether there are at most as many rows as features, or the number of
+// features is secret.
+func (f Facts) rowsAtMostFeatures() bool { return f.Features == 0 || f.TotalRows <= f.Features }
 
-// compare compares the numbers of rows and features in words, such as "1200 <= 36608". It leaves
-// out the number of features if that is secret.
-func (f Facts) compare() string {
+// comparison returns a text that compares the numbers of rows and features, such as "1200 <=
+// 36608". It leaves out the number of features if that is secret.
+func (f Facts) comparison() string {
 	if f.Features == 0 {
 		return fmt.Sprintf("there are %d rows", f.TotalRows)
 	}
@@ -97,8 +98,8 @@ func (f Facts) compare() string {
 }
 
 func separationLeakage(f Facts) string {
-	if f.few() {
-		return fmt.Sprintf("Blind source separation, which recovers independent features without any known row, fails while rows do not outnumber features (%s).", f.compare())
+	if f.rowsAtMostFeatures() {
+		return fmt.Sprintf("Blind source separation, which recovers independent features without any known row, fails while rows do not outnumber features (%s).", f.comparison())
 	}
 	return fmt.Sprintf("The rows outnumber the features (%d > %d): blind source separation can recover features that are statistically independent and not Gaussian, without any known row and on any grid or none. More rows make it more accurate.", f.TotalRows, f.Features)
 }

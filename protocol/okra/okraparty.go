@@ -40,7 +40,7 @@ type Party struct {
 	labels         int     // number of label chunks sent
 	total          int
 
-	prepare     Prepare // prepares a newcomer's rows; nil if they are ready
+	prepare     Prepare // function that prepares a newcomer's rows; nil if the rows are ready
 	preparation []byte
 	before      *EpochState // state after the previous session; nil in a first session and for a newcomer
 	late        bool        // the party is a newcomer in a continued session
@@ -120,8 +120,8 @@ func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
 	return effects, err
 }
 
-// reopen starts a continued session for a party that already has the seed. If there are newcomers,
-// the leader waits for the consent of every other member.
+// reopen starts a continued session for a party that has the seed from the previous session. If
+// there are newcomers, the leader waits for the consent of every other member.
 func (p *Party) reopen() (protocol.Effects, error) {
 	newcomers := p.newcomers()
 	if len(newcomers) == 0 {
@@ -138,7 +138,7 @@ func (p *Party) reopen() (protocol.Effects, error) {
 		}
 	}
 	if len(p.asked) == 0 {
-		return p.welcome()
+		return p.sendWelcomes()
 	}
 	return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerConsent}}, nil
 }
@@ -149,8 +149,7 @@ func epochSeed(s protocol.Setup) Seed {
 	return prg.Derive(s.Seed, "okra/epoch", id[:])
 }
 
-// begin prepares the encoder and sends the messages in sends, followed by the announcement of the
-// rows.
+// begin prepares the encoder, and sends the given messages and then the announcement of the rows.
 func (p *Party) begin(seed Seed, sends []protocol.Message) (protocol.Effects, error) {
 	f := p.features
 	p.epoch, p.granted = seed, p.rows == 0
@@ -168,9 +167,9 @@ func (p *Party) begin(seed Seed, sends []protocol.Message) (protocol.Effects, er
 	}
 	kind, body, claim := kindAnnounce, a.encode(), seed.claim()
 	if p.continues() {
-		kind, body, claim = kindConfirm, p.confirm(a).encode(), seed.continued(p.setup.Session.Parent)
+		kind, body, claim = kindConfirm, p.confirm(a).encode(), seed.continuationClaim(p.setup.Session.Parent)
 	}
-	p.note(p.segment())
+	p.hashSent(p.segment())
 	return protocol.Effects{
 		Sync:  true,
 		Claim: []string{claim},
@@ -180,7 +179,7 @@ func (p *Party) begin(seed Seed, sends []protocol.Message) (protocol.Effects, er
 }
 
 func (p *Party) receive(m protocol.Message) (protocol.Effects, error) {
-	if err := once(m); err != nil {
+	if err := checkSequence(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	switch {
@@ -199,7 +198,7 @@ func (p *Party) receive(m protocol.Message) (protocol.Effects, error) {
 }
 
 func (p *Party) receiveSeed(m protocol.Message) (protocol.Effects, error) {
-	if err := whole(m); err != nil {
+	if err := checkUndivided(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	b, err := decodeSeed(m.Body)
@@ -215,7 +214,7 @@ func (p *Party) receiveSeed(m protocol.Message) (protocol.Effects, error) {
 // receiveConsent records the consent of a party. Only a holder of the epoch's seed can make a valid
 // consent.
 func (p *Party) receiveConsent(m protocol.Message) (protocol.Effects, error) {
-	if err := whole(m); err != nil {
+	if err := checkUndivided(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	c, err := decodeConsent(m.Body)
@@ -229,18 +228,18 @@ func (p *Party) receiveConsent(m protocol.Message) (protocol.Effects, error) {
 	if len(p.asked) > 0 {
 		return protocol.Effects{Arm: []protocol.Timer{TimerConsent}}, nil
 	}
-	return p.welcome()
+	return p.sendWelcomes()
 }
 
 func (p *Party) receiveWelcome(m protocol.Message) (protocol.Effects, error) {
-	if err := whole(m); err != nil {
+	if err := checkUndivided(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	w, err := decodeWelcome(m.Body)
 	if err != nil {
 		return protocol.Effects{}, m.Malformed(err)
 	}
-	switch err := p.arrive(w.preparation); {
+	switch err := p.prepareNewcomer(w.preparation); {
 	case err != nil && fault.CodeOf(err) == fault.CodeBadInput:
 		return protocol.Finish(protocol.Effects{}, err)
 	case err != nil:
@@ -252,8 +251,8 @@ func (p *Party) receiveWelcome(m protocol.Message) (protocol.Effects, error) {
 	return p.begin(w.seed, nil)
 }
 
-// arrive prepares a newcomer's rows.
-func (p *Party) arrive(preparation []byte) error {
+// prepareNewcomer prepares a newcomer's rows.
+func (p *Party) prepareNewcomer(preparation []byte) error {
 	if p.prepare == nil {
 		if len(preparation) > 0 {
 			return errors.New("the leader sent a preparation of rows, but this party's job has none")
@@ -268,7 +267,7 @@ func (p *Party) arrive(preparation []byte) error {
 	if n != p.rows {
 		return fmt.Errorf("the preparation returned %d rows for %d rows of input", n, p.rows)
 	}
-	if validateRows(rows) != nil { // its error text is not used because it quotes a number of the data
+	if validateRows(rows) != nil { // the error's text is not used, because it quotes a value of the data
 		return errors.New("the preparation turns the rows into numbers that cannot be encoded")
 	}
 	p.input.Rows, p.input.Grid, p.features, p.preparation = rows, grid, f, preparation
@@ -277,7 +276,7 @@ func (p *Party) arrive(preparation []byte) error {
 
 // receiveGrant begins the upload.
 func (p *Party) receiveGrant(m protocol.Message) (protocol.Effects, error) {
-	if err := whole(m); err != nil {
+	if err := checkUndivided(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	if len(m.Body) > 0 {
@@ -291,7 +290,7 @@ func (p *Party) sent() bool {
 	return p.upload != nil && p.granted && p.upload.done() && p.labels == labelChunks(p.rows)
 }
 
-// resume sends the labels first and then rows, one step's work at a time.
+// resume sends as many labels or rows as one step allows; all labels go before the rows.
 func (p *Party) resume() (protocol.Effects, error) {
 	if !p.granted || p.sent() {
 		return protocol.Effects{}, errors.New("okra: the party was resumed, but it has nothing to send")
@@ -300,7 +299,7 @@ func (p *Party) resume() (protocol.Effects, error) {
 	if e.Send == nil {
 		first, bodies := p.upload.batch()
 		for i, b := range bodies {
-			p.note(b)
+			p.hashSent(b)
 			e.Send = append(e.Send, p.setup.Message(p.server(), roundRows, kindRows, b).Piece(first+i, p.upload.layout.chunks()))
 		}
 	}
@@ -319,7 +318,7 @@ func (p *Party) nextLabels() (sends []protocol.Message) {
 			break
 		}
 		body := encodeLabels(p.input, p.labels)
-		p.note(body)
+		p.hashSent(body)
 		sends = append(sends, p.setup.Message(p.server(), roundRows, kindLabels, body).Piece(p.labels, chunks))
 		p.labels++
 	}
@@ -327,15 +326,15 @@ func (p *Party) nextLabels() (sends []protocol.Message) {
 }
 
 func (p *Party) receiveReceipt(m protocol.Message) (protocol.Effects, error) {
-	if err := whole(m); err != nil {
+	if err := checkUndivided(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	rows, err := decodeReceipt(m.Body)
 	if err != nil {
 		return protocol.Effects{}, m.Malformed(err)
 	}
-	if rows < uint64(p.held()) || rows > maxRows*protocol.MaxMembers {
-		return protocol.Effects{}, m.Inconsistent("the receipt counts %d rows, but this party alone has sent %d", rows, p.held())
+	if rows < uint64(p.allRows()) || rows > maxRows*protocol.MaxMembers {
+		return protocol.Effects{}, m.Inconsistent("the receipt counts %d rows, but this party alone has sent %d", rows, p.allRows())
 	}
 	p.total = int(rows)
 	return protocol.Finish(protocol.Effects{}, nil)
@@ -344,21 +343,21 @@ func (p *Party) receiveReceipt(m protocol.Message) (protocol.Effects, error) {
 func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	switch {
 	case t == TimerConsent && p.upload == nil && p.before != nil:
-		return protocol.Finish(protocol.Effects{}, silent(p.unheard(), "the consent to newcomers"))
+		return protocol.Finish(protocol.Effects{}, silence(p.withoutConsent(), "the consent to newcomers"))
 	case t == TimerSeed && p.upload == nil && p.setup.Self != p.leader():
-		return protocol.Finish(protocol.Effects{}, silent([]string{p.leader()}, "the epoch's seed"))
+		return protocol.Finish(protocol.Effects{}, silence([]string{p.leader()}, "the epoch's seed"))
 	case t == TimerReceipt && p.upload != nil && !p.granted:
-		return protocol.Finish(protocol.Effects{}, silent([]string{p.server()}, "the grant to send rows"))
+		return protocol.Finish(protocol.Effects{}, silence([]string{p.server()}, "the grant to send rows"))
 	case t == TimerReceipt && p.sent():
-		return protocol.Finish(protocol.Effects{}, silent([]string{p.server()}, "a receipt"))
+		return protocol.Finish(protocol.Effects{}, silence([]string{p.server()}, "a receipt"))
 	case t == TimerSeed || t == TimerReceipt || t == TimerConsent && p.continues():
 		return protocol.Effects{}, nil
 	}
 	return protocol.Effects{}, fmt.Errorf("okra: a party has no timer %q", t)
 }
 
-// unheard returns the parties that have not yet consented, in the descriptor's order.
-func (p *Party) unheard() (names []string) {
+// withoutConsent returns the parties that have not yet consented, in the descriptor's order.
+func (p *Party) withoutConsent() (names []string) {
 	for _, name := range p.parties() {
 		if p.asked[name] {
 			names = append(names, name)
@@ -375,17 +374,18 @@ const (
 	kindSeed  = "Seed"
 )
 
-// claim returns the name under which the party's ledger records the use of a seed forever. So a
-// party encodes under a seed in one training session only, even if a leader sends the seed again.
+// claim returns the name under which the party's ledger records that the seed has been used. The
+// ledger keeps it forever, so a party encodes under a seed in one training session only, even if a
+// leader sends the seed again.
 func (s Seed) claim() string {
 	h := sha256.Sum256(append([]byte("mercer/v1/okra/claim"), s[:]...))
 	return "okra/epoch/" + hex.EncodeToString(h[:16])
 }
 
-// continued returns the name under which the party's ledger records the continuation of a session
-// forever. So a party continues a session only once; two continuations could reveal changed rows to
-// the server.
-func (s Seed) continued(parent protocol.SessionID) string {
+// continuationClaim returns the name under which the party's ledger records that it has continued a
+// session. The ledger keeps it forever, so a party continues a session only once; two continuations
+// could reveal changed rows to the server.
+func (s Seed) continuationClaim(parent protocol.SessionID) string {
 	h := sha256.New()
 	h.Write([]byte("mercer/v1/okra/continued"))
 	h.Write(s[:])

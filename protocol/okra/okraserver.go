@@ -11,8 +11,8 @@ import (
 
 // Limits bound the server's memory for one session. Zero means the default.
 type Limits struct {
-	Rows  int   // rows of all parties; default 1,048,576
-	Bytes int64 // bytes of encoded rows and Gram matrix; default 8 GiB
+	Rows  int   // largest number of rows of all parties; default 1,048,576
+	Bytes int64 // largest size of encoded rows and Gram matrix, in bytes; default 8 GiB
 }
 
 func (l Limits) orDefault() Limits {
@@ -49,13 +49,13 @@ type Server struct {
 	core
 	params  Params
 	limits  Limits
-	sources []*source // in the descriptor's order
+	sources []*source // one for each party, in the descriptor's order
 	total   int
 	base    *Base // in a continued session, the kept data
 	store   store // nil until all announcements agree
 	labels  []string
 	test    []bool
-	gram    *assembly // nil until all rows are in
+	gram    *assembly // nil until all rows have arrived
 }
 
 // source holds what the server knows about one party.
@@ -73,8 +73,8 @@ type source struct {
 // end returns the index after the party's last row.
 func (s *source) end() int { return s.first + s.kept + s.announce.rows }
 
-// fresh returns the index of the party's first new row.
-func (s *source) fresh() int { return s.first + s.kept }
+// firstNew returns the index of the party's first new row.
+func (s *source) firstNew() int { return s.first + s.kept }
 
 func (s *source) complete() bool { return s.rows.missing == 0 && s.labels.missing == 0 }
 
@@ -105,7 +105,7 @@ func (s *Server) start(protocol.Start) (protocol.Effects, error) {
 }
 
 func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
-	if err := once(m); err != nil {
+	if err := checkSequence(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	from := s.source(m.Sender)
@@ -134,7 +134,7 @@ func (s *Server) source(name string) *source {
 }
 
 func (s *Server) receiveAnnounce(m protocol.Message, from *source) (protocol.Effects, error) {
-	if err := whole(m); err != nil {
+	if err := checkUndivided(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	a, err := decodeAnnounce(m.Body)
@@ -145,18 +145,18 @@ func (s *Server) receiveAnnounce(m protocol.Message, from *source) (protocol.Eff
 		return protocol.Effects{}, m.Inconsistent("numbers have %d bytes; the session's have %d", a.wire, s.params.wordBytes())
 	}
 	from.announce = &a
-	if s.waiting(func(from *source) bool { return from.announce == nil }) != nil {
+	if s.partiesWhere(func(from *source) bool { return from.announce == nil }) != nil {
 		return protocol.Effects{Arm: []protocol.Timer{TimerAnnounce}}, nil
 	}
 	leader := s.source(s.setup.Session.With(protocol.RoleLeader)[0])
-	if err := compare(leader, s.sources); err != nil {
+	if err := compareAnnouncements(leader, s.sources); err != nil {
 		return protocol.Finish(protocol.Effects{}, err)
 	}
-	return s.open()
+	return s.grantUpload()
 }
 
-// waiting returns the names of the parties for which missing holds.
-func (s *Server) waiting(missing func(*source) bool) (names []string) {
+// partiesWhere returns the names of the parties for which the function missing returns true.
+func (s *Server) partiesWhere(missing func(*source) bool) (names []string) {
 	for _, from := range s.sources {
 		if missing(from) {
 			names = append(names, from.name)
@@ -165,15 +165,15 @@ func (s *Server) waiting(missing func(*source) bool) (names []string) {
 	return names
 }
 
-// open allocates the memory for all rows and grants the upload, once all announcements have arrived
-// and agree.
-func (s *Server) open() (protocol.Effects, error) {
+// grantUpload allocates the memory for all rows and grants the upload, once all announcements have
+// arrived and agree.
+func (s *Server) grantUpload() (protocol.Effects, error) {
 	total := 0
 	for _, from := range s.sources {
 		total += from.kept + from.announce.rows
 	}
 	width, word := s.Width(), s.params.wordBytes()
-	if err := s.limits.check(total, width, word, 8*int64(total)*int64(total)+s.base.bytes()); err != nil {
+	if err := s.limits.check(total, width, word, 8*int64(total)*int64(total)+s.base.memoryBound()); err != nil {
 		return protocol.Finish(protocol.Effects{}, err)
 	}
 	s.store = newStore(total, width, word)
@@ -186,7 +186,7 @@ func (s *Server) open() (protocol.Effects, error) {
 		s.restore(from)
 	}
 	e := protocol.Effects{Arm: []protocol.Timer{TimerRows}}
-	if s.waiting(func(from *source) bool { return !from.complete() }) == nil { // no party brings new rows
+	if s.partiesWhere(func(from *source) bool { return !from.complete() }) == nil { // no party has new rows to send
 		s.gram, e.Arm, e.Resume = s.assemble(), nil, true
 	}
 	for _, from := range s.sources {
@@ -202,14 +202,14 @@ func (s *Server) restore(from *source) {
 	if from.kept == 0 {
 		return
 	}
-	lo := s.base.part(from.name).first
-	s.store.take(from.first, s.base.rows, lo, lo+from.kept)
+	lo := s.base.partOf(from.name).first
+	s.store.copyFrom(from.first, s.base.rows, lo, lo+from.kept)
 	copy(s.labels[from.first:], s.base.labels[lo:lo+from.kept])
 	copy(s.test[from.first:], s.base.test[lo:lo+from.kept])
 }
 
-// receiveChunk passes a chunk to take and starts the Gram matrix once all rows are complete. It
-// refuses a chunk before the grant, or from a party that has announced no rows.
+// receiveChunk passes a chunk to the function take, and starts the Gram matrix once all rows are
+// complete. It refuses a chunk before the grant, or from a party that has announced no rows.
 func (s *Server) receiveChunk(m protocol.Message, from *source, take func(protocol.Message, *source) error) (protocol.Effects, error) {
 	if s.store == nil || from.announce.rows == 0 {
 		return protocol.Effects{}, m.Unexpected()
@@ -217,8 +217,8 @@ func (s *Server) receiveChunk(m protocol.Message, from *source, take func(protoc
 	if err := take(m, from); err != nil {
 		return protocol.Effects{}, err
 	}
-	e := protocol.Effects{Progress: s.received()}
-	if s.waiting(func(from *source) bool { return !from.complete() }) != nil {
+	e := protocol.Effects{Progress: s.receiveProgress()}
+	if s.partiesWhere(func(from *source) bool { return !from.complete() }) != nil {
 		e.Arm = []protocol.Timer{TimerRows}
 		return e, nil
 	}
@@ -226,8 +226,8 @@ func (s *Server) receiveChunk(m protocol.Message, from *source, take func(protoc
 	return e, nil
 }
 
-// received returns how many chunks of rows have arrived, and of how many.
-func (s *Server) received() protocol.Progress {
+// receiveProgress returns how many chunks of rows have arrived, and how many are expected.
+func (s *Server) receiveProgress() protocol.Progress {
 	p := protocol.Progress{Stage: "receive"}
 	for _, from := range s.sources {
 		p.Total += int64(len(from.rows.seen))
@@ -240,7 +240,7 @@ func (s *Server) takeRows(m protocol.Message, from *source) error {
 	if err := from.rows.check(m); err != nil {
 		return err
 	}
-	if err := s.store.put(from.layout.span(int(m.Chunk)), from.fresh(), m.Body); err != nil {
+	if err := s.store.put(from.layout.span(int(m.Chunk)), from.firstNew(), m.Body); err != nil {
 		return m.Malformed(err)
 	}
 	from.rows.take(m.Chunk)
@@ -257,8 +257,8 @@ func (s *Server) takeLabels(m protocol.Message, from *source) error {
 	if err != nil {
 		return m.Malformed(err)
 	}
-	copy(s.labels[from.fresh()+lo:], labels)
-	copy(s.test[from.fresh()+lo:], test)
+	copy(s.labels[from.firstNew()+lo:], labels)
+	copy(s.test[from.firstNew()+lo:], test)
 	from.labels.take(m.Chunk)
 	from.bytes += int64(len(m.Body))
 	return nil
@@ -289,11 +289,11 @@ func encodeReceipt(rows int) []byte {
 func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
 	switch {
 	case t == TimerAnnounce && s.store == nil:
-		late := s.waiting(func(from *source) bool { return from.announce == nil })
-		return protocol.Finish(protocol.Effects{}, silent(late, "an announcement"))
+		late := s.partiesWhere(func(from *source) bool { return from.announce == nil })
+		return protocol.Finish(protocol.Effects{}, silence(late, "an announcement"))
 	case t == TimerRows && s.store != nil && s.gram == nil:
-		late := s.waiting(func(from *source) bool { return !from.complete() })
-		return protocol.Finish(protocol.Effects{}, silent(late, "rows"))
+		late := s.partiesWhere(func(from *source) bool { return !from.complete() })
+		return protocol.Finish(protocol.Effects{}, silence(late, "rows"))
 	case t == TimerAnnounce || t == TimerRows:
 		return protocol.Effects{}, nil
 	}
@@ -360,7 +360,7 @@ func (s *Server) Tag() Tag { return s.sources[0].announce.tag }
 // Grid reports whether a party has stated that its values lie on a grid.
 func (s *Server) Grid() bool {
 	for _, from := range s.sources {
-		if from.announce.grid || s.base != nil && s.base.part(from.name).Grid {
+		if from.announce.grid || s.base != nil && s.base.partOf(from.name).Grid {
 			return true
 		}
 	}

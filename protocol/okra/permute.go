@@ -20,7 +20,8 @@ func newLayer(s *prg.Stream, width int) layer {
 	return l
 }
 
-// permutation permutes the coordinates of x in place. room is scratch space of the same length.
+// permutation is a fixed permutation, which apply applies to the coordinates of x in place. room is
+// scratch space of the same length.
 type permutation interface{ apply(x, room []float64) }
 
 // order is a permutation as a list: order[i] is the source of coordinate i.
@@ -64,7 +65,7 @@ func newRoute(o order, block int) *route {
 	n := (len(o)-1)/block + 1
 	r := &route{block: block, shipments: make([]shipment, n*n), from: make([]uint16, len(o)), to: make([]uint16, len(o)), starts: make([]int, n+1)}
 	for i, from := range o {
-		r.shipment(int(from), i, n).end++
+		r.shipmentFor(int(from), i, n).end++
 	}
 	at := 0
 	for target := range n {
@@ -77,7 +78,7 @@ func newRoute(o order, block int) *route {
 	r.starts[n] = at
 	sources := make([]uint16, len(o)) // places in the source blocks, in the order of the scratch space
 	for i, from := range o {
-		s := r.shipment(int(from), i, n)
+		s := r.shipmentFor(int(from), i, n)
 		sources[s.end], r.to[s.end] = uint16(int(from)%block), uint16(i%block)
 		s.end++
 	}
@@ -88,8 +89,8 @@ func newRoute(o order, block int) *route {
 	return r
 }
 
-// shipment returns the shipment that moves a coordinate from place source to place target.
-func (r *route) shipment(source, target, n int) *shipment {
+// shipmentFor returns the shipment that moves a coordinate from place source to place target.
+func (r *route) shipmentFor(source, target, n int) *shipment {
 	return &r.shipments[source/r.block*n+target/r.block]
 }
 

@@ -18,10 +18,10 @@ const (
 	roundDecisions = 4
 	kindDecisions  = "Decisions"
 
-	TimerDecisions protocol.Timer = "okra/decisions" // the owner waits for the server
+	TimerDecisions protocol.Timer = "okra/decisions" // the owner of the rows waits for the decisions
 )
 
-// maxDecisions limits the numbers that a model returns for one row.
+// maxDecisions limits how many decisions a model returns for one row.
 const maxDecisions = (protocol.MaxChunkBytes - 4) / 8
 
 // newPredictCore checks the session and its members for both constructors of a prediction.
@@ -45,17 +45,17 @@ type PredictParty struct {
 	params         Params
 	epoch          Seed
 	rows, features int
-	hash           [sha256.Size]byte // hash of rows, as in Party
+	hash           [sha256.Size]byte // hash of the rows
 	upload         *upload
 	answers        tally       // empty until the first chunk gives the number of decisions for each row
-	parts          [][]float64 // the chunks that have arrived; memory grows only with them
+	parts          [][]float64 // the decisions in each chunk that has arrived
 	cols           int
 	decisions      linalg.Matrix[float64]
 }
 
-// NewPredictParty returns the machine of the owner of rows, n x f, scaled like the training rows.
-// epoch is the training session's seed. It refuses rows with values above [MaxValue], and a session
-// that is not a prediction of OKRA.
+// NewPredictParty returns the machine of a party that requests predictions for its rows. The rows
+// are n x f, scaled like the training rows, and epoch is the training session's seed. It refuses
+// rows with values above [MaxValue], and a session that is not a prediction of OKRA.
 func NewPredictParty(s protocol.Setup, p Params, epoch Seed, rows linalg.Rows) (*PredictParty, error) {
 	d, err := newPredictCore(s, p, protocol.RoleParty, protocol.RoleLeader)
 	if err != nil {
@@ -113,7 +113,7 @@ func (p *PredictParty) resume() (protocol.Effects, error) {
 }
 
 func (p *PredictParty) receive(m protocol.Message) (protocol.Effects, error) {
-	if err := once(m); err != nil {
+	if err := checkSequence(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	if m.Round != roundDecisions || m.Kind != kindDecisions || m.Sender != p.server() || !p.upload.done() {
@@ -167,7 +167,7 @@ func (p *PredictParty) expire(t protocol.Timer) (protocol.Effects, error) {
 	if !p.upload.done() {
 		return protocol.Effects{}, nil
 	}
-	return protocol.Finish(protocol.Effects{}, silent([]string{p.server()}, "decisions"))
+	return protocol.Finish(protocol.Effects{}, silence([]string{p.server()}, "decisions"))
 }
 
 // decisionLayout divides n rows of decisions into chunks of whole rows.

@@ -30,8 +30,8 @@ type PredictServer struct {
 	sent      int // number of chunks sent
 }
 
-// NewPredictServer returns the machine of the server of a prediction. tag and width come from the
-// training session, so that the server refuses rows encoded under another seed.
+// NewPredictServer returns the server's machine for a prediction session. tag and width come from
+// the training session, so that the server refuses rows encoded under another seed.
 func NewPredictServer(s protocol.Setup, p Params, tag Tag, width int, answer Answer, l Limits) (*PredictServer, error) {
 	d, err := newPredictCore(s, p, protocol.RoleServer)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *PredictServer) start(protocol.Start) (protocol.Effects, error) {
 }
 
 func (s *PredictServer) receive(m protocol.Message) (protocol.Effects, error) {
-	if err := once(m); err != nil {
+	if err := checkSequence(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	switch {
@@ -68,7 +68,7 @@ func (s *PredictServer) receive(m protocol.Message) (protocol.Effects, error) {
 }
 
 func (s *PredictServer) receiveAnnounce(m protocol.Message) (protocol.Effects, error) {
-	if err := whole(m); err != nil {
+	if err := checkUndivided(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	a, err := decodeAnnounce(m.Body)
@@ -134,7 +134,7 @@ func (s *PredictServer) answerPanel() (protocol.Effects, error) {
 	linalg.Gather(encoded, s.store.rows(), s.done)
 	answers, err := s.answer(encoded)
 	if err == nil {
-		err = s.keep(answers, end)
+		err = s.storeDecisions(answers, end)
 	}
 	if err != nil {
 		return protocol.Finish(protocol.Effects{}, fmt.Errorf("okra: the decisions on rows %d to %d failed: %w", s.done, end-1, err))
@@ -143,13 +143,13 @@ func (s *PredictServer) answerPanel() (protocol.Effects, error) {
 		Progress: protocol.Progress{Stage: "answer", Done: int64(s.done), Total: int64(s.layout.rows)}}, nil
 }
 
-// keep stores the decisions on rows s.done to end-1.
-func (s *PredictServer) keep(answers linalg.Matrix[float64], end int) error {
+// storeDecisions stores the decisions on rows s.done to end-1.
+func (s *PredictServer) storeDecisions(answers linalg.Matrix[float64], end int) error {
 	if s.done == 0 && answers.Cols > 0 && answers.Cols <= maxDecisions {
 		s.decisions = linalg.New[float64](s.layout.rows, answers.Cols)
 	}
 	if answers.Rows != end-s.done || answers.Cols != s.decisions.Cols || answers.Cols == 0 {
-		return fmt.Errorf("the model returned %d x %d decisions, another number than required", answers.Rows, answers.Cols)
+		return fmt.Errorf("the model returned %d x %d decisions; it must return one row of decisions for each row, always of the same length", answers.Rows, answers.Cols)
 	}
 	for i := range answers.Rows {
 		for _, v := range answers.Row(i) {
@@ -166,9 +166,9 @@ func (s *PredictServer) keep(answers linalg.Matrix[float64], end int) error {
 func (s *PredictServer) expire(t protocol.Timer) (protocol.Effects, error) {
 	switch {
 	case t == TimerAnnounce && s.store == nil:
-		return protocol.Finish(protocol.Effects{}, silent([]string{s.owner()}, "an announcement"))
+		return protocol.Finish(protocol.Effects{}, silence([]string{s.owner()}, "an announcement"))
 	case t == TimerRows && s.store != nil && s.rows.missing > 0:
-		return protocol.Finish(protocol.Effects{}, silent([]string{s.owner()}, "rows"))
+		return protocol.Finish(protocol.Effects{}, silence([]string{s.owner()}, "rows"))
 	case t == TimerAnnounce || t == TimerRows:
 		return protocol.Effects{}, nil
 	}

@@ -12,7 +12,7 @@ import (
 
 const baseMagic = "mercer/v1/okra/base"
 
-// Write encodes the base canonically and passes the encoding, part by part, to the function to. It
+// Write encodes the base canonically, and calls the function to with each part of the encoding. It
 // stops when to returns an error. The encoding has the lower triangle of the Gram matrix. The
 // function must not keep the parts.
 func (b *Base) Write(to func(part []byte) error) error {
@@ -22,7 +22,7 @@ func (b *Base) Write(to func(part []byte) error) error {
 	w.Fixed(b.Session[:])
 	w.Fixed(b.Tag[:])
 	w.Uint32(uint32(b.Width))
-	w.Bool(b.wide())
+	w.Bool(b.storesFloat64())
 	w.Bool(b.labelled)
 	w.Uint32(uint32(len(b.Parts)))
 	for _, p := range b.Parts {
@@ -45,8 +45,8 @@ func (b *Base) Write(to func(part []byte) error) error {
 	return err
 }
 
-// wide reports whether rows are stored as float64.
-func (b *Base) wide() bool {
+// storesFloat64 reports whether rows are stored as float64.
+func (b *Base) storesFloat64() bool {
 	_, wide := b.rows.(*table[float64])
 	return wide
 }
@@ -81,7 +81,7 @@ func (b *Base) readParts(r *wire.Reader) (total int) {
 		p := Part{Party: r.String(protocol.MaxNameBytes), Rows: int(r.Uint32())}
 		r.Fixed(p.Sent[:])
 		p.Grid, p.first = r.Bool(), total
-		if r.Err() == nil && (p.Rows > maxRows || b.part(p.Party).Rows > 0) {
+		if r.Err() == nil && (p.Rows > maxRows || b.partOf(p.Party).Rows > 0) {
 			r.Fail(fmt.Errorf("the header lists %d rows of %q; the number is too large or the party occurs twice", p.Rows, p.Party))
 		}
 		if r.Err() != nil {
@@ -157,7 +157,7 @@ func DecodeStanding(b []byte) (s EpochState, err error) {
 	s.Labels = r.Bool()
 	s.Preparation = r.Bytes32(MaxPreparation)
 	if r.Err() == nil && (s.Features < 1 || s.Features > MaxFeatures || s.Rows > maxRows) {
-		r.Fail(fmt.Errorf("the state has %d rows of %d features, a number outside the allowed range", s.Rows, s.Features))
+		r.Fail(fmt.Errorf("the state has %d rows of %d features; one of these numbers is outside its allowed range", s.Rows, s.Features))
 	}
 	return s, r.Close("okra: standing")
 }

@@ -29,8 +29,8 @@ type upload struct {
 	panel   linalg.Matrix[float64] // the panel's encoded rows; reused
 	first   int                    // index of the panel's first row
 	end     int                    // index of the first row not yet encoded
-	ready   bool                   // the encoder is prepared
-	piece   int                    // next piece to encode of the panel that begins at row end
+	ready   bool                   // whether the encoder is prepared
+	piece   int                    // next piece of the work on the panel that begins at row end
 	next    int                    // index of the first chunk not yet sent
 }
 
@@ -55,9 +55,9 @@ func (u *upload) rowsAtOnce() int {
 
 func (u *upload) done() bool { return u.next == u.layout.chunks() }
 
-// batch does one step's work and returns the bodies of the next chunks, from chunk first on. If no
-// encoded rows are left to send, it encodes a piece of the next panel. It returns at most
-// MaxStepBytes, and no bodies before the panel is complete.
+// batch does the work of one step. It returns the bodies of the next chunks and the index of the
+// first of these chunks. If no encoded rows are left to send, it encodes a piece of the next panel.
+// It returns at most MaxStepBytes, and no bodies before the panel is complete.
 func (u *upload) batch() (first int, bodies [][]byte) {
 	first = u.next
 	if u.layout.span(u.next).row >= u.end && !u.encode() {
@@ -76,8 +76,8 @@ func (u *upload) batch() (first int, bodies [][]byte) {
 	return first, bodies
 }
 
-// encode computes the next piece of the encoder's preparation or of the next panel. It reports
-// whether that panel is complete.
+// encode does the next piece of the work: it prepares the encoder or encodes a panel of rows. It
+// reports whether that panel is complete.
 func (u *upload) encode() bool {
 	if p, is := u.encoder.(preparer); is && !u.ready {
 		u.ready = p.prepare()

@@ -21,7 +21,7 @@ import (
 //     are sent to their next places, with the signs that they get there.
 type wide struct {
 	width         int
-	parts, window int        // number of parts in the row and in a window
+	parts, window int        // number of parts, of 4096 coordinates each, in the row and in a window
 	places        [][]uint32 // for each layer, the target and the sign of every coordinate
 	between       [][]int8   // for each round, the signs of the last window, strip by strip
 	scale         float64
@@ -33,8 +33,8 @@ const (
 	// strip longer than a part's values, so that equal places of all parts do not share a set of
 	// the cache. The extra strip holds no values; it lets each strip prefetch the next one.
 	partStep = linalg.Interleaved*part + linalg.Strip
-	// entering is the number of coordinates that enter interleaves at a time.
-	entering = part / 8
+	// loadedAtOnce is the number of coordinates that loadRows interleaves at a time.
+	loadedAtOnce = part / 8
 	// widest is the largest width that is encoded interleaved. It limits the time and the memory of
 	// eight rows, at most 151 MB.
 	widest = 9 << 17
@@ -55,8 +55,8 @@ func newWide(s *prg.Stream, rounds, width, window int) *wide {
 	return w
 }
 
-// placesOf returns for each coordinate its target in memory, where rows are stored in parts, and
-// its sign there.
+// placesOf returns, for each coordinate, the place in memory to which it moves and its sign there.
+// Rows are stored in parts.
 func placesOf(o order, signs []int8) []uint32 {
 	places := make([]uint32, len(o))
 	for i, from := range o {
@@ -89,7 +89,7 @@ func (w *wide) panel() int { return 2 * linalg.Interleaved }
 func (w *wide) pieces(rows int) int { return (rows-1)/w.panel() + 1 }
 
 func (w *wide) Encode(dst, src linalg.Matrix[float64]) {
-	linalg.For(src.Rows, linalg.Interleaved, func(lo, hi int) { w.rows(dst.Panel(lo, hi), src.Panel(lo, hi)) })
+	linalg.For(src.Rows, linalg.Interleaved, func(lo, hi int) { w.encodeRows(dst.Panel(lo, hi), src.Panel(lo, hi)) })
 }
 
 func (w *wide) piece(dst, src linalg.Matrix[float64], i int) {
@@ -97,21 +97,21 @@ func (w *wide) piece(dst, src linalg.Matrix[float64], i int) {
 	w.Encode(dst.Panel(lo, hi), src.Panel(lo, hi))
 }
 
-// rows encodes up to eight rows.
-func (w *wide) rows(dst, src linalg.Matrix[float64]) {
-	all, few := partStep*w.parts, max(linalg.Interleaved*entering, linalg.Strip*w.parts)
+// encodeRows encodes up to eight rows.
+func (w *wide) encodeRows(dst, src linalg.Matrix[float64]) {
+	all, few := partStep*w.parts, max(linalg.Interleaved*loadedAtOnce, linalg.Strip*w.parts)
 	linalg.Scratch(2*all+few, func(room []float64) {
 		x, next, hot := room[:all], room[all:2*all], room[2*all:]
-		w.enter(x, hot, src)
+		w.loadRows(x, hot, src)
 		for r := range w.between {
 			for p := range w.window {
 				linalg.FWHTColumns(values(x, p), linalg.Interleaved)
 			}
 			for at := 0; at < linalg.Interleaved*part; at += linalg.Strip {
-				w.across(r, x[at:], hot, at/linalg.Interleaved)
+				w.mixParts(r, x[at:], hot, at/linalg.Interleaved)
 			}
 			for p := range w.parts {
-				w.leave(r, next, x, p)
+				w.finishPart(r, next, x, p)
 			}
 			x, next = next, x
 		}
@@ -124,22 +124,22 @@ func (w *wide) rows(dst, src linalg.Matrix[float64]) {
 // values returns the eight rows' values of part p.
 func values(x []float64, p int) []float64 { return x[p*partStep:][:linalg.Interleaved*part] }
 
-// enter writes the values of the rows, followed by zeros, to their first places.
-func (w *wide) enter(to, hot []float64, src linalg.Matrix[float64]) {
-	hot = hot[:linalg.Interleaved*entering]
-	for at := 0; at < w.width; at += entering {
-		lo, hi := min(src.Cols, at), min(src.Cols, at+entering)
+// loadRows writes the values of the rows, followed by zeros, to their first places.
+func (w *wide) loadRows(to, hot []float64, src linalg.Matrix[float64]) {
+	hot = hot[:linalg.Interleaved*loadedAtOnce]
+	for at := 0; at < w.width; at += loadedAtOnce {
+		lo, hi := min(src.Cols, at), min(src.Cols, at+loadedAtOnce)
 		if lo < hi {
 			linalg.Interleave(hot, columns(src, lo, hi))
 		}
 		clear(hot[linalg.Interleaved*(hi-lo):])
-		linalg.Scatter(to, hot, w.places[0][at:][:entering], 1)
+		linalg.Scatter(to, hot, w.places[0][at:][:loadedAtOnce], 1)
 	}
 }
 
-// across computes the upper levels of both windows' transforms for one strip of each part. from is
-// the strip's first coordinate in the part.
-func (w *wide) across(r int, x, strips []float64, from int) {
+// mixParts computes the upper levels of both windows' transforms for one strip of each part. The
+// argument from is the strip's first coordinate in the part.
+func (w *wide) mixParts(r int, x, strips []float64, from int) {
 	rows, near := linalg.Strips{Values: x, Distance: partStep}, linalg.Strips{Values: strips, Distance: linalg.Strip}
 	ahead := linalg.NewAhead(w.parts, linalg.Strips{Values: x[linalg.Strip:], Distance: partStep})
 	linalg.FWHTCollect(strips[:linalg.Strip*w.window], rows, ahead)
@@ -151,22 +151,22 @@ func (w *wide) across(r int, x, strips []float64, from int) {
 	linalg.CopyStrips(alone, near.From(w.window), rows.From(w.window))
 	linalg.CopyStrips(alone, rows, near)
 	strips = near.From(alone).Values[:linalg.Strip*w.window]
-	w.turn(strips, w.between[r][from*w.window:])
+	w.signStrips(strips, w.between[r][from*w.window:])
 	linalg.FWHTSpread(rows.From(alone), strips, ahead)
 }
 
-// turn multiplies the last window's strips by their signs, and by the scale those strips that the
-// first window has transformed.
-func (w *wide) turn(strips []float64, signs []int8) {
+// signStrips multiplies the last window's strips by their signs. It also scales those strips that
+// the first window has transformed.
+func (w *wide) signStrips(strips []float64, signs []int8) {
 	const rows = linalg.Strip / linalg.Interleaved
 	both := 2*w.window - w.parts
 	linalg.SignRows(strips, signs[:rows*both], w.scale)
 	linalg.SignRows(strips[linalg.Strip*both:], signs[rows*both:rows*w.window], 1)
 }
 
-// leave completes the last window's transform in part p, if that window is not the only one. It
-// then writes the coordinates, scaled, to their next places.
-func (w *wide) leave(r int, to, x []float64, p int) {
+// finishPart writes the coordinates of part p, scaled, to their next places. Before that, it
+// completes the last window's transform, if that window is not the only one.
+func (w *wide) finishPart(r int, to, x []float64, p int) {
 	send := linalg.Scatter
 	if alone := w.parts - w.window; alone > 0 && p >= alone {
 		send = linalg.FWHTScatter

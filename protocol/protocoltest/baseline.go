@@ -18,8 +18,7 @@ type baseline struct {
 	senders  map[line]bool      // the senders, receivers, rounds and kinds of all messages
 }
 
-// line holds the part of a header that is equal for all messages of a sender to a receiver with one
-// round and kind.
+// line identifies all messages with the same sender, receiver, round and kind.
 type line struct {
 	sender, receiver string
 	round            uint16
@@ -42,11 +41,11 @@ func (c *Case) baseline() (*baseline, error) {
 	}
 	if len(r.Refusals) > 0 {
 		first := r.Refusals[0]
-		return nil, found(r, fmt.Errorf("node %s refuses %s in an undisturbed run: %w", first.Node, describe(first.Event), first.Err))
+		return nil, withTranscript(r, fmt.Errorf("node %s refuses %s in an undisturbed run: %w", first.Node, describe(first.Event), first.Err))
 	}
 	b.Result = r
 	b.messages = slices.DeleteFunc(b.messages, func(m protocol.Message) bool { return !log.accepted[m.Header] })
-	return b, c.succeeded(r)
+	return b, c.checkSuccess(r)
 }
 
 // describe returns a short text that names the event e.
@@ -57,42 +56,42 @@ func describe(e protocol.Event) string {
 	return fmt.Sprintf("%T", e)
 }
 
-// succeeded returns nil if every machine ended without an error and with the right result.
-func (c *Case) succeeded(r *sim.Result) error {
+// checkSuccess returns nil if every machine ended without an error and with the right result.
+func (c *Case) checkSuccess(r *sim.Result) error {
 	if err := r.Err(); err != nil {
-		return found(r, err)
+		return withTranscript(r, err)
 	}
-	return c.correct(r)
+	return c.checkResults(r)
 }
 
-// correct returns nil if every machine that ended without an error has the right result.
-func (c *Case) correct(r *sim.Result) error {
+// checkResults returns nil if every machine that ended without an error has the right result.
+func (c *Case) checkResults(r *sim.Result) error {
 	for _, o := range r.Nodes {
 		if o.End == nil || o.End.Err != nil {
 			continue
 		}
 		if err := c.Check(o.Name, machine(o.Machine)); err != nil {
-			return found(r, fmt.Errorf("node %s ends without an error, but with a wrong result: %w", o.Name, err))
+			return withTranscript(r, fmt.Errorf("node %s ends without an error, but with a wrong result: %w", o.Name, err))
 		}
 	}
 	return nil
 }
 
-// unchanged returns nil if r has the right results and sent the same messages as the baseline, byte
-// for byte.
-func (c *Case) unchanged(b *baseline, r *sim.Result) error {
+// checkUnchanged returns nil if r has the right results and sent the same messages as the baseline,
+// byte for byte.
+func (c *Case) checkUnchanged(b *baseline, r *sim.Result) error {
 	if err := r.Err(); err != nil {
-		return found(r, err)
+		return withTranscript(r, err)
 	}
-	if odd := b.odd(r); odd != "" {
-		return found(r, errors.New(odd))
+	if odd := b.firstDifferent(r); odd != "" {
+		return withTranscript(r, errors.New(odd))
 	}
-	return c.correct(r)
+	return c.checkResults(r)
 }
 
-// odd describes the first message of r, in alphabetical order, that differs from the undisturbed
-// run. It returns "" if there is none.
-func (b *baseline) odd(r *sim.Result) string {
+// firstDifferent describes the first message of r, in alphabetical order, that differs from the
+// undisturbed run. It returns "" if there is none.
+func (b *baseline) firstDifferent(r *sim.Result) string {
 	var odd []string
 	for h, digest := range r.Sent {
 		want, ok := b.Sent[h]
@@ -121,7 +120,8 @@ func sample(total, n int) []int {
 	return all
 }
 
-// probe records which messages the machines of one run accept, and how long their steps take.
+// probe is the record of which messages the machines of one run accept, and how long their steps
+// take.
 type probe struct {
 	accepted map[protocol.Header]bool
 	took     map[step]time.Duration

@@ -39,14 +39,14 @@ type Case struct {
 	pace pace
 }
 
-// Window is the network's window, in messages from each sender to each receiver, in the runs of
-// property slow.
+// Window limits the undelivered messages from each sender to each receiver in the runs of property
+// slow.
 const Window = 4
 
 const defaultRuns = 200
 
-// property is a requirement on every protocol. holds returns the first violation, so that the
-// suite's own tests can check that it finds one.
+// property is a requirement on every protocol. The function holds returns the first violation, so
+// that the suite's own tests can check that it finds one.
 type property struct {
 	name  string
 	holds func(*Case) error
@@ -54,16 +54,16 @@ type property struct {
 
 func properties() []property {
 	return []property{
-		{"plain", plain},
-		{"schedules", schedules},
-		{"crashes", crashes},
-		{"input", input},
-		{"forged", forged},
-		{"hostile", hostile},
-		{"slow", slow},
-		{"pace", steps},
-		{"ended", ended},
-		{"silent", silent},
+		{"plain", checkPlain},
+		{"schedules", checkSchedules},
+		{"crashes", checkCrashes},
+		{"input", checkInput},
+		{"forged", checkForged},
+		{"hostile", checkHostile},
+		{"slow", checkSlow},
+		{"pace", checkPace},
+		{"ended", checkEnded},
+		{"silent", checkSilent},
 	}
 }
 
@@ -71,13 +71,13 @@ func properties() []property {
 // timers.
 var errNothing = errors.New("protocoltest: the case has nothing that this property can test")
 
-// Run tests whether protocol p has every property of the suite, each in a subtest.
+// Run tests protocol p for every property of the suite, with a subtest for each property.
 func Run(t *testing.T, p Protocol) {
 	t.Run(p.Name, func(t *testing.T) {
 		for _, prop := range properties() {
 			t.Run(prop.name, func(t *testing.T) {
 				c := p.New(t)
-				err := c.test(prop)
+				err := c.testProperty(prop)
 				if errors.Is(err, errNothing) {
 					t.Skip(err)
 				}
@@ -89,8 +89,8 @@ func Run(t *testing.T, p Protocol) {
 	})
 }
 
-// test fills in the defaults of the case and tests one property.
-func (c *Case) test(p property) error {
+// testProperty fills in the defaults of the case and tests one property.
+func (c *Case) testProperty(p property) error {
 	if c.Check == nil || c.InFlight <= 0 {
 		return errors.New("protocoltest: Check or InFlight is missing; a case needs both")
 	}
@@ -114,13 +114,13 @@ func (c *Case) run(s sim.Schedule, intercept func(protocol.Message) []protocol.M
 func (c *Case) runNodes(nodes []sim.Node, s sim.Schedule, intercept func(protocol.Message) []protocol.Message) (*sim.Result, error) {
 	r, err := sim.Run(sim.Config{Session: c.Session, Nodes: nodes, Schedule: s, Intercept: intercept})
 	if err != nil {
-		return nil, found(r, err)
+		return nil, withTranscript(r, err)
 	}
 	return r, nil
 }
 
-// found returns err with the last part of r's transcript.
-func found(r *sim.Result, err error) error {
+// withTranscript returns err with the last part of r's transcript added.
+func withTranscript(r *sim.Result, err error) error {
 	if r == nil {
 		return err
 	}
@@ -132,22 +132,22 @@ func found(r *sim.Result, err error) error {
 	return fmt.Errorf("%w\ntranscript:\n%s", err, text)
 }
 
-func plain(c *Case) error {
+func checkPlain(c *Case) error {
 	_, err := c.baseline()
 	return err
 }
 
-// schedules tests that delays, losses, duplicates, reordering and crashes together change neither
-// results nor messages.
-func schedules(c *Case) error {
+// checkSchedules tests that delays, losses, duplicates, reordering and crashes together change
+// neither results nor messages.
+func checkSchedules(c *Case) error {
 	b, err := c.baseline()
 	if err != nil {
 		return err
 	}
 	for seed := range uint64(c.Runs) {
-		r, err := c.run(weather(seed), nil)
+		r, err := c.run(scheduleOf(seed), nil)
 		if err == nil {
-			err = c.unchanged(b, r)
+			err = c.checkUnchanged(b, r)
 		}
 		if err != nil {
 			return fmt.Errorf("schedule %d: %w", seed, err)
@@ -156,9 +156,9 @@ func schedules(c *Case) error {
 	return nil
 }
 
-// weather returns the schedule for a seed. Probabilities, delays and windows of the schedule also
-// vary with the seed.
-func weather(seed uint64) sim.Schedule {
+// scheduleOf returns the schedule for a seed. Probabilities, delays and windows of the schedule
+// also vary with the seed.
+func scheduleOf(seed uint64) sim.Schedule {
 	level := float64(seed%4) / 4
 	return sim.Schedule{
 		Seed: seed, Loss: level, Duplicate: 1 - level, Reorder: 1 - level/2,
@@ -166,9 +166,9 @@ func weather(seed uint64) sim.Schedule {
 	}
 }
 
-// crashes tests that a crash of any machine after any of its events changes neither results nor
-// messages.
-func crashes(c *Case) error {
+// checkCrashes tests that a crash of any machine after any of its events changes neither results
+// nor messages.
+func checkCrashes(c *Case) error {
 	b, err := c.baseline()
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func crashes(c *Case) error {
 	for _, i := range sample(len(all), c.Runs) {
 		r, err := c.run(sim.Schedule{Crash: all[i : i+1]}, nil)
 		if err == nil {
-			err = c.unchanged(b, r)
+			err = c.checkUnchanged(b, r)
 		}
 		if err != nil {
 			return fmt.Errorf("crash of %s after event %d: %w", all[i].Node, all[i].Event, err)
@@ -191,8 +191,9 @@ func crashes(c *Case) error {
 	return nil
 }
 
-// slow tests that undelivered messages stay below InFlight if one node is slower than a whole run.
-func slow(c *Case) error {
+// checkSlow tests that undelivered messages stay below InFlight if one node is slower than a whole
+// run.
+func checkSlow(c *Case) error {
 	b, err := c.baseline()
 	if err != nil {
 		return err
@@ -200,13 +201,13 @@ func slow(c *Case) error {
 	for _, n := range c.Nodes {
 		r, err := c.run(sim.Schedule{Slow: map[string]int64{n.Name: 1 << 20}, Window: Window}, nil)
 		if err == nil {
-			err = c.unchanged(b, r)
+			err = c.checkUnchanged(b, r)
 		}
 		if err == nil && r.Peak.Bytes > c.InFlight {
-			err = found(r, fmt.Errorf("the run has %d bytes in %d messages undelivered at one time; at most %d bytes are allowed", r.Peak.Bytes, r.Peak.Messages, c.InFlight))
+			err = withTranscript(r, fmt.Errorf("the run has %d bytes in %d messages undelivered at one time; at most %d bytes are allowed", r.Peak.Bytes, r.Peak.Messages, c.InFlight))
 		}
 		if err != nil {
-			return fmt.Errorf("with node %s slow: %w", n.Name, err)
+			return fmt.Errorf("in the run with slow node %s: %w", n.Name, err)
 		}
 	}
 	return nil

@@ -18,11 +18,12 @@ type forgery struct {
 	kinds   []protocol.Kind
 }
 
-// stranger is a name that is not a member's name in any test.
+// stranger is a name that no member has in any test.
 const stranger = "a stranger"
 
-// forged tests that messages with forged headers are refused, blamed correctly and have no effect.
-func forged(c *Case) error {
+// checkForged tests that messages with forged headers are refused, blamed correctly and have no
+// effect.
+func checkForged(c *Case) error {
 	b, err := c.baseline()
 	if err != nil {
 		return err
@@ -32,7 +33,7 @@ func forged(c *Case) error {
 		all = append(all, forgeries(c, b, m)...)
 	}
 	for _, i := range sample(len(all), c.Runs) {
-		if err := c.offer(b, all[i]); err != nil {
+		if err := c.tryForgery(b, all[i]); err != nil {
 			return fmt.Errorf("the forged %s of message %v: %w", all[i].what, all[i].genuine, err)
 		}
 	}
@@ -63,25 +64,25 @@ func forgeries(c *Case, b *baseline, m protocol.Message) []forgery {
 	return all
 }
 
-// offer runs the case with one forgery and checks that it is refused and changes nothing.
-func (c *Case) offer(b *baseline, f forgery) error {
-	r, err := c.run(sim.Schedule{}, before(f.genuine, f.forged))
+// tryForgery runs the case with one forgery and checks that it is refused and changes nothing.
+func (c *Case) tryForgery(b *baseline, f forgery) error {
+	r, err := c.run(sim.Schedule{}, insertBefore(f.genuine, f.forged))
 	if err != nil {
 		return err
 	}
 	refusal := refusalOf(r, f.forged.Header)
 	if refusal == nil {
-		return found(r, errors.New("the receiver does not refuse the message"))
+		return withTranscript(r, errors.New("the receiver does not refuse the message"))
 	}
-	if err := blames(refusal, f.forged.Sender, f.kinds); err != nil {
-		return found(r, err)
+	if err := checkBlame(refusal, f.forged.Sender, f.kinds); err != nil {
+		return withTranscript(r, err)
 	}
-	return c.unchanged(b, r)
+	return c.checkUnchanged(b, r)
 }
 
-// before returns an interception that delivers the message extra just before the message with
-// header genuine.
-func before(genuine protocol.Header, extra protocol.Message) func(protocol.Message) []protocol.Message {
+// insertBefore returns a function for Intercept. It delivers the message extra just before the
+// message with header genuine.
+func insertBefore(genuine protocol.Header, extra protocol.Message) func(protocol.Message) []protocol.Message {
 	return func(m protocol.Message) []protocol.Message {
 		if m.Header == genuine {
 			return []protocol.Message{extra, m}
@@ -101,8 +102,8 @@ func refusalOf(r *sim.Result, h protocol.Header) error {
 	return nil
 }
 
-// blames returns nil if err blames party with one of kinds.
-func blames(err error, party string, kinds []protocol.Kind) error {
+// checkBlame returns nil if err blames the given party, with one of the given kinds of blame.
+func checkBlame(err error, party string, kinds []protocol.Kind) error {
 	var blame *protocol.BlameError
 	switch {
 	case !errors.As(err, &blame):

@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// hostile tests that altered messages of one member never lead to a wrong result or a panic.
-func hostile(c *Case) error {
+// checkHostile tests that altered messages of one member never lead to a wrong result or a panic.
+func checkHostile(c *Case) error {
 	b, err := c.baseline()
 	if err != nil {
 		return err
@@ -45,29 +45,29 @@ func (c *Case) replace(b *baseline, genuine protocol.Header, bent protocol.Messa
 	}
 	if refusal := refusalOf(r, bent.Header); refusal != nil {
 		kinds := []protocol.Kind{protocol.KindMalformed, protocol.KindInconsistent, protocol.KindUnexpected}
-		if err := blames(refusal, bent.Sender, kinds); err != nil {
-			return found(r, err)
+		if err := checkBlame(refusal, bent.Sender, kinds); err != nil {
+			return withTranscript(r, err)
 		}
 		return c.recovers(b, genuine, bent)
 	}
 	if bent.Header == genuine && c.Trusts(genuine) {
 		return nil
 	}
-	return c.correct(r)
+	return c.checkResults(r)
 }
 
 func (c *Case) recovers(b *baseline, genuine protocol.Header, bent protocol.Message) error {
-	r, err := c.run(sim.Schedule{}, before(genuine, bent))
+	r, err := c.run(sim.Schedule{}, insertBefore(genuine, bent))
 	if err != nil {
 		return err
 	}
-	if err := c.unchanged(b, r); err != nil {
+	if err := c.checkUnchanged(b, r); err != nil {
 		return fmt.Errorf("the run after a refused message: %w", err)
 	}
 	return nil
 }
 
-// bend is a way to alter a message, and its name.
+// bend is a way to alter a message, with a name for error texts.
 type bend struct {
 	what string
 	bend func(protocol.Message, *rand.Rand) protocol.Message

@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// input tests that each machine with an input refuses to start with the hash of another input.
-func input(c *Case) error {
+// checkInput tests that each machine with an input refuses to start with the hash of another input.
+func checkInput(c *Case) error {
 	tested := false
 	for i, n := range c.Nodes {
 		if n.InputHash == ([32]byte{}) {
@@ -25,7 +25,7 @@ func input(c *Case) error {
 			return err
 		}
 		if o := r.Outcome(n.Name); o.Events > 0 {
-			return found(r, fmt.Errorf("node %s starts with a hash that is not the hash of its input", n.Name))
+			return withTranscript(r, fmt.Errorf("node %s starts with a hash that is not the hash of its input", n.Name))
 		}
 	}
 	if !tested {
@@ -34,8 +34,8 @@ func input(c *Case) error {
 	return nil
 }
 
-// pace holds the time limit for a step. A step counts as slow only if it exceeds the limit in each
-// of tries measurements.
+// pace is the time limit for a step. A step counts as slow only if it exceeds the limit in each of
+// tries measurements.
 type pace struct {
 	limit time.Duration
 	tries int
@@ -43,9 +43,9 @@ type pace struct {
 
 func defaultPace() pace { return pace{limit: time.Second, tries: 3} }
 
-// steps tests that no step exceeds the time limit. On a busy machine any step may take a second
+// checkPace tests that no step exceeds the time limit. On a busy machine any step may take a second
 // once, so a step is slow only if it is slow each time.
-func steps(c *Case) error {
+func checkPace(c *Case) error {
 	var fastest map[step]time.Duration
 	for range c.pace.tries {
 		log := newProbe()
@@ -72,20 +72,20 @@ func steps(c *Case) error {
 	return nil
 }
 
-// ended tests that machines that have ended refuse all kinds of events.
-func ended(c *Case) error {
+// checkEnded tests that machines that have ended refuse all kinds of events.
+func checkEnded(c *Case) error {
 	b, err := c.baseline()
 	if err != nil {
 		return err
 	}
 	for i, o := range b.Nodes {
 		for _, e := range b.events(c.Nodes[i]) {
-			if err := refuses(o.Machine, e); err != nil {
-				return found(b.Result, fmt.Errorf("node %s has ended, but it does not refuse %T correctly: %w", o.Name, e, err))
+			if err := checkRefuses(o.Machine, e); err != nil {
+				return withTranscript(b.Result, fmt.Errorf("node %s has ended, but it does not refuse %T correctly: %w", o.Name, e, err))
 			}
 		}
 	}
-	if err := c.correct(b.Result); err != nil {
+	if err := c.checkResults(b.Result); err != nil {
 		return fmt.Errorf("after events that followed the end: %w", err)
 	}
 	return nil
@@ -107,8 +107,8 @@ func (b *baseline) events(n sim.Node) []protocol.Event {
 	return events
 }
 
-// refuses returns an error unless machine m refuses event e without effects.
-func refuses(m protocol.Machine, e protocol.Event) (err error) {
+// checkRefuses returns an error unless machine m refuses event e without effects.
+func checkRefuses(m protocol.Machine, e protocol.Event) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the machine panics: %v", p)

@@ -8,8 +8,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// silent tests that nodes end by timer and blame correctly if a node vanishes or timers fire early.
-func silent(c *Case) error {
+// checkSilent tests that nodes end by timer and blame correctly if a node vanishes or timers fire
+// early.
+func checkSilent(c *Case) error {
 	timers := false
 	for _, n := range c.Nodes {
 		timers = timers || len(n.Timers) > 0
@@ -21,14 +22,15 @@ func silent(c *Case) error {
 	if err != nil {
 		return err
 	}
-	if err := vanish(c, b); err != nil {
+	if err := checkVanished(c, b); err != nil {
 		return err
 	}
-	return hurry(c)
+	return checkEarlyTimers(c)
 }
 
-// vanish tests runs in which one node vanishes, for each node and each moment before its end.
-func vanish(c *Case, b *baseline) error {
+// checkVanished tests runs in which one node vanishes, for each node and each moment before its
+// end.
+func checkVanished(c *Case, b *baseline) error {
 	var all []sim.Crash
 	for _, o := range b.Nodes {
 		for event := range o.Events {
@@ -39,10 +41,10 @@ func vanish(c *Case, b *baseline) error {
 		gone := all[i].Node
 		r, err := c.run(sim.Schedule{Gone: map[string]int{gone: all[i].Event}}, nil)
 		if err == nil {
-			err = noticed(c, r, gone)
+			err = checkNoticed(c, r, gone)
 		}
 		if err == nil {
-			err = c.correct(r)
+			err = c.checkResults(r)
 		}
 		if err != nil {
 			return fmt.Errorf("node %s vanishes after %d events: %w", gone, all[i].Event, err)
@@ -51,31 +53,31 @@ func vanish(c *Case, b *baseline) error {
 	return nil
 }
 
-// noticed returns an error if a node with timers did not end after a node was removed, or blamed a
-// wrong node. A node may blame the removed node, or a node that failed because of it.
-func noticed(c *Case, r *sim.Result, gone string) error {
+// checkNoticed returns an error if a node with timers did not end after a node was removed, or
+// blamed a wrong node. A node may blame the removed node, or a node that failed because of it.
+func checkNoticed(c *Case, r *sim.Result, gone string) error {
 	failed, named := false, false
 	for i, o := range r.Nodes {
 		switch {
 		case o.Name == gone || o.End != nil && o.End.Err == nil:
 			continue
 		case o.End == nil && len(c.Nodes[i].Timers) > 0:
-			return found(r, fmt.Errorf("node %s waits forever", o.Name))
+			return withTranscript(r, fmt.Errorf("node %s waits forever", o.Name))
 		case o.End == nil:
 			continue
 		}
 		failed = true
 		party, err := silentParty(o.End.Err)
 		if err != nil {
-			return found(r, fmt.Errorf("node %s: %w", o.Name, err))
+			return withTranscript(r, fmt.Errorf("node %s: %w", o.Name, err))
 		}
 		if p := r.Outcome(party); party == o.Name || p == nil || p.End != nil && p.End.Err == nil {
-			return found(r, fmt.Errorf("node %s blames %s, which did its part", o.Name, party))
+			return withTranscript(r, fmt.Errorf("node %s blames %s, which has not failed", o.Name, party))
 		}
 		named = named || party == gone
 	}
 	if failed && !named {
-		return found(r, fmt.Errorf("no node blames the vanished node %s", gone))
+		return withTranscript(r, fmt.Errorf("no node blames the vanished node %s", gone))
 	}
 	return nil
 }
@@ -87,18 +89,18 @@ func silentParty(err error) (string, error) {
 		return "", fmt.Errorf("the machine ends without blame: %w", err)
 	}
 	if blame.Kind != protocol.KindSilent {
-		return "", fmt.Errorf("the machine blames as %q instead of %q: %w", blame.Kind, protocol.KindSilent, err)
+		return "", fmt.Errorf("the blame in the error has kind %q instead of %q: %w", blame.Kind, protocol.KindSilent, err)
 	}
 	return blame.Party, nil
 }
 
-// hurry tests runs in which timers fire at random moments. A machine that fails must report a
-// silent peer; a machine that succeeds must have the right result.
-func hurry(c *Case) error {
+// checkEarlyTimers tests runs in which timers fire at random moments. A machine that fails must
+// report a silent peer; a machine that succeeds must have the right result.
+func checkEarlyTimers(c *Case) error {
 	for seed := range uint64(min(c.Runs, 50)) {
 		r, err := c.run(sim.Schedule{Seed: seed, Hasty: 0.1, Reorder: 1, MaxDelay: 5}, nil)
 		if err == nil {
-			err = c.correct(r)
+			err = c.checkResults(r)
 		}
 		if err != nil {
 			return fmt.Errorf("with early timers, seed %d: %w", seed, err)
@@ -108,7 +110,7 @@ func hurry(c *Case) error {
 				continue
 			}
 			if _, err := silentParty(o.End.Err); err != nil {
-				return found(r, fmt.Errorf("with early timers, seed %d: node %s: %w", seed, o.Name, err))
+				return withTranscript(r, fmt.Errorf("with early timers, seed %d: node %s: %w", seed, o.Name, err))
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 type Client struct {
 	core
 	vector   Vector
-	hash     [sha256.Size]byte // hash of vector
+	hash     [sha256.Size]byte // hash of the vector
 	identity Identity
 	self     int // this client's number among the clients
 	secrets  *secrets
@@ -32,8 +32,8 @@ type Client struct {
 	survivors set    // U3: the clients whose vectors are in the sum
 }
 
-// holding holds the two shares that a client keeps for another client, their owner. Lists of
-// holdings are in the order of the owners.
+// holding is the pair of shares that a client keeps for one other client, the owner of the shares.
+// Lists of holdings are in the order of the owners.
 type holding struct {
 	owner      int
 	mask, self shamir.Share
@@ -118,14 +118,14 @@ func (c *Client) start(e protocol.Start) (protocol.Effects, error) {
 	if e.InputHash != c.hash {
 		return protocol.Effects{}, errors.New("secagg: the vector has changed since the session started; restore it, or start a new session")
 	}
-	c.own = c.secrets.public(c.setup.Session.ID(), c.self, c.identity.Sign)
+	c.own = c.secrets.publicKeys(c.setup.Session.ID(), c.self, c.identity.Sign)
 	c.keys[c.self] = c.own
 	var w wire.Writer
 	c.own.encode(&w)
 	return c.answer(roundAdvertise, w.Bytes()), nil
 }
 
-// answer returns the effects that send a message to the server and start the wait for its next
+// answer returns the effects that send a message to the server and then wait for the server's next
 // message.
 func (c *Client) answer(round uint16, body []byte) protocol.Effects {
 	return protocol.Effects{
@@ -136,7 +136,7 @@ func (c *Client) answer(round uint16, body []byte) protocol.Effects {
 }
 
 func (c *Client) receive(m protocol.Message) (protocol.Effects, error) {
-	if err := c.belongs(m); err != nil {
+	if err := c.checkHeader(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	if m.Sender != c.server() || m.Round != c.awaits || c.sending() {
@@ -202,8 +202,8 @@ func (c *Client) receiveSurvivors(m protocol.Message) (protocol.Effects, error) 
 		return protocol.Effects{}, inconsistent(m.Sender, "the list of survivors includes clients that have not shared, or leaves out the client that receives it")
 	case n < c.params.spec.Minimum:
 		return protocol.Effects{}, inconsistent(m.Sender, "the sum has %d vectors; the agreed minimum is %d", n, c.params.spec.Minimum)
-	case survivors.of(c.holders) < c.params.degree.Threshold:
-		return protocol.Effects{}, inconsistent(m.Sender, "%d of this client's holders are left; the threshold is %d", survivors.of(c.holders), c.params.degree.Threshold)
+	case survivors.countIn(c.holders) < c.params.degree.Threshold:
+		return protocol.Effects{}, inconsistent(m.Sender, "%d of this client's holders are left; the threshold is %d", survivors.countIn(c.holders), c.params.degree.Threshold)
 	}
 	c.survivors = survivors
 	if c.params.spec.Adversary == SemiHonest {
@@ -217,8 +217,8 @@ func (c *Client) statement() []byte {
 	return statement(c.setup.Session.ID(), c.cohort, c.sharers, c.survivors)
 }
 
-// receiveSignatures releases the client's shares once a threshold of its holders have signed the
-// same sets. Different sets cannot reach a threshold too.
+// receiveSignatures releases the shares that this client holds, once enough of this client's own
+// holders have signed the same sets of clients. Different sets cannot reach a threshold too.
 func (c *Client) receiveSignatures(m protocol.Message) (protocol.Effects, error) {
 	list, err := decodeSignatures(m.Body, c.params.clients)
 	if err != nil {
@@ -232,7 +232,7 @@ func (c *Client) receiveSignatures(m protocol.Message) (protocol.Effects, error)
 		return protocol.Effects{}, inconsistent(m.Sender, "%d of this client's holders have signed the sets of clients; the threshold is %d", agreeing, c.params.degree.Threshold)
 	}
 	told := c.statement()
-	err = each(len(list), func(i int) error {
+	err = forAll(len(list), func(i int) error {
 		switch s := list[i]; {
 		case !holders.has(s.client) || !c.survivors.has(s.client):
 			return inconsistent(m.Sender, "the server sent a signature of %s, which is not a holder of this client's shares with a vector in the sum", c.name(s.client))
@@ -247,8 +247,8 @@ func (c *Client) receiveSignatures(m protocol.Message) (protocol.Effects, error)
 	return c.unmask()
 }
 
-// unmask releases one share for each client whose shares this client holds, and ends. The client
-// releases nothing more in this session.
+// unmask releases one share for each client whose shares this client holds, and ends the client's
+// session. The client releases nothing more in this session.
 func (c *Client) unmask() (protocol.Effects, error) {
 	releases := make([]release, len(c.held))
 	for i, h := range c.held {

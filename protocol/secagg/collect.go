@@ -19,7 +19,7 @@ func (s *Server) takeKeys(m protocol.Message, from int) error {
 	if err := k.verify(s.setup.Session.ID(), from, s.identities[from]); err != nil {
 		return inconsistent(m.Sender, "%w", err)
 	}
-	if err := s.usable(k); err != nil {
+	if err := s.checkUsable(k); err != nil {
 		return inconsistent(m.Sender, "%w", err)
 	}
 	s.peers[from].keys = k
@@ -28,9 +28,9 @@ func (s *Server) takeKeys(m protocol.Message, from int) error {
 	return nil
 }
 
-// usable refuses keys that every receiving client would refuse: keys of low order, and keys equal
-// to another client's.
-func (s *Server) usable(k keys) error {
+// checkUsable refuses keys that every receiving client would refuse: keys of low order, and keys
+// equal to another client's.
+func (s *Server) checkUsable(k keys) error {
 	probe, err := privateKey([32]byte{1})
 	if err != nil {
 		return err
@@ -46,8 +46,7 @@ func (s *Server) usable(k keys) error {
 	return nil
 }
 
-// takeHolders checks and stores the list of holders that a client names, and answers with their
-// keys.
+// takeHolders checks and stores a client's list of its holders, and replies with the holders' keys.
 func (s *Server) takeHolders(m protocol.Message, from int) error {
 	p := s.peers[from]
 	if p.holders != nil {
@@ -61,8 +60,8 @@ func (s *Server) takeHolders(m protocol.Message, from int) error {
 	if s.params.degree.Complete {
 		want = s.cohort.count()
 	}
-	if len(list) != want || s.cohort.of(list) != len(list) {
-		return inconsistent(m.Sender, "the client names %d holders, %d of them in the cohort; it must name %d from the cohort", len(list), s.cohort.of(list), want)
+	if len(list) != want || s.cohort.countIn(list) != len(list) {
+		return inconsistent(m.Sender, "the client names %d holders, %d of them in the cohort; it must name %d from the cohort", len(list), s.cohort.countIn(list), want)
 	}
 	members := make([]member, len(list))
 	for i, h := range list {
@@ -96,8 +95,8 @@ func (s *Server) takeShares(m protocol.Message, from int) error {
 	return nil
 }
 
-// deal determines for each client the owners of the shares that it holds.
-func (s *Server) deal() {
+// assignOwners lists, for each client, the owners of the shares that the client holds.
+func (s *Server) assignOwners() {
 	s.owners = make([][]int, s.params.clients)
 	for _, owner := range s.sharers.list() {
 		for _, h := range s.peers[owner].holders {
@@ -117,7 +116,7 @@ func (s *Server) deliveries(client int) deliveries {
 	return d
 }
 
-// takeMasked stores one piece of a masked vector. It adds the vector to the sum when all pieces
+// takeMasked stores one chunk of a masked vector. It adds the vector to the sum when all pieces
 // have arrived, so that a client that vanishes midway does not change the sum. The memory for
 // partial vectors is limited, and other clients wait for it. expire drops the clients that occupy
 // it and send nothing.
@@ -146,7 +145,7 @@ func (s *Server) takeMasked(m protocol.Message, from int) error {
 		for i, w := range u.words {
 			s.sum[i] += w
 		}
-		s.free(p)
+		s.recycle(p)
 		s.survivors.add(from)
 	}
 	return nil
@@ -164,18 +163,18 @@ func (s *Server) newUpload() *upload {
 	return u
 }
 
-// free keeps the memory of a client's incomplete vector for another client's.
-func (s *Server) free(p *peer) {
+// recycle drops a client's incomplete vector and keeps its memory for the vector of another client.
+func (s *Server) recycle(p *peer) {
 	s.spare = append(s.spare, p.upload.words)
 	p.upload = nil
 	s.uploads--
 }
 
-// giveUp drops the clients whose vectors are incomplete, so that others can use the memory.
-func (s *Server) giveUp() {
+// dropIncomplete drops the clients whose vectors are incomplete, so that others can use the memory.
+func (s *Server) dropIncomplete() {
 	for _, p := range s.peers {
 		if p.upload != nil {
-			s.free(p)
+			s.recycle(p)
 			p.stalled = true
 			s.stalled++
 		}
@@ -186,7 +185,7 @@ func (s *Server) giveUp() {
 func (s *Server) dropUploads() {
 	for _, p := range s.peers {
 		if p.upload != nil {
-			s.free(p)
+			s.recycle(p)
 		}
 	}
 	s.spare = nil
@@ -204,7 +203,8 @@ func (s *Server) takeSignature(m protocol.Message, from int) error {
 	return nil
 }
 
-// signatures returns the signatures that a client's holders made of the sets of clients.
+// signatures returns the signatures of a client's holders under the cohort, the sharers and the
+// survivors.
 func (s *Server) signatures(client int) []signature {
 	var list []signature
 	for _, h := range s.peers[client].holders {

@@ -19,15 +19,15 @@ const (
 // corrupted or vanish.
 type Cohort struct {
 	Clients   int
-	Corrupted float64 // gamma: fraction of the clients that may work with the server
+	Corrupted float64 // gamma: fraction of the clients that may collude with the server
 	Dropped   float64 // delta: fraction of the clients that may vanish
 	Adversary Adversary
 	Sigma     float64 // the attack succeeds with probability below 2^-Sigma; 0 means 40
 	Eta       float64 // an honest run fails with probability below 2^-Eta; 0 means 20
 }
 
-// Degree tells how many holders have shares of a client's secrets, and how many of them can
-// reconstruct a secret.
+// Degree holds two numbers: how many clients hold shares of one client's secrets, and how many of
+// them can reconstruct a secret.
 type Degree struct {
 	Holders   int // k: number of other clients that hold shares of a client's secrets
 	Threshold int // t: number of holders that can reconstruct a secret
@@ -77,14 +77,16 @@ func (c Cohort) Degree() (Degree, error) {
 			return Degree{Holders: k, Threshold: t}, nil
 		}
 	}
-	return c.complete()
+	return c.completeDegree()
 }
 
-// share returns how many clients the fraction part of all clients is, with a tolerance for rounded
-// decimals.
-func (c Cohort) share(part float64) int { return int(math.Floor((part + 1e-14) * float64(c.Clients))) }
+// clientsIn returns the number of clients in the given fraction of all clients. It tolerates
+// rounded decimals.
+func (c Cohort) clientsIn(part float64) int {
+	return int(math.Floor((part + 1e-14) * float64(c.Clients)))
+}
 
-func (c Cohort) survivors() int { return c.Clients - c.share(c.Dropped) }
+func (c Cohort) survivors() int { return c.Clients - c.clientsIn(c.Dropped) }
 
 // threshold returns the least threshold that is safe with k holders. It also reports whether that
 // threshold survives the dropped clients.
@@ -93,8 +95,8 @@ func (c Cohort) threshold(k int) (int, bool) {
 	if !c.connected(k, p) {
 		return 0, false
 	}
-	safe := hypergeometric{c.Clients, c.share(c.Corrupted), k}.aboveAtMost(p / n)
-	if c.Adversary == Active { // so that two different lists cannot both reach a threshold of holders
+	safe := hypergeometric{c.Clients, c.clientsIn(c.Corrupted), k}.aboveAtMost(p / n)
+	if c.Adversary == Active { // an active server must not get enough signatures for two different lists
 		safe = int(math.Ceil((float64(safe+k) - 1.25) / 2))
 	}
 	live := hypergeometric{c.Clients, c.survivors(), k}.reachedBut(math.Exp2(-c.Eta) / n)
@@ -104,7 +106,7 @@ func (c Cohort) threshold(k int) (int, bool) {
 // connected reports whether the graph of the honest survivors is connected with probability at
 // least 1-p. To disconnect a ring, two disjoint runs of k/2 clients must be corrupted or dropped.
 func (c Cohort) connected(k int, p float64) bool {
-	bad := c.share(c.Corrupted) + c.share(c.Dropped)
+	bad := c.clientsIn(c.Corrupted) + c.clientsIn(c.Dropped)
 	if k > bad {
 		return true
 	}
@@ -113,7 +115,7 @@ func (c Cohort) connected(k int, p float64) bool {
 	return log < math.Log(p)
 }
 
-// lostSigma is the largest number of bits of sigma that a server may gain by choosing the
+// lostSigma limits the security, in bits of sigma, that is lost if a malicious server chooses the
 // participants.
 const lostSigma = 8
 
@@ -126,25 +128,26 @@ func (c Cohort) leastCohort(d Degree) int {
 		return c.survivors()
 	}
 	return c.survivors() + sort.Search(c.Clients-c.survivors(), func(more int) bool {
-		return c.resists(d, c.survivors()+more) >= c.Sigma-lostSigma
+		return c.sigmaOf(d, c.survivors()+more) >= c.Sigma-lostSigma
 	})
 }
 
-// resists returns the sigma that a cohort with all corrupted clients reaches. With probability at
-// most 2^-sigma, some client has enough corrupted holders to reveal both its secrets.
-func (c Cohort) resists(d Degree, cohort int) float64 {
+// sigmaOf returns the security, in bits, of a cohort that includes all corrupted clients. With
+// probability at most 2^-sigma, some client has enough corrupted holders to reveal both its
+// secrets.
+func (c Cohort) sigmaOf(d Degree, cohort int) float64 {
 	drawn := min(d.Holders, cohort-1)
-	h, p := hypergeometric{cohort, min(c.share(c.Corrupted), cohort), drawn}, 0.0
+	h, p := hypergeometric{cohort, min(c.clientsIn(c.Corrupted), cohort), drawn}, 0.0
 	for x := max(2*d.Threshold-drawn, h.least()); x <= h.most(); x++ {
 		p += h.at(x)
 	}
 	return -math.Log2(p * float64(cohort))
 }
 
-// complete returns the degree of a complete graph, in which each client also holds shares of its
-// own secrets. The threshold is the highest that survives the dropped clients.
-func (c Cohort) complete() (Degree, error) {
-	t, corrupted := c.survivors(), c.share(c.Corrupted)
+// completeDegree returns the degree of a complete graph, in which each client also holds shares of
+// its own secrets. The threshold is the highest that survives the dropped clients.
+func (c Cohort) completeDegree() (Degree, error) {
+	t, corrupted := c.survivors(), c.clientsIn(c.Corrupted)
 	if t < 2 || t <= corrupted || c.Adversary == Active && 2*t <= c.Clients+corrupted {
 		return Degree{}, fmt.Errorf("secagg: %d clients are too few if the fraction %v of them may be corrupted and %v may vanish; use more clients or lower fractions", c.Clients, c.Corrupted, c.Dropped)
 	}
@@ -172,7 +175,8 @@ func (h hypergeometric) ratio(x int) float64 {
 	return float64(h.marked-x) * float64(h.drawn-x) / (float64(x+1) * float64(h.total-h.marked-h.drawn+x+1))
 }
 
-// negligible limits the part of a tail that is left out, as a fraction of the tail's bound.
+// negligible limits the error from leaving out the end of a tail, relative to the bound of the
+// tail's probability.
 const negligible = 1e-12
 
 // aboveAtMost returns the least x with P(X > x) <= p, for p below the
@@ -189,7 +193,8 @@ func (h hypergeometric) reachedBut(p float64) int {
 	return h.mode() - crossing(lower, p)
 }
 
-// walk returns the probabilities from the mode outwards, until they are negligible.
+// walk returns the probabilities of the mode and of the values on one side of it, until they are
+// negligible.
 func (h hypergeometric) walk(p float64, steps int, ratio func(i int) float64) []float64 {
 	values := []float64{h.at(h.mode())}
 	for i := range steps {
@@ -202,8 +207,8 @@ func (h hypergeometric) walk(p float64, steps int, ratio func(i int) float64) []
 	return values
 }
 
-// crossing returns the index at which the sum of a tail exceeds p. It adds the smallest values
-// first.
+// crossing returns the largest index from which on the values of tail sum to more than p. It adds
+// the smallest values first.
 func crossing(tail []float64, p float64) int {
 	sum := 0.0
 	for i := len(tail) - 1; i > 0; i-- {

@@ -38,7 +38,7 @@ func checkIdentities(list []ed25519.PublicKey, clients int) error {
 // keyBytes is the size of an X25519 public key.
 const keyBytes = 32
 
-// keys holds the two public keys that a client advertises: one to receive shares, and one to agree
+// keys is the pair of public keys that a client advertises: one to receive shares, and one to agree
 // on masks. The client signs both.
 type keys struct {
 	encryption, mask [keyBytes]byte
@@ -81,12 +81,12 @@ func (k keys) verify(id protocol.SessionID, client int, signer ed25519.PublicKey
 	return nil
 }
 
-// secrets holds a client's own secrets. All are derived from its session seed and the session's
-// identity, so that a secret of one session is of no use in another.
+// secrets is the set of all secrets that a client generates for a session. All are derived from its
+// session seed and the session's identity, so that a secret of one session is of no use in another.
 type secrets struct {
 	encryption, mask *ecdh.PrivateKey
-	maskSeed         [shamir.Size]byte // seed of the private mask key; shared among the holders
-	self             [shamir.Size]byte // seed of the self mask; shared among the holders
+	maskSeed         [shamir.Size]byte // seed of the private mask key; secret-shared among the holders
+	self             [shamir.Size]byte // seed of the self mask; secret-shared among the holders
 	shares           [32]byte          // seed of the polynomials for secret sharing
 }
 
@@ -112,14 +112,14 @@ func privateKey(seed [32]byte) (*ecdh.PrivateKey, error) {
 	return k, nil
 }
 
-// public returns the client's public keys with its signature.
-func (s *secrets) public(id protocol.SessionID, client int, sign func([]byte) []byte) keys {
+// publicKeys returns the client's public keys with its signature.
+func (s *secrets) publicKeys(id protocol.SessionID, client int, sign func([]byte) []byte) keys {
 	k := keys{encryption: [keyBytes]byte(s.encryption.PublicKey().Bytes()), mask: [keyBytes]byte(s.mask.PublicKey().Bytes())}
 	copy(k.signature[:], sign(k.statement(id, client)))
 	return k
 }
 
-// agree returns the Diffie-Hellman secret of the client's own key and another client's. A key of
+// agree computes the Diffie-Hellman secret of the client's own key and another client's. A key of
 // low order, which would give a publicly known secret, is an error.
 func agree(own *ecdh.PrivateKey, other [keyBytes]byte) ([32]byte, error) {
 	public, err := ecdh.X25519().NewPublicKey(other[:])

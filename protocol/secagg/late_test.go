@@ -173,7 +173,7 @@ func TestStalledVectorsDoNotGoOn(t *testing.T) {
 	begin(t, s)
 	s.round, s.sharers = roundMasked, s.all
 	s.peers[1].upload = s.newUpload()
-	s.giveUp()
+	s.dropIncomplete()
 	m := protocol.Message{Header: c.session.Header(c.names[1], "server", roundMasked, kindMasked), Body: make([]byte, 8*c.params.Layout().Words())}
 	if _, err := s.Step(protocol.Received{Message: m}); err != nil || s.survivors.has(1) || s.uploads != 0 {
 		t.Errorf("%v, in the sum: %v, %d uploads", err, s.survivors.has(1), s.uploads)

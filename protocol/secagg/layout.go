@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// Group is a run of a vector's entries with a common bound.
+// Group describes consecutive entries of a vector that have a common bound.
 type Group struct {
 	Entries int
 	Bound   int64 // every client's entry x has |x| <= Bound
@@ -30,7 +30,7 @@ type Layout struct {
 	words  int
 }
 
-// lane describes where one group's entries are in the words, and how wide they are.
+// lane describes in which words one group's entries are, and how many bits each entry has.
 type lane struct {
 	bits    int
 	perWord int
@@ -47,7 +47,7 @@ const (
 // the sum of an entry may exceed an int64, because the sum would wrap without notice.
 func NewLayout(cohort int, groups []Group) (*Layout, error) {
 	if cohort < 1 || len(groups) == 0 || len(groups) > maxGroups {
-		return nil, fmt.Errorf("secagg: the layout has %d groups of entries for %d clients, a number outside the allowed range", len(groups), cohort)
+		return nil, fmt.Errorf("secagg: the layout has %d groups of entries for %d clients; use 1 to 65536 groups and at least one client", len(groups), cohort)
 	}
 	l := &Layout{Cohort: cohort, Groups: slices.Clone(groups)}
 	for i, g := range groups {
@@ -71,7 +71,7 @@ func (l *Layout) add(g Group) error {
 	l.lanes = append(l.lanes, at)
 	l.words += (g.Entries + at.perWord - 1) / at.perWord
 	if l.words > MaxEntries {
-		return errors.New("the vector is too long")
+		return errors.New("the packed vector is too long; at most 2^33 words are allowed")
 	}
 	return nil
 }
@@ -120,7 +120,8 @@ func (v Ints) check(groups []Group) error {
 	return nil
 }
 
-// RangeError reports an entry that exceeds the agreed bound. The client has sent nothing.
+// RangeError reports that an entry of a vector exceeds the agreed bound. The client has sent
+// nothing.
 type RangeError struct {
 	Group, Entry int
 	Value, Bound int64
@@ -163,7 +164,8 @@ func (l *Layout) end(g int) int {
 	return l.words
 }
 
-// packGroup fills dst with packed words of one group. word counts from the group's first word.
+// packGroup fills dst with packed words of one group. The argument word counts from the group's
+// first word.
 func (l *Layout) packGroup(v Vector, g, word int, dst []uint64) error {
 	at, group := l.lanes[g], l.Groups[g]
 	entry := word * at.perWord

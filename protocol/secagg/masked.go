@@ -8,9 +8,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// receiveShares stores the shares of other clients and the set of clients that have shared. It then
-// starts to send the masked vector. From then on the client has contributed for this epoch and
-// purpose, even if the session fails.
+// receiveShares stores the shares of other clients and the set of clients that have shared their
+// secrets. It then starts to send the masked vector. From then on the client has contributed for
+// this epoch and purpose, even if the session fails.
 func (c *Client) receiveShares(m protocol.Message) (protocol.Effects, error) {
 	d, err := decodeDeliveries(m.Body, c.params.clients)
 	if err != nil {
@@ -23,7 +23,7 @@ func (c *Client) receiveShares(m protocol.Message) (protocol.Effects, error) {
 	for i, item := range d.list {
 		owners[i] = item.owner
 	}
-	if err := c.admit(owners); err != nil {
+	if err := c.storeKeys(owners); err != nil {
 		return protocol.Effects{}, err
 	}
 	held := c.openAll(d.list)
@@ -36,16 +36,16 @@ func (c *Client) receiveShares(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Claim: []string{c.claim()}, Arm: []protocol.Timer{TimerServer}, Resume: true}, nil
 }
 
-// openAll decrypts the shares of all owners and returns those that decrypt. It drops the others: if
-// they were fatal, any client could abort all others. The server notices, because it gets no share
-// of that owner back. The client must not prove a failure, for example by revealing the key of that
-// message. A server that had replaced the message could use the key to decrypt the original, and
-// would have a share of both secrets.
+// openAll decrypts the shares of all owners, and returns the shares whose decryption succeeds. It
+// drops the others: if they were fatal, any client could abort all others. The server notices,
+// because it gets no share of that owner back. The client must not prove a failure, for example by
+// revealing the key of that message. A server that had replaced the message could use the key to
+// decrypt the original, and would have a share of both secrets.
 func (c *Client) openAll(list []delivery) []holding {
 	opened := make([]*holding, len(list))
 	linalg.For(len(list), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			if h, err := c.open(list[i]); err == nil {
+			if h, err := c.openShares(list[i]); err == nil {
 				opened[i] = &h
 			}
 		}
@@ -59,16 +59,16 @@ func (c *Client) openAll(list []delivery) []holding {
 	return held
 }
 
-// checkSharers refuses a set of sharers that contradicts the agreement, or that leaves this client
-// fewer holders than the threshold.
+// checkSharers refuses a set of sharers that is not a valid part of the cohort, or that leaves this
+// client fewer holders than the threshold.
 func (c *Client) checkSharers(d deliveries) error {
 	switch n := d.sharers.count(); {
 	case !d.sharers.within(c.cohort) || !d.sharers.has(c.self):
 		return inconsistent(c.server(), "the list of clients that have shared includes clients outside the cohort, or leaves out the client that receives it")
 	case n < c.params.spec.Minimum:
 		return inconsistent(c.server(), "%d clients have shared; the agreed minimum is %d", n, c.params.spec.Minimum)
-	case d.sharers.of(c.holders) < c.params.degree.Threshold:
-		return inconsistent(c.server(), "%d of this client's holders are left; the threshold is %d", d.sharers.of(c.holders), c.params.degree.Threshold)
+	case d.sharers.countIn(c.holders) < c.params.degree.Threshold:
+		return inconsistent(c.server(), "%d of this client's holders are left; the threshold is %d", d.sharers.countIn(c.holders), c.params.degree.Threshold)
 	}
 	for _, item := range d.list {
 		if !d.sharers.has(item.owner.client) {
@@ -78,7 +78,7 @@ func (c *Client) checkSharers(d deliveries) error {
 	return nil
 }
 
-// claim returns the name under which the client's ledger records forever that it sends this vector.
+// claim returns the name under which the client's ledger records that it has sent this vector.
 func (c *Client) claim() string { return Claim(c.params.spec.Epoch, c.setup.Session.Purpose) }
 
 // Claim returns the name under which a client's ledger records that it has sent a vector for an
@@ -87,8 +87,9 @@ func Claim(epoch, purpose string) string {
 	return fmt.Sprintf("secagg/masked-input/%q/%q", epoch, purpose)
 }
 
-// allMasks returns the masks of this client: one for each neighbour that has shared, and the self
-// mask. Neighbours are the holders of its shares, and the owners of the shares that it holds.
+// allMasks returns the masks of this client: one for each neighbour that has shared its secrets,
+// and the self mask. Neighbours are the holders of its shares, and the owners of the shares that it
+// holds.
 func (c *Client) allMasks(sharers set, owners []member) ([]Mask, error) {
 	neighbours := newSet(c.params.clients)
 	for _, h := range c.holders {
@@ -101,7 +102,7 @@ func (c *Client) allMasks(sharers set, owners []member) ([]Mask, error) {
 	id := c.setup.Session.ID()
 	masks := make([]Mask, len(others)+1)
 	masks[len(others)] = selfMask(id, c.secrets.self)
-	return masks, each(len(others), func(i int) (err error) {
+	return masks, forAll(len(others), func(i int) (err error) {
 		if masks[i], err = pairMask(id, c.secrets.mask, c.self, others[i], c.keys[others[i]].mask); err != nil {
 			return inconsistent(c.name(others[i]), "%w", err)
 		}
@@ -112,7 +113,7 @@ func (c *Client) allMasks(sharers set, owners []member) ([]Mask, error) {
 // stepKeystream limits the bytes of keystream that one step expands.
 const stepKeystream = 256 << 20
 
-// resume sends the next pieces of the masked vector.
+// resume sends the next chunks of the masked vector.
 func (c *Client) resume() (protocol.Effects, error) {
 	if !c.sending() {
 		return protocol.Effects{}, fmt.Errorf("secagg: the client was resumed, but it has nothing to send")

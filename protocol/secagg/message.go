@@ -63,8 +63,8 @@ func (l *Layout) chunk(i int) (lo, hi int) {
 // sealedBytes is the size of encrypted shares: two shares and a tag.
 const sealedBytes = 2*shamir.Size + 16
 
-// writeEach writes a list of items, in ascending order of their clients: for each the client's
-// number and the rest.
+// writeEach writes a list of items, which are in ascending order of their clients. Each item is its
+// client's number and the output of the function rest.
 func writeEach[T any](w *wire.Writer, list []T, client func(T) int, rest func(T)) {
 	w.Uint32(uint32(len(list)))
 	for _, item := range list {
@@ -73,8 +73,8 @@ func writeEach[T any](w *wire.Writer, list []T, client func(T) int, rest func(T)
 	}
 }
 
-// readEach reads the output of writeEach for at most n clients. For each client, rest reads size
-// bytes after the client's number. Errors are kept in r.
+// readEach reads the output of writeEach for at most n clients. For each client, the function rest
+// reads size bytes after the client's number. Errors are kept in r.
 func readEach[T any](r *wire.Reader, n, size int, rest func(client int) T) []T {
 	list := make([]T, r.Count(n, 4+size))
 	last := -1
@@ -132,11 +132,11 @@ func decodeMembers(b []byte, n int) ([]member, error) {
 	return list, r.Close("secagg: keys of clients")
 }
 
-// sealed holds the encrypted shares of one client for one holder.
+// sealed is the encryption of one client's shares for one holder.
 type sealed [sealedBytes]byte
 
-// encodeShares writes the sealed shares for each holder, in the order in which the client named the
-// holders.
+// encodeShares encodes the encrypted shares for each holder, in the order in which the client named
+// the holders.
 func encodeShares(list []sealed) []byte {
 	var w wire.Writer
 	for _, s := range list {
@@ -166,10 +166,10 @@ func maxHeld(clients int) int {
 	return (protocol.MaxChunkBytes - len(newSet(clients).bits) - 4) / (4 + keysBytes + sealedBytes)
 }
 
-// deliveries is the server's message of round Shares: the clients that have shared, and the shares
-// for one holder.
+// deliveries is the server's message to one holder in round Shares. It holds the clients that have
+// shared their secrets, and the shares for the holder.
 type deliveries struct {
-	sharers set // U2: the clients that have shared
+	sharers set // U2: the clients that have shared their secrets
 	list    []delivery
 }
 

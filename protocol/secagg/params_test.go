@@ -41,7 +41,7 @@ func TestCohortKeepsSigma(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, least, few := c.resists(d, tt.n), c.resists(d, c.leastCohort(d)), c.resists(d, c.survivors())
+		all, least, few := c.sigmaOf(d, tt.n), c.sigmaOf(d, c.leastCohort(d)), c.sigmaOf(d, c.survivors())
 		t.Logf("%d clients, k=%d, t=%d: sigma %.1f; %.1f with %d, %.1f with %d", tt.n, d.Holders, d.Threshold, all, least, c.leastCohort(d), few, c.survivors())
 		if all < 40 || least < tt.want || few > tt.wantLess {
 			t.Errorf("%d clients: sigma %.1f with all, %.1f with %d, %.1f with %d", tt.n, all, least, c.leastCohort(d), few, c.survivors())
@@ -53,7 +53,7 @@ func TestCohortKeepsSigma(t *testing.T) {
 		t.Errorf("%+v, %v, at least %d", d, err, complete.leastCohort(d))
 	}
 	one := Cohort{10, .1, .2, Active, 40, 20}
-	if exact := one.resists(Degree{Holders: 4, Threshold: 3}, 10); !math.IsInf(exact, 1) {
+	if exact := one.sigmaOf(Degree{Holders: 4, Threshold: 3}, 10); !math.IsInf(exact, 1) {
 		t.Errorf("two stories need two corrupted holders of four, one corrupted client has sigma %v", exact)
 	}
 }

@@ -42,9 +42,8 @@ func (s *Server) partners(client int) []int {
 	return partners.list()
 }
 
-// stepProducts limits the work of one step of reconstruction to about a tenth of a second, counted
-// in products of a share with a number. Agreeing on a mask again takes as long as agreementProducts
-// products.
+// stepProducts limits one step of reconstruction to about a tenth of a second. It counts products
+// of a share and a number. Agreeing on a mask again takes as long as agreementProducts products.
 const (
 	stepProducts      = 1 << 20
 	agreementProducts = 1000
@@ -78,7 +77,7 @@ func (s *Server) unmask() (protocol.Effects, error) {
 // solve reconstructs the secrets of some owners, on all cores.
 func (s *Server) solve(owners []int) error {
 	masks := make([][]Mask, len(owners))
-	err := each(len(owners), func(i int) (err error) {
+	err := forAll(len(owners), func(i int) (err error) {
 		masks[i], err = s.masksOf(owners[i])
 		return err
 	})
@@ -109,7 +108,7 @@ func (s *Server) masksOf(owner int) ([]Mask, error) {
 		return nil, fmt.Errorf("secagg: the released shares of %s give a mask key that the client has not advertised: %w", s.name(owner), shamir.ErrInconsistent)
 	}
 	var masks []Mask
-	for _, other := range s.partners(owner) { // the mask that the vanished client would have applied
+	for _, other := range s.partners(owner) { // add every mask that the vanished client would have added
 		mask, err := pairMask(id, key, owner, other, s.peers[other].keys.mask)
 		if err != nil {
 			return nil, err

@@ -11,9 +11,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Rehearsal measures a session of very many clients without running them. It runs one client
-// against prepared messages of the others, and parts of the server's work. All its keys are known,
-// so it protects nothing.
+// Rehearsal measures the work of one client and of the server in a session of very many clients,
+// without running all clients. It runs one client against prepared messages of the others, and
+// parts of the server's work. All its keys are known, so it protects nothing.
 type Rehearsal struct {
 	params   Params
 	vector   Vector
@@ -22,7 +22,8 @@ type Rehearsal struct {
 	script   []protocol.Message
 }
 
-// NewRehearsal prepares a session in which all clients stay, for a client with the vector v.
+// NewRehearsal prepares a session in which no client vanishes. The rehearsed client has the vector
+// v.
 func NewRehearsal(p Params, v Vector) (*Rehearsal, error) {
 	members := []protocol.Member{{Name: "server", Role: protocol.RoleServer}}
 	for i := range p.clients {
@@ -37,15 +38,15 @@ func NewRehearsal(p Params, v Vector) (*Rehearsal, error) {
 		Sign: func(m []byte) []byte { return ed25519.Sign(known, m) },
 		Keys: slices.Repeat([]ed25519.PublicKey{known.Public().(ed25519.PublicKey)}, p.clients),
 	}}
-	return r, r.write()
+	return r, r.prepareMessages()
 }
 
 func (r *Rehearsal) setup(client int) protocol.Setup {
 	return protocol.Setup{Session: r.session, Self: r.session.Members[1+client].Name, Seed: sha256.Sum256(number(client))}
 }
 
-// write prepares the messages that the rehearsed client will receive.
-func (r *Rehearsal) write() error {
+// prepareMessages prepares the messages that the rehearsed client will receive.
+func (r *Rehearsal) prepareMessages() error {
 	all := newSet(r.params.clients)
 	for i := range r.params.clients {
 		all.add(i)
@@ -85,7 +86,7 @@ func (r *Rehearsal) owners(all set) []int {
 	if r.mutual() {
 		return r.params.holders(r.session.ID(), 0, all, [32]byte{})
 	}
-	return drawn([32]byte{1}, all.list()[1:], r.params.degree.Holders)
+	return drawHolders([32]byte{1}, all.list()[1:], r.params.degree.Holders)
 }
 
 func (r *Rehearsal) members(clients []int) ([]member, error) {
@@ -95,7 +96,7 @@ func (r *Rehearsal) members(clients []int) ([]member, error) {
 		if err != nil {
 			return nil, err
 		}
-		list[i] = member{client, s.public(r.session.ID(), client, r.identity.Sign)}
+		list[i] = member{client, s.publicKeys(r.session.ID(), client, r.identity.Sign)}
 	}
 	return list, nil
 }
@@ -123,8 +124,8 @@ func (r *Rehearsal) deliver(owners []int) ([]delivery, error) {
 	return list, nil
 }
 
-// Client does all work of one client in a session. It returns the numbers of body bytes that the
-// client sends and receives.
+// Client does all the work of the rehearsed client in a session. It returns the numbers of body
+// bytes that the client sends and receives.
 func (r *Rehearsal) Client() (sent, received int, err error) {
 	c, err := NewClient(r.setup(0), r.params, r.vector, r.identity)
 	if err != nil {
@@ -172,7 +173,7 @@ func (r *Rehearsal) Unmasking(clients int, vanished bool) (func() error, error) 
 		}
 	}
 	for _, owner := range owners {
-		if err := r.release(s, owner, others); err != nil {
+		if err := r.prepareRelease(s, owner, others); err != nil {
 			return nil, err
 		}
 	}
@@ -186,20 +187,20 @@ func (r *Rehearsal) Unmasking(clients int, vanished bool) (func() error, error) 
 	}, nil
 }
 
-// release stores a client's holders, partners and released shares in the server, as a real session
-// would.
-func (r *Rehearsal) release(s *Server, owner int, others []int) error {
+// prepareRelease stores a client's holders, partners and released shares in the server, as a real
+// session would.
+func (r *Rehearsal) prepareRelease(s *Server, owner int, others []int) error {
 	secrets, err := newSecrets(r.setup(owner).Seed, r.session.ID())
 	if err != nil {
 		return err
 	}
 	peer, k := s.peers[owner], min(r.params.degree.Holders, len(others))
-	peer.keys, peer.holders = secrets.public(r.session.ID(), owner, r.identity.Sign), others[:k]
+	peer.keys, peer.holders = secrets.publicKeys(r.session.ID(), owner, r.identity.Sign), others[:k]
 	if !r.mutual() {
 		s.owners[owner] = others[max(0, len(others)-k):]
 	}
 	for _, other := range others {
-		s.peers[other].keys = peer.keys // any valid keys do for a measurement
+		s.peers[other].keys = peer.keys // any valid keys suffice for a measurement
 	}
 	secret := secrets.maskSeed
 	if s.survivors.has(owner) {

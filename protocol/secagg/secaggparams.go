@@ -24,7 +24,7 @@ const (
 // Spec holds the settings of a session that are agreed before it starts.
 type Spec struct {
 	Adversary Adversary // "" means Active
-	Corrupted float64   // fraction of the clients that may work with the server
+	Corrupted float64   // fraction of the clients that may collude with the server
 	Dropped   float64   // fraction of the clients that may vanish
 	Sigma     float64   // security in bits; see [Cohort]; 0 means 40
 	Eta       float64   // robustness in bits; see [Cohort]; 0 means 20
@@ -67,7 +67,7 @@ func NewParams(s Spec, clients int) (Params, error) {
 	case s.Minimum < 2 || s.Minimum > clients:
 		return Params{}, fmt.Errorf("secagg: the minimum cohort is %d of %d clients; use at least 2 and at most the number of clients", s.Minimum, clients)
 	case s.Epoch == "" || len(s.Epoch) > maxEpochBytes:
-		return Params{}, fmt.Errorf("secagg: the epoch's name has %d bytes; name the period in which a client contributes once in 1 to %d bytes", len(s.Epoch), maxEpochBytes)
+		return Params{}, fmt.Errorf("secagg: the epoch's name has %d bytes; use 1 to %d bytes that name the period in which a client contributes once", len(s.Epoch), maxEpochBytes)
 	case degree.Holders > maxHeld(clients):
 		return Params{}, fmt.Errorf("secagg: with %d clients, each client needs %d holders, whose keys do not fit in a message; allow for fewer corrupted or dropped clients", clients, degree.Holders)
 	}
@@ -147,7 +147,7 @@ func readLayout(r *wire.Reader) *Layout {
 	for i := range groups {
 		entries, bound := r.Uint64(), r.Uint64()
 		if entries > MaxEntries || bound >= 1<<63 {
-			r.Fail(fmt.Errorf("a group has %d entries with bound %d, a number outside the allowed range", entries, bound))
+			r.Fail(fmt.Errorf("a group has %d entries with bound %d; there may be at most 2^33 entries, and the bound must be below 2^63", entries, bound))
 			return nil
 		}
 		groups[i] = Group{int(entries), int64(bound), r.Bool()}
@@ -174,13 +174,13 @@ func (p Params) holders(id protocol.SessionID, self int, cohort set, seed [32]by
 	case p.spec.Adversary == SemiHonest:
 		return ring(id, self, cohort.list(), p.degree.Holders)
 	}
-	return drawn(seed, others, p.degree.Holders)
+	return drawHolders(seed, others, p.degree.Holders)
 }
 
-// drawn draws k of the other clients with the client's own randomness, after the server has fixed
-// the cohort. A server that could choose or predict a client's holders would choose corrupted
+// drawHolders draws k of the other clients with the client's own randomness, after the server has
+// fixed the cohort. A server that could choose or predict a client's holders would choose corrupted
 // clients.
-func drawn(seed [32]byte, others []int, k int) []int {
+func drawHolders(seed [32]byte, others []int, k int) []int {
 	order := prg.New(seed, "secagg/holders").Perm(len(others))
 	list := make([]int, k)
 	for i := range list {

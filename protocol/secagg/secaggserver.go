@@ -11,8 +11,8 @@ import (
 
 // Limits bounds the memory that a server uses for one session. Zero means the default.
 type Limits struct {
-	Words   int // words of a vector; default 2^27, which take 1 GiB
-	Uploads int // number of incomplete vectors at a time; default 8
+	Words   int // largest number of words in a vector; default 2^27, which take 1 GiB
+	Uploads int // largest number of incomplete vectors at a time; default 8
 }
 
 func (l Limits) orDefault() Limits {
@@ -32,19 +32,19 @@ type Server struct {
 	core
 	limits     Limits
 	identities []ed25519.PublicKey
-	round      uint16 // the clients' round whose messages are being collected
+	round      uint16 // the round whose messages the server collects from the clients
 	peers      []*peer
 	pending    []func() protocol.Message // messages to send; each is encoded when it is sent
 
 	all, cohort, sharers, survivors, agreed, released set // all clients, and the sets U1 to U5 of clients that have sent keys, shares, vectors, signatures, releases
 
 	seen    map[[keyBytes]byte]bool // all public keys that clients have advertised
-	stalled int                     // number of clients dropped in the middle of their vectors
+	stalled int                     // number of clients dropped because their vectors stayed incomplete
 
-	owners   [][]int // for each client, the owners of the shares that it holds
+	owners   [][]int // for each client, the owners of the shares that the client holds
 	sum      []uint64
 	uploads  int
-	spare    [][]uint64 // memory of vectors that are already added, for reuse
+	spare    [][]uint64 // memory of vectors that have been added to the sum, for reuse
 	recovery *recovery  // nil until all released shares have arrived
 	result   [][]int64
 }
@@ -52,16 +52,16 @@ type Server struct {
 // peer holds what the server knows about one client.
 type peer struct {
 	keys      keys
-	holders   []int // nil until the client has named them
+	holders   []int // nil until the client has sent its list of holders
 	held      int   // number of clients that have named this client as a holder
 	shares    []sealed
 	upload    *upload // nil if the client has no incomplete vector
-	stalled   bool    // dropped, because its vector stopped before the end
+	stalled   bool    // whether the client was dropped because its vector stayed incomplete
 	signature signature
-	releases  []release // one for each owner whose shares have decrypted, in the order of the owners
+	releases  []release // one share for each owner whose shares the client could decrypt, in the order of the owners
 }
 
-// upload is a masked vector of which some pieces have not yet arrived.
+// upload is a masked vector that has not yet arrived completely.
 type upload struct {
 	words   []uint64
 	have    []bool
@@ -133,23 +133,23 @@ func (s *Server) start(protocol.Start) (protocol.Effects, error) {
 }
 
 func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
-	if err := s.belongs(m); err != nil {
+	if err := s.checkHeader(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	from, known := s.clientOf(m.Sender)
 	round := m.Round
 	if round == roundHolders {
-		round = roundShare // holders and shares are one collection, because a client that names no holders cannot share either
+		round = roundShare // both messages belong to one collection, because a client without holders cannot share its secrets
 	}
 	switch {
 	case !known || round%2 == 1 || round > s.round: // messages of odd rounds come only from the server
 		return protocol.Effects{}, m.Unexpected()
 	case round < s.round || s.recovery != nil || s.peers[from].stalled:
-		return s.unmoved(), nil // the client counts as dropped: its late messages are not used
+		return s.unmoved(), nil // late messages of a dropped client are ignored
 	case !s.expected().has(from) || s.heard().has(from):
 		return protocol.Effects{}, m.Unexpected()
 	}
-	if err := s.take(m, from); err != nil {
+	if err := s.dispatch(m, from); err != nil {
 		return protocol.Effects{}, err
 	}
 	e := protocol.Effects{Progress: s.progress(), Arm: []protocol.Timer{s.timer()}, Resume: len(s.pending) > 0}
@@ -159,8 +159,8 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 	return s.advance()
 }
 
-// take dispatches a message to its round.
-func (s *Server) take(m protocol.Message, from int) error {
+// dispatch passes a message to the method for the message's round.
+func (s *Server) dispatch(m protocol.Message, from int) error {
 	switch m.Round {
 	case roundAdvertise:
 		return s.takeKeys(m, from)
@@ -178,8 +178,8 @@ func (s *Server) take(m protocol.Message, from int) error {
 	return m.Unexpected()
 }
 
-// collection describes the messages that the server collects in one round: from which clients, and
-// from which they have arrived.
+// collection describes the messages that the server collects in one round: their kind, the clients
+// that must send one, and the clients that have sent one.
 type collection struct {
 	what     string
 	timer    protocol.Timer
@@ -224,7 +224,7 @@ func (s *Server) awaited() int {
 func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
 	switch {
 	case t == TimerMasked && s.round == roundMasked && s.uploads == s.limits.Uploads:
-		s.giveUp()
+		s.dropIncomplete()
 		if s.awaited() > 0 {
 			return protocol.Effects{Arm: []protocol.Timer{TimerMasked}}, nil
 		}
@@ -237,8 +237,8 @@ func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
 	return protocol.Effects{}, fmt.Errorf("secagg: a server has no timer %q", t)
 }
 
-// unmoved returns the effects of a step that changes nothing. They only resume work that an earlier
-// step has left.
+// unmoved returns the effects of a step that changes nothing. They only resume unfinished work of
+// an earlier step.
 func (s *Server) unmoved() protocol.Effects {
 	return protocol.Effects{Resume: len(s.pending) > 0 || s.recovery != nil}
 }
@@ -246,26 +246,26 @@ func (s *Server) unmoved() protocol.Effects {
 // advance ends the collection of the current round and starts the next round.
 func (s *Server) advance() (protocol.Effects, error) {
 	c := s.collection()
-	if err := s.enough(c); err != nil {
+	if err := s.checkEnough(c); err != nil {
 		return protocol.Finish(protocol.Effects{}, err)
 	}
 	switch s.round {
 	case roundAdvertise:
-		s.tell(c.heard, roundCohort, func(int) []byte { return encodeSets(s.cohort) })
+		s.queueForEach(c.heard, roundCohort, func(int) []byte { return encodeSets(s.cohort) })
 		s.round = roundShare
 	case roundShare:
-		s.deal()
-		s.tell(c.heard, roundShares, func(client int) []byte { return s.deliveries(client).encode() })
+		s.assignOwners()
+		s.queueForEach(c.heard, roundShares, func(client int) []byte { return s.deliveries(client).encode() })
 		s.round = roundMasked
 	case roundMasked:
 		s.dropUploads()
-		s.tell(c.heard, roundSurvivors, func(int) []byte { return encodeSets(s.survivors) })
+		s.queueForEach(c.heard, roundSurvivors, func(int) []byte { return encodeSets(s.survivors) })
 		s.round = roundConsistency
 		if s.params.spec.Adversary == SemiHonest {
 			s.round, s.agreed = roundUnmask, s.survivors
 		}
 	case roundConsistency:
-		s.tell(c.heard, roundSignatures, func(client int) []byte { return encodeSignatures(s.signatures(client)) })
+		s.queueForEach(c.heard, roundSignatures, func(client int) []byte { return encodeSignatures(s.signatures(client)) })
 		s.round = roundUnmask
 	case roundUnmask:
 		s.recovery = s.newRecovery()
@@ -274,9 +274,9 @@ func (s *Server) advance() (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Resume: true, Arm: []protocol.Timer{s.timer()}}, nil
 }
 
-// enough returns an error if fewer clients have answered than were agreed, or than reconstruction
-// needs.
-func (s *Server) enough(c collection) error {
+// checkEnough returns an error if too few clients have answered for the agreed minimum or for the
+// reconstruction of secrets.
+func (s *Server) checkEnough(c collection) error {
 	need := max(s.params.spec.Minimum, s.params.degree.Threshold)
 	switch {
 	case s.round == roundAdvertise:
@@ -294,8 +294,8 @@ func (s *Server) enough(c collection) error {
 	return nil
 }
 
-// tell queues one message for each of the clients.
-func (s *Server) tell(clients set, round uint16, body func(client int) []byte) {
+// queueForEach queues one message for each of the clients.
+func (s *Server) queueForEach(clients set, round uint16, body func(client int) []byte) {
 	for _, i := range clients.list() {
 		s.pending = append(s.pending, func() protocol.Message { return s.message(s.name(i), round, body(i)) })
 	}
@@ -381,9 +381,9 @@ func (d *core) clientOf(name string) (int, bool) {
 	return i, i >= 0 && i != d.at
 }
 
-// belongs refuses messages with a sequence number, with a kind that does not match the round, or
-// with a wrong number of pieces.
-func (d *core) belongs(m protocol.Message) error {
+// checkHeader refuses messages with a sequence number, with a kind that does not match the round,
+// or with a wrong number of chunks.
+func (d *core) checkHeader(m protocol.Message) error {
 	pieces := 1
 	if m.Round == roundMasked {
 		pieces = d.params.layout.chunks()

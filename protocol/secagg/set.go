@@ -8,7 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// set is a set of clients. A client is identified by its place among the descriptor's clients.
+// set is a set of clients, with one bit for each client's number. A client is identified by its
+// place among the descriptor's clients.
 type set struct {
 	n    int
 	bits []byte
@@ -37,7 +38,7 @@ func (s set) within(t set) bool {
 	return true
 }
 
-// list returns the clients in ascending order.
+// list returns the numbers of the set's clients in ascending order.
 func (s set) list() []int {
 	list := make([]int, 0, s.count())
 	for i := range s.n {
@@ -48,8 +49,8 @@ func (s set) list() []int {
 	return list
 }
 
-// of returns how many of the listed clients are in s.
-func (s set) of(list []int) int {
+// countIn returns how many of the listed clients are in s.
+func (s set) countIn(list []int) int {
 	n := 0
 	for _, i := range list {
 		if s.has(i) {

@@ -39,20 +39,20 @@ func (c *Client) receiveHolderKeys(m protocol.Message) (protocol.Effects, error)
 	if !slices.EqualFunc(list, c.holders, func(m member, holder int) bool { return m.client == holder }) {
 		return protocol.Effects{}, inconsistent(m.Sender, "the server sent keys of clients that are not the holders this client named")
 	}
-	shares, err := c.share(list)
+	shares, err := c.splitSecrets(list)
 	if err != nil {
 		return protocol.Effects{}, inconsistent(m.Sender, "%w", err)
 	}
-	if err := c.admit(list); err != nil {
+	if err := c.storeKeys(list); err != nil {
 		return protocol.Effects{}, err
 	}
 	c.awaits = roundShares
 	return c.answer(roundShare, encodeShares(shares)), nil
 }
 
-// admit checks the keys of all listed clients, and stores either all of them or none.
-func (c *Client) admit(list []member) error {
-	if err := each(len(list), func(i int) error { return c.checkKeys(list[i]) }); err != nil {
+// storeKeys checks the keys of all listed clients, and stores them only if all are valid.
+func (c *Client) storeKeys(list []member) error {
+	if err := forAll(len(list), func(i int) error { return c.checkKeys(list[i]) }); err != nil {
 		return err
 	}
 	users := make(map[[keyBytes]byte]int)
@@ -73,9 +73,9 @@ func (c *Client) admit(list []member) error {
 	return nil
 }
 
-// each calls f for all numbers below n, on all cores. If calls fail, it returns the error of the
-// lowest number.
-func each(n int, f func(i int) error) error {
+// forAll calls the function f for all numbers from 0 to n-1, on all cores. If calls fail, it
+// returns the error of the lowest number.
+func forAll(n int, f func(i int) error) error {
 	errs := make([]error, n)
 	linalg.Each(n, 1, func(i int) {
 		errs[i] = f(i)
@@ -88,9 +88,9 @@ func each(n int, f func(i int) error) error {
 	return nil
 }
 
-// share splits both secrets of this client into one encrypted pair of shares for each holder. A
-// holder's point is its place in the list, counted from 1.
-func (c *Client) share(holders []member) ([]sealed, error) {
+// splitSecrets splits both secrets of this client into shares, and encrypts a pair of shares for
+// each holder. A holder's point is its place in the list, counted from 1.
+func (c *Client) splitSecrets(holders []member) ([]sealed, error) {
 	points := pointsOf(len(holders))
 	t := c.params.degree.Threshold
 	mask, err := shamir.Split(c.secrets.maskSeed, t, points, prg.New(c.secrets.shares, "secagg/shamir/mask", number(t)))
@@ -102,7 +102,7 @@ func (c *Client) share(holders []member) ([]sealed, error) {
 		return nil, err
 	}
 	out := make([]sealed, len(holders))
-	return out, each(len(holders), func(i int) (err error) {
+	return out, forAll(len(holders), func(i int) (err error) {
 		out[i], err = c.seal(holders[i], mask[i], self[i])
 		return err
 	})
@@ -116,7 +116,7 @@ func pointsOf(holders int) []uint16 {
 	return points
 }
 
-// seal encrypts both shares for one holder. Key and associated data depend on the session, the
+// seal encrypts a pair of shares for one holder. Key and associated data depend on the session, the
 // sender and the receiver.
 func (c *Client) seal(to member, mask, self shamir.Share) (sealed, error) {
 	aead, err := sealer(c.setup.Session.ID(), c.secrets.encryption, c.self, to.client, to.keys.encryption)
@@ -137,8 +137,8 @@ func shareData(id protocol.SessionID, from, to int) []byte {
 	return w.Bytes()
 }
 
-// open decrypts the shares that another client has sent to this client.
-func (c *Client) open(d delivery) (holding, error) {
+// openShares decrypts the shares that another client has sent to this client.
+func (c *Client) openShares(d delivery) (holding, error) {
 	from := d.owner
 	aead, err := sealer(c.setup.Session.ID(), c.secrets.encryption, from.client, c.self, from.keys.encryption)
 	if err != nil {

@@ -51,7 +51,8 @@ func (l Link) Hash() [sha256.Size]byte {
 	return sha256.Sum256(append([]byte("mercer/v2/secvm/link\x00"), l.encode()...))
 }
 
-// Chain is a model's history so far. The gateway has signed each link.
+// Chain is the history of a model: one link for each window up to now. The gateway has signed each
+// link.
 type Chain []SignedLink
 
 // SignedLink is a link with the gateway's signature of it.
@@ -151,8 +152,8 @@ var (
 	ErrStale  = errors.New("secvm: the gateway's history has no new link")
 )
 
-// Follow verifies a whole history and the weights of its last link, and returns that link. On an
-// error the follower does not change. A device takes part in a window once, so Follow returns
+// Follow verifies a whole history and the weights of its last link, and returns the last link. On
+// an error the follower does not change. A device takes part in a window once, so Follow returns
 // [ErrStale] for a history without a new link.
 func (f *Follower) Follow(c Chain, weights []float64) (Link, error) {
 	if err := f.verify(c); err != nil {
@@ -191,7 +192,7 @@ func (f *Follower) verify(c Chain) error {
 	}
 	var previous [sha256.Size]byte
 	for i, l := range c {
-		if l.Previous != previous || l.Configuration != f.Configuration || !follows(c, i) {
+		if l.Previous != previous || l.Configuration != f.Configuration || !linkMayFollow(c, i) {
 			return fmt.Errorf("secvm: link %d of the gateway's history does not follow from the previous link", i)
 		}
 		if previous = l.Hash(); i == f.Seen-1 && previous != f.Head {
@@ -204,9 +205,9 @@ func (f *Follower) verify(c Chain) error {
 	return nil
 }
 
-// follows reports whether the iteration and the time of link i may follow those of the previous
-// link.
-func follows(c Chain, i int) bool {
+// linkMayFollow reports whether the iteration and the time of link i may follow those of the
+// previous link.
+func linkMayFollow(c Chain, i int) bool {
 	if i == 0 {
 		return c[0].Iteration == 0
 	}
@@ -215,14 +216,14 @@ func follows(c Chain, i int) bool {
 	return b.Opens > a.Opens && (again || b.Iteration == a.Iteration+1)
 }
 
-// Challenge returns the context of the challenge for the package tokens of one iteration. It is the
+// Challenge returns the context in the challenge for package tokens of one iteration. It is the
 // same for all devices, and known one window early (security rule 22).
 func Challenge(configuration [sha256.Size]byte, iteration uint32) [sha256.Size]byte {
 	return challenge("mercer/v1/secvm/challenge\x00", configuration, iteration)
 }
 
-// PresenceChallenge returns the context of the challenge for the token that a device shows the
-// relay.
+// PresenceChallenge returns the context in the challenge for presence tokens, which devices show
+// the relay.
 func PresenceChallenge(configuration [sha256.Size]byte, iteration uint32) [sha256.Size]byte {
 	return challenge("mercer/v1/secvm/presence\x00", configuration, iteration)
 }

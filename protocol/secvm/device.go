@@ -11,7 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
-// Role says whether a device's record trains or tests a model, in all its windows.
+// Role says whether a device's record trains or tests a model. It is the same in all windows of the
+// model.
 type Role uint8
 
 // The roles of a device.
@@ -20,8 +21,9 @@ const (
 	Test
 )
 
-// Cast draws a role, which is Test with probability chance. A device draws once for each model and
-// keeps the role secret; the server learns it only from the device's packages.
+// Cast draws a random role. It is Test with probability chance, and Train otherwise. A device draws
+// once for each model and keeps the role secret; the server learns it only from the device's
+// packages.
 func Cast(chance float64, r Random) Role {
 	const sides = 1 << 30
 	if pick(r, sides) < int(chance*sides) {
@@ -41,9 +43,9 @@ type Limits struct {
 	Bins      int     // largest number of bins
 	Hashes    int     // largest number of hashes
 	MaxWeight float64 // largest absolute value of a weight
-	Radius    float64 // largest norm of the weights; weights within a ball can switch only few people off
+	Radius    float64 // largest norm of the weights; with small weights, a gateway can exclude only few people from training
 	Cohort    int     // least number of participants for a step
-	Models    int     // largest number of models at a time; the caller checks it, because it knows the other models
+	Models    int     // largest number of models at a time; the caller checks it, because Check sees one model only
 	// Paper lets the device also take part in jobs of mode paper. In these jobs only MaxWeight
 	// bounds the weights, and no witness countersigns them or states who takes part. The gateway
 	// may issue the tokens itself.
@@ -65,8 +67,8 @@ func (l Limits) OrDefaults() Limits {
 	}
 }
 
-// unit returns the noun for the model's bins or columns.
-func (s Spec) unit() string {
+// binNoun returns the noun for the model's bins or columns.
+func (s Spec) binNoun() string {
 	if s.Columns {
 		return "columns"
 	}
@@ -78,7 +80,7 @@ func (l Limits) Check(p Params) error {
 	s := p.spec
 	switch {
 	case s.Bins > l.Bins:
-		return fmt.Errorf("secvm: model %s has %d %[3]s; this device allows at most %[4]d, because more %[3]s can single out people", s.Name, s.Bins, s.unit(), l.Bins)
+		return fmt.Errorf("secvm: model %s has %d %[3]s; this device allows at most %[4]d, because more %[3]s can single out people", s.Name, s.Bins, s.binNoun(), l.Bins)
 	case s.Hashes > l.Hashes:
 		return fmt.Errorf("secvm: model %s has %d hashes; this device allows at most %d, because bins of several hashes can be intersected", s.Name, s.Hashes, l.Hashes)
 	case s.MaxWeight > l.MaxWeight:
@@ -112,7 +114,7 @@ func NewDevice(p Params, r Record, role Role) (*Device, error) {
 		}
 	}
 	if n := r.Vector.Units(); n > p.Room() {
-		return nil, fmt.Errorf("secvm: the record has %d units, but %d packages can carry only %d; sample the record once", n, p.spec.Packages, p.Room())
+		return nil, fmt.Errorf("secvm: the record's counts add up to %d, but %d packages can carry only %d; sample the record once", n, p.spec.Packages, p.Room())
 	}
 	return &Device{p, r, role}, nil
 }
@@ -193,11 +195,12 @@ func (d *Device) subgradient() []Package {
 	return list
 }
 
-// Weights holds weights that are checked against a model. They do not change.
+// Weights is a weight vector that has been checked against a model. It does not change.
 type Weights struct{ w []float64 }
 
-// rounding is the relative tolerance for the norm of weights that were projected onto the ball.
-const rounding = 1e-9
+// normTolerance is the relative tolerance for the norm of weights that were projected onto the
+// ball.
+const normTolerance = 1e-9
 
 // Weights checks w against the model and returns it as Weights, without a copy. A device answers
 // only to checked weights.
@@ -217,7 +220,7 @@ func (p Params) Weights(w []float64) (Weights, error) {
 	for _, v := range w {
 		square += v * v
 	}
-	if norm := math.Sqrt(square); p.spec.Radius > 0 && norm > p.spec.Radius*(1+rounding) {
+	if norm := math.Sqrt(square); p.spec.Radius > 0 && norm > p.spec.Radius*(1+normTolerance) {
 		return Weights{}, fmt.Errorf("secvm: the weights have norm %g; the model promised a ball of radius %g", norm, p.spec.Radius)
 	}
 	return Weights{w}, nil
@@ -227,14 +230,14 @@ func (p Params) Weights(w []float64) (Weights, error) {
 // same role and the same sample from equal seeds. So both use the stream labels of the simulation.
 type Seeds struct{ Role, Own [32]byte }
 
-// Cast draws the device's role, which is [Test] with probability testers.
+// Cast draws the device's role from its seed. The role is [Test] with probability testers.
 func (s Seeds) Cast(testers float64) Role { return Cast(testers, prg.New(s.Role, "simulate/role")) }
 
 // Random returns the source of the device's other random numbers. Every call starts the
 // same stream again.
 func (s Seeds) Random() Random { return prg.New(s.Own, "simulate/device") }
 
-// Kind is the kind of a package: what it reports.
+// Kind says what a package reports.
 type Kind uint8
 
 // The kinds of packages. Cover is an empty package that keeps a device's number of packages
@@ -256,7 +259,7 @@ type Package struct {
 	Iteration uint32 // iteration of the weights that the package answers
 	Kind      Kind
 	Index     uint32 // Training: index of the feature
-	Value     int8   // Training: the unit's sign. Participation: the label, or 0. Testing: the true label
+	Value     int8   // Training: the sign, which is the label. Participation: the label, or 0. Testing: the true label
 	Guess     int8   // Testing: the label that the weights predict
 }
 
@@ -318,7 +321,7 @@ const (
 // Announcement is the gateway's message to all devices before a window opens.
 type Announcement struct {
 	Chain   Chain
-	Weights []byte // as [EncodeWeights] writes them
+	Weights []byte // the weights in the format of [EncodeWeights]
 }
 
 // Encode returns the announcement as bytes, which [DecodeAnnouncement] decodes.

@@ -34,7 +34,7 @@ func (p Params) Vector(names []string) Vector {
 			bins = append(bins, Bin(name, k, p.spec.Bins))
 		}
 	}
-	return count(bins)
+	return countBins(bins)
 }
 
 // column returns the bin of a feature that is not hashed, and whether the name is a column.
@@ -55,8 +55,8 @@ func (p Params) CheckNames(names []string) error {
 	return nil
 }
 
-// count sorts bins and returns one entry for each different bin.
-func count(bins []int) Vector {
+// countBins sorts bins and returns one entry for each different bin.
+func countBins(bins []int) Vector {
 	slices.Sort(bins)
 	var v Vector
 	for _, b := range bins {
@@ -78,9 +78,9 @@ func (v Vector) Units() int {
 	return n
 }
 
-// Sample returns a vector of at most the given number of units, drawn from v's units uniformly and
-// without replacement. A device must draw once and keep the result. New samples in every window
-// would reveal the whole record after many windows.
+// Sample returns a random part of v whose counts add up to at most units. Each unit of a count is
+// equally likely to be drawn, without replacement. A device must draw once and keep the result. New
+// samples in every window would reveal the whole record after many windows.
 func (v Vector) Sample(units int, r Random) Vector {
 	if v.Units() <= units {
 		return slices.Clone(v)
@@ -95,7 +95,7 @@ func (v Vector) Sample(units int, r Random) Vector {
 		j := i + pick(r, len(all)-i)
 		all[i], all[j] = all[j], all[i]
 	}
-	return count(all[:units])
+	return countBins(all[:units])
 }
 
 // Random is a source of unpredictable numbers.

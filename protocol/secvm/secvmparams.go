@@ -83,7 +83,7 @@ func (p Params) Spec() Spec { return p.spec }
 // which is last.
 func (p Params) Features() int { return p.spec.Bins + 1 }
 
-// Room returns the largest number of feature units that a device can send in a window. Of its other
+// Room returns the largest sum of feature counts that a device can send in a window. Of its other
 // two packages, one reports that the device takes part, and one carries the bias.
 func (p Params) Room() int { return p.spec.Packages - 2 }
 
@@ -144,7 +144,7 @@ type Outcome struct{ Total, Correct uint64 }
 
 // Census holds the numbers of devices that took part in a window, and the results of its tests.
 type Census struct {
-	Participants [2]uint64  // participants with label -1 and +1; all count in the first if labels are not revealed
+	Participants [2]uint64  // numbers of participants with label -1 and +1; the first counts all if labels are not revealed
 	Tests        [2]Outcome // test results for label -1 and +1
 }
 
@@ -154,14 +154,14 @@ func (c Census) Count() int { return int(c.Participants[0] + c.Participants[1]) 
 // Outcomes returns the results of the tests for label -1 and +1.
 func (c Census) Outcomes() [2]Outcome { return c.Tests }
 
-// weight returns the sum of the participants' class weights.
-func (c Census) weight(minus, plus float64) float64 {
+// totalWeight returns the sum of the participants' class weights.
+func (c Census) totalWeight(minus, plus float64) float64 {
 	return minus*float64(c.Participants[0]) + plus*float64(c.Participants[1])
 }
 
-// weighable returns an error if the class weights differ but participants do not reveal their
-// labels.
-func (p Params) weighable(minus, plus float64) error {
+// checkClassWeights returns an error if the class weights differ but participants do not reveal
+// their labels.
+func (p Params) checkClassWeights(minus, plus float64) error {
 	if minus != plus && !p.spec.Classes {
 		return fmt.Errorf("secvm: the class weights %g and %g differ, but participants do not reveal their labels; set classes, or use equal weights", minus, plus)
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Block describes consecutive entries of a summand that have a common bound, as a group in
-// protocol/secagg does.
+// Block describes consecutive entries of a summand that have a common bound. It corresponds to a
+// group in protocol/secagg.
 type Block struct {
 	Entries int
 	Bound   int64 // every device's entry x has |x| <= Bound
@@ -35,11 +35,12 @@ func (p Params) Blocks() []Block {
 	return []Block{features, census}
 }
 
-// Summand is a device's part of a window's sum. It counts the packages that the device would send,
-// in one vector for each of [Params.Blocks].
+// Summand is one device's contribution to the sum over all devices in a window. It counts the
+// packages that the device would send, in one vector for each of [Params.Blocks].
 type Summand []Vector
 
-// Summand returns the device's part of the sum of a window with the given weights.
+// Summand returns the device's contribution to the sum over all devices, in a window with the given
+// weights.
 func (d *Device) Summand(weights Weights) (Summand, error) {
 	said, err := d.AnswerAsPublished(0, weights)
 	if err != nil {
@@ -47,13 +48,13 @@ func (d *Device) Summand(weights Weights) (Summand, error) {
 	}
 	s := make(Summand, len(d.params.Blocks()))
 	for _, one := range said {
-		s.add(one, d.params.spec.Classes)
+		s.countPackage(one, d.params.spec.Classes)
 	}
 	return s, nil
 }
 
-// add counts a package in the summand's vectors.
-func (s Summand) add(p Package, classes bool) {
+// countPackage counts a package in the summand's vectors.
+func (s Summand) countPackage(p Package, classes bool) {
 	class, census := 0, len(s)-1
 	if p.Value > 0 {
 		class = 1
@@ -61,22 +62,22 @@ func (s Summand) add(p Package, classes bool) {
 	switch p.Kind {
 	case Training:
 		if classes {
-			s[class] = s[class].plus(int(p.Index), 1)
+			s[class] = s[class].addCount(int(p.Index), 1)
 		} else {
-			s[0] = s[0].plus(int(p.Index), int(p.Value))
+			s[0] = s[0].addCount(int(p.Index), int(p.Value))
 		}
 	case Participation:
-		s[census] = s[census].plus(participantsAt+class, 1)
+		s[census] = s[census].addCount(participantsAt+class, 1)
 	case Testing:
-		s[census] = s[census].plus(testsAt+2*class, 1)
+		s[census] = s[census].addCount(testsAt+2*class, 1)
 		if p.Guess == p.Value {
-			s[census] = s[census].plus(testsAt+2*class+1, 1)
+			s[census] = s[census].addCount(testsAt+2*class+1, 1)
 		}
 	}
 }
 
-// plus adds count to the entry of bin and returns the vector.
-func (v Vector) plus(bin, count int) Vector {
+// addCount adds count to the entry of bin and returns the vector.
+func (v Vector) addCount(bin, count int) Vector {
 	i, there := slices.BinarySearchFunc(v, bin, func(e Entry, bin int) int { return cmp.Compare(e.Bin, bin) })
 	if !there {
 		return slices.Insert(v, i, Entry{bin, count})
@@ -95,8 +96,8 @@ func (s Summand) Read(block, first int, dst []int64) {
 	}
 }
 
-// Sum holds all data that a server gets of a window that is summed. It replaces a [Tally] of
-// packages, and gives the same gradient.
+// Sum is the sum of all devices' summands in one window; a server receives nothing else. It
+// replaces a [Tally] of packages, and gives the same gradient.
 type Sum struct {
 	Census
 	Blocks [][]int64 // one slice of sums for each of [Params.Blocks]
@@ -122,14 +123,14 @@ func NewSum(p Params, blocks [][]int64, devices int) (*Sum, error) {
 			}
 		}
 	}
-	if err := s.count(blocks[len(blocks)-1], devices); err != nil {
+	if err := s.readCensus(blocks[len(blocks)-1], devices); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// count reads the census from its block, and checks that every device either trains or tests.
-func (s *Sum) count(block []int64, devices int) error {
+// readCensus reads the census from its block, and checks that every device either trains or tests.
+func (s *Sum) readCensus(block []int64, devices int) error {
 	for class := range 2 {
 		s.Participants[class] = uint64(block[participantsAt+class])
 		s.Tests[class] = Outcome{Total: uint64(block[testsAt+2*class]), Correct: uint64(block[testsAt+2*class+1])}
@@ -149,7 +150,7 @@ func (s *Sum) Enough() bool { return s.Count() >= s.params.spec.Cohort }
 // Gradient returns the same results as [Tally.Gradient] for the packages that the devices would
 // send.
 func (s *Sum) Gradient(minus, plus float64) (sum []float64, n float64, err error) {
-	if err := s.params.weighable(minus, plus); err != nil {
+	if err := s.params.checkClassWeights(minus, plus); err != nil {
 		return nil, 0, err
 	}
 	sum = make([]float64, s.params.Features())
@@ -160,5 +161,5 @@ func (s *Sum) Gradient(minus, plus float64) (sum []float64, n float64, err error
 			sum[j] = plus * float64(s.Blocks[0][j])
 		}
 	}
-	return sum, s.weight(minus, plus), nil
+	return sum, s.totalWeight(minus, plus), nil
 }

@@ -2,11 +2,11 @@ package secvm
 
 import "fmt"
 
-// Tally holds the counts of packages, which are all that a gateway keeps of a window. Tallies can
-// be added, so that shards can count separately.
+// Tally holds the counts of the packages in one window. A gateway keeps no other data of the
+// window. Tallies can be added, so that shards can count separately.
 type Tally struct {
 	Census
-	Minus, Plus []uint64 // for each feature, the number of units with sign -1 and +1
+	Minus, Plus []uint64 // for each feature, the number of training packages with sign -1 and +1
 	Covers      uint64
 	params      Params
 }
@@ -72,12 +72,12 @@ func (t *Tally) Enough() bool { return t.Count() >= t.params.spec.Cohort }
 // Different weights need [Spec.Classes]. The published server, which weighs plus, uses (plus+1) N /
 // (2 plus) for n, as if the classes were equally large.
 func (t *Tally) Gradient(minus, plus float64) (sum []float64, n float64, err error) {
-	if err := t.params.weighable(minus, plus); err != nil {
+	if err := t.params.checkClassWeights(minus, plus); err != nil {
 		return nil, 0, err
 	}
 	sum = make([]float64, len(t.Plus))
 	for j := range sum {
 		sum[j] = plus*float64(t.Plus[j]) - minus*float64(t.Minus[j])
 	}
-	return sum, t.weight(minus, plus), nil
+	return sum, t.totalWeight(minus, plus), nil
 }

@@ -42,8 +42,7 @@ type Schedule struct {
 	Reorder float64
 	// MaxDelay is the longest delay of a delivery in ticks.
 	MaxDelay int64
-	// Slow holds, for each slow node, the number of ticks that every delivery to the node takes
-	// longer.
+	// Slow holds, for each slow node, the extra delay of every delivery to the node, in ticks.
 	Slow map[string]int64
 	// Window is the number of undelivered messages from one sender to one receiver at which the
 	// sender is no longer resumed; 0 means no limit. It is counted for each sender and receiver. If

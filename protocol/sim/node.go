@@ -17,7 +17,7 @@ type node struct {
 	machine protocol.Machine
 	inbox   protocol.Inbox
 	journal []record
-	edges   []*Edge // edges to the receivers of the node's messages so far
+	edges   []*Edge // counters of the node's messages, one for each receiver
 	resume  bool    // a Resumed event is queued for the node
 	gone    bool
 	outcome *Outcome
@@ -32,9 +32,9 @@ type record struct {
 
 func (n *node) ended() bool { return n.outcome.End != nil }
 
-// offer calls the machine's Step with a private copy of the event, because a machine may overwrite
-// the bodies that it receives.
-func (n *node) offer(e protocol.Event) (eff protocol.Effects, err error) {
+// callStep calls the machine's Step with a private copy of the event, because a machine may
+// overwrite the bodies that it receives.
+func (n *node) callStep(e protocol.Event) (eff protocol.Effects, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = n.violation(fmt.Errorf("the machine panicked: %v\n%s", p, debug.Stack()))
@@ -51,8 +51,8 @@ func (n *node) violation(err error) error {
 	return &ContractError{Node: n.Name, Event: len(n.journal), Err: err}
 }
 
-// build makes a new machine for the node, in the state before its first event.
-func (n *node) build() error {
+// newMachine makes a new machine for the node, in the state before its first event.
+func (n *node) newMachine() error {
 	m, err := n.New()
 	if err != nil {
 		return fmt.Errorf("sim: the machine of %s cannot be built: %w", n.Name, err)
@@ -64,8 +64,8 @@ func (n *node) build() error {
 	return nil
 }
 
-// append adds an accepted event and its effects to the journal.
-func (n *node) append(e protocol.Event, eff protocol.Effects) {
+// journalEvent adds an accepted event and its effects to the journal.
+func (n *node) journalEvent(e protocol.Event, eff protocol.Effects) {
 	r := record{event: e, rest: digestRest(eff)}
 	for _, m := range eff.Send {
 		r.sent = append(r.sent, m.Digest())
@@ -77,21 +77,21 @@ func (n *node) append(e protocol.Event, eff protocol.Effects) {
 // replay rebuilds the node's machine and inbox from the journal, and returns the effects of the
 // last event.
 func (n *node) replay() (last protocol.Effects, err error) {
-	if err := n.build(); err != nil {
+	if err := n.newMachine(); err != nil {
 		return last, err
 	}
 	n.inbox = protocol.Inbox{}
 	for i, r := range n.journal {
-		last, err = n.offer(r.event)
+		last, err = n.callStep(r.event)
 		if err == nil {
-			err = r.compare(last)
+			err = r.checkReplay(last)
 		}
 		if err != nil {
 			var broken *ContractError
 			if errors.As(err, &broken) {
 				err = broken.Err
 			}
-			return last, &ContractError{Node: n.Name, Event: i, Err: fmt.Errorf("replay of %s: %w", name(r.event), err)}
+			return last, &ContractError{Node: n.Name, Event: i, Err: fmt.Errorf("replay of %s: %w", eventName(r.event), err)}
 		}
 		if m, ok := r.event.(protocol.Received); ok {
 			n.inbox.Accept(m.Message)
@@ -101,9 +101,9 @@ func (n *node) replay() (last protocol.Effects, err error) {
 	return last, nil
 }
 
-// compare returns an error that describes the first difference between the effects of a replayed
-// step and the recorded effects.
-func (r *record) compare(eff protocol.Effects) error {
+// checkReplay returns an error that describes the first difference between the effects of a
+// replayed step and the recorded effects.
+func (r *record) checkReplay(eff protocol.Effects) error {
 	if len(eff.Send) != len(r.sent) {
 		return fmt.Errorf("the replayed step sends %d messages; the first time it sent %d", len(eff.Send), len(r.sent))
 	}
@@ -138,8 +138,8 @@ func digestRest(eff protocol.Effects) [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// name returns the text that stands for e in transcripts.
-func name(e protocol.Event) string {
+// eventName returns the text that stands for e in transcripts.
+func eventName(e protocol.Event) string {
 	switch e := e.(type) {
 	case protocol.Start:
 		return "start"

@@ -16,8 +16,9 @@ type item struct {
 	event  protocol.Event
 	parcel *parcel // the message, if the event is a Received; nil otherwise
 	lost   bool    // the first delivery of the message was lost
-	// later is one more than the length of the receiver's journal when it answered ErrLater. A
-	// machine that has accepted no event since then would answer the same again.
+	// later is one more than the length of the receiver's journal at the time when the receiver
+	// answered ErrLater. A machine that has accepted no event since then would answer the same
+	// again.
 	later int
 }
 
@@ -56,13 +57,13 @@ func (s *simulation) delay(to *node) int64 {
 	return d
 }
 
-// next removes the next event from the queue or the alarms and returns it, or false if there is
+// takeNext removes the next event from the queue or the alarms and returns it, or false if there is
 // none.
-func (s *simulation) next() (item, bool) {
+func (s *simulation) takeNext() (item, bool) {
 	if len(s.alarms) > 0 && s.chance(s.config.Hasty) {
 		return s.fire(s.random.IntN(len(s.alarms))), true
 	}
-	ready := s.ready()
+	ready := s.readyItems()
 	if len(ready) == 0 {
 		return s.nextAlarm()
 	}
@@ -77,43 +78,44 @@ func (s *simulation) next() (item, bool) {
 	return it, true
 }
 
-// ready returns the indices of the queued items that can happen now. If there are none, it advances
-// the time to the next item that only waits for its time.
-func (s *simulation) ready() []int {
+// readyItems returns the indices of the queued items that can happen now. If there are none, it
+// advances the time to the next item that only waits for its time.
+func (s *simulation) readyItems() []int {
 	s.scratch = s.scratch[:0]
 	soonest := int64(-1)
 	for i := range s.queue {
 		it := &s.queue[i]
 		switch {
-		case !s.possible(it):
+		case !s.canHappen(it):
 		case it.at <= s.now:
 			s.scratch = append(s.scratch, i)
 		case soonest < 0 || it.at < soonest:
 			soonest = it.at
 		}
 	}
-	if len(s.scratch) > 0 || soonest < 0 || s.config.Prompt && s.alarmed(soonest) {
+	if len(s.scratch) > 0 || soonest < 0 || s.config.Prompt && s.alarmBefore(soonest) {
 		return s.scratch
 	}
 	s.now = soonest
-	return s.ready()
+	return s.readyItems()
 }
 
-// possible reports whether an item can happen as soon as its time has come.
-func (s *simulation) possible(it *item) bool {
+// canHappen reports whether an item can happen as soon as its time has come.
+func (s *simulation) canHappen(it *item) bool {
 	started := len(it.to.journal) > 0
 	switch it.event.(type) {
 	case protocol.Start:
 		return true
 	case protocol.Resumed:
-		return s.room(it.to)
+		return s.belowWindow(it.to)
 	default:
 		return started && it.later != len(it.to.journal)+1
 	}
 }
 
-// room reports whether fewer than Window messages of n are undelivered at each of its receivers.
-func (s *simulation) room(n *node) bool {
+// belowWindow reports whether fewer than Window messages of n are undelivered at each of its
+// receivers.
+func (s *simulation) belowWindow(n *node) bool {
 	if s.config.Window == 0 {
 		return true
 	}
@@ -136,8 +138,8 @@ func (s *simulation) arm(n *node, t protocol.Timer) {
 	s.alarms = append(s.alarms, alarm{at: s.now + ticks, order: s.order, to: n, timer: t})
 }
 
-// alarmed reports whether an armed timer fires before the given tick.
-func (s *simulation) alarmed(tick int64) bool {
+// alarmBefore reports whether an armed timer fires before the given tick.
+func (s *simulation) alarmBefore(tick int64) bool {
 	return slices.ContainsFunc(s.alarms, func(a alarm) bool { return a.at < tick })
 }
 

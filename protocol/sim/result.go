@@ -138,7 +138,7 @@ func (r *Result) writef(format string, args ...any) {
 // write appends a line to the transcript: the item that was offered to its node and, if remark is
 // not empty, the outcome.
 func (s *simulation) write(it item, remark string) {
-	line := fmt.Sprintf("%d %s: %s", s.result.Steps, it.to.Name, name(it.event))
+	line := fmt.Sprintf("%d %s: %s", s.result.Steps, it.to.Name, eventName(it.event))
 	if m, ok := it.event.(protocol.Received); ok {
 		line = fmt.Sprintf("%d %s", s.result.Steps, describe(m.Message, it.to.Name))
 	}

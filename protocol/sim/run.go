@@ -28,8 +28,8 @@ type simulation struct {
 	result  *Result
 }
 
-// stream is the second seed of the generator, so that schedules have other random numbers than
-// other PCGs with small seeds.
+// stream is the second seed of the random generator. It makes schedules draw other random numbers
+// than other PCG generators with small seeds.
 const stream = 0x6d65726365722f73
 
 // Run runs the session until every machine has ended or no event is possible. It returns an error
@@ -45,7 +45,7 @@ func Run(cfg Config) (*Result, error) {
 		limit = defaultMaxSteps
 	}
 	for {
-		it, ok := s.next()
+		it, ok := s.takeNext()
 		if !ok {
 			break
 		}
@@ -54,7 +54,7 @@ func Run(cfg Config) (*Result, error) {
 		}
 		s.result.Steps++
 		s.now++
-		if err := s.happen(it); err != nil {
+		if err := s.handOver(it); err != nil {
 			return s.result, err
 		}
 	}
@@ -98,7 +98,7 @@ func newResult(session *protocol.Session, nodes int) *Result {
 func (s *simulation) admit(spec Node, o *Outcome) error {
 	o.Name = spec.Name
 	n := &node{Node: spec, outcome: o}
-	if err := n.build(); err != nil {
+	if err := n.newMachine(); err != nil {
 		return err
 	}
 	s.nodes, s.byName[n.Name] = append(s.nodes, n), n
@@ -112,8 +112,8 @@ func (s *simulation) admit(spec Node, o *Outcome) error {
 
 func (s *simulation) chance(p float64) bool { return p > 0 && s.random.Float64() < p }
 
-// happen offers an item's event to its node, and handles the answer.
-func (s *simulation) happen(it item) error {
+// handOver passes an item's event to the item's node, and handles the answer.
+func (s *simulation) handOver(it item) error {
 	if _, ok := it.event.(protocol.Resumed); ok {
 		it.to.resume = false
 	}
@@ -122,15 +122,15 @@ func (s *simulation) happen(it item) error {
 			return err
 		}
 	}
-	eff, err := it.to.offer(it.event)
+	eff, err := it.to.callStep(it.event)
 	if err != nil {
-		return s.refused(it, err)
+		return s.handleRefused(it, err)
 	}
-	return s.accepted(it, eff)
+	return s.handleAccepted(it, eff)
 }
 
-// deliver does with a message what a driver does before it calls Step. It reports whether the
-// machine gets the message.
+// deliver prepares the delivery of a message to Step: it may lose the message, and it detects
+// duplicates. It reports whether the machine gets the message.
 func (s *simulation) deliver(it item) (bool, error) {
 	m := it.event.(protocol.Received).Message
 	if m.Digest() != it.parcel.digest {
@@ -146,7 +146,7 @@ func (s *simulation) deliver(it item) (bool, error) {
 	if err != nil {
 		s.settle(it.parcel)
 		s.write(it, "equivocation")
-		s.end(it.to, err)
+		s.endNode(it.to, err)
 		return false, nil
 	}
 	if !fresh {
@@ -156,15 +156,15 @@ func (s *simulation) deliver(it item) (bool, error) {
 	return fresh, nil
 }
 
-// refused handles an event that Step answered with an error.
-func (s *simulation) refused(it item, err error) error {
+// handleRefused handles an event that Step answered with an error.
+func (s *simulation) handleRefused(it item, err error) error {
 	var broken *ContractError
 	_, received := it.event.(protocol.Received)
 	switch {
 	case errors.As(err, &broken):
 		return err
 	case errors.Is(err, protocol.ErrLater) && !received:
-		return it.to.violation(fmt.Errorf("the machine answered the event %s with ErrLater; only a message may be answered so", name(it.event)))
+		return it.to.violation(fmt.Errorf("the machine answered the event %s with ErrLater, which is allowed for messages only", eventName(it.event)))
 	case errors.Is(err, protocol.ErrLater):
 		s.write(it, "later")
 		it.later = len(it.to.journal) + 1
@@ -178,19 +178,19 @@ func (s *simulation) refused(it item, err error) error {
 		s.settle(it.parcel)
 	}
 	if len(it.to.journal) == 0 { // a node that refuses its start takes no part in the session
-		s.end(it.to, err)
+		s.endNode(it.to, err)
 	}
 	return nil
 }
 
-// accepted journals an event that the machine has accepted, and carries out its effects.
-func (s *simulation) accepted(it item, eff protocol.Effects) error {
+// handleAccepted journals an event that the machine has accepted, and carries out its effects.
+func (s *simulation) handleAccepted(it item, eff protocol.Effects) error {
 	n := it.to
 	s.write(it, "")
 	if err := s.checkEffects(n, eff); err != nil {
 		return n.violation(err)
 	}
-	n.append(it.event, eff)
+	n.journalEvent(it.event, eff)
 	if r, ok := it.event.(protocol.Received); ok {
 		n.inbox.Accept(r.Message)
 		s.settle(it.parcel)
@@ -215,7 +215,7 @@ func (s *simulation) accepted(it item, eff protocol.Effects) error {
 func (s *simulation) obey(n *node, eff protocol.Effects) {
 	for _, name := range eff.Claim {
 		if err := s.ledger.Claim(n.Name, name, s.config.Session.ID()); err != nil {
-			s.end(n, err)
+			s.endNode(n, err)
 			return
 		}
 	}
@@ -230,12 +230,13 @@ func (s *simulation) obey(n *node, eff protocol.Effects) {
 		s.push(item{to: n, event: protocol.Resumed{}})
 	}
 	if eff.End != nil {
-		s.end(n, eff.End.Err)
+		s.endNode(n, eff.End.Err)
 	}
 }
 
-// end records that n's part of the session has ended with err, and drops what is queued for n.
-func (s *simulation) end(n *node, err error) {
+// endNode records that n's part of the session has ended with err, and drops all events queued for
+// n.
+func (s *simulation) endNode(n *node, err error) {
 	n.outcome.End = &protocol.End{Err: err}
 	s.forget(n)
 	line := fmt.Sprintf("%d %s: end", s.result.Steps, n.Name)
@@ -264,7 +265,7 @@ func (s *simulation) send(m protocol.Message) {
 	}
 }
 
-// post queues a message for node to. It queues a duplicate with the schedule's probability.
+// post queues a message for the given node. It queues a duplicate with the schedule's probability.
 func (s *simulation) post(e *Edge, to *node, m protocol.Message) {
 	p := &parcel{edge: e, to: to, size: len(m.Body), digest: m.Digest()}
 	e.waiting++
