@@ -123,7 +123,7 @@ func (p *Policy) Upgrade() (warnings []string, err error) {
 		*one.to = *one.from
 	}
 	if warnings != nil && p.Limits != (PolicyLimits{}) {
-		return nil, fmt.Errorf("the policy has the section "limits" and also a key of an earlier version: %s", warnings[0])
+		return nil, fmt.Errorf("the policy has the section \"limits\" and also a key of an earlier version: %s", warnings[0])
 	}
 	p.Limits = merged
 	return warnings, nil
