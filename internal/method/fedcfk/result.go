@@ -78,7 +78,7 @@ func (f *Figures) text(r *method.Result) []method.Block {
 		list = append(list, method.Block{Line: fmt.Sprintf(format, args...)})
 	}
 	linef("Ratings: %s", f.Source)
-	linef("%s; %s", f.scope(), f.counted(r))
+	linef("%s; %s", f.scope(), f.ratingsText(r))
 	if r.Exact != nil {
 		linef("all sums equal those of the plain lists, entry for entry: %s", humanize.YesNo(*r.Exact))
 	}
@@ -121,8 +121,9 @@ func (f *Figures) curves() []report.Curve {
 	return []report.Curve{c}
 }
 
-// counted describes the ratings that a result counts. Parties do not reveal their held-out ratings.
-func (f *Figures) counted(r *method.Result) string {
+// ratingsText describes the ratings that a result counts. Parties do not reveal their held-out
+// ratings.
+func (f *Figures) ratingsText(r *method.Result) string {
 	counted := humanize.Count(r.Training, "rating") + " counted"
 	if r.HeldOut == 0 {
 		return counted
@@ -147,7 +148,7 @@ func (f *Figures) summary(j *job.Job, r *method.Result) []report.Row {
 		{Label: "Counted", Value: f.scope()},
 		{Label: "Kernel", Value: j.Kernel.String()},
 		{Label: "Learner", Value: j.Learner.Text()},
-		{Label: "Ratings", Value: f.counted(r)},
+		{Label: "Ratings", Value: f.ratingsText(r)},
 	}
 	if f.Paper == nil {
 		for _, s := range f.Sums {
