@@ -60,7 +60,7 @@ func (d *Dictionary) Encode() []byte {
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
 	if err := errors.Join(e.Encode(d.file().Encode()), e.Close()); err != nil {
-		panic(fmt.Sprintf("job: %v", err)) // scalars and maps into memory: no such case
+		panic(fmt.Sprintf("job: %v", err)) // encoding scalars and maps into memory cannot fail
 	}
 	return b.Bytes()
 }
@@ -163,7 +163,7 @@ func (d *Dictionary) Of(party string) Data {
 	data := Data{Dictionary: d, Label: NoLabel, Schema: d.Columns, Read: d.Columns, Test: Test{Fraction: d.Fraction}}
 	by := data
 	by.Partition.By = Columns
-	if own := by.of(party, d.Columns); own != nil {
+	if own := by.partOfSchema(party, d.Columns); own != nil {
 		data.Schema, data.Read = own, own
 	}
 	return data
@@ -218,7 +218,7 @@ func flow(n *yaml.Node) string {
 	n.Style = yaml.FlowStyle
 	b, err := yaml.Marshal(n)
 	if err != nil {
-		panic(fmt.Sprintf("job: %v", err)) // scalars and maps into memory: no such case
+		panic(fmt.Sprintf("job: %v", err)) // encoding scalars and maps into memory cannot fail
 	}
 	return strings.TrimSpace(string(b))
 }
@@ -242,8 +242,8 @@ func (d *Dictionary) labelNames() []string {
 	return names
 }
 
-// say stores the description of a column for people.
-func (d *Dictionary) say(column, text string) {
+// storeText stores the description of a column for people.
+func (d *Dictionary) storeText(column, text string) {
 	if text == "" {
 		return
 	}
@@ -270,7 +270,7 @@ func (v dictionaryColumns) Encode() *yaml.Node {
 	m := section.Map()
 	for _, c := range v.Columns {
 		if slices.Contains(v.Complete, c.Name) {
-			c.Missing = prepare.FillError // the list complete states drop-row instead
+			c.Missing = prepare.FillError // the key complete lists this column, which implies drop-row
 		}
 		m.Content = append(m.Content, section.Word(c.Name), orEmpty(describedColumn{columnOf{&c}, v.Dictionary}.Encode()))
 	}
@@ -316,7 +316,7 @@ func (v textFor) Decode(key string, n *yaml.Node) error {
 	if err := (section.Text{Dst: &text}).Decode(key, n); err != nil {
 		return err
 	}
-	v.of.say(v.column, text)
+	v.of.storeText(v.column, text)
 	return nil
 }
 

@@ -93,7 +93,7 @@ func (j *Job) Encode() []byte {
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
 	if err := errors.Join(e.Encode(j.file(nil).Encode()), e.Close()); err != nil {
-		panic(fmt.Sprintf("job: %v", err)) // scalars and maps into memory: no such case
+		panic(fmt.Sprintf("job: %v", err)) // encoding scalars and maps into memory cannot fail
 	}
 	return b.Bytes()
 }
@@ -261,11 +261,11 @@ func (j *Job) finishSpread(in *section.Place) error {
 	}
 	for _, name := range j.Active() {
 		if !slices.Contains(names, name) {
-			return in.Refuse("data", "partition.labels has no share for %s, although that party is active; give a share to each of %s", name, listed(j.Active()))
+			return in.Refuse("data", "partition.labels has no share for %s, although that party is active; give a share to each of %s", name, joinNames(j.Active()))
 		}
 	}
 	if len(names) > len(j.Active()) {
-		return in.Refuse("data", "partition.labels has shares for parties that are not active; give shares to %s only", listed(j.Active()))
+		return in.Refuse("data", "partition.labels has shares for parties that are not active; give shares to %s only", joinNames(j.Active()))
 	}
 	return nil
 }
@@ -378,7 +378,7 @@ func kernelSection(k *Kernel, _ *yaml.Node) (*section.Section, error) { return k
 func (j *Job) finishLabels(in *section.Place) error {
 	task := j.Task()
 	needs := task.Labels != ""
-	owned := j.Data.Sources == nil && j.undeployable() == "" // parties' catalogues can name the label
+	owned := j.Data.Sources == nil && j.undeployable() == "" // true if the parties' catalogues can name the label
 	switch {
 	case needs && j.Data.Label == "" && !owned:
 		return in.Refuse("data", "data has no label; add label: and the name of the column that holds %s", task.Labels)

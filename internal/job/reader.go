@@ -23,7 +23,7 @@ type Reader struct {
 	Dictionary func(name, hash string) (*Dictionary, error)
 }
 
-// Knowing returns a reader that finds dictionaries by find.
+// Knowing returns a reader that looks up dictionaries with the function find.
 func (r *Reader) Knowing(find func(name, hash string) (*Dictionary, error)) *Reader {
 	knowing := *r
 	knowing.Dictionary = find
@@ -55,7 +55,7 @@ func (r *Reader) learner(l *Named, n *yaml.Node) (*section.Section, error) {
 	if n == nil {
 		return l.section("learner"), nil
 	}
-	return named{dst: l, what: "learner", kinds: kindsOf(r.Learners), alike: true}.of(n)
+	return named{dst: l, what: "learner", kinds: kindsOf(r.Learners), alike: true}.sectionOf(n)
 }
 
 // File declares the whole job file, for the documentation.

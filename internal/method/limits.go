@@ -46,7 +46,7 @@ func DefaultLimits() Limits {
 func (f Limits) CheckJob(j *job.Job) error {
 	m, ok := j.Protocol.Kind.(*Protocol)
 	if !ok {
-		return fault.Forbiddenf("protocol %s does not apply this party's limits; this party accepts no job of it", j.Protocol.Name())
+		return fault.Forbiddenf("protocol %s does not apply this party's limits; this party refuses all jobs of this protocol", j.Protocol.Name())
 	}
 	return m.minimums(f, j)
 }

@@ -113,7 +113,7 @@ const (
 	NoFit   FitBy = iota
 	NewFit        // fitted in this job
 	KeptFit       // taken from an earlier job that this job continues
-	ToldFit       // taken from an earlier job; this party knows the fit only when it encodes its rows
+	ToldFit       // taken from an earlier job; unknown to this party until it encodes its rows
 )
 
 // Release describes the rows that a party releases in one session of the instance. Argument label

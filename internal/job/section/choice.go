@@ -9,7 +9,7 @@ import (
 
 // Choice reads and writes one of a few known names.
 type Choice[T ~string] struct {
-	Noun  string // what a name names, in messages: "kernel"
+	Noun  string // kind of thing that the names denote, for messages, such as "kernel"
 	Dst   *T
 	Known []T
 }
