@@ -192,15 +192,15 @@ func (d *Dictionary) statements() map[string]string {
 	all := make(map[string]string)
 	eachKey(d.Section().Encode(), func(key string, value *yaml.Node) {
 		if value.Kind != yaml.MappingNode {
-			all[key] = flow(value)
+			all[key] = flowText(value)
 			return
 		}
 		eachKey(value, func(name string, value *yaml.Node) {
 			what := strings.TrimSuffix(key, "s") + " " + name // gives "column age"
 			if len(value.Content) == 0 {
-				all[what] = flow(value)
+				all[what] = flowText(value)
 			}
-			eachKey(value, func(key string, value *yaml.Node) { all[what+": "+key] = flow(value) })
+			eachKey(value, func(key string, value *yaml.Node) { all[what+": "+key] = flowText(value) })
 		})
 	})
 	return all
@@ -213,8 +213,8 @@ func eachKey(m *yaml.Node, visit func(key string, value *yaml.Node)) {
 	}
 }
 
-// flow returns a YAML value as one line of text.
-func flow(n *yaml.Node) string {
+// flowText returns a YAML value as one line of text.
+func flowText(n *yaml.Node) string {
 	n.Style = yaml.FlowStyle
 	b, err := yaml.Marshal(n)
 	if err != nil {

@@ -227,14 +227,14 @@ func mergeMaps(maps []*yaml.Node, lists []string) *yaml.Node {
 			}
 		}
 		if len(list.Content) > 1 {
-			put(out, key, list)
+			putValue(out, key, list)
 		}
 	}
 	return out
 }
 
-// put sets the value of a key in a map.
-func put(n *yaml.Node, key string, value *yaml.Node) {
+// putValue sets the value of a key in a map.
+func putValue(n *yaml.Node, key string, value *yaml.Node) {
 	if at := valueOf(n, key); at >= 0 {
 		n.Content[at] = value
 		return

@@ -62,8 +62,8 @@ func (n Named) section(what string) *section.Section {
 	return s
 }
 
-// named reads and writes a section whose key name determines the other keys.
-type named struct {
+// namedSection reads and writes a section whose key name determines the other keys.
+type namedSection struct {
 	dst   *Named
 	what  string // "protocol"
 	kinds []Kind
@@ -71,7 +71,7 @@ type named struct {
 }
 
 // Decode reads the name first, wherever it is in the map, because it determines the other keys.
-func (v named) Decode(key string, n *yaml.Node) error {
+func (v namedSection) Decode(key string, n *yaml.Node) error {
 	s, err := v.sectionOf(n)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (v named) Decode(key string, n *yaml.Node) error {
 }
 
 // sectionOf finds the Kind that a map names, and returns the section that reads the map.
-func (v named) sectionOf(n *yaml.Node) (*section.Section, error) {
+func (v namedSection) sectionOf(n *yaml.Node) (*section.Section, error) {
 	switch n.Kind {
 	case yaml.MappingNode:
 	case yaml.SequenceNode:
@@ -103,9 +103,9 @@ func (v named) sectionOf(n *yaml.Node) (*section.Section, error) {
 	return s, nil
 }
 
-func (v named) keys() string { return "name, and the keys of that " + v.what }
+func (v namedSection) keys() string { return "name, and the keys of that " + v.what }
 
-func (v named) names() []string {
+func (v namedSection) names() []string {
 	names := make([]string, len(v.kinds))
 	for i, k := range v.kinds {
 		names[i] = k.Name()
@@ -114,9 +114,9 @@ func (v named) names() []string {
 }
 
 // refuseNameless refuses a map without a name, or the misspelt key of the name.
-func (v named) refuseNameless(n *yaml.Node) error {
+func (v namedSection) refuseNameless(n *yaml.Node) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if key := n.Content[i]; !v.has(key.Value) && len(key.Value) < 10 {
+		if key := n.Content[i]; !v.hasKey(key.Value) && len(key.Value) < 10 {
 			if _, near := fuzzymatch.Nearest(key.Value, "name"); near {
 				return section.At(key, "unknown key %s in %s; did you mean %q?", section.Quote(key.Value), v.what, "name")
 			}
@@ -125,15 +125,15 @@ func (v named) refuseNameless(n *yaml.Node) error {
 	return section.At(n, "%s has no name; add name: %s", v.what, v.kinds[0].Name())
 }
 
-// has reports whether any Kind has the key.
-func (v named) has(key string) bool {
+// hasKey reports whether any Kind has the key.
+func (v namedSection) hasKey(key string) bool {
 	return slices.ContainsFunc(v.kinds, func(k Kind) bool { return slices.Contains(k.New().Section().Keys(), key) })
 }
 
 // refuseForeign returns a function that refuses a key of another Kind with a specific error.
-func (v named) refuseForeign(name string) func(key, val *yaml.Node) error {
+func (v namedSection) refuseForeign(name string) func(key, val *yaml.Node) error {
 	return func(key, val *yaml.Node) error {
-		if !v.has(key.Value) {
+		if !v.hasKey(key.Value) {
 			return v.refuseSimilar(key)
 		}
 		if err := v.checkForeignValue(key.Value, val); err != nil {
@@ -144,7 +144,7 @@ func (v named) refuseForeign(name string) func(key, val *yaml.Node) error {
 }
 
 // refuseSimilar refuses a key that is similar to a key of another Kind, and suggests that key.
-func (v named) refuseSimilar(key *yaml.Node) error {
+func (v namedSection) refuseSimilar(key *yaml.Node) error {
 	for _, k := range v.kinds {
 		if near, is := fuzzymatch.Nearest(key.Value, k.New().Section().Keys()...); v.alike && is {
 			return section.At(key, "unknown key %s in %s; did you mean %q?", section.Quote(key.Value), v.what, near)
@@ -154,7 +154,7 @@ func (v named) refuseSimilar(key *yaml.Node) error {
 }
 
 // checkForeignValue checks the value of a key by the declaration of the first Kind with that key.
-func (v named) checkForeignValue(key string, val *yaml.Node) error {
+func (v namedSection) checkForeignValue(key string, val *yaml.Node) error {
 	for _, k := range v.kinds {
 		s := k.New().Section()
 		i := slices.Index(s.Keys(), key)
@@ -174,11 +174,11 @@ func (v named) checkForeignValue(key string, val *yaml.Node) error {
 	return nil
 }
 
-func (v named) Encode() *yaml.Node {
+func (v namedSection) Encode() *yaml.Node {
 	return v.dst.section(v.what).Encode()
 }
 
-func (v named) Form() string { return "a map with " + v.keys() }
+func (v namedSection) Form() string { return "a map with " + v.keys() }
 
 // Mode names the version of a protocol: the hardened version or the paper's.
 type Mode string

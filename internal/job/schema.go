@@ -306,15 +306,15 @@ func (c columnOf) Section() *section.Section {
 // them.
 type fillOf struct{ *prepare.Column }
 
-// fills lists the words of the key missing; any other text is a value that fills gaps.
-var fills = []prepare.Fill{prepare.FillError, prepare.FillMean, prepare.FillMedian, prepare.FillMostFrequent, prepare.FillCategory, prepare.FillDropRow}
+// fillWords lists the words of the key missing; any other text is a value that fills gaps.
+var fillWords = []prepare.Fill{prepare.FillError, prepare.FillMean, prepare.FillMedian, prepare.FillMostFrequent, prepare.FillCategory, prepare.FillDropRow}
 
 func (f fillOf) Decode(key string, n *yaml.Node) error {
 	var word string
 	if err := (section.Text{Dst: &word}).Decode(key, n); err != nil {
 		return err
 	}
-	for _, fill := range fills {
+	for _, fill := range fillWords {
 		if word == string(fill) && n.Style == 0 {
 			f.Missing = fill
 			return nil
@@ -335,7 +335,7 @@ func (f fillOf) Encode() *yaml.Node {
 		return section.Bare(f.Value)
 	}
 	n := section.Word(f.Value)
-	for _, fill := range fills {
+	for _, fill := range fillWords {
 		if f.Value == string(fill) {
 			n.Style = yaml.DoubleQuotedStyle // quotes distinguish a category from a word of fills
 		}

@@ -99,8 +99,8 @@ func (s StepOf[P, S, K]) check(coordinator string) error {
 	return nil
 }
 
-// erased returns the untyped step that the runtime uses.
-func (s StepOf[P, S, K]) erased() Step {
+// untyped returns the untyped step that the runtime uses.
+func (s StepOf[P, S, K]) untyped() Step {
 	if s.Session == nil || s.Follow == nil {
 		return Step{Name: s.Name, Session: s.Session}
 	}
@@ -303,7 +303,7 @@ func PlanOf[P, S, K any](c Instance, steps []StepOf[P, S, K]) ([]Step, error) {
 		if err := s.check(c.Coordinator); err != nil {
 			return nil, err
 		}
-		plan[i] = s.erased()
+		plan[i] = s.untyped()
 	}
 	return plan, nil
 }

@@ -63,12 +63,12 @@ func (m *Protocol) Plan(c Instance) ([]Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plan, seated(c, plan)
+	return plan, checkSeats(c, plan)
 }
 
-// seated refuses a plan in which some party takes part in no session. A party asks its ledger about
-// the whole job in its first session.
-func seated(c Instance, plan []Step) error {
+// checkSeats refuses a plan in which some party takes part in no session. A party asks its ledger
+// about the whole job in its first session.
+func checkSeats(c Instance, plan []Step) error {
 	for _, name := range c.Parties {
 		if !slices.ContainsFunc(plan, func(s Step) bool { return s.Session != nil && s.Session.Has(name) }) {
 			return fmt.Errorf("method: party %s is in no session of the plan; each party must be in at least one", name)

@@ -151,7 +151,7 @@ func (s *Section) unknown(key, val *yaml.Node) error {
 			return err
 		}
 	}
-	if near, ok := nearest(key.Value, s.Keys()); ok {
+	if near, ok := nearestWord(key.Value, s.Keys()); ok {
 		return At(key, "unknown key %s in %s; did you mean %q?", Quote(key.Value), s.Name, near)
 	}
 	return At(key, "unknown key %s in %s; it may have %s", Quote(key.Value), s.Name, s.list())

@@ -131,7 +131,7 @@ func (c Devices) checkCounts(survivors []string, likes []int64) error {
 // Spec returns the specification of a secure sum of a number of entries over a number of clients.
 // Each entry is 0 or 1, or a product of two ratings.
 func (c Devices) Spec(clients, entries int) secagg.Spec {
-	return c.Keys().Spec(c.Minimum(clients), onceForEver, secagg.Group{Entries: entries, Bound: c.bound()})
+	return c.Keys().Spec(c.Minimum(clients), onceForEver, secagg.Group{Entries: entries, Bound: c.maxEntry()})
 }
 
 // pairSpec returns the specification of the second sum. It tolerates the absences that both sums
@@ -166,8 +166,8 @@ func (c Devices) blame(format string, args ...any) error {
 // each item's squared ratings. The second sum adds up products of ratings instead of pairs. Without
 // ratings every rating is 1, which is its own square.
 
-// bound returns the largest entry of a person's vector.
-func (c Devices) bound() int64 {
+// maxEntry returns the largest entry of a person's vector.
+func (c Devices) maxEntry() int64 {
 	v := int64(max(1, c.Keys().Ratings))
 	return v * v
 }
@@ -189,7 +189,7 @@ func (c Devices) Squares(sum []int64) []int64 { return sum[len(sum)-min(c.Items,
 // checkSquares refuses sums of squared ratings that the numbers of likes make impossible.
 func (c Devices) checkSquares(likes, squares []int64) error {
 	for i, n := range likes {
-		if s := squares[i]; s < n || s > n*c.bound() {
+		if s := squares[i]; s < n || s > n*c.maxEntry() {
 			return fmt.Errorf("%d squared ratings of item %d cannot add up to %d", n, i, s)
 		}
 	}

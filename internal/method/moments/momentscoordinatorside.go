@@ -185,7 +185,7 @@ func (s *server) tellsShares() bool {
 	switch l := objectiveOf(s.Job).(type) {
 	case classRidge:
 		return true
-	case process:
+	case gaussianProcess:
 		return l.deviations
 	}
 	return false

@@ -80,7 +80,7 @@ func objectiveOf(j *job.Job) objective {
 	case l.Components > 0:
 		return components(l.Components)
 	case l.Process:
-		return process{numberRidge{k.labelRange()}, k.Deviations}
+		return gaussianProcess{numberRidge{k.labelRange()}, k.Deviations}
 	case j.Task().Numbers:
 		return numberRidge{k.labelRange()}
 	}

@@ -214,7 +214,7 @@ func (s *server) errorSums() string {
 		return "how many are classified correctly"
 	case components:
 		return "the squares of their scores"
-	case process:
+	case gaussianProcess:
 		if l.deviations {
 			return "the sums of the labels, of their squares, of the squared errors and of the deviations and how many labels lie within 1.96 of these"
 		}
@@ -236,7 +236,7 @@ func (s *server) partyLearns() string {
 	switch l := objectiveOf(s.Job).(type) {
 	case components:
 		return "Every party learns the components and the public directions, which suffice to compute scores. They show in which directions the features of all rows vary, but not how much."
-	case process:
+	case gaussianProcess:
 		if l.deviations {
 			return "Every party learns the solution and the public directions and, for the deviations of a Gaussian process, the sums of products of features, which the server knows too. Without deviations: true in the job it would not learn these sums."
 		}

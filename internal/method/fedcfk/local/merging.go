@@ -105,7 +105,7 @@ func (m *merging) round(ctx context.Context, number int, names []string) error {
 		return err
 	}
 	m.figures.Paper.KernelErrors = append(m.figures.Paper.KernelErrors, m.offer.Error(m.truth))
-	m.ask(number)
+	m.requestRows(number)
 	return nil
 }
 
@@ -119,8 +119,8 @@ func (m *merging) attackSum(sum *clients.Sum) {
 	m.readings.Add(SoleLists(m.setting.Items, sum.Sums[0]), sum.Added)
 }
 
-// ask makes every device request rows. The server counts the requests for its attack.
-func (m *merging) ask(round int) {
+// requestRows makes every device request rows. The server counts the requests for its attack.
+func (m *merging) requestRows(round int) {
 	requests := make([][]int, len(m.devices))
 	linalg.For(len(requests), 4, func(lo, hi int) {
 		for i := lo; i < hi; i++ {

@@ -314,8 +314,8 @@ func (r *recommending) evaluate(context.Context) error {
 	})
 }
 
-// shown is the number of recommendations in a result.
-const shown = 5
+// maxShown is the number of recommendations in a result.
+const maxShown = 5
 
 // recommend makes every device recommend, evaluates the recommendations, and writes all of them to
 // one file. Only a process that runs all devices has all recommendations; no server has them.
@@ -346,7 +346,7 @@ func (p *people) recommend(score func(user int) ([]float64, error)) (err error) 
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	p.figures.Recommended = lists[0][:min(shown, len(lists[0]))]
+	p.figures.Recommended = lists[0][:min(maxShown, len(lists[0]))]
 	p.figures.Recommendations = filepath.Join(p.Dir, "recommendations.csv")
 	return disk.ReplaceBy(p.figures.Recommendations, func(w io.Writer) error { return p.writeLists(w, lists) })
 }

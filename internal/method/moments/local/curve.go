@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// summed holds the pooled rows from which a curve over numbers of random features is computed.
-type summed struct {
+// pooledRows holds all parties' rows, from which a curve over numbers of random features is computed.
+type pooledRows struct {
 	train, held linalg.Rows
 	codes       []int // class codes of the training rows, from 0 to classes-1
 	heldCodes   []int
@@ -30,7 +30,7 @@ func drawCount(features int) int { return max(1, min(32, 2048/features)) }
 
 // curve returns points with 20, 10, 4, 2 and 1 rows for each feature. The training rows select the
 // best regulariser, as in a job. It stops between draws once ctx ends.
-func (s *summed) curve(ctx context.Context) ([]sums.Point, error) {
+func (s *pooledRows) curve(ctx context.Context) ([]sums.Point, error) {
 	n, _ := s.train.Shape()
 	var curve []sums.Point
 	for _, per := range []int{20, 10, 4, 2, 1} {
@@ -46,7 +46,7 @@ func (s *summed) curve(ctx context.Context) ([]sums.Point, error) {
 	return curve, nil
 }
 
-func (s *summed) measure(ctx context.Context, p *sums.Point) error {
+func (s *pooledRows) measure(ctx context.Context, p *sums.Point) error {
 	p.Draws = drawCount(p.Features)
 	squares := 0.0
 	for draw := range p.Draws {
@@ -67,7 +67,7 @@ func (s *summed) measure(ctx context.Context, p *sums.Point) error {
 
 // measureDraw returns the accuracy and the area under the membership attack's curve for one draw of
 // the directions.
-func (s *summed) measureDraw(features, draw int) (accuracy, membership float64, err error) {
+func (s *pooledRows) measureDraw(features, draw int) (accuracy, membership float64, err error) {
 	_, width := s.train.Shape()
 	m, err := moments.Features(s.kernel, s.seedOfDraw(features, draw), features, width)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *summed) measureDraw(features, draw int) (accuracy, membership float64, 
 }
 
 // seedOfDraw returns the seed of one draw of the directions.
-func (s *summed) seedOfDraw(features, draw int) [sha256.Size]byte {
+func (s *pooledRows) seedOfDraw(features, draw int) [sha256.Size]byte {
 	var seed wire.Writer
 	seed.String("mercer/v1/curve")
 	seed.Uint64(s.seed)
@@ -100,7 +100,7 @@ func (s *summed) seedOfDraw(features, draw int) [sha256.Size]byte {
 }
 
 // best returns the solution whose regulariser has the best cross-validation score.
-func (s *summed) best(of *moments.Sums) (moments.Solution, error) {
+func (s *pooledRows) best(of *moments.Sums) (moments.Solution, error) {
 	least, alpha := math.Inf(1), s.alphas[0]
 	for _, a := range s.alphas {
 		score, err := moments.ClassScore(of, a)

@@ -75,7 +75,7 @@ func detailsOf(r *method.Result) (*sums.Details, error) {
 // curve returns the accuracy and the exposure for other numbers of random features.
 func curve(ctx context.Context, j *job.Job, p *pool.Rows) ([]sums.Point, error) {
 	classes := job.As[*sums.Keys](j.Protocol).Classes
-	s := summed{classes: len(classes), kernel: j.Kernel.Spec(), seed: j.Seed}
+	s := pooledRows{classes: len(classes), kernel: j.Kernel.Spec(), seed: j.Seed}
 	for _, one := range j.Learners() {
 		l, _ := learner.ObjectiveOf(one)
 		s.alphas = append(s.alphas, l.Penalty)
