@@ -82,9 +82,9 @@ func (p gaussianProcess) criterion() criterion {
 	return criterion{name: "log_marginal_likelihood", of: moments.LogMarginalLikelihood, greater: true}
 }
 
-// extraValues returns the number of extra values in a solution. With deviations these are the unit
+// extra returns the number of extra values in a solution. With deviations these are the unit
 // of the numbers and the products of features.
-func (p gaussianProcess) extraValues(features int) int {
+func (p gaussianProcess) extra(features int) int {
 	if !p.deviations {
 		return 0
 	}
