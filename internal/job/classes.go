@@ -163,7 +163,7 @@ func (v labelOf) finish(in *section.Place) error {
 	case v.Label == NoLabel && v.Order != nil:
 		return in.Refuse("column", "label has classes and no column; name the column, or write label: none")
 	case in.Given("classes") && len(v.Order) < 2:
-		return in.Refuse("classes", "the key classes lists %d; list two or more, the positive class last", len(v.Order))
+		return in.Refuse("classes", "classes has %d entries; list two or more, the positive class last", len(v.Order))
 	}
 	if one, other, found := fuzzymatch.Clash(v.Order); found {
 		one, other = fuzzymatch.Quote(one, other)
@@ -222,8 +222,8 @@ func (d *Data) checkNumbers(set *dataset.Set) error {
 	return nil
 }
 
-// CheckRange refuses a range [least, greatest] whose numbers are not ascending or too far apart.
-// The error is at key at and calls the range name.
+// CheckRange refuses a range [least, greatest] if its numbers are not ascending, or if they are too
+// far apart. The error is at key at and calls the range name.
 func CheckRange(in *section.Place, at, name string, r [2]float64) error {
 	switch {
 	case !(r[0] < r[1]):

@@ -119,7 +119,7 @@ const Devices Direction = "devices"
 type Test struct {
 	By       Order          // which ratings a fraction holds out
 	Fraction float64        // share of the rows, drawn by each party's own key, or of the ratings, newest first
-	Every    int            // holds out rows Every-1, 2 Every-1, ... from 0; with ratings, for each user
+	Every    int            // holds out one row in every Every rows; with ratings, one in every Every of each user's ratings
 	Source   string         // a separate source of the held-out rows
 	None     bool           // the job holds out no rows
 	Party    string         // the party all of whose rows are held out
@@ -142,9 +142,9 @@ type Scaling string
 
 // The scalings. The server never sees the ranges.
 const (
-	MinMax   Scaling = "minmax"   // to [0, 1]
-	Standard Scaling = "standard" // to mean 0, variance 1
-	Range    Scaling = "range"    // the schema's ranges to [0, 1]
+	MinMax   Scaling = "minmax"   // scales to [0, 1]
+	Standard Scaling = "standard" // scales to mean 0 and variance 1
+	Range    Scaling = "range"    // scales the schema's ranges to [0, 1]
 	None     Scaling = "none"
 )
 
@@ -242,7 +242,7 @@ func (d *Data) finish(in *section.Place) error {
 	case d.ID != "" && d.ID == d.Label:
 		return in.Refuse("id", "id and label are the same column %s; name two columns", section.Quote(d.ID))
 	case in.Given("features") && slices.ContainsFunc(d.Sources, func(s Source) bool { return s.Given() }):
-		return in.Refuse("features", "features is for files without column names, but a program or a query has names; remove features")
+		return in.Refuse("features", "features is for files without column names, but a program or a query gives names; remove features")
 	case in.Given("features") && (d.Features < 1 || d.Features > MaxFeatures):
 		return in.Refuse("features", "features is %d; write the number of columns beside label and id, 1 to %d", d.Features, MaxFeatures)
 	case in.Given("features") && (d.Partition.By == Devices || d.Partition.By == Columns && in.Given("sources")):

@@ -47,7 +47,7 @@ func document(data []byte) (*yaml.Node, error) {
 		return nil, syntaxError(err)
 	}
 	root := doc.Content[0]
-	return root, plain(root, 0)
+	return root, refuseUnplain(root, 0)
 }
 
 // invalidUTF8 returns the offset of the first byte that is not valid UTF-8, or -1. The YAML parser
@@ -63,8 +63,9 @@ func invalidUTF8(data []byte) int {
 	return -1
 }
 
-// plain refuses anchors, tags and nesting beyond maxDepth. Without anchors there are no aliases.
-func plain(n *yaml.Node, depth int) error {
+// refuseUnplain refuses anchors, tags and nesting beyond maxDepth. Without anchors there are no
+// aliases.
+func refuseUnplain(n *yaml.Node, depth int) error {
 	switch {
 	case depth > maxDepth:
 		return section.At(n, "maps and lists are nested more than %d deep; no job needs that", maxDepth)
@@ -74,7 +75,7 @@ func plain(n *yaml.Node, depth int) error {
 		return section.At(n, "tags such as %s are not allowed; write the plain value", n.Tag)
 	}
 	for _, c := range n.Content {
-		if err := plain(c, depth+1); err != nil {
+		if err := refuseUnplain(c, depth+1); err != nil {
 			return err
 		}
 	}

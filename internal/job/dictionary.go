@@ -60,7 +60,7 @@ func (d *Dictionary) Encode() []byte {
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
 	if err := errors.Join(e.Encode(d.file().Encode()), e.Close()); err != nil {
-		panic(fmt.Sprintf("job: %v", err)) // scalars and maps into memory: no such case
+		panic(fmt.Sprintf("job: %v", err)) // encoding scalars and maps into memory cannot fail
 	}
 	return b.Bytes()
 }
@@ -163,7 +163,7 @@ func (d *Dictionary) Of(party string) Data {
 	data := Data{Dictionary: d, Label: NoLabel, Schema: d.Columns, Read: d.Columns, Test: Test{Fraction: d.Fraction}}
 	by := data
 	by.Partition.By = Columns
-	if own := by.of(party, d.Columns); own != nil {
+	if own := by.partOfSchema(party, d.Columns); own != nil {
 		data.Schema, data.Read = own, own
 	}
 	return data
@@ -192,15 +192,15 @@ func (d *Dictionary) statements() map[string]string {
 	all := make(map[string]string)
 	eachKey(d.Section().Encode(), func(key string, value *yaml.Node) {
 		if value.Kind != yaml.MappingNode {
-			all[key] = flow(value)
+			all[key] = flowText(value)
 			return
 		}
 		eachKey(value, func(name string, value *yaml.Node) {
 			what := strings.TrimSuffix(key, "s") + " " + name // gives "column age"
 			if len(value.Content) == 0 {
-				all[what] = flow(value)
+				all[what] = flowText(value)
 			}
-			eachKey(value, func(key string, value *yaml.Node) { all[what+": "+key] = flow(value) })
+			eachKey(value, func(key string, value *yaml.Node) { all[what+": "+key] = flowText(value) })
 		})
 	})
 	return all
@@ -213,12 +213,12 @@ func eachKey(m *yaml.Node, visit func(key string, value *yaml.Node)) {
 	}
 }
 
-// flow returns a YAML value as one line of text.
-func flow(n *yaml.Node) string {
+// flowText returns a YAML value as one line of text.
+func flowText(n *yaml.Node) string {
 	n.Style = yaml.FlowStyle
 	b, err := yaml.Marshal(n)
 	if err != nil {
-		panic(fmt.Sprintf("job: %v", err)) // scalars and maps into memory: no such case
+		panic(fmt.Sprintf("job: %v", err)) // encoding scalars and maps into memory cannot fail
 	}
 	return strings.TrimSpace(string(b))
 }
@@ -242,8 +242,8 @@ func (d *Dictionary) labelNames() []string {
 	return names
 }
 
-// say stores the description of a column for people.
-func (d *Dictionary) say(column, text string) {
+// storeText stores the description of a column for people.
+func (d *Dictionary) storeText(column, text string) {
 	if text == "" {
 		return
 	}
@@ -270,7 +270,7 @@ func (v dictionaryColumns) Encode() *yaml.Node {
 	m := section.Map()
 	for _, c := range v.Columns {
 		if slices.Contains(v.Complete, c.Name) {
-			c.Missing = prepare.FillError // the list complete states drop-row instead
+			c.Missing = prepare.FillError // the key complete lists this column, which implies drop-row
 		}
 		m.Content = append(m.Content, section.Word(c.Name), orEmpty(describedColumn{columnOf{&c}, v.Dictionary}.Encode()))
 	}
@@ -316,7 +316,7 @@ func (v textFor) Decode(key string, n *yaml.Node) error {
 	if err := (section.Text{Dst: &text}).Decode(key, n); err != nil {
 		return err
 	}
-	v.of.say(v.column, text)
+	v.of.storeText(v.column, text)
 	return nil
 }
 

@@ -3,5 +3,5 @@ package job
 // For tests that need all methods, and so stand outside.
 var (
 	KernelNames = kernelNames
-	Merged      = merged
+	Merged      = mergeMaps
 )

@@ -73,7 +73,7 @@ func (r *Reader) FitOf(j *Job) *Job {
 	fit := &Job{Name: j.Data.Dictionary.fitName(), Protocol: Named{r.Fit, r.Fit.New()}, Timeout: j.Timeout}
 	fit.Data.Source, fit.Data.Scale, fit.Data.Dictionary = j.Data.Source, j.Data.Scale, j.Data.Dictionary
 	fit.Data.Partition.Parties = j.Parties()
-	fit.fill()
+	fit.fillFitFields()
 	return fit
 }
 
@@ -104,8 +104,8 @@ func (j *Job) fitSpec(r *Reader) *section.Section {
 	}, Finish: j.finishFit}
 }
 
-// fill sets the fields of a job of kind Fit that follow from its dictionary.
-func (j *Job) fill() {
+// fillFitFields sets the fields of a job of kind Fit that follow from its dictionary.
+func (j *Job) fillFitFields() {
 	d := &j.Data
 	d.Partition.By, d.Label, d.Test.Fraction = Rows, NoLabel, d.Dictionary.Fraction
 	d.Read, d.Schema = d.Dictionary.Columns, d.Dictionary.Columns
@@ -120,7 +120,7 @@ func (j *Job) finishFit(in *section.Place) error {
 	if leader := d.Dictionary.Leader; leader != "" && d.Partition.Parties[0] != leader {
 		return in.Refuse("parties", "the dictionary's leader is %s, which must be the first party; list %s first", section.Quote(leader), leader)
 	}
-	j.fill()
+	j.fillFitFields()
 	if err := d.finishSchema(in); err != nil {
 		return err
 	}

@@ -59,14 +59,14 @@ type sweep[T any] struct {
 	declare func(*T, *yaml.Node) (*section.Section, error)
 }
 
-// of returns the section that writes a T.
-func (v sweep[T]) of(one *T) *section.Section {
-	s, _ := v.declare(one, nil) // declare fails only on a map to be read
+// sectionOf returns the section that writes the single value one.
+func (v sweep[T]) sectionOf(one *T) *section.Section {
+	s, _ := v.declare(one, nil) // declare can fail only if it is given a map to read
 	return s
 }
 
 // Form describes the map in the file.
-func (v sweep[T]) Form() string { return v.of(new(T)).Form() + "; lists of numbers make a grid" }
+func (v sweep[T]) Form() string { return v.sectionOf(new(T)).Form() + "; lists of numbers make a grid" }
 
 func (v sweep[T]) Decode(key string, n *yaml.Node) error {
 	*v.dst = nil
@@ -105,14 +105,14 @@ func (v sweep[T]) add(key string, n *yaml.Node) error {
 
 // Encode writes one map, with lists if there are several T.
 func (v sweep[T]) Encode() *yaml.Node {
-	return merged(v.maps(), v.of(&(*v.dst)[0]).Lists())
+	return mergeMaps(v.maps(), v.sectionOf(&(*v.dst)[0]).Lists())
 }
 
 // maps returns each T as a map.
 func (v sweep[T]) maps() []*yaml.Node {
 	maps := make([]*yaml.Node, len(*v.dst))
 	for i := range maps {
-		if maps[i] = v.of(&(*v.dst)[i]).Encode(); maps[i] == nil {
+		if maps[i] = v.sectionOf(&(*v.dst)[i]).Encode(); maps[i] == nil {
 			maps[i] = section.Map()
 		}
 	}
@@ -212,8 +212,8 @@ func checkList(key string, list *yaml.Node, before int) error {
 	return nil
 }
 
-// merged joins maps with the same keys into one map with lists. It is the inverse of choicesOf.
-func merged(maps []*yaml.Node, lists []string) *yaml.Node {
+// mergeMaps joins maps with the same keys into one map with lists. It is the inverse of choicesOf.
+func mergeMaps(maps []*yaml.Node, lists []string) *yaml.Node {
 	out := maps[0]
 	for _, key := range lists {
 		list := section.Flow()
@@ -227,14 +227,14 @@ func merged(maps []*yaml.Node, lists []string) *yaml.Node {
 			}
 		}
 		if len(list.Content) > 1 {
-			put(out, key, list)
+			putValue(out, key, list)
 		}
 	}
 	return out
 }
 
-// put sets the value of a key in a map.
-func put(n *yaml.Node, key string, value *yaml.Node) {
+// putValue sets the value of a key in a map.
+func putValue(n *yaml.Node, key string, value *yaml.Node) {
 	if at := valueOf(n, key); at >= 0 {
 		n.Content[at] = value
 		return

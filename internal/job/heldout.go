@@ -24,7 +24,8 @@ const (
 	splitColumn = "column"
 )
 
-// Split returns the job's way from Splits, or "" if each party's own key chooses the held-out rows.
+// Split returns the word from [Splits] for how the job chooses the held-out rows. It returns "" if
+// each party's own key chooses them.
 func (t Test) Split() string {
 	if t.Party != "" || t.Parties != "" {
 		return splitParty

@@ -19,7 +19,7 @@ func (id ID) String() string { return hex.EncodeToString(id[:]) }
 func ParseID(s string) (ID, error) {
 	b, err := hex.DecodeString(s)
 	if err != nil || len(b) != len(ID{}) {
-		return ID{}, fmt.Errorf("job: %q is not a job id; it has 32 hexadecimal digits", s)
+		return ID{}, fmt.Errorf("job: %q is not a job id; a job id has 32 hexadecimal digits", s)
 	}
 	return ID(b), nil
 }

@@ -93,7 +93,7 @@ func (j *Job) Encode() []byte {
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
 	if err := errors.Join(e.Encode(j.file(nil).Encode()), e.Close()); err != nil {
-		panic(fmt.Sprintf("job: %v", err)) // scalars and maps into memory: no such case
+		panic(fmt.Sprintf("job: %v", err)) // encoding scalars and maps into memory cannot fail
 	}
 	return b.Bytes()
 }
@@ -207,7 +207,7 @@ func (j *Job) spec(r *Reader) *section.Section {
 	return &section.Section{Name: "spec", Fields: []section.Field{
 		{Key: "seed", Value: section.Natural{Dst: &j.Seed}, Default: "1", Doc: "The seed of the partition and of the split. No secret depends on it."},
 		{Key: "data", Value: j.Data.section(r), Need: "add data: with source and label", Doc: "The rows, and their partition among the parties."},
-		{Key: "protocol", Value: named{dst: &j.Protocol, what: "protocol", kinds: r.protocols()}, Need: "add protocol: {name: okra}", Doc: "The protocol by which the parties compute together, with its settings. It determines who learns what."},
+		{Key: "protocol", Value: namedSection{dst: &j.Protocol, what: "protocol", kinds: r.protocols()}, Need: "add protocol: {name: okra}", Doc: "The protocol by which the parties compute together, with its settings. It determines who learns what."},
 		{Key: "kernel", Value: sweeps[Kernel]{sweep[Kernel]{&kernels, kernelSection}}, Need: "add kernel: {name: rbf, gamma: 0.5}",
 			Doc: "The kernel, or a list of kernels for a grid."},
 		{Key: "learner", Value: sweep[Named]{&learners, r.learner}, Need: "add learner: {name: svc, C: 10}", Doc: "The learner and its settings."},
@@ -261,11 +261,11 @@ func (j *Job) finishSpread(in *section.Place) error {
 	}
 	for _, name := range j.Active() {
 		if !slices.Contains(names, name) {
-			return in.Refuse("data", "partition.labels has no share for %s, although that party is active; give a share to each of %s", name, listed(j.Active()))
+			return in.Refuse("data", "partition.labels has no share for %s, although that party is active; give a share to each of %s", name, joinNames(j.Active()))
 		}
 	}
 	if len(names) > len(j.Active()) {
-		return in.Refuse("data", "partition.labels has shares for parties that are not active; give shares to %s only", listed(j.Active()))
+		return in.Refuse("data", "partition.labels has shares for parties that are not active; give shares to %s only", joinNames(j.Active()))
 	}
 	return nil
 }
@@ -378,7 +378,7 @@ func kernelSection(k *Kernel, _ *yaml.Node) (*section.Section, error) { return k
 func (j *Job) finishLabels(in *section.Place) error {
 	task := j.Task()
 	needs := task.Labels != ""
-	owned := j.Data.Sources == nil && j.undeployable() == "" // parties' catalogues can name the label
+	owned := j.Data.Sources == nil && j.undeployable() == "" // true if the parties' catalogues can name the label
 	switch {
 	case needs && j.Data.Label == "" && !owned:
 		return in.Refuse("data", "data has no label; add label: and the name of the column that holds %s", task.Labels)

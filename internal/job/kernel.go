@@ -180,7 +180,7 @@ func (k *Kernel) finishParameter(in *section.Place, key string) error {
 	case "coefficients":
 		return k.finishCoefficients(in)
 	case "clause":
-		return degree(in, key, k.Name, k.Clause)
+		return checkDegree(in, key, k.Name, k.Clause)
 	case "alpha":
 		in.Fallback(key, &k.Alpha, 1)
 		return in.Positive(key, k.Alpha)
@@ -233,7 +233,7 @@ func (k *Kernel) finishCoefficients(in *section.Place) error {
 
 func (k *Kernel) finishDegree(in *section.Place) error {
 	if k.Name != Polynomial {
-		return degree(in, "degree", k.Name, k.Degree)
+		return checkDegree(in, "degree", k.Name, k.Degree)
 	}
 	if !in.Given("degree") {
 		k.Degree = 3
@@ -250,10 +250,10 @@ func (k Kernel) String() string { return k.Section().String() }
 // The Boolean kernels compare two items of a recommender. They count the formulas over people that
 // are true of both items. See learn/komd.
 const (
-	Conjunctive KernelName = "conjunctive" // formula: degree people all like the item
+	Conjunctive KernelName = "conjunctive" // formula: all of degree people like the item
 	Disjunctive KernelName = "disjunctive" // formula: at least one of degree people likes the item
-	DNF         KernelName = "dnf"         // formula: a disjunction of degree conjunctions of clause people
-	CNF         KernelName = "cnf"         // formula: a conjunction of degree disjunctions of clause people
+	DNF         KernelName = "dnf"         // formula: OR of degree terms, each an AND over clause people
+	CNF         KernelName = "cnf"         // formula: AND of degree terms, each an OR over clause people
 )
 
 // BooleanKernels returns the names of the Boolean kernels.
@@ -263,8 +263,8 @@ func BooleanKernels() []KernelName { return []KernelName{Conjunctive, Disjunctiv
 // limit.
 const MaxItemDegree = 20
 
-// degree refuses a size of formulas that learn/komd does not support.
-func degree(in *section.Place, key string, kernel KernelName, v int) error {
+// checkDegree refuses a degree or clause that learn/komd does not support.
+func checkDegree(in *section.Place, key string, kernel KernelName, v int) error {
 	switch {
 	case !in.Given(key):
 		return in.Refuse(key, "the %s kernel needs %s; add one such as %s: 2", kernel, key, key)

@@ -62,8 +62,8 @@ func (n Named) section(what string) *section.Section {
 	return s
 }
 
-// named reads and writes a section whose key name determines the other keys.
-type named struct {
+// namedSection reads and writes a section whose key name determines the other keys.
+type namedSection struct {
 	dst   *Named
 	what  string // "protocol"
 	kinds []Kind
@@ -71,16 +71,16 @@ type named struct {
 }
 
 // Decode reads the name first, wherever it is in the map, because it determines the other keys.
-func (v named) Decode(key string, n *yaml.Node) error {
-	s, err := v.of(n)
+func (v namedSection) Decode(key string, n *yaml.Node) error {
+	s, err := v.sectionOf(n)
 	if err != nil {
 		return err
 	}
 	return s.Decode(key, n)
 }
 
-// of reads the Kind's name in a map, and returns the section that reads the map.
-func (v named) of(n *yaml.Node) (*section.Section, error) {
+// sectionOf finds the Kind that a map names, and returns the section that reads the map.
+func (v namedSection) sectionOf(n *yaml.Node) (*section.Section, error) {
 	switch n.Kind {
 	case yaml.MappingNode:
 	case yaml.SequenceNode:
@@ -90,7 +90,7 @@ func (v named) of(n *yaml.Node) (*section.Section, error) {
 	}
 	at := valueOf(n, "name")
 	if at < 0 {
-		return nil, v.nameless(n)
+		return nil, v.refuseNameless(n)
 	}
 	var name string
 	if err := (section.Choice[string]{Noun: v.what, Dst: &name, Known: v.names()}).Decode("name", n.Content[at]); err != nil {
@@ -99,13 +99,13 @@ func (v named) of(n *yaml.Node) (*section.Section, error) {
 	kind := v.kinds[slices.Index(v.names(), name)]
 	*v.dst = Named{kind, kind.New()}
 	s := v.dst.section(v.what)
-	s.Foreign = v.foreign(name)
+	s.Foreign = v.refuseForeign(name)
 	return s, nil
 }
 
-func (v named) keys() string { return "name, and the keys of that " + v.what }
+func (v namedSection) keys() string { return "name, and the keys of that " + v.what }
 
-func (v named) names() []string {
+func (v namedSection) names() []string {
 	names := make([]string, len(v.kinds))
 	for i, k := range v.kinds {
 		names[i] = k.Name()
@@ -113,10 +113,10 @@ func (v named) names() []string {
 	return names
 }
 
-// nameless refuses a map without a name, or the misspelt key of the name.
-func (v named) nameless(n *yaml.Node) error {
+// refuseNameless refuses a map without a name, or the misspelt key of the name.
+func (v namedSection) refuseNameless(n *yaml.Node) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if key := n.Content[i]; !v.has(key.Value) && len(key.Value) < 10 {
+		if key := n.Content[i]; !v.hasKey(key.Value) && len(key.Value) < 10 {
 			if _, near := fuzzymatch.Nearest(key.Value, "name"); near {
 				return section.At(key, "unknown key %s in %s; did you mean %q?", section.Quote(key.Value), v.what, "name")
 			}
@@ -125,26 +125,26 @@ func (v named) nameless(n *yaml.Node) error {
 	return section.At(n, "%s has no name; add name: %s", v.what, v.kinds[0].Name())
 }
 
-// has reports whether any Kind has the key.
-func (v named) has(key string) bool {
+// hasKey reports whether any Kind has the key.
+func (v namedSection) hasKey(key string) bool {
 	return slices.ContainsFunc(v.kinds, func(k Kind) bool { return slices.Contains(k.New().Section().Keys(), key) })
 }
 
-// foreign returns a function that refuses the keys of other Kinds with a specific error.
-func (v named) foreign(name string) func(key, val *yaml.Node) error {
+// refuseForeign returns a function that refuses a key of another Kind with a specific error.
+func (v namedSection) refuseForeign(name string) func(key, val *yaml.Node) error {
 	return func(key, val *yaml.Node) error {
-		if !v.has(key.Value) {
-			return v.near(key)
+		if !v.hasKey(key.Value) {
+			return v.refuseSimilar(key)
 		}
-		if err := v.mistake(key.Value, val); err != nil {
+		if err := v.checkForeignValue(key.Value, val); err != nil {
 			return err
 		}
 		return section.At(key, "%s %s has no %s; remove it", v.what, name, key.Value)
 	}
 }
 
-// near refuses a key that is similar to a key of another Kind, and suggests that key.
-func (v named) near(key *yaml.Node) error {
+// refuseSimilar refuses a key that is similar to a key of another Kind, and suggests that key.
+func (v namedSection) refuseSimilar(key *yaml.Node) error {
 	for _, k := range v.kinds {
 		if near, is := fuzzymatch.Nearest(key.Value, k.New().Section().Keys()...); v.alike && is {
 			return section.At(key, "unknown key %s in %s; did you mean %q?", section.Quote(key.Value), v.what, near)
@@ -153,8 +153,8 @@ func (v named) near(key *yaml.Node) error {
 	return nil
 }
 
-// mistake checks the value of a key by the declaration of the first Kind with that key.
-func (v named) mistake(key string, val *yaml.Node) error {
+// checkForeignValue checks the value of a key by the declaration of the first Kind with that key.
+func (v namedSection) checkForeignValue(key string, val *yaml.Node) error {
 	for _, k := range v.kinds {
 		s := k.New().Section()
 		i := slices.Index(s.Keys(), key)
@@ -174,11 +174,11 @@ func (v named) mistake(key string, val *yaml.Node) error {
 	return nil
 }
 
-func (v named) Encode() *yaml.Node {
+func (v namedSection) Encode() *yaml.Node {
 	return v.dst.section(v.what).Encode()
 }
 
-func (v named) Form() string { return "a map with " + v.keys() }
+func (v namedSection) Form() string { return "a map with " + v.keys() }
 
 // Mode names the version of a protocol: the hardened version or the paper's.
 type Mode string
@@ -262,7 +262,7 @@ func (r *Reader) finishPartition(j *Job) func(*section.Place) error {
 		case by == Devices:
 			return in.Refuse("data", "protocol %s has no devices; write partition: {by: rows, parties: [north, south]}", name)
 		case want == Rows:
-			return in.Refuse("data", "%s needs partition: {by: rows}; this job has by: columns, which is for %s", name, listed(r.cutting(Columns)))
+			return in.Refuse("data", "%s needs partition: {by: rows}; this job has by: columns, which is for %s", name, joinNames(r.protocolNames(Columns)))
 		}
 		return in.Refuse("data", "%s needs partition: {by: %s}; this job has by: %s", name, want, by)
 	}
@@ -271,8 +271,8 @@ func (r *Reader) finishPartition(j *Job) func(*section.Place) error {
 // Limit returns the number in Demands.Limits for a key; 0 if there is none.
 func (n Named) Limit(key string) int { return n.Demands().Limits[key] }
 
-// cutting lists the names of the protocols with the given direction of the partition.
-func (r *Reader) cutting(d Direction) (names []string) {
+// protocolNames lists the names of the protocols with the given direction of the partition.
+func (r *Reader) protocolNames(d Direction) (names []string) {
 	for _, k := range r.Protocols {
 		if k.Traits().Partition() == d {
 			names = append(names, k.Name())
@@ -281,8 +281,8 @@ func (r *Reader) cutting(d Direction) (names []string) {
 	return names
 }
 
-// listed joins names as in "a, b and c".
-func listed(names []string) string {
+// joinNames joins names as in "a, b and c".
+func joinNames(names []string) string {
 	last := len(names) - 1
 	if last < 1 {
 		return strings.Join(names, "")

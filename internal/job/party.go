@@ -8,9 +8,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// reserved returns the names that no party may have, because they have another meaning in headers,
-// messages and errors.
-func reserved() []string { return []string{"coordinator", "transport"} }
+// reservedNames returns the names that no party may have, because they have another meaning in
+// headers, messages and errors.
+func reservedNames() []string { return []string{"coordinator", "transport"} }
 
 // partyNames collects the names of parties and refuses texts that cannot be names.
 type partyNames []string
@@ -21,7 +21,7 @@ func (p *partyNames) add(n *yaml.Node) error {
 		return err
 	}
 	switch {
-	case slices.Contains(reserved(), name):
+	case slices.Contains(reservedNames(), name):
 		return section.At(n, "party name %q is reserved; choose another", name)
 	case slices.Contains(*p, name):
 		return section.At(n, "two parties are called %q; give each its own name", name)

@@ -140,7 +140,7 @@ func (d *Data) pickColumns(in *section.Place) error {
 	for _, name := range d.Picked {
 		at := d.Read.Index(name)
 		if at < 0 {
-			return in.Refuse("columns", "columns names %s, which the dictionary does not have; it has %s", section.Quote(name), listed(d.Read.Names()))
+			return in.Refuse("columns", "columns names %s, which the dictionary does not have; it has %s", section.Quote(name), joinNames(d.Read.Names()))
 		}
 		d.Schema = append(d.Schema, d.Read[at])
 	}
@@ -201,5 +201,5 @@ func listedOr(names []string, none string) string {
 	if len(names) == 0 {
 		return none
 	}
-	return listed(names)
+	return joinNames(names)
 }

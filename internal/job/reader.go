@@ -23,7 +23,7 @@ type Reader struct {
 	Dictionary func(name, hash string) (*Dictionary, error)
 }
 
-// Knowing returns a reader that finds dictionaries by find.
+// Knowing returns a reader that looks up dictionaries with the function find.
 func (r *Reader) Knowing(find func(name, hash string) (*Dictionary, error)) *Reader {
 	knowing := *r
 	knowing.Dictionary = find
@@ -55,7 +55,7 @@ func (r *Reader) learner(l *Named, n *yaml.Node) (*section.Section, error) {
 	if n == nil {
 		return l.section("learner"), nil
 	}
-	return named{dst: l, what: "learner", kinds: kindsOf(r.Learners), alike: true}.of(n)
+	return namedSection{dst: l, what: "learner", kinds: kindsOf(r.Learners), alike: true}.sectionOf(n)
 }
 
 // File declares the whole job file, for the documentation.
@@ -106,7 +106,7 @@ func (r *Reader) With(j *Job, settings map[string]string) (*Job, error) {
 		return nil, err
 	}
 	for _, path := range slices.Sorted(maps.Keys(settings)) {
-		if err := set(under(root, "spec"), strings.Split(path, "."), settings[path]); err != nil {
+		if err := storeAt(under(root, "spec"), strings.Split(path, "."), settings[path]); err != nil {
 			return nil, err
 		}
 	}
@@ -117,15 +117,15 @@ func (r *Reader) With(j *Job, settings map[string]string) (*Job, error) {
 	return r.Parse("job", b.Bytes())
 }
 
-// set stores a text at a path in a map, or removes the path's key if the text is "".
-func set(n *yaml.Node, path []string, text string) error {
+// storeAt stores a text at a path in a map, or removes the path's key if the text is "".
+func storeAt(n *yaml.Node, path []string, text string) error {
 	if len(path) > 1 {
 		inner := under(n, path[0])
 		if inner == nil || inner.Kind != yaml.MappingNode {
 			inner = section.Map()
-			put(n, path[0], inner)
+			putValue(n, path[0], inner)
 		}
-		return set(inner, path[1:], text)
+		return storeAt(inner, path[1:], text)
 	}
 	if text == "" {
 		if at := valueOf(n, path[0]); at >= 0 {
@@ -140,7 +140,7 @@ func set(n *yaml.Node, path []string, text string) error {
 	if len(doc.Content) == 0 {
 		return fmt.Errorf("job: setting %q contains no YAML value; write one value", text)
 	}
-	put(n, path[0], doc.Content[0])
+	putValue(n, path[0], doc.Content[0])
 	return nil
 }
 
@@ -150,7 +150,7 @@ type Names struct{ Protocols, Modes, Kernels, Learners []string }
 // Known returns all names that a job file may use.
 func (r *Reader) Known() Names {
 	return Names{
-		Protocols: named{kinds: kindsOf(r.Protocols)}.names(), Modes: section.Texts(modes()),
-		Kernels: section.Texts(kernelNames()), Learners: named{kinds: kindsOf(r.Learners)}.names(),
+		Protocols: namedSection{kinds: kindsOf(r.Protocols)}.names(), Modes: section.Texts(modes()),
+		Kernels: section.Texts(kernelNames()), Learners: namedSection{kinds: kindsOf(r.Learners)}.names(),
 	}
 }

@@ -31,7 +31,7 @@ func (d *Data) finishSchema(in *section.Place) error {
 		return in.Refuse("features", "the schema lists the features; remove features")
 	}
 	for _, name := range []string{d.Label, d.ID} {
-		if name != "" && d.owned(d.Schema).Index(name) >= 0 {
+		if name != "" && d.ownedSchema(d.Schema).Index(name) >= 0 {
 			return in.Refuse("schema", "schema describes %s, which is the label or the id; remove it there", section.Quote(name))
 		}
 	}
@@ -77,10 +77,10 @@ func (d *Data) checkOwners(in *section.Place) error {
 }
 
 // SchemaOf returns the schema of one party's own table, with the table's column names.
-func (d *Data) SchemaOf(party string) prepare.Schema { return d.of(party, d.Schema) }
+func (d *Data) SchemaOf(party string) prepare.Schema { return d.partOfSchema(party, d.Schema) }
 
-// of returns a party's part of a schema, with the column names of the party's table.
-func (d *Data) of(party string, s prepare.Schema) prepare.Schema {
+// partOfSchema returns a party's part of a schema, with the column names of the party's table.
+func (d *Data) partOfSchema(party string, s prepare.Schema) prepare.Schema {
 	if d.Partition.By != Columns {
 		return s
 	}
@@ -102,13 +102,13 @@ func (d *Data) SchemaText(party string) string {
 	}
 	b, err := yaml.Marshal(schemaMap{&own}.Encode())
 	if err != nil {
-		panic(fmt.Sprintf("job: %v", err)) // scalars and maps into memory: no such case
+		panic(fmt.Sprintf("job: %v", err)) // encoding scalars and maps into memory cannot fail
 	}
 	return string(b)
 }
 
-// owned returns a schema of all parties' columns, with the column names of their tables.
-func (d *Data) owned(s prepare.Schema) prepare.Schema {
+// ownedSchema returns a schema of all parties' columns, with the column names of their tables.
+func (d *Data) ownedSchema(s prepare.Schema) prepare.Schema {
 	if d.Partition.By != Columns {
 		return s
 	}
@@ -123,14 +123,14 @@ func (d *Data) owned(s prepare.Schema) prepare.Schema {
 // Shared returns the data of the single table that a partition by columns divides.
 func (d *Data) Shared() Data {
 	all := *d
-	all.Schema, all.Read = d.owned(d.Schema), d.owned(d.Read)
+	all.Schema, all.Read = d.ownedSchema(d.Schema), d.ownedSchema(d.Read)
 	return all
 }
 
 // Own returns the data of one party's own table.
 func (d *Data) Own(party string) Data {
 	own := *d
-	own.Schema, own.Read = d.SchemaOf(party), d.of(party, d.Read)
+	own.Schema, own.Read = d.SchemaOf(party), d.partOfSchema(party, d.Read)
 	return own
 }
 
@@ -306,15 +306,15 @@ func (c columnOf) Section() *section.Section {
 // them.
 type fillOf struct{ *prepare.Column }
 
-// fills lists the words of the key missing; any other text is a value that fills gaps.
-var fills = []prepare.Fill{prepare.FillError, prepare.FillMean, prepare.FillMedian, prepare.FillMostFrequent, prepare.FillCategory, prepare.FillDropRow}
+// fillWords lists the words of the key missing; any other text is a value that fills gaps.
+var fillWords = []prepare.Fill{prepare.FillError, prepare.FillMean, prepare.FillMedian, prepare.FillMostFrequent, prepare.FillCategory, prepare.FillDropRow}
 
 func (f fillOf) Decode(key string, n *yaml.Node) error {
 	var word string
 	if err := (section.Text{Dst: &word}).Decode(key, n); err != nil {
 		return err
 	}
-	for _, fill := range fills {
+	for _, fill := range fillWords {
 		if word == string(fill) && n.Style == 0 {
 			f.Missing = fill
 			return nil
@@ -335,9 +335,9 @@ func (f fillOf) Encode() *yaml.Node {
 		return section.Bare(f.Value)
 	}
 	n := section.Word(f.Value)
-	for _, fill := range fills {
+	for _, fill := range fillWords {
 		if f.Value == string(fill) {
-			n.Style = yaml.DoubleQuotedStyle // quotes mark a category with the name of a word
+			n.Style = yaml.DoubleQuotedStyle // quotes distinguish a category from a word of fills
 		}
 	}
 	return n

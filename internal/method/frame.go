@@ -34,8 +34,8 @@ type StepOf[P, S, K any] struct {
 // ReleasesNothing returns no releases. It serves as Releases of a session that depends on no row.
 func ReleasesNothing[P any](*P) ([]Release, error) { return nil, nil }
 
-// Lift converts the steps of a shared part to steps of a binding. party, server and public extract
-// the part's state from the binding's state.
+// Lift converts steps over a part of a binding's state to steps of the binding. party, server and
+// public extract the part's state from the binding's state.
 func Lift[P, S, K, Q, T, L any](party func(*P) *Q, server func(*S) *T, public func(K) L, steps []StepOf[Q, T, L]) []StepOf[P, S, K] {
 	out := make([]StepOf[P, S, K], len(steps))
 	for i, s := range steps {
@@ -66,7 +66,8 @@ func Lift[P, S, K, Q, T, L any](party func(*P) *Q, server func(*S) *T, public fu
 	return out
 }
 
-// Before returns the step with a party that calls do before it builds its machine.
+// Before returns a copy of the step in which each party first calls the function do, and then
+// builds its machine.
 func (s StepOf[P, S, K]) Before(do func(*P) error) StepOf[P, S, K] {
 	build := s.Party
 	s.Party = func(p *P, in Setup) (*Run, error) {
@@ -98,15 +99,15 @@ func (s StepOf[P, S, K]) check(coordinator string) error {
 	return nil
 }
 
-// erased returns the untyped step that the runtime uses.
-func (s StepOf[P, S, K]) erased() Step {
+// untyped returns the untyped step that the runtime uses.
+func (s StepOf[P, S, K]) untyped() Step {
 	if s.Session == nil || s.Follow == nil {
 		return Step{Name: s.Name, Session: s.Session}
 	}
 	base := *s.Session
 	out := base
 	out.Follow = func(k Public, announced []byte) (*Session, error) {
-		public, _ := k.(K) // the zero value before a state exists
+		public, _ := k.(K) // public is the zero value if no state exists yet
 		return s.Follow(base, public, announced)
 	}
 	return Step{Name: s.Name, Session: &out}
@@ -144,14 +145,14 @@ type Binding[P, S, K any] struct {
 	// Optional parts; nil if the binding does not have them.
 	Model      *ModelOf[S]
 	Outcome    func(*S) *Outcome
-	OwnFigures func(*P) error // refuses metrics over the party's own held-out rows if they are too few
-	Later      *LaterOf[P, S] // lets a later job continue this one
+	OwnFigures func(*P) error // refuses metrics over the party's own held-out rows if these rows are too few
+	Later      *LaterOf[P, S] // lets a later job continue this job
 	Questions  *QuestionsOf[P, S]
 	Prepares   *PreparesOf[P, S]
 	Hands      *HandsOf[P] // gives files to the party's own operator at the end
 	Devices    *DevicesOf[P, S]
 	Present    func(*job.Job, *Result) (*Presentation, error)
-	NoFile     func(*job.Job) string // says where the model is if it is not a file
+	NoFile     func(*job.Job) string // says where the model is if no file holds it
 }
 
 // The optional parts of a binding.
@@ -189,16 +190,17 @@ type (
 	// DevicesOf holds the functions of a protocol whose members are devices instead of parties.
 	DevicesOf[P, S any] struct {
 		Serves func(*job.Job) error // returns nil if devices can run the job
-		// Passing reports that no session needs an earlier session. A device that misses a session
-		// takes part in the next one. All members erase a session once the next has begun.
+		// Passing reports that each session can run without the sessions before it. A device that
+		// misses a session takes part in the next one. All members erase a session once the next
+		// has begun.
 		Passing bool
 		// Draw derives a device's random values for the job from labelled secrets. After a restart
 		// the device derives the same values.
 		Draw func(*P, func(label string) [32]byte) error
 		// Model writes the values that the device has received.
 		Model func(*P, io.Writer) error
-		// Snapshot and Restore move a server's state before a step to another process, which
-		// continues without the sessions of earlier steps.
+		// Snapshot and Restore move a server's state to another process between two steps. That
+		// process continues without the sessions of earlier steps.
 		Snapshot func(*S) ([]byte, error)
 		Restore  func(*S, []byte) error
 	}
@@ -220,8 +222,8 @@ func IgnoresEnds[S any](*S, End) {}
 // NoMinimums accepts every job. It serves as Minimums of a binding that sets none.
 func NoMinimums(Limits, *job.Job) error { return nil }
 
-// lacks returns the name of a required field that the binding does not set, or "".
-func (b Binding[P, S, K]) lacks() string {
+// missingField returns the name of a required field that the binding does not set, or "".
+func (b Binding[P, S, K]) missingField() string {
 	l, q, d := b.Later, b.Questions, b.Devices
 	switch {
 	case b.Name == "":
@@ -257,7 +259,7 @@ func (b Binding[P, S, K]) lacks() string {
 // New checks a binding and returns it as an untyped Protocol. It panics if a required function is
 // missing, so that every start of the program finds the mistake.
 func New[P, S, K any](b Binding[P, S, K]) *Protocol {
-	if what := b.lacks(); what != "" {
+	if what := b.missingField(); what != "" {
 		panic("method: binding " + b.Name + " lacks " + what)
 	}
 	m := &Protocol{name: b.Name, traits: b.Traits, keys: b.Keys, minimums: b.Minimums, present: b.Present, noFile: b.NoFile}
@@ -301,13 +303,13 @@ func PlanOf[P, S, K any](c Instance, steps []StepOf[P, S, K]) ([]Step, error) {
 		if err := s.check(c.Coordinator); err != nil {
 			return nil, err
 		}
-		plan[i] = s.erased()
+		plan[i] = s.untyped()
 	}
 	return plan, nil
 }
 
-// with binds a function to its state and returns nil for a nil function.
-func with[P, R any](state *P, f func(*P) R) func() R {
+// bindState binds a function to its state and returns nil for a nil function.
+func bindState[P, R any](state *P, f func(*P) R) func() R {
 	if f == nil {
 		return nil
 	}
@@ -337,7 +339,7 @@ func with3[P, A, R any](state *P, f func(*P, A) (R, error)) func(A) (R, error) {
 
 func (b Binding[P, S, K]) holder(p *P, c Instance, steps []StepOf[P, S, K]) *PartySide {
 	h := &PartySide{
-		State: p, Facts: with(p, b.Facts), OwnFigures: with(p, b.OwnFigures),
+		State: p, Facts: bindState(p, b.Facts), OwnFigures: bindState(p, b.OwnFigures),
 		known:    func() Public { return b.Public(p) },
 		machine:  func(i int, in Setup) (*Run, error) { return steps[i].Party(p, in) },
 		releases: func(i int) ([]Release, error) { return steps[i].Releases(p) },
@@ -349,14 +351,14 @@ func (b Binding[P, S, K]) holder(p *P, c Instance, steps []StepOf[P, S, K]) *Par
 		h.Keep = with3(p, q.Keep)
 	}
 	if l := b.Later; l != nil {
-		h.Later = &Later{Lasts: with(p, l.Lasts), Write: with1(p, l.Write), Resume: with1(p, l.Resume)}
+		h.Later = &Later{Lasts: bindState(p, l.Lasts), Write: with1(p, l.Write), Resume: with1(p, l.Resume)}
 		h.Later.Earlier, h.Later.Continues = l.Continues(c.Job)
 	}
 	if r := b.Prepares; r != nil {
-		h.Preparation, h.Notices = with(p, r.Made), with(p, r.Notices)
+		h.Preparation, h.Notices = bindState(p, r.Made), bindState(p, r.Notices)
 	}
 	if o := b.Hands; o != nil {
-		h.Order, h.Alignment, h.Recommended, h.Judged = with(p, o.Order), with(p, o.Alignment), with(p, o.Recommended), with2(p, o.Judged)
+		h.Order, h.Alignment, h.Recommended, h.Judged = bindState(p, o.Order), bindState(p, o.Alignment), bindState(p, o.Recommended), with2(p, o.Judged)
 	}
 	if d := b.Devices; d != nil {
 		h.Draw, h.Model = with1(p, d.Draw), with1(p, d.Model)
@@ -366,7 +368,7 @@ func (b Binding[P, S, K]) holder(p *P, c Instance, steps []StepOf[P, S, K]) *Par
 
 func (b Binding[P, S, K]) hub(s *S, c Instance, steps []StepOf[P, S, K]) *CoordinatorSide {
 	h := &CoordinatorSide{
-		State: s, Result: with2(s, b.Result), Outcome: with(s, b.Outcome),
+		State: s, Result: with2(s, b.Result), Outcome: bindState(s, b.Outcome),
 		known:   func() Public { return b.PublicServer(s) },
 		machine: func(i int, in Setup) (*Run, error) { return steps[i].Server(s, in) },
 		compute: func(i int, ctx context.Context, r Reporter) error { return steps[i].Compute(s, ctx, r) },
@@ -393,7 +395,7 @@ func (b Binding[P, S, K]) hub(s *S, c Instance, steps []StepOf[P, S, K]) *Coordi
 		h.Keep = with3(s, q.KeepServer)
 	}
 	if l := b.Later; l != nil {
-		h.Later = &Later{Lasts: with(s, l.LastsServer), Write: with1(s, l.WriteServer), Resume: with1(s, l.ResumeServer)}
+		h.Later = &Later{Lasts: bindState(s, l.LastsServer), Write: with1(s, l.WriteServer), Resume: with1(s, l.ResumeServer)}
 		h.Later.Earlier, h.Later.Continues = l.Continues(c.Job)
 	}
 	if r := b.Prepares; r != nil {

@@ -19,12 +19,12 @@ type Limits struct {
 	// Share is the largest share of all training rows that one party may hold. Between two parties
 	// half of the remaining share is added.
 	Share float64
-	// Rows is the minimum number of the party's rows, including held-out rows, for okra, flake,
-	// escaped and all methods by columns.
+	// Rows is the minimum number of the party's rows, including held-out rows. It is for okra,
+	// flake, escaped and all methods that divide the data by columns.
 	Rows int
 
 	// The next four limits are for fedcfk.
-	Threshold int     // least number of people who like an item, for the item to take part
+	Threshold int     // least number of likes that an item needs to take part
 	Active    bool    // the protocol must withstand clients and servers that break the rules
 	Corrupted float64 // least share of colluding people that the protocol must withstand
 	Dropped   float64 // greatest share of dropped-out people that a job may tolerate
@@ -46,7 +46,7 @@ func DefaultLimits() Limits {
 func (f Limits) CheckJob(j *job.Job) error {
 	m, ok := j.Protocol.Kind.(*Protocol)
 	if !ok {
-		return fault.Forbiddenf("protocol %s does not apply this party's limits; this party accepts no job of it", j.Protocol.Name())
+		return fault.Forbiddenf("protocol %s does not apply this party's limits; this party refuses all jobs of this protocol", j.Protocol.Name())
 	}
 	return m.minimums(f, j)
 }

@@ -10,15 +10,16 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Outcome holds a job's decisions on its held-out rows, in the order of the parties and of their
-// rows. The launching process compares them with the decisions that it computes on pooled data.
+// Outcome holds a job's decisions on its held-out rows. The rows are ordered by party, and within a
+// party as in its table. The launching process compares the decisions with decisions that it
+// computes on pooled data.
 type Outcome struct {
 	Classes   []string               // nil: the learner has no classes
 	Predicted []string               // nil: the learner predicts nothing
 	Decisions linalg.Matrix[float64] // held-out rows x outputs, see model.Output
-	// Rows lists the ids of all rows of a job by columns, in the order of the job, held-out rows
-	// last. Only parties, and a process that owns their data, know the ids. Encode does not write
-	// them.
+	// Rows lists the ids of all rows of a job by columns. It has the job's order of rows, with the
+	// held-out rows last. Only parties, and a process that owns their data, know the ids. Encode
+	// does not write them.
 	Rows []string
 	// Held lists the ids of the rows of Decisions, at a party that knows the ids and has the
 	// labels. Nil means the last ids of Rows. Encode does not write Held.

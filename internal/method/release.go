@@ -45,7 +45,8 @@ func AlsoReleases[P any](kind ReleaseKind) func(*P) ([]Release, error) {
 	return func(*P) ([]Release, error) { return []Release{{Kind: kind}}, nil }
 }
 
-// With returns a function that adds an accompanying release to the releases that states returns.
+// With returns a function that calls the function states and appends an accompanying release to its
+// result.
 func With[P any](states func(*P) ([]Release, error), kind ReleaseKind) func(*P) ([]Release, error) {
 	return func(p *P) ([]Release, error) {
 		list, err := states(p)
@@ -98,7 +99,7 @@ type Release struct {
 type Fit struct {
 	By     FitBy
 	Values []byte   // the encoded fit; nil before it is known
-	Among  []int    // the party's rows that its part of the fit uses in this job
+	Among  []int    // this party's rows that the fit uses in this job
 	Train  []string // the parties whose rows the fit uses, the leader first; nil if each party fits alone
 	// Earlier names the job from which a party may have received and kept the fit.
 	Earlier job.ID
@@ -112,7 +113,7 @@ const (
 	NoFit   FitBy = iota
 	NewFit        // fitted in this job
 	KeptFit       // taken from an earlier job that this job continues
-	ToldFit       // taken from an earlier job; known once it encodes the rows
+	ToldFit       // taken from an earlier job; unknown to this party until it encodes its rows
 )
 
 // Release describes the rows that a party releases in one session of the instance. Argument label

@@ -42,7 +42,7 @@ type Result struct {
 	// above are the first party's.
 	LeaveOneSiteOut *LeaveOneSiteOut    `json:"turns,omitempty"`
 	Difference      *float64            `json:"max_decision_difference"` // greatest difference from the pooled decisions
-	Exact           *bool               `json:"exact"`                   // each prediction equals the pooled one; null for numbers
+	Exact           *bool               `json:"exact"`                   // each prediction equals the prediction of pooled learning; null for numbers
 	Grid            []learner.Cell      `json:"grid"`                    // the hyperparameter grid; empty without folds
 	Timings         map[string]float64  `json:"timings_s"`
 	Network         *Network            `json:"network,omitempty"` // the simulated network that delays the job's messages
@@ -56,7 +56,7 @@ type Result struct {
 	// Refused lists the refusals of a party with the default policy. It is filled only for a job
 	// that one process runs for all parties.
 	Refused  []string `json:"party_would_refuse,omitempty"`
-	Withheld []string `json:"party_would_withhold,omitempty"` // parts of the result that such a party would not release
+	Withheld []string `json:"party_would_withhold,omitempty"` // parts of the result that a party with the default policy would not release
 	HeldOut  int      `json:"held_out_rows"`
 	Chosen   string   `json:"held_out,omitempty"` // describes the held-out rows if the job selects them
 	Training int      `json:"training_rows"`
@@ -83,7 +83,7 @@ type Alone struct {
 	Party   string `json:"party"`
 	Rows    int    `json:"training_rows"`
 	Metrics learner.Metrics
-	Failure string `json:"error,omitempty"` // why the learner cannot be fitted to these rows alone
+	Failure string `json:"error,omitempty"` // why the learner cannot train on this party's rows alone
 }
 
 // Network counts a job's messages and their transfer time, without computation, on the simulated
@@ -205,7 +205,7 @@ func DetailsOf[T any](r *Result) (*T, error) {
 // Presentation describes a result beyond its metrics.
 type Presentation struct {
 	Unit   string // the unit of the training data; "" for rows
-	Pooled int    // training units of the pooled learner; 0 means as many as the training rows
+	Pooled int    // number of training units of the pooled learner; 0 means the number of training rows
 	// Text replaces the line about training and held-out rows.
 	Text  []Block
 	Later []Block // blocks after the table of the hyperparameter grid

@@ -30,7 +30,7 @@ const (
 // FitMagic is the prefix of the state that a job of kind Fit leaves at a party for later jobs.
 const FitMagic = "mercer/v1/fit"
 
-// IsFit reports whether kept is the state that a job of kind Fit left.
+// IsFit reports whether a job of kind Fit left the retained state.
 func IsFit(kept []byte) bool {
 	return wire.NewReader(kept).String(len(FitMagic)) == FitMagic
 }

@@ -42,7 +42,7 @@ type Session struct {
 	// Claims lists names that only one session may ever enter in a party's ledger. If another
 	// session has entered one of them, the party cannot take part.
 	Claims []string
-	// SlowTimers lists the timers that wait for other members' work of more than one round.
+	// SlowTimers lists the timers of waits that can last longer than one round.
 	SlowTimers []protocol.Timer
 
 	// Follow computes the complete session from the public values of the earlier steps and the
@@ -165,7 +165,7 @@ func (s *Session) Timeout(t protocol.Timer, round time.Duration) time.Duration {
 // Translated wraps a machine and rewrites its final error into an error about the job.
 type Translated struct {
 	protocol.Machine
-	Meaning func(error) error // rewrites the error of an end with an error
+	Meaning func(error) error // rewrites the error with which the session ends
 }
 
 // Step implements protocol.Machine.

@@ -63,12 +63,12 @@ func (m *Protocol) Plan(c Instance) ([]Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plan, seated(c, plan)
+	return plan, checkSeats(c, plan)
 }
 
-// seated refuses a plan in which some party has no session, because a party asks its ledger about
-// the whole job in its first session.
-func seated(c Instance, plan []Step) error {
+// checkSeats refuses a plan in which some party takes part in no session. A party asks its ledger
+// about the whole job in its first session.
+func checkSeats(c Instance, plan []Step) error {
 	for _, name := range c.Parties {
 		if !slices.ContainsFunc(plan, func(s Step) bool { return s.Session != nil && s.Session.Has(name) }) {
 			return fmt.Errorf("method: party %s is in no session of the plan; each party must be in at least one", name)
@@ -95,8 +95,8 @@ func (m *Protocol) Present(j *job.Job, r *Result) (*Presentation, error) {
 	return m.present(j, r)
 }
 
-// NoFile says where a job's model is if it is not a file and no member can give it out ("lies in
-// parts with ..."). It returns "" for a model file.
+// NoFile says where a job's model is if no member has the whole model, such as "lies in parts with
+// ...". It returns "" for a model file.
 func (m *Protocol) NoFile(j *job.Job) string {
 	if m.noFile == nil {
 		return ""
@@ -232,7 +232,7 @@ func (m *Protocol) OpenServer(c Instance, k RetainedState, model func() ([]byte,
 // inquiring is an [Inquirer] made of typed functions.
 type inquiring[L, P, S, K any] struct{ a AnswersOf[L, P, S, K] }
 
-// Opened returns a as an [Inquirer], without the types of a query's members.
+// Opened converts typed functions to an [Inquirer] that has no type parameters.
 func Opened[L, P, S, K any](a AnswersOf[L, P, S, K]) Erasable { return inquiring[L, P, S, K]{a} }
 
 func (o inquiring[L, P, S, K]) Erase()                    { o.a.Erase(o.a.Kept) }
@@ -255,7 +255,7 @@ func (o inquiring[L, P, S, K]) Party(q Question, self string, t Table) (*PartySi
 		return nil, err
 	}
 	steps, err := o.a.Steps(o.a.Kept, q)
-	h := asked(o.a).holder(p, q.Instance, steps)
+	h := queryBinding(o.a).holder(p, q.Instance, steps)
 	h.Answer = with2(p, o.a.Answer)
 	return h, err
 }
@@ -266,11 +266,11 @@ func (o inquiring[L, P, S, K]) Server(q Question) (*CoordinatorSide, error) {
 		return nil, err
 	}
 	steps, err := o.a.Steps(o.a.Kept, q)
-	return asked(o.a).hub(s, q.Instance, steps), err
+	return queryBinding(o.a).hub(s, q.Instance, steps), err
 }
 
-// asked returns the binding of a query, without the parts that only jobs have.
-func asked[L, P, S, K any](a AnswersOf[L, P, S, K]) Binding[P, S, K] {
+// queryBinding returns the binding of a query. It lacks the functions that only jobs need.
+func queryBinding[L, P, S, K any](a AnswersOf[L, P, S, K]) Binding[P, S, K] {
 	return Binding[P, S, K]{
 		Public: a.Public, PublicServer: a.PublicServer, Facts: NoFacts[P],
 		Ended:  IgnoresEnds[S],

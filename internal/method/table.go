@@ -26,7 +26,7 @@ type Table struct {
 	// Alignment is this party's retained part of the alignment that the job names; nil if it has
 	// none.
 	Alignment []byte
-	IDRule    string // rule that makes ids from columns, equal at all parties; "" for one column without change
+	IDRule    string // rule that makes ids from columns, the same at all parties; "" if one column holds the ids
 	// Label names the column of the labels if the job leaves the choice to the catalogue.
 	Label string
 }
@@ -35,31 +35,31 @@ type Table struct {
 // compares a party's releases of different editions by the editions' names.
 type Edition struct {
 	ID     string   // "" without an edition
-	Number int      // from 1, ascending for one table and dictionary
+	Number int      // counts the editions of one table and dictionary from 1
 	IDs    []string // ids of the edition's rows; nil for a table without ids
 	// Out describes the rows that a job holds out of the edition. It is set for sums, because the
 	// summed rows depend on it.
 	Out string
-	// Clear lists earlier editions that differ from this one, in the job's columns and label, for
-	// no person or for at least ten people. The difference from an unlisted edition may concern
-	// fewer people.
+	// Clear lists earlier editions. In the job's columns and label, each of them differs from this
+	// edition for no person or for at least ten people. The difference from an unlisted edition may
+	// concern fewer people.
 	Clear Clear
 }
 
-// Clear lists, for each kind of release, the IDs of the earlier editions whose releases do not
-// block it. The kinds are rows, sums without a label, sums for each class of the label, sums with
-// the label as a number, and counts of held-out rows of each class.
+// Clear lists, for each kind of release, the IDs of earlier editions that do not block a new
+// release of that kind. The kinds are rows, sums without a label, sums for each class of the label,
+// sums with the label as a number, and counts of held-out rows of each class.
 type Clear struct{ Rows, Sums, Classes, Numbers, HeldOut []string }
 
-// Counting returns the edition for a job that releases sums and counts of held-out rows for each
-// class. Its Clear.Classes keeps only editions that Clear.HeldOut lists too.
+// Counting returns the edition for a job that releases, for each class, sums and the number of
+// held-out rows. Its Clear.Classes keeps only editions that Clear.HeldOut lists too.
 func (e Edition) Counting() Edition {
 	e.Clear.Classes = slices.DeleteFunc(slices.Clone(e.Clear.Classes), func(id string) bool { return !slices.Contains(e.Clear.HeldOut, id) })
 	return e
 }
 
-// Without returns the edition for a job that holds out the rows of t. It empties Clear unless t
-// holds out a fraction, because Clear lists sums for the dictionary's own fraction.
+// Without returns the edition for a job that holds out the rows that t selects. It empties Clear
+// unless t holds out a fraction, because Clear lists sums for the dictionary's own fraction.
 func (e Edition) Without(t job.Test) Edition {
 	e.Out = t.Words()
 	if t.Fraction == 0 {
@@ -84,7 +84,7 @@ type Split struct {
 	Frame    *prepare.Frame       // the cells as read, for a table with a schema
 }
 
-// Rows lists the held-out rows, or the other rows. It is never nil.
+// Rows lists the held-out rows if held is true, and the training rows otherwise. It is never nil.
 func (s Split) Rows(held bool) []int {
 	rows := []int{}
 	for i, test := range s.Test {

@@ -19,7 +19,7 @@ import (
 // Case is a job file with one mistake in it.
 type Case struct {
 	Name  string
-	Place string // section of the mistake: "data", "protocol okra"; "" for a launch
+	Place string // section of the mistake: "data", "protocol okra"; "" if a command refuses a valid file
 	Base  string // a job without the mistake
 	File  string // the same job with the mistake
 	Line  int    // line of the mistake, from 1; 0 if a command refuses a valid file
@@ -48,7 +48,7 @@ type cases struct {
 	Dictionaries []string // texts of approved dictionaries
 	Cases        []struct {
 		Name, Place string
-		Replace, By string  // replaces the only occurrence of Replace in Job
+		Replace, By string  // By replaces the only occurrence of Replace in Job
 		File        *string // a whole file in place of Job
 		Line        int
 		Says        string
@@ -63,12 +63,12 @@ var files embed.FS
 // LEARNERS by the names that the reader knows, and BYCOLUMNS by the protocols by columns.
 func Cases(r *job.Reader) ([]Case, error) {
 	known := r.Known()
-	list, err := read(".", strings.NewReplacer("PROTOCOLS", strings.Join(known.Protocols, ", "), "LEARNERS", strings.Join(known.Learners, ", "), "BYCOLUMNS", byColumns(r)))
+	list, err := readCases(".", strings.NewReplacer("PROTOCOLS", strings.Join(known.Protocols, ", "), "LEARNERS", strings.Join(known.Learners, ", "), "BYCOLUMNS", byColumns(r)))
 	if err != nil {
 		return nil, err
 	}
 	at := slices.IndexFunc(list, func(c Case) bool { return strings.Contains(c.Base, "name: small") })
-	return append(list, computed(list[at].Base)...), nil
+	return append(list, computedCases(list[at].Base)...), nil
 }
 
 // byColumns joins the names of the protocols by columns, as in "a, b and c".
@@ -84,10 +84,10 @@ func byColumns(r *job.Reader) string {
 }
 
 // Launches returns valid job files that one of the two commands refuses.
-func Launches() ([]Case, error) { return read("launch", strings.NewReplacer()) }
+func Launches() ([]Case, error) { return readCases("launch", strings.NewReplacer()) }
 
-// read returns the cases in all YAML files of a folder.
-func read(folder string, known *strings.Replacer) ([]Case, error) {
+// readCases returns the cases in all YAML files of a folder.
+func readCases(folder string, known *strings.Replacer) ([]Case, error) {
 	paths, err := fs.Glob(files, path.Join(folder, "*.yaml"))
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func read(folder string, known *strings.Replacer) ([]Case, error) {
 		if err := yaml.Unmarshal(b, &f); err != nil {
 			return nil, fmt.Errorf("refused: %s: %w", p, err)
 		}
-		approved, err := f.approved()
+		approved, err := f.parseDictionaries()
 		if err != nil {
 			return nil, fmt.Errorf("refused: %s: %w", p, err)
 		}
@@ -114,8 +114,8 @@ func read(folder string, known *strings.Replacer) ([]Case, error) {
 	return list, nil
 }
 
-// approved parses the dictionaries and returns them by name; nil if there are none.
-func (f *cases) approved() (map[string]*job.Dictionary, error) {
+// parseDictionaries parses the dictionaries and returns them by name; nil if there are none.
+func (f *cases) parseDictionaries() (map[string]*job.Dictionary, error) {
 	if f.Dictionaries == nil {
 		return nil, nil
 	}
@@ -141,27 +141,27 @@ func (f *cases) list(known *strings.Replacer) []Case {
 	return list
 }
 
-// computed returns cases that are too long for a YAML file, or that are not text.
-func computed(base string) []Case {
+// computedCases returns cases that are too long for a YAML file, or that are not text.
+func computedCases(base string) []Case {
 	with := func(place, name, old, bad string, line int, says string) Case {
 		return Case{Name: name, Place: place, Base: base, File: strings.Replace(base, old, bad, 1), Line: line, Says: says}
 	}
 	return []Case{
 		with("file", "too large", base, base+strings.Repeat("#", job.MaxBytes), 1, fmt.Sprintf("the file has %d bytes; a job file has at most 1048576", len(base)+job.MaxBytes)),
 		with("file", "invalid UTF-8", "label: label", "label: \xff", 7, "this line is not UTF-8 text; save the file as UTF-8"),
-		with("data", "too many parties", "label: label", "label: label\n    partition: {parties: ["+many("p%d", job.MaxParties+1)+"]}", 8, "more than 1024 parties; that is the most a job may have"),
-		with("data", "too many columns in a schema", "label: label", "label: label\n    schema: {"+many("c%d: {}", prepare.MaxColumns+1)+"}", 8, "schema has more than 16384 columns; that is the most there may be"),
+		with("data", "too many parties", "label: label", "label: label\n    partition: {parties: ["+numberedList("p%d", job.MaxParties+1)+"]}", 8, "more than 1024 parties; that is the most a job may have"),
+		with("data", "too many columns in a schema", "label: label", "label: label\n    schema: {"+numberedList("c%d: {}", prepare.MaxColumns+1)+"}", 8, "schema has more than 16384 columns; that is the most there may be"),
 		with("data", "long label", "label: label", "label: "+strings.Repeat("l", 1025), 7, "label is 1025 bytes long; at most 1024 are allowed"),
-		with("kernel", "too many coefficients", "{name: rbf, gamma: 0.5}", "{name: dot-product, coefficients: ["+many("%d", 66)+"]}", 9, "coefficients has more than 65; that is the most there may be"),
-		with("protocol secvm", "too many classes", "{name: okra}", "{name: secvm, classes: ["+many("c%d", 257)+"]}", 8, "classes has more than 256; that is the most there may be"),
-		with("grids", "too many numbers", "gamma: 0.5", "gamma: ["+many("%d", job.MaxCells+1)+"]", 9, "the lists up to gamma stand for more than 1024 choices; that is the most a grid may have"),
-		with("grids", "too many kernels in lists", "{name: rbf, gamma: 0.5}", "\n  - {name: rbf, gamma: ["+many("%d", job.MaxCells)+"]}\n  - {name: linear}", 11,
+		with("kernel", "too many coefficients", "{name: rbf, gamma: 0.5}", "{name: dot-product, coefficients: ["+numberedList("%d", 66)+"]}", 9, "coefficients has more than 65; that is the most there may be"),
+		with("protocol secvm", "too many classes", "{name: okra}", "{name: secvm, classes: ["+numberedList("c%d", 257)+"]}", 8, "classes has more than 256; that is the most there may be"),
+		with("grids", "too many numbers", "gamma: 0.5", "gamma: ["+numberedList("%d", job.MaxCells+1)+"]", 9, "the lists up to gamma stand for more than 1024 choices; that is the most a grid may have"),
+		with("grids", "too many kernels in lists", "{name: rbf, gamma: 0.5}", "\n  - {name: rbf, gamma: ["+numberedList("%d", job.MaxCells)+"]}\n  - {name: linear}", 11,
 			"kernel stands for more than 1024 choices; that is the most a grid may have"),
 	}
 }
 
-// many formats the numbers from 1 to n and joins them as a YAML list without brackets.
-func many(format string, n int) string {
+// numberedList formats the numbers from 1 to n and joins them as a YAML list without brackets.
+func numberedList(format string, n int) string {
 	list := make([]string, n)
 	for i := range list {
 		list[i] = fmt.Sprintf(format, i+1)

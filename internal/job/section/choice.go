@@ -9,7 +9,7 @@ import (
 
 // Choice reads and writes one of a few known names.
 type Choice[T ~string] struct {
-	Noun  string // what a name names, in messages: "kernel"
+	Noun  string // kind of thing that the names denote, for messages, such as "kernel"
 	Dst   *T
 	Known []T
 }
@@ -61,12 +61,12 @@ func (v Choices[T]) Decode(key string, n *yaml.Node) error {
 		}
 		given = append(given, one)
 	}
-	*v.Dst = ordered(v.Known, given)
+	*v.Dst = inKnownOrder(v.Known, given)
 	return nil
 }
 
-// ordered returns the given names in the order of known.
-func ordered[T ~string](known, given []T) []T {
+// inKnownOrder returns the given names in the order of known.
+func inKnownOrder[T ~string](known, given []T) []T {
 	out := make([]T, 0, len(given))
 	for _, k := range known {
 		if slices.Contains(given, k) {
@@ -89,7 +89,7 @@ func (v Choices[T]) Form() string { return "a list of " + Join(v.Known) }
 // unknownName returns the error for an unknown name. It lists the known names, and suggests a
 // similar one.
 func unknownName[T ~string](n *yaml.Node, noun, got string, known []T) error {
-	if near, ok := nearest(got, Texts(known)); ok {
+	if near, ok := nearestWord(got, Texts(known)); ok {
 		return At(n, "unknown %s %s; did you mean %q? This version has %s", noun, Quote(got), near, Join(known))
 	}
 	return At(n, "unknown %s %s; this version has %s", noun, Quote(got), Join(known))

@@ -31,7 +31,7 @@ func (v Interval) Encode() *yaml.Node {
 	if *v.Dst == [2]float64{} {
 		return nil
 	}
-	return flow(v.Dst[:])
+	return flowList(v.Dst[:])
 }
 
 func (v Interval) Form() string { return "two numbers such as [0, 100]" }
@@ -63,11 +63,11 @@ func (v Numbers) Encode() *yaml.Node {
 	if len(*v.Dst) == 0 {
 		return nil
 	}
-	return flow(*v.Dst)
+	return flowList(*v.Dst)
 }
 
-// flow returns numbers as a YAML list in one line.
-func flow(numbers []float64) *yaml.Node {
+// flowList returns numbers as a YAML list in one line.
+func flowList(numbers []float64) *yaml.Node {
 	list := Flow()
 	for _, x := range numbers {
 		list.Content = append(list.Content, Bare(strconv.FormatFloat(x, 'g', -1, 64)))
@@ -176,9 +176,9 @@ func (v Weights) Form() string { return "a map such as {malignant: 2}" }
 
 const maxQuoted = 60
 
-// nearest returns the known word that is similar to word. It ignores words that are too long to
+// nearestWord returns the known word that is similar to word. It ignores words that are too long to
 // compare.
-func nearest(word string, known []string) (string, bool) {
+func nearestWord(word string, known []string) (string, bool) {
 	if len(word) > maxQuoted {
 		return "", false
 	}

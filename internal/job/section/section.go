@@ -82,7 +82,7 @@ func (s *Section) Decode(_ string, n *yaml.Node) error {
 			return err
 		}
 	}
-	if err := s.complete(in); err != nil {
+	if err := s.storeDefaults(in); err != nil {
 		return err
 	}
 	if s.Finish == nil {
@@ -106,8 +106,9 @@ func (s *Section) decodeKey(in *Place, key, val *yaml.Node) error {
 	return f.Value.Decode(f.Key, val)
 }
 
-// complete refuses a file that lacks a required key, and stores the defaults of other missing keys.
-func (s *Section) complete(in *Place) error {
+// storeDefaults refuses a file that lacks a required key, and stores the defaults of other missing
+// keys.
+func (s *Section) storeDefaults(in *Place) error {
 	for _, f := range s.Fields {
 		if f.Need != "" && !in.Given(f.Key) {
 			return AtLine(in.Line, "%s has no %s; %s", s.Name, f.Key, f.Need)
@@ -150,7 +151,7 @@ func (s *Section) unknown(key, val *yaml.Node) error {
 			return err
 		}
 	}
-	if near, ok := nearest(key.Value, s.Keys()); ok {
+	if near, ok := nearestWord(key.Value, s.Keys()); ok {
 		return At(key, "unknown key %s in %s; did you mean %q?", Quote(key.Value), s.Name, near)
 	}
 	return At(key, "unknown key %s in %s; it may have %s", Quote(key.Value), s.Name, s.list())

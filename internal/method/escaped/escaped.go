@@ -24,14 +24,15 @@ import (
 // Protocol returns the binding of ESCAPED.
 func Protocol() *method.Protocol { return itself }
 
-// none is the type of the public values. There are none, because the job determines everything.
-type none = struct{}
+// noValues is the empty type of the public values. The method has no such values, because the job
+// determines everything.
+type noValues = struct{}
 
-var itself = method.New(method.Binding[party, server, none]{
+var itself = method.New(method.Binding[party, server, noValues]{
 	Name: "escaped", Keys: func() job.Settings { return new(Keys) },
 	Steps: steps, NewParty: newParty, NewServer: newServer,
-	Public:       func(*party) none { return none{} },
-	PublicServer: func(*server) none { return none{} },
+	Public:       func(*party) noValues { return noValues{} },
+	PublicServer: func(*server) noValues { return noValues{} },
 	Facts:        (*party).facts, Minimums: method.NoMinimums, Result: (*server).result, Ended: (*server).ended,
 	Model:      &method.ModelOf[server]{Write: (*server).writeModel},
 	Outcome:    func(s *server) *method.Outcome { return method.NewOutcome(s.Fitted) },
@@ -76,7 +77,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 }
 
 // step is a step of the ESCAPED plan.
-type step = method.StepOf[party, server, none]
+type step = method.StepOf[party, server, noValues]
 
 // steps returns the plan of a job. The parties agree on columns and a scaling, and compute products
 // in pairs. The coordinator tunes by folds if the job has any, learns, and evaluates.
@@ -85,22 +86,22 @@ func steps(c method.Instance) ([]step, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, func(none) none { return none{} }, before)
+	plan := method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, func(noValues) noValues { return noValues{} }, before)
 	plan = append(plan, step{
 		Name: "protocol", Session: &method.Session{
 			Protocol: escaped.Name, Version: escaped.Version, Members: c.AllMembers(), Purpose: "train",
 			SlowTimers: []protocol.Timer{escaped.TimerGrant, escaped.TimerPartner, escaped.TimerProducts, escaped.TimerReceipt},
 		},
-		Party: (*party).meet, Server: (*server).adder, Releases: (*party).release,
+		Party: (*party).productsMachine, Server: (*server).adder, Releases: (*party).release,
 	})
 	if c.Job.Data.Folds > 0 {
-		plan = append(plan, step{Name: "tune", Compute: work("tune")})
+		plan = append(plan, step{Name: "tune", Compute: learnerStage("tune")})
 	}
-	return append(plan, step{Name: "learn", Compute: work("learn")}, step{Name: "evaluate", Compute: (*server).evaluate}), nil
+	return append(plan, step{Name: "learn", Compute: learnerStage("learn")}, step{Name: "evaluate", Compute: (*server).evaluate}), nil
 }
 
-// work returns a function that runs one stage of the learner at the coordinator.
-func work(stage string) func(*server, context.Context, method.Reporter) error {
+// learnerStage returns a function that runs one stage of the learner at the coordinator.
+func learnerStage(stage string) func(*server, context.Context, method.Reporter) error {
 	return func(s *server, ctx context.Context, progress method.Reporter) error {
 		return s.Do(ctx, s.Job, stage, progress.Counts)
 	}
@@ -122,8 +123,9 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	return own, c.Limits.CheckRows(c.Job.Protocol.Name(), p.Split.Set.X.Rows())
 }
 
-// meet builds the party's machine, which computes products with all other parties in pairs.
-func (p *party) meet(setup method.Setup) (*method.Run, error) {
+// productsMachine builds the party's machine, which computes products with all other parties in
+// pairs.
+func (p *party) productsMachine(setup method.Setup) (*method.Run, error) {
 	m, err := escaped.NewParty(setup.Setup, escaped.Input{Rows: p.Rows, Labels: p.Split.Set.Labels, Test: p.Split.Test})
 	return method.RunOf(m, err, func() error {
 		p.met = true
@@ -131,7 +133,7 @@ func (p *party) meet(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// release states that the party releases all its rows.
+// release returns one release, which covers all the party's rows.
 func (p *party) release() ([]method.Release, error) {
 	return []method.Release{p.Release(method.ReleaseRows)}, nil
 }
@@ -167,15 +169,15 @@ func (s *server) adder(setup method.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &method.Run{Machine: method.Translated{Machine: m, Meaning: meaning}, Finish: func() error {
+	return &method.Run{Machine: method.Translated{Machine: m, Meaning: tooManyRows}, Finish: func() error {
 		s.Problem = learner.Problem{Gram: m.Gram(), Labels: m.Labels(), Test: m.Test()}
 		s.owner = m.Counts()
 		return nil
 	}}, nil
 }
 
-// meaning turns an error about too many rows into a fault of the job.
-func meaning(err error) error {
+// tooManyRows turns an error about too many rows into a fault of the job.
+func tooManyRows(err error) error {
 	var limit *escaped.LimitError
 	if !errors.As(err, &limit) {
 		return err

@@ -13,7 +13,7 @@ import (
 // Device holds one person's list of liked items, which never leaves the person's device.
 type Device struct {
 	Devices
-	Liked []int   // items, ascending
+	Liked []int   // indices of the liked items, ascending
 	Rated []int64 // rating of each liked item; nil means that all are 1
 }
 
@@ -29,16 +29,16 @@ func (d Device) Likes() secagg.Vector {
 // Pairs returns the device's vector of the second sum. For each pair i < j of kept items that the
 // person likes both, it has 1 or the product of both ratings.
 func (d Device) Pairs(kept []int) Pairs {
-	return Pairs{len(kept), d.places(kept), d.ratings(kept), 1}
+	return Pairs{len(kept), d.likedIndices(kept), d.ratings(kept), 1}
 }
 
 // Square returns the device's vector of a round in mode paper, with all pairs i <= j of items.
 func (d Device) Square(items []int) Pairs {
-	return Pairs{len(items), d.places(items), d.ratings(items), 0}
+	return Pairs{len(items), d.likedIndices(items), d.ratings(items), 0}
 }
 
-// places returns the indices in items of the items that the person likes.
-func (d Device) places(items []int) (places []int) {
+// likedIndices returns the indices of the person's liked items in the list items.
+func (d Device) likedIndices(items []int) (places []int) {
 	for at, item := range items {
 		if _, likes := slices.BinarySearch(d.Liked, item); likes {
 			places = append(places, at)
@@ -47,8 +47,8 @@ func (d Device) places(items []int) (places []int) {
 	return places
 }
 
-// ratings returns the person's ratings of the liked items in items. All ratings are 1 if the job
-// has none.
+// ratings returns the person's rating of each liked item that the list items contains. All ratings
+// are 1 if the job has none.
 func (d Device) ratings(items []int) (list []int64) {
 	for _, item := range items {
 		at, likes := slices.BinarySearch(d.Liked, item)
@@ -123,7 +123,7 @@ func (v Likes) Read(_, first int, dst []int64) {
 // Pairs is the upper triangle of the outer product of a person's vector of ratings with itself.
 type Pairs struct {
 	items int
-	liked []int // ascending
+	liked []int // indices of the liked items, ascending
 	rated []int64
 	apart int // least difference j - i of a pair: 0 includes the diagonal, 1 excludes it
 }

@@ -72,9 +72,9 @@ func (c Devices) MaxKept(people int) int {
 	return min(2*least/3, 3*honest/4)
 }
 
-// least returns the number of likes that an item needs to take part. The corrupted clients of a
+// minLikes returns the number of likes that an item needs to take part. The corrupted clients of a
 // session may pretend to like any item, so their number is added (rule 13).
-func (c Devices) least(people int) int64 {
+func (c Devices) minLikes(people int) int64 {
 	k := c.Keys()
 	cut := k.Threshold
 	if k.Margin == MarginCorrupted {
@@ -86,7 +86,7 @@ func (c Devices) least(people int) int64 {
 // Cut returns the number of likes that an item needs in the first sum to enter the second. It is
 // the least permitted number that keeps at most [Devices.MaxKept] items.
 func (c Devices) Cut(people int, likes []int64) int64 {
-	cut, most := c.least(people), c.MaxKept(people)
+	cut, most := c.minLikes(people), c.MaxKept(people)
 	if len(likes) <= most {
 		return cut
 	}
@@ -115,8 +115,8 @@ func (c Devices) CheckCatalogue() error {
 	return nil
 }
 
-// possible refuses counts that cannot result from a first sum over the survivors.
-func (c Devices) possible(survivors []string, likes []int64) error {
+// checkCounts refuses counts that cannot result from a first sum over the survivors.
+func (c Devices) checkCounts(survivors []string, likes []int64) error {
 	if n := c.firstEntries(); len(likes) != n {
 		return fmt.Errorf("the first sum counts %d items, but the catalogue has %d", len(likes)*c.Items/n, c.Items)
 	}
@@ -125,13 +125,13 @@ func (c Devices) possible(survivors []string, likes []int64) error {
 			return fmt.Errorf("item %d has %d likes from %d people, which is impossible", i, n, len(survivors))
 		}
 	}
-	return c.possibleSquares(c.Popularity(likes), c.Squares(likes))
+	return c.checkSquares(c.Popularity(likes), c.Squares(likes))
 }
 
 // Spec returns the specification of a secure sum of a number of entries over a number of clients.
 // Each entry is 0 or 1, or a product of two ratings.
 func (c Devices) Spec(clients, entries int) secagg.Spec {
-	return c.Keys().Spec(c.Minimum(clients), onceForEver, secagg.Group{Entries: entries, Bound: c.bound()})
+	return c.Keys().Spec(c.Minimum(clients), onceForEver, secagg.Group{Entries: entries, Bound: c.maxEntry()})
 }
 
 // pairSpec returns the specification of the second sum. It tolerates the absences that both sums
@@ -166,8 +166,8 @@ func (c Devices) blame(format string, args ...any) error {
 // each item's squared ratings. The second sum adds up products of ratings instead of pairs. Without
 // ratings every rating is 1, which is its own square.
 
-// bound returns the largest entry of a person's vector.
-func (c Devices) bound() int64 {
+// maxEntry returns the largest entry of a person's vector.
+func (c Devices) maxEntry() int64 {
 	v := int64(max(1, c.Keys().Ratings))
 	return v * v
 }
@@ -186,10 +186,10 @@ func (c Devices) Popularity(sum []int64) []int64 { return sum[:min(c.Items, len(
 // Squares extracts the sum of the squares of each item's ratings from a first sum.
 func (c Devices) Squares(sum []int64) []int64 { return sum[len(sum)-min(c.Items, len(sum)):] }
 
-// possibleSquares refuses sums of squared ratings that the numbers of likes make impossible.
-func (c Devices) possibleSquares(likes, squares []int64) error {
+// checkSquares refuses sums of squared ratings that the numbers of likes make impossible.
+func (c Devices) checkSquares(likes, squares []int64) error {
 	for i, n := range likes {
-		if s := squares[i]; s < n || s > n*c.bound() {
+		if s := squares[i]; s < n || s > n*c.maxEntry() {
 			return fmt.Errorf("%d squared ratings of item %d cannot add up to %d", n, i, s)
 		}
 	}
@@ -225,7 +225,7 @@ func (c Devices) Rated(all *dataset.Ratings, lists [][]int) ([][]int64, error) {
 // followed by the squares of the ratings.
 type Rated struct {
 	items int
-	liked []int // ascending
+	liked []int // indices of the liked items, ascending
 	rated []int64
 }
 

@@ -47,7 +47,7 @@ func first(t testing.TB, c Devices, clients, survivors []string) public {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return public{first: heard{sums.Summation{Session: s, Params: params}, survivors}}
+	return public{first: publicSum{sums.Summation{Session: s, Params: params}, survivors}}
 }
 
 // second is the second sum as it follows for one who knows the first.
@@ -234,7 +234,7 @@ func TestDeviceRefuses(t *testing.T) {
 		"item 1 has -1 likes from 96 people, which is impossible": likes(50, -1, 15),
 		"item 0 has 97 likes from 96 people, which is impossible": likes(97, 14, 15),
 	} {
-		if err := c.possible(k.first.survivors, counts); err == nil || err.Error() != want {
+		if err := c.checkCounts(k.first.survivors, counts); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 		_, err := c.followPairs(method.Session{}, p.public, encodeCounts(counts))
@@ -361,7 +361,7 @@ func exposed(t *testing.T, c Devices, kept []int, honest, fakes [][]int) int {
 				row = append(row, other)
 			}
 		}
-		if slices.Sort(row); !slices.Equal(Device{Devices: c, Liked: honest[u]}.places(kept), row) {
+		if slices.Sort(row); !slices.Equal(Device{Devices: c, Liked: honest[u]}.likedIndices(kept), row) {
 			t.Fatalf("the row of item %d is not the list of person %d: the attack is wrong", i, u)
 		}
 		read[u] = true

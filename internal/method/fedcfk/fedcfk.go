@@ -148,12 +148,12 @@ func (c Devices) check() error {
 
 // public holds the values that the two sums have made public to their members.
 type public struct {
-	first, second heard
+	first, second publicSum
 	kept          []int // items in the second sum
 }
 
-// heard holds what all members know about a finished sum.
-type heard struct {
+// publicSum holds what all members know about a finished sum.
+type publicSum struct {
 	sums.Summation
 	survivors []string // clients whose vectors are in the sum
 }
@@ -176,17 +176,17 @@ func (c Devices) pairing(k public, announced []byte) (likes []int64, kept []int,
 		return nil, nil, errors.New("fedcfk: the coordinator announces the second sum, but the first sum has not ended here")
 	}
 	if likes, err = decodeCounts(announced); err == nil {
-		err = c.possible(k.first.survivors, likes)
+		err = c.checkCounts(k.first.survivors, likes)
 	}
 	if err != nil {
 		return nil, nil, c.blame("%w", err)
 	}
-	kept, err = c.enough(k.first.People(), c.Popularity(likes))
+	kept, err = c.keptItems(k.first.People(), c.Popularity(likes))
 	return likes, kept, err
 }
 
-// enough returns the items that take part in the second sum, or an error if these are too few.
-func (c Devices) enough(people int, likes []int64) ([]int, error) {
+// keptItems returns the items that take part in the second sum, or an error if these are too few.
+func (c Devices) keptItems(people int, likes []int64) ([]int, error) {
 	kept := c.Kept(people, likes)
 	if len(kept) < minItems {
 		return nil, fault.BadInputf("fedcfk: only %d items have the required %d likes; at least %d such items are required; lower threshold, or gather more people",
@@ -218,7 +218,7 @@ func (c Devices) notified(k public, announced []byte) (notice, error) {
 	if err != nil {
 		return notice{}, c.blame("%w", err)
 	}
-	if name, ok := subset(n.clients, k.second.survivors); !ok {
+	if name, ok := containsAll(n.clients, k.second.survivors); !ok {
 		return notice{}, c.blame("%s is to be told the kernel, and is not in the second sum", name)
 	}
 	if most := kernelBytes(len(k.kept)); n.bytes > most {
@@ -240,8 +240,9 @@ func (c Devices) followKernel(_ method.Session, k public, announced []byte) (*me
 	}, nil
 }
 
-// subset reports whether all contains names, and returns the first missing name.
-func subset(names, all []string) (missing string, ok bool) {
+// containsAll reports whether the list all contains every element of names, and returns the first
+// missing name.
+func containsAll(names, all []string) (missing string, ok bool) {
 	public := make(map[string]bool, len(all))
 	for _, name := range all {
 		public[name] = true

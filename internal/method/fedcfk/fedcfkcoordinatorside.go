@@ -18,15 +18,15 @@ import (
 // Server holds the coordinator's state of a job: the two sums and the results computed from them.
 type Server struct {
 	Devices
-	first, second       counted
+	first, second       serverSum
 	firstEnd, secondEnd method.End
 	kernel              *ItemKernel // kernel between the items in the second sum
 	broadcast           []byte      // the encoded kernel that is broadcast
 }
 
-// counted holds what the server knows about a finished sum.
-type counted struct {
-	heard
+// serverSum holds what the server knows about a finished sum.
+type serverSum struct {
+	publicSum
 	likes []int64
 }
 
@@ -34,7 +34,7 @@ type counted struct {
 func (c Devices) Server() *Server { return &Server{Devices: c} }
 
 func (s *Server) values() public {
-	k := public{first: s.first.heard, second: s.second.heard}
+	k := public{first: s.first.publicSum, second: s.second.publicSum}
 	if s.kernel != nil {
 		k.kept = s.kernel.Kept
 	}
@@ -58,13 +58,13 @@ func (s *Server) tell(setup method.Setup) (*method.Run, error) {
 
 // CountFirst stores the result of the first sum.
 func (s *Server) CountFirst(of sums.Summation, survivors []string, sums [][]int64) error {
-	s.first = counted{heard{of, survivors}, sums[0]}
+	s.first = serverSum{publicSum{of, survivors}, sums[0]}
 	return nil
 }
 
 // CountSecond stores the result of the second sum.
 func (s *Server) CountSecond(of sums.Summation, survivors []string, sums [][]int64) error {
-	s.second = counted{heard{of, survivors}, sums[0]}
+	s.second = serverSum{publicSum{of, survivors}, sums[0]}
 	return nil
 }
 
@@ -83,7 +83,7 @@ func (s *Server) AnnouncePairs() ([]byte, error) {
 		gone := slices.DeleteFunc(slices.Clone(s.Parties), func(name string) bool { return slices.Contains(stayed, name) })
 		return nil, protocol.Blame(gone[0], protocol.KindSilent, fmt.Errorf("fedcfk: only %d of %d parties are left after the first sum; at least %d are required; missing: %s", len(stayed), len(s.Parties), least, strings.Join(gone, ", ")))
 	}
-	if err := s.possible(s.first.survivors, s.first.likes); err != nil {
+	if err := s.checkCounts(s.first.survivors, s.first.likes); err != nil {
 		return nil, fmt.Errorf("fedcfk: a party has added a vector that is not a list of likes: %w", err)
 	}
 	return encodeCounts(s.first.likes), nil

@@ -14,7 +14,7 @@ type Keys struct {
 	job.Moded
 	Rounds int // number of rounds in mode paper
 	sums.Keys
-	Threshold int // least number of likes with which an item takes part
+	Threshold int // least number of likes that an item needs to take part
 	Margin    Margin
 	// Items is the catalogue, in the order of the sums. If it is nil, a process that has all
 	// ratings uses the items in the ratings.

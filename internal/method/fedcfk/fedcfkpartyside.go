@@ -83,7 +83,7 @@ func (p *Party) addLikes(s method.Setup) (*method.Run, error) {
 }
 
 // NoteFirst records the first sum and the clients whose vectors are in it.
-func (p *Party) NoteFirst(s sums.Summation, survivors []string) { p.first = heard{s, survivors} }
+func (p *Party) NoteFirst(s sums.Summation, survivors []string) { p.first = publicSum{s, survivors} }
 
 func (p *Party) addPairs(s method.Setup) (*method.Run, error) {
 	list, err := p.Agreed(s.Announced)
@@ -91,7 +91,7 @@ func (p *Party) addPairs(s method.Setup) (*method.Run, error) {
 		return nil, err
 	}
 	return sums.Adder(s, list, func(of sums.Summation, survivors []string) (err error) {
-		p.second = heard{of, survivors}
+		p.second = publicSum{of, survivors}
 		p.likes, p.kept, err = p.pairing(p.public, s.Announced)
 		return err
 	})

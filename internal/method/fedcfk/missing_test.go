@@ -215,7 +215,7 @@ func takingPart(t *testing.T, c Devices, lists [][]int) (kept, byCut []int) {
 		}
 	}
 	for i, d := range sums {
-		if d >= c.least(len(lists)) {
+		if d >= c.minLikes(len(lists)) {
 			byCut = append(byCut, i)
 		}
 	}

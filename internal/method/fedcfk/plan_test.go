@@ -163,7 +163,7 @@ func TestKernelThatDoesNotFollow(t *testing.T) {
 func TestTooFewAfterTheFirstSum(t *testing.T) {
 	p, _ := afterFirst(t)
 	srv := devicesOf(methodtest.Instance(filmsJob(t))).Server()
-	srv.first = counted{heard: p.first, likes: make([]int64, 12)}
+	srv.first = serverSum{publicSum: p.first, likes: make([]int64, 12)}
 	srv.EndedFirst(method.End{Stayed: filmsJob(t).Parties()[3:]})
 	_, err := srv.AnnouncePairs()
 	if want := "only 15 of 18 parties are left after the first sum; at least 16 are required; missing: a, b, c"; err == nil || !strings.Contains(err.Error(), want) {
@@ -176,7 +176,7 @@ func TestTooFewAfterTheFirstSum(t *testing.T) {
 func TestSecondSumThatTheCoordinatorAnnounces(t *testing.T) {
 	p, plan := afterFirst(t)
 	srv := devicesOf(methodtest.Instance(filmsJob(t))).Server()
-	srv.first = counted{heard: p.first, likes: []int64{12, 7, 0, 9, 10, 11, 12, 13, 14, 15, 16, 17}}
+	srv.first = serverSum{publicSum: p.first, likes: []int64{12, 7, 0, 9, 10, 11, 12, 13, 14, 15, 16, 17}}
 	srv.EndedFirst(method.End{Session: p.first.Session.ID(), Stayed: filmsJob(t).Parties()[1:]})
 	announced, err := srv.AnnouncePairs()
 	if err != nil {

@@ -67,7 +67,7 @@ func TestBoundOfRatings(t *testing.T) {
 // The server's counts are believed only if ratings may have them.
 func TestCountsOfRatingsThatCannotBe(t *testing.T) {
 	c, people := ratedDevices(2), []string{"a", "b", "c"}
-	if err := c.possible(people, []int64{3, 1, 75, 1}); err != nil {
+	if err := c.checkCounts(people, []int64{3, 1, 75, 1}); err != nil {
 		t.Error(err)
 	}
 	for name, tt := range map[string]struct {
@@ -80,7 +80,7 @@ func TestCountsOfRatingsThatCannotBe(t *testing.T) {
 		"squares too large":  {[]int64{3, 1, 75, 26}, "1 squared ratings of item 1 cannot add up to 26"},
 		"squares of nothing": {[]int64{0, 1, 1, 1}, "0 squared ratings of item 0 cannot add up to 1"},
 	} {
-		if err := c.possible(people, tt.counts); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if err := c.checkCounts(people, tt.counts); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", name, err, tt.want)
 		}
 	}

@@ -78,7 +78,7 @@ func (f *Figures) text(r *method.Result) []method.Block {
 		list = append(list, method.Block{Line: fmt.Sprintf(format, args...)})
 	}
 	linef("Ratings: %s", f.Source)
-	linef("%s; %s", f.scope(), f.counted(r))
+	linef("%s; %s", f.scope(), f.ratingsText(r))
 	if r.Exact != nil {
 		linef("all sums equal those of the plain lists, entry for entry: %s", humanize.YesNo(*r.Exact))
 	}
@@ -121,8 +121,9 @@ func (f *Figures) curves() []report.Curve {
 	return []report.Curve{c}
 }
 
-// counted describes the ratings that a result counts. Parties do not reveal their held-out ratings.
-func (f *Figures) counted(r *method.Result) string {
+// ratingsText describes the ratings that a result counts. Parties do not reveal their held-out
+// ratings.
+func (f *Figures) ratingsText(r *method.Result) string {
 	counted := humanize.Count(r.Training, "rating") + " counted"
 	if r.HeldOut == 0 {
 		return counted
@@ -147,7 +148,7 @@ func (f *Figures) summary(j *job.Job, r *method.Result) []report.Row {
 		{Label: "Counted", Value: f.scope()},
 		{Label: "Kernel", Value: j.Kernel.String()},
 		{Label: "Learner", Value: j.Learner.Text()},
-		{Label: "Ratings", Value: f.counted(r)},
+		{Label: "Ratings", Value: f.ratingsText(r)},
 	}
 	if f.Paper == nil {
 		for _, s := range f.Sums {
@@ -169,8 +170,8 @@ type facts struct {
 	pairs         []int64 // counts of pairs in the second sum
 }
 
-// absent lists the people whose lists are in the first sum only.
-func (f facts) absent() []string {
+// absentPeople lists the people whose lists are in the first sum only.
+func (f facts) absentPeople() []string {
 	in := make(map[string]bool, len(f.second))
 	for _, name := range f.second {
 		in[name] = true
@@ -181,10 +182,10 @@ func (f facts) absent() []string {
 // maxAbsent is the greatest number of absent people that a statement names.
 const maxAbsent = 20
 
-// absence names the people who are only in the first sum, and describes what the sums reveal about
-// them.
-func (f facts) absence() string {
-	absent := f.absent()
+// absenceText names the people who are only in the first sum, and describes what the sums reveal
+// about them.
+func (f facts) absenceText() string {
+	absent := f.absentPeople()
 	if len(absent) == 0 {
 		return fmt.Sprintf("Both sums are over the same %d people.", len(f.first))
 	}
@@ -205,7 +206,7 @@ func (c Devices) leakage(f facts) map[string][]string {
 			fmt.Sprintf("The server learns how many people like each of %d items (%d of them have a single one), and who takes part. It sees no person's list.", c.Items, sums.Count(f.likes, 1)),
 			fmt.Sprintf("For every pair of the %d items with at least %d likes it learns how many of %d people like both: %d pairs have a single one. Anyone who knows that a certain person likes both items of such a pair knows that this person takes part, and that no other participant likes both.",
 				len(f.kept), c.Cut(f.people, f.likes), len(f.second), sums.Count(f.pairs, 1)),
-			f.absence(),
+			f.absenceText(),
 			"The minimum number of likes protects against a server that follows the protocol. A server that forges the first sum, or invents people, can have any item counted, and the row of an item that only one person likes is that person's list.",
 		},
 		"party": {

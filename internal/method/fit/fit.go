@@ -19,10 +19,10 @@ import (
 // Protocol returns the method that fits a dictionary.
 func Protocol() *method.Protocol { return itself }
 
-var itself = method.New(method.Binding[party, server, none]{
+var itself = method.New(method.Binding[party, server, noValues]{
 	Name: "fit", Keys: func() job.Settings { return keys{} }, Traits: job.Traits{Fits: true},
 	Steps: steps, NewParty: newParty, NewServer: newServer,
-	Public: func(*party) none { return none{} }, PublicServer: func(*server) none { return none{} },
+	Public: func(*party) noValues { return noValues{} }, PublicServer: func(*server) noValues { return noValues{} },
 	Facts: method.NoFacts[party], Minimums: method.NoMinimums, Result: (*server).result, Ended: method.IgnoresEnds[server],
 	Later: &method.LaterOf[party, server]{
 		Continues: func(*job.Job) (job.ID, bool) { return job.ID{}, false },
@@ -39,8 +39,8 @@ var itself = method.New(method.Binding[party, server, none]{
 
 var errContinues = errors.New("fit: a job of kind fit cannot continue another job")
 
-// none is the type of the public values, of which this method has none.
-type none = struct{}
+// noValues is the type of the method's public values, which are empty.
+type noValues = struct{}
 
 // keys is the protocol's section in a job file. It has no settings.
 type keys struct{}
@@ -81,7 +81,7 @@ func (s *server) result() (*method.Result, error) {
 	return r, nil
 }
 
-func steps(c method.Instance) ([]method.StepOf[party, server, none], error) {
+func steps(c method.Instance) ([]method.StepOf[party, server, noValues], error) {
 	list, err := rows.Steps(c)
-	return method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, func(none) none { return none{} }, list), err
+	return method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, func(noValues) noValues { return noValues{} }, list), err
 }

@@ -42,7 +42,7 @@ type Comparison struct {
 	Job     *job.Job
 	Splits  []method.Split
 	Outcome *method.Outcome
-	Result  *method.Result // its Details may be undecoded JSON; see method.DetailsOf
+	Result  *method.Result // Result.Details may be undecoded JSON; see method.DetailsOf
 }
 
 // Play holds the inputs of a job whose members one process plays.
@@ -83,7 +83,7 @@ func SaveModel(r *method.Result, owner, path string, model []byte) error {
 	return disk.Replace(path, model)
 }
 
-// Of returns the entry of a job's protocol from list. If list has no such entry, all functions are
+// Of returns the entry in list for a job's protocol. If list has no such entry, all functions are
 // nil.
 func Of(list []LocalSupport, j *job.Job) LocalSupport {
 	for _, o := range list {

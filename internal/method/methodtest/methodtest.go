@@ -100,8 +100,8 @@ func StatesOf[S, P any](f *Federation) *Typed[S, P] {
 	return known
 }
 
-// JudgedBy checks that only the party holder keeps scores of held-out rows. It must keep their ids,
-// their labels and all metrics that it has sent to the coordinator.
+// JudgedBy checks that only the party named by holder keeps scores of held-out rows. It must keep
+// their ids, their labels and all metrics that it has sent to the coordinator.
 func (f *Federation) JudgedBy(t testing.TB, holder string, label map[string]string) {
 	t.Helper()
 	var own *method.Judged
@@ -301,8 +301,8 @@ func Identity(member string) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(seed[:])
 }
 
-// LooksLikeNoise checks that the server receives only messages of secure aggregation, and that
-// about half of the bits of the masked vectors are set.
+// LooksLikeNoise checks that the server receives only messages of secure aggregation. It also
+// checks that about half of the bits of the masked vectors are set.
 func (f *Federation) LooksLikeNoise(t testing.TB, step string) {
 	t.Helper()
 	kinds := []string{"AdvertiseKeys", "Holders", "ShareKeys", "MaskedInput", "ConsistencyCheck", "Unmask"}

@@ -12,11 +12,11 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// counted reports whether the job counts held-out decisions in bins.
-func counted(j *job.Job) bool { return job.As[*Keys](j.Protocol).Histogram }
+// usesHistogram reports whether the job counts held-out decisions in bins.
+func usesHistogram(j *job.Job) bool { return job.As[*Keys](j.Protocol).Histogram }
 
-// histogram returns the rounded numbers of the party's held-out rows in each bin, first of one
-// class, then of the other.
+// histogram returns the rounded number of the party's held-out rows in each bin. All bins of the
+// first class come before those of the second class.
 func (p *party) histogram(rows linalg.Rows, labels []string) ([]int64, error) {
 	counts, err := moments.CountDecisions(p.features, p.fitted.solution, rows, classRidge(job.As[*Keys](p.Job.Protocol).Classes).codes(labels))
 	if err != nil {
@@ -60,9 +60,9 @@ func (b bins) check(heldOut int64, parties int) error {
 	return nil
 }
 
-// widest is the largest permitted error of a reported area under the curve. With few rows the
+// maxAreaError is the largest permitted error of a reported area under the curve. With few rows the
 // parties' rounding changes the area by more, and can hide all wrong decisions.
-const widest = 0.1
+const maxAreaError = 0.1
 
 // assess adds the metrics of the bins to m and returns the curves. It returns nil if the rows are
 // too few.
@@ -73,7 +73,7 @@ func (s *server) assess(m learner.Metrics) (*learner.Assessment, error) {
 	}
 	h := metrics.Histogram{Positive: b.counts[1], Negative: b.counts[0]}
 	area, within, both := h.AUC()
-	if within = min(1, within+b.rounding(area, len(s.Parties))); !both || within > widest {
+	if within = min(1, within+b.maxAreaChange(area, len(s.Parties))); !both || within > maxAreaError {
 		return nil, nil
 	}
 	confusion := b.confusion()
@@ -100,10 +100,10 @@ func (b bins) confusion() *metrics.ConfusionMatrix {
 	return metrics.Count(b.classes[:], []int{0, 0, 1, 1}, []int{0, 1, 0, 1}, times)
 }
 
-// rounding returns the largest change of the area under the curve that the parties' rounding can
-// cause. Parties round the cumulative number of each class's rows at each bin. A misplaced and
+// maxAreaChange returns the largest change of the area under the curve that the parties' rounding
+// can cause. Parties round the cumulative number of each class's rows at each bin. A misplaced and
 // overcounted positive row changes the area by (2 - area) of a row, a negative row by (1 + area).
-func (b bins) rounding(area float64, parties int) float64 {
+func (b bins) maxAreaChange(area float64, parties int) float64 {
 	negative, positive := rowsOf(b.counts[0]), rowsOf(b.counts[1])
 	off := moments.RoundedOff(parties, negative+positive)
 	if off >= min(negative, positive) {

@@ -37,7 +37,7 @@ func exactly(t *testing.T, f *federated, positive string) (truth []bool, scores 
 	for _, name := range f.Server.Job.Parties() {
 		p := f.Parties[name]
 		raw := p.Split.Set.Subset(p.Split.Rows(true))
-		retained, err := p.keep(method.Closing{})
+		retained, err := p.retainedState(method.Closing{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestHistogramOfAllParties(t *testing.T) {
 		}
 		c := r.Figures.Curves[0]
 		t.Logf("classes %s: area %.5f within %.5f, exact %.5f, %d held out", classes, c.AUC, c.Within, exact, r.HeldOut)
-		if off := math.Abs(c.AUC - exact); off > c.Within || off > 0.02 || c.Within > widest || r.Metrics["auc"] != c.AUC || c.Class != "odd" || r.Figures.Positive != "odd" {
+		if off := math.Abs(c.AUC - exact); off > c.Within || off > 0.02 || c.Within > maxAreaError || r.Metrics["auc"] != c.AUC || c.Class != "odd" || r.Figures.Positive != "odd" {
 			t.Errorf("area %v of class %s within %v, exact %v", c.AUC, c.Class, c.Within, exact)
 		}
 		labels := make([]string, len(truth))
@@ -132,8 +132,8 @@ func TestRoundingOfAnArea(t *testing.T) {
 		}
 		want, _, both := metrics.Histogram{Positive: exact[1], Negative: exact[0]}.AUC()
 		got, _, still := metrics.Histogram{Positive: told[1], Negative: told[0]}.AUC()
-		if b := (bins{counts: told}); both && still && math.Abs(got-want) > b.rounding(got, parties)+1e-12 {
-			t.Fatalf("area %v, told %v within %v", want, got, b.rounding(got, parties))
+		if b := (bins{counts: told}); both && still && math.Abs(got-want) > b.maxAreaChange(got, parties)+1e-12 {
+			t.Fatalf("area %v, told %v within %v", want, got, b.maxAreaChange(got, parties))
 		}
 	})
 }
@@ -216,7 +216,7 @@ func TestAttackHistogramOfOneParty(t *testing.T) {
 func own(t *testing.T, f *federated, name string) []int64 {
 	t.Helper()
 	p := f.Parties[name]
-	rows, labels, err := p.rowsThat(true)
+	rows, labels, err := p.rowsAndLabels(true)
 	if err != nil {
 		t.Fatal(err)
 	}

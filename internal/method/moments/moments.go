@@ -34,7 +34,7 @@ var itself = method.New(method.Binding[party, server, public]{
 	Model:   &method.ModelOf[server]{Write: (*server).writeModel},
 	Outcome: (*server).outcome,
 	Questions: &method.QuestionsOf[party, server]{
-		Keep: (*party).keep, OpenParty: openParty, Left: model.IsRandom,
+		Keep: (*party).retainedState, OpenParty: openParty, Left: model.IsRandom,
 	},
 	Prepares: &method.PreparesOf[party, server]{
 		Made:    func(p *party) *prepare.Preparation { return p.Split.Prepared },
@@ -67,9 +67,9 @@ func steps(c method.Instance) ([]step, error) {
 	adds.Session, adds.Follow = sums.Summing(c, "sums", func(k public) (sums.Sum, error) {
 		return sums.Sum{Epoch: "sums/" + hex.EncodeToString(k.counted[:]), Groups: sumGroups(j, k.features(j))}, nil
 	})
-	broadcasts := step{Name: "broadcast", Party: (*party).hear, Server: (*server).tell, Releases: method.ReleasesNothing[party]}
+	broadcasts := step{Name: "broadcast", Party: (*party).solutionReceiver, Server: (*server).solutionSender, Releases: method.ReleasesNothing[party]}
 	broadcasts.Session, broadcasts.Follow = sums.Broadcasting(c, func(k public) int { return fittedBytes(j, k.features(j)) })
-	errs := step{Name: "errors", Party: (*party).errors, Server: (*server).errors, Releases: method.AlsoReleases[party](method.ReleaseErrors)}
+	errs := step{Name: "errors", Party: (*party).errorSummand, Server: (*server).errorAdder, Releases: method.AlsoReleases[party](method.ReleaseErrors)}
 	errs.Session, errs.Follow = sums.Summing(c, "errors", func(k public) (sums.Sum, error) {
 		return sums.Sum{Epoch: hex.EncodeToString(k.solution[:]), Groups: errorGroups(j)}, nil
 	})
@@ -119,7 +119,7 @@ func errorGroups(j *job.Job) []secagg.Group {
 		{Entries: objectiveOf(j).figures(), Bound: moments.SquaredBound, Signed: true},
 		{Entries: 2, Bound: membershipOne},
 	}
-	if counted(j) {
+	if usesHistogram(j) {
 		groups = append(groups, secagg.Group{Entries: 2 * moments.Bins, Bound: moments.MaxRows * moments.Thousand})
 	}
 	return groups

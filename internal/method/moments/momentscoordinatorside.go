@@ -28,12 +28,12 @@ type server struct {
 	counted    headcount
 	session    protocol.SessionID // ID of the sums' session, from which the directions follow
 	sums       *moments.Sums
-	scores     []float64 // score of each of the job's values; nil if the job has one value
+	scores     []float64 // score of each hyperparameter value in the job; nil if the job has only one
 	fitted     *fitted
 	body       []byte // the encoded solution, as sent to the parties
 	heldOut    int64
 	figures    []int64 // sums of errors that evaluate the solution
-	histogram  []int64 // counts of decisions by class and bin; nil if the job counts none
+	histogram  []int64 // counts of decisions by class and bin; nil if the job has no histogram
 	membership float64 // mean of the parties' membership figures
 	measured   int     // number of parties with a membership figure
 	results    *results
@@ -51,8 +51,10 @@ func (s *server) public() public {
 	return k
 }
 
-// tell builds the machine that sends the solution to the parties.
-func (s *server) tell(setup method.Setup) (*method.Run, error) { return sums.Sender(setup, s.body) }
+// solutionSender builds the machine that sends the solution to the parties.
+func (s *server) solutionSender(setup method.Setup) (*method.Run, error) {
+	return sums.Sender(setup, s.body)
+}
 
 // listener builds the machine that receives the parties' declared numbers of rows.
 func (s *server) listener(setup method.Setup) (*method.Run, error) {
@@ -113,14 +115,14 @@ func (s *server) solve(ctx context.Context, _ method.Reporter) error {
 	return nil
 }
 
-// errors builds the machine that adds up the errors of the solution.
-func (s *server) errors(setup method.Setup) (*method.Run, error) {
+// errorAdder builds the machine that adds up the errors of the solution.
+func (s *server) errorAdder(setup method.Setup) (*method.Run, error) {
 	return sums.Server(setup, secagg.Limits{}, func(sum [][]int64) error {
 		s.heldOut, s.figures = sum[0][0], sum[1]
 		if s.measured = int(sum[2][1]); s.measured > 0 {
 			s.membership = float64(sum[2][0]) / membershipOne / float64(s.measured)
 		}
-		if counted(s.Job) {
+		if usesHistogram(s.Job) {
 			s.histogram = sum[3]
 		}
 		return nil
@@ -183,7 +185,7 @@ func (s *server) tellsShares() bool {
 	switch l := objectiveOf(s.Job).(type) {
 	case classRidge:
 		return true
-	case process:
+	case gaussianProcess:
 		return l.deviations
 	}
 	return false
@@ -209,8 +211,8 @@ func (s *server) writeModel(out io.Writer) error {
 	return model.EncodeRandom(out, m)
 }
 
-// keep returns the model and the party's scaling, as state for later queries.
-func (p *party) keep(method.Closing) (method.RetainedState, error) {
+// retainedState returns the model and the party's scaling, as state for later queries.
+func (p *party) retainedState(method.Closing) (method.RetainedState, error) {
 	if p.fitted == nil {
 		return method.RetainedState{}, errors.New("moments: this party has not received the job's solution")
 	}

@@ -36,8 +36,9 @@ var _ job.Settings = (*Keys)(nil)
 // party's sums, which grow with the square of the directions.
 const MaxDirections = 4096
 
-// maxTold is the greatest number of weights that every party receives. As float64 they take 64 MiB.
-const maxTold = 1 << 23
+// maxWeights is the greatest number of weights that every party receives. As float64 they take 64
+// MiB.
+const maxWeights = 1 << 23
 
 // maxClasses is the greatest number of classes in a job.
 const maxClasses = 256
@@ -96,8 +97,8 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 		return in.Refuse("learner", "the learner has %d components, but the protocol only %d directions; write at most as many components as directions", components, k.Directions)
 	case j.Kernel.Amplitude != 0:
 		return in.Refuse("kernel", "protocol moments has random features, which have no amplitude in this version; remove amplitude")
-	case components*k.mostDirections() > maxTold:
-		return in.Refuse("learner", "%d components of %d directions need more than %d weights; write fewer components or directions", components, k.mostDirections(), maxTold)
+	case components*k.maxFeatures() > maxWeights:
+		return in.Refuse("learner", "%d components of %d directions need more than %d weights; write fewer components or directions", components, k.maxFeatures(), maxWeights)
 	case j.Data.Folds > 0:
 		return in.Refuse("data", "protocol moments chooses by the sums of all training rows, not by folds; use test: {fraction: 0.25}")
 	case j.Data.Test.Split() != "" && len(j.Parties()) == 2:
@@ -110,9 +111,9 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// mostDirections returns the number of random features, or its upper limit if the job does not set
-// it.
-func (k *Keys) mostDirections() int {
+// maxFeatures returns the job's number of random features, or the upper limit if the job sets no
+// number.
+func (k *Keys) maxFeatures() int {
 	if k.Directions > 0 {
 		return k.Directions
 	}
@@ -152,11 +153,11 @@ func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	case !able:
 		return in.Refuse("learner", "protocol moments runs learner %s, not %s", learner.Able(" or ", learner.On[learner.SumsLearner]), l)
 	case classifies && k.Classes == nil:
-		return in.Refuse("protocol", "learner %s needs all classes, which no party knows alone; %s", l, described(j, "classes: [ill, well]", "classes: [ill, well]"))
+		return in.Refuse("protocol", "learner %s needs all classes, which no party knows alone; %s", l, labelAdvice(j, "classes: [ill, well]", "classes: [ill, well]"))
 	case !classifies && k.Classes != nil:
 		return in.Refuse("protocol", "learner %s has no classes; remove them from protocol", l)
 	case regresses && k.Targets == [2]float64{}:
-		return in.Refuse("protocol", "learner %s needs the range of all labels, which no party knows alone; %s", l, described(j, "targets: [0, 100]", "range: [0, 100]"))
+		return in.Refuse("protocol", "learner %s needs the range of all labels, which no party knows alone; %s", l, labelAdvice(j, "targets: [0, 100]", "range: [0, 100]"))
 	case !regresses && k.Targets != [2]float64{}:
 		return in.Refuse("protocol", "learner %s has no targets; remove them from protocol", l)
 	case k.Deviations && !objective.Process:
@@ -169,9 +170,9 @@ func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	return k.checkHistogram(j, in)
 }
 
-// described returns advice on how to describe the labels. Without a dictionary a key of the
+// labelAdvice returns advice on how to describe the labels. Without a dictionary a key of the
 // protocol describes them; otherwise the dictionary does.
-func described(j *job.Job, key, inDictionary string) string {
+func labelAdvice(j *job.Job, key, inDictionary string) string {
 	if j.Data.Dictionary != nil {
 		return "the dictionary's label has none; a dictionary with " + inDictionary + " says it"
 	}
@@ -185,7 +186,7 @@ func checkLabels(j *job.Job, set *dataset.Set) error {
 	case task.Classes:
 		return checkListed(k.Classes, set)
 	case task.Numbers:
-		return checkNumbers(k.within(), set)
+		return checkNumbers(k.labelRange(), set)
 	}
 	return nil
 }
@@ -218,7 +219,7 @@ func checkNumbers(within moments.Range, set *dataset.Set) error {
 	return nil
 }
 
-// within returns the permitted range of numeric labels.
-func (k *Keys) within() moments.Range {
+// labelRange returns the permitted range of numeric labels.
+func (k *Keys) labelRange() moments.Range {
 	return moments.Range{Least: k.Targets[0], Greatest: k.Targets[1]}
 }

@@ -39,7 +39,7 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	if err := rows.CheckSplit(c.Limits, c.Job, p.Split); err != nil {
 		return nil, err
 	}
-	if counted(c.Job) {
+	if usesHistogram(c.Job) {
 		err = rows.CheckHeldOutClasses(c.Limits, p.Split)
 	}
 	own := &party{Party: p}
@@ -53,35 +53,36 @@ func (p *party) public() public {
 	return k
 }
 
-// hear builds the machine that receives the solution.
-func (p *party) hear(setup method.Setup) (*method.Run, error) {
+// solutionReceiver builds the machine that receives the solution.
+func (p *party) solutionReceiver(setup method.Setup) (*method.Run, error) {
 	return sums.Receiver(setup, func(body []byte) error { return p.takeSolution(body, setup.Session) })
 }
 
-// release states that the party's training rows enter the sums. At a party whose rows are all held
-// out, all rows enter the sums of errors. The party declares the number of rows earlier.
+// release returns one release, which says that the party's training rows enter the sums. At a party
+// whose rows are all held out, all rows enter the sums of errors. The party declares the number of
+// rows earlier.
 func (p *party) release() ([]method.Release, error) {
 	r := p.Release(method.ReleaseSums)
 	r.Split, r.Classes = p.Job.Data.Test.Chosen(), p.Job.Task().Classes
 	if p.Job.Protocol.Demands().Counts {
 		r.Edition = r.Edition.Counting()
 	}
-	r.Among = p.Split.Rows(p.Tested()) // sums of errors are over a tested party's rows alone
+	r.Among = p.Split.Rows(p.Tested()) // all rows of a party that is held out enter only sums of errors
 	if !p.Tested() {
-		r.Numbers, r.Cells = p.told(len(r.Among))
+		r.Numbers, r.Cells = p.sizesOfSums(len(r.Among))
 	}
 	return []method.Release{r}, nil
 }
 
-// told returns how many numbers the job's sums have and how many table cells enter them. Before all
-// parties have declared their rows, it uses the party's own rows. By default there is at most one
-// number for mostTold cells.
-func (p *party) told(own int) (numbers, cells int64) {
+// sizesOfSums returns how many numbers the job's sums have and how many table cells enter them.
+// Before all parties have declared their rows, it uses the party's own rows. By default there is at
+// most one number for cellsPerNumber cells.
+func (p *party) sizesOfSums(own int) (numbers, cells int64) {
 	rows := p.counted.total()
 	switch {
 	case rows > 0:
 	case job.As[*Keys](p.Job.Protocol).Directions == 0:
-		return 1, mostTold
+		return 1, cellsPerNumber
 	default:
 		rows = int64(own)
 	}
@@ -93,8 +94,9 @@ func (p *party) told(own int) (numbers, cells int64) {
 // each feature has width more sums.
 func numbersIn(m int64, width int) int64 { return m*(m+1)/2 + m*int64(width) }
 
-// trained returns the row counts of the parties that train, without the party that is held out.
-func (p *party) trained(rows []int64) []int64 {
+// trainingCounts returns the row counts of the parties that train, without the party that is held
+// out.
+func (p *party) trainingCounts(rows []int64) []int64 {
 	at := slices.Index(p.Parties, p.Job.Data.Test.Party)
 	if at < 0 {
 		return rows
@@ -102,9 +104,9 @@ func (p *party) trained(rows []int64) []int64 {
 	return slices.Delete(slices.Clone(rows), at, at+1)
 }
 
-// rowsThat returns the held-out rows or the training rows, in the form that enters sums, and their
-// labels. The labels are nil if the job has none.
-func (p *party) rowsThat(held bool) (linalg.Rows, []string, error) {
+// rowsAndLabels returns the held-out rows or the training rows, in the form that enters sums, and
+// their labels. The labels are nil if the job has none.
+func (p *party) rowsAndLabels(held bool) (linalg.Rows, []string, error) {
 	index := p.Split.Rows(held)
 	var labels []string
 	for _, i := range index {
@@ -121,7 +123,7 @@ func (p *party) rowsThat(held bool) (linalg.Rows, []string, error) {
 
 // summand builds the machine that adds the moments of the party's training rows.
 func (p *party) summand(setup method.Setup) (*method.Run, error) {
-	rows, labels, err := p.rowsThat(false)
+	rows, labels, err := p.rowsAndLabels(false)
 	if err != nil {
 		return nil, err
 	}
@@ -159,9 +161,10 @@ func (p *party) takeSolution(body []byte, s *protocol.Session) error {
 	return nil
 }
 
-// errors builds the machine that adds the errors of the solution on the party's held-out rows.
-func (p *party) errors(setup method.Setup) (*method.Run, error) {
-	rows, labels, err := p.rowsThat(true)
+// errorSummand builds the machine that adds the errors of the solution on the party's held-out
+// rows.
+func (p *party) errorSummand(setup method.Setup) (*method.Run, error) {
+	rows, labels, err := p.rowsAndLabels(true)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +178,7 @@ func (p *party) errors(setup method.Setup) (*method.Run, error) {
 	}
 	n, _ := rows.Shape()
 	vector := sums.Vector{{int64(n)}, figures, membership}
-	if counted(p.Job) {
+	if usesHistogram(p.Job) {
 		histogram, err := p.histogram(rows, labels)
 		if err != nil {
 			return nil, fault.BadInput(err)
@@ -199,7 +202,7 @@ func (p *party) membership(held linalg.Rows) ([]int64, error) {
 	if n, _ := held.Shape(); n == 0 || p.own.Rows == 0 {
 		return []int64{0, 0}, nil
 	}
-	training, _, err := p.rowsThat(false)
+	training, _, err := p.rowsAndLabels(false)
 	if err != nil {
 		return nil, err
 	}
@@ -210,17 +213,18 @@ func (p *party) membership(held linalg.Rows) ([]int64, error) {
 	return []int64{int64(math.RoundToEven(auc * membershipOne)), 1}, nil
 }
 
-// mostTold is the least number of training cells for each number in the sums by default. With as
-// many numbers as cells, the sums would reveal the rows.
-const mostTold = 4
+// cellsPerNumber is the least number of table cells in the training rows for each number in the
+// sums. It applies to the default number of features. With as many numbers as cells, the sums would
+// reveal the rows.
+const cellsPerNumber = 4
 
 // DefaultFeatures returns the default number of random features. It is the largest even number with
-// at least rowsPerFeature training rows for each feature and mostTold training cells for each
+// at least rowsPerFeature training rows for each feature and cellsPerNumber training cells for each
 // number in the sums. width is the number of sums of each feature besides its products.
 func DefaultFeatures(rows int64, columns, width int) int {
 	m := min(rows/rowsPerFeature/2*2, MaxDirections)
-	if rows < 1<<40 { // with more rows the products would overflow, and cells suffice
-		for cells := rows * int64(columns) / mostTold; m > 0 && numbersIn(m, width) > cells; {
+	if rows < 1<<40 { // above this limit the products could overflow, and cells are never too few
+		for cells := rows * int64(columns) / cellsPerNumber; m > 0 && numbersIn(m, width) > cells; {
 			m -= 2
 		}
 	}
@@ -303,7 +307,7 @@ func (p *party) takeCounts(statements [][]byte) error {
 	if err != nil {
 		return err
 	}
-	if err := p.Limits.CheckShares(p.trained(all.list)); err != nil {
+	if err := p.Limits.CheckShares(p.trainingCounts(all.list)); err != nil {
 		return err
 	}
 	most, m := p.Limits.Directions, all.public().features(p.Job)

@@ -70,28 +70,28 @@ func (n numberRidge) evaluate(_ *moments.Sums, _ *fitted, rows int64, figures []
 
 func (n numberRidge) describe(*fitted, *model.RandomSpec) {}
 
-// process is the objective of a Gaussian process: a ridge regression whose noise maximises the
-// likelihood of the numbers. With deviations, the parties also receive the sums of products of
+// gaussianProcess is the objective of a Gaussian process: a ridge regression whose noise maximises
+// the likelihood of the numbers. With deviations, the parties also receive the sums of products of
 // features.
-type process struct {
+type gaussianProcess struct {
 	numberRidge
 	deviations bool
 }
 
-func (p process) criterion() criterion {
+func (p gaussianProcess) criterion() criterion {
 	return criterion{name: "log_marginal_likelihood", of: moments.LogMarginalLikelihood, greater: true}
 }
 
-// extra returns the number of extra values in a solution. With deviations these are the unit of the
-// numbers and the products of features.
-func (p process) extra(features int) int {
+// extra returns the number of extra values in a solution. With deviations these are the unit
+// of the numbers and the products of features.
+func (p gaussianProcess) extra(features int) int {
 	if !p.deviations {
 		return 0
 	}
 	return 1 + moments.Triangle(features)
 }
 
-func (p process) solve(s *moments.Sums, noise float64) (*fitted, error) {
+func (p gaussianProcess) solve(s *moments.Sums, noise float64) (*fitted, error) {
 	t, err := p.numberRidge.solve(s, noise)
 	if err == nil && p.deviations {
 		t.extra = append([]float64{moments.Unit(s, p.within)}, triangleOf(s.Outer)...)
@@ -110,14 +110,14 @@ func triangleOf(m linalg.Matrix[float64]) []float64 {
 
 // figures returns the number of error sums. With deviations, two more are the sum of the deviations
 // and the number of rows within 1.96 deviations.
-func (p process) figures() int {
+func (p gaussianProcess) figures() int {
 	if !p.deviations {
 		return p.numberRidge.figures()
 	}
 	return p.numberRidge.figures() + 2
 }
 
-func (p process) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {
+func (p gaussianProcess) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {
 	if !p.deviations {
 		return p.numberRidge.measure(m, t, rows, labels)
 	}
@@ -140,7 +140,7 @@ func (p process) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []st
 	return []int64{e.Truth, e.Power, e.Squared, e.Deviation, e.Within}, nil
 }
 
-func (p process) evaluate(s *moments.Sums, t *fitted, rows int64, figures []int64) (*results, error) {
+func (p gaussianProcess) evaluate(s *moments.Sums, t *fitted, rows int64, figures []int64) (*results, error) {
 	v, err := p.numberRidge.evaluate(s, t, rows, figures)
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (p process) evaluate(s *moments.Sums, t *fitted, rows int64, figures []int6
 
 // describe adds the noise and the products of features to the model. Without deviations it marks
 // the model as a ridge regression.
-func (p process) describe(t *fitted, r *model.RandomSpec) {
+func (p gaussianProcess) describe(t *fitted, r *model.RandomSpec) {
 	if !p.deviations {
 		r.Output.Kind = model.Ridge
 		return

@@ -44,7 +44,7 @@ type objective interface {
 type criterion struct {
 	name    string
 	of      func(s *moments.Sums, value float64) (float64, error)
-	greater bool // the greatest score is best; otherwise the least
+	greater bool // true: the greatest score is best; false: the least score is best
 }
 
 // best returns the index of the best score, the first one if several are equal.
@@ -80,9 +80,9 @@ func objectiveOf(j *job.Job) objective {
 	case l.Components > 0:
 		return components(l.Components)
 	case l.Process:
-		return process{numberRidge{k.within()}, k.Deviations}
+		return gaussianProcess{numberRidge{k.labelRange()}, k.Deviations}
 	case j.Task().Numbers:
-		return numberRidge{k.within()}
+		return numberRidge{k.labelRange()}
 	}
 	return classRidge(k.Classes)
 }

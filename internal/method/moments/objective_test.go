@@ -85,7 +85,7 @@ func TestNumbersFromSums(t *testing.T) {
 		f := runSteps(t, j, tables)
 		result := f.Result(t)
 		held := together(t, j, tables)
-		retained, err := f.Parties["south"].keep(method.Closing{})
+		retained, err := f.Parties["south"].retainedState(method.Closing{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestComponentsFromSums(t *testing.T) {
 	if v := result.Metrics["explained_variance"]; len(result.Eigenvalues) != 3 || math.Abs(v-result.Metrics["explained_variance_training"]) > 0.05 || v < 0.3 || v > 1 || len(result.Grid) != 0 {
 		t.Errorf("result %+v", result)
 	}
-	retained, err := f.Parties["east"].keep(method.Closing{})
+	retained, err := f.Parties["east"].retainedState(method.Closing{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestDefaultFeaturesTellAQuarterOfTheCells(t *testing.T) {
 	} {
 		got := DefaultFeatures(tt.rows, tt.columns, tt.width)
 		told := func(m int) int64 { return int64(m*(m+1)/2 + m*tt.width) }
-		cells := tt.rows * int64(tt.columns) / mostTold
+		cells := tt.rows * int64(tt.columns) / cellsPerNumber
 		if got != tt.want || told(got) > cells || told(got+2) <= cells && int64(got+2) <= tt.rows/rowsPerFeature {
 			t.Errorf("%d features of %d rows of %d columns, want %d; %d numbers of %d", got, tt.rows, tt.columns, tt.want, told(got), cells)
 		}
@@ -293,7 +293,7 @@ func TestModelsOfMoments(t *testing.T) {
 	}
 	var answers []*method.Prediction
 	for _, name := range j.Parties() {
-		retained, err := f.Parties[name].keep(method.Closing{})
+		retained, err := f.Parties[name].retainedState(method.Closing{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -314,7 +314,7 @@ func TestModelsOfMoments(t *testing.T) {
 		t.Error("the parties' models differ")
 	}
 	early := partyOf(t, j, "north", tables["north"])
-	if _, err := early.keep(method.Closing{}); err == nil {
+	if _, err := early.retainedState(method.Closing{}); err == nil {
 		t.Error("a retained state before the job has begun")
 	}
 }

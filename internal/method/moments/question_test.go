@@ -68,7 +68,7 @@ func (f *federated) answer(t *testing.T, about ...suspect) (sum int64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, labels, err := p.rowsThat(true)
+		rows, labels, err := p.rowsAndLabels(true)
 		if err != nil {
 			t.Fatal(err)
 		}

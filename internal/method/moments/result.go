@@ -80,7 +80,7 @@ func histogramText(f *Figures, r *method.Result) string {
 	case a != nil:
 		return fmt.Sprintf("%d held-out decisions in %d bins: the area under the ROC curve is off by at most %.4f", r.HeldOut, moments.Bins, a.Curves[0].Within)
 	case f.TooFew:
-		return fmt.Sprintf("%d held-out decisions in %d bins are too few for figures: parties count in fives, which could move the area under the ROC curve by more than %v", r.HeldOut, moments.Bins, widest)
+		return fmt.Sprintf("%d held-out decisions in %d bins are too few for figures: parties count in fives, which could move the area under the ROC curve by more than %v", r.HeldOut, moments.Bins, maxAreaError)
 	}
 	return ""
 }
@@ -149,13 +149,13 @@ func (s *server) leakage() map[string][]string {
 		"broker": {"The broker sees who sends, when and how much. From the sizes it knows the number of features and of outputs."},
 	}
 	rows.Leakage(s.Instance, lines, 0)
-	if counted(s.Job) {
+	if usesHistogram(s.Job) {
 		for role, line := range histogramLeakage(s.Parties) {
 			lines[role] = append(lines[role], line)
 		}
 	}
 	if name := s.Job.Data.Test.Party; name != "" {
-		s.tested(name, lines)
+		s.heldOutPartyLeakage(name, lines)
 	}
 	if s.Job.Data.Test.Column != "" {
 		lines["server"] = append(lines["server"], "Together with a job with another bound, the sums reveal the sum over the rows between the two bounds. Each party's ledger blocks every such split until the party's operator approves it.")
@@ -176,8 +176,9 @@ func histogramLeakage(parties []string) map[string]string {
 	return lines
 }
 
-// tested adds to lines the leakage of a job that holds out all rows of the named party.
-func (s *server) tested(name string, lines map[string][]string) {
+// heldOutPartyLeakage adds to lines the leakage of a job that holds out all rows of the named
+// party.
+func (s *server) heldOutPartyLeakage(name string, lines map[string][]string) {
 	lines["server"] = append(lines["server"], fmt.Sprintf("The figures are over the rows of %s alone. Together with a job that holds out another party, or none, the sums reveal one party's sums by their difference. Each party's ledger blocks every such split until the party's operator approves it.", name))
 	training := s.Job.Data.Training(s.Parties)
 	if len(training) == 2 {
@@ -213,7 +214,7 @@ func (s *server) errorSums() string {
 		return "how many are classified correctly"
 	case components:
 		return "the squares of their scores"
-	case process:
+	case gaussianProcess:
 		if l.deviations {
 			return "the sums of the labels, of their squares, of the squared errors and of the deviations and how many labels lie within 1.96 of these"
 		}
@@ -235,7 +236,7 @@ func (s *server) partyLearns() string {
 	switch l := objectiveOf(s.Job).(type) {
 	case components:
 		return "Every party learns the components and the public directions, which suffice to compute scores. They show in which directions the features of all rows vary, but not how much."
-	case process:
+	case gaussianProcess:
 		if l.deviations {
 			return "Every party learns the solution and the public directions and, for the deviations of a Gaussian process, the sums of products of features, which the server knows too. Without deviations: true in the job it would not learn these sums."
 		}

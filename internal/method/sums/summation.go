@@ -119,7 +119,7 @@ func Table(sums []Figures) method.Block {
 	t := method.Block{Header: []string{"sum", "clients", "vanished", "of them added", "added", "holders", "threshold", "entries", "vector", "sent by each", "to each"}}
 	for _, s := range sums {
 		row := []string{s.Purpose}
-		for _, n := range []int{s.Clients, s.Vanished, late(s), s.Added, s.Holders, s.Threshold, s.Entries} {
+		for _, n := range []int{s.Clients, s.Vanished, lateDropouts(s), s.Added, s.Holders, s.Threshold, s.Entries} {
 			row = append(row, strconv.Itoa(n))
 		}
 		n := uint64(max(1, s.Clients))
@@ -128,12 +128,12 @@ func Table(sums []Figures) method.Block {
 	return t
 }
 
-// late returns the number of clients that dropped out after the server had received their vectors,
-// which are in the sum.
-func late(s Figures) int { return s.Added + s.Vanished - s.Clients }
+// lateDropouts returns the number of clients that dropped out after the server had received their
+// vectors, which are in the sum.
+func lateDropouts(s Figures) int { return s.Added + s.Vanished - s.Clients }
 
 // Describe states in words how many clients added their vectors and how many dropped out.
 func Describe(s Figures) string {
 	return fmt.Sprintf("%d of %d clients added; %d vanished, %d of them after their vectors had come; %d holders, threshold %d",
-		s.Added, s.Clients, s.Vanished, late(s), s.Holders, s.Threshold)
+		s.Added, s.Clients, s.Vanished, lateDropouts(s), s.Holders, s.Threshold)
 }

@@ -175,7 +175,7 @@ func TestCoordinatorRefuses(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"bad id", job("nonsense"), "is not a job id; it has 32 hexadecimal digits"},
+		{"bad id", job("nonsense"), "is not a job id; a job id has 32 hexadecimal digits"},
 		{"bad id, wait", wait("../../etc"), "is not a job id"},
 		{"bad id, abort", abort("zz"), "is not a job id"},
 		{"unknown job, abort", abort(unknown), "no such job"},

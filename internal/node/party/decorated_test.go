@@ -69,7 +69,7 @@ func TestMethodsWithoutBoundsAreRefused(t *testing.T) {
 	unfloored.Protocol = job.Named{Kind: floorless{bare.Protocol.Kind}, Values: bare.Protocol.Values}
 	for want, j := range map[string]*job.Job{
 		"protocol gram states no limits, and a protocol without limits is refused":          &unbounded,
-		"protocol gram does not apply this party's limits; this party accepts no job of it": &unfloored,
+		"protocol gram does not apply this party's limits; this party refuses all jobs of this protocol": &unfloored,
 	} {
 		if got := opened().Refusals(j, 3); !slices.Contains(got, want) {
 			t.Errorf("refused because %q, want %q", got, want)

@@ -7,7 +7,7 @@ package local
 // coincidences, its findings hold for rational numbers.
 type Differences struct {
 	people int
-	rows   map[int][]uint64 // echelon rows, by the column of their first entry, which is 1
+	rows   map[int][]uint64 // rows in echelon form, by the column of the leading 1
 }
 
 // NewDifferences returns an empty system for the given number of people.
@@ -62,7 +62,7 @@ func (d *Differences) Solved() []int {
 	return solved
 }
 
-// subtract subtracts factor times other from row, from column from on.
+// subtract subtracts factor times other from row, beginning at the column from.
 func subtract(row, other []uint64, factor uint64, from int) {
 	for i := from; i < len(row); i++ {
 		row[i] = (row[i] + (prime-factor)*other[i]) % prime

@@ -23,7 +23,7 @@ func (p *people) pool() error {
 	if !p.Job.Compares(job.Pooled) {
 		return nil
 	}
-	m, err := p.pooled()
+	m, err := p.pooledModel()
 	if err != nil {
 		return err
 	}
@@ -33,9 +33,9 @@ func (p *people) pool() error {
 	return err
 }
 
-// pooled returns the result of the same learner on all lists in one place, without a threshold. The
-// difference is the cost of privacy.
-func (p *people) pooled() (*komd.Model, error) {
+// pooledModel returns the result of the same learner on all lists in one place, without a
+// threshold. The difference is the cost of privacy.
+func (p *people) pooledModel() (*komd.Model, error) {
 	counts := komd.CountsOf(p.setting.Items, p.train)
 	if most := p.setting.Keys().Ratings; most > 0 {
 		counts = komd.ProductsOf(p.setting.Items, most, p.train, p.rated)
@@ -47,9 +47,9 @@ func (p *people) pooled() (*komd.Model, error) {
 	return komd.New(k), nil
 }
 
-// plain counts, directly from the lists of the named people, how many like both item i and item j.
-// The count is at index i*items + j. With ratings it adds up products of ratings.
-func (p *people) plain(names []string) []int64 {
+// countPairs counts, directly from the lists of the named people, how many like both item i and
+// item j. The count is at index i*items + j. With ratings it adds up products of ratings.
+func (p *people) countPairs(names []string) []int64 {
 	counts := make([]int64, p.setting.Items*p.setting.Items)
 	for _, name := range names {
 		profile, rated := p.train[p.Place[name]], p.rated[p.Place[name]]
@@ -67,7 +67,7 @@ func (p *people) plain(names []string) []int64 {
 }
 
 func (r *recommending) exactPopularity() bool {
-	plain, likes := r.plain(r.first.Added), make([]int64, r.setting.Items)
+	plain, likes := r.countPairs(r.first.Added), make([]int64, r.setting.Items)
 	for _, name := range r.first.Added {
 		for _, i := range r.train[r.Place[name]] {
 			likes[i]++
@@ -85,7 +85,7 @@ func (r *recommending) exactPopularity() bool {
 // exactPairs reports whether a secure sum of pairs of the given items equals the directly computed
 // sum. With apart 0 the pairs include an item with itself; with apart 1 they do not.
 func (p *people) exactPairs(s *clients.Sum, items []int, apart int) bool {
-	plain, at := p.plain(s.Added), 0
+	plain, at := p.countPairs(s.Added), 0
 	for k, i := range items {
 		for _, j := range items[k+apart:] {
 			if s.Sums[0][at] != plain[i*p.setting.Items+j] {

@@ -34,7 +34,7 @@ func leakage(c fedcfk.Devices, people int, r fedcfk.PaperFigures) map[string][]s
 		},
 		"party": {
 			"Every device learns who takes part in its rounds, the mean of each item's row, and the rows that it requests. Its recommendations stay on the device.",
-			merged(c, r),
+			mergedText(c, r),
 		},
 		"coalition": {"The server needs no accomplice: it learns all of the above alone. Any device can lie about its owner's likes, and nobody can detect it."},
 		"broker":    {"The carriers of the messages learn who sends, when and how much."},
@@ -53,8 +53,8 @@ func differencing(c fedcfk.Devices, r fedcfk.PaperFigures) string {
 	return fmt.Sprintf("Differencing: by adding and subtracting the sums of several rounds the server isolates %d people's lists. With as many rounds as people it isolates nearly all of them.", r.Solved)
 }
 
-// merged describes in words the quality of the kernel estimate that devices use.
-func merged(c fedcfk.Devices, r fedcfk.PaperFigures) string {
+// mergedText describes in words the quality of the kernel estimate that devices use.
+func mergedText(c fedcfk.Devices, r fedcfk.PaperFigures) string {
 	if c.Keys().Once {
 		return "The estimate is the kernel over all people who have been in a round."
 	}

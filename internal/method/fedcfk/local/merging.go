@@ -24,7 +24,7 @@ type merging struct {
 	catalogue []int // all items
 	estimate  *Estimate
 	offer     *Offer
-	truth     *Offer // kernel of all people's lists
+	truth     *Offer // kernel computed from all people's lists
 	exact     bool
 
 	readings     Readings
@@ -35,20 +35,20 @@ type merging struct {
 // rounds runs all rounds of the job. In each round some people add their lists, and all people
 // request rows.
 func (m *merging) rounds(ctx context.Context) (err error) {
-	if m.truth, err = m.pooled().Offer(m.Job.Kernel); err != nil {
+	if m.truth, err = m.pooledEstimate().Offer(m.Job.Kernel); err != nil {
 		return err
 	}
 	for round := 1; round <= m.setting.Keys().Rounds; round++ {
-		if err := m.round(ctx, round, m.some(round)); err != nil {
+		if err := m.round(ctx, round, m.drawPeople(round)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// pooled returns the estimate from one round in which all people take part.
-func (m *merging) pooled() *Estimate {
-	e, plain := NewEstimate(m.setting.Items), m.plain(m.Names)
+// pooledEstimate returns the estimate from one round in which all people take part.
+func (m *merging) pooledEstimate() *Estimate {
+	e, plain := NewEstimate(m.setting.Items), m.countPairs(m.Names)
 	var pairs []int64
 	for i := range m.setting.Items {
 		pairs = append(pairs, plain[i*m.setting.Items+i:(i+1)*m.setting.Items]...)
@@ -57,25 +57,25 @@ func (m *merging) pooled() *Estimate {
 	return e
 }
 
-// some draws the names of the people who take part in a round.
-func (m *merging) some(round int) []string {
+// drawPeople draws the names of the people who take part in a round.
+func (m *merging) drawPeople(round int) []string {
 	keys := m.setting.Keys()
 	if keys.Once {
-		order, groups := m.order(0), keys.Groups()
-		return m.named(order[(round-1)*len(order)/groups : round*len(order)/groups])
+		order, groups := m.drawOrder(0), keys.Groups()
+		return m.namesOf(order[(round-1)*len(order)/groups : round*len(order)/groups])
 	}
-	order := m.order(round)
-	return m.named(order[:max(2, sums.Share(keys.Participation, len(order)))])
+	order := m.drawOrder(round)
+	return m.namesOf(order[:max(2, sums.Share(keys.Participation, len(order)))])
 }
 
-// order draws a random order of all people for a round.
-func (m *merging) order(round int) []int {
+// drawOrder draws a random order of all people for a round.
+func (m *merging) drawOrder(round int) []int {
 	seed := sha256.Sum256(fmt.Appendf(nil, "mercer/v1/round/%d/%d", m.Job.Seed, round))
 	return prg.New(seed, "simulate/round").Perm(len(m.Names))
 }
 
-// named returns the names of the chosen people, in the order of all people.
-func (m *merging) named(chosen []int) []string {
+// namesOf returns the names of the chosen people, in the order of all people.
+func (m *merging) namesOf(chosen []int) []string {
 	slices.Sort(chosen)
 	names := make([]string, len(chosen))
 	for i, at := range chosen {
@@ -95,7 +95,7 @@ func (m *merging) round(ctx context.Context, number int, names []string) error {
 	}
 	m.figures.Sums = append(m.figures.Sums, sum.Figures())
 	m.exact = m.exact && m.exactPairs(sum, m.catalogue, 0)
-	m.attack(sum)
+	m.attackSum(sum)
 	if m.setting.Keys().Once {
 		m.estimate.Add(sum.Sums[0], len(sum.Added))
 	} else {
@@ -105,12 +105,12 @@ func (m *merging) round(ctx context.Context, number int, names []string) error {
 		return err
 	}
 	m.figures.Paper.KernelErrors = append(m.figures.Paper.KernelErrors, m.offer.Error(m.truth))
-	m.ask(number)
+	m.requestRows(number)
 	return nil
 }
 
-// attack passes a round's sum to the server's two attacks on sums.
-func (m *merging) attack(sum *clients.Sum) {
+// attackSum passes a round's sum to the server's two attacks on sums.
+func (m *merging) attackSum(sum *clients.Sum) {
 	group := make([]int, len(sum.Added))
 	for i, name := range sum.Added {
 		group[i] = m.Place[name]
@@ -119,8 +119,8 @@ func (m *merging) attack(sum *clients.Sum) {
 	m.readings.Add(SoleLists(m.setting.Items, sum.Sums[0]), sum.Added)
 }
 
-// ask makes every device request rows. The server counts the requests for its attack.
-func (m *merging) ask(round int) {
+// requestRows makes every device request rows. The server counts the requests for its attack.
+func (m *merging) requestRows(round int) {
 	requests := make([][]int, len(m.devices))
 	linalg.For(len(requests), 4, func(lo, hi int) {
 		for i := lo; i < hi; i++ {

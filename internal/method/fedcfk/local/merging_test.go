@@ -103,7 +103,7 @@ func TestDifferencingTwoRounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.attack(out)
+		m.attackSum(out)
 		return out.Sums[0]
 	}
 	all, but := sum(1, p.Names[:30]), sum(2, p.Names[1:30])

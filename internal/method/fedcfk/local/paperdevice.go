@@ -14,7 +14,7 @@ import (
 type PaperDevice struct {
 	fedcfk.Device
 	random *prg.Stream
-	held   []heldRow // newest row of each liked item
+	held   []heldRow // newest kernel row of each liked item
 }
 
 // heldRow is the newest kernel row of an item at a device.

@@ -107,7 +107,7 @@ type people struct {
 	figures     *fedcfk.Figures // the result's figures
 	devices     []fedcfk.Device
 	train, test [][]int
-	rated       [][]int64 // ratings of the items in train; each nil in a job without ratings
+	rated       [][]int64 // each person's ratings of the items in train; nil entries in a job without ratings
 }
 
 // gather splits the ratings and makes a device and an identity for each person.
@@ -163,7 +163,7 @@ func newRecommending(p *people) (*recommending, error) {
 
 // popularity runs the first sum. To continue, clients need only its public result.
 func (r *recommending) popularity(ctx context.Context) (err error) {
-	opened, err := r.open(popularity, r.server.Public(), nil)
+	opened, err := r.sumSession(popularity, r.server.Public(), nil)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (r *recommending) popularity(ctx context.Context) (err error) {
 	for i, d := range r.devices {
 		lists[i] = d.Likes()
 	}
-	if r.first, err = r.add(ctx, opened, lists, r.Leaving, r.server.CountFirst); err != nil {
+	if r.first, err = r.runSum(ctx, opened, lists, r.Leaving, r.server.CountFirst); err != nil {
 		return err
 	}
 	r.server.EndedFirst(r.first.End())
@@ -187,24 +187,24 @@ func (r *recommending) triangle(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	opened, err := r.open(triangle, r.server.Public(), announced)
+	opened, err := r.sumSession(triangle, r.server.Public(), announced)
 	if err != nil {
 		return err
 	}
-	lists, err := r.agree(opened.ID(), announced)
+	lists, err := r.secondVectors(opened.ID(), announced)
 	if err != nil {
 		return err
 	}
-	if r.second, err = r.add(ctx, opened, lists, r.leave, r.server.CountSecond); err != nil {
+	if r.second, err = r.runSum(ctx, opened, lists, r.secondLeavers, r.server.CountSecond); err != nil {
 		return err
 	}
 	r.server.EndedSecond(r.second.End())
 	return nil
 }
 
-// leave returns the clients that drop out of the second sum. They include all that dropped out of
-// the first.
-func (r *recommending) leave(s sums.Summation) map[string]string {
+// secondLeavers returns the clients that drop out of the second sum. They include all that dropped
+// out of the first.
+func (r *recommending) secondLeavers(s sums.Summation) map[string]string {
 	leavers := r.Leavers(s.Session.Purpose, r.first.Stayed)
 	for _, name := range r.first.Added {
 		if !slices.Contains(r.first.Stayed, name) {
@@ -220,8 +220,8 @@ const (
 	triangle
 )
 
-// add runs a sum and passes the result to the server.
-func (r *recommending) add(ctx context.Context, opened *protocol.Session, lists []secagg.Vector, leaving func(sums.Summation) map[string]string,
+// runSum runs a sum and passes the result to the server.
+func (r *recommending) runSum(ctx context.Context, opened *protocol.Session, lists []secagg.Vector, leaving func(sums.Summation) map[string]string,
 	count func(sums.Summation, []string, [][]int64) error) (*clients.Sum, error) {
 	params, err := secagg.DecodeParams(opened.Params)
 	if err != nil {
@@ -235,8 +235,8 @@ func (r *recommending) add(ctx context.Context, opened *protocol.Session, lists 
 	return sum, count(s, sum.Added, sum.Sums)
 }
 
-// open returns the session of a sum that a member derives from its own public values.
-func (r *recommending) open(at int, public method.Public, announced []byte) (*protocol.Session, error) {
+// sumSession returns the session of a sum that a member derives from its own public values.
+func (r *recommending) sumSession(at int, public method.Public, announced []byte) (*protocol.Session, error) {
 	next, err := r.plan[at].Session.After(public, announced)
 	if err != nil {
 		return nil, err
@@ -244,9 +244,9 @@ func (r *recommending) open(at int, public method.Public, announced []byte) (*pr
 	return protocol.NewSession(next.Descriptor(r.ID, at, r.Roster, 1))
 }
 
-// agree returns the vectors that the remaining devices add to the second sum. Each device must
-// derive the server's session by itself.
-func (r *recommending) agree(of protocol.SessionID, announced []byte) ([]secagg.Vector, error) {
+// secondVectors returns the vectors that the remaining devices add to the second sum. Each device
+// must derive the server's session by itself.
+func (r *recommending) secondVectors(of protocol.SessionID, announced []byte) ([]secagg.Vector, error) {
 	there := r.first.Stayed
 	lists, errs := make([]secagg.Vector, len(r.parties)), make([]error, len(there))
 	for i := range lists {
@@ -255,7 +255,7 @@ func (r *recommending) agree(of protocol.SessionID, announced []byte) ([]secagg.
 	linalg.For(len(errs), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			at := r.Place[there[i]]
-			own, err := r.open(triangle, r.parties[at].Public(), announced)
+			own, err := r.sumSession(triangle, r.parties[at].Public(), announced)
 			if err == nil && own.ID() != of {
 				err = fmt.Errorf("fedcfk: %s derives a different second sum than the server", there[i])
 			}
@@ -314,8 +314,8 @@ func (r *recommending) evaluate(context.Context) error {
 	})
 }
 
-// shown is the number of recommendations in a result.
-const shown = 5
+// maxShown is the number of recommendations in a result.
+const maxShown = 5
 
 // recommend makes every device recommend, evaluates the recommendations, and writes all of them to
 // one file. Only a process that runs all devices has all recommendations; no server has them.
@@ -346,7 +346,7 @@ func (p *people) recommend(score func(user int) ([]float64, error)) (err error) 
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	p.figures.Recommended = lists[0][:min(shown, len(lists[0]))]
+	p.figures.Recommended = lists[0][:min(maxShown, len(lists[0]))]
 	p.figures.Recommendations = filepath.Join(p.Dir, "recommendations.csv")
 	return disk.ReplaceBy(p.figures.Recommendations, func(w io.Writer) error { return p.writeLists(w, lists) })
 }

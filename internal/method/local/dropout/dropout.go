@@ -109,12 +109,12 @@ func newRun(c Config) (*run, error) {
 	return r, r.serve(context.Background(), protocol.Start{})
 }
 
-// round gives every client one turn. While the server receives the messages of one batch, the next
-// batch computes. The server's messages wait for the next round, so the result does not depend on
-// speed.
+// round lets every client process at most one event. While the server receives the messages of one
+// batch, the next batch computes. The server's messages wait for the next round, so the result does
+// not depend on speed.
 func (r *run) round(ctx context.Context) (moved bool, err error) {
 	for _, s := range r.seats {
-		s.settle()
+		s.acceptArrived()
 	}
 	ahead := r.compute(0)
 	for lo := 0; lo < len(r.seats); lo += batch {
@@ -138,14 +138,15 @@ func (r *run) batch(lo int) []*seat {
 	return r.seats[lo:min(lo+batch, len(r.seats))]
 }
 
-// compute gives each client of a batch one turn and then reports whether any client had work.
+// compute lets each client of a batch process at most one event, and then reports whether any
+// client had one.
 func (r *run) compute(lo int) <-chan bool {
 	done := make(chan bool, 1)
 	go func() {
 		seats := r.batch(lo)
 		worked := make([]bool, len(seats))
 		linalg.Each(len(seats), 1, func(i int) {
-			worked[i] = seats[i].work()
+			worked[i] = seats[i].processNext()
 		})
 		done <- slices.Contains(worked, true)
 	}()
@@ -165,7 +166,7 @@ func (r *run) deliver(ctx context.Context, s *seat) (taken bool, err error) {
 			return taken, err
 		}
 		r.ToServer += uint64(len(m.Body))
-		s.outbox[0].Body = nil // frees the body, which the rest of the slice would keep in memory
+		s.outbox[0].Body = nil // lets the garbage collector free the body
 		taken, s.outbox = true, s.outbox[1:]
 	}
 	return taken, nil
@@ -234,8 +235,9 @@ type seat struct {
 	err     error
 }
 
-// settle moves arrived messages to the inbox, or discards them if the client has dropped out.
-func (s *seat) settle() {
+// acceptArrived moves arrived messages to the inbox, or discards them if the client has dropped
+// out.
+func (s *seat) acceptArrived() {
 	for _, m := range s.arrived {
 		if !s.gone {
 			s.inbox = append(s.inbox, protocol.Received{Message: m})
@@ -244,21 +246,21 @@ func (s *seat) settle() {
 	s.arrived = nil
 }
 
-// work processes the client's next event, if any, once the outbox is empty. It reports whether it
-// processed one.
-func (s *seat) work() bool {
+// processNext processes the client's next event, if any, once the outbox is empty. It reports
+// whether it processed one.
+func (s *seat) processNext() bool {
 	if s.gone || s.ended || len(s.outbox) > 0 || len(s.inbox) == 0 {
 		return false
 	}
 	event := s.inbox[0]
-	s.inbox[0] = nil // frees the event, which the rest of the slice would keep in memory
+	s.inbox[0] = nil // lets the garbage collector free the event
 	s.inbox = s.inbox[1:]
 	effects, err := s.Machine.Step(event)
 	if err == nil {
 		err = s.obey(effects)
 	}
 	if err != nil {
-		s.leave()
+		s.dropOut()
 		s.err = err
 	}
 	return true
@@ -274,7 +276,7 @@ func (s *seat) obey(e protocol.Effects) error {
 	for _, m := range e.Send {
 		switch {
 		case m.Kind == s.LeavesBefore:
-			s.leave()
+			s.dropOut()
 			return nil
 		case m.Receiver != s.server:
 			return fmt.Errorf("dropout: a client sent a message to %q; clients may send messages only to the server", m.Receiver)
@@ -291,5 +293,5 @@ func (s *seat) obey(e protocol.Effects) error {
 	return nil
 }
 
-// leave marks the client as dropped out and discards its queues.
-func (s *seat) leave() { s.gone, s.inbox, s.outbox = true, nil, nil }
+// dropOut marks the client as dropped out and discards its queues.
+func (s *seat) dropOut() { s.gone, s.inbox, s.outbox = true, nil, nil }

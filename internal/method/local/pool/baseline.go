@@ -148,11 +148,11 @@ func Beside(splits []method.Split) (method.Split, error) {
 		sets[i] = s.Set
 	}
 	set, err := dataset.Beside(sets...)
-	return method.Split{Set: set, Test: splits[0].Test, Prepared: beside(splits)}, err
+	return method.Split{Set: set, Test: splits[0].Test, Prepared: joinPreparations(splits)}, err
 }
 
-// beside joins the parties' preparations. It returns nil if some party has none.
-func beside(splits []method.Split) *prepare.Preparation {
+// joinPreparations joins the parties' preparations. It returns nil if some party has none.
+func joinPreparations(splits []method.Split) *prepare.Preparation {
 	var all []*prepare.Preparation
 	for _, s := range splits {
 		if s.Prepared == nil {
@@ -170,8 +170,8 @@ const (
 	// smallRows is the greatest number of rows for which every learner gets a Gram matrix. At 8
 	// bytes a number it takes 128 MiB.
 	smallRows = 1 << 12
-	// filledNumbers is the greatest size of sparse rows that become dense by scaling. At 8 bytes a
-	// number they take 2 GiB.
+	// filledNumbers is the greatest number of entries in sparse rows that scaling may make dense.
+	// At 8 bytes a number they take 2 GiB.
 	filledNumbers = 1 << 28
 )
 
@@ -184,7 +184,7 @@ func (p *Rows) Input(j *job.Job) (learner.Problem, error) {
 	switch {
 	case !j.Unshared() || n <= smallRows:
 	case rowwise:
-		x, err := p.held()
+		x, err := p.fastRows()
 		return learner.Problem{X: x, Labels: p.Labels, Test: p.Test}, err
 	case n > learner.MaxRows:
 		return learner.Problem{}, fault.BadInputf("the table has %d rows; learner %s needs the whole Gram matrix, which can have at most %d rows (2 GiB); bring fewer rows, or use %s",
@@ -193,9 +193,9 @@ func (p *Rows) Input(j *job.Job) (learner.Problem, error) {
 	return p.Problem(), nil
 }
 
-// held returns the scaled rows in a form that is fast to read. Sparse rows stay sparse if the
+// fastRows returns the scaled rows in a form that is fast to read. Sparse rows stay sparse if the
 // scaling keeps zeros; all others become a float64 matrix.
-func (p *Rows) held() (linalg.Rows, error) {
+func (p *Rows) fastRows() (linalg.Rows, error) {
 	n, f := p.X.Shape()
 	sparse, is := p.raw.(linalg.SparseRows)
 	if is && len(p.Scaling.Offset) == 0 {

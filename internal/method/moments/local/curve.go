@@ -13,10 +13,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// summed holds the input of a curve over numbers of random features: rows in one place.
-type summed struct {
+// pooledRows holds all parties' rows, from which a curve over numbers of random features is computed.
+type pooledRows struct {
 	train, held linalg.Rows
-	codes       []int // of the training rows, from 0 to classes-1
+	codes       []int // class codes of the training rows, from 0 to classes-1
 	heldCodes   []int
 	classes     int
 	kernel      kernel.Spec // rbf or laplacian
@@ -24,13 +24,13 @@ type summed struct {
 	seed        uint64
 }
 
-// draws returns the number of random draws over which a point of the curve is the mean. Fewer
-// features vary more and cost less, so they get more draws.
-func draws(features int) int { return max(1, min(32, 2048/features)) }
+// drawCount returns the number of random draws that a point of the curve averages. Fewer features
+// vary more and cost less, so they get more draws.
+func drawCount(features int) int { return max(1, min(32, 2048/features)) }
 
 // curve returns points with 20, 10, 4, 2 and 1 rows for each feature. The training rows select the
 // best regulariser, as in a job. It stops between draws once ctx ends.
-func (s *summed) curve(ctx context.Context) ([]sums.Point, error) {
+func (s *pooledRows) curve(ctx context.Context) ([]sums.Point, error) {
 	n, _ := s.train.Shape()
 	var curve []sums.Point
 	for _, per := range []int{20, 10, 4, 2, 1} {
@@ -46,14 +46,14 @@ func (s *summed) curve(ctx context.Context) ([]sums.Point, error) {
 	return curve, nil
 }
 
-func (s *summed) measure(ctx context.Context, p *sums.Point) error {
-	p.Draws = draws(p.Features)
+func (s *pooledRows) measure(ctx context.Context, p *sums.Point) error {
+	p.Draws = drawCount(p.Features)
 	squares := 0.0
 	for draw := range p.Draws {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		accuracy, membership, err := s.one(p.Features, draw)
+		accuracy, membership, err := s.measureDraw(p.Features, draw)
 		if err != nil {
 			return err
 		}
@@ -65,11 +65,11 @@ func (s *summed) measure(ctx context.Context, p *sums.Point) error {
 	return nil
 }
 
-// one returns the accuracy and the area under the membership attack's curve for one draw of the
-// directions.
-func (s *summed) one(features, draw int) (accuracy, membership float64, err error) {
+// measureDraw returns the accuracy and the area under the membership attack's curve for one draw of
+// the directions.
+func (s *pooledRows) measureDraw(features, draw int) (accuracy, membership float64, err error) {
 	_, width := s.train.Shape()
-	m, err := moments.Features(s.kernel, s.drawn(features, draw), features, width)
+	m, err := moments.Features(s.kernel, s.seedOfDraw(features, draw), features, width)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -89,8 +89,8 @@ func (s *summed) one(features, draw int) (accuracy, membership float64, err erro
 	return float64(correct) / float64(len(s.heldCodes)), membership, err
 }
 
-// drawn returns the seed of one draw of the directions.
-func (s *summed) drawn(features, draw int) [sha256.Size]byte {
+// seedOfDraw returns the seed of one draw of the directions.
+func (s *pooledRows) seedOfDraw(features, draw int) [sha256.Size]byte {
 	var seed wire.Writer
 	seed.String("mercer/v1/curve")
 	seed.Uint64(s.seed)
@@ -100,7 +100,7 @@ func (s *summed) drawn(features, draw int) [sha256.Size]byte {
 }
 
 // best returns the solution whose regulariser has the best cross-validation score.
-func (s *summed) best(of *moments.Sums) (moments.Solution, error) {
+func (s *pooledRows) best(of *moments.Sums) (moments.Solution, error) {
 	least, alpha := math.Inf(1), s.alphas[0]
 	for _, a := range s.alphas {
 		score, err := moments.ClassScore(of, a)

@@ -12,7 +12,7 @@ import (
 )
 
 // digits is half of the digits in training, pixels from 0 to 16.
-func digits(t *testing.T) *summed {
+func digits(t *testing.T) *pooledRows {
 	t.Helper()
 	set, err := bundled.Load("digits")
 	if err != nil {
@@ -23,7 +23,7 @@ func digits(t *testing.T) *summed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &summed{classes: len(classes), kernel: kernel.Spec{Name: "rbf", Gamma: 0.5 / 256}, alphas: []float64{0.3}, seed: 1}
+	s := &pooledRows{classes: len(classes), kernel: kernel.Spec{Name: "rbf", Gamma: 0.5 / 256}, alphas: []float64{0.3}, seed: 1}
 	for _, i := range train {
 		s.codes = append(s.codes, codes[i])
 	}

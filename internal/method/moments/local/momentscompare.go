@@ -31,7 +31,7 @@ func Support() local.LocalSupport {
 // directly. The protocol gives exactly the same sums, so it need not run.
 func compare(ctx context.Context, c local.Comparison) error {
 	d, err := detailsOf(c.Result)
-	drawn, tried := c.Job.Compares(job.Curve), isTried(c.Result)
+	drawn, tried := c.Job.Compares(job.Curve), canAttack(c.Result)
 	if err != nil || !drawn && !tried {
 		return err
 	}
@@ -40,7 +40,7 @@ func compare(ctx context.Context, c local.Comparison) error {
 		d.Curve, err = curve(ctx, c.Job, p)
 	}
 	if err == nil && tried {
-		err = joint(c.Job, p, d.Sums, c.Result)
+		err = jointAttack(c.Job, p, d.Sums, c.Result)
 	}
 	return err
 }
@@ -57,8 +57,8 @@ func inSums(j *job.Job, parties []method.Split) (*pool.Rows, error) {
 	return p, err
 }
 
-// isTried reports whether a job's rows are few enough, and some held out, for the attack to run.
-func isTried(r *method.Result) bool { return r.HeldOut > 0 && r.Training+r.HeldOut <= jointRows }
+// canAttack reports whether a job has held-out rows and few enough rows for the attack.
+func canAttack(r *method.Result) bool { return r.HeldOut > 0 && r.Training+r.HeldOut <= jointRows }
 
 // detailsOf decodes a result's details and stores them back, so that the caller can add to them.
 func detailsOf(r *method.Result) (*sums.Details, error) {
@@ -75,7 +75,7 @@ func detailsOf(r *method.Result) (*sums.Details, error) {
 // curve returns the accuracy and the exposure for other numbers of random features.
 func curve(ctx context.Context, j *job.Job, p *pool.Rows) ([]sums.Point, error) {
 	classes := job.As[*sums.Keys](j.Protocol).Classes
-	s := summed{classes: len(classes), kernel: j.Kernel.Spec(), seed: j.Seed}
+	s := pooledRows{classes: len(classes), kernel: j.Kernel.Spec(), seed: j.Seed}
 	for _, one := range j.Learners() {
 		l, _ := learner.ObjectiveOf(one)
 		s.alphas = append(s.alphas, l.Penalty)
@@ -103,11 +103,11 @@ const jointRows = 2000
 // knownMembers is the stride of known training rows: the attacker knows each tenth row.
 const knownMembers = 10
 
-// joint attacks the sums of all training rows. The attacker has these sums, and knows a tenth of
-// the training rows. It separates the other training rows from held-out rows by a test of all
-// candidates together. joint draws new directions, because directions are public in a job and any
-// draw is equally good.
-func joint(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) error {
+// jointAttack runs the membership attack on the sums of all training rows. The attacker has these
+// sums, and knows a tenth of the training rows. It separates the other training rows from held-out
+// rows by a test of all candidates together. jointAttack draws new directions, because directions
+// are public in a job and any draw is equally good.
+func jointAttack(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) error {
 	_, width := p.X.Shape()
 	var seed wire.Writer
 	seed.String("mercer/v1/joint")
@@ -116,7 +116,7 @@ func joint(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) error {
 	if err != nil {
 		return err
 	}
-	training, candidates, public := attacked(p.Test)
+	training, candidates, public := attackSets(p.Test)
 	targets := func(rows []int) (moments.Targets, error) { return targetsOf(j, p.Labels, rows) }
 	y, err := targets(training)
 	if err != nil {
@@ -142,9 +142,9 @@ func joint(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) error {
 	return nil
 }
 
-// attacked lists the training rows and the candidates of the attack. The first public candidates
+// attackSets lists the training rows and the candidates of the attack. The first public candidates
 // are the members that the attacker knows.
-func attacked(test []bool) (training, candidates []int, public int) {
+func attackSets(test []bool) (training, candidates []int, public int) {
 	for i, held := range test {
 		if !held {
 			training = append(training, i)
