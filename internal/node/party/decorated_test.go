@@ -68,7 +68,7 @@ func TestMethodsWithoutBoundsAreRefused(t *testing.T) {
 	unbounded.Protocol = job.Named{Kind: bare.Protocol.Kind, Values: &boundless{bare.Protocol.Values}}
 	unfloored.Protocol = job.Named{Kind: floorless{bare.Protocol.Kind}, Values: bare.Protocol.Values}
 	for want, j := range map[string]*job.Job{
-		"protocol gram states no limits, and a protocol without limits is refused":          &unbounded,
+		"protocol gram states no limits, and a protocol without limits is refused":                       &unbounded,
 		"protocol gram does not apply this party's limits; this party refuses all jobs of this protocol": &unfloored,
 	} {
 		if got := opened().Refusals(j, 3); !slices.Contains(got, want) {
