@@ -24,8 +24,9 @@ func newImpatient(t *testing.T, after int64) *impatient {
 }
 
 func (i *impatient) Err() error {
-	if i.asked.Add(1) == i.after {
-		i.cancel()
+	if asked := i.asked.Add(1); i.after > 0 && asked >= i.after {
+		i.cancel() // a thread that counted further must not find it undone
+		return context.Canceled
 	}
 	return i.Context.Err()
 }
