@@ -40,7 +40,8 @@ type Config struct {
 	Report func(Report)
 }
 
-// Report describes how a device answered one window.
+// Report describes how a device answered one window, the time in which the gateway collects
+// answers.
 type Report struct {
 	Iteration    uint32
 	TooFew       bool // the device sent no answer, because too few devices were ready
@@ -96,8 +97,8 @@ func New(c Config, features []string, label string) (*Device, error) {
 	return d, d.enrol(features, label)
 }
 
-// checkWitnesses returns an error if no relay and issuer can confirm who takes part and what
-// the gateway announces.
+// checkWitnesses returns an error unless a relay and an issuer can confirm the gateway's
+// announcements.
 func (c Config) checkWitnesses(job *secvm.Configuration) error {
 	switch {
 	case c.Limits.Paper:
@@ -199,22 +200,22 @@ func (d *Device) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := d.window(ctx, link, weights); err != nil {
+		if err := d.answerWindow(ctx, link, weights); err != nil {
 			return err
 		}
 		if int(link.Iteration) == d.job.Iterations && d.answered(link.Iteration) {
 			return nil
 		}
 		// All devices send the same request, each after its own random delay.
-		if err := d.sleepUntil(ctx, d.ends(link).Add(d.grace()+d.draw(d.pause()/2))); err != nil {
+		if err := d.sleepUntil(ctx, d.endOf(link).Add(d.grace()+d.draw(d.pause()/2))); err != nil {
 			return err
 		}
 	}
 }
 
-// patience returns how long a device repeats a request to a server that is unreachable or busy.
+// repeatTime returns how long a device repeats a request to a server that is unreachable or busy.
 // It is long, because at the start all devices request their first tokens.
-func (d *Device) patience() time.Duration {
+func (d *Device) repeatTime() time.Duration {
 	return max(3*(d.length()+d.grace()+d.pause()), 10*time.Minute)
 }
 
@@ -222,8 +223,8 @@ func (d *Device) length() time.Duration { return time.Duration(d.job.Window) * t
 func (d *Device) grace() time.Duration  { return time.Duration(d.job.Grace) * time.Millisecond }
 func (d *Device) pause() time.Duration  { return time.Duration(d.job.Pause) * time.Millisecond }
 
-// ends returns the end of a window. Afterwards the device sends no package for the first time.
-func (d *Device) ends(l secvm.Link) time.Time { return time.UnixMilli(l.Opens).Add(d.length()) }
+// endOf returns the end of a window. Afterwards the device sends no package for the first time.
+func (d *Device) endOf(l secvm.Link) time.Time { return time.UnixMilli(l.Opens).Add(d.length()) }
 
 // draw returns a uniformly random duration below most.
 func (d *Device) draw(most time.Duration) time.Duration {
@@ -235,8 +236,8 @@ func (d *Device) draw(most time.Duration) time.Duration {
 	return time.Duration(d.random.Uint64n(uint64(most)))
 }
 
-// again waits before a request is repeated, for about a fortieth of a window.
-func (d *Device) again(ctx context.Context) error {
+// waitToRepeat waits for about a fortieth of a window before the device repeats a request.
+func (d *Device) waitToRepeat(ctx context.Context) error {
 	mean := min(max(d.length()/40, 20*time.Millisecond), 5*time.Second)
 	return d.sleepUntil(ctx, time.Now().Add(mean/2+d.draw(mean)))
 }

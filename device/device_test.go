@@ -277,7 +277,7 @@ func TestAttackAloneInAWindow(t *testing.T) {
 		}
 		said := secvm.Statement{Configuration: s.configuration.Hash(), Links: 1, Head: c[0].Hash(), Devices: 99}
 		s.tells["/"+lonely+secvm.StatementPath] = said.Sign(func(m []byte) []byte { return ed25519.Sign(s.witnesses[lonely], m) })
-		if enough, err := d.gather(t.Context(), link); err != nil || enough {
+		if enough, err := d.awaitOthers(t.Context(), link); err != nil || enough {
 			t.Errorf("the %s knows 99 devices of 100: %t, %v", lonely, enough, err)
 		}
 		if d.answered(0) || len(d.state.tokens[0]) != 5 {

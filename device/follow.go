@@ -16,12 +16,12 @@ import (
 // have countersigned.
 func (d *Device) follow(ctx context.Context) (secvm.Link, secvm.Weights, error) {
 	for {
-		a, weights, err := d.announcement(ctx)
+		a, weights, err := d.fetchAnnouncement(ctx)
 		if err != nil {
 			return secvm.Link{}, secvm.Weights{}, err
 		}
 		link, err := d.confirm(ctx, a.Chain, weights)
-		wait := d.again
+		wait := d.waitToRepeat
 		switch {
 		case errors.Is(err, secvm.ErrStale):
 			wait = func(ctx context.Context) error {
@@ -36,10 +36,10 @@ func (d *Device) follow(ctx context.Context) (secvm.Link, secvm.Weights, error) 
 	}
 }
 
-// announcement fetches the gateway's announcement from the relay.
-func (d *Device) announcement(ctx context.Context) (secvm.Announcement, secvm.Weights, error) {
+// fetchAnnouncement fetches the gateway's announcement from the relay.
+func (d *Device) fetchAnnouncement(ctx context.Context) (secvm.Announcement, secvm.Weights, error) {
 	var w secvm.Weights
-	b, err := d.get(ctx, d.Relay, secvm.AnnouncementPath, secvm.AnnouncementLimit(d.job.Params))
+	b, err := d.getPublic(ctx, d.Relay, secvm.AnnouncementPath, secvm.AnnouncementLimit(d.job.Params))
 	if err != nil {
 		return secvm.Announcement{}, w, err
 	}
@@ -50,8 +50,8 @@ func (d *Device) announcement(ctx context.Context) (secvm.Announcement, secvm.We
 	return a, w, err
 }
 
-// confirm appends a new part of the history to the device's state. It requires that the part is
-// in order and countersigned.
+// confirm appends new windows of the history to the device's state. It requires that the new
+// history is in order and countersigned.
 func (d *Device) confirm(ctx context.Context, c secvm.Chain, w secvm.Weights) (secvm.Link, error) {
 	d.mu.Lock()
 	next := d.state.follower
@@ -60,7 +60,7 @@ func (d *Device) confirm(ctx context.Context, c secvm.Chain, w secvm.Weights) (s
 	if err != nil {
 		return secvm.Link{}, err
 	}
-	if _, err := d.witnesses(ctx, c[len(c)-1].Hash(), len(c)); err != nil {
+	if _, err := d.askWitnesses(ctx, c[len(c)-1].Hash(), len(c)); err != nil {
 		return secvm.Link{}, err
 	}
 	d.mu.Lock()
@@ -69,9 +69,9 @@ func (d *Device) confirm(ctx context.Context, c secvm.Chain, w secvm.Weights) (s
 	return link, d.saveLocked()
 }
 
-// witnesses asks relay and issuer whether they confirm a history. It returns the smaller of
+// askWitnesses asks relay and issuer whether they confirm a history. It returns the smaller of
 // their numbers of ready devices. With Limits.Paper there are no witnesses to ask.
-func (d *Device) witnesses(ctx context.Context, head [32]byte, links int) (devices int, err error) {
+func (d *Device) askWitnesses(ctx context.Context, head [32]byte, links int) (devices int, err error) {
 	if d.Limits.Paper {
 		return 0, nil
 	}
@@ -79,7 +79,7 @@ func (d *Device) witnesses(ctx context.Context, head [32]byte, links int) (devic
 		name, address string
 		key           ed25519.PublicKey
 	}{{"relay", d.Relay, d.RelayKey}, {"issuer", d.Issuer, d.IssuerKey}} {
-		b, err := d.get(ctx, w.address, secvm.StatementPath, secvm.StatementSize)
+		b, err := d.getPublic(ctx, w.address, secvm.StatementPath, secvm.StatementSize)
 		if err != nil {
 			return 0, err
 		}
@@ -97,13 +97,13 @@ func (d *Device) witnesses(ctx context.Context, head [32]byte, links int) (devic
 	return devices, nil
 }
 
-// get repeats a request for public data until the server answers.
-func (d *Device) get(ctx context.Context, address, path string, most int) ([]byte, error) {
+// getPublic repeats a request for public data until the server answers.
+func (d *Device) getPublic(ctx context.Context, address, path string, most int) ([]byte, error) {
 	u, err := url.JoinPath(address, path)
 	if err != nil {
 		return nil, fmt.Errorf("device: %w", err)
 	}
-	deadline := time.Now().Add(d.patience())
+	deadline := time.Now().Add(d.repeatTime())
 	for {
 		b, status, err := d.exchange(ctx, http.MethodGet, u, nil, most)
 		switch {
@@ -114,7 +114,7 @@ func (d *Device) get(ctx context.Context, address, path string, most int) ([]byt
 		case time.Now().After(deadline):
 			return nil, fmt.Errorf("device: %s does not answer: status %d, %w", u, status, err)
 		}
-		if err := d.again(ctx); err != nil {
+		if err := d.waitToRepeat(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -24,10 +24,10 @@ const (
 	refused
 )
 
-// window answers one window, and meanwhile fetches the tokens for the next iteration. It does
+// answerWindow answers one window, and meanwhile fetches the tokens for the next iteration. It does
 // nothing if the window is over or the device has answered its iteration.
-func (d *Device) window(ctx context.Context, link secvm.Link, weights secvm.Weights) error {
-	ends := d.ends(link)
+func (d *Device) answerWindow(ctx context.Context, link secvm.Link, weights secvm.Weights) error {
+	ends := d.endOf(link)
 	if d.answered(link.Iteration) || !time.Now().Before(ends) {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (d *Device) window(ctx context.Context, link secvm.Link, weights secvm.Weig
 	defer cancel()
 	next := make(chan error, 1)
 	go func() { next <- d.fetchNext(ctx, link) }()
-	r, err := d.answer(ctx, link, weights)
+	r, err := d.sendAnswer(ctx, link, weights)
 	if err != nil {
 		return err
 	}
@@ -51,13 +51,13 @@ func (d *Device) window(ctx context.Context, link secvm.Link, weights secvm.Weig
 	return nil
 }
 
-// answer sends the device's packages for a window if enough devices are ready.
-func (d *Device) answer(ctx context.Context, link secvm.Link, weights secvm.Weights) (Report, error) {
+// sendAnswer sends the device's packages for a window if enough devices are ready.
+func (d *Device) sendAnswer(ctx context.Context, link secvm.Link, weights secvm.Weights) (Report, error) {
 	key, err := ohttp.ParseKeyConfig(link.Key[:])
 	if err != nil {
 		return Report{}, fmt.Errorf("device: cannot read the key of the window: %w", err)
 	}
-	enough, err := d.gather(ctx, link)
+	enough, err := d.awaitOthers(ctx, link)
 	if err != nil || !enough {
 		return Report{Iteration: link.Iteration, TooFew: true}, err
 	}
@@ -69,8 +69,8 @@ func (d *Device) answer(ctx context.Context, link secvm.Link, weights secvm.Weig
 	return d.sendAll(ctx, link, gateway, packages, tokens), nil
 }
 
-// commit computes the answer to a window and takes its tokens. Whatever happens afterwards, the
-// device does not answer the window again. Without tokens it has no answer.
+// commit computes the answer to a window and removes the window's tokens from the state. Whatever
+// happens afterwards, the device does not answer the window again. Without tokens it has no answer.
 func (d *Device) commit(iteration uint32, weights secvm.Weights) ([]secvm.Package, [][]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -79,7 +79,7 @@ func (d *Device) commit(iteration uint32, weights secvm.Weights) ([]secvm.Packag
 		return nil, nil, fmt.Errorf("device: %w", err)
 	}
 	tokens := d.state.take(iteration)
-	n := min(len(tokens), len(packages)) // the device has shown the last token to the relay
+	n := min(len(tokens), len(packages)) // excludes the last token, which the device has shown to the relay
 	return packages[:n], tokens[:n], d.saveLocked()
 }
 
@@ -102,13 +102,13 @@ func (d *Device) sendAll(ctx context.Context, link secvm.Link, gateway *ohttp.Cl
 	if now := time.Now(); now.After(begins) {
 		begins = now
 	}
-	left := d.ends(link).Sub(begins)
+	left := d.endOf(link).Sub(begins)
 	times := make([]time.Time, len(packages))
 	for i := range times {
 		times[i] = begins.Add(d.draw(left))
 	}
 	slices.SortFunc(times, time.Time.Compare) // sorting is harmless, because the packages are in random order
-	ctx, cancel := context.WithDeadline(ctx, d.ends(link).Add(d.grace()))
+	ctx, cancel := context.WithDeadline(ctx, d.endOf(link).Add(d.grace()))
 	defer cancel()
 	fates := make([]fate, len(packages))
 	var sending sync.WaitGroup
@@ -139,17 +139,17 @@ func (d *Device) send(ctx context.Context, gateway *ohttp.Client, s secvm.Spent)
 				return refused
 			}
 		}
-		if d.again(ctx) != nil {
+		if d.waitToRepeat(ctx) != nil {
 			return lost
 		}
 	}
 }
 
-// gather shows the relay that this device has its tokens for a window. Then it waits until
+// awaitOthers shows the relay that this device has its tokens for a window. Then it waits until
 // issuer and relay both know as many ready devices as the job's cohort, so that the device
 // never sends alone or with few others. It reports whether enough were ready before the end of
 // the window.
-func (d *Device) gather(ctx context.Context, link secvm.Link) (bool, error) {
+func (d *Device) awaitOthers(ctx context.Context, link secvm.Link) (bool, error) {
 	if d.Limits.Paper {
 		return true, nil
 	}
@@ -157,7 +157,7 @@ func (d *Device) gather(ctx context.Context, link secvm.Link) (bool, error) {
 	if presence == nil { // the device has no token for the relay and skips the iteration
 		return true, nil
 	}
-	open, cancel := context.WithDeadline(ctx, d.ends(link))
+	open, cancel := context.WithDeadline(ctx, d.endOf(link))
 	defer cancel()
 	enough, err := d.waitForOthers(open, link, links, presence)
 	if open.Err() != nil && ctx.Err() == nil { // the window ended before enough devices were ready
@@ -171,13 +171,13 @@ func (d *Device) waitForOthers(ctx context.Context, link secvm.Link, links int, 
 	cohort := d.job.Params.Spec().Cohort
 	last := time.UnixMilli(link.Opens).Add(-d.draw(d.pause() / 4))
 	for {
-		if err := d.appear(ctx, presence); err != nil {
+		if err := d.sendPresence(ctx, presence); err != nil {
 			return false, err
 		}
-		if err := d.sleepUntil(ctx, last); err != nil { // most devices are ready by then
+		if err := d.sleepUntil(ctx, last); err != nil { // at the time last, most devices are ready
 			return false, err
 		}
-		n, err := d.witnesses(ctx, link.Hash(), links)
+		n, err := d.askWitnesses(ctx, link.Hash(), links)
 		switch {
 		case errors.Is(err, secvm.ErrBehind): // the gateway has announced another window
 			return false, nil
@@ -186,13 +186,14 @@ func (d *Device) waitForOthers(ctx context.Context, link secvm.Link, links int, 
 		case n >= cohort:
 			return true, nil
 		}
-		if err := d.again(ctx); err != nil {
+		if err := d.waitToRepeat(ctx); err != nil {
 			return false, err
 		}
 	}
 }
 
-// presence returns the token that the device shows to the relay, and the length of the history.
+// presence returns the token that the device shows to the relay. It also returns the length of the
+// history.
 func (d *Device) presence(iteration uint32) (token []byte, links int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -203,9 +204,9 @@ func (d *Device) presence(iteration uint32) (token []byte, links int) {
 	return token, d.state.follower.Seen
 }
 
-// appear sends the relay a token, which shows that a device is ready. If the relay is
+// sendPresence sends the relay a token, which shows that a device is ready. If the relay is
 // unreachable, appear returns without an error, because the device tries again later.
-func (d *Device) appear(ctx context.Context, token []byte) error {
+func (d *Device) sendPresence(ctx context.Context, token []byte) error {
 	u, err := url.JoinPath(d.Relay, secvm.PresencePath)
 	if err != nil {
 		return fmt.Errorf("device: %w", err)

@@ -18,7 +18,7 @@ type Store interface {
 	Save(state []byte) error // returns when the state is durable
 }
 
-// state is the content of the store.
+// state holds all values that a device saves in its store.
 type state struct {
 	role     secvm.Role
 	vector   secvm.Vector // the sample of the record that the device uses

@@ -43,7 +43,7 @@ func (d *Device) fetch(ctx context.Context, iteration uint32) error {
 	if err != nil {
 		return err
 	}
-	return d.keep(iteration, pending, answer)
+	return d.saveTokens(iteration, pending, answer)
 }
 
 // errSpent reports that the issuer has already answered another request of this device for the
@@ -53,7 +53,7 @@ var errSpent = errors.New("device: the issuer has already given this device its 
 // ask repeats a request for tokens until the issuer answers. The issuer answers the same
 // request any number of times.
 func (d *Device) ask(ctx context.Context, q secvm.TokenRequest) ([]byte, error) {
-	deadline := time.Now().Add(d.patience())
+	deadline := time.Now().Add(d.repeatTime())
 	signer := request.Signer{Purpose: secvm.TokenPurpose, Of: d.job.TokenKeys[q.Iteration]}
 	for {
 		signed, err := signer.Post(ctx, d.Issuer+"?"+q.Query(), d.Credential, q.Body())
@@ -73,7 +73,7 @@ func (d *Device) ask(ctx context.Context, q secvm.TokenRequest) ([]byte, error) 
 		case time.Now().After(deadline):
 			return nil, fmt.Errorf("device: the issuer %s does not answer: status %d, %w", d.Issuer, status, err)
 		}
-		if err := d.again(ctx); err != nil {
+		if err := d.waitToRepeat(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -82,8 +82,8 @@ func (d *Device) ask(ctx context.Context, q secvm.TokenRequest) ([]byte, error) 
 // maxAnswer is the largest number of bytes of an issuer's answer.
 const maxAnswer = 8 << 20
 
-// exchange sends a request to the issuer or the relay. The answer has at most most bytes.
-func (d *Device) exchange(ctx context.Context, method, address string, body []byte, most int) (answer []byte, status int, err error) {
+// exchange sends a request to the issuer or the relay. The answer has at most maxBytes bytes.
+func (d *Device) exchange(ctx context.Context, method, address string, body []byte, maxBytes int) (answer []byte, status int, err error) {
 	q, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, 0, fmt.Errorf("device: %w", err)
@@ -92,22 +92,22 @@ func (d *Device) exchange(ctx context.Context, method, address string, body []by
 	if method == http.MethodPost {
 		q.Header.Set("Content-Type", "application/octet-stream")
 	}
-	return d.do(q, most)
+	return d.do(q, maxBytes)
 }
 
-// do sends one HTTP request and reads the answer, which has at most most bytes.
-func (d *Device) do(q *http.Request, most int) (answer []byte, status int, err error) {
+// do sends one HTTP request and reads the answer, which has at most maxBytes bytes.
+func (d *Device) do(q *http.Request, maxBytes int) (answer []byte, status int, err error) {
 	r, err := d.HTTP.Do(q)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer func() { _ = r.Body.Close() }()
-	answer, err = io.ReadAll(io.LimitReader(r.Body, int64(most)))
+	answer, err = io.ReadAll(io.LimitReader(r.Body, int64(maxBytes)))
 	return answer, r.StatusCode, err
 }
 
-// keep computes tokens from an issuer's answer and saves them.
-func (d *Device) keep(iteration uint32, pending []*privacypass.Pending, answer []byte) error {
+// saveTokens computes tokens from an issuer's answer and saves them.
+func (d *Device) saveTokens(iteration uint32, pending []*privacypass.Pending, answer []byte) error {
 	if len(answer)%len(pending) != 0 {
 		return fmt.Errorf("device: the issuer's answer has %d bytes, which cannot be divided among %d tokens", len(answer), len(pending))
 	}

@@ -21,7 +21,7 @@ type Service func(context.Context, *bhttp.Request) *bhttp.Response
 // Gateway opens sealed requests, passes them to Serve and seals the answers. It is a handler of
 // POST requests of type [RequestType]. A GET returns its keys.
 type Gateway struct {
-	Keys   []*Key // the preferred key is first
+	Keys   []*Key // the gateway's keys, the preferred key first
 	Serve  Service
 	Limit  int          // largest size of a sealed request in bytes; 0 means MaxMessage
 	Replay *ReplayCache // refuses repeated sealed requests; nil allows them
@@ -49,13 +49,13 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, ErrCrowded):
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-	case err != nil: // one text for all errors, so that it reveals nothing
+	case err != nil: // sends the same text for all errors, so that the text reveals nothing
 		http.Error(w, "the request cannot be opened", http.StatusBadRequest)
 	default:
 		w.Header().Set("Content-Type", ResponseType)
 		w.Header().Set("Content-Length", strconv.Itoa(len(answer))) // prevents chunked transfer of large answers
 		w.Header()["Date"] = nil
-		_, _ = w.Write(answer) // if the client has disconnected, it repeats the request
+		_, _ = w.Write(answer) // ignored, because a client that has disconnected repeats its request
 	}
 }
 

@@ -53,20 +53,20 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		http.Error(w, http.StatusText(status), status)
 		return
 	}
-	if !r.enter() { // only after the body has arrived, so that slow senders do not exclude others
+	if !r.enter() { // called only after the body has arrived, so that slow senders do not exclude others
 		http.Error(w, ErrCrowded.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	defer r.leave()
 	p := &passage{ctx: q.Context(), sealed: sealed, done: make(chan struct{})}
-	r.board(p)
+	r.addToBatch(p)
 	<-p.done
 	if p.status == http.StatusOK {
 		w.Header().Set("Content-Type", ResponseType)
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(p.answer))) // prevents chunked transfer of large answers
 	w.WriteHeader(p.status)
-	_, _ = w.Write(p.answer) // if the client has disconnected, it repeats the request
+	_, _ = w.Write(p.answer) // ignored, because a client that has disconnected repeats its request
 }
 
 func (r *Relay) enter() bool {
@@ -89,9 +89,9 @@ func (r *Relay) leave() {
 	r.pending--
 }
 
-// board adds a request to the current batch. It forwards the batch when it is full or when its
+// addToBatch adds a request to the current batch. It forwards the batch when it is full or when its
 // first request has waited long enough.
-func (r *Relay) board(p *passage) {
+func (r *Relay) addToBatch(p *passage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.waiting = append(r.waiting, p)
@@ -107,7 +107,7 @@ func (r *Relay) board(p *passage) {
 		timer = time.AfterFunc(wait, func() {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			if r.timer == timer { // otherwise the timer's batch has been forwarded already
+			if r.timer == timer { // if the timers differ, another call has forwarded this timer's batch
 				r.depart()
 			}
 		})
@@ -193,7 +193,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("ohttp: the relay or the gateway answered with status %d %s", e.Status, http.StatusText(e.Status))
 }
 
-// post sends a request by client and reads the sealed answer.
+// post sends a request with the given client and reads the sealed answer.
 func post(client *http.Client, q *http.Request) ([]byte, error) {
 	p, err := client.Do(q)
 	if err != nil {

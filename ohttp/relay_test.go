@@ -20,7 +20,7 @@ func TestRelayTimerOfAnotherBatch(t *testing.T) {
 	newPassage := func() *passage { return &passage{ctx: t.Context(), done: make(chan struct{})} }
 	r := &Relay{Batch: 2, Wait: time.Millisecond}
 	first, second := newPassage(), newPassage()
-	r.board(first)
+	r.addToBatch(first)
 	r.mu.Lock()
 	time.Sleep(20 * time.Millisecond) // the timer fires and waits for the lock
 	r.depart()

@@ -168,7 +168,7 @@ func rsaBlinder(publicKey []byte) (blinder, error) {
 		if _, err := rand.Read(salt); err != nil {
 			return nil, nil, fmt.Errorf("privacypass: cannot draw a salt: %w", err)
 		}
-		factor, inverse, err := public.factor()
+		factor, inverse, err := public.drawFactor()
 		if err != nil {
 			return nil, nil, fmt.Errorf("privacypass: %w", err)
 		}
@@ -191,7 +191,7 @@ func smallPrimes() *big.Int {
 	return product
 }
 
-// rsaSecret is a private key of two primes. The time and memory accesses of its arithmetic
+// rsaSecret is an RSA private key with two primes. The time and memory accesses of its arithmetic
 // depend only on sizes.
 type rsaSecret struct {
 	*rsaPublic
@@ -205,7 +205,7 @@ type rsaSecret struct {
 // that is raised to d (RFC 9474, section 7.1). One wrong result would reveal the primes, so
 // each result is checked before it is returned: RFC 9474, section 4.3.
 func (s *rsaSecret) sign(m *bigmod.Nat) ([]byte, error) {
-	factor, inverse, err := s.factor()
+	factor, inverse, err := s.drawFactor()
 	if err != nil {
 		return nil, err
 	}

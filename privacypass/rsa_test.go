@@ -93,7 +93,7 @@ func TestEveryPowerIsBlinded(t *testing.T) {
 	i, _ := newRSA(t)
 	seen := make(map[string]bool)
 	for range 20 {
-		factor, inverse, err := i.key.factor()
+		factor, inverse, err := i.key.drawFactor()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestClientEqualsCircl(t *testing.T) {
 		input, salt := make([]byte, 10*size), make([]byte, crypto.SHA384.Size())
 		draw(t, input)
 		draw(t, salt)
-		factor, inverse, err := i.key.factor()
+		factor, inverse, err := i.key.drawFactor()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +221,7 @@ func TestCommonFactorSendsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	factor, inverse, err := public.factor()
+	factor, inverse, err := public.drawFactor()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,16 +35,16 @@ func (k *rsaPublic) power(x *bigmod.Nat) *bigmod.Nat {
 	return bigmod.NewNat().ExpShortVarTime(x, k.e, k.n)
 }
 
-// factor draws a uniform number that has an inverse mod n, and returns both. The time of
-// finding an inverse depends on the number. So factor inverts the number's product with another
-// random number, which it discards: the product is uniform whatever the number is, and the time
-// reveals nothing about the number.
-func (k *rsaPublic) factor() (number, inverse *bigmod.Nat, err error) {
+// drawFactor draws a uniform invertible number mod n and returns the number and its inverse. The
+// time of finding an inverse depends on the number. So factor inverts the number's product with
+// another random number, which it discards: the product is uniform whatever the number is, and the
+// time reveals nothing about the number.
+func (k *rsaPublic) drawFactor() (number, inverse *bigmod.Nat, err error) {
 	for {
-		if number, err = k.random(); err != nil {
+		if number, err = k.drawNumber(); err != nil {
 			return nil, nil, err
 		}
-		mask, err := k.random()
+		mask, err := k.drawNumber()
 		if err != nil {
 			return nil, nil, err
 		}
@@ -61,8 +61,8 @@ func (k *rsaPublic) factor() (number, inverse *bigmod.Nat, err error) {
 	}
 }
 
-// random returns a uniform number below n.
-func (k *rsaPublic) random() (*bigmod.Nat, error) {
+// drawNumber returns a uniform number below n.
+func (k *rsaPublic) drawNumber() (*bigmod.Nat, error) {
 	b := make([]byte, k.n.Size())
 	for {
 		if _, err := rand.Read(b); err != nil {

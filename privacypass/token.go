@@ -185,9 +185,9 @@ func ParseChallenge(b []byte) (Challenge, error) {
 		return c, errChallenge
 	}
 	c.Type = Type(binary.BigEndian.Uint16(b))
-	issuer, b, ok := prefixed(b[2:], 2)
-	context, b, ok2 := prefixed(b, 1)
-	origin, b, ok3 := prefixed(b, 2)
+	issuer, b, ok := cutPrefixed(b[2:], 2)
+	context, b, ok2 := cutPrefixed(b, 1)
+	origin, b, ok3 := cutPrefixed(b, 2)
 	if !ok || !ok2 || !ok3 || len(b) > 0 || len(issuer) == 0 || (len(context) != 0 && len(context) != 32) {
 		return Challenge{}, errChallenge
 	}
@@ -195,8 +195,8 @@ func ParseChallenge(b []byte) (Challenge, error) {
 	return c, nil
 }
 
-// prefixed reads a length of width bytes from b and then that many bytes.
-func prefixed(b []byte, width int) (taken, rest []byte, ok bool) {
+// cutPrefixed reads a length, encoded in width bytes, from the start of b and then that many bytes.
+func cutPrefixed(b []byte, width int) (taken, rest []byte, ok bool) {
 	if len(b) < width {
 		return nil, nil, false
 	}
@@ -248,7 +248,7 @@ func NewClient(kind Type, publicKey []byte) (*Client, error) {
 	return &Client{kind, sha256.Sum256(publicKey), blind}, nil
 }
 
-// Pending is a token that a client has requested and the issuer has not yet answered.
+// Pending is a client's request for a token before the issuer has answered it.
 type Pending struct {
 	token  *Token
 	finish func(response []byte) ([]byte, error)
@@ -275,7 +275,7 @@ func (c *Client) requestWith(nonce [32]byte, challenge Challenge) ([]byte, *Pend
 	return append(requestHead(c.kind, c.id), blinded...), &Pending{t, finish}, nil
 }
 
-// Finish returns the token that it computes from the issuer's answer. It verifies the answer.
+// Finish computes the token from the issuer's answer. It verifies the answer.
 func (p *Pending) Finish(response []byte) (*Token, error) {
 	authenticator, err := p.finish(response)
 	if err != nil {

@@ -25,7 +25,7 @@ type VOPRFIssuer struct {
 	servers sync.Pool // holds *oprf.VerifiableServer values; each serves one call at a time
 }
 
-// NewVOPRFIssuer returns an issuer whose key it derives from a secret seed of 32 bytes.
+// NewVOPRFIssuer derives an issuer's key from a secret seed of 32 bytes and returns the issuer.
 func NewVOPRFIssuer(seed []byte) (*VOPRFIssuer, error) {
 	if len(seed) != 32 {
 		return nil, fmt.Errorf("privacypass: the seed has %d bytes; use 32", len(seed))

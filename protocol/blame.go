@@ -17,7 +17,7 @@ var ErrLater = errors.New("protocol: the machine has no room for this message ye
 // read.
 var ErrInput = fault.ErrInput
 
-// Kind is the kind of a peer's fault.
+// Kind classifies the fault of a peer.
 type Kind string
 
 // The kinds of misbehaviour and failure for which a machine blames a peer.

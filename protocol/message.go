@@ -37,14 +37,14 @@ func (m Message) Piece(i, n int) Message {
 	return m
 }
 
-// Names and headers have at most this many bytes. Names are short because every header contains
-// four.
+// These constants limit the bytes of names and headers. Names are short because every header
+// contains four.
 const (
 	MaxNameBytes   = 64
 	maxHeaderBytes = 1 << 10
 )
 
-// Validate returns an error if a receiver would not be able to read h.
+// Validate returns an error if receivers would refuse to decode h.
 func (h Header) Validate() error {
 	for _, name := range []string{h.Protocol, h.Kind, h.Sender, h.Receiver} {
 		if len(name) > MaxNameBytes {
@@ -52,7 +52,7 @@ func (h Header) Validate() error {
 		}
 	}
 	if h.Chunk >= h.Chunks {
-		return fmt.Errorf("protocol: a header names chunk %d of %d", h.Chunk, h.Chunks)
+		return fmt.Errorf("protocol: the header has chunk index %d, but the message has only %d chunks", h.Chunk, h.Chunks)
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func readHeader(r *wire.Reader) Header {
 	h.Chunk = r.Uint32()
 	h.Chunks = r.Uint32()
 	if r.Err() == nil && h.Chunk >= h.Chunks {
-		r.Fail(fmt.Errorf("the header names chunk %d of %d", h.Chunk, h.Chunks))
+		r.Fail(fmt.Errorf("the header has chunk index %d, but the message has only %d chunks", h.Chunk, h.Chunks))
 	}
 	return h
 }
@@ -143,7 +143,7 @@ func (m Message) Digest() [sha256.Size]byte {
 // exactly-once. It grows by 64 bytes a message. The zero value is ready for use. It is not
 // safe for concurrent use.
 type Inbox struct {
-	seen map[[sha256.Size]byte][sha256.Size]byte // digest of a header -> digest of its body
+	seen map[[sha256.Size]byte][sha256.Size]byte // maps the digest of each header to the digest of its body
 }
 
 // Fresh reports whether m is new. A second message under the same header with

@@ -26,9 +26,9 @@ func (f Fields) Get(name string) string {
 	return ""
 }
 
-// valid returns an error for a field that an HTTP message must not contain (RFC 9292, section
+// validate returns an error for a field that an HTTP message must not contain (RFC 9292, section
 // 4; RFC 9110, section 5). A line break in a value, for example, would become another field.
-func (f Field) valid() error {
+func (f Field) validate() error {
 	if f.Name == "" || strings.ContainsFunc(f.Name, notInName) {
 		return fmt.Errorf("bhttp: the field name %q is not valid; use lower-case letters, digits and !#$%%&'*+-.^_`|~", f.Name)
 	}
@@ -49,7 +49,7 @@ func notInName(r rune) bool {
 func appendFields(b []byte, fields Fields) ([]byte, error) {
 	var section []byte
 	for _, f := range fields {
-		if err := f.valid(); err != nil {
+		if err := f.validate(); err != nil {
 			return nil, err
 		}
 		section = appendBytes(appendBytes(section, f.Name), f.Value)
@@ -57,19 +57,19 @@ func appendFields(b []byte, fields Fields) ([]byte, error) {
 	return appendBytes(b, section), nil
 }
 
-// field reads the rest of a field whose name has been read.
-func (r *reader) field(name string) (Field, error) {
+// readValue reads a field's value and returns the field with the given name.
+func (r *reader) readValue(name string) (Field, error) {
 	value, err := r.text()
 	if err != nil {
 		return Field{}, err
 	}
 	f := Field{name, value}
-	return f, f.valid()
+	return f, f.validate()
 }
 
-// knownFields reads a field section of known length. The section is empty if the message ends
+// readKnownFields reads a field section of known length. The section is empty if the message ends
 // before it.
-func (r *reader) knownFields() (Fields, error) {
+func (r *reader) readKnownFields() (Fields, error) {
 	if len(r.rest) == 0 {
 		return nil, nil
 	}
@@ -91,9 +91,9 @@ func (r *reader) knownFields() (Fields, error) {
 	return fields, nil
 }
 
-// endedFields reads fields up to a name of length zero. The section is empty if the message
+// readEndedFields reads fields up to a name of length zero. The section is empty if the message
 // ends before it.
-func (r *reader) endedFields() (Fields, error) {
+func (r *reader) readEndedFields() (Fields, error) {
 	if len(r.rest) == 0 {
 		return nil, nil
 	}
@@ -116,7 +116,7 @@ func (r *reader) add(fields Fields, name string) (Fields, error) {
 	if len(fields) == MaxFields {
 		return nil, fmt.Errorf("bhttp: the message has more than the %d allowed fields", MaxFields)
 	}
-	f, err := r.field(name)
+	f, err := r.readValue(name)
 	if err != nil {
 		return nil, err
 	}
@@ -242,21 +242,21 @@ func ParseResponse(b []byte) (*Response, error) {
 		return nil, fmt.Errorf("bhttp: the framing indicator is %d; that of a response must be %d or %d", framing, knownResponse, endedResponse)
 	}
 	p := &Response{}
-	if err := r.status(p, framing == knownResponse); err != nil {
+	if err := r.readStatus(p, framing == knownResponse); err != nil {
 		return nil, err
 	}
-	p.Header, p.Content, p.Trailer, err = r.body(framing == knownResponse)
+	p.Header, p.Content, p.Trailer, err = r.readBody(framing == knownResponse)
 	if err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// status reads the interim responses and the final status into p.
-func (r *reader) status(p *Response, known bool) error {
-	fields := r.endedFields
+// readStatus reads the interim responses and the final status into p.
+func (r *reader) readStatus(p *Response, known bool) error {
+	fields := r.readEndedFields
 	if known {
-		fields = r.knownFields
+		fields = r.readKnownFields
 	}
 	for {
 		status, err := r.varint()

@@ -80,7 +80,7 @@ func ParseRequest(b []byte) (*Request, error) {
 	if err := q.validTarget(); err != nil {
 		return nil, err
 	}
-	q.Header, q.Content, q.Trailer, err = r.body(framing == knownRequest)
+	q.Header, q.Content, q.Trailer, err = r.readBody(framing == knownRequest)
 	if err != nil {
 		return nil, err
 	}
@@ -115,12 +115,12 @@ func pad(b []byte, size int) ([]byte, error) {
 	return slices.Concat(b, make([]byte, size-len(b))), nil
 }
 
-// body reads the header, the content and the trailer of a message. It returns an error if other
+// readBody reads the header, the content and the trailer of a message. It returns an error if other
 // bytes than padding follow.
-func (r *reader) body(known bool) (header Fields, content []byte, trailer Fields, err error) {
-	fields, contents := r.endedFields, r.endedContent
+func (r *reader) readBody(known bool) (header Fields, content []byte, trailer Fields, err error) {
+	fields, contents := r.readEndedFields, r.readEndedContent
 	if known {
-		fields, contents = r.knownFields, r.knownContent
+		fields, contents = r.readKnownFields, r.knownContent
 	}
 	if header, err = fields(); err != nil {
 		return nil, nil, nil, err
@@ -146,8 +146,8 @@ func (r *reader) knownContent() ([]byte, error) {
 	return r.bytes()
 }
 
-// endedContent reads chunks of content up to a chunk of length zero.
-func (r *reader) endedContent() ([]byte, error) {
+// readEndedContent reads chunks of content up to a chunk of length zero.
+func (r *reader) readEndedContent() ([]byte, error) {
 	if len(r.rest) == 0 {
 		return nil, nil
 	}

@@ -129,7 +129,7 @@ func (m *AllGather) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerAllGather {
 		return protocol.Effects{}, fmt.Errorf("collective: a member has no timer %q", t)
 	}
-	silent := slices.IndexFunc(m.statements, func(b []byte) bool { return b == nil }) // found, because the session continues only while a statement is missing
+	silent := slices.IndexFunc(m.statements, func(b []byte) bool { return b == nil }) // never -1, because the session continues only while a statement is missing
 	why := fmt.Errorf("collective: %d of %d statements did not come in time", m.missing, len(m.parties))
 	return protocol.Finish(protocol.Effects{}, protocol.Blame(m.parties[silent], protocol.KindSilent, why))
 }

@@ -48,8 +48,8 @@ type frame struct {
 	form
 	setup        protocol.Setup
 	life         protocol.Life
-	peers        []string // names of the members that receive from or send to this member
-	bytes, piece int      // length of a body; largest length of a message
+	peers        []string // names of the members to which this member sends or from which it receives
+	bytes, piece int      // length of a body, and largest length of a message
 }
 
 // newFrame returns the frame of a session. It requires one server, and that all other members
@@ -77,8 +77,8 @@ func (f form) errorf(format string, args ...any) error {
 // pieces returns the number of messages into which a body is divided.
 func (f *frame) pieces() int { return (f.bytes-1)/f.piece + 1 }
 
-// at returns the half-open range of bytes [lo, hi) of piece i in a body.
-func (f *frame) at(i int) (lo, hi int) { return i * f.piece, min((i+1)*f.piece, f.bytes) }
+// pieceRange returns the half-open range of bytes [lo, hi) of piece i in a body.
+func (f *frame) pieceRange(i int) (lo, hi int) { return i * f.piece, min((i+1)*f.piece, f.bytes) }
 
 // progress reports how many of the session's messages this member has sent or received.
 func (f *frame) progress(done int) protocol.Progress {

@@ -15,8 +15,8 @@ type receiver struct {
 	left   int      // number of missing pieces of all peers
 }
 
-// newReceiver returns the machine of a member with the given role that receives bodies in
-// pieces of at most piece bytes.
+// newReceiver returns the machine of a member that receives bodies. The member has the given role,
+// and a message holds at most piece bytes of a body.
 func (f form) newReceiver(s protocol.Setup, role protocol.Role, piece int) (*receiver, error) {
 	frame, err := f.newFrame(s, role, piece)
 	if err != nil {
@@ -55,7 +55,7 @@ func (r *receiver) receive(m protocol.Message) (protocol.Effects, error) {
 	if from < 0 || m.Round != round || m.Kind != r.Kind || m.Sequence != 0 || int(m.Chunks) != r.pieces() || m.Chunk >= m.Chunks || r.have[from][m.Chunk] {
 		return protocol.Effects{}, m.Unexpected()
 	}
-	lo, hi := r.at(int(m.Chunk))
+	lo, hi := r.pieceRange(int(m.Chunk))
 	if len(m.Body) != hi-lo {
 		return protocol.Effects{}, m.Malformed(r.errorf("the piece has %d bytes; %d are required", len(m.Body), hi-lo))
 	}
@@ -78,7 +78,7 @@ func (r *receiver) expire(timer protocol.Timer) (protocol.Effects, error) {
 	if timer != r.Timer {
 		return protocol.Effects{}, r.errorf("a receiver has no timer %q", timer)
 	}
-	silent := slices.IndexFunc(r.have, func(pieces []bool) bool { return slices.Contains(pieces, false) }) // found, because the session continues only while a piece is missing
+	silent := slices.IndexFunc(r.have, func(pieces []bool) bool { return slices.Contains(pieces, false) }) // never -1, because the session continues only while a piece is missing
 	missing := 0
 	for _, came := range r.have[silent] {
 		if !came {

@@ -14,8 +14,8 @@ type sender struct {
 	sent int // number of messages sent
 }
 
-// newSender returns the machine of a member with the given role that sends body in pieces of at
-// most piece bytes. The machine keeps body.
+// newSender returns the machine of a member that sends body. The member has the given role, and a
+// message holds at most piece bytes of the body. The machine keeps body.
 func (f form) newSender(setup protocol.Setup, role protocol.Role, body []byte, piece int) (*sender, error) {
 	frame, err := f.newFrame(setup, role, piece)
 	if err == nil && len(body) != frame.bytes {
@@ -49,7 +49,7 @@ func (s *sender) send() (protocol.Effects, error) {
 	var e protocol.Effects
 	for range min(protocol.MaxStepBytes/s.piece, total-s.sent) {
 		i := s.sent / len(s.peers)
-		lo, hi := s.at(i)
+		lo, hi := s.pieceRange(i)
 		m := s.setup.Message(s.peers[s.sent%len(s.peers)], round, s.Kind, slices.Clone(s.body[lo:hi]))
 		e.Send = append(e.Send, m.Piece(i, s.pieces()))
 		s.sent++

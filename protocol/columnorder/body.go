@@ -27,7 +27,7 @@ type sizing struct {
 	batch int // messages that one step sends
 }
 
-// bulk returns the sizing of real sessions.
+// bulk returns the sizing of all sessions outside tests.
 func bulk() sizing {
 	const chunk = 1 << 14
 	return sizing{chunk: chunk, batch: protocol.MaxStepBytes / (columnsBytes + columnBytes*chunk)}
@@ -109,7 +109,7 @@ func decodeColumns(m protocol.Message, s sizing) (chunk, error) {
 	}
 	c.layout = newLayout(named, width, s)
 	if int64(m.Chunks) != int64(c.layout.chunks()) || m.Chunk >= m.Chunks || r.Len() != columnBytes*c.layout.chunk {
-		return chunk{}, fmt.Errorf("the digests have %d bytes in chunk %d of %d, which does not fit %d columns", r.Len(), m.Chunk+1, m.Chunks, width)
+		return chunk{}, fmt.Errorf("the digests have %d bytes, which is wrong for chunk %d of %d of a table with %d columns", r.Len(), m.Chunk+1, m.Chunks, width)
 	}
 	lo, hi := c.layout.span(int(m.Chunk))
 	c.digests = digests{make([]exact, hi-lo), make([]folded, hi-lo)}
@@ -117,11 +117,11 @@ func decodeColumns(m protocol.Message, s sizing) (chunk, error) {
 		r.Fixed(c.exact[i][:])
 		r.Fixed(c.folded[i][:])
 	}
-	return c, zeros(r)
+	return c, requireZeros(r)
 }
 
-// zeros returns an error if the rest of r, which is padding, is not all zero.
-func zeros(r *wire.Reader) error {
+// requireZeros returns an error if the rest of r, which is padding, is not all zero.
+func requireZeros(r *wire.Reader) error {
 	for _, b := range r.Rest() {
 		if b != 0 {
 			r.Fail(errors.New("the padding is not zero"))
@@ -159,7 +159,7 @@ func (m match) encode() []byte {
 	return padded(w.Bytes())
 }
 
-// padded returns the length of content and content, padded with zeros to a power of two.
+// padded returns a body of the length of content, then content, then zeros up to a power of two.
 func padded(content []byte) []byte {
 	var w wire.Writer
 	w.Bytes32(content)
@@ -171,7 +171,7 @@ func padded(content []byte) []byte {
 func unpadded(body []byte) ([]byte, error) {
 	r := wire.NewReader(body)
 	content := r.Bytes32(protocol.MaxChunkBytes)
-	if err := zeros(r); err != nil {
+	if err := requireZeros(r); err != nil {
 		return nil, err
 	}
 	if len(body) != sizeOf(len(content)) {
@@ -180,7 +180,7 @@ func unpadded(body []byte) ([]byte, error) {
 	return content, nil
 }
 
-// sizeOf returns the padded size of a body whose content has that many bytes.
+// sizeOf returns the padded size of a body whose content has the given number of bytes.
 func sizeOf(content int) int {
 	size := minMatch
 	for size < 4+content {
@@ -216,7 +216,7 @@ func decodeMatch(body []byte, leader int) (match, error) {
 // check returns an error if an answer contradicts itself or the number of the leader's columns.
 func (m match) check(leader int) error {
 	if m.width < 1 || m.width > MaxNumbered || m.missing > leader || len(m.listed) != min(m.missing, maxListed) {
-		return fmt.Errorf("the answer is contradictory: a table with %d columns lacks %d of %d and lists %d", m.width, m.missing, leader, len(m.listed))
+		return fmt.Errorf("the answer is contradictory: a table with %d columns lacks %d of the leader's %d columns and lists %d of them", m.width, m.missing, leader, len(m.listed))
 	}
 	for i, g := range m.listed {
 		if g.place >= leader || i > 0 && g.place <= m.listed[i-1].place {

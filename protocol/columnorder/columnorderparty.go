@@ -56,7 +56,7 @@ func (p *Party) Step(e protocol.Event) (protocol.Effects, error) {
 }
 
 func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
-	return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerColumns}}, p.same(e)
+	return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerColumns}}, p.checkStart(e)
 }
 
 func (p *Party) receive(m protocol.Message) (protocol.Effects, error) {
@@ -117,7 +117,7 @@ func (p *Party) takeColumns(m protocol.Message) (protocol.Effects, error) {
 	if p.missing > 0 {
 		return protocol.Effects{Arm: []protocol.Timer{TimerColumns}}, nil
 	}
-	return p.answer(), nil
+	return p.sendAnswer(), nil
 }
 
 // fits returns an error if a chunk does not match the earlier chunks.
@@ -142,8 +142,8 @@ func (p *Party) begin(c chunk) {
 	p.theirs = digests{make([]exact, width), make([]folded, width)}
 }
 
-// MatchKind is the kind of the message by which a party with the leader's columns answers and
-// sends its classes.
+// MatchKind is the kind of a party's answer if its table has the leader's columns. The answer also
+// holds the party's classes.
 const MatchKind = "Match"
 
 // A session has these rounds, kinds of messages and timers.
@@ -152,7 +152,7 @@ const (
 	roundMatch   uint16 = 2
 	roundVerdict uint16 = 3
 	kindColumns         = "Heading"
-	kindMismatch        = "Mismatch" // replaces Match if the columns differ; without classes
+	kindMismatch        = "Mismatch" // answer in place of Match if the columns differ; holds no classes
 	kindVerdict         = "Verdict"
 
 	// TimerMatch limits the leader's wait for the next answer.
@@ -189,7 +189,7 @@ func ValidateSession(s *protocol.Session) error {
 	leaders, parties := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
 	switch {
 	case leaders != 1 || parties == 0 || leaders+parties != len(s.Members):
-		return fmt.Errorf("columnorder: a session requires one leader, at least one party and no other member; this session has %d, %d and %d", leaders, parties, len(s.Members)-leaders-parties)
+		return fmt.Errorf("columnorder: a session requires one leader, at least one party and no other member; this session has %d leaders, %d parties and %d others", leaders, parties, len(s.Members)-leaders-parties)
 	case len(s.Params) > 0:
 		return fmt.Errorf("columnorder: the descriptor has %d bytes of parameters; it must have none", len(s.Params))
 	}
@@ -199,8 +199,8 @@ func ValidateSession(s *protocol.Session) error {
 // InputHash returns the hash that the start event must hold.
 func (m *machine) InputHash() [sha256.Size]byte { return m.own.Hash() }
 
-// same returns an error if the start event is for another table than the machine's own.
-func (m *machine) same(e protocol.Start) error {
+// checkStart returns an error if the start event is for another table than the machine's own.
+func (m *machine) checkStart(e protocol.Start) error {
 	if e.InputHash != m.InputHash() {
 		return errors.New("columnorder: the names have changed since the session started; restore them or start a new job")
 	}

@@ -71,7 +71,7 @@ func (l *Leader) Step(e protocol.Event) (protocol.Effects, error) {
 }
 
 func (l *Leader) start(e protocol.Start) (protocol.Effects, error) {
-	if err := l.same(e); err != nil {
+	if err := l.checkStart(e); err != nil {
 		return protocol.Effects{}, err
 	}
 	eff := l.sendColumns()
@@ -122,10 +122,10 @@ func Leakage(f Facts) map[string][]string {
 
 // judge ends the session and sends the verdict to all parties.
 func (l *Leader) judge() protocol.Effects {
-	err := l.wrong()
+	err := l.mismatches()
 	verdict := ""
 	if err != nil {
-		verdict = public(err)
+		verdict = publicText(err)
 	}
 	eff := protocol.Effects{Sync: true, End: &protocol.End{Err: err}}
 	for _, name := range l.others {
@@ -155,8 +155,8 @@ func decodeVerdict(body []byte) (string, error) {
 	return string(content), nil
 }
 
-// wrong returns the reasons why the tables do not match, or nil.
-func (l *Leader) wrong() error {
+// mismatches returns an error with the reasons why tables do not match, or nil if they match.
+func (l *Leader) mismatches() error {
 	var all []error
 	for i, m := range l.matches {
 		if l.alike(*m) {

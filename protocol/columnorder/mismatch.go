@@ -19,8 +19,8 @@ type Mismatch struct {
 	missing            int
 	listed             []gap
 	names              []string // names of the leader's columns; nil except at the leader
-	near               []pair   // columns whose names differ only by case, blanks or Unicode form; only at the party
-	surplus            []string // columns that the leader does not have; only at the party
+	near               []pair   // columns whose names differ only by case, blanks or Unicode form; nil except at the party
+	surplus            []string // columns that the leader does not have; nil except at the party
 }
 
 // pair is the index of a leader's column, from 0, and the name of the party's column that has a
@@ -140,18 +140,18 @@ func (e *ClassError) Public() string {
 // Is reports that the error matches [protocol.ErrInput].
 func (e *ClassError) Is(target error) bool { return target == protocol.ErrInput }
 
-// several holds two or more errors. It matches [protocol.ErrInput].
+// several is a list of two or more errors. It matches [protocol.ErrInput].
 type several []error
 
 func (s several) Error() string { return s.join(error.Error) }
 
 // Public returns the part of the error that the server may read.
 func (s several) Public() string {
-	return s.join(public)
+	return s.join(publicText)
 }
 
-// public returns the part of an error that other members may read.
-func public(err error) string {
+// publicText returns the part of an error that other members may read.
+func publicText(err error) string {
 	if said := fault.NoticeOf(err); said.Text != "" {
 		return said.Text
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// answer compares the party's table with the leader's and sends the leader the result.
-func (p *Party) answer() protocol.Effects {
+// sendAnswer compares the party's table with the leader's and sends the leader the result.
+func (p *Party) sendAnswer() protocol.Effects {
 	m, kind := match{named: p.own.Columns != nil, width: p.own.Width}, MatchKind
 	if m.named && p.layout.named {
 		m.missing, m.listed = p.compare()
@@ -79,7 +79,7 @@ func (p *Party) describe(m match) *Mismatch {
 			delete(left, p.theirs.folded[g.place])
 		}
 	}
-	for _, name := range p.own.Columns { // surplus columns follow the table's order
+	for _, name := range p.own.Columns { // lists surplus columns in the order of the table
 		if left[d.folded(name)] == name {
 			out.surplus = append(out.surplus, name)
 		}

@@ -84,7 +84,7 @@ func (t Table) Hash() [sha256.Size]byte {
 	one := func(add func(*wire.Writer)) {
 		var w wire.Writer
 		add(&w)
-		h.Write(w.Bytes()) // never fails
+		h.Write(w.Bytes()) // a hash never returns an error
 	}
 	one(func(w *wire.Writer) {
 		w.String("mercer/v1/heading/table")
@@ -118,7 +118,7 @@ func newDigester(key [keyBytes]byte) digester { return digester{hmac.New(sha256.
 
 func (d digester) sum(label, name string) []byte {
 	d.mac.Reset()
-	d.mac.Write([]byte(label)) // never fails
+	d.mac.Write([]byte(label)) // a hash never returns an error
 	d.mac.Write([]byte(name))
 	return d.mac.Sum(nil)
 }

@@ -54,8 +54,8 @@ func (p *Party) greet() {
 	}
 }
 
-// combined returns entries lo to hi-1 of x X + a A, where X holds the party's rows and A its
-// mask.
+// combined returns entries lo to hi-1 of the matrix x X + a A. X holds the party's rows, and A is
+// its mask.
 func (p *Party) combined(x, a float64, lo, hi int) []float64 {
 	numbers := make([]float64, hi-lo)
 	for i := range numbers {
@@ -92,7 +92,8 @@ func (p *Party) meet(partner int) {
 
 func (p *Party) add(t task) { p.agenda = append(p.agenda, t) }
 
-// inPieces adds tasks that call do on ranges of n items, with at most each items in a range.
+// inPieces divides n items into ranges and adds one task for each range. The task calls the
+// function do with the range's bounds.
 func (p *Party) inPieces(n, each int, do func(lo, hi int)) {
 	for lo := 0; lo < n; lo += each {
 		p.add(func() []protocol.Message { do(lo, min(n, lo+each)); return nil })
@@ -102,7 +103,7 @@ func (p *Party) inPieces(n, each int, do func(lo, hi int)) {
 // stepChunks is the largest number of chunks that one step sends.
 const stepChunks = protocol.MaxStepBytes / protocol.MaxChunkBytes
 
-// inPiecesOf adds tasks that send n chunks.
+// inPiecesOf adds tasks that send n chunks, which the function chunk makes.
 func (p *Party) inPiecesOf(n int, chunk func(i int) protocol.Message) {
 	for lo := 0; lo < n; lo += stepChunks {
 		p.add(func() (list []protocol.Message) {

@@ -59,7 +59,7 @@ func NewParty(s protocol.Setup, in Input) (*Party, error) {
 		return nil, err
 	}
 	p := &Party{core: c, input: in, hash: in.Hash(), self: c.index(s.Self)}
-	p.partners = circle(len(c.parties), p.self)
+	p.partners = partnersOf(len(c.parties), p.self)
 	p.rows = linalg.New[float64](in.shape())
 	linalg.Gather(p.rows, in.Rows, 0)
 	return p, nil
@@ -107,7 +107,7 @@ func (p *Party) receive(m protocol.Message) (protocol.Effects, error) {
 }
 
 func (p *Party) receiveGrant(m protocol.Message) (protocol.Effects, error) {
-	if err := whole(m); err != nil {
+	if err := checkSingleChunk(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	counts, err := decodeGrant(m.Body, len(p.parties))
@@ -183,7 +183,7 @@ func (p *Party) goOn(e protocol.Effects) protocol.Effects {
 }
 
 func (p *Party) receiveReceipt(m protocol.Message) (protocol.Effects, error) {
-	if err := whole(m); err != nil {
+	if err := checkSingleChunk(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	if len(m.Body) > 0 {
@@ -217,11 +217,11 @@ func decodeGrant(b []byte, parties int) ([]int, error) {
 	return rows, r.Close("escaped: grant")
 }
 
-// circle returns the partners of one of m parties in the order of rounds. By the circle method
-// for tournaments, every two parties meet once, in m-1 rounds if m is even and in m rounds if
-// it is odd.
-func circle(m, self int) (partners []int) {
-	n := m + m%2 // adds an empty place if m is odd
+// partnersOf returns the partners of one of m parties in the order in which it meets them. By the
+// circle method for tournaments, every two parties meet once, in m-1 rounds if m is even and in m
+// rounds if it is odd.
+func partnersOf(m, self int) (partners []int) {
+	n := m + m%2 // even number of places; one is empty if m is odd
 	for r := range n - 1 {
 		if partner := opponent(n, r, self); partner < m {
 			partners = append(partners, partner)
@@ -290,10 +290,10 @@ func (a announce) encode() []byte {
 	return w.Bytes()
 }
 
-// whole returns an error if a message has several chunks.
-func whole(m protocol.Message) error {
+// checkSingleChunk returns an error if a message has more than one chunk.
+func checkSingleChunk(m protocol.Message) error {
 	if m.Chunk != 0 || m.Chunks != 1 {
-		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("the message is chunk %d of %d of %s, which must have one chunk", m.Chunk, m.Chunks, m.Kind))
+		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("the message is chunk %d of %d; a message %s must have one chunk", m.Chunk, m.Chunks, m.Kind))
 	}
 	return nil
 }

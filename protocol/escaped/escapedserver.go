@@ -85,13 +85,13 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 		if err := s.takeProduct(m, from); err != nil {
 			return protocol.Effects{}, err
 		}
-		return s.received(), nil
+		return s.fillIfComplete(), nil
 	}
 	return protocol.Effects{}, m.Unexpected()
 }
 
 func (s *Server) receiveAnnounce(m protocol.Message, from *source) (protocol.Effects, error) {
-	if err := whole(m); err != nil {
+	if err := checkSingleChunk(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	a, err := decodeAnnounce(m.Body)
@@ -177,7 +177,7 @@ func (s *Server) takeProduct(m protocol.Message, from int) error {
 }
 
 func (from *source) takeScale(m protocol.Message) error {
-	if err := whole(m); err != nil {
+	if err := checkSingleChunk(m); err != nil {
 		return err
 	}
 	scale, err := decodeScale(m.Body)
@@ -207,22 +207,22 @@ func (s *Server) takeLabels(m protocol.Message, from *source) error {
 	return nil
 }
 
-// received starts to fill the matrix when all messages have arrived.
-func (s *Server) received() protocol.Effects {
-	if s.late() != "" {
+// fillIfComplete starts to fill the matrix if all messages have arrived.
+func (s *Server) fillIfComplete() protocol.Effects {
+	if s.firstIncomplete() != "" {
 		return protocol.Effects{Arm: []protocol.Timer{TimerProducts}}
 	}
 	for i, one := range s.sources {
-		s.left = append(s.left, func() { s.diagonal(one) })
+		s.left = append(s.left, func() { s.copyDiagonal(one) })
 		for j := range i {
-			s.left = append(s.left, func() { s.block(j, i) })
+			s.left = append(s.left, func() { s.fillBlock(j, i) })
 		}
 	}
 	return protocol.Effects{Resume: true}
 }
 
-// late returns the first party whose messages are incomplete. It returns "" if there is none.
-func (s *Server) late() string {
+// firstIncomplete returns the first party whose messages are incomplete. It returns "" if there is none.
+func (s *Server) firstIncomplete() string {
 	for i, one := range s.sources {
 		if one.scale == 0 || !one.own.complete() || one.missing > 0 {
 			return s.parties[i]
@@ -241,9 +241,9 @@ func (s *Server) late() string {
 	return ""
 }
 
-// diagonal copies a party's own Gram matrix into the whole matrix. It uses only the lower half
+// copyDiagonal copies a party's own Gram matrix into the whole matrix. It uses only the lower half
 // and mirrors it.
-func (s *Server) diagonal(one *source) {
+func (s *Server) copyDiagonal(one *source) {
 	for i := range one.announce.rows {
 		for j, v := range one.own.m.Row(i)[:i+1] {
 			s.gram.Row(one.first + i)[one.first+j] = v
@@ -252,8 +252,8 @@ func (s *Server) diagonal(one *source) {
 	}
 }
 
-// block writes the sum of the three products of parties i and j into the matrix.
-func (s *Server) block(i, j int) {
+// fillBlock writes the sum of the three products of parties i and j into the matrix.
+func (s *Server) fillBlock(i, j int) {
 	p, before, behind := s.pairs[[2]int{i, j}], s.sources[i], s.sources[j]
 	for r := range before.announce.rows {
 		second, third := p.behind.m.Row(r), p.unmasker.m.Row(r)
@@ -290,7 +290,7 @@ func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
 			}
 		}
 	case t == TimerProducts && s.granted && s.left == nil:
-		return protocol.Finish(protocol.Effects{}, silent(s.late(), "a product"))
+		return protocol.Finish(protocol.Effects{}, silent(s.firstIncomplete(), "a product"))
 	case t != TimerAnnounce && t != TimerProducts:
 		return protocol.Effects{}, fmt.Errorf("escaped: a server has no timer %q", t)
 	}
@@ -311,8 +311,8 @@ func (s *Server) Labels() []string {
 // Test reports for each row whether it is held out.
 func (s *Server) Test() []bool { return s.test }
 
-// Counts returns the number of rows of each party, in the order of the descriptor. The matrix has
-// the same order.
+// Counts returns the number of rows of each party, in the descriptor's order. The Gram matrix has
+// its rows in the same order.
 func (s *Server) Counts() []int {
 	var counts []int
 	for _, one := range s.sources {

@@ -134,7 +134,7 @@ func TestEverybodyMeetsInACircle(t *testing.T) {
 	for m := 2; m <= 11; m++ {
 		n := m + m%2
 		for i := range m {
-			seen := circle(m, i)
+			seen := partnersOf(m, i)
 			slices.Sort(seen)
 			if want := slices.DeleteFunc(linalg.Range(0, m), func(j int) bool { return j == i }); !slices.Equal(seen, want) {
 				t.Errorf("%d parties: %d meets %v", m, i, seen)

@@ -11,9 +11,9 @@ import (
 
 const (
 	chunkWords = protocol.MaxChunkBytes / 8
-	// most limits the magnitude of received numbers. Products of masks and values up to
+	// maxMagnitude limits the magnitude of received numbers. Products of masks and values up to
 	// MaxValue are smaller.
-	most = 1e30
+	maxMagnitude = 1e30
 )
 
 // sheet is a matrix whose entries arrive in chunks, row by row.
@@ -58,7 +58,7 @@ func span(words, chunk int) (lo, hi int) {
 	return chunk * chunkWords, min(words, (chunk+1)*chunkWords)
 }
 
-// decodeNumbers decodes finite numbers whose magnitude is at most most.
+// decodeNumbers decodes finite numbers whose magnitude is at most maxMagnitude.
 func decodeNumbers(b []byte, numbers []float64) error {
 	r := wire.NewReader(b)
 	r.Float64s(numbers)
@@ -66,7 +66,7 @@ func decodeNumbers(b []byte, numbers []float64) error {
 		return err
 	}
 	for i, v := range numbers {
-		if !(math.Abs(v) <= most) { // false for NaN
+		if !(math.Abs(v) <= maxMagnitude) { // the comparison is false for NaN
 			return fmt.Errorf("escaped: number %d is %v, which is not finite or too large", i, v)
 		}
 	}

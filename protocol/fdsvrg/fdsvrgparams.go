@@ -18,7 +18,7 @@ const (
 // Every session has these limits.
 const (
 	MaxWorkers = 64
-	MaxWords   = 1 << 24 // rows times outputs of one step
+	MaxWords   = 1 << 24 // largest number of rows times outputs in one step
 	MaxEpochs  = 1 << 16
 	maxSteps   = 1 << 31
 )
@@ -28,7 +28,7 @@ const magic = "mercer/v1/fdsvrg"
 
 // Spec holds the public settings of a training session.
 type Spec struct {
-	Rows, HeldOut int // numbers of training rows, which come first, and of held-out rows
+	Rows, HeldOut int // numbers of training rows and of held-out rows; training rows come first
 	Outputs       int // number of margins of a row
 	Batch         int // number of rows of an inner step
 	Epochs        int
@@ -85,7 +85,7 @@ func (p Params) Encode() []byte {
 func DecodeParams(b []byte) (Params, error) {
 	r := wire.NewReader(b)
 	if s := r.String(len(magic)); r.Err() == nil && s != magic {
-		r.Fail(fmt.Errorf("the parameters are for %q", s))
+		r.Fail(fmt.Errorf("the parameters are for %q, not for fdsvrg", s))
 	}
 	var s Spec
 	for _, n := range []*int{&s.Rows, &s.HeldOut, &s.Outputs, &s.Batch, &s.Epochs} {

@@ -40,8 +40,8 @@ type Worker interface {
 	// Margins returns the worker's own part of the margins of a step's rows. The outputs of the
 	// first row come first, then those of the second row.
 	Margins(Step) []int64
-	// Learn updates the weights by the slopes of a step's rows, which have the order of
-	// Margins.
+	// Learn updates the weights by the slopes of a step's rows. The slopes have the order in which
+	// Margins returns the margins.
 	Learn(s Step, slopes []float64)
 }
 
@@ -76,12 +76,12 @@ type Member struct {
 	judge    Judge // computes slopes; nil except at the leader
 
 	now      Step
-	margins  []int64 // sum of this member's margins and the children's margins that have arrived, in this step
+	margins  []int64 // this step's margins of this member plus those of the children that have arrived
 	children []incoming
 	slopes   []float64
 	leader   incoming // records the pieces of the leader's slopes
 	queue    []protocol.Message
-	over     bool // the session ends when the queue is empty
+	over     bool // whether the session ends when the queue is empty
 }
 
 // NewWorker returns the machine of a worker without labels.
@@ -221,7 +221,7 @@ func (m *Member) expire(t protocol.Timer) (protocol.Effects, error) {
 
 const wordBytes = 8
 
-// layout is the largest number of words of a message, by which vectors are divided.
+// layout is the largest number of words in a message. Longer vectors are divided into pieces.
 type layout int
 
 func (l layout) pieces(words int) int { return max(1, (words-1)/int(l)+1) }

@@ -25,15 +25,15 @@ func (p Params) Matrix(sums [][]int64) (linalg.Matrix[float64], error) {
 	if p.heldOut > 0 {
 		p.place(m, sums[groupCross], groupCross)
 		for i, v := range sums[groupDiagonal] {
-			m.Row(p.training + i)[p.training+i] = float64(v) * p.unit()
+			m.Row(p.training + i)[p.training+i] = float64(v) * p.valueOfOne()
 		}
 	}
 	return m, nil
 }
 
-// Cross returns the inner products of new rows with a model's rows, a matrix new x model, and
-// of each new row with itself. It computes them from the sums of all parts under
-// NewCrossParams.
+// Cross returns the new x model matrix of inner products of new rows with a model's rows. It also
+// returns the inner product of each new row with itself. It computes them from the sums of all
+// parts under NewCrossParams.
 func (p Params) Cross(sums [][]int64) (cross linalg.Matrix[float64], squares []float64, err error) {
 	if p.first != groupCross {
 		return cross, nil, errors.New("gram: these parameters sum the training rows; make parameters for new rows with NewCrossParams")
@@ -41,7 +41,7 @@ func (p Params) Cross(sums [][]int64) (cross linalg.Matrix[float64], squares []f
 	if err := p.check(sums); err != nil {
 		return cross, nil, err
 	}
-	cross, unit := linalg.New[float64](p.heldOut, p.training), p.unit()
+	cross, unit := linalg.New[float64](p.heldOut, p.training), p.valueOfOne()
 	entries := sums[0]
 	for _, t := range p.tilesOf(groupCross) {
 		for a := range t.height {
@@ -58,7 +58,7 @@ func (p Params) Cross(sums [][]int64) (cross linalg.Matrix[float64], squares []f
 	return cross, squares, nil
 }
 
-// check returns an error if sums does not have the groups of p.
+// check returns an error unless sums has the groups of p, each with the right number of entries.
 func (p Params) check(sums [][]int64) error {
 	groups := p.Groups()
 	if len(sums) != len(groups) {
@@ -78,7 +78,7 @@ func (p Params) place(m linalg.Matrix[float64], sums []int64, group int) {
 	if group == groupCross {
 		below = p.training
 	}
-	unit := p.unit()
+	unit := p.valueOfOne()
 	for _, t := range p.tilesOf(group) {
 		for a := range t.height {
 			i := below + t.row + a
@@ -92,8 +92,8 @@ func (p Params) place(m linalg.Matrix[float64], sums []int64, group int) {
 	}
 }
 
-// unit returns the value that a sum of 1 represents.
-func (p Params) unit() float64 { return math.Ldexp(1, -2*p.scale) }
+// valueOfOne returns the real number that a fixed-point sum of 1 represents.
+func (p Params) valueOfOne() float64 { return math.Ldexp(1, -2*p.scale) }
 
 // MaxSum limits the sum of the holders' bounds. A float64 holds all whole numbers up to MaxSum
 // exactly.
@@ -131,7 +131,7 @@ type Params struct {
 	holders           []Holder
 	scale             int
 	training, heldOut int
-	first             int // first group that is summed
+	first             int // number of the first group that is summed
 }
 
 // NewParams computes the scale for the holders' columns and the given numbers of training and
@@ -258,8 +258,8 @@ type tile struct {
 
 func (t tile) entries() int { return t.height * t.width }
 
-// tiles returns the tiles of a height x width matrix in order, or of the upper triangle of a
-// width x width matrix.
+// tiles returns the tiles of a height x width matrix in order. If triangle is set, it returns only
+// the tiles of the upper triangle.
 func tiles(height, width int, triangle bool) []tile {
 	var list []tile
 	for row := 0; row < height; row += edge {

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Part is one holder's term of the sum. Read computes its entries tile by tile.
+// Part is one holder's own Gram matrix, a term of the sum. Read computes its entries tile by tile.
 type Part struct {
 	params Params
 	rows   linalg.Matrix[float64] // values 2^s x, rounded to whole numbers; training rows, then held-out rows

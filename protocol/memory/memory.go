@@ -40,7 +40,7 @@ type seat struct {
 	machine protocol.Machine
 	later   []protocol.Message // messages that the machine deferred with ErrLater
 	owed    int                // number of this member's messages that other machines deferred
-	resume  bool               // the machine has requested to be resumed
+	resume  bool               // whether the machine has requested the event Resumed
 	ended   bool
 }
 
@@ -73,12 +73,12 @@ func (s *Session) seat(name string) *seat {
 	if i := s.Index(name); i >= 0 {
 		return s.seats[i]
 	}
-	s.keep(fmt.Errorf("memory: the session has no member %q", name))
+	s.recordError(fmt.Errorf("memory: the session has no member %q", name))
 	return nil
 }
 
-// keep records an error that Run will return, unless an earlier error is recorded.
-func (s *Session) keep(err error) {
+// recordError records an error that Run will return, unless an earlier error is recorded.
+func (s *Session) recordError(err error) {
 	if s.err == nil {
 		s.err = err
 	}
@@ -118,10 +118,10 @@ func (s *Session) Add(name string, m protocol.Machine, err error) {
 	at := s.seat(name)
 	switch {
 	case err != nil:
-		s.keep(fmt.Errorf("memory: the constructor of the machine of %s failed: %w", name, err))
+		s.recordError(fmt.Errorf("memory: the constructor of the machine of %s failed: %w", name, err))
 	case at == nil:
 	case at.machine != nil:
-		s.keep(fmt.Errorf("memory: %s has two machines", name))
+		s.recordError(fmt.Errorf("memory: %s has two machines", name))
 	default:
 		at.machine = m
 	}
@@ -136,7 +136,7 @@ func (s *Session) Run() error {
 	}
 	for moved := true; moved; {
 		var err error
-		if moved, err = s.round(); err != nil {
+		if moved, err = s.deliverSent(); err != nil {
 			return err
 		}
 	}
@@ -150,7 +150,7 @@ func (s *Session) Run() error {
 func (s *Session) begin() error {
 	for _, at := range s.seats {
 		if at.machine == nil {
-			s.keep(fmt.Errorf("memory: %s has no machine; add one for every member", at.name))
+			s.recordError(fmt.Errorf("memory: %s has no machine; add one for every member", at.name))
 		}
 	}
 	if s.err != nil {
@@ -172,9 +172,9 @@ func (s *Session) begin() error {
 	return nil
 }
 
-// round delivers the sent messages in order. Then it resumes the machines that requested it. It
-// reports whether any machine accepted an event.
-func (s *Session) round() (moved bool, err error) {
+// deliverSent delivers the sent messages in order. Then it resumes the machines that requested it.
+// It reports whether any machine accepted an event.
+func (s *Session) deliverSent() (moved bool, err error) {
 	for len(s.queue) > 0 {
 		m := s.queue[0]
 		s.queue[0] = protocol.Message{} // lets the body be freed
@@ -219,7 +219,7 @@ func (s *Session) deliver(m protocol.Message) (taken bool, err error) {
 	if at.ended {
 		return false, nil
 	}
-	m.Body = bytes.Clone(m.Body) // because the receiver may change the body
+	m.Body = bytes.Clone(m.Body) // copies the body, because the receiver may change it
 	err = s.offer(at, protocol.Received{Message: m})
 	if errors.Is(err, protocol.ErrLater) {
 		at.later = append(at.later, m)

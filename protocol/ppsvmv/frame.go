@@ -29,11 +29,11 @@ func kindOf(round uint16) string {
 // TimerTile limits a member's wait for the next tile.
 const TimerTile protocol.Timer = "ppsvmv/tile"
 
-// Part is a site's own term of the sum, such as a [github.com/mercer-fl/mercer/protocol/gram.Part].
+// Part is a site's own matrix, such as a [github.com/mercer-fl/mercer/protocol/gram.Part].
 type Part interface {
 	// Hash returns the SHA-256 of the data from which the entries are computed.
 	Hash() [sha256.Size]byte
-	// Read sets dst to the entries of a group from first on.
+	// Read sets dst to the entries of a group, beginning with entry first.
 	Read(group, first int, dst []int64)
 }
 
@@ -75,8 +75,8 @@ func (f *frame) place() int { return slices.Index(f.ring, f.setup.Self) }
 // next returns the name of the site to which this site sends tiles.
 func (f *frame) next() string { return f.ring[(f.place()+1)%len(f.ring)] }
 
-// check returns an error if a message is not a missing tile, or has another length than its
-// tile.
+// check returns an error unless a message holds a tile that has not arrived and has the tile's
+// length.
 func (f *frame) check(m protocol.Message) error {
 	if m.Sender != f.from || m.Round != f.round || m.Kind != kindOf(f.round) || m.Sequence != 0 || int(m.Chunks) != len(f.tiles) || m.Chunk >= m.Chunks || f.have[m.Chunk] {
 		return m.Unexpected()
@@ -108,8 +108,8 @@ func (f *frame) expire(t protocol.Timer) (protocol.Effects, error) {
 	return protocol.Finish(protocol.Effects{}, protocol.Blame(f.from, protocol.KindSilent, why))
 }
 
-// own returns the entries of a site's own matrix in a tile.
-func own(part Part, t tile) []int64 {
+// ownEntries returns the entries of a site's own matrix in a tile.
+func ownEntries(part Part, t tile) []int64 {
 	numbers := make([]int64, t.entries)
 	part.Read(t.group, t.first, numbers)
 	return numbers
@@ -163,7 +163,7 @@ func (s *Site) receive(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, err
 	}
 	words := bytes.Clone(m.Body)
-	add(words, own(s.part, s.tiles[m.Chunk]))
+	add(words, ownEntries(s.part, s.tiles[m.Chunk]))
 	e := s.took(m.Chunk)
 	e.Send = []protocol.Message{s.send(s.next(), roundTile, int(m.Chunk), words)}
 	if s.missing > 0 {

@@ -66,7 +66,7 @@ func (l *Leader) resume() (protocol.Effects, error) {
 		return protocol.Effects{}, errors.New("ppsvmv: the leader has no tile to send")
 	}
 	words := l.mask(l.sent)
-	add(words, own(l.part, l.tiles[l.sent]))
+	add(words, ownEntries(l.part, l.tiles[l.sent]))
 	m := l.send(l.next(), roundTile, l.sent, words)
 	l.sent++
 	return protocol.Effects{Send: []protocol.Message{m}, Resume: l.ready(), Arm: []protocol.Timer{TimerTile}}, nil
@@ -78,7 +78,7 @@ func (l *Leader) mask(chunk int) []byte {
 	id := l.setup.Session.ID()
 	place := []byte{byte(chunk >> 24), byte(chunk >> 16), byte(chunk >> 8), byte(chunk)}
 	words := make([]byte, wordBytes*l.tiles[chunk].entries)
-	_, _ = prg.New(l.setup.Seed, "ppsvmv/mask", id[:], place).Read(words) // never fails, because a keystream has no end
+	_, _ = prg.New(l.setup.Seed, "ppsvmv/mask", id[:], place).Read(words) // returns no error, because a keystream has no end
 	return words
 }
 

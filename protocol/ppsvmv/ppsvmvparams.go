@@ -73,7 +73,7 @@ func (p Params) Encode() []byte {
 func DecodeParams(b []byte) (Params, error) {
 	r := wire.NewReader(b)
 	if s := r.String(len(magic)); r.Err() == nil && s != magic {
-		r.Fail(fmt.Errorf("the parameters are for %q", s))
+		r.Fail(fmt.Errorf("the parameters are for %q, not for ppsvmv", s))
 	}
 	var epoch [sha256.Size]byte
 	r.Fixed(epoch[:])

@@ -127,7 +127,7 @@ func (f *federation) alone(parts ...Part) [][]int64 {
 	for g, entries := range f.params.Groups() {
 		sum := make([]int64, entries)
 		for _, part := range parts {
-			for i, v := range own(part, tile{g, 0, entries}) {
+			for i, v := range ownEntries(part, tile{g, 0, entries}) {
 				sum[i] += v
 			}
 		}

@@ -19,9 +19,9 @@ const share = 64
 // suite is the name of the hash suite of RFC 9380. Every domain ends with it.
 const suite = "/ristretto255_XMD:SHA-512_R255MAP_RO_"
 
-// domain returns the domain of a hash to the group, which differs between sessions and
-// purposes.
-func domain(s protocol.SessionID, purpose string) string {
+// domainOf returns the domain-separation string for a hash to the group. The string differs between
+// sessions and purposes.
+func domainOf(s protocol.SessionID, purpose string) string {
 	return "mercer/v1/psi/" + purpose + "/" + string(s[:]) + suite
 }
 
@@ -35,8 +35,8 @@ func newKey(s protocol.Setup, label string, parts ...[]byte) *ristretto.Key {
 	return ristretto.NewKey(&uniform)
 }
 
-// blind hashes n ids to the group, multiplies them by the key and writes the elements to dst.
-func blind(k *ristretto.Key, domain string, dst []byte, n int, id func(int) []byte) {
+// blindIDs hashes n ids to the group, multiplies the elements by the key k and writes them to dst.
+func blindIDs(k *ristretto.Key, domain string, dst []byte, n int, id func(int) []byte) {
 	linalg.For(n, share, func(lo, hi int) {
 		elements := make([]ristretto.Element, hi-lo)
 		for i := range elements {
@@ -70,12 +70,12 @@ func reblind(k *ristretto.Key, body []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// tokenBytes is the length of a token: the first bytes of an element that all parties have
-// blinded. All of 2^25 tokens differ, except with probability 2^-79.
+// tokenBytes is the length of a token in bytes. A token is the start of an element that all parties
+// have blinded. All of 2^25 tokens differ, except with probability 2^-79.
 const tokenBytes = 16
 
-// tokens shortens elements that all parties have blinded to their first bytes.
-func tokens(elements []byte) []byte {
+// tokensOf returns the tokens of elements that all parties have blinded.
+func tokensOf(elements []byte) []byte {
 	n := len(elements) / ristretto.Size
 	short := make([]byte, 0, n*tokenBytes)
 	for i := range n {
@@ -84,8 +84,8 @@ func tokens(elements []byte) []byte {
 	return short
 }
 
-// own is a party's own set, blinded in a secret order.
-type own struct {
+// ownSet is a party's own set, which the party blinds in a secret order.
+type ownSet struct {
 	shuffle []uint32 // row of the table at each position of the blinded set
 	sent    int      // number of chunks sent
 	total   int      // number of chunks of the set
@@ -96,14 +96,15 @@ func (p *Party) blindOwn() protocol.Effects {
 	lo := p.own.sent * p.sizing.elements
 	rows := p.own.shuffle[lo:min(lo+p.sizing.elements, len(p.ids))]
 	body := make([]byte, len(rows)*ristretto.Size)
-	blind(p.key, domain(p.setup.Session.ID(), "id"), body, len(rows), func(i int) []byte { return p.ids[rows[i]] })
+	blindIDs(p.key, domainOf(p.setup.Session.ID(), "id"), body, len(rows), func(i int) []byte { return p.ids[rows[i]] })
 	m := p.message(p.parties[p.around(p.self, 1)], roundBlind, kindBlinded, p.self, p.own.sent, p.own.total, body)
 	p.own.sent++
 	p.done += len(rows)
 	return protocol.Effects{Send: []protocol.Message{m}, Progress: p.progress()}
 }
 
-// takeBlinded blinds a chunk of another party's set, which the previous party in the ring sent.
+// takeBlinded receives a chunk of another party's set from the previous party in the ring and
+// blinds it.
 func (p *Party) takeBlinded(m protocol.Message) (protocol.Effects, error) {
 	owner := int(m.Sequence)
 	if m.Sender != p.parties[p.around(p.self, -1)] || owner >= len(p.parties) || owner == p.self {
@@ -112,7 +113,7 @@ func (p *Party) takeBlinded(m protocol.Message) (protocol.Effects, error) {
 	if p.peers[owner].count == 0 {
 		return protocol.Effects{}, protocol.ErrLater
 	}
-	set := p.course.set(owner)
+	set := p.course.blindedSet(owner)
 	if set == nil {
 		return protocol.Effects{}, m.Unexpected()
 	}
@@ -129,11 +130,11 @@ func (p *Party) takeBlinded(m protocol.Message) (protocol.Effects, error) {
 	return eff, nil
 }
 
-// Two parties compare their sets themselves. In round 3, Tokens, each party multiplies the
-// other's elements and returns them in the order of their arrival, so that the owner can match
-// them with its rows. Each party then holds the tokens of both sets.
+// In a session of two parties, the parties compare their sets without a server. In round 3, Tokens,
+// each party multiplies the other's elements and returns them in the order of their arrival, so
+// that the owner can match them with its rows. Each party then holds the tokens of both sets.
 
-// pair exchanges the sets of two parties.
+// pair is the state of an exchange of sets between two parties.
 type pair struct {
 	party  *Party
 	other  int   // index of the other party
@@ -144,10 +145,10 @@ type pair struct {
 
 func (c *pair) announced(_, n int) { c.theirs = newList(n, tokenBytes, c.party.sizing.elements) }
 
-func (c *pair) set(int) *list { return c.theirs }
+func (c *pair) blindedSet(int) *list { return c.theirs }
 
 func (c *pair) put(owner, chunk int, elements []byte) protocol.Effects {
-	short := tokens(elements)
+	short := tokensOf(elements)
 	c.theirs.put(chunk, short)
 	m := c.party.message(c.party.parties[owner], roundTokens, kindTokens, owner, chunk, len(c.theirs.have), short)
 	return protocol.Effects{Sync: true, Send: []protocol.Message{m}}

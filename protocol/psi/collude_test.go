@@ -183,7 +183,7 @@ func TestComparerAndPartyShowMore(t *testing.T) {
 		if end == nil || end.Err == nil {
 			t.Fatalf("%s ends well, or not at all", name)
 		}
-		named = named || strings.Contains(end.Err.Error(), "all must have the same number")
+		named = named || strings.Contains(end.Err.Error(), "the numbers must be equal")
 	}
 	if !named {
 		t.Error("nobody names the comparer")

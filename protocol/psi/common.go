@@ -10,7 +10,7 @@ import (
 // A message of round 4, Common, holds the number of common elements and then the positions of
 // some of them in a set, 4 bytes each.
 
-// trace records which chunks with positions of common elements in one set have arrived.
+// trace records the positions of common elements that have arrived for one set.
 type trace struct {
 	have    []bool // whether each chunk has arrived; nil before the first chunk
 	missing int
@@ -20,7 +20,7 @@ type trace struct {
 
 func (t *trace) complete() bool { return t.have != nil && t.missing == 0 }
 
-// take records a chunk of positions in a set with size elements.
+// take records the positions in one chunk. The set has size elements.
 func (t *trace) take(m protocol.Message, total int, places []uint32, size int) error {
 	next := *t
 	switch {
@@ -46,7 +46,7 @@ func (t *trace) take(m protocol.Message, total int, places []uint32, size int) e
 	return nil
 }
 
-// encodePlaces returns the body of a message with some of the total positions.
+// encodePlaces encodes a total number of positions and the positions in places.
 func encodePlaces(total int, places []uint32) []byte {
 	var w wire.Writer
 	w.Grow(countBytes * (1 + len(places)))
@@ -57,30 +57,31 @@ func encodePlaces(total int, places []uint32) []byte {
 	return w.Bytes()
 }
 
-// decodePlaces decodes one of n chunks of positions in a set with size elements.
+// decodePlaces decodes a chunk of positions in a set. The set has size elements, and its positions
+// have n chunks.
 func decodePlaces(b []byte, chunk, n uint32, size, each int) (total int, places []uint32, err error) {
 	r := wire.NewReader(b)
 	total = int(r.Uint32())
 	switch {
 	case r.Err() != nil:
 	case total < 1 || total > size:
-		r.Fail(fmt.Errorf("the message names %d common rows in a set of %d", total, size))
+		r.Fail(fmt.Errorf("the message announces %d common rows, but the set has %d elements", total, size))
 	case int(n) != chunks(total, each) || chunk >= n:
-		r.Fail(fmt.Errorf("chunk %d of %d does not fit %d positions", chunk, n, total))
+		r.Fail(fmt.Errorf("the message is chunk %d of %d, which is wrong for a total of %d positions", chunk, n, total))
 	}
 	if r.Err() == nil {
 		places = make([]uint32, min(each, total-int(chunk)*each))
 	}
 	for i := range places {
 		if places[i] = r.Uint32(); r.Err() == nil && int64(places[i]) >= int64(size) {
-			r.Fail(fmt.Errorf("position %d lies outside a set of %d", places[i], size))
+			r.Fail(fmt.Errorf("position %d is outside the set of %d elements", places[i], size))
 		}
 	}
 	return total, places, r.Close("psi: common rows")
 }
 
-// tracer returns the member that sends the positions of common elements in a set. It is the
-// next party or, if this party blinded the set last, the comparer.
+// tracer returns the member that sends this party the positions of common elements in a set. It is
+// the next party or, if this party blinded the set last, the comparer.
 func (c *ring) tracer(owner int) string {
 	p := c.party
 	if next := p.around(p.self, 1); next != owner {
@@ -112,10 +113,10 @@ func (c *ring) passed() bool {
 	return c.party.own.sent == c.party.own.total
 }
 
-// takeCommon reverses the party's own shuffle of a set and sends the positions to the previous
-// party, unless they are its own rows. Positions of every set pass every party. So the first
-// number of common rows that a party receives binds all owners: an owner with more would see
-// ids that it shares with only some parties.
+// takeCommon undoes this party's shuffle of a set on the received positions. It sends the result to
+// the previous party, or stores it if the set is this party's own. Positions of every set pass
+// every party. So the first number of common rows that a party receives binds all owners: an owner
+// with more would see ids that it shares with only some parties.
 func (c *ring) takeCommon(m protocol.Message) (protocol.Effects, error) {
 	p, owner := c.party, int(m.Sequence)
 	if owner >= len(c.relays) || m.Sender != c.tracer(owner) || !c.passed() {
@@ -128,7 +129,7 @@ func (c *ring) takeCommon(m protocol.Message) (protocol.Effects, error) {
 	}
 	if c.total > 0 && c.total != total {
 		return end(protocol.Blame(p.comparer(), protocol.KindInconsistent, fmt.Errorf(
-			"psi: for %s the comparer names %d common rows, for another party %d; all must have the same number", p.parties[owner], total, c.total)))
+			"psi: for %s, the comparer announced %d common rows, but for another party %d; the numbers must be equal", p.parties[owner], total, c.total)))
 	}
 	if err := r.trace.take(m, total, places, len(r.order)); err != nil {
 		return protocol.Effects{}, err
@@ -156,7 +157,7 @@ func (c *ring) keep(first, total int, rows []uint32) {
 	}
 }
 
-// rows returns the party's common rows in the order of the comparer's tokens.
+// rows returns the party's common rows in the order of the tokens that the server compared.
 func (c *ring) rows() []int {
 	if !c.relays[c.party.self].trace.complete() {
 		return nil

@@ -17,7 +17,7 @@ import (
 // But if a lying peer had made a single row common, it could then test ids of its choice
 // against the alignment; with the key exchange it has one guess.
 
-// confirmation is the state of the check that another party has its rows in the common order.
+// confirmation is the state of the check of one other party's order of rows.
 type confirmation struct {
 	secret       *ristretto.Key
 	sent         []byte // element that this party sent
@@ -29,7 +29,7 @@ type confirmation struct {
 // arrived.
 func (p *Party) confirm() (protocol.Effects, error) {
 	eff := protocol.Effects{Sync: true}
-	base := ristretto.Hash(domain(p.setup.Session.ID(), "confirm"), p.result.alignment[:])
+	base := ristretto.Hash(domainOf(p.setup.Session.ID(), "confirm"), p.result.alignment[:])
 	for i, name := range p.parties {
 		if i == p.self {
 			continue
@@ -86,13 +86,13 @@ func (p *Party) takeProof(m protocol.Message) (protocol.Effects, error) {
 	return p.conclude()
 }
 
-// proof returns the HMAC that party from sends to party to, under the key that this party
-// shares with party i.
+// proof returns the HMAC that the party with index from sends to the party with index to. Its key
+// is the one that this party shares with party i.
 func (p *Party) proof(i, from, to int) [sha256.Size]byte {
 	c := &p.peers[i].confirm
 	element, err := ristretto.Decode(c.element)
 	if err != nil {
-		panic("psi: " + err.Error()) // takeConfirm has decoded the element already
+		panic("psi: " + err.Error()) // impossible, because takeConfirm has decoded the element before
 	}
 	shared := make([]byte, ristretto.Size)
 	c.secret.Multiply(shared, []ristretto.Element{element})

@@ -11,8 +11,8 @@ import (
 // Every message has one of these rounds and kinds.
 const (
 	roundAnnounce = 1
-	kindAnnounce  = "Announce" // size and part of the key, to the other parties
-	kindCount     = "Count"    // size alone, to the comparer
+	kindAnnounce  = "Announce" // size of the sender's set and the sender's part of the key; goes to the other parties
+	kindCount     = "Count"    // size of the sender's set; goes to the comparer
 	roundBlind    = 2
 	kindBlinded   = "Blinded"
 	roundTokens   = 3
@@ -62,7 +62,7 @@ func validate(s *protocol.Session, p Params) error {
 	case parties == 2 && servers != 0:
 		return errors.New("psi: two parties compare their sets themselves; leave the server out")
 	case parties > 2 && servers != 1:
-		return fmt.Errorf("psi: %d parties need one server to compare their sets, not %d", parties, servers)
+		return fmt.Errorf("psi: %d parties require one server to compare their sets; this session has %d", parties, servers)
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (d *core) index(name string) int {
 	return -1
 }
 
-// around returns the index of the party that follows party i by step positions in the ring.
+// around returns the index of the party that is step positions after party i in the ring.
 func (d *core) around(i, step int) int { return (i + step + len(d.parties)) % len(d.parties) }
 
 // machine holds the methods that differ between a party and the comparer.
@@ -92,7 +92,7 @@ type machine interface {
 	debtor() (name, what string)
 }
 
-// step passes an event to the machine of a role and requests further steps while it has work.
+// step passes the event e to the machine m. It requests another step if m has more work.
 func (d *core) step(m machine, e protocol.Event) (protocol.Effects, error) {
 	eff, err := d.life.Step(d.setup, e, protocol.Handlers{
 		Start: m.start, Receive: m.receive, Resume: m.resume,
@@ -127,14 +127,14 @@ func end(err error) (protocol.Effects, error) { return protocol.Finish(protocol.
 // errIdle refuses a Resumed event that the machine did not request.
 var errIdle = errors.New("psi: the machine has no work to resume")
 
-// message returns chunk i of n of a message about the set of the party called owner.
+// message returns chunk i of n of a message about the set of the party with index owner.
 func (d *core) message(to string, round uint16, kind string, owner, i, n int, body []byte) protocol.Message {
 	m := d.setup.Message(to, round, kind, body).Piece(i, n)
 	m.Sequence = uint32(owner)
 	return m
 }
 
-// single returns an error if a message has a sequence number, several chunks, or another
+// single returns an error unless the message has one chunk, no sequence number and the given
 // length.
 func single(m protocol.Message, bytes int) error {
 	if m.Sequence != 0 || m.Chunk != 0 || m.Chunks != 1 {
@@ -213,17 +213,17 @@ func DecodeParams(b []byte) (Params, error) {
 // sizing limits the size of messages and steps. Sessions use the values of bulk, tests use
 // smaller ones.
 type sizing struct {
-	elements  int // elements in one message, and elements that one step processes
-	positions int // positions in one message
-	messages  int // messages that one step may send
+	elements  int // largest number of elements in one message and in one step
+	positions int // largest number of positions in one message
+	messages  int // largest number of messages that one step may send
 }
 
-// bulk returns the sizing of real sessions. A step processes about 2,000 elements, which takes
-// one core about 100 ms. A message has at most 64 KiB, so that journals can store it beside
-// their records.
+// bulk returns the sizing of all sessions outside tests. A step processes about 2,000 elements,
+// which takes one core about 100 ms. A message has at most 64 KiB, so that journals can store it
+// beside their records.
 func bulk() sizing { return sizing{elements: 2048, positions: 8192, messages: 32} }
 
-// chunks returns the number of messages that n items need, at least one.
+// chunks returns the number of messages that carry n items. It is at least 1.
 func chunks(n, each int) int { return max(1, (n+each-1)/each) }
 
 // partiesOf returns the names of the parties that hold ids, in the descriptor's order.

@@ -244,9 +244,9 @@ func TestPlacesThatAreRefused(t *testing.T) {
 		want string
 	}{
 		{encodePlaces(2, []uint32{1, 1}), protocol.KindInconsistent, "the message repeats a position"},
-		{encodePlaces(2, []uint32{1, 7}), protocol.KindMalformed, "position 7 lies outside a set of 7"},
-		{encodePlaces(8, []uint32{0, 1, 2, 3, 4, 5, 6, 6}), protocol.KindMalformed, "8 common rows in a set of 7"},
-		{encodePlaces(0, nil), protocol.KindMalformed, "0 common rows in a set of 7"},
+		{encodePlaces(2, []uint32{1, 7}), protocol.KindMalformed, "position 7 is outside the set of 7 elements"},
+		{encodePlaces(8, []uint32{0, 1, 2, 3, 4, 5, 6, 6}), protocol.KindMalformed, "8 common rows, but the set has 7 elements"},
+		{encodePlaces(0, nil), protocol.KindMalformed, "0 common rows, but the set has 7 elements"},
 		{encodePlaces(9000, []uint32{1}), protocol.KindMalformed, "9000 common rows"},
 		{encodePlaces(2, []uint32{1}), protocol.KindMalformed, "the bytes end too early"},
 		{encodePlaces(2, []uint32{1, 2, 3}), protocol.KindMalformed, "4 bytes are left over"},

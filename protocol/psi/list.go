@@ -35,7 +35,7 @@ func (l *list) complete() bool { return l.missing == 0 }
 // span returns the half-open range of indices [lo, hi) of the entries in chunk i.
 func (l *list) span(i int) (lo, hi int) { return i * l.each, min((i+1)*l.each, l.n) }
 
-// check returns an error if m is not a missing chunk of l with entries of the given width.
+// check returns an error unless m is a chunk that l lacks and has entries of the given width.
 func (l *list) check(m protocol.Message, width int) error {
 	if int(m.Chunks) != len(l.have) {
 		return m.Inconsistent("the message has %d chunks for %d ids; %d are required", m.Chunks, l.n, len(l.have))
@@ -57,7 +57,7 @@ func (l *list) put(i int, entries []byte) {
 	l.missing--
 }
 
-// at returns the entry with a rank in the order of bytes. It requires an earlier call of sort.
+// at returns the entry that has the given rank in byte order. It requires an earlier call of sort.
 func (l *list) at(rank int) []byte {
 	i := int(l.order[rank])
 	return l.data[i*l.width : (i+1)*l.width]
@@ -128,8 +128,8 @@ func intersect(lists []*list) [][]uint32 {
 	}
 }
 
-// distinct returns an error if two rows have the same id.
-func distinct(ids [][]byte) error {
+// checkDistinct returns an error if two rows have the same id.
+func checkDistinct(ids [][]byte) error {
 	sorted := make([]int, len(ids))
 	for i := range sorted {
 		sorted[i] = i

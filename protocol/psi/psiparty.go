@@ -22,7 +22,7 @@ type Party struct {
 	hash   [sha256.Size]byte // hash of ids
 	self   int               // index of this party in core.parties
 	key    *ristretto.Key
-	own    own
+	own    ownSet
 	peers  []peer // state of each party, by index; includes the party itself
 	course course
 	done   int // number of elements multiplied so far
@@ -30,13 +30,14 @@ type Party struct {
 	result result
 }
 
-// course exchanges the sets, either between two parties or around a ring to the comparer.
+// course is one of the two ways to exchange sets: between two parties, or around a ring to the
+// comparer.
 type course interface {
 	// announced allocates memory for the n elements of a party's set.
 	announced(owner, n int)
-	// set returns the list of another party's elements, which this party has blinded. It is nil
+	// blindedSet returns the list of another party's elements, which this party has blinded. It is nil
 	// before the set is announced and after it is passed on.
-	set(owner int) *list
+	blindedSet(owner int) *list
 	// put stores a chunk of another party's set, which this party has blinded.
 	put(owner, chunk int, elements []byte) protocol.Effects
 	// receive accepts the messages that only this kind of exchange has.
@@ -93,7 +94,7 @@ func checkIDs(ids [][]byte, p Params) error {
 			return &IDError{Rows: []int{i}, why: fmt.Sprintf("row %d has an id of %d bytes; use at most %d", i+1, len(id), MaxIDBytes)}
 		}
 	}
-	return distinct(ids)
+	return checkDistinct(ids)
 }
 
 // hashIDs returns the hash of a party's ids for protocol.Start.InputHash.
@@ -109,9 +110,9 @@ func hashIDs(ids [][]byte) (sum [sha256.Size]byte) {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-func newOwn(s protocol.Setup, rows, each int) own {
+func newOwn(s protocol.Setup, rows, each int) ownSet {
 	id := s.Session.ID()
-	return own{shuffle: prg.New(s.Seed, "psi/shuffle", id[:]).Perm32(rows), total: chunks(rows, each)}
+	return ownSet{shuffle: prg.New(s.Seed, "psi/shuffle", id[:]).Perm32(rows), total: chunks(rows, each)}
 }
 
 func newPair(p *Party) *pair {
@@ -175,8 +176,8 @@ func (p *Party) resume() (protocol.Effects, error) {
 	return protocol.Effects{}, errIdle
 }
 
-// debtor searches the rounds in order. It begins with the parties that have not announced their
-// size.
+// debtor implements [machine]. It searches the rounds in order. It begins with the parties that
+// have not announced their size.
 func (p *Party) debtor() (name, what string) {
 	for i, peer := range p.peers {
 		if peer.count == 0 {
@@ -268,7 +269,8 @@ func (p *Party) takeAnnounce(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{Progress: p.progress()}, nil
 }
 
-// count decodes the size of a set from the start of a message, whose length must be bytes.
+// count decodes the number of elements of a set from the start of a message. The message must have
+// the given number of bytes.
 func (d *core) count(m protocol.Message, bytes int) (int, error) {
 	if err := single(m, bytes); err != nil {
 		return 0, err
@@ -287,8 +289,8 @@ type result struct {
 	alignment [32]byte
 }
 
-// Order returns the party's common rows, in the order that all parties share:
-// the i-th entry is the row of this party's table that has the i-th common id.
+// Order returns the indices of the party's common rows in the order that all parties share. Entry i
+// is the row of this party's table that has the i-th common id.
 func (p *Party) Order() []int { return p.result.order }
 
 // Key returns the secret key that all parties share. The comparer does not know it.

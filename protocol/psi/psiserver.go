@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Server is the comparer of three or more parties. It has no key.
+// Server is the machine that compares the sets of three or more parties. It has no key.
 type Server struct {
 	core
 	sets   []*list    // tokens of each party's set; nil before its size is known

@@ -150,7 +150,7 @@ func TestSessionsThatAreRefused(t *testing.T) {
 		{"", []protocol.Member{north, south}, p.Encode()},
 		{"", []protocol.Member{hub, north, south, east}, p.Encode()},
 		{"psi: two parties compare their sets themselves; leave the server out", []protocol.Member{hub, north, south}, p.Encode()},
-		{"psi: 3 parties need one server to compare their sets, not 0", []protocol.Member{north, south, east}, p.Encode()},
+		{"psi: 3 parties require one server to compare their sets; this session has 0", []protocol.Member{north, south, east}, p.Encode()},
 		{"psi: a session requires 2 to 64 parties and no other member but a server; this session has 1 parties among 1 members", []protocol.Member{north}, p.Encode()},
 		{"psi: the parameters differ from the session's descriptor", []protocol.Member{north, south}, params(t, Spec{MaxIDs: 7}).Encode()},
 	} {

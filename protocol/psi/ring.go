@@ -11,7 +11,7 @@ import (
 // each set back the same way (round 4, Common): each party undoes its order, until the owner
 // has its rows.
 
-// ring exchanges the sets of three or more parties.
+// ring is the state of an exchange of sets among three or more parties.
 type ring struct {
 	party  *Party
 	relays []relay // state of each party's set, by index; this party's own entry uses only trace
@@ -22,7 +22,7 @@ type ring struct {
 // relay holds a set that this party blinds, reorders and passes on.
 type relay struct {
 	set   *list    // elements of the set; nil before it is announced and after it is passed on
-	order []uint32 // position on arrival of each element passed on
+	order []uint32 // for each element in its new position, the position at which it arrived
 	sent  int      // number of chunks sent
 	trace trace
 }
@@ -31,7 +31,7 @@ func (c *ring) announced(owner, n int) {
 	c.relays[owner].set = newList(n, ristretto.Size, c.party.sizing.elements)
 }
 
-func (c *ring) set(owner int) *list { return c.relays[owner].set }
+func (c *ring) blindedSet(owner int) *list { return c.relays[owner].set }
 
 func (c *ring) put(owner, chunk int, elements []byte) protocol.Effects {
 	c.relays[owner].set.put(chunk, elements)
@@ -76,8 +76,8 @@ func (c *ring) resume() (protocol.Effects, error) {
 	return eff, nil
 }
 
-// pass returns chunk i of a set in its new order. It goes to the next party or, if all have
-// blinded it, to the comparer.
+// pass returns the message with chunk i of a shuffled set. It goes to the next party or, if all
+// have blinded it, to the comparer.
 func (c *ring) pass(owner, i int) protocol.Message {
 	p, set := c.party, c.relays[owner].set
 	lo, hi := set.span(i)
@@ -87,7 +87,7 @@ func (c *ring) pass(owner, i int) protocol.Message {
 	}
 	to := p.around(p.self, 1)
 	if to == owner {
-		return p.message(p.comparer(), roundTokens, kindTokens, owner, i, len(set.have), tokens(body))
+		return p.message(p.comparer(), roundTokens, kindTokens, owner, i, len(set.have), tokensOf(body))
 	}
 	return p.message(p.parties[to], roundBlind, kindBlinded, owner, i, len(set.have), body)
 }

@@ -109,7 +109,7 @@ func TestPooled(t *testing.T) {
 
 // Without a known width the leakage names no number of columns.
 func TestLeakageOfAnUnknownWidth(t *testing.T) {
-	seen := Facts{Method: MinMax}.seen()
+	seen := Facts{Method: MinMax}.describeSizes()
 	if strings.ContainsAny(seen, "0123456789") || !strings.Contains(seen, "a factor of two") {
 		t.Errorf("%q", seen)
 	}

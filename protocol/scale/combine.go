@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// columns holds two numbers for each column of a range. They are statistics or a scaling.
+// columns is a list of two numbers for each column of a range. They are statistics or a scaling.
 type columns struct{ first, second []float64 }
 
 func (c columns) span(lo, hi int) columns { return columns{c.first[lo:hi], c.second[lo:hi]} }
@@ -31,8 +31,8 @@ func merge(m Method, a columns, na int, b columns, nb int) {
 	}
 }
 
-// mergeMoments applies the updating formula of Chan, Golub and LeVeque, written for means
-// instead of sums:
+// mergeMoments merges means and sums of squared deviations. It applies the updating formula of
+// Chan, Golub and LeVeque, written for means instead of sums:
 //
 //	mean = mean_a + d n_b/n,  M2 = M2_a + M2_b + d² n_a n_b/n,  d = mean_b - mean_a
 func mergeMoments(a columns, na float64, b columns, nb float64) {
@@ -88,7 +88,8 @@ func (s Scaling) scale(row []float64) {
 	}
 }
 
-// scaling returns the scaling for the statistics of all rows. It overwrites the statistics.
+// scaling returns the scaling that follows from the statistics s of all rows. It overwrites the
+// statistics.
 func (s Statistics) scaling() Scaling {
 	for j, b := range s.Second {
 		spread := math.Sqrt(b / float64(s.Rows))
@@ -109,8 +110,8 @@ func reciprocal(spread float64) float64 {
 	return 0
 }
 
-// fits reports whether the scaling c can be computed from rows that include the rows of these
-// statistics. The test is exact, because rounding keeps the order.
+// fits reports whether c can be the scaling of data that include the rows summarised in s. The test
+// is exact, because rounding keeps the order.
 func (s Statistics) fits(lo int, c columns) bool {
 	if s.Method != MinMax || s.Rows == 0 {
 		return true // other parties' rows can give any mean and deviation

@@ -19,13 +19,13 @@ type Leader struct {
 	others  []string // names of all parties except the leader
 	rows    []int    // number of rows of each member; unknownRows before the member reports it
 	blocks  []block  // one block for each chunk number
-	merged  int      // number of blocks merged so far, in order
+	merged  int      // number of blocks merged, which are the first blocks
 	total   Statistics
 	sent    int // number of messages with the scaling sent so far
 	result  Scaling
 }
 
-// block collects the chunks with one chunk number from all members.
+// block collects the chunks of all members that have the same chunk number.
 type block struct {
 	parts   []*columns // chunk of each member; nil before it arrives and after the merge
 	missing int
@@ -71,7 +71,7 @@ func (l *Leader) Step(e protocol.Event) (protocol.Effects, error) {
 }
 
 func (l *Leader) start(e protocol.Start) (protocol.Effects, error) {
-	return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerStatistics}}, l.same(e)
+	return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerStatistics}}, l.checkStart(e)
 }
 
 func (l *Leader) resume() (protocol.Effects, error) {
@@ -207,8 +207,8 @@ type sizing struct {
 	batch int // messages that one step sends
 }
 
-// bulk returns the sizing of real sessions. A message holds 256 KiB of numbers, and a step
-// sends as many messages as it may.
+// bulk returns the sizing of all sessions outside tests. A message holds 256 KiB of numbers, and a
+// step sends as many messages as it may.
 func bulk() sizing {
 	const chunk = 1 << 14
 	return sizing{chunk: chunk, batch: protocol.MaxStepBytes / (headingBytes + columnBytes*chunk)}
@@ -276,7 +276,7 @@ func decode(m protocol.Message, s sizing) (chunk, error) {
 	}
 	l := newLayout(f, s)
 	if int64(m.Chunks) != int64(l.chunks()) || m.Chunk >= m.Chunks || r.Len() != columnBytes*l.chunk {
-		return chunk{}, fmt.Errorf("the numbers have %d bytes in chunk %d of %d, which does not fit %d columns", r.Len(), m.Chunk+1, m.Chunks, f)
+		return chunk{}, fmt.Errorf("the numbers have %d bytes, which is wrong for chunk %d of %d of a table with %d columns", r.Len(), m.Chunk+1, m.Chunks, f)
 	}
 	lo, hi := l.span(int(m.Chunk))
 	c := chunk{rows: int(rows), layout: l, columns: columns{make([]float64, hi-lo), make([]float64, hi-lo)}}
@@ -337,8 +337,8 @@ func newMachine(setup protocol.Setup, own Statistics, role protocol.Role, size s
 // InputHash returns the hash that the start event must hold.
 func (m *machine) InputHash() [sha256.Size]byte { return m.own.Hash() }
 
-// same returns an error if the start event is for other statistics than the machine's own.
-func (m *machine) same(e protocol.Start) error {
+// checkStart returns an error if the start event is for other statistics than the machine's own.
+func (m *machine) checkStart(e protocol.Start) error {
 	if e.InputHash != m.InputHash() {
 		return errors.New("scale: the rows have changed since the session started; restore them or start a new job")
 	}
@@ -348,7 +348,7 @@ func (m *machine) same(e protocol.Start) error {
 // expect returns an error unless a message has the given round, kind and role of the sender.
 func (m *machine) expect(h protocol.Header, round uint16, kind string, sender protocol.Role) error {
 	if h.Round != round || h.Kind != kind || h.Sequence != 0 || m.setup.Session.RoleOf(h.Sender) != sender {
-		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: only messages %s from a %s are expected", h, kind, sender))
+		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: message %v was not expected; only message %s from a %s was", h, kind, sender))
 	}
 	return nil
 }

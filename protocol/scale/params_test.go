@@ -42,7 +42,7 @@ func TestConstructorsRefuse(t *testing.T) {
 		}},
 		{"two leaders", "requires one leader", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[1].Role = protocol.RoleLeader }},
 		{"no leader", "requires one leader", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[0].Role = protocol.RoleParty }},
-		{"a server", "no other member; this session has 1, 1 and 1", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[2].Role = protocol.RoleServer }},
+		{"a server", "no other member; this session has 1 leaders, 1 parties and 1 others", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[2].Role = protocol.RoleServer }},
 		{"alone", "at least one party", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members = d.Members[:1] }},
 		{"a stranger", `"x" is not a leader`, func(_ *protocol.Descriptor, self *string, _ *Statistics) { *self = "x" }},
 		{"another role", `"p1" is not a leader`, func(_ *protocol.Descriptor, self *string, _ *Statistics) { *self = "p1" }},

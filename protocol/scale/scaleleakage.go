@@ -23,16 +23,16 @@ func Leakage(f Facts) map[string][]string {
 			"Parties that work with the leader learn what the leader knows. Parties without the leader learn no more than one party with all their rows would.",
 		},
 		"server": {"The server takes no part in scaling and learns nothing from its messages."},
-		"broker": {"The broker sees who sends to whom, when and how much: " + f.seen()},
+		"broker": {"The broker sees who sends to whom, when and how much: " + f.describeSizes()},
 	}
 }
 
-// seen describes what the sizes of messages reveal.
-func (f Facts) seen() string {
+// describeSizes describes what the sizes of messages reveal.
+func (f Facts) describeSizes() string {
 	if f.Columns == 0 {
 		return "from the sizes it knows the number of columns within a factor of two."
 	}
-	low, high := sizes(f.Columns)
+	low, high := widthsOfSameSize(f.Columns)
 	return fmt.Sprintf("from the sizes it knows that there are %d to %d columns.", low, high)
 }
 
@@ -42,7 +42,7 @@ func (f Facts) leader() []string {
 		columns = fmt.Sprintf("each of its %d columns", f.Columns)
 	}
 	lines := []string{fmt.Sprintf("The leader, %s, learns how many rows each other party has and, for %s, %s.", f.Leader, columns, f.perParty())}
-	if s := f.small(); s != "" {
+	if s := f.warnOfFewRows(); s != "" {
 		lines = append(lines, s)
 	}
 	return lines
@@ -55,8 +55,8 @@ func (f Facts) perParty() string {
 	return "the mean and the standard deviation"
 }
 
-// small returns a warning if the smallest party's statistics reveal many of its values.
-func (f Facts) small() string {
+// warnOfFewRows returns a warning if the smallest party's statistics reveal many of its values.
+func (f Facts) warnOfFewRows() string {
 	switch {
 	case f.FewestRows == 1:
 		return "A party with a single row sends that row itself."
@@ -83,9 +83,9 @@ func (f Facts) party() []string {
 	return lines
 }
 
-// sizes returns the smallest and the largest number of columns that give messages of the same
-// size as the given number.
-func sizes(columns int) (low, high int) {
+// widthsOfSameSize returns a range of numbers of columns. Their messages have the same size as
+// those of the given number of columns.
+func widthsOfSameSize(columns int) (low, high int) {
 	high = newLayout(columns, bulk()).width
 	if high == minWidth {
 		return 1, high

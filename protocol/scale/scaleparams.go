@@ -86,7 +86,7 @@ func ValidateSession(s *protocol.Session) (Params, error) {
 	case s.Protocol != Name || s.Version != Version:
 		return Params{}, fmt.Errorf("scale: the session runs %s version %d; this program runs %s version %d", s.Protocol, s.Version, Name, Version)
 	case leaders != 1 || parties == 0 || leaders+parties != len(s.Members):
-		return Params{}, fmt.Errorf("scale: a session requires one leader, at least one party and no other member; this session has %d, %d and %d", leaders, parties, len(s.Members)-leaders-parties)
+		return Params{}, fmt.Errorf("scale: a session requires one leader, at least one party and no other member; this session has %d leaders, %d parties and %d others", leaders, parties, len(s.Members)-leaders-parties)
 	}
 	return DecodeParams(s.Params)
 }

@@ -40,7 +40,7 @@ func (p *Party) Step(e protocol.Event) (protocol.Effects, error) {
 }
 
 func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
-	if err := p.same(e); err != nil {
+	if err := p.checkStart(e); err != nil {
 		return protocol.Effects{}, err
 	}
 	eff := p.sendStatistics()

@@ -70,20 +70,20 @@ func summarize(rows linalg.Rows, method Method) Statistics {
 	n, f := rows.Shape()
 	s := Statistics{Method: method, Rows: n, First: make([]float64, f), Second: make([]float64, f)}
 	if method == MinMax {
-		extremes(rows, s.First, s.Second)
+		findExtremes(rows, s.First, s.Second)
 		return s
 	}
 	all, panel := columns{s.First, s.Second}, columns{make([]float64, f), make([]float64, f)}
 	for lo := 0; lo < n; lo += panelRows {
 		hi := min(lo+panelRows, n)
-		moments(rows, lo, hi, panel.first, panel.second)
+		findMoments(rows, lo, hi, panel.first, panel.second)
 		merge(Standard, all, lo, panel, hi-lo)
 	}
 	return s
 }
 
-// extremes writes the least value of each column to low and the greatest to high.
-func extremes(rows linalg.Rows, low, high []float64) {
+// findExtremes writes the least value of each column to low and the greatest to high.
+func findExtremes(rows linalg.Rows, low, high []float64) {
 	n, f := rows.Shape()
 	row := make([]float64, f)
 	rows.ReadRow(0, low)
@@ -101,11 +101,11 @@ func extremes(rows linalg.Rows, low, high []float64) {
 	}
 }
 
-// moments writes, for each column over rows lo to hi-1, the mean and the sum of squared
+// findMoments writes, for each column over rows lo to hi-1, the mean and the sum of squared
 // deviations from it. It subtracts the first row from all values, which makes a constant
 // column's deviation exactly zero. The conversions keep compilers from fusing products into
 // sums, which would give other bits on other machines.
-func moments(rows linalg.Rows, lo, hi int, mean, m2 []float64) {
+func findMoments(rows linalg.Rows, lo, hi int, mean, m2 []float64) {
 	clear(mean)
 	clear(m2)
 	row, shift, n := make([]float64, len(mean)), make([]float64, len(mean)), float64(hi-lo)
@@ -128,8 +128,8 @@ func moments(rows linalg.Rows, lo, hi int, mean, m2 []float64) {
 	}
 }
 
-// Nothing returns the statistics of a party that has no training rows, for example because all
-// its rows are held out. The party takes part to receive the scaling.
+// Nothing is the constructor of the statistics of a party without training rows, for example
+// because all its rows are held out. The party takes part to receive the scaling.
 func Nothing(columns int, method Method) Statistics {
 	return Statistics{Method: method, First: make([]float64, columns), Second: make([]float64, columns)}
 }
@@ -142,7 +142,7 @@ func (s Statistics) Hash() [sha256.Size]byte {
 	w.String(string(s.Method))
 	w.Uint64(uint64(s.Rows))
 	w.Uint32(uint32(len(s.First)))
-	h.Write(w.Bytes()) // never fails
+	h.Write(w.Bytes()) // a hash never returns an error
 	const piece = 1 << 13
 	for _, v := range [][]float64{s.First, s.Second} {
 		for lo := 0; lo < len(v); lo += piece {

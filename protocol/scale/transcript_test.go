@@ -119,7 +119,7 @@ func TestSizesHideTheWidth(t *testing.T) {
 		return r.Edges[0].Bytes + r.Edges[1].Bytes
 	}
 	for _, f := range []int{1, 64, 65, 100, 20000} {
-		low, high := sizes(f)
+		low, high := widthsOfSameSize(f)
 		if f < low || f > high || sent(low) != sent(f) || sent(high) != sent(f) {
 			t.Errorf("%d columns: sizes differ within %d to %d", f, low, high)
 		}

@@ -13,7 +13,7 @@ import (
 type layout struct {
 	row       int // bytes of one row's encoded gradients
 	rows      int // rows in one chunk of gradients
-	unit      int // bytes of a unit, which encodes some sums
+	unit      int // bytes of a unit, which encodes several sums
 	slots     int // sums in a unit
 	units     int // units in one chunk
 	additions int // additions of a row to a sum in one step
@@ -51,7 +51,7 @@ type adder interface {
 	pack(number uint32, first, count int) ([]byte, error)
 }
 
-// plain encodes gradients and sums without encryption.
+// plain implements opener and adder without encryption.
 type plain struct {
 	rows  [][2]int64
 	cells [][2]int64

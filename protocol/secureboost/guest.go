@@ -53,7 +53,7 @@ type Guest struct {
 	level     []open
 	asked     []int       // nodes of the level whose sums the guest requests
 	arrivals  [][]arrival // sums of each host for each requested node
-	answered  []bool      // hosts that have sent which rows go left
+	answered  []bool      // whether each host has sent which rows go left
 }
 
 // stage is the kind of work that the guest does or waits for.
@@ -89,7 +89,7 @@ type arrival struct {
 
 // NewGuest returns the machine of the guest, whose splits the learner l chooses.
 func NewGuest(s protocol.Setup, in Input, l Learner) (*Guest, error) {
-	p, err := member(s, in, protocol.RoleLeader)
+	p, err := checkMember(s, in, protocol.RoleLeader)
 	if err != nil {
 		return nil, err
 	}
@@ -105,8 +105,9 @@ func NewGuest(s protocol.Setup, in Input, l Learner) (*Guest, error) {
 	return g, err
 }
 
-// member returns the session's parameters if the member's role and input fit the session.
-func member(s protocol.Setup, in Input, role protocol.Role) (Params, error) {
+// checkMember returns the session's parameters, or an error if the member's role or input does not
+// fit the session.
+func checkMember(s protocol.Setup, in Input, role protocol.Role) (Params, error) {
 	if err := s.Check(Name, Version, role); err != nil {
 		return Params{}, err
 	}
@@ -298,8 +299,8 @@ func (g *Guest) seal() (protocol.Effects, error) {
 	return e, nil
 }
 
-// request returns the number of a tree's level, unique in the session.
-func request(tree, depth int) uint32 { return uint32(tree*MaxDepth + depth) }
+// levelNumber returns a number for a level of a tree that is unique in the session.
+func levelNumber(tree, depth int) uint32 { return uint32(tree*MaxDepth + depth) }
 
 func decodeShape(b []byte) ([]int, error) {
 	r := wire.NewReader(b)

@@ -27,7 +27,7 @@ type Host struct {
 	layout layout
 	guest  string
 	told   int  // number of sums that the host reports for each node
-	met    bool // whether the guest's key has arrived, if the session has one
+	met    bool // whether the guest's key has arrived; used only in sessions with encryption
 
 	stage   hostStage
 	tree    int    // index of the tree that grows or whose gradients arrive
@@ -58,12 +58,12 @@ const (
 
 // NewHost returns the machine of a host with the given columns.
 func NewHost(s protocol.Setup, in Input) (*Host, error) {
-	p, err := member(s, in, protocol.RoleParty)
+	p, err := checkMember(s, in, protocol.RoleParty)
 	if err != nil {
 		return nil, err
 	}
 	h := &Host{
-		setup: s, params: p, input: in, guest: s.Session.With(protocol.RoleLeader)[0], told: told(in.Bins),
+		setup: s, params: p, input: in, guest: s.Session.With(protocol.RoleLeader)[0], told: reportedSums(in.Bins),
 		layout: plainLayout(), cipher: &plain{rows: make([][2]int64, p.spec.Training)}, met: true,
 	}
 	if p.spec.Encryption == Paillier {
@@ -117,9 +117,9 @@ func (h *Host) receive(m protocol.Message) (protocol.Effects, error) {
 		return h.receiveKey(m)
 	case m.Sender == h.guest && m.Round == roundGradients && m.Kind == kindOf(roundGradients) && (between || h.stage == taking):
 		return h.receiveGradients(m)
-	case whole && m.Round == roundChoose && m.Kind == kindOf(roundChoose) && h.stage == choosers && m.Sequence == request(h.tree, h.depth):
+	case whole && m.Round == roundChoose && m.Kind == kindOf(roundChoose) && h.stage == choosers && m.Sequence == levelNumber(h.tree, h.depth):
 		return h.receiveChoose(m)
-	case whole && m.Round == roundDivide && m.Kind == kindOf(roundDivide) && h.stage == divided && h.depth+1 < h.params.spec.Depth && m.Sequence == request(h.tree, h.depth):
+	case whole && m.Round == roundDivide && m.Kind == kindOf(roundDivide) && h.stage == divided && h.depth+1 < h.params.spec.Depth && m.Sequence == levelNumber(h.tree, h.depth):
 		return h.receiveDivide(m)
 	case whole && m.Round == roundFinish && m.Kind == kindOf(roundFinish) && between && m.Sequence == 0:
 		if len(m.Body) > 0 {
@@ -176,7 +176,7 @@ func (h *Host) receiveGradients(m protocol.Message) (protocol.Effects, error) {
 
 // sum starts to compute the sums of a level's nodes.
 func (h *Host) sum(level []node) {
-	h.level, h.asked, h.at, h.stage = level, smaller(level), 0, summing
+	h.level, h.asked, h.at, h.stage = level, nodesToSum(level), 0, summing
 	h.beginNode()
 }
 
@@ -219,7 +219,7 @@ func (h *Host) add(rows []int32) {
 
 // pack encodes the next units of sums and sends a chunk when it is complete.
 func (h *Host) pack() (protocol.Effects, error) {
-	units, sequence := h.layout.unitsOf(h.told), request(h.tree, h.depth)<<8|uint32(h.asked[h.at])
+	units, sequence := h.layout.unitsOf(h.told), levelNumber(h.tree, h.depth)<<8|uint32(h.asked[h.at])
 	body, err := h.cipher.pack(sequence, h.packed, min(h.layout.packs, units-h.packed))
 	if err != nil {
 		return protocol.Finish(protocol.Effects{}, err)
@@ -247,8 +247,8 @@ func (h *Host) nextNode() {
 	h.beginNode()
 }
 
-// receiveChoose stores the guest's splits by the host's columns. It sends the guest which rows
-// go left.
+// receiveChoose stores the splits for which the guest has chosen columns of the host. It sends the
+// guest which rows go left.
 func (h *Host) receiveChoose(m protocol.Message) (protocol.Effects, error) {
 	list, err := decodeChoices(m.Body, len(h.level), h.input.Bins)
 	if err != nil {
@@ -305,8 +305,9 @@ func encodeShape(bins []int) []byte {
 	return w.Bytes()
 }
 
-// decodeChoices decodes splits of the given number of nodes by columns with the given numbers
-// of bins. The nodes must be in ascending order. No column is split after its last bin.
+// decodeChoices decodes the splits that the guest chose for a level. The level has the given number
+// of nodes, and the host's columns have the given numbers of bins. The nodes must be in ascending
+// order. No column is split after its last bin.
 func decodeChoices(b []byte, nodes int, bins []int) ([]choice, error) {
 	r := wire.NewReader(b)
 	list := make([]choice, r.Count(nodes, 5))

@@ -15,23 +15,22 @@ func (g *Guest) ask() {
 	for k, n := range g.level {
 		nodes[k] = n.node
 	}
-	g.asked, g.arrivals = smaller(nodes), make([][]arrival, len(g.hosts))
+	g.asked, g.arrivals = nodesToSum(nodes), make([][]arrival, len(g.hosts))
 	for h, bins := range g.shapes {
-		units := g.layout.unitsOf(told(bins))
+		units := g.layout.unitsOf(reportedSums(bins))
 		chunks := g.layout.chunksOf(units, g.layout.units)
 		for range g.asked {
 			g.arrivals[h] = append(g.arrivals[h], arrival{sums: make([][2]int64, units*g.layout.slots), have: make([]bool, chunks), missing: chunks})
 		}
 	}
 	for _, k := range g.asked {
-		g.level[k].histogram = g.own(g.level[k].node)
+		g.level[k].histogram = g.ownSums(g.level[k].node)
 	}
 	g.stage = gathering
 }
 
-// own returns the sums of gradients of a node's training rows over the bins of the guest's own
-// columns.
-func (g *Guest) own(n node) [][][2]int64 {
+// ownSums adds up the gradients of a node's training rows for each bin of the guest's own columns.
+func (g *Guest) ownSums(n node) [][][2]int64 {
 	h := make([][][2]int64, len(g.input.Codes))
 	linalg.Each(len(h), 1, func(f int) {
 		cells, codes := make([][2]int64, g.input.Bins[f]), g.input.Codes[f]
@@ -45,7 +44,7 @@ func (g *Guest) own(n node) [][][2]int64 {
 }
 
 func (g *Guest) receiveSums(host int, m protocol.Message) error {
-	at, base := -1, request(g.tree, g.depth)<<8
+	at, base := -1, levelNumber(g.tree, g.depth)<<8
 	for i, k := range g.asked {
 		if m.Sequence == base|uint32(k) {
 			at = i
@@ -67,7 +66,7 @@ func (g *Guest) receiveSums(host int, m protocol.Message) error {
 	if err != nil {
 		return m.Malformed(err)
 	}
-	cells := told(g.shapes[host])
+	cells := reportedSums(g.shapes[host])
 	for i, v := range sums {
 		most := int64(g.level[g.asked[at]].training) * MostGradient
 		if first*g.layout.slots+i >= cells {
@@ -111,11 +110,11 @@ func (g *Guest) choose() (protocol.Effects, error) {
 		}
 	}
 	g.stage, g.answered = dividing, make([]bool, len(g.hosts))
-	return protocol.Effects{Send: g.toAll(roundChoose, request(g.tree, g.depth), func(h int) []byte { return encodeChoices(choices[h]) })}, nil
+	return protocol.Effects{Send: g.toAll(roundChoose, levelNumber(g.tree, g.depth), func(h int) []byte { return encodeChoices(choices[h]) })}, nil
 }
 
-// holder returns the member that has a column and the column's index there. The member is a
-// host's index, or -1 for the guest.
+// holder returns the index of the member that has a column, and the column's index at that member.
+// The member is a host's index, or -1 for the guest.
 func (g *Guest) holder(column int) (host, own int) {
 	if column < len(g.input.Bins) {
 		return -1, column
@@ -177,7 +176,7 @@ func (g *Guest) subtract() error {
 // receiveBits stores which rows go left in the nodes that a host splits. They must match the
 // host's reported sums.
 func (g *Guest) receiveBits(host int, m protocol.Message) error {
-	if m.Sequence != request(g.tree, g.depth) || m.Chunks != 1 {
+	if m.Sequence != levelNumber(g.tree, g.depth) || m.Chunks != 1 {
 		return m.Unexpected()
 	}
 	found, rest := make(map[int][]byte), m.Body
@@ -190,7 +189,7 @@ func (g *Guest) receiveBits(host int, m protocol.Message) error {
 		if err != nil {
 			return m.Malformed(fmt.Errorf("secureboost: %w", err))
 		}
-		if want := n.left(); g.sumOf(n.node, bits) != want {
+		if want := n.leftSum(); g.sumOf(n.node, bits) != want {
 			return m.Inconsistent("the rows that go left do not have the sums of their bins")
 		}
 		found[k], rest = bits, after
@@ -205,15 +204,15 @@ func (g *Guest) receiveBits(host int, m protocol.Message) error {
 	return nil
 }
 
-// left returns the sums over the bins whose rows go left.
-func (n *open) left() (sum [2]int64) {
+// leftSum adds up the sums of the bins whose rows go to the left child.
+func (n *open) leftSum() (sum [2]int64) {
 	for _, c := range n.histogram[n.column][:n.bin+1] {
 		sum[0], sum[1] = sum[0]+c[0], sum[1]+c[1]
 	}
 	return sum
 }
 
-// sumOf returns the sums over the training rows of n that go left by the given bits.
+// sumOf adds up the gradients of the training rows of n that bits sends to the left child.
 func (g *Guest) sumOf(n node, bits []byte) (sum [2]int64) {
 	for i, r := range n.rows[:n.training] {
 		if bits[i/8]>>(i%8)&1 == 1 {
@@ -249,7 +248,7 @@ func (g *Guest) grow() (protocol.Effects, error) {
 		g.stage = beginning
 		return protocol.Effects{Progress: g.progress()}, nil
 	}
-	e := protocol.Effects{Send: g.toAll(roundDivide, request(g.tree, g.depth), func(int) []byte { return encodeDivision(bits) })}
+	e := protocol.Effects{Send: g.toAll(roundDivide, levelNumber(g.tree, g.depth), func(int) []byte { return encodeDivision(bits) })}
 	g.level = next
 	g.depth++
 	g.ask()

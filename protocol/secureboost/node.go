@@ -65,9 +65,9 @@ func (n node) cutBits(b []byte) (bits, rest []byte, err error) {
 	return b[:size], b[size:], nil
 }
 
-// smaller returns the nodes of a level whose sums are requested. These are the root, or the
-// child with fewer training rows in each pair.
-func smaller(level []node) []int {
+// nodesToSum returns the indices of the nodes of a level whose sums the guest requests. These are
+// the root, or the child with fewer training rows in each pair.
+func nodesToSum(level []node) []int {
 	if len(level) == 1 {
 		return []int{0}
 	}

@@ -17,7 +17,7 @@ const (
 )
 
 func sealedLayout(bits int) layout {
-	bytes := bits / 4 // length of a ciphertext
+	bytes := bits / 4 // length of a ciphertext in bytes
 	return layout{row: bytes, rows: 128, unit: bytes, slots: (bits - 2) / slot, units: 16, additions: 1 << 12, packs: 2}
 }
 
@@ -149,7 +149,7 @@ func (b *blind) pack(number uint32, first, count int) ([]byte, error) {
 }
 
 func (b *blind) packed(cells []*big.Int) *big.Int {
-	sum := big.NewInt(1) // encrypts 0 with randomness 1; pack blinds it later
+	sum := big.NewInt(1) // the encryption of 0 with randomness 1, which pack blinds later
 	for k := len(cells) - 1; k >= 0; k-- {
 		if sum.Cmp(big.NewInt(1)) != 0 {
 			sum = b.key.Shift(sum, slot)

@@ -72,7 +72,7 @@ func (s Spec) validate() error {
 	case s.Rows < 1 || s.Rows > MaxRows:
 		return fmt.Errorf("secureboost: there are %d aligned rows; 1 to %d are allowed", s.Rows, MaxRows)
 	case s.Training < 1 || s.Training > s.Rows:
-		return fmt.Errorf("secureboost: %d of %d rows cannot be training rows", s.Training, s.Rows)
+		return fmt.Errorf("secureboost: there are %d training rows among %d rows; at least 1 and at most all rows must be training rows", s.Training, s.Rows)
 	case s.Rounds < 1 || s.Rounds > MaxRounds:
 		return fmt.Errorf("secureboost: rounds is %d; 1 to %d are allowed", s.Rounds, MaxRounds)
 	case s.Depth < 1 || s.Depth > MaxDepth:
@@ -192,7 +192,7 @@ func (in Input) validate(p Params) error {
 	case in.Alignment != p.spec.Alignment:
 		return fmt.Errorf("secureboost: the rows are not in the agreed order; align them again: %w", protocol.ErrInput)
 	case len(in.Codes) != len(in.Bins):
-		return fmt.Errorf("secureboost: the input has %d columns, but numbers of bins for %d", len(in.Codes), len(in.Bins))
+		return fmt.Errorf("secureboost: the input has codes of %d columns, but numbers of bins of %d columns", len(in.Codes), len(in.Bins))
 	}
 	if err := checkShape(in.Bins); err != nil {
 		return fmt.Errorf("secureboost: %w: %w", err, protocol.ErrInput)
@@ -226,9 +226,9 @@ func checkShape(bins []int) error {
 	return nil
 }
 
-// told returns the number of bins whose sums a host reports: all bins but the first of each
-// column.
-func told(bins []int) int {
+// reportedSums returns the number of sums that a host reports for a node. The host reports all bins
+// but the first of each column.
+func reportedSums(bins []int) int {
 	n := 0
 	for _, b := range bins {
 		n += b - 1

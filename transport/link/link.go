@@ -30,8 +30,8 @@ func (l Line) validate() error {
 	return nil
 }
 
-// holds returns the time for which a message of the given size occupies a line.
-func (l Line) holds(bytes int) time.Duration {
+// occupancy returns how long a message of the given number of bytes occupies the line.
+func (l Line) occupancy(bytes int) time.Duration {
 	return time.Duration(float64(bytes) / (l.Rate * (1 - l.Loss)) * float64(time.Second))
 }
 
@@ -85,8 +85,8 @@ func (c *Clock) Sent() (bytes, messages uint64) {
 	return c.bytes, c.messages
 }
 
-// of returns a member's clock. The caller holds the lock.
-func (c *Clock) of(name string) *member {
+// memberCalled returns a member's clock. The caller holds the lock.
+func (c *Clock) memberCalled(name string) *member {
 	m := c.members[name]
 	if m == nil {
 		m = new(member)
@@ -95,12 +95,12 @@ func (c *Clock) of(name string) *member {
 	return m
 }
 
-// send computes when a message arrives, and until when it occupies the lines of sender and
-// receiver.
+// send computes the time at which a message arrives. It also records how long the message occupies
+// the lines of sender and receiver.
 func (c *Clock) send(l letter, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	sender, receiver, holds := c.of(l.from), c.of(l.to), c.line.holds(bytes)
+	sender, receiver, holds := c.memberCalled(l.from), c.memberCalled(l.to), c.line.occupancy(bytes)
 	c.bytes, c.messages = c.bytes+uint64(bytes), c.messages+1
 	begins := max(sender.now, sender.up)
 	sender.up = begins + holds
@@ -114,13 +114,13 @@ func (c *Clock) arrive(l letter) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at, sent := c.due[l]
-	m := c.of(l.to)
+	m := c.memberCalled(l.to)
 	m.now = max(m.now, at)
 	return sent
 }
 
-// Conn returns a connection that counts the messages of the connection inner on the member's
-// line. All members of a network must use connections of one clock.
+// Conn wraps a member's connection inner and counts its messages on the member's line. All members
+// of a network must use connections of one clock.
 func (c *Clock) Conn(name string, inner transport.Conn) transport.Conn {
 	return &conn{Conn: inner, name: name, clock: c}
 }

@@ -36,7 +36,7 @@ func (c *conn) send(ctx context.Context, to string, lane transport.Lane, data []
 	}
 	l := &letter{from: c.name, data: bytes.Clone(data)}
 	for {
-		if err := c.alive(ctx); err != nil {
+		if err := c.checkOpen(ctx); err != nil {
 			return err
 		}
 		changed, ok := q.push(l)
@@ -60,7 +60,7 @@ func (c *conn) Receive(ctx context.Context, lane transport.Lane) (transport.Deli
 
 func (c *conn) receive(ctx context.Context, q *queue) (*letter, error) {
 	for {
-		if err := c.alive(ctx); err != nil {
+		if err := c.checkOpen(ctx); err != nil {
 			return nil, err
 		}
 		l, next, changed := q.take(time.Now())
@@ -94,9 +94,9 @@ func (c *conn) wait(ctx context.Context, changed <-chan struct{}, next *time.Dur
 	}
 }
 
-// alive returns an error if the connection is closed or ctx has ended. Callers check it first,
+// checkOpen returns an error if the connection is closed or ctx has ended. Callers check it first,
 // so that no message is delivered then.
-func (c *conn) alive(ctx context.Context) error {
+func (c *conn) checkOpen(ctx context.Context) error {
 	select {
 	case <-c.closed:
 		return transport.ErrClosed
@@ -109,7 +109,7 @@ func (c *conn) alive(ctx context.Context) error {
 func (c *conn) Close() error {
 	c.once.Do(func() {
 		close(c.closed)
-		c.box.leave(c)
+		c.box.disconnect(c)
 	})
 	return nil
 }
@@ -129,7 +129,7 @@ func (r receipt) Later(delay time.Duration) error {
 // settle applies f to the delivered message. It returns an error on a closed connection, whose
 // messages belong to the member's next connection.
 func (r receipt) settle(f func(*letter)) error {
-	if err := r.conn.alive(context.Background()); err != nil {
+	if err := r.conn.checkOpen(context.Background()); err != nil {
 		return fmt.Errorf("mem: %q cannot settle a delivery: %w", r.conn.name, err)
 	}
 	f(r.letter)

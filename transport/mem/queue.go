@@ -39,8 +39,8 @@ func (b *box) open(c *conn) bool {
 	return true
 }
 
-// leave puts the unsettled messages of connection c back into their queues.
-func (b *box) leave(c *conn) {
+// disconnect puts the unsettled messages of connection c back into their queues.
+func (b *box) disconnect(c *conn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.owner != c {
@@ -52,8 +52,7 @@ func (b *box) leave(c *conn) {
 	b.owner = nil
 }
 
-// queue holds the messages for one member in one lane, in the order of the times at which they
-// are due.
+// queue holds the messages for one member in one lane, ordered by the times at which they are due.
 type queue struct {
 	ackWait time.Duration
 	share   int

@@ -13,8 +13,8 @@ const (
 	challengeLife = 10 * time.Second
 )
 
-// challenges maps each challenge that this process has sent to other processes with its
-// identity to the time of drawing.
+// challenges records the time at which this process drew each challenge. The process sends its
+// challenges to other processes with the same identity.
 type challenges map[string]time.Time
 
 // draw returns a new random challenge and records it.
@@ -25,8 +25,8 @@ func (q challenges) draw(now time.Time) string {
 	return fresh
 }
 
-// room reports whether the process may draw another challenge.
-func (q challenges) room(now time.Time) bool {
+// mayDraw reports whether the process may draw another challenge.
+func (q challenges) mayDraw(now time.Time) bool {
 	q.prune(now)
 	return len(q) < maxChallenges
 }
@@ -35,8 +35,8 @@ func (q challenges) prune(now time.Time) {
 	maps.DeleteFunc(q, func(_ string, drawn time.Time) bool { return now.Sub(drawn) > challengeLife })
 }
 
-// open reports whether s is a recorded challenge that is not too old.
-func (q challenges) open(s string, now time.Time) bool {
+// isOpen reports whether s is a recorded challenge that is not too old.
+func (q challenges) isOpen(s string, now time.Time) bool {
 	q.prune(now)
 	_, ok := q[s]
 	return ok

@@ -32,7 +32,7 @@ type Config struct {
 	AckWait  time.Duration // time after which an unsettled delivery is repeated; default 30 s
 	Share    int           // number of messages that a member may have in another member's queue; default 2 to 256, see share
 	MaxAge   time.Duration // age at which messages are removed; default 7 days
-	MaxBytes int64         // size of all bulk queues together; senders wait beyond it; default 8 GiB; control queues have a quarter of it besides
+	MaxBytes int64         // largest total size of all bulk queues, default 8 GiB; senders wait at the limit; control queues may have another quarter of it
 
 	TLS    ed25519.PrivateKey // the server's TLS key; nil means no TLS, which is allowed only on this machine
 	Logger *slog.Logger       // receives log messages; nil discards them
@@ -65,26 +65,26 @@ func (c Config) share(lane transport.Lane) int {
 	return int(min(max(room, fewest), most))
 }
 
-// room returns the largest size in bytes of all queues of a lane together.
-func (c Config) room(lane transport.Lane) int64 {
+// maxQueueBytes returns the largest size in bytes of all queues of a lane together.
+func (c Config) maxQueueBytes(lane transport.Lane) int64 {
 	if lane == transport.Control {
 		return max(1, c.MaxBytes/4)
 	}
 	return c.MaxBytes
 }
 
-// outside returns the largest number of connections through the server's port. Programs that
-// have not logged in take some of them for a short time. Each member has room for one
+// portConnections returns the largest number of connections that the server's port accepts.
+// Programs that have not logged in take some of them for a short time. Each member has room for one
 // connection, and for another while the server has not noticed yet that the first is lost.
-func (c Config) outside() int {
+func (c Config) portConnections() int {
 	const many = 2048
 	return max(min(many, descriptor.Strangers()), 2*len(c.Members))
 }
 
-// connections returns the largest number of all connections, including those within this
-// process. The steward, each member's ferry and the members in this process have connections
-// that take no file.
-func (c Config) connections() int { return c.outside() + 1 + 2*len(c.Members) }
+// maxConnections returns the largest total number of connections, including connections within this
+// process. The steward, each member's ferry and the members in this process have connections that
+// take no file.
+func (c Config) maxConnections() int { return c.portConnections() + 1 + 2*len(c.Members) }
 
 func (c Config) validate() error {
 	switch {
@@ -99,7 +99,7 @@ func (c Config) validate() error {
 	case len(c.Members) == 0 || len(c.Members) > MaxMembers:
 		return fmt.Errorf("nats: the configuration has %d members; use 1 to %d", len(c.Members), MaxMembers)
 	}
-	holder := make(map[string]string, 2*len(c.Members)) // member that has each name and each key
+	holder := make(map[string]string, 2*len(c.Members)) // maps each name and each key to the name of the member that has it
 	for _, m := range c.Members {
 		if err := m.validate(); err != nil {
 			return fmt.Errorf("nats: %w", err)
@@ -145,12 +145,12 @@ const (
 func (c Config) isolate(hub, own *server.Account, m Member) (*server.NkeyUser, error) {
 	var says []string
 	for _, lane := range transport.Lanes() {
-		says = append(says, subject(lane, m.Name, c.speaks(lane, m.Name)), askSubject(lane, m.Name, ">"),
+		says = append(says, subject(lane, m.Name, c.receiverFor(lane, m.Name)), askSubject(lane, m.Name, ">"),
 			resetSubject(lane, m.Name), ackPrefix(lane, m.Name)+">")
 	}
 	hears := boxSubject(m.Name, ">")
 	for _, s := range says {
-		if err := lendService(hub, own, s, landing(s)); err != nil {
+		if err := lendService(hub, own, s, hubSubject(s)); err != nil {
 			return nil, fmt.Errorf("cannot set up the account of %q: %w", m.Name, err)
 		}
 	}
@@ -171,9 +171,10 @@ func resetSubject(lane transport.Lane, member string) string {
 	return "$JS.API.CONSUMER.RESET." + stream(lane) + "." + member
 }
 
-// speaks returns the receiver to which a member may send in a lane, or * for all members.
-// Daemons accept control messages only from the center, and the center accepts them from all.
-func (c Config) speaks(lane transport.Lane, from string) (to string) {
+// receiverFor returns the only receiver to which a member may send in a lane, or * if the member
+// may send to all members. Daemons accept control messages only from the center, and the center
+// accepts them from all.
+func (c Config) receiverFor(lane transport.Lane, from string) (to string) {
 	if lane == transport.Bulk || c.Center == "" || c.Center == from {
 		return "*"
 	}

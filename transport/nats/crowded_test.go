@@ -36,7 +36,7 @@ func TestStrangersLeaveDescriptors(t *testing.T) {
 			watched := make(chan error, 1)
 			go func() { watched <- f.server.Watch(t.Context()) }()
 			f.crowd(3 * most / 8) // more than a quarter; the other ends are this process's, too, also of those it refuses
-			if n := f.server.nats.NumClients(); n > most/4+f.cfg.connections()-f.cfg.outside() {
+			if n := f.server.nats.NumClients(); n > most/4+f.cfg.maxConnections()-f.cfg.portConnections() {
 				t.Errorf("%d connections are open", n)
 			}
 			f.send(north, "south", "rows")
@@ -88,7 +88,7 @@ func TestOneTooManyIsTold(t *testing.T) {
 	}
 	secret, pin := tlsKey(1)
 	f := newFederation(t, func(c *Config) { c.TLS = secret })
-	f.crowd(f.cfg.outside() + len(f.cfg.Members) + 100)
+	f.crowd(f.cfg.portConnections() + len(f.cfg.Members) + 100)
 	f.eventually("a caller is told", func() bool {
 		line, err := caller{pin}.Dial("tcp", f.server.Addr())
 		if err == nil {

@@ -44,11 +44,11 @@ type conn struct {
 	inboxes  []*inbox // one inbox for each lane
 	run      string   // random; distinguishes this process from others with its identity
 	since    time.Time
-	serving  atomic.Bool   // whether the process has connected once; set with meeting held
-	meeting  sync.Mutex    // held while a message of another process is handled; it may end the link
+	serving  atomic.Bool   // whether the process has connected once; set while meeting is locked
+	meeting  sync.Mutex    // locked while a message of another process is handled, because the message may end the link
 	twin     []byte        // key that authenticates messages between processes with this identity
-	asked    challenges    // challenges to other processes; used with meeting held
-	refused  string        // run of the process that was refused last; used with meeting held
+	asked    challenges    // challenges to other processes; guarded by meeting
+	refused  string        // value of run of the process that was refused last; guarded by meeting
 	strange  *budget       // limits log lines about invalid messages of unknown senders
 	failures *budget       // limits log lines about a wrong server at the address
 	patience time.Duration // how long Send waits while the server has no queue for the receiver
@@ -263,7 +263,7 @@ type link struct {
 	changed chan struct{}
 }
 
-// up records that a connection has been opened: it starts a new era.
+// up records that a connection has been opened. It creates the context era of the connection.
 func (l *link) up() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -275,7 +275,7 @@ func (l *link) up() {
 	l.announce()
 }
 
-// down ends the era of a lost connection, or records why an attempt to connect failed.
+// down cancels the context of a lost connection, or records why an attempt to connect failed.
 func (l *link) down(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -316,8 +316,8 @@ func (l *link) ended() error {
 	return l.dead
 }
 
-// wait waits for an open connection and returns its era. Its errors are final: ctx has ended,
-// or the link has ended permanently.
+// wait waits for an open connection and returns a context that ends when the connection is lost.
+// Its errors are final: ctx has ended, or the link has ended permanently.
 func (l *link) wait(ctx context.Context) (context.Context, error) {
 	for {
 		l.mu.Lock()
@@ -340,7 +340,7 @@ func (l *link) wait(ctx context.Context) (context.Context, error) {
 	}
 }
 
-// within returns a context that ends when ctx ends, when the era ends, or after limit.
+// within returns a context that ends when ctx or era ends, or after limit.
 func within(ctx, era context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	stop := context.AfterFunc(era, cancel)

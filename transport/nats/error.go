@@ -63,9 +63,9 @@ func (e *TwinError) Error() string {
 		e.Member, from, e.Process, e.Since.UTC().Format(time.DateTime+" UTC"))
 }
 
-// LineError reports that the server at the address does not have the expected TLS key, or no
-// TLS as expected. Another program may answer in its place. The member keeps trying, because
-// otherwise anybody on the network path could end it.
+// LineError reports that the server at the address does not have the expected TLS key, or has TLS
+// although the member knows no key. Another program may answer in its place. The member keeps
+// trying, because otherwise anybody on the network path could end it.
 type LineError struct {
 	Address string
 	TLS     bool // whether the member knows a TLS key of the server

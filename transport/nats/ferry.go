@@ -26,12 +26,12 @@ const (
 	ferryMessages = 4096
 )
 
-// landing returns the hub's subject for a member's subject. It renames only the subjects of
+// hubSubject returns the hub's subject for a member's subject. It renames only the subjects of
 // members' messages.
-func landing(subject string) string {
+func hubSubject(subject string) string {
 	for _, lane := range transport.Lanes() {
-		if rest, sent := strings.CutPrefix(subject, "mercer."+word(lane)+"."); sent {
-			return landed + word(lane) + "." + rest
+		if rest, sent := strings.CutPrefix(subject, "mercer."+laneWord(lane)+"."); sent {
+			return landed + laneWord(lane) + "." + rest
 		}
 	}
 	return subject
@@ -45,8 +45,8 @@ type ferry struct {
 	names string
 }
 
-// ferries starts a ferry for each member and returns their connections.
-func ferries(s *Server, key nkeys.KeyPair, pub string) ([]*natsgo.Conn, error) {
+// startFerries starts a ferry for each member and returns their connections.
+func startFerries(s *Server, key nkeys.KeyPair, pub string) ([]*natsgo.Conn, error) {
 	var list []*natsgo.Conn
 	for _, m := range s.cfg.Members {
 		nc, err := ferryFor(s, m.Name, key, pub)
@@ -70,7 +70,7 @@ func ferryFor(s *Server, member string, key nkeys.KeyPair, pub string) (*natsgo.
 		return nil, err
 	}
 	for _, lane := range transport.Lanes() {
-		sub, err := f.nc.Subscribe(landed+word(lane)+"."+member+".*", f.carry)
+		sub, err := f.nc.Subscribe(landed+laneWord(lane)+"."+member+".*", f.carry)
 		if err == nil {
 			err = sub.SetPendingLimits(ferryMessages, ferryRoom)
 		}
@@ -79,7 +79,7 @@ func ferryFor(s *Server, member string, key nkeys.KeyPair, pub string) (*natsgo.
 			return nil, err
 		}
 	}
-	return f.nc, f.nc.Flush() // because the server must know the subscriptions before members connect
+	return f.nc, f.nc.Flush() // waits, because the server must know the subscriptions before members connect
 }
 
 // carry puts one message into the receiver's queue and returns the queue's answer to the

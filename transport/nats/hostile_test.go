@@ -107,7 +107,7 @@ func TestFinal(t *testing.T) {
 		{jetstream.ErrNoStreamResponse, time.Now(), false},
 		{jetstream.ErrNoStreamResponse, time.Now().Add(-time.Hour), true},
 	} {
-		got := c.final(e.err, e.since)
+		got := c.permanentError(e.err, e.since)
 		if (got != nil) != e.final || got != nil && !errors.Is(got, e.err) {
 			t.Errorf("%v since %v: final error %v, want one: %v", e.err, e.since, got, e.final)
 		}

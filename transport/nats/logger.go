@@ -107,8 +107,8 @@ func (l *logger) warn(text string) {
 	l.log.Warn("nats-server: "+fault.Printable(text), "unsaid_before", unsaid)
 }
 
-// Of a long line about a connection, only so many bytes at its start and end are kept. Address,
-// account and complaint are at the start, and text of the peer follows them.
+// The logger shortens a long line about a connection to these numbers of bytes at its start and
+// end. Address, account and complaint are at the start, and text of the peer follows them.
 const (
 	lineHead = 220
 	lineTail = 60

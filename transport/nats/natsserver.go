@@ -91,7 +91,7 @@ func (s *Server) run(ctx context.Context) error {
 	if s.nats, err = server.NewServer(opts); err != nil {
 		return err
 	}
-	s.nats.SetLogger(s.log, s.cfg.TLS != nil, false) // with debug lines if TLS is on, because these name clients without TLS
+	s.nats.SetLogger(s.log, s.cfg.TLS != nil, false) // logs debug lines if TLS is on, because debug lines name clients without TLS
 	s.nats.Start()
 	if err := s.log.reason(); err != nil {
 		return err
@@ -134,11 +134,11 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 		MaxPayload:    transport.MaxMessageBytes + 64<<10,
 		PingInterval:  pingInterval,
 		MaxPingsOut:   pingsOut,
-		MaxConn:       s.cfg.connections(),
+		MaxConn:       s.cfg.maxConnections(),
 		AuthTimeout:   handshakeLimit.Seconds(),
 		WriteDeadline: time.Minute,
 		MaxPending:    maxPending,
-		MaxSubs:       maxSubscriptions + len(transport.Lanes())*len(s.cfg.Members), // number that the steward needs; a member's account allows fewer
+		MaxSubs:       maxSubscriptions + len(transport.Lanes())*len(s.cfg.Members), // number of subscriptions that the steward needs; a member's account allows fewer
 		TLSTimeout:    handshakeLimit.Seconds(),
 
 		Accounts: []*server.Account{hub},
@@ -148,7 +148,7 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 		o.Port = server.RANDOM_PORT
 	}
 	if s.cfg.TLS != nil {
-		if o.TLSConfig, err = listening(s.cfg.TLS); err != nil {
+		if o.TLSConfig, err = serverTLS(s.cfg.TLS); err != nil {
 			return nil, err
 		}
 		o.TLSHandshakeFirst = true
@@ -283,7 +283,7 @@ func (s *Server) watch(ctx context.Context, every time.Duration) error {
 		case <-often.C:
 		}
 		health := s.nats.Healthz(&server.HealthzOptions{Account: hubName})
-		if failures++; health.StatusCode == http.StatusOK || s.blind() {
+		if failures++; health.StatusCode == http.StatusOK || s.lacksFiles() {
 			failures = 0
 		}
 		if failures >= watchFailures && ctx.Err() == nil {
@@ -292,9 +292,9 @@ func (s *Server) watch(ctx context.Context, every time.Duration) error {
 	}
 }
 
-// blind reports whether too many open files prevent a check of the queues. This state is
+// lacksFiles reports whether the process has too many open files to check the queues. This state is
 // temporary.
-func (s *Server) blind() bool {
+func (s *Server) lacksFiles() bool {
 	folder, err := os.Open(s.cfg.Dir)
 	if err == nil {
 		err = folder.Close()
@@ -310,7 +310,7 @@ func (s *Server) blind() bool {
 func (s *Server) warnOfSpace() {
 	var room int64
 	for _, lane := range transport.Lanes() {
-		room += s.cfg.room(lane)
+		room += s.cfg.maxQueueBytes(lane)
 	}
 	free, err := disk.Free(s.cfg.Dir)
 	switch {
@@ -325,7 +325,7 @@ func (s *Server) warnOfSpace() {
 // warnOfConnections logs a warning if the members' connections may take most of the files that
 // this process may open.
 func (s *Server) warnOfConnections() {
-	if need, may := s.cfg.outside(), 2*descriptor.Strangers(); need > may {
+	if need, may := s.cfg.portConnections(), 2*descriptor.Strangers(); need > may {
 		s.cfg.Logger.Warn("members may take more than half of the files and connections that this process may have open; raise the limit (ulimit -n)",
 			"members", len(s.cfg.Members), "connections", need, "half", may)
 	}

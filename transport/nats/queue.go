@@ -23,7 +23,7 @@ func arrange(ctx context.Context, js jetstream.JetStream, cfg Config) error {
 }
 
 func (c Config) arrange(ctx context.Context, js jetstream.JetStream, lane transport.Lane) error {
-	held, err := c.inherit(ctx, js, lane)
+	held, err := c.removeFormer(ctx, js, lane)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (c Config) stream(lane transport.Lane, held int) jetstream.StreamConfig {
 		Discard:    jetstream.DiscardNew,
 		Storage:    jetstream.FileStorage,
 		MaxAge:     c.MaxAge,
-		MaxBytes:   c.room(lane),
+		MaxBytes:   c.maxQueueBytes(lane),
 		MaxMsgSize: transport.MaxMessageBytes,
 
 		MaxMsgsPerSubject:    int64(max(c.share(lane), held)),
@@ -78,9 +78,9 @@ func (c Config) consumer(lane transport.Lane, name string, held int) jetstream.C
 	}
 }
 
-// inherit removes the queues of former members. It returns the largest number of messages that
+// removeFormer removes the queues of former members. It returns the largest number of messages that
 // one member has in another member's queue.
-func (c Config) inherit(ctx context.Context, js jetstream.JetStream, lane transport.Lane) (held int, err error) {
+func (c Config) removeFormer(ctx context.Context, js jetstream.JetStream, lane transport.Lane) (held int, err error) {
 	s, err := js.Stream(ctx, stream(lane))
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return 0, nil

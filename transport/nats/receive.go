@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// A request to the queue asks for at most so many deliveries and bytes. The server sends
-// heartbeats while there are no deliveries. A batch must arrive well within AckWait: 2 MiB in
+// These constants limit the deliveries and bytes that one request to a queue asks for. The server
+// sends heartbeats while there are no deliveries. A batch must arrive well within AckWait: 2 MiB in
 // 30 s are half a megabit per second.
 const (
 	batchMessages = 256
@@ -30,7 +30,7 @@ const (
 type inbox struct {
 	*conn
 	lane transport.Lane
-	turn chan struct{} // held by the caller that receives
+	turn chan struct{} // semaphore; the one caller that receives holds it
 
 	era     context.Context
 	sub     *natsgo.Subscription
@@ -39,8 +39,8 @@ type inbox struct {
 	left    int    // number of deliveries that the request may still bring; 0 requires a new request
 }
 
-// present returns the end of the subject that identifies the current request.
-func (i *inbox) present() string { return i.box + "." + strconv.Itoa(i.request) }
+// requestSuffix returns the end of the subject that identifies the current request.
+func (i *inbox) requestSuffix() string { return i.box + "." + strconv.Itoa(i.request) }
 
 // Receive serves one caller at a time in each lane. Other callers wait for their turn.
 func (c *conn) Receive(ctx context.Context, lane transport.Lane) (transport.Delivery, error) {
@@ -100,7 +100,7 @@ func (i *inbox) next(ctx, era context.Context) (d transport.Delivery, ok bool, e
 	case err != nil:
 		i.left = 0
 		return d, false, err
-	case m.Reply == "": // a status of the server, because deliveries have a subject for acknowledgements
+	case m.Reply == "": // m is a status of the server, because a delivery has a reply subject
 		return d, false, i.heed(m)
 	}
 	i.left--
@@ -112,7 +112,7 @@ func (i *inbox) next(ctx, era context.Context) (d transport.Delivery, ok bool, e
 // once the messages that the last connection left unsettled. Without a reset the server repeats
 // them after AckWait.
 func (i *inbox) open(ctx, era context.Context) error {
-	if err := i.alone(ctx, era); err != nil {
+	if err := i.announceProcess(ctx, era); err != nil {
 		return err
 	}
 	if i.sub != nil {
@@ -139,10 +139,10 @@ func (i *inbox) open(ctx, era context.Context) error {
 	return nil
 }
 
-// ask asks the steward to send the next deliveries.
+// ask requests the next deliveries from the steward, a client in the server's process.
 func (i *inbox) ask() error {
 	i.request++
-	if err := i.nc.Publish(askSubject(i.lane, i.name, i.present()), nil); err != nil {
+	if err := i.nc.Publish(askSubject(i.lane, i.name, i.requestSuffix()), nil); err != nil {
 		return err
 	}
 	i.left = batchMessages
@@ -154,7 +154,7 @@ func (i *inbox) ask() error {
 // error, and the caller pauses before the next request.
 func (i *inbox) heed(m *natsgo.Msg) error {
 	status, text := m.Header.Get("Status"), m.Header.Get("Description")
-	if status == "100" || m.Subject != boxSubject(i.name, i.present()) {
+	if status == "100" || m.Subject != boxSubject(i.name, i.requestSuffix()) {
 		return nil
 	}
 	i.left = 0
@@ -191,7 +191,7 @@ func deliveries(lane transport.Lane, ack, self string) (int, bool) {
 
 // sender returns the sender's name in the subject subj of a delivery to the member self.
 func sender(lane transport.Lane, subj, self string) (string, bool) {
-	rest, ok := strings.CutPrefix(subj, "mercer."+word(lane)+".")
+	rest, ok := strings.CutPrefix(subj, "mercer."+laneWord(lane)+".")
 	if !ok {
 		return "", false
 	}
@@ -245,8 +245,8 @@ func stream(lane transport.Lane) string {
 	return "MERCER"
 }
 
-// word returns the word for a lane in subjects.
-func word(lane transport.Lane) string {
+// laneWord returns the word for a lane in subjects.
+func laneWord(lane transport.Lane) string {
 	if lane == transport.Control {
 		return "ctl"
 	}
@@ -256,10 +256,10 @@ func word(lane transport.Lane) string {
 // subject returns the subject of a member's message. It names sender and receiver, which the
 // server checks. Only the sealed body contains more.
 func subject(lane transport.Lane, from, to string) string {
-	return "mercer." + word(lane) + "." + from + "." + to
+	return "mercer." + laneWord(lane) + "." + from + "." + to
 }
 func askSubject(lane transport.Lane, member, box string) string {
-	return "mercer.ask." + word(lane) + "." + member + "." + box
+	return "mercer.ask." + laneWord(lane) + "." + member + "." + box
 }
 func boxSubject(member, box string) string { return "mercer.box." + member + "." + box }
 

@@ -37,14 +37,14 @@ func (c *conn) send(ctx context.Context, to string, lane transport.Lane, data []
 	for attempt := 0; ; attempt++ {
 		era, err := c.link.wait(ctx)
 		if err != nil {
-			return because(err, failure)
+			return withCause(err, failure)
 		}
 		err = c.publish(ctx, era, subject(lane, c.name, to), data)
 		if err == nil {
 			return nil
 		}
 		if ctx.Err() != nil {
-			return because(ctx.Err(), failure)
+			return withCause(ctx.Err(), failure)
 		}
 		failure = err
 		if !errors.Is(failure, jetstream.ErrNoStreamResponse) {
@@ -52,17 +52,17 @@ func (c *conn) send(ctx context.Context, to string, lane transport.Lane, data []
 		} else if unknownSince.IsZero() {
 			unknownSince = time.Now()
 		}
-		if err := c.final(failure, unknownSince); err != nil {
+		if err := c.permanentError(failure, unknownSince); err != nil {
 			return err
 		}
 		pause(ctx, era, attempt)
 	}
 }
 
-// final returns an error if no further attempt can succeed, and nil otherwise. A server that is
+// permanentError returns an error if no further attempt can succeed, and nil otherwise. A server that is
 // starting or stopping may have no queue for a receiver for a moment. If it has none for long,
 // there is no such member.
-func (c *conn) final(err error, unknownSince time.Time) error {
+func (c *conn) permanentError(err error, unknownSince time.Time) error {
 	var refusal *jetstream.APIError
 	switch {
 	case !unknownSince.IsZero() && time.Since(unknownSince) >= c.patience:
@@ -80,8 +80,8 @@ func (c *conn) publish(ctx, era context.Context, subject string, data []byte) er
 	return err
 }
 
-// because adds the error of the last attempt to the reason for giving up.
-func because(err, failure error) error {
+// withCause adds the error of the last attempt to the reason for giving up.
+func withCause(err, failure error) error {
 	if failure == nil {
 		return err
 	}

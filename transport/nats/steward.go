@@ -34,7 +34,7 @@ func hire(ctx context.Context, s *Server, key nkeys.KeyPair) (*natsgo.Conn, erro
 	}
 	err = prepare(ctx, nc, s.cfg)
 	if err == nil {
-		s.ferries, err = ferries(s, key, pub)
+		s.ferries, err = startFerries(s, key, pub)
 	}
 	if err != nil {
 		nc.Close()
@@ -58,7 +58,7 @@ func prepare(ctx context.Context, nc *natsgo.Conn, cfg Config) error {
 			}
 		}
 	}
-	return nc.Flush() // because the server must know the subscriptions before members connect
+	return nc.Flush() // waits, because the server must know the subscriptions before members connect
 }
 
 // serve requests deliveries from a member's queue whenever the member asks for them. The
@@ -89,7 +89,7 @@ func serve(nc *natsgo.Conn, cfg Config, member string, lane transport.Lane) erro
 }
 
 const (
-	asksPerSecond = 1000 // much more than a member needs, because each brings up to 2 MiB
+	asksPerSecond = 1000 // much more than a member needs, because each request brings up to 2 MiB
 	maxAsks       = 64   // requests of one member that may wait while another is served
 )
 

@@ -24,9 +24,9 @@ const handshakeLimit = 3 * time.Second
 // errOtherKey reports that a server has proved another key than the expected one.
 var errOtherKey = errors.New("the server has another TLS key")
 
-// listening returns the TLS settings of a server with the given key. Its certificate has no
+// serverTLS returns the TLS settings of a server with the given key. Its certificate has no
 // name and does not expire, because members compare only the key.
-func listening(key ed25519.PrivateKey) (*tls.Config, error) {
+func serverTLS(key ed25519.PrivateKey) (*tls.Config, error) {
 	if len(key) != ed25519.PrivateKeySize {
 		return nil, fmt.Errorf("the TLS key has %d bytes; %d are required", len(key), ed25519.PrivateKeySize)
 	}
@@ -45,9 +45,9 @@ func listening(key ed25519.PrivateKey) (*tls.Config, error) {
 	}, nil
 }
 
-// expecting returns the TLS settings of a member that knows the server's key. They contain no
+// clientTLS returns the TLS settings of a member that knows the server's key. They contain no
 // server name, so that nothing in the clear reveals which server the member calls.
-func expecting(key ed25519.PublicKey) *tls.Config {
+func clientTLS(key ed25519.PublicKey) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS13,
 		InsecureSkipVerify: true, // authority and name are not checked, because VerifyConnection compares the key
@@ -93,12 +93,12 @@ func (c caller) Dial(network, address string) (net.Conn, error) {
 }
 
 func (c caller) greet(ctx context.Context, line net.Conn) (net.Conn, error) {
-	safe := tls.Client(line, expecting(c.key))
+	safe := tls.Client(line, clientTLS(c.key))
 	return safe, safe.HandshakeContext(ctx)
 }
 
-// hear waits for the first byte of a server without TLS, which sends a greeting at once. A
-// server with TLS sends nothing before the member does.
+// hear waits for the first byte that a server without TLS sends. Such a server sends a greeting at
+// once. A server with TLS sends nothing before the member does.
 func hear(ctx context.Context, line net.Conn) (net.Conn, error) {
 	deadline, _ := ctx.Deadline()
 	if err := line.SetReadDeadline(deadline); err != nil {
@@ -111,13 +111,14 @@ func hear(ctx context.Context, line net.Conn) (net.Conn, error) {
 	return h, line.SetReadDeadline(time.Time{})
 }
 
-// heard is a connection whose first byte hear has read already.
+// heard is a connection from which the function hear has read the first byte.
 type heard struct {
 	net.Conn
 	first []byte
 }
 
-// Read returns the byte that hear has read, and afterwards reads from the connection.
+// Read first returns the byte that the function hear has read. Afterwards it reads from the
+// connection.
 func (h *heard) Read(b []byte) (int, error) {
 	if len(h.first) == 0 || len(b) == 0 {
 		return h.Conn.Read(b)

@@ -320,7 +320,7 @@ func TestManInTheMiddleWithHisOwnKey(t *testing.T) {
 	var member, heard notes
 	f := secure(t, new(notes), key)
 	freed := make(chan struct{})
-	cfg, err := listening(his)
+	cfg, err := serverTLS(his)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -386,11 +386,11 @@ func TestOnlyTLS13(t *testing.T) {
 		"member": func(_, member *tls.Config) { member.MinVersion, member.MaxVersion = tls.VersionTLS12, tls.VersionTLS12 },
 		"none":   func(_, _ *tls.Config) {},
 	} {
-		ours, err := listening(key)
+		ours, err := serverTLS(key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		member := expecting(pin)
+		member := clientTLS(pin)
 		older(ours, member)
 		a, b := net.Pipe()
 		done := make(chan error, 1)

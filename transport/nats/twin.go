@@ -108,9 +108,9 @@ func decodeSaying(text []byte) (w saying, err error) {
 	return w, nil
 }
 
-// before reports whether p comes before o in the order of all processes with one identity.
+// precedes reports whether p comes before o in the order of all processes that share an identity.
 // Processes that serve come first, and the rest of the order is random.
-func (p presence) before(o presence) bool {
+func (p presence) precedes(o presence) bool {
 	if p.Serving != o.Serving {
 		return p.Serving
 	}
@@ -127,9 +127,9 @@ func (c *conn) presence() presence {
 	return p
 }
 
-// alone announces this process to other processes with its identity and waits until they could
-// end the link.
-func (c *conn) alone(ctx, era context.Context) error {
+// announceProcess announces this process to other processes with its identity. Then it waits long
+// enough for them to end the link.
+func (c *conn) announceProcess(ctx, era context.Context) error {
 	c.meeting.Lock()
 	b, err := seal(c.twin, saying{presence: c.presence(), Asks: c.asked.draw(time.Now())})
 	c.meeting.Unlock()
@@ -151,8 +151,8 @@ func (c *conn) alone(ctx, era context.Context) error {
 	return err
 }
 
-// serve puts this process before all processes that do not serve yet. It returns an error if
-// one of them has ended this process already.
+// serve marks this process as serving. It then comes before all processes that do not serve yet. It
+// returns an error if one of them has ended this process already.
 func (c *conn) serve() error {
 	c.meeting.Lock()
 	defer c.meeting.Unlock()
@@ -175,10 +175,10 @@ func (c *conn) meet(m *natsgo.Msg) {
 		if ok, more := c.strange.allow(time.Now()); ok {
 			c.log.Warn("ignored a message about another process with this identity", "member", c.name, "error", err, "unsaid_before", more)
 		}
-	case other.Run == c.run: // this process sent the message before its connection was lost
+	case other.Run == c.run: // this process received its own message, sent before its connection was lost
 	case other.Answers == "":
 		c.reply(other)
-	case c.asked.open(other.Answers, time.Now()):
+	case c.asked.isOpen(other.Answers, time.Now()):
 		c.decide(other)
 	}
 }
@@ -187,7 +187,7 @@ func (c *conn) meet(m *natsgo.Msg) {
 // The other process is alive, because it has answered a challenge.
 func (c *conn) decide(other saying) {
 	self := c.presence()
-	if other.before(self) {
+	if other.precedes(self) {
 		c.tell(saying{presence: self, Answers: other.Asks})
 		c.link.kill(&TwinError{Member: c.name, Address: other.Address, Process: other.Process, Since: other.Since})
 		return
@@ -203,7 +203,7 @@ func (c *conn) decide(other saying) {
 // reply answers another process's challenge and sends a new one. It does nothing if too many
 // challenges are open, so that repeated old messages do not keep it busy.
 func (c *conn) reply(other saying) {
-	if now := time.Now(); other.Asks != "" && c.asked.room(now) {
+	if now := time.Now(); other.Asks != "" && c.asked.mayDraw(now) {
 		c.tell(saying{presence: c.presence(), Asks: c.asked.draw(now), Answers: other.Asks})
 	}
 }

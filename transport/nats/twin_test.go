@@ -348,16 +348,16 @@ func TestChallengesDoNotLast(t *testing.T) {
 	if one == q.draw(now) {
 		t.Error("one challenge twice")
 	}
-	if !q.open(one, now) || q.open("", now) {
+	if !q.isOpen(one, now) || q.isOpen("", now) {
 		t.Error("the wrong challenge is open")
 	}
-	if q.open(one, now.Add(challengeLife+1)) {
+	if q.isOpen(one, now.Add(challengeLife+1)) {
 		t.Error("an answer counts late")
 	}
 	for range 3 * maxChallenges {
 		q.draw(now)
 	}
-	if q.room(now) || !q.room(now.Add(challengeLife+1)) || len(q) > 0 {
+	if q.mayDraw(now) || !q.mayDraw(now.Add(challengeLife+1)) || len(q) > 0 {
 		t.Errorf("%d challenges", len(q))
 	}
 }

@@ -14,7 +14,7 @@ func testAck(b *bench) {
 		b.Errorf("got %q from %q, want hello from north", d.Data, d.From)
 	}
 	b.ack(d)
-	b.quiet(south, 2*short)
+	b.requireQuiet(south, 2*short)
 }
 
 func testNoAck(b *bench) {
@@ -26,7 +26,7 @@ func testNoAck(b *bench) {
 		b.Errorf("repeated %q from %q, want hello from north", again.Data, again.From)
 	}
 	b.ack(again)
-	b.quiet(south, 2*short)
+	b.requireQuiet(south, 2*short)
 }
 
 func testLater(b *bench) {
@@ -37,7 +37,7 @@ func testLater(b *bench) {
 	b.send(north, "south", "second")
 	before := time.Now()
 	b.later(d, delay)
-	second := b.receive(south) // arrives although the first message was put back
+	second := b.receive(south) // the second message arrives although the first was put back
 	if string(second.Data) != "second" {
 		b.Fatalf("got %q while the first was put back, want second", second.Data)
 	}
@@ -60,7 +60,7 @@ func testLaterThenAck(b *bench) {
 	b.later(d, short/2)
 	b.ack(d)
 	b.ack(d) // a repeated acknowledgement has no effect
-	b.quiet(south, 2*short)
+	b.requireQuiet(south, 2*short)
 }
 
 func testAway(b *bench) {

@@ -24,8 +24,8 @@ type Network struct {
 	Share   int           // number of messages that one sender may have in one queue
 }
 
-// Start creates a network and returns its Join. It registers the network's removal by
-// t.Cleanup.
+// Start creates a network and returns the function that connects members to it. It registers the
+// network's removal by t.Cleanup.
 type Start func(t *testing.T, n Network) Join
 
 const (
@@ -41,7 +41,7 @@ const (
 // own network. No part may leave a goroutine behind.
 func Run(t *testing.T, start Start) {
 	before := goleak.IgnoreCurrent()
-	t.Run("parts", func(t *testing.T) { runParts(t, start) }) // returns when all parts have ended
+	t.Run("parts", func(t *testing.T) { runParts(t, start) }) // t.Run returns when all parallel parts have ended
 	endsAll(t, before)
 }
 
@@ -154,8 +154,8 @@ func (b *bench) later(d transport.Delivery, delay time.Duration) {
 	}
 }
 
-// quiet fails the test if a message arrives within d.
-func (b *bench) quiet(c transport.Conn, d time.Duration) {
+// requireQuiet fails the test if a message arrives within d.
+func (b *bench) requireQuiet(c transport.Conn, d time.Duration) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, d)
 	defer cancel()
@@ -179,10 +179,10 @@ func testShare(b *bench) {
 	north, south := b.join("north"), b.join("south")
 	b.fill(north, "south")
 	d := b.receive(south)
-	b.full(north, "south")
+	b.requireFull(north, "south")
 	sent := make(chan error, 1)
 	go func() { sent <- north.Send(b.ctx, "south", b.lane, []byte("one more")) }()
-	for string(d.Data) != "one more" { // not always the first message, because the one that full gave up may arrive too
+	for string(d.Data) != "one more" { // not always the first delivery, because the message of requireFull may arrive too
 		b.ack(d)
 		d = b.receive(south)
 	}
@@ -197,7 +197,7 @@ func testShare(b *bench) {
 func testShareOfOne(b *bench) {
 	north, south, east := b.join("north"), b.join("south"), b.join("east")
 	b.fill(north, "server")
-	b.full(north, "server")
+	b.requireFull(north, "server")
 	b.send(south, "server", "from south")
 	b.send(north, "east", "to east")
 	b.ack(b.receive(east))
@@ -233,16 +233,16 @@ func testOtherLane(b *bench) {
 	for range 2 * scarce {
 		b.later(b.receive(server), time.Minute)
 	}
-	b.full(north, "server")
-	b.lane = b.other()
+	b.requireFull(north, "server")
+	b.lane = b.otherLane()
 	b.send(north, "server", "word")
 	if d := b.receive(server); string(d.Data) != "word" || d.From != "north" {
 		b.Errorf("%q came from %q, want word from north", d.Data, d.From)
 	}
 }
 
-// other returns the lane that the part does not test.
-func (b *bench) other() transport.Lane {
+// otherLane returns the lane other than b.lane, the lane under test.
+func (b *bench) otherLane() transport.Lane {
 	if b.lane == transport.Bulk {
 		return transport.Control
 	}
@@ -257,8 +257,8 @@ func (b *bench) fill(c transport.Conn, to string) {
 	}
 }
 
-// full fails the test if a sender can send another message.
-func (b *bench) full(c transport.Conn, to string) {
+// requireFull fails the test if a sender can send another message.
+func (b *bench) requireFull(c transport.Conn, to string) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, short)
 	defer cancel()

@@ -81,8 +81,8 @@ func (b *bench) chatter(c transport.Conn, name string, lane, n int) {
 	}
 }
 
-// testTwoReceivers checks that two callers of Receive get different messages, and that one that
-// stops waiting does not block the other.
+// testTwoReceivers checks that two callers of Receive get different messages, and that a caller
+// that stops waiting does not block the other caller.
 func testTwoReceivers(b *bench) {
 	north, south := b.join("north"), b.join("south")
 	got := make(chan string)
@@ -100,8 +100,8 @@ func testTwoReceivers(b *bench) {
 			got <- string(d.Data)
 		}()
 	}
-	time.Sleep(50 * time.Millisecond) // gives both time to wait in Receive
-	b.quiet(south, 50*time.Millisecond)
+	time.Sleep(50 * time.Millisecond) // gives both receivers time to wait in Receive
+	b.requireQuiet(south, 50*time.Millisecond)
 	b.send(north, "south", "one")
 	b.send(north, "south", "two")
 	if first, second := <-got, <-got; first == second {

@@ -49,7 +49,7 @@ func CheckNumbers(whose string, rows linalg.Rows, most float64) error {
 	for i := range n {
 		rows.ReadRow(i, row)
 		for j, v := range row {
-			if !(math.Abs(v) <= most) { // false for NaN
+			if !(math.Abs(v) <= most) { // the comparison is false for NaN
 				return fault.OfNumber(v).Errorf("%srow %d, feature %d: %v is not finite or too large; fill in missing values and scale the features first", whose, i, j, v)
 			}
 		}
