@@ -18,28 +18,28 @@ import (
 
 // alignment describes how a party matches its rows with the other parties' rows.
 type alignment struct {
-	// compared reports that the parties only check whether their tables match, because the job
-	// promises equal ids in equal order. Each party brings a single id to the intersection: the digest
-	// of all its ids in their order. So the parties learn whether their tables have the same rows, and
+	// onlyCompare is true if the job promises equal ids in equal order. Then the parties only check
+	// whether their tables match. Each party brings a single id to the intersection: the digest of
+	// all its ids in their order. So the parties learn whether their tables have the same rows, and
 	// get a common key, for the cost of one id. A party can test a single guess at another party's
 	// whole list of ids. A plain comparison of digests would let it test many guesses offline.
-	compared bool
-	kept     bool // an earlier job has matched the rows, so the parties compare no ids
-	maxIDs   int  // the number of ids that each party may look for
+	onlyCompare bool
+	kept        bool // an earlier job has matched the rows, so the parties compare no ids
+	maxIDs      int  // the number of ids that each party may look for
 	// rule describes how this party makes its ids; "" means the unchanged cells of one column.
 	rule string
 }
 
-// by returns a copy of the alignment for a party that makes its ids by the given rule.
-func (a alignment) by(rule string) alignment {
+// withRule returns a copy of the alignment with the given rule for ids.
+func (a alignment) withRule(rule string) alignment {
 	a.rule = rule
 	return a
 }
 
-// trained returns the alignment of the rows that a job trains on.
-func trained(j *job.Job) alignment {
+// trainingAlignment returns the alignment of the rows that a job trains on.
+func trainingAlignment(j *job.Job) alignment {
 	if j.Data.Partition.Aligned {
-		return alignment{compared: true, maxIDs: 1}
+		return alignment{onlyCompare: true, maxIDs: 1}
 	}
 	a := byIDs(j)
 	a.kept = j.Data.Partition.AlignedBy != job.ID{}
@@ -51,9 +51,9 @@ func byIDs(j *job.Job) alignment { return alignment{maxIDs: j.Protocol.Limit("ma
 
 func (a alignment) params() (psi.Params, error) { return psi.NewParams(psi.Spec{MaxIDs: a.maxIDs}) }
 
-// seeks counts the ids that each party may look for in another party's table.
-func (a alignment) seeks(p psi.Params) int {
-	if a.compared {
+// maxSought returns the number of ids that each party may look for in another party's table.
+func (a alignment) maxSought(p psi.Params) int {
+	if a.onlyCompare {
 		return 0
 	}
 	return p.Spec().MaxIDs
@@ -65,31 +65,31 @@ func steps(c method.Instance, purpose string, a alignment) ([]method.Step, error
 		return nil, err
 	}
 	if len(c.Parties) > psi.MaxParties {
-		return nil, fmt.Errorf("columns: rows of %d parties cannot be aligned; name at most %d", len(c.Parties), psi.MaxParties)
+		return nil, fmt.Errorf("columns: the job has %d parties; name at most %d", len(c.Parties), psi.MaxParties)
 	}
 	members := c.AllMembers()
 	if len(c.Parties) == 2 { // two parties compare their ids without the coordinator
 		members = c.DataParties()
 	}
 	return []method.Step{{Name: "align", Session: &method.Session{
-		Protocol: psi.Name, Version: psi.Version, Params: params.Encode(), Members: members, Purpose: purpose, Seeks: a.seeks(params),
+		Protocol: psi.Name, Version: psi.Version, Params: params.Encode(), Members: members, Purpose: purpose, Seeks: a.maxSought(params),
 	}}, {Name: "all-gather", Session: &method.Session{
 		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.AllMembers(), Purpose: purpose,
 	}}}, nil
 }
 
-// party builds the machine with which a party aligns the ids of its table.
-func (a alignment) party(setup method.Setup, ids []string, take func(order []int, key [32]byte) error) (*method.Run, error) {
+// partyMachine builds the machine with which a party aligns the ids of its table.
+func (a alignment) partyMachine(setup method.Setup, ids []string, take func(order []int, key [32]byte) error) (*method.Run, error) {
 	params, err := a.params()
 	if err != nil {
 		return nil, err
 	}
-	if a.compared {
+	if a.onlyCompare {
 		m, err := psi.NewParty(setup.Setup, params, [][]byte{tableID(a.rule, ids)})
 		if err != nil {
 			return nil, err
 		}
-		return &method.Run{Machine: compared(m), InputHash: m.InputHash(), Finish: func() error {
+		return &method.Run{Machine: tableErrors(m), InputHash: m.InputHash(), Finish: func() error {
 			key := m.Key() // the key is secret, because the common order follows from it
 			return take(prg.New(key, "stage/order").Perm(len(ids)), key)
 		}}, nil
@@ -98,7 +98,7 @@ func (a alignment) party(setup method.Setup, ids []string, take func(order []int
 	if err != nil {
 		return nil, err
 	}
-	return &method.Run{Machine: a.ruled(m), InputHash: m.InputHash(), Announced: m.Announced, Finish: func() error {
+	return &method.Run{Machine: a.withRuleErrors(m), InputHash: m.InputHash(), Announced: m.Announced, Finish: func() error {
 		order, err := a.withoutRule(m.Order(), len(ids))
 		if err != nil {
 			return err
@@ -107,24 +107,24 @@ func (a alignment) party(setup method.Setup, ids []string, take func(order []int
 	}}, nil
 }
 
-// server builds the coordinator's machine, which compares blinded ids if a job has more than two
-// parties.
-func (a alignment) server(setup method.Setup) (*method.Run, error) {
+// serverMachine builds the coordinator's machine, which compares blinded ids if a job has more than
+// two parties.
+func (a alignment) serverMachine(setup method.Setup) (*method.Run, error) {
 	params, err := a.params()
 	if err != nil {
 		return nil, err
 	}
 	m, err := psi.NewServer(setup.Setup, params)
 	run := &method.Run{Machine: m, Finish: method.Nothing}
-	if a.compared {
-		run.Machine = compared(m)
+	if a.onlyCompare {
+		run.Machine = tableErrors(m)
 	}
 	return run, err
 }
 
-// compared rewrites a machine's errors about ids into errors about tables. Each id of this
+// tableErrors rewrites a machine's errors about ids into errors about tables. Each id of this
 // intersection is the digest of a whole table.
-func compared(m protocol.Machine) protocol.Machine {
+func tableErrors(m protocol.Machine) protocol.Machine {
 	return method.Translated{Machine: m, Meaning: func(err error) error {
 		var none *psi.EmptyError
 		if !errors.As(err, &none) {
@@ -189,9 +189,9 @@ func (a alignment) withoutRule(order []int, n int) ([]int, error) {
 
 var errNoRow = fault.Publicf("columns: no id is common to all parties; check that their tables describe the same people or things")
 
-// ruled wraps a machine so that an empty intersection is reported as a difference of rules. Equal
-// rules would have been a common id.
-func (a alignment) ruled(m protocol.Machine) protocol.Machine {
+// withRuleErrors wraps a machine so that it reports an empty intersection as a difference between
+// the parties' rules. Parties with equal rules have at least the rule's id in common.
+func (a alignment) withRuleErrors(m protocol.Machine) protocol.Machine {
 	if a.rule == "" {
 		return m
 	}
@@ -204,8 +204,8 @@ func (a alignment) ruled(m protocol.Machine) protocol.Machine {
 	}}
 }
 
-// otherRule returns an error that reports that the parties make their ids by different rules. Peers
-// do not learn this party's rule.
+// otherRule returns the error for parties that make their ids by different rules. Peers do not
+// learn this party's rule.
 func (a alignment) otherRule() error {
 	const advice = "agree on one, write it as id: {columns, normalize} in each catalogue, and submit the job again"
 	return &fault.Error{

@@ -77,16 +77,16 @@ func (p *Party) align(order []int, key [32]byte) error {
 	return nil
 }
 
-// state sets the party's declaration, which commits to the common rows under the shared key. The
-// method's function declare adds its own fields.
-func (p *Party) state(declare func(*Declaration) error) error {
+// setDeclaration sets the party's declaration, which commits to the common rows under the shared
+// key. The method's function declare adds its own fields.
+func (p *Party) setDeclaration(declare func(*Declaration) error) error {
 	own := commit(p.Set, p.key)
 	err := declare(&own)
 	p.own = own
 	return err
 }
 
-// commit returns a declaration with the number of rows and a commitment to their order.
+// commit returns a declaration that holds the number of rows and a commitment to their order.
 func commit(set *dataset.Set, key [32]byte) Declaration {
 	return Declaration{Rows: len(set.IDs), alignment: psi.Align(key, idBytes(set.IDs), dataset.Complement(len(set.IDs), nil))}
 }
@@ -111,14 +111,14 @@ func (p *Party) Releases(kind method.ReleaseKind) ([]method.Release, error) {
 	}
 	r := p.Instance.Release(kind, p.Self, p.label, p.read)
 	if p.Prepared != nil || p.Scaling.Offset != nil {
-		r.Fit = method.Fit{By: method.NewFit, Values: p.fit()}
+		r.Fit = method.Fit{By: method.NewFit, Values: p.encodedFit()}
 	}
 	return []method.Release{r}, nil
 }
 
-// fit encodes the fitted values of the preparation and the scaling of the party's own columns.
-// Every alignment draws new training rows.
-func (p *Party) fit() []byte {
+// encodedFit returns the encoded fitted values of the preparation and the scaling of the party's
+// own columns. Every alignment draws new training rows.
+func (p *Party) encodedFit() []byte {
 	var w wire.Writer
 	if p.Prepared != nil {
 		w.Bytes32(p.Prepared.Encode())

@@ -15,13 +15,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
-// Declaration is the statement about its data that a party with columns sends to all other members.
+// Declaration holds facts about a party's data. The party sends them to all other members.
 type Declaration struct {
 	Rows      int
-	alignment [sha256.Size]byte // commitment to the rows and their order, under the parties' key
+	alignment [sha256.Size]byte // a commitment to the rows and their order, under the parties' key
 	Columns   gram.Holder
 	Labels    int     // the number of bytes of the labels that the coordinator receives; 0 if it receives none
-	Unit      float64 // the unit of gamma over the party's columns; 0 if the job has none
+	Unit      float64 // the unit in which gamma is given, measured over the party's columns; 0 if gamma has no unit
 }
 
 // maxLabelsBytes is the largest number of bytes that the encoded labels of a job may have.
@@ -86,25 +86,25 @@ func readDeclared(parties []string, statements [][]byte) (Declared, error) {
 		return Declared{}, err
 	}
 	d.Digest = digest
-	return d, d.aligned(parties)
+	return d, d.checkAligned(parties)
 }
 
 // errOrder reports that parties do not hold the same rows in the same order.
 var errOrder = errors.New("the parties do not hold the same rows in the same order; nothing has been computed from them")
 
-// aligned checks that all parties hold the same rows in the same order. It blames a party whose
-// rows differ from the equal rows of more than half of all parties.
-func (d Declared) aligned(parties []string) error {
+// checkAligned checks that all parties hold the same rows in the same order. It blames a party
+// whose rows differ from the equal rows of more than half of all parties.
+func (d Declared) checkAligned(parties []string) error {
 	count := make(map[[sha256.Size]byte]int)
 	for _, one := range d.List {
-		count[one.order()]++
+		count[one.orderDigest()]++
 	}
 	if len(count) == 1 {
 		return nil
 	}
 	for i, one := range d.List {
 		for _, other := range d.List {
-			if n := count[other.order()]; 2*n > len(d.List) && other.order() != one.order() {
+			if n := count[other.orderDigest()]; 2*n > len(d.List) && other.orderDigest() != one.orderDigest() {
 				return protocol.Blame(parties[i], protocol.KindInconsistent, fmt.Errorf("columns: the party's rows, or their order, differ from the rows of %d of %d parties; nothing has been computed from them", n, len(d.List)))
 			}
 		}
@@ -112,16 +112,17 @@ func (d Declared) aligned(parties []string) error {
 	return fault.BadInputf("columns: %w", errOrder)
 }
 
-// order returns a digest of the number of rows and the commitment to their order.
-func (d Declaration) order() [sha256.Size]byte {
+// orderDigest returns a digest of the number of rows and the commitment to their order.
+func (d Declaration) orderDigest() [sha256.Size]byte {
 	var w wire.Writer
 	w.Uint32(uint32(d.Rows))
 	w.Fixed(d.alignment[:])
 	return sha256.Sum256(w.Bytes())
 }
 
-// take decodes the parties' declarations into d and refuses those that the method cannot use.
-func (d *Declared) take(parties []string, statements [][]byte, usable func(Declared) error) error {
+// decodeUsable decodes the parties' declarations into d. It refuses declarations that the method
+// cannot use.
+func (d *Declared) decodeUsable(parties []string, statements [][]byte, usable func(Declared) error) error {
 	heard, err := readDeclared(parties, statements)
 	*d = heard
 	if err != nil {

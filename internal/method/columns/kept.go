@@ -19,7 +19,7 @@ type keptAlignment struct {
 	table   string   // the table's name in the catalogue
 	edition string   // the id of the table's edition; "" if the table was not frozen
 	rule    string   // the rule by which the party made its ids
-	out     string   // the job's rule for held-out rows, in words; another rule would hold out other rows
+	out     string   // the job's rule for held-out rows, in words
 	parties []string // the names of all parties, in ascending order
 	ids     []string // the ids of the common rows, in the common order before some rows are held out
 	key     [32]byte // a secret that all parties share and the coordinator does not know
@@ -44,7 +44,8 @@ func (k keptAlignment) encode() []byte {
 	return w.Bytes()
 }
 
-// Limits for the decoded fields of an alignment, in bytes or names.
+// Limits for the decoded fields of an alignment: the bytes of an edition's id, the number of
+// parties and the bytes of a party's name.
 const (
 	maxEdition = 64
 	maxPeers   = 1 << 13
@@ -86,10 +87,10 @@ func (p *Party) takeKept(kept []byte) error {
 	if err != nil {
 		return fault.Kept.Of(err)
 	}
-	if what := k.differs(p); what != "" {
+	if what := k.mismatch(p); what != "" {
 		return fault.Public(fault.BadInputf("alignment %s of job %v is %s; to compare ids again, give the alignment another name", of.Alignment, of.AlignedBy, what))
 	}
-	order, err := k.places(p.Table.IDs)
+	order, err := k.placesOf(p.Table.IDs)
 	if err != nil {
 		return fault.BadInput(fmt.Errorf("alignment %s of job %v: %w; to compare ids again, give the alignment another name", of.Alignment, of.AlignedBy, err))
 	}
@@ -108,9 +109,9 @@ func (k keptAlignment) keyOf(id job.ID) [32]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// differs explains why an alignment does not suit the job. It returns "" if the alignment suits it.
-// The text depends only on the job file and the names of editions.
-func (k keptAlignment) differs(p *Party) string {
+// mismatch explains why an alignment does not suit the job. It returns "" if the alignment suits
+// it. The text depends only on the job file and the names of editions.
+func (k keptAlignment) mismatch(p *Party) string {
 	switch {
 	case k.name != p.Job.Data.Partition.Alignment:
 		return "another one"
@@ -130,10 +131,10 @@ func (k keptAlignment) differs(p *Party) string {
 	return ""
 }
 
-var errGone = errors.New("the table no longer has some of its rows")
+var errGone = errors.New("the table no longer has some rows of the alignment")
 
-// places returns the places in a table at which the ids of the alignment occur.
-func (k keptAlignment) places(ids []string) ([]int, error) {
+// placesOf returns, for each id of the alignment, its index in ids.
+func (k keptAlignment) placesOf(ids []string) ([]int, error) {
 	at := make(map[string]int, len(ids))
 	for i, id := range ids {
 		at[id] = i
@@ -145,7 +146,7 @@ func (k keptAlignment) places(ids []string) ([]int, error) {
 			return nil, errGone
 		}
 		order[i] = place
-		delete(at, id) // an id that the alignment repeats is refused
+		delete(at, id) // a second occurrence of the id in the alignment is an error
 	}
 	return order, nil
 }

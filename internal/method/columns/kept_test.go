@@ -31,15 +31,15 @@ func TestKeptAlignment(t *testing.T) {
 		}
 	}
 	// Whoever came since takes no part; who is gone is missed.
-	if order, err := k.places([]string{"p1", "p2", "p3"}); err != nil || !slices.Equal(order, []int{2, 0}) {
+	if order, err := k.placesOf([]string{"p1", "p2", "p3"}); err != nil || !slices.Equal(order, []int{2, 0}) {
 		t.Errorf("%v, %v", order, err)
 	}
-	if _, err := k.places([]string{"p1", "p2"}); !errors.Is(err, errGone) {
+	if _, err := k.placesOf([]string{"p1", "p2"}); !errors.Is(err, errGone) {
 		t.Error(err)
 	}
 	twice := k
 	twice.ids = []string{"p1", "p1"}
-	if _, err := twice.places([]string{"p1", "p2", "p3"}); err == nil {
+	if _, err := twice.placesOf([]string{"p1", "p2", "p3"}); err == nil {
 		t.Error("one person twice is an alignment")
 	}
 	// Each job has a key of its own, under which numbers are drawn.
@@ -72,7 +72,7 @@ func TestAlignmentsThatDiffer(t *testing.T) {
 		"one with a fraction of 0.25 held out":    func(p *Party) { p.Job.Data.Test.Fraction = 0.3 },
 	} {
 		p := aligned(change)
-		if got := anAlignment().differs(p); !strings.HasPrefix(got, want) || got != "" && want == "" {
+		if got := anAlignment().mismatch(p); !strings.HasPrefix(got, want) || got != "" && want == "" {
 			t.Errorf("%q, want %q", got, want)
 		}
 		err := p.takeKept(anAlignment().encode())

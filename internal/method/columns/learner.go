@@ -58,9 +58,9 @@ func LearningSteps[P, S any](j *job.Job, learner func(*S) *Learner) (list []meth
 // Outcome returns the decisions about the held-out rows.
 func (s *Learner) Outcome() *method.Outcome { return method.NewOutcome(s.Fitted) }
 
-// WriteFunctions writes the decision functions of the model, after the name of the format. They
-// refer to training rows by their places in the common order. The file contains no rows, so a
-// prediction needs the kernel's inner products of those rows with new rows.
+// WriteFunctions writes the name of the format and then the decision functions of the model. The
+// functions refer to training rows by their places in the common order. The file contains no rows,
+// so a prediction needs the kernel's inner products of those rows with new rows.
 func (s *Learner) WriteFunctions(out io.Writer, format string) error {
 	var w wire.Writer
 	w.String(format)
@@ -94,16 +94,16 @@ func (s *Learner) WriteFunctions(out io.Writer, format string) error {
 	return err
 }
 
-// ReportedServer is the state of a coordinator that receives only the figures of the party with the
-// labels. A method's own server embeds it.
+// ReportedServer is the state of a coordinator that receives only a report with metrics from the
+// party with the labels. A method's own server embeds it.
 type ReportedServer struct {
 	Server
 	Metrics learner.Metrics
-	Model   [32]byte // a value that names the model, which stays with the parties
+	Model   [32]byte // a digest of the model; the model itself stays with the parties
 }
 
-// ReportStep returns the step in which the party with the labels sends its figures to the
-// coordinator, in a message of a fixed size.
+// ReportStep returns the step in which the party with the labels reports its metrics to the
+// coordinator. The report has a fixed size.
 func ReportStep[P, S any](c method.Instance, bytes int, tell func(*P, method.Setup) (*method.Run, error), hear func(*S, []byte) error) method.StepOf[P, S, Declared] {
 	return method.StepOf[P, S, Declared]{
 		Name: "learn", Session: &method.Session{
@@ -121,7 +121,7 @@ func ReportStep[P, S any](c method.Instance, bytes int, tell func(*P, method.Set
 // Outcome returns an empty outcome, because the decisions stay with the party that has the labels.
 func (*ReportedServer) Outcome() *method.Outcome { return &method.Outcome{} }
 
-// WriteNames writes the coordinator's record of the model, after the name of the format.
+// WriteNames writes the name of the format and then the coordinator's record of the model.
 func (s *ReportedServer) WriteNames(out io.Writer, format string) error {
 	var w wire.Writer
 	w.String(format)
@@ -145,8 +145,9 @@ func (s *ReportedServer) Result(leakage func(rows int) map[string][]string) (*me
 	return &method.Result{Job: s.Job.Name, Metrics: s.Metrics, Grid: []learner.Cell{}, HeldOut: test, Training: train, Leakage: leakage(rows)}, nil
 }
 
-// EncodeLabels encodes the distinct labels and the class number of each row. The length reveals the
-// number of rows and classes, but not how many rows each class has. Without labels it returns nil.
+// EncodeLabels encodes the distinct labels and, for each row, the number of its label among them.
+// The length reveals the number of rows and classes, but not how many rows each class has. Without
+// labels it returns nil.
 func EncodeLabels(labels []string) []byte {
 	if labels == nil {
 		return nil

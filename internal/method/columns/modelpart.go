@@ -17,16 +17,16 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// ModelPart holds one party's part of a model whose columns belong to several parties, from a job
-// with open predictions. It is secret, and useless without the other parties' parts. All methods
-// share one format; the fields of other methods stay empty.
+// ModelPart holds one party's part of a model whose columns belong to several parties. Jobs with
+// open predictions make such models. It is secret, and useless without the other parties' parts.
+// All methods share one format; the fields of other methods stay empty.
 type ModelPart struct {
 	Job     *job.Job
 	Basis   Basis
 	Width   int           // the number of the party's columns
 	Columns []string      // the names of the party's columns, or nil
 	Scaling scale.Scaling // the scaling of the party's columns; empty if the job has none
-	Output  model.Output  // the output that any asker receives for the decisions
+	Output  model.Output  // the form in which the querying party receives the decisions
 
 	// Fields for random features: the seeds of the party's directions and, at the party with the
 	// labels, the model's coefficients.
@@ -34,7 +34,8 @@ type ModelPart struct {
 	Coefficients linalg.Matrix[float64] // one row for each output and two columns for each direction
 	Mean         float64                // the mean that training subtracted from numeric labels
 
-	// Field for inner products: the party's scaled columns of the model's rows.
+	// Rows holds the party's scaled columns of the model's rows. Only methods with inner products
+	// use it.
 	Rows linalg.Matrix[float64]
 }
 
@@ -42,14 +43,14 @@ type ModelPart struct {
 type Directions struct {
 	Gamma  float64  // the gamma of the kernel, as a number without a unit
 	Key    [32]byte // the seed of the entries of the directions
-	Common [32]byte // the seed of the scales, which all parties' columns share
-	Before int      // the number of columns that come before these under the same key
+	Common [32]byte // the seed of the directions' scales; all parties share it
+	Before int      // the number of other columns that precede these columns under the same key
 }
 
-// Basis holds the facts about a model that all members with a part of it know. Query sessions are
-// bound to it.
+// Basis holds the facts about a model that every member with a part of the model knows. Query
+// sessions are bound to it.
 type Basis struct {
-	Parent  protocol.SessionID // the id of the session that made the model, which identifies the model
+	Parent  protocol.SessionID // the id of the training session; it identifies the model
 	Rows    int                // the number of rows in the model; 0 for random features
 	Outputs int                // the number of outputs for a new row; 0 where only the party with the labels knows it
 }
@@ -69,7 +70,7 @@ func (b Basis) Encode() []byte {
 func DecodeBasis(body []byte) (Basis, []byte, error) {
 	r := wire.NewReader(body)
 	if magic := r.String(32); r.Err() == nil && magic != basisMagic {
-		r.Fail(fmt.Errorf("the magic string is %q; it must name a basis", magic))
+		r.Fail(fmt.Errorf("the data begins with %q and is not the basis of a model", magic))
 	}
 	b, rest := readBasis(r), r.Rest()
 	return b, rest, r.Close("columns: basis")
@@ -102,8 +103,8 @@ const (
 // differently, but still read it.
 const modelPartMagic = "mercer/v1/portion"
 
-// ModelPart returns the fields, common to all methods, of the model part that the party keeps after
-// the job. parent is the id of the session that made the model, and zero before this session has
+// ModelPart returns the model part that the party keeps after the job. The method fills in its own
+// fields. parent is the id of the session that made the model, and zero before this session has
 // ended.
 func (p *Party) ModelPart(parent protocol.SessionID, c method.Closing) (*ModelPart, error) {
 	if p.Set == nil || parent == (protocol.SessionID{}) {
@@ -115,7 +116,7 @@ func (p *Party) ModelPart(parent protocol.SessionID, c method.Closing) (*ModelPa
 	}, nil
 }
 
-// RetainedState returns the encoded model part as a retained state of the job's method.
+// RetainedState encodes the model part and returns it as a retained state of the job's method.
 func (o *ModelPart) RetainedState() method.RetainedState { return RetainedState(o.Job, o.Encode()) }
 
 // RetainedState returns the given body as a retained state of the job's method.
@@ -160,7 +161,7 @@ func RetainedRows(retained []byte) (rows int, ok bool) {
 func readModelPart(b []byte) (o *ModelPart, file []byte, err error) {
 	r := wire.NewReader(b)
 	if magic := r.String(32); r.Err() == nil && magic != modelPartMagic {
-		r.Fail(fmt.Errorf("the magic string is %q; it must name a model part", magic))
+		r.Fail(fmt.Errorf("the data begins with %q and is not a model part", magic))
 	}
 	file = r.Bytes32(1 << 20)
 	o = &ModelPart{Basis: readBasis(r), Width: r.Count(gram.MaxColumns, 0), Columns: r.Strings(gram.MaxColumns, method.MaxLabelBytes)}
@@ -217,8 +218,8 @@ func (o *ModelPart) Erase() {
 	clear(o.Rows.Data)
 }
 
-// copied returns a copy that stays valid after o has been erased.
-func (o *ModelPart) copied() *ModelPart {
+// clone returns a copy that stays valid after o has been erased.
+func (o *ModelPart) clone() *ModelPart {
 	c := *o
 	c.Coefficients.Data, c.Rows.Data = slices.Clone(o.Coefficients.Data), slices.Clone(o.Rows.Data)
 	return &c

@@ -9,8 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/gram"
 )
 
-// Products computes the fixed-point parameters for a sum of Gram matrices from the parties'
-// declarations and the number of common rows.
+// Products is a function that computes the fixed-point parameters for a sum of Gram matrices.
 type Products func(holders []gram.Holder, rows int) (gram.Params, error)
 
 // ProductsOf returns the function that computes the parameters for a job's sum of Gram matrices.
@@ -41,7 +40,8 @@ func (a Products) Params(d Declared) (gram.Params, error) {
 	return p, nil
 }
 
-// PartOf returns the Gram matrix of a party's own columns, as its term of the sum.
+// PartOf returns a party's term in the sum of Gram matrices, which is the Gram matrix of its own
+// columns.
 func (a Products) PartOf(d Declared, party int, rows linalg.Rows) (*gram.Part, error) {
 	layout, err := a.Params(d)
 	if err != nil {
@@ -54,8 +54,7 @@ func (a Products) PartOf(d Declared, party int, rows linalg.Rows) (*gram.Part, e
 	return part, nil
 }
 
-// DeclareProducts adds to a declaration the number and the largest magnitude of the party's
-// columns, over all its rows.
+// DeclareProducts stores in d how many columns the party has and how large their values are.
 func DeclareProducts(d *Declaration, rows linalg.Rows) error {
 	var err error
 	if d.Columns, err = holderOf(rows); err != nil {
@@ -64,7 +63,7 @@ func DeclareProducts(d *Declaration, rows linalg.Rows) error {
 	return nil
 }
 
-// holderOf returns the number of a party's columns, the exponent of their largest magnitude and
+// holderOf describes a party's columns: their number, the exponent of the largest magnitude, and
 // whether all values are whole numbers.
 func holderOf(rows linalg.Rows) (gram.Holder, error) {
 	n, width := rows.Shape()
@@ -82,8 +81,8 @@ func holderOf(rows linalg.Rows) (gram.Holder, error) {
 	return h, err
 }
 
-// TooLarge returns an error that reports too large values without quoting them to other members.
-// Only the log of their owner quotes them.
+// TooLarge wraps an error about too large values, so that other members do not see the values. Only
+// the log of the values' owner quotes them.
 func TooLarge(err error) error {
 	return fault.Magnitude.Of(err)
 }

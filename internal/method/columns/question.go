@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Inquirer answers queries to a model in sessions between all parties with columns. A method's own
-// inquirer embeds it.
+// Inquirer holds what a member needs to answer queries to a model. All parties with columns take
+// part in a query. A method's own inquirer embeds it.
 type Inquirer struct {
 	ModelPart *ModelPart // the party's part of the model; nil at the coordinator
 	Basis     Basis      // the facts about the model that all its members know
@@ -35,19 +35,19 @@ func (o *Inquirer) Among(q method.Question) []string {
 	return q.Job.Parties()
 }
 
-// Fits refuses a table whose columns differ from the training table's.
+// Fits returns an error if the table's columns differ from the columns of the training table.
 func (o *Inquirer) Fits(q method.Question, set *dataset.Set) error {
-	_, err := o.ModelPart.fitted(q.Asker, set)
+	_, err := o.ModelPart.usedColumns(q.Asker, set)
 	return err
 }
 
-// Asks refuses a query that does not match the model. It also refuses a query that the method's
-// function may refuses.
+// Asks returns an error if a query does not match the model, or if the method's function may
+// returns an error for it.
 func (o *Inquirer) Asks(q method.Question, may func(method.Question) error) error {
 	// Compare both job files in the encoding of this program, because an earlier program may have
 	// trained the model.
 	if o.ModelPart != nil && !bytes.Equal(o.ModelPart.Job.Encode(), q.Job.Encode()) {
-		return fault.Forbiddenf("the query has another job file than its model; both must be equal")
+		return fault.Forbiddenf("the query's job file differs from the model's job file; both must be equal")
 	}
 	err := asks(q, may)
 	if err != nil && o.ModelPart != nil {
@@ -66,9 +66,9 @@ func asks(q method.Question, may func(method.Question) error) error {
 	return may(q)
 }
 
-// fitted returns the table's columns that the model uses. It refuses a table without ids, or with
-// other columns than the training table.
-func (o *ModelPart) fitted(party string, set *dataset.Set) (*dataset.Set, error) {
+// usedColumns returns the table's columns that the model uses. It refuses a table without ids, or
+// with other columns than the training table.
+func (o *ModelPart) usedColumns(party string, set *dataset.Set) (*dataset.Set, error) {
 	if set.IDs == nil {
 		return nil, fmt.Errorf("%s has no ids, and they are needed to match the rows of several parties; name the id column (--id for rows of a command, id: in the catalogue)", set.Name)
 	}
@@ -87,7 +87,7 @@ type Helper struct {
 	Rows      linalg.Rows   // the scaled new rows that all parties have, in the common order
 	Scaling   scale.Scaling // the scaling that was fitted in training
 	Declared  Declared
-	Decisions linalg.Matrix[float64] // the decisions, rows x outputs, at the party that asks
+	Decisions linalg.Matrix[float64] // the decisions, rows x outputs, at the querying party
 
 	table *dataset.Set
 	order []int // the places of the new rows in the table, in the common order
@@ -98,12 +98,12 @@ type Helper struct {
 // columns of the new rows. The helper copies the model part's secrets, because the query can be
 // withdrawn, and the retained state erased, while its machine is built.
 func (o *Inquirer) HelperOf(q method.Question, self string, set *dataset.Set) (*Helper, error) {
-	set, err := o.ModelPart.fitted(self, set)
+	set, err := o.ModelPart.usedColumns(self, set)
 	if err != nil {
 		return nil, err
 	}
 	q.Job = o.ModelPart.Job
-	return &Helper{Question: q, Self: self, ModelPart: o.ModelPart.copied(), Scaling: o.ModelPart.Scaling, table: unlabelled(set)}, nil
+	return &Helper{Question: q, Self: self, ModelPart: o.ModelPart.clone(), Scaling: o.ModelPart.Scaling, table: unlabelled(set)}, nil
 }
 
 // align selects the new rows that all parties have, in the common order. It commits to them under
@@ -132,15 +132,15 @@ func (h *Helper) release(kind method.ReleaseKind, rows *dataset.Set) method.Rele
 	return r
 }
 
-var errUnanswered = errors.New("columns: the question has no answer")
+var errUnanswered = errors.New("columns: the query has no decisions about its rows")
 
-// Answer returns predictions for the rows of the asking party's table that all parties have. They
-// are in the order of that table.
+// Answer returns predictions for those rows of the querying party's table that all parties have.
+// They are in the order of that table.
 func (h *Helper) Answer() (*method.Prediction, error) {
 	if h.Decisions.Rows == 0 || h.Decisions.Rows != len(h.order) {
 		return nil, errUnanswered
 	}
-	places := dataset.Complement(len(h.order), nil) // positions in the common order, sorted by place in the table
+	places := dataset.Complement(len(h.order), nil) // indices of new rows in the common order; sorted below by the rows' places in the table
 	slices.SortFunc(places, func(a, b int) int { return h.order[a] - h.order[b] })
 	a := &method.Prediction{Output: h.ModelPart.Output}
 	sorted := linalg.New[float64](h.Decisions.Rows, h.Decisions.Cols)

@@ -37,7 +37,7 @@ func heldOut(j *job.Job, n int, key [32]byte) (train, test []int, err error) {
 	return dataset.Complement(n, test), test, nil
 }
 
-// HeldOutLast returns a mark for each row that is true for held-out rows. Training rows come before
+// HeldOutLast returns one flag per row, which is true for held-out rows. Training rows come before
 // held-out rows.
 func HeldOutLast(train, test int) []bool {
 	held := make([]bool, train+test)

@@ -8,23 +8,24 @@ import (
 	"github.com/mercer-fl/mercer/protocol/collective"
 )
 
-// As adapts a method to the first steps of a job. It says where the method keeps its party and its
-// coordinator, what its parties declare, and which declarations the method accepts.
+// As is the adapter between a method and the first steps of a job. It says where the method keeps
+// its party and its coordinator, what its parties declare, and which declarations the method
+// accepts.
 type As[P, S any] struct {
 	Party   func(*P) *Party
 	Server  func(*S) *Server
 	Declare func(*P, *Declaration) error
 	Usable  func(Declared) error
-	Lets    func(*P) ([]method.Release, error) // the method's releases of the common rows, which a declaration describes
+	Lets    func(*P) ([]method.Release, error) // lists the method's releases of the common rows
 }
 
-// AsNew adapts a method to the first steps of a query about new rows, as As does for a job.
+// AsNew is the adapter between a method and the first steps of a query about new rows.
 type AsNew[P, S any] struct {
 	Helper  func(*P) *Helper
 	Server  func(*S) *Server
 	Declare func(*P, *Declaration) error
 	Usable  func(Declared) error
-	Lets    func(*P) ([]method.Release, error) // the method's releases of the new rows, which a declaration describes
+	Lets    func(*P) ([]method.Release, error) // lists the method's releases of the new rows
 }
 
 // Steps returns the steps that begin a job: the alignment of the rows and the exchange of
@@ -35,25 +36,25 @@ func Steps[P, S any](c method.Instance, as As[P, S]) ([]method.StepOf[P, S, Decl
 	if as.Lets == nil {
 		return nil, errors.New("columns: the method must state its releases of the common rows in the field Lets")
 	}
-	a := trained(c.Job)
+	a := trainingAlignment(c.Job)
 	return begin(c, "train", a, as.Server, as.Usable, sides[P]{
 		align: func(of *P, in method.Setup) (*method.Run, error) {
 			p := as.Party(of)
-			return a.by(p.rule).party(in, p.Table.IDs, func(order []int, key [32]byte) error {
+			return a.withRule(p.rule).partyMachine(in, p.Table.IDs, func(order []int, key [32]byte) error {
 				if err := p.align(order, key); err != nil {
 					return err
 				}
-				return p.state(func(d *Declaration) error { return as.Declare(of, d) })
+				return p.setDeclaration(func(d *Declaration) error { return as.Declare(of, d) })
 			})
 		},
 		declare: func(of *P, in method.Setup) (*method.Run, error) {
 			p := as.Party(of)
-			if p.kept { // a reused alignment has no session that sets the declaration
-				if err := p.state(func(d *Declaration) error { return as.Declare(of, d) }); err != nil {
+			if p.kept { // without an alignment session, the declaration is not set yet
+				if err := p.setDeclaration(func(d *Declaration) error { return as.Declare(of, d) }); err != nil {
 					return nil, err
 				}
 			}
-			return sums.AllGatherer(in, p.own.encode(), func(all [][]byte) error { return p.Declared.take(p.Parties, all, as.Usable) })
+			return sums.AllGatherer(in, p.own.encode(), func(all [][]byte) error { return p.Declared.decodeUsable(p.Parties, all, as.Usable) })
 		},
 		ids: func(of *P) ([]method.Release, error) {
 			p := as.Party(of)
@@ -73,13 +74,13 @@ func StepsOfNew[P, S any](q method.Question, as AsNew[P, S]) ([]method.StepOf[P,
 	return begin(q.Instance, "predict", a, as.Server, as.Usable, sides[P]{
 		align: func(of *P, in method.Setup) (*method.Run, error) {
 			h := as.Helper(of)
-			return a.party(in, h.table.IDs, func(order []int, key [32]byte) error {
+			return a.partyMachine(in, h.table.IDs, func(order []int, key [32]byte) error {
 				return h.align(order, key, func(d *Declaration) error { return as.Declare(of, d) })
 			})
 		},
 		declare: func(of *P, in method.Setup) (*method.Run, error) {
 			h := as.Helper(of)
-			return sums.AllGatherer(in, h.own.encode(), func(all [][]byte) error { return h.Declared.take(h.Job.Parties(), all, as.Usable) })
+			return sums.AllGatherer(in, h.own.encode(), func(all [][]byte) error { return h.Declared.decodeUsable(h.Job.Parties(), all, as.Usable) })
 		},
 		ids: func(of *P) ([]method.Release, error) {
 			h := as.Helper(of)
@@ -107,7 +108,7 @@ func begin[P, S any](c method.Instance, purpose string, a alignment, server func
 		Name: plan[1].Name, Session: plan[1].Session, Party: p.declare, Releases: p.declared,
 		Server: func(of *S, in method.Setup) (*method.Run, error) {
 			s := server(of)
-			return sums.Listener(in, func(all [][]byte) error { return s.Declared.take(s.Parties, all, usable) })
+			return sums.Listener(in, func(all [][]byte) error { return s.Declared.decodeUsable(s.Parties, all, usable) })
 		},
 	}
 	if a.kept {
@@ -115,7 +116,7 @@ func begin[P, S any](c method.Instance, purpose string, a alignment, server func
 	}
 	align := method.StepOf[P, S, Declared]{Name: plan[0].Name, Session: plan[0].Session, Party: p.align, Releases: p.ids}
 	if align.Session.Has(c.Coordinator) {
-		align.Server = func(_ *S, in method.Setup) (*method.Run, error) { return a.server(in) }
+		align.Server = func(_ *S, in method.Setup) (*method.Run, error) { return a.serverMachine(in) }
 	}
 	return []method.StepOf[P, S, Declared]{align, declare}, nil
 }

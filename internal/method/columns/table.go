@@ -18,7 +18,7 @@ import (
 func tableOf(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
 	set, err := Chosen(j, self, set)
 	if err == nil {
-		set, err = labelled(j, self, set)
+		set, err = checkIDsAndLabels(j, self, set)
 	}
 	if err == nil {
 		err = set.Validate()
@@ -53,9 +53,9 @@ func Chosen(j *job.Job, party string, set *dataset.Set) (*dataset.Set, error) {
 	return set.SelectColumns(chosen), nil
 }
 
-// labelled checks the ids and labels of a party's table. It removes the labels if the job does not
-// learn from this party's labels.
-func labelled(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
+// checkIDsAndLabels checks the ids and labels of a party's table. It removes the labels if the job
+// does not learn from this party's labels.
+func checkIDsAndLabels(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
 	if set.IDs == nil {
 		return nil, fmt.Errorf("%s has no ids, and they are needed to match the rows of several parties; add id: and the name of the id column", set.Name)
 	}

@@ -21,11 +21,11 @@ func errorGroups() []secagg.Group {
 	return []secagg.Group{{Entries: 4, Bound: psi.MaxIDs}, {Entries: 1, Bound: psi.MaxIDs}, {Entries: 1, Bound: 1<<32 - 1}}
 }
 
-// errors builds the machine with which a party adds its counts to the sum.
-func (p *party) errors(setup method.Setup) (*method.Run, error) {
+// errorCountMachine builds the machine with which a party adds its counts to the sum.
+func (p *party) errorCountMachine(setup method.Setup) (*method.Run, error) {
 	v := sums.Vector{make([]int64, 4), {0}, {0}}
 	if p.solver != nil {
-		counts, err := p.judged()
+		counts, err := p.judgedCounts()
 		if err != nil {
 			return nil, fault.BadInput(err)
 		}
@@ -34,9 +34,9 @@ func (p *party) errors(setup method.Setup) (*method.Run, error) {
 	return sums.Client(setup, v, func() {})
 }
 
-// judged returns four counts of the held-out rows that this worker has evaluated. For each true
-// class there are two: the rows predicted as the first class and as the second.
-func (p *party) judged() ([]int64, error) {
+// judgedCounts returns four counts of the held-out rows that this worker has evaluated. For each
+// true class there are two: the rows predicted as the first class and as the second.
+func (p *party) judgedCounts() ([]int64, error) {
 	s := p.solver.(*partner)
 	got, err := s.Learn(nil)
 	if err != nil {
@@ -61,7 +61,7 @@ func (p *party) judged() ([]int64, error) {
 type verdict struct {
 	counts [4]int64 // the number of held-out rows by class and predicted class
 	labels int64    // the number of labels of training rows, over all active workers
-	single bool     // reports that each training row has exactly one label
+	single bool     // true if each training row has exactly one label
 }
 
 // takeSums checks the sums and stores them at the coordinator.
@@ -86,8 +86,8 @@ func (v *verdict) judged() int {
 	return int(n)
 }
 
-// report adds the figures and the warnings to a result.
-func (v *verdict) report(r *method.Result) error {
+// addToResult adds the metrics and the warnings to a result.
+func (v *verdict) addToResult(r *method.Result) error {
 	var err error
 	r.Metrics, err = v.metrics()
 	r.Warnings = append(r.Warnings, v.warnings(r.Training, r.HeldOut)...)
@@ -113,7 +113,7 @@ func (v *verdict) metrics() (learner.Metrics, error) {
 	return learner.Metrics{"accuracy": m.Accuracy(), "f1_micro": m.F1Micro(), "f1_macro": m.F1Macro()}, nil
 }
 
-// warnings describes rows that have no label or more than one.
+// warnings returns warnings about rows that have no label or several labels.
 func (v *verdict) warnings(train, test int) []string {
 	var list []string
 	if !v.single {
@@ -131,7 +131,7 @@ type decider struct {
 	mean             float64
 	rows, directions int
 	most             int                     // the largest number of directions in one request
-	table            *linear.Phases[float64] // phases of the current batch of rows
+	table            *linear.Phases[float64] // the phases of the current batch of rows
 	batch            fdskl.Span              // the rows whose phases the decider requests now
 	last             fdskl.Span              // the directions of the last request
 	decisions        linalg.Matrix[float64]  // one row for each new row and one column for each output

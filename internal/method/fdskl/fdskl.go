@@ -31,12 +31,12 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	Facts:        method.NoFacts[party], Minimums: method.NoMinimums, Result: (*server).result, Ended: method.IgnoresEnds[server],
 	Model:   &method.ModelOf[server]{Write: (*server).writeModel},
 	Outcome: func(*server) *method.Outcome { return &method.Outcome{} }, // decisions stay with the party that has the labels
-	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }, Alignment: func(p *party) []byte { return p.ToKeep() }, Judged: (*party).decided},
+	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }, Alignment: func(p *party) []byte { return p.ToKeep() }, Judged: (*party).judgeDecisions},
 	Prepares: &method.PreparesOf[party, server]{
 		Heard: func(s *server) (*learner.Prepared, error) { return s.Server.Prepared() },
 	},
 	Questions: &method.QuestionsOf[party, server]{
-		Keep: (*party).keep, KeepServer: (*server).keep, OpenParty: openParty, OpenServer: openServer, Left: left,
+		Keep: (*party).retainState, KeepServer: (*server).retainState, OpenParty: openParty, OpenServer: openServer, Left: writtenForFDSKL,
 	},
 	NoFile: columns.Undownloadable,
 })
@@ -51,22 +51,22 @@ type step = method.StepOf[party, server, columns.Declared]
 func steps(c method.Instance) ([]step, error) {
 	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: func(p *party) *columns.Party { return p.Party }, Server: func(s *server) *columns.Server { return &s.Server },
-		Declare: (*party).declare, Usable: usable(c.Job), Lets: (*party).releases,
+		Declare: (*party).declare, Usable: usable(c.Job), Lets: (*party).phaseReleases,
 	})
 	if err != nil {
 		return nil, err
 	}
 	if len(c.Parties) > fdskl.MaxWorkers {
-		return nil, fmt.Errorf("fdskl: phases of %d parties cannot be added up; name at most %d", len(c.Parties), fdskl.MaxWorkers)
+		return nil, fmt.Errorf("fdskl: the job has %d parties; name at most %d", len(c.Parties), fdskl.MaxWorkers)
 	}
 	if c.Job.Data.Spread {
 		plan = append(plan, labelBroadcastStep(c))
 	}
 	adds := step{
-		Name: "protocol", Party: (*party).worker, Releases: (*party).releases,
-		Ended: func(s *server, e method.End) { s.parent = e.Session }, // the coordinator, which is no member of this session, learns the session's id
+		Name: "protocol", Party: (*party).workerMachine, Releases: (*party).phaseReleases,
+		Ended: func(s *server, e method.End) { s.parent = e.Session }, // the coordinator is not a member of this session, so it learns the session's id here
 	}
-	adds.Session, adds.Follow = adding(c.Job, method.Session{Members: workers(c), Purpose: "train"})
+	adds.Session, adds.Follow = summingSession(c.Job, method.Session{Members: workerMembers(c), Purpose: "train"})
 	plan = append(plan, adds, columns.ReportStep(c, learnedBytes(c.Job.Task()), (*party).teller, (*server).takeFinding))
 	if c.Job.Data.Spread {
 		plan = append(plan, errorsStep(c))
@@ -78,9 +78,9 @@ func steps(c method.Instance) ([]step, error) {
 // which metrics it has.
 func learnedBytes(t job.Task) int { return 9*len(learnedMetrics(t)) + 8 + 32 }
 
-// adding returns the session that adds up phases, and a function that sets its parameters from the
-// declarations.
-func adding(j *job.Job, s method.Session) (*method.Session, func(method.Session, columns.Declared, []byte) (*method.Session, error)) {
+// summingSession returns the session that adds up phases, and a function that sets its parameters
+// from the declarations.
+func summingSession(j *job.Job, s method.Session) (*method.Session, func(method.Session, columns.Declared, []byte) (*method.Session, error)) {
 	s.Protocol, s.Version, s.SlowTimers = fdskl.Name, fdskl.Version, []protocol.Timer{fdskl.TimerRequest}
 	return &s, method.From(func(d columns.Declared) ([]byte, error) {
 		params, err := paramsOf(j, d)
@@ -91,8 +91,8 @@ func adding(j *job.Job, s method.Session) (*method.Session, func(method.Session,
 	})
 }
 
-// workers lists the parties and marks the active parties as leaders.
-func workers(c method.Instance) []protocol.Member {
+// workerMembers lists the parties and marks the active parties as leaders.
+func workerMembers(c method.Instance) []protocol.Member {
 	list := c.DataParties()
 	for i := range c.Job.Active() {
 		list[i].Role = protocol.RoleLeader
@@ -112,7 +112,7 @@ func labelBroadcastStep(c method.Instance) step {
 // errorsStep returns the step in which the active parties' evaluations are added up. The
 // coordinator learns only the sums. Passive parties add zeros.
 func errorsStep(c method.Instance) step {
-	adds := step{Name: "errors", Party: (*party).errors, Server: (*server).adder, Releases: method.AlsoReleases[party](method.ReleaseErrors)}
+	adds := step{Name: "errors", Party: (*party).errorCountMachine, Server: (*server).adder, Releases: method.AlsoReleases[party](method.ReleaseErrors)}
 	adds.Session, adds.Follow = sums.Summing(c, "errors", func(d columns.Declared) (sums.Sum, error) {
 		return sums.Sum{Epoch: "errors/" + hex.EncodeToString(d.Digest[:]), Groups: errorGroups()}, nil
 	})

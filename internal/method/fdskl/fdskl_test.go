@@ -253,8 +253,8 @@ func TestUnitOfGamma(t *testing.T) {
 	if _, err := Gamma(guest.Job, jointUnit(columns.Declared{List: []columns.Declaration{{}, {}}})); err == nil {
 		t.Error("equal rows have a unit")
 	}
-	if v := coarse(10); v < 9.4 || v > 10.6 || coarse(0) != 0 {
-		t.Errorf("10 is told as %v, 0 as %v", v, coarse(0))
+	if v := roundCoarsely(10); v < 9.4 || v > 10.6 || roundCoarsely(0) != 0 {
+		t.Errorf("10 is told as %v, 0 as %v", v, roundCoarsely(0))
 	}
 	if v := Unit(list[0], job.Norm); v < 9 || v > 11 { // ten standardised columns
 		t.Errorf("mean squared norm %v", v)

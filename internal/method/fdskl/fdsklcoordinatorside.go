@@ -56,7 +56,7 @@ func (s *server) writeModel(out io.Writer) error {
 	return err
 }
 
-func (s *server) keep(method.Closing) (method.RetainedState, error) {
+func (s *server) retainState(method.Closing) (method.RetainedState, error) {
 	return columns.RetainedState(s.Job, columns.Basis{Parent: s.parent}.Encode()), nil
 }
 
@@ -79,14 +79,14 @@ func (s *server) result() (*method.Result, error) {
 		Warnings: s.learned.Warnings("the training"), Leakage: Leakage(s.Job, train+test, fdskl.Exposure{}),
 	}
 	if s.verdict != nil {
-		err = s.verdict.report(r)
+		err = s.verdict.addToResult(r)
 	}
 	return r, err
 }
 
-// Learned describes the outcome of a training on random features.
+// Learned is the outcome of a training on random features.
 type Learned struct {
-	Metrics learner.Metrics // metrics on held-out rows
+	Metrics learner.Metrics // the metrics on held-out rows
 	// Left is the remaining gradient norm after the last pass, as a fraction of the initial norm. It
 	// is 0 if the training converged.
 	Left float64
@@ -102,7 +102,7 @@ func (l Learned) Warnings(who string) []string {
 		who, linear.DefaultMaxPasses, l.Left, linear.DefaultTol)}
 }
 
-// learned holds the report that the party with the labels sends to the coordinator.
+// learned is the report that the party with the labels sends to the coordinator.
 type learned struct {
 	Learned
 	model [32]byte // SHA-256 of the coefficients, which never leave the active parties

@@ -41,7 +41,7 @@ func Leakage(j *job.Job, rows int, e fdskl.Exposure) map[string][]string {
 	return lines
 }
 
-// lotteryLabels is how many random labels the attack on parts of the model's value found
+// lotteryLabels states how many randomly drawn labels an attack found
 // (TestAttackPartsOfTheValueTellLabels).
 const lotteryLabels = "104 of 146"
 

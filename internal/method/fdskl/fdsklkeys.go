@@ -43,13 +43,14 @@ const Spread Placing = "spread"
 // Training names the order in which the party with the labels requests phases and learns from them.
 type Training string
 
-// Cached requests all phases once and learns locally. The other trainings are the published
-// algorithm and its practical variants, which request new directions in each iteration.
+// Cached is the training that requests all phases once and learns locally. The other trainings are
+// the published algorithm and its practical variants, which request new directions in each
+// iteration.
 const (
 	Cached   Training = "cached"
-	Faithful Training = "faithful" // uses one row and one direction in each iteration
-	Blocks   Training = "block"    // uses a batch of rows and a block of directions in each iteration
-	Precond  Training = "precond"  // works like Blocks, but takes Newton steps
+	Faithful Training = "faithful" // the training with one row and one direction in each iteration
+	Blocks   Training = "block"    // the training with a batch of rows and a block of directions in each iteration
+	Precond  Training = "precond"  // the same as Blocks, but with Newton steps
 )
 
 // Tree names the shape of the tree along which parties add up phases.
@@ -68,7 +69,7 @@ const (
 	defaultBlocks = 64
 	defaultRate   = 4 // the default learning rate of gradient steps; Newton steps use 1
 	maxPhases     = 1 << 20
-	maxTurns      = 1 << 16 // limit of the directions of each of several active workers, so that they fit in one request
+	maxTurns      = 1 << 16 // the largest number of directions of each active worker, if there are several
 )
 
 // Section declares the keys of protocol fdskl in a job file.
@@ -107,22 +108,22 @@ func (k *Keys) finish(in *section.Place) error {
 	return k.finishActive(in)
 }
 
-// finishActive checks the number of active workers and the settings that several of them need.
-// Several of them take turns in the iterations of the published algorithm. If they ran at the same
-// time, as in the paper, the model would depend on timing, and a job that resumes after a crash
-// would give another model.
+// finishActive checks the number of active workers and the settings that are required if there are
+// several. Several active workers take turns in the iterations of the published algorithm. If they
+// ran at the same time, as in the paper, the model would depend on timing, and a job that resumes
+// after a crash would give another model.
 func (k *Keys) finishActive(in *section.Place) error {
 	switch err := in.Some("active", k.Active); {
 	case err != nil:
 		return err
 	case k.Active == 1 && k.Labels == Spread:
-		return in.Refuse("labels", "labels are spread over several active parties, and one is active; add active: 2 and training: faithful, or remove labels")
+		return in.Refuse("labels", "labels: spread needs several active parties, but only one is active; add active: 2 and training: faithful, or remove labels")
 	case k.Active > 1 && k.Training != Faithful:
 		return in.Refuse("active", "several active workers take turns at one row and one direction; add training: faithful, or remove active")
 	case k.Active > 1 && k.Directions%k.Active != 0:
-		return in.Refuse("directions", "directions is %d; write a multiple of %d, as many for each active worker", k.Directions, k.Active)
+		return in.Refuse("directions", "directions is %d; write a multiple of %d, the number of active workers", k.Directions, k.Active)
 	case k.Active > 1 && k.Directions/k.Active > maxTurns:
-		return in.Refuse("directions", "directions is %d; write up to %d for each active worker", k.Directions, maxTurns)
+		return in.Refuse("directions", "directions is %d; write at most %d for each active worker", k.Directions, maxTurns)
 	}
 	return nil
 }
@@ -146,13 +147,13 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case j.Kernel.Amplitude != 0:
 		return in.Refuse("kernel", "protocol fdskl has random features, which have no amplitude in this version; remove amplitude")
 	case k.Active > len(j.Parties()):
-		return in.Refuse("protocol", "%d active workers of %d parties; write up to %d", k.Active, len(j.Parties()), len(j.Parties()))
+		return in.Refuse("protocol", "active is %d, but the job has only %d parties; write at most %d", k.Active, len(j.Parties()), len(j.Parties()))
 	case k.Labels == Spread && j.Task().Numbers:
-		return in.Refuse("protocol", "spread labels are of two classes, and learner %s predicts numbers, whose mean no party may learn; use logistic or smooth-hinge, or remove labels", j.Learner.Name())
+		return in.Refuse("protocol", "labels: spread needs two classes, but learner %s predicts numbers; use logistic or smooth-hinge, or remove labels", j.Learner.Name())
 	case k.Active > 1 && j.Prediction == job.Open:
-		return in.Refuse("prediction", "several active workers each keep a part of the model, which no prediction adds up in this version; remove prediction, or active")
+		return in.Refuse("prediction", "prediction: open does not work with several active workers in this version; remove prediction, or active")
 	case j.Compares(job.ExactKernel) && j.Kernel.Name == job.LaplacianProduct:
-		return in.Refuse("compare", "the laplacian-product kernel is known by its random features only; remove exact-kernel")
+		return in.Refuse("compare", "the exact laplacian-product kernel is not available, only its random features; remove exact-kernel")
 	case j.Data.Folds > 0:
 		return in.Refuse("data", "protocol fdskl has no folds; use test: {fraction: 0.25}")
 	}
@@ -168,9 +169,9 @@ func (k *Keys) finishTraining(l *learner.Descent, in *section.Place) error {
 	case k.Training == Cached:
 		return nil
 	case k.Training == Faithful && (l.Batch > 1 || l.Iterations != 0):
-		return in.Refuse("learner", "training faithful takes one row and one direction in each iteration; remove batch and iterations, directions says how many there are")
+		return in.Refuse("learner", "training: faithful uses one row and one direction in each iteration; remove batch and iterations")
 	case l.Iterations > k.Directions:
-		return in.Refuse("learner", "%d iterations with %d directions; each needs one at least", l.Iterations, k.Directions)
+		return in.Refuse("learner", "iterations is %d, but directions is only %d; each iteration needs at least one direction", l.Iterations, k.Directions)
 	}
 	if l.Rate == 0 && k.Training == Precond {
 		l.Rate = 1
@@ -192,7 +193,7 @@ type Directions struct {
 	Kernel job.Kernel // the kernel, with gamma as a number without a unit
 }
 
-// DirectionsOf combines a job's kernel with seeds and the gamma in d, which has no unit.
+// DirectionsOf combines a job's kernel with the seeds and the gamma of d. This gamma has no unit.
 func DirectionsOf(j *job.Job, d columns.Directions) Directions {
 	k := j.Kernel
 	k.Gamma, k.GammaUnit = d.Gamma, ""
@@ -268,12 +269,12 @@ func AnswerAll(ctx context.Context, s fdskl.Schedule, source fdskl.Source, size 
 	return nil
 }
 
-// unitPairs is the largest number of pairs of rows whose distances give a median distance.
+// unitPairs is the largest number of row pairs from which the median distance is computed.
 const unitPairs = 1 << 13
 
-// Unit measures the unit of gamma for some columns over training rows. The mean squared norm is
-// exact. The median squared distance is taken over neighbours in the common order, which no party
-// chose.
+// Unit returns the unit of gamma, measured over the given columns of training rows. The mean
+// squared norm is exact. The median squared distance is taken over neighbours in the common order,
+// which no party chose.
 func Unit(rows linalg.Rows, unit job.GammaUnit) float64 {
 	n, _ := rows.Shape()
 	if unit == job.Norm {
@@ -292,7 +293,7 @@ func Unit(rows linalg.Rows, unit job.GammaUnit) float64 {
 	return distances[len(distances)/2]
 }
 
-// appendDistances appends the squared distances of rows that are step places apart.
+// appendDistances appends, for each row i, its squared distance to row i+step.
 func appendDistances(list []float64, rows linalg.Rows, step int) []float64 {
 	n, width := rows.Shape()
 	a, b := make([]float64, width), make([]float64, width)
@@ -327,8 +328,8 @@ func jointUnit(d columns.Declared) float64 {
 	return unit
 }
 
-// Gamma converts the gamma of the job's kernel into a number without a unit, from the unit measured
-// over all columns.
+// Gamma returns the gamma of the job's kernel as a number without a unit. unit is the unit of
+// gamma, measured over all columns.
 func Gamma(j *job.Job, unit float64) (float64, error) {
 	if j.Kernel.GammaUnit == "" {
 		return j.Kernel.Gamma, nil

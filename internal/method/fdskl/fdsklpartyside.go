@@ -22,7 +22,7 @@ type party struct {
 	*columns.Party
 	parent         protocol.SessionID // the id of the session that added up phases
 	directions     Directions
-	labelBroadcast labelBroadcast // what an active worker knows about all labels, if labels are spread
+	labelBroadcast labelBroadcast // the facts about all labels, at an active worker, if labels are spread
 	solver         Solver         // the training of an active worker; nil before the session that adds up phases
 	learnt         *Learnt        // the result of the training, at an active worker
 }
@@ -38,29 +38,29 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 func (p *party) declare(d *columns.Declaration) error {
 	d.Columns.Columns = p.Width()
 	if unit := p.Job.Kernel.GammaUnit; unit != "" {
-		d.Unit = coarse(Unit(p.Training(), unit))
+		d.Unit = roundCoarsely(Unit(p.Training(), unit))
 	}
 	return nil
 }
 
-// coarse rounds a positive number to a power of two whose exponent is a multiple of 1/8. A party
-// that receives the rounded number learns the true number only to within 5 %.
-func coarse(v float64) float64 {
+// roundCoarsely rounds a positive number to a power of two whose exponent is a multiple of 1/8. A
+// party that receives the rounded number learns the true number only to within 5 %.
+func roundCoarsely(v float64) float64 {
 	if v == 0 {
 		return 0
 	}
 	return math.Exp2(math.Round(8*math.Log2(v)) / 8)
 }
 
-// releases lists the releases of the phases of the common rows. It returns none before the
+// phaseReleases lists the releases of the phases of the common rows. It returns none before the
 // alignment.
-func (p *party) releases() ([]method.Release, error) {
-	return phasesReleased(p.Job, p.Self, p.Releases)
+func (p *party) phaseReleases() ([]method.Release, error) {
+	return releasesOfPhases(p.Job, p.Self, p.Releases)
 }
 
-// phasesReleased lists the releases of a worker's phases. A single active party releases nothing
+// releasesOfPhases lists the releases of a worker's phases. A single active party releases nothing
 // about its columns, only the counts that it declares.
-func phasesReleased(j *job.Job, self string, of func(method.ReleaseKind) ([]method.Release, error)) ([]method.Release, error) {
+func releasesOfPhases(j *job.Job, self string, of func(method.ReleaseKind) ([]method.Release, error)) ([]method.Release, error) {
 	active := j.Active()
 	alone := len(active) == 1 && self == active[0]
 	list, err := of(method.ReleasePhases)
@@ -73,20 +73,20 @@ func phasesReleased(j *job.Job, self string, of func(method.ReleaseKind) ([]meth
 	return list, err
 }
 
-// worker builds a party's machine for the session that adds up phases.
-func (p *party) worker(setup method.Setup) (*method.Run, error) {
+// workerMachine builds a party's machine for the session that adds up phases.
+func (p *party) workerMachine(setup method.Setup) (*method.Run, error) {
 	params, err := fdskl.DecodeParams(setup.Session.Params)
 	if err != nil {
 		return nil, err
 	}
-	in, err := p.phases(setup, params)
+	in, err := p.phaseSource(setup, params)
 	if err != nil {
 		return nil, err
 	}
 	active := setup.Session.With(protocol.RoleLeader)
 	index := slices.Index(active, p.Self)
 	if index < 0 {
-		return workerOf(setup, in, nil, func() error { return p.added(setup) })
+		return workerOf(setup, in, nil, func() error { return p.recordSession(setup) })
 	}
 	train, _, err := columns.Sizes(p.Job, params.Spec().Rows)
 	if err != nil {
@@ -99,7 +99,7 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 		if err := p.solver.failure(); err != nil {
 			return fault.BadInput(err)
 		}
-		return p.added(setup)
+		return p.recordSession(setup)
 	})
 }
 
@@ -116,8 +116,8 @@ func workerOf(setup method.Setup, in fdskl.Input, s fdskl.Schedule, finish func(
 	return method.RunOf(m, err, finish)
 }
 
-// added records the id of the session that adds up phases, which names the model.
-func (p *party) added(setup method.Setup) error {
+// recordSession records the id of the session that adds up phases. The id identifies the model.
+func (p *party) recordSession(setup method.Setup) error {
 	p.parent = setup.Session.ID()
 	return nil
 }
@@ -161,9 +161,9 @@ func newOwner(j *job.Job, labels []string, own columns.Spread, all labelBroadcas
 	return partnerOf(p, index, own, all.weight(index), seed)
 }
 
-// phases returns the source of the party's own phases, under secret directions. In mode paper the
-// directions are common to all parties and follow from the session's id.
-func (p *party) phases(setup method.Setup, params fdskl.Params) (fdskl.Input, error) {
+// phaseSource returns the source of the party's own phases, under secret directions. In mode paper
+// the directions are common to all parties and follow from the session's id.
+func (p *party) phaseSource(setup method.Setup, params fdskl.Params) (fdskl.Input, error) {
 	gamma, err := Gamma(p.Job, jointUnit(p.Declared))
 	if err != nil {
 		return fdskl.Input{}, err
@@ -207,19 +207,19 @@ func (p *party) learn(interrupt func() error) (learned, error) {
 		return learned{}, fault.BadInput(err)
 	}
 	p.learnt = got
-	if p.Job.Data.Spread { // no worker can evaluate all rows, so the step errors adds up their evaluations
+	if p.Job.Data.Spread { // no worker can evaluate all rows; a later step adds up the evaluations of all workers
 		return learned{model: got.hash()}, nil
 	}
 	labels := p.Set.Labels
 	if _, test, err := columns.Sizes(p.Job, len(labels)); err != nil || got.Decisions.Cols != test {
-		return learned{}, fmt.Errorf("fdskl: only %d of %d held-out rows are judged, because another active worker has asked about the others", got.Decisions.Cols, test)
+		return learned{}, fmt.Errorf("fdskl: only %d of %d held-out rows are judged, because another active worker has requested the other rows", got.Decisions.Cols, test)
 	}
 	m, err := p.solver.Outputs().Measure(got.Decisions, labels[len(labels)-got.Decisions.Cols:])
 	return learned{Learned{m, got.Left}, got.hash()}, err
 }
 
-// decided evaluates the decisions on the held-out rows whose labels this party has.
-func (p *party) decided() (*method.Judged, error) {
+// judgeDecisions evaluates the decisions on the held-out rows whose labels this party has.
+func (p *party) judgeDecisions() (*method.Judged, error) {
 	var g *method.Judged
 	var err error
 	switch {
@@ -245,8 +245,8 @@ func (p *party) decided() (*method.Judged, error) {
 	return g, err
 }
 
-// keep returns the party's part of the model as a retained state.
-func (p *party) keep(c method.Closing) (method.RetainedState, error) {
+// retainState returns the party's part of the model as a retained state.
+func (p *party) retainState(c method.Closing) (method.RetainedState, error) {
 	o, err := p.ModelPart(p.parent, c)
 	if err != nil {
 		return method.RetainedState{}, err

@@ -18,7 +18,7 @@ import (
 // labelBroadcast holds the facts about spread labels that only the active workers exchange.
 type labelBroadcast struct {
 	counts  []int    // the number of labelled training rows at each active worker
-	classes []string // the classes of all labels, in the job's order or else in the order of package dataset
+	classes []string // the classes of all labels, in the job's order of classes or, if it has none, in the order of package dataset
 }
 
 // weight returns the weight of each label at the active worker with the given index. All workers
@@ -36,10 +36,10 @@ func (p *party) caller(setup method.Setup) (*method.Run, error) {
 	own := p.Spread()
 	classes, _ := dataset.Classes(linalg.At(p.Set.Labels, slices.Concat(own.Training, own.HeldOut)))
 	if len(classes) > 2 {
-		return nil, ownLabels(fmt.Errorf("the party's labels have %d classes, but spread labels must have two; let the job merge them (classes), or let one party be active", len(classes)))
+		return nil, markOwnLabels(fmt.Errorf("the party's labels have %d classes, but spread labels must have two; let the job merge them (classes), or let one party be active", len(classes)))
 	}
 	if len(own.Training) == 0 {
-		return nil, ownLabels(errors.New("the party has no label of a common training row; let fewer parties be active"))
+		return nil, markOwnLabels(errors.New("the party has no labels of common training rows; make fewer parties active"))
 	}
 	return sums.AllGatherer(setup, entry{len(own.Training), classes}.encode(), func(statements [][]byte) error {
 		var err error
@@ -48,9 +48,9 @@ func (p *party) caller(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// ownLabels marks an error as a fault of the party's own labels. Other members learn only that
+// markOwnLabels marks an error as a fault of the party's own labels. Other members learn only that
 // there is such a fault.
-func ownLabels(err error) error {
+func markOwnLabels(err error) error {
 	return fault.Labels.Of(err)
 }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// left reports whether a retained state from an earlier version of the program belongs to fdskl.
-// Such a model has directions instead of rows.
-func left(body []byte) bool {
+// writtenForFDSKL reports whether a retained state from an earlier version of the program belongs
+// to fdskl. Such a model has directions instead of rows.
+func writtenForFDSKL(body []byte) bool {
 	rows, ok := columns.RetainedRows(body)
 	return ok && rows == 0
 }
@@ -73,13 +73,13 @@ func (o *inquirer) steps(q method.Question) ([]asking, error) {
 	}
 	plan, err := columns.StepsOfNew(q, columns.AsNew[helper, answerer]{
 		Helper: func(h *helper) *columns.Helper { return h.Helper }, Server: func(a *answerer) *columns.Server { return &a.Server },
-		Declare: (*helper).declare, Usable: usableNew(q.Job), Lets: (*helper).releases,
+		Declare: (*helper).declare, Usable: usableNew(q.Job), Lets: (*helper).phaseReleases,
 	})
 	if err != nil {
 		return nil, err
 	}
-	adds := asking{Name: "protocol", Party: (*helper).worker, Releases: (*helper).releases}
-	adds.Session, adds.Follow = adding(q.Job, method.Session{Members: q.DataParties(), Purpose: "predict", Parent: o.Basis.Parent})
+	adds := asking{Name: "protocol", Party: (*helper).workerMachine, Releases: (*helper).phaseReleases}
+	adds.Session, adds.Follow = summingSession(q.Job, method.Session{Members: q.DataParties(), Purpose: "predict", Parent: o.Basis.Parent})
 	return append(plan, adds), nil
 }
 
@@ -105,13 +105,13 @@ func (h *helper) declare(d *columns.Declaration) error {
 	return nil
 }
 
-func (h *helper) releases() ([]method.Release, error) {
-	return phasesReleased(h.Job, h.Self, h.Releases)
+func (h *helper) phaseReleases() ([]method.Release, error) {
+	return releasesOfPhases(h.Job, h.Self, h.Releases)
 }
 
-// worker builds a party's machine for the session that adds up the phases of new rows, under the
-// model's directions.
-func (h *helper) worker(setup method.Setup) (*method.Run, error) {
+// workerMachine builds a party's machine for the session that adds up the phases of new rows, under
+// the model's directions.
+func (h *helper) workerMachine(setup method.Setup) (*method.Run, error) {
 	params, err := fdskl.DecodeParams(setup.Session.Params)
 	if err != nil {
 		return nil, err

@@ -17,15 +17,15 @@ import (
 // labels and directions.
 type partner struct {
 	problem
-	*fdskl.Book // the requests in the worker's own directions, which count from 0
+	*fdskl.Book // the requests for the worker's own directions, which are numbered from 0
 	first       int
 	optimizer   *linear.Stochastic      // the optimizer over the rows that this worker draws
-	table       *linear.Phases[float64] // phases in the worker's own directions
+	table       *linear.Phases[float64] // the phases for the worker's own directions
 	own         columns.Spread          // the rows that this worker draws and the held-out rows that it judges
 	asked       []int                   // the rows of the current request
-	learning    bool                    // reports that the current request is for learning and not for judging
+	learning    bool                    // true if the current request is for learning, and false if it is for judging
 	judged      int                     // the number of rows of own.HeldOut that are judged or requested
-	decisions   []float64               // decisions about the judged rows
+	decisions   []float64               // the decisions about the judged rows
 }
 
 // judgedAtOnce is the largest number of held-out rows that a worker requests in one turn. So their
@@ -51,7 +51,7 @@ func partnerOf(p problem, index int, own columns.Spread, weight float64, seed [3
 	return s, err
 }
 
-// weighted multiplies a loss by a constant weight.
+// weighted is a loss multiplied by a constant weight.
 type weighted struct {
 	linear.Loss
 	weight float64
@@ -101,14 +101,14 @@ func (s *partner) Share(rows []int) ([]float64, fdskl.Request, bool) {
 		s.optimizer.Decay()
 	}
 	if slices.Max(rows) >= s.train {
-		s.leave(rows)
+		s.skipRows(rows)
 	}
 	return u.Row(0), fdskl.Request{}, true
 }
 
-// leave removes the given held-out rows from those that this worker will judge, because another
-// worker has requested them first.
-func (s *partner) leave(rows []int) {
+// skipRows removes the given held-out rows from the rows that this worker will judge, because
+// another worker has requested them first.
+func (s *partner) skipRows(rows []int) {
 	theirs := make(map[int]bool)
 	for _, row := range rows {
 		theirs[row] = true
@@ -117,27 +117,28 @@ func (s *partner) leave(rows []int) {
 	s.own.HeldOut = s.own.HeldOut[:s.judged+len(left)]
 }
 
-// Shares completes an iteration with the sum of all other workers' parts; it implements
-// fdskl.Partner.
+// Shares completes an iteration with the sum of all other workers' parts of the decisions; it
+// implements fdskl.Partner.
 func (s *partner) Shares(sum []float64) {
 	u := s.optimizer.Decide(s.table, s.asked)
 	for i, v := range sum {
 		u.Row(0)[i] += v
 	}
 	if s.learning {
-		s.err = s.optimizer.LearnFrom(drawn{s.table, s.own.Training}, u)
+		s.err = s.optimizer.LearnFrom(rowMapping{s.table, s.own.Training}, u)
 		return
 	}
 	s.decisions = append(s.decisions, u.Row(0)...)
 }
 
-// drawn maps the optimizer's row numbers, which count the worker's own rows, to rows of the phases.
-type drawn struct {
+// rowMapping maps the optimizer's row numbers, which count the worker's own rows, to rows of the
+// phases.
+type rowMapping struct {
 	*linear.Phases[float64]
 	rows []int
 }
 
-func (d drawn) ReadAt(dst linalg.Matrix[float64], feature int, rows []int) {
+func (d rowMapping) ReadAt(dst linalg.Matrix[float64], feature int, rows []int) {
 	d.Phases.ReadAt(dst, feature, linalg.At(d.rows, rows))
 }
 

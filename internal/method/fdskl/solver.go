@@ -26,12 +26,12 @@ type Solver interface {
 	failure() error
 }
 
-// Learnt holds the model of a training and its decisions on held-out rows.
+// Learnt is the model of a training, with its decisions on held-out rows.
 type Learnt struct {
 	Coefficients linalg.Matrix[float64] // one row for each output and two columns for each direction
 	Decisions    linalg.Matrix[float64] // one row for each output and one column for each held-out row
-	Left         float64                // the remaining gradient, as in Learned
-	several      bool                   // other workers hold coefficients of the model, too
+	Left         float64                // the remaining gradient norm; see Learned
+	several      bool                   // true if other workers hold coefficients of the model, too
 }
 
 // hash returns a digest of the model. If other workers hold coefficients too, the decisions
@@ -135,7 +135,7 @@ func (c *cached) Learn(interrupt func() error) (*Learnt, error) {
 	return &Learnt{Coefficients: f.Coefficients, Decisions: linear.Decide(held, f.Coefficients), Left: left}, nil
 }
 
-// part restricts a table of phases to consecutive rows.
+// part is a table of phases, restricted to consecutive rows.
 type part[T linalg.Float] struct {
 	*linear.Phases[T]
 	first, count int
@@ -159,7 +159,7 @@ type stochastic struct {
 	*fdskl.Book
 	optimizer *linear.Stochastic
 	table     *linear.Phases[float64]
-	drawn     bool // reports that the last request was for an iteration's drawn rows
+	drawn     bool // true if the last request was for the rows that an iteration drew
 }
 
 // optimizerParamsOf returns the optimizer's settings for the job, over the given number of

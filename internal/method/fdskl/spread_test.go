@@ -169,7 +169,7 @@ func TestSpreadLabelsAreAddedUp(t *testing.T) {
 	}
 	judged := 0
 	for name, p := range f.Parties {
-		g, err := p.decided()
+		g, err := p.judgeDecisions()
 		if err != nil || (g != nil) != (name != "third") {
 			t.Fatalf("%s has judged rows: %v, %v", name, g != nil, err)
 		}

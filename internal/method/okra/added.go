@@ -18,8 +18,8 @@ import (
 // epoch's seed. A party keeps the marks of the rows that it has sent, and sends them to nobody.
 type mark [16]byte
 
-// marks returns the mark of each row. The columns must be in the order of the epoch.
-func marks(seed okra.Seed, s method.Split) []mark {
+// marksOf returns the mark of each row. The columns must be in the order of the epoch.
+func marksOf(seed okra.Seed, s method.Split) []mark {
 	mac := hmac.New(sha256.New, append([]byte("mercer/v1/okra/mark"), seed[:]...))
 	rows := dataset.RowsOf(s.Set.X)
 	n, width := rows.Shape()
@@ -41,9 +41,9 @@ func marks(seed okra.Seed, s method.Split) []mark {
 	return out
 }
 
-// since returns the numbers of the rows that were not sent before, in ascending order. It also
-// returns how many sent rows are missing now.
-func since(sent, now []mark) (added []int, gone int) {
+// newSince returns the indices in now of the rows that were not sent before, in ascending order. It
+// also returns how many sent rows are missing now.
+func newSince(sent, now []mark) (added []int, gone int) {
 	left := make(map[mark]int)
 	for _, m := range sent {
 		left[m]++
@@ -58,18 +58,18 @@ func since(sent, now []mark) (added []int, gone int) {
 	return added, len(sent) + len(added) - len(now)
 }
 
-// compare finds the rows that the party's table has gained since the earlier job. The sent rows
+// findNewRows finds the rows that the party's table has gained since the earlier job. The sent rows
 // must be unchanged, because a changed row that is encoded under the same seed would show the
 // coordinator the change.
-func (p *party) compare(r continuation) error {
-	if r.rows == nil { // an earlier version of the program kept no marks, so the party can only confirm its old rows
+func (p *party) findNewRows(r continuation) error {
+	if r.rows == nil { // an earlier version of the program kept no marks, so the party cannot find its new rows
 		return nil
 	}
 	if err := p.Reorder(p.Width(), r.columns); err != nil {
 		return err
 	}
 	var gone int
-	if p.added, gone = since(r.rows, marks(r.standing.Seed, p.Split)); gone == 0 {
+	if p.added, gone = newSince(r.rows, marksOf(r.standing.Seed, p.Split)); gone == 0 {
 		return nil
 	}
 	return &fault.Error{
@@ -82,7 +82,7 @@ func (p *party) compare(r continuation) error {
 // resumeFrom restores the state that the party kept when the earlier job ended. A party of the
 // earlier job must have it, and a newcomer must not.
 func (p *party) resumeFrom(b []byte) error {
-	late := slices.Contains(continuing(p.Job).Late, p.Self)
+	late := slices.Contains(changesContinuing(p.Job).Late, p.Self)
 	switch {
 	case late && b != nil:
 		return fault.BadInputf("okra: %s was a party of the earlier job, so it cannot be late; remove it from late", p.Self)
@@ -100,13 +100,14 @@ func (p *party) resumeFrom(b []byte) error {
 	case err != nil:
 		return err
 	case r.params != params || r.scale != p.Job.Data.Scale:
-		return fault.BadInputf("okra: the settings of protocol or scale differ from the earlier job's settings; copy those")
+		return fault.BadInputf("okra: the settings of protocol or scale differ from the earlier job's settings; copy the earlier job's settings")
 	}
-	return p.resume(r)
+	return p.resumeRows(r)
 }
 
-// resume prepares the rows like the rows of the earlier job. Then it finds the new rows.
-func (p *party) resume(r continuation) error {
+// resumeRows prepares the rows in the same way as the rows of the earlier job. Then it finds the
+// new rows.
+func (p *party) resumeRows(r continuation) error {
 	if p.standing = r.standing; !p.Job.Data.Fits() {
 		p.standing.Preparation = nil // earlier versions of the program kept a preparation here although it follows from the job file
 	}
@@ -121,7 +122,7 @@ func (p *party) resume(r continuation) error {
 	if err := p.asWide(); err != nil {
 		return err
 	}
-	return p.compare(r)
+	return p.findNewRows(r)
 }
 
 func (p *party) asWide() error {

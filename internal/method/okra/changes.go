@@ -17,75 +17,75 @@ type Preparation string
 
 // The two preparations give the same rows if the job fits no preparation.
 const (
-	Keep  Preparation = "keep"  // reuses the preparation of the first session, so only new rows are sent
-	Refit Preparation = "refit" // fits the preparation again, so all rows are sent again, under a new seed
+	Keep  Preparation = "keep"  // the parties reuse the preparation of the first session, so they send only new rows
+	Refit Preparation = "refit" // the parties fit the preparation again, so they send all rows again, under a new seed
 )
 
 // plan returns the steps of a job whose parties change. It has a first session, a session of the
 // remaining parties, and a fresh session of the remaining parties for comparison.
 func (c *Changes) plan(of method.Instance) ([]step, error) {
-	first, last := c.first(of), c.last(of)
-	plan, err := upload(first)
+	first, last := c.firstInstance(of), c.lastInstance(of)
+	plan, err := uploadSteps(first)
 	if err != nil {
 		return nil, err
 	}
-	next, err := c.next(last)
+	next, err := c.nextSteps(last)
 	if err != nil {
 		return nil, err
 	}
 	plan = append(plan, next...)
-	plan = append(plan, learning(of.Job)...)
-	if c.refits(of.Job) { // a session that fits again is itself a fresh session
+	plan = append(plan, learningSteps(of.Job)...)
+	if c.refits(of.Job) { // with a new fit, the last session is itself a fresh session
 		return plan, nil
 	}
 	s, err := rowsSession(last)
 	return append(plan, step{
-		Name: "fresh", Session: s, Follow: goesOn, Announce: (*server).base0, Party: (*party).repeater, Releases: (*party).release,
+		Name: "fresh", Session: s, Follow: setParent, Announce: (*server).announceBase, Party: (*party).repeater, Releases: (*party).allRows,
 		Server: collecting(fresh, func(s *server, in protocol.Setup, p okra.Params) (*okra.Server, error) {
 			return okra.NewContinuingServer(in, p, s.base.Emptied(), okra.Limits{})
 		}),
-		Ended: counted(fresh),
+		Ended: countSent(fresh),
 	}, step{Name: "relearn", Compute: (*server).relearn}), err
 }
 
-// next returns the steps of the session of the remaining parties.
-func (c *Changes) next(last method.Instance) ([]step, error) {
+// nextSteps returns the steps of the second session, in which the remaining parties take part.
+func (c *Changes) nextSteps(last method.Instance) ([]step, error) {
 	before, err := rows.StepsAgain(last)
 	if err != nil {
 		return nil, err
 	}
 	refits := c.refits(last.Job)
-	list := common(before, changed, fresh) // the fresh session needs these steps too, so it shares their costs
+	list := okraSteps(before, changed, fresh) // the fresh session needs these steps too, so it shares their costs
 	for i := range list {
 		list[i].Name += "-again"
-		list[i] = list[i].Before((*party).grow)
+		list[i] = list[i].Before((*party).addSetAside)
 	}
 	s, err := rowsSession(last)
 	if refits {
 		list[0] = list[0].Before(func(p *party) error { p.Unfit(); return nil })
-		return append(list, uploading("protocol-again", s, anew, (*party).release).Before((*party).grow)), err
+		return append(list, uploadStep("protocol-again", s, anew, (*party).allRows).Before((*party).addSetAside)), err
 	}
 	if len(c.Late) == 0 {
-		return []step{joining(s)}, err
+		return []step{joiningStep(s)}, err
 	}
-	return []step{list[0], joining(s)}, err // newcomers take part in the step that orders the columns
+	return []step{list[0], joiningStep(s)}, err // newcomers take part in the step that orders the columns
 }
 
-// joining returns the step in which newcomers send all their rows, and other parties send their new
-// rows.
-func joining(s *method.Session) step {
+// joiningStep returns the step in which newcomers send all their rows, and other parties send their
+// new rows.
+func joiningStep(s *method.Session) step {
 	return step{
-		Name: "continue", Session: s, Follow: goesOn, Announce: (*server).base0, Party: (*party).continuer, Releases: (*party).newRows,
+		Name: "continue", Session: s, Follow: setParent, Announce: (*server).announceBase, Party: (*party).continuer, Releases: (*party).newRows,
 		Server: collecting(changed, func(s *server, in protocol.Setup, p okra.Params) (*okra.Server, error) {
 			return okra.NewContinuingServer(in, p, s.base, okra.Limits{})
 		}),
-		Ended: counted(changed),
-	}.Before((*party).grow)
+		Ended: countSent(changed),
+	}.Before((*party).addSetAside)
 }
 
-// goesOn sets a session's parent to the session that the coordinator announces. Parties that took
+// setParent sets a session's parent to the session that the coordinator announces. Parties that took
 // part in the parent session know its id.
-func goesOn(s method.Session, _ rows.Total, announced []byte) (*method.Session, error) {
+func setParent(s method.Session, _ rows.Total, announced []byte) (*method.Session, error) {
 	if len(announced) != len(protocol.SessionID{}) {
 		return nil, errors.New("okra: the coordinator's announcement does not name the session to continue")
 	}
@@ -93,8 +93,8 @@ func goesOn(s method.Session, _ rows.Total, announced []byte) (*method.Session, 
 	return &s, nil
 }
 
-// Changes holds the settings of a job whose parties change after a first session, and of a job that
-// continues another.
+// Changes holds the settings that describe how the parties change, after the first session of a job
+// or after an earlier job.
 type Changes struct {
 	Late, Withdrawn []string
 	Added           []job.PartyShare // for each party, the share of its rows that it adds after the first session
@@ -103,43 +103,46 @@ type Changes struct {
 	Earlier         job.ID // the job that this job continues; zero for none
 }
 
-// any reports whether the parties change within the job.
-func (c *Changes) any() bool { return !c.continues() && len(c.Late)+len(c.Withdrawn)+len(c.Added) > 0 }
+// changesParties reports whether the parties change within the job.
+func (c *Changes) changesParties() bool {
+	return !c.continues() && len(c.Late)+len(c.Withdrawn)+len(c.Added) > 0
+}
 
 func (c *Changes) continues() bool { return c.Earlier != job.ID{} }
 
-// outlives reports whether secrets outlive one job. This is so if a later job can use the job's
-// encoded rows, or if the job uses secrets of an earlier job.
-func (c *Changes) outlives() bool { return c.Continuable || c.continues() }
+// secretsOutlive reports whether secrets outlive one job. This is so if a later job can use the
+// job's encoded rows, or if the job uses secrets of an earlier job.
+func (c *Changes) secretsOutlive() bool { return c.Continuable || c.continues() }
 
-// continuing returns the changes in a job that continues an earlier job. It returns nil for other
-// jobs.
-func continuing(j *job.Job) *Changes {
+// changesContinuing returns the changes in a job that continues an earlier job. It returns nil for
+// other jobs.
+func changesContinuing(j *job.Job) *Changes {
 	if k, has := j.Protocol.Values.(*Keys); has && k.continues() {
 		return &k.Changes
 	}
 	return nil
 }
 
-// lasting reports whether a later job may continue the job.
-func lasting(j *job.Job) bool {
+// isContinuable reports whether a later job may continue the job.
+func isContinuable(j *job.Job) bool {
 	k, has := j.Protocol.Values.(*Keys)
 	return has && k.Continuable
 }
 
-// goOn returns the steps of a job that continues an earlier job.
-func goOn(c method.Instance) ([]step, error) {
+// continuingSteps returns the steps of a job that continues an earlier job.
+func continuingSteps(c method.Instance) ([]step, error) {
 	before, err := rows.Steps(c)
 	if err != nil {
 		return nil, err
 	}
 	s, err := rowsSession(c)
-	return append([]step{common(before, first)[0], joining(s)}, learning(c.Job)...), err
+	return append([]step{okraSteps(before, first)[0], joiningStep(s)}, learningSteps(c.Job)...), err
 }
 
-// later returns how many of a party's n rows the party sends after the first session. These rows
-// are at the end of its table. With at least two rows, at least one is sent before and one after.
-func (c *Changes) later(party string, n int) int {
+// countLater returns how many of a party's n rows the party sends after the first session. These
+// rows are at the end of its table. With at least two rows, at least one is sent before and one
+// after.
+func (c *Changes) countLater(party string, n int) int {
 	for _, s := range c.Added {
 		if s.Party == party {
 			return min(max(int(math.Round(s.Share*float64(n))), 1), n-1)
@@ -154,7 +157,7 @@ func (c *Changes) Leaving() []string { return c.Withdrawn }
 // changesOf returns the changes of parties within a job. It returns nil if the parties stay the
 // same.
 func changesOf(j *job.Job) *Changes {
-	if k, has := j.Protocol.Values.(*Keys); has && k.any() {
+	if k, has := j.Protocol.Values.(*Keys); has && k.changesParties() {
 		return &k.Changes
 	}
 	return nil
@@ -164,18 +167,19 @@ func changesOf(j *job.Job) *Changes {
 func (c *Changes) refits(j *job.Job) bool { return c.Preparation == Refit && j.Data.Fits() }
 
 // ReceivesPreparation reports whether a party receives the preparation that the other parties have
-// fitted; it implements [rows.Telling].
+// fitted; it implements [rows.PreparationReceivers].
 func (c *Changes) ReceivesPreparation(j *job.Job, party string) bool {
-	return c.any() && !c.refits(j) && slices.Contains(c.Late, party)
+	return c.changesParties() && !c.refits(j) && slices.Contains(c.Late, party)
 }
 
-// first and last return the job with only the parties of its first session or of its last session.
-func (c *Changes) first(of method.Instance) method.Instance {
+// firstInstance returns the job with only the parties of its first session. lastInstance returns it
+// with only the parties of its last session.
+func (c *Changes) firstInstance(of method.Instance) method.Instance {
 	of.Parties = without(of.Parties, c.Late)
 	return of
 }
 
-func (c *Changes) last(of method.Instance) method.Instance {
+func (c *Changes) lastInstance(of method.Instance) method.Instance {
 	of.Parties = without(of.Parties, c.Withdrawn)
 	return of
 }

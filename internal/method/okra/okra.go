@@ -19,12 +19,12 @@ import (
 // Protocol returns the method that runs protocol OKRA.
 func Protocol() *method.Protocol { return itself }
 
-var itself = Bind(Variant{Name: "okra", Keys: func() job.Settings { return new(Keys) }, Labels: true, Left: left})
+var itself = Bind(Variant{Name: "okra", Keys: func() job.Settings { return new(Keys) }, Labels: true, Left: writtenForOkra})
 
 // Variant describes a method that runs on OKRA's machines under its own name and settings.
 type Variant struct {
 	Name   string
-	Keys   func() job.Settings // returns settings that also implement [Settings] of this package
+	Keys   func() job.Settings // returns the settings, which must implement [Settings]
 	Labels bool                // parties send labels with their rows
 	// Left reports whether a retained state without a protocol's name belongs to this variant. It is
 	// nil if no earlier version of the program wrote such a state.
@@ -43,24 +43,24 @@ func Bind(v Variant) *method.Protocol {
 		NewParty: func(c method.Instance, self string, t method.Table) (*party, error) {
 			return newParty(c, self, t, v.Labels)
 		},
-		Public: (*party).public, PublicServer: (*server).public, Facts: (*party).facts, Minimums: method.NoMinimums, Result: (*server).result, Ended: (*server).ended,
+		Public: (*party).public, PublicServer: (*server).public, Facts: (*party).facts, Minimums: method.NoMinimums, Result: (*server).result, Ended: (*server).storeFacts,
 		Model:      &method.ModelOf[server]{Write: (*server).writeModel, Private: true}, // the model is private, because it holds encoded rows
 		Outcome:    (*server).outcome,
-		OwnFigures: (*party).ownFigures,
+		OwnFigures: (*party).checkOwnFigures,
 		Later: &method.LaterOf[party, server]{
-			Continues: earlier,
-			Lasts:     (*party).lasts, Write: (*party).writeRest, Resume: (*party).resumeFrom,
-			LastsServer: (*server).lasts, WriteServer: (*server).writeRest, ResumeServer: (*server).resumeFrom,
+			Continues: earlierJob,
+			Lasts:     (*party).isContinuable, Write: (*party).writeRest, Resume: (*party).resumeFrom,
+			LastsServer: (*server).isContinuable, WriteServer: (*server).writeRest, ResumeServer: (*server).resumeFrom,
 		},
 		Questions: &method.QuestionsOf[party, server]{
-			Keep: (*party).keep, KeepServer: (*server).keep, OpenParty: openParty, OpenServer: openServer, Left: v.Left,
+			Keep: (*party).retainState, KeepServer: (*server).retainState, OpenParty: openParty, OpenServer: openServer, Left: v.Left,
 		},
 		Prepares: &method.PreparesOf[party, server]{
 			Made:    func(p *party) *prepare.Preparation { return p.Split.Prepared },
 			Heard:   func(s *server) (*learner.Prepared, error) { return s.Witness.Prepared() },
 			Notices: func(p *party) []string { return p.Party.Notices() },
 		},
-		Present: present,
+		Present: presentChanges,
 	})
 }
 
@@ -74,58 +74,58 @@ func steps(c method.Instance) ([]step, error) {
 	switch {
 	case changes != nil:
 		return changes.plan(c)
-	case continuing(c.Job) != nil:
-		return goOn(c)
+	case changesContinuing(c.Job) != nil:
+		return continuingSteps(c)
 	}
-	plan, err := upload(c)
-	plan = append(plan, rows.FoldSteps(c, (*party).folds, (*server).folds)...)
-	return append(plan, learning(c.Job)...), err
+	plan, err := uploadSteps(c)
+	plan = append(plan, rows.FoldSteps(c, (*party).foldMachine, (*server).foldMachine)...)
+	return append(plan, learningSteps(c.Job)...), err
 }
 
-// learning returns the coordinator's computations after it has received the rows.
-func learning(j *job.Job) (list []step) {
+// learningSteps returns the coordinator's computations after it has received the rows.
+func learningSteps(j *job.Job) (list []step) {
 	if j.Data.Folds > 0 {
-		list = append(list, step{Name: "tune", Compute: work("tune")})
+		list = append(list, step{Name: "tune", Compute: stageFunc("tune")})
 	}
 	return append(list, step{Name: "learn", Compute: (*server).learn}, step{Name: "evaluate", Compute: (*server).evaluate})
 }
 
-// work returns the computation of one stage of the learner.
-func work(stage string) func(*server, context.Context, method.Reporter) error {
+// stageFunc returns the computation of one stage of the learner.
+func stageFunc(stage string) func(*server, context.Context, method.Reporter) error {
 	return func(s *server, ctx context.Context, progress method.Reporter) error {
 		return s.Do(ctx, s.Job, stage, progress.Counts)
 	}
 }
 
-// common converts the steps of package rows to steps of OKRA.
-func common(list []rows.Step, costs ...account) []step {
+// okraSteps converts the steps of package rows to steps of OKRA.
+func okraSteps(list []rows.Step, costs ...account) []step {
 	out := method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, noValue, list)
 	for i := range out {
-		out[i].Ended = counted(costs...)
+		out[i].Ended = countSent(costs...)
 	}
 	return out
 }
 
 func noValue(rows.Total) struct{} { return struct{}{} }
 
-// upload returns the steps in which all parties of an instance prepare and upload their rows.
-func upload(c method.Instance) ([]step, error) {
+// uploadSteps returns the steps in which all parties of an instance prepare and upload their rows.
+func uploadSteps(c method.Instance) ([]step, error) {
 	before, err := rows.Steps(c)
 	if err != nil {
 		return nil, err
 	}
 	s, err := rowsSession(c)
-	return append(common(before, first), uploading("protocol", s, first, (*party).release)), err
+	return append(okraSteps(before, first), uploadStep("protocol", s, first, (*party).allRows)), err
 }
 
-// uploading returns the step in which all parties send all their rows under a new seed.
-func uploading(name string, s *method.Session, of account, lets func(*party) ([]method.Release, error)) step {
+// uploadStep returns the step in which all parties send all their rows under a new seed.
+func uploadStep(name string, s *method.Session, of account, lets func(*party) ([]method.Release, error)) step {
 	return step{
 		Name: name, Session: s, Party: (*party).uploader, Releases: lets,
 		Server: collecting(of, func(s *server, in machine.Setup, p okra.Params) (*okra.Server, error) {
 			return okra.NewServer(in, p, okra.Limits{})
 		}),
-		Ended: counted(of),
+		Ended: countSent(of),
 	}
 }
 

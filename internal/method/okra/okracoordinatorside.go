@@ -57,15 +57,15 @@ func collecting(of account, build func(*server, protocol.Setup, okra.Params) (*o
 		if err != nil {
 			return nil, err
 		}
-		return &method.Run{Machine: bounded(m), Finish: func() error {
-			s.finish(of, m, setup.Session.ID())
+		return &method.Run{Machine: rowLimitErrors(m), Finish: func() error {
+			s.storeSession(of, m, setup.Session.ID())
 			return nil
 		}}, nil
 	}
 }
 
-// folds builds the machine that receives the fold of each row from its party.
-func (s *server) folds(setup method.Setup) (*method.Run, error) {
+// foldMachine builds the machine that receives the fold of each row from its party.
+func (s *server) foldMachine(setup method.Setup) (*method.Run, error) {
 	var counts []int
 	for _, of := range s.upload.Owner() {
 		counts = append(counts, of.Hi-of.Lo)
@@ -73,12 +73,12 @@ func (s *server) folds(setup method.Setup) (*method.Run, error) {
 	return rows.FoldListener(setup, s.Instance, counts, s.Problem.Test, func(names []string) { s.Problem.Groups = names })
 }
 
-// finish stores the result of a session that sent rows.
-func (s *server) finish(of account, m *okra.Server, id protocol.SessionID) {
-	if changesOf(s.Job) != nil && s.changed(of, m) {
+// storeSession stores the result of a session that sent rows.
+func (s *server) storeSession(of account, m *okra.Server, id protocol.SessionID) {
+	if changesOf(s.Job) != nil && s.storeChanged(of, m) {
 		return
 	}
-	if continuing(s.Job) != nil {
+	if changesContinuing(s.Job) != nil {
 		s.phase(of, func(p *Phase) { p.Rows, p.Products = rowBytes(m), m.Costs().Products })
 	}
 	s.upload, s.parent, s.Problem = m, id, problemOf(m)
@@ -89,9 +89,9 @@ func problemOf(m *okra.Server) learner.Problem {
 	return learner.Problem{Gram: m.Gram(), Labels: m.Labels(), Test: m.Test()}
 }
 
-// bounded rewrites a machine's errors about too many rows. Such an error becomes a fault of the
-// job, and its text names a protocol without a matrix of all rows.
-func bounded(m protocol.Machine) protocol.Machine {
+// rowLimitErrors rewrites a machine's errors about too many rows. Such an error becomes a fault of
+// the job, and its text names a protocol without a matrix of all rows.
+func rowLimitErrors(m protocol.Machine) protocol.Machine {
 	return method.Translated{Machine: m, Meaning: func(err error) error {
 		var limit *okra.LimitError
 		if !errors.As(err, &limit) {
@@ -101,13 +101,13 @@ func bounded(m protocol.Machine) protocol.Machine {
 	}}
 }
 
-// ended stores the facts about a step that the leakage statement needs.
-func (s *server) ended(e method.End) {
+// storeFacts stores the facts about a step that the leakage statement needs.
+func (s *server) storeFacts(e method.End) {
 	s.facts, s.words = s.facts.Join(e.Facts), rows.JoinWords(s.words, e.Words)
 }
 
-// counted returns a function that adds a step's sent bytes to the given accounts.
-func counted(costs ...account) func(*server, method.End) {
+// countSent returns a function that adds a step's sent bytes to the given accounts.
+func countSent(costs ...account) func(*server, method.End) {
 	return func(s *server, e method.End) {
 		for _, of := range costs {
 			s.phase(of, func(p *Phase) { p.Sent += e.Sent })
@@ -149,27 +149,28 @@ func (s *server) result() (*method.Result, error) {
 	r := method.NewResult(s.Job, &s.Work)
 	r.Leakage = s.leakage()
 	if c := changesOf(s.Job); c != nil {
-		r.Details = &Details{Changes: s.figures(c, s.Job)}
+		r.Details = &Details{Changes: s.changeFigures(c, s.Job)}
 	}
-	if c := continuing(s.Job); c != nil {
-		r.Details = &Details{Continued: s.continued(c)}
+	if c := changesContinuing(s.Job); c != nil {
+		r.Details = &Details{Continued: s.continuedCosts(c)}
 	}
 	return r, nil
 }
 
-// keep returns a retained state with the session and seed tag that queries to the model must match.
-func (s *server) keep(method.Closing) (method.RetainedState, error) {
+// retainState returns a retained state with the session and seed tag that queries to the model must
+// match.
+func (s *server) retainState(method.Closing) (method.RetainedState, error) {
 	if s.model == nil {
-		return retained(s.Job, nil), nil
+		return retainedOf(s.Job, nil), nil
 	}
-	return retained(s.Job, answers{s.parent, s.upload.Tag()}.encode()), nil
+	return retainedOf(s.Job, answerFacts{s.parent, s.upload.Tag()}.encode()), nil
 }
 
 // phases holds the coordinator's extra state for a job whose parties change.
 type phases struct {
 	base  *okra.Base
 	fresh *okra.Server
-	hash  string // hash of the model that the coordinator learns from the fresh session
+	hash  string // the hash of the model that the coordinator learns from the fresh session
 	costs map[account]Phase
 	left  []string // the earlier job's parties that take no part in this job
 }
@@ -184,12 +185,12 @@ const (
 	fresh           // a session with all rows, for comparison
 )
 
-// base0 announces the id of the session that the next session continues.
-func (s *server) base0() ([]byte, error) { return s.base.Session[:], nil }
+// announceBase returns the id of the session that the next session continues, for all parties.
+func (s *server) announceBase() ([]byte, error) { return s.base.Session[:], nil }
 
-// changed stores the result of a session. It reports whether the job does not learn from this
+// storeChanged stores the result of a session. It reports whether the job does not learn from this
 // session.
-func (c *phases) changed(of account, m *okra.Server) bool {
+func (c *phases) storeChanged(of account, m *okra.Server) bool {
 	c.phase(of, func(p *Phase) { p.Rows, p.Products = rowBytes(m), m.Costs().Products })
 	if of == fresh {
 		c.fresh = m
@@ -238,9 +239,9 @@ func hashOf(m *model.Private) (string, error) {
 	return hex.EncodeToString(sum[:]), err
 }
 
-// figures compares the costs and the model of the changed session with the fresh session. A refit
-// is itself a fresh session.
-func (s *server) figures(c *Changes, j *job.Job) *Figures {
+// changeFigures compares two sessions by costs and model: the session after the change and the
+// fresh session. A refit is itself a fresh session.
+func (s *server) changeFigures(c *Changes, j *job.Job) *Figures {
 	f := &Figures{Late: c.Late, Withdrawn: c.Withdrawn, Preparation: string(c.Preparation), First: s.costs[first]}
 	for _, a := range c.Added {
 		if f.Added == nil {
@@ -264,9 +265,9 @@ func (s *server) figures(c *Changes, j *job.Job) *Figures {
 	return f
 }
 
-// continued counts the costs of a job that continues an earlier job: its session and the agreement
-// on the column order.
-func (s *server) continued(c *Changes) *Continued {
+// continuedCosts returns the costs of a job that continues an earlier job. They include the
+// agreement on the column order.
+func (s *server) continuedCosts(c *Changes) *Continued {
 	f := &Continued{Job: c.Earlier.String(), Late: c.Late, Phase: s.costs[changed]}
 	f.Sent += s.costs[first].Sent
 	n := int64(len(s.upload.Test()))
@@ -275,7 +276,7 @@ func (s *server) continued(c *Changes) *Continued {
 }
 
 // lasts reports whether a later job may continue this one.
-func (s *server) lasts() bool { return lasting(s.Job) }
+func (s *server) isContinuable() bool { return isContinuable(s.Job) }
 
 // writeRest writes the state that a later job needs to continue this job.
 func (s *server) writeRest(to io.Writer) error {
@@ -294,23 +295,23 @@ func (s *server) resumeFrom(b []byte) error {
 	}
 	for _, name := range s.Parties {
 		_, known := base.Find(name)
-		if late := slices.Contains(continuing(s.Job).Late, name); late == known {
-			return fault.BadInputf("okra: late must name the parties without rows in the earlier job, and no others; correct the entry for %s", name)
+		if late := slices.Contains(changesContinuing(s.Job).Late, name); late == known {
+			return fault.BadInputf("okra: late must name exactly the parties that had no rows in the earlier job; correct the entry for %s", name)
 		}
 	}
 	s.base = base
-	return s.leave()
+	return s.findLeavers()
 }
 
-// leave finds the parties of the earlier job that take no part in this job. If the preparation was
-// fitted on their rows too, this job must keep it explicitly.
-func (s *server) leave() error {
+// findLeavers finds the parties of the earlier job that take no part in this job. If the
+// preparation was fitted on their rows too, this job must keep it explicitly.
+func (s *server) findLeavers() error {
 	for _, part := range s.base.Parts {
 		if !slices.Contains(s.Parties, part.Party) {
 			s.left = append(s.left, part.Party)
 		}
 	}
-	if len(s.left) > 0 && s.Job.Data.Fits() && continuing(s.Job).Preparation != Keep {
+	if len(s.left) > 0 && s.Job.Data.Fits() && changesContinuing(s.Job).Preparation != Keep {
 		return fault.BadInputf("okra: %s left, but the preparation was also fitted on its rows; write preparation: keep, or submit a job that continues none, which fits anew", strings.Join(s.left, " and "))
 	}
 	return nil

@@ -34,11 +34,11 @@ func (s *server) leakage() map[string][]string {
 	if c := changesOf(s.Job); c != nil {
 		c.leakage(s.Job, c.Withdrawn, lines)
 	}
-	if c := continuing(s.Job); c != nil {
+	if c := changesContinuing(s.Job); c != nil {
 		c.leakage(s.Job, s.left, lines)
 		lines["server"] = append(lines["server"], "Parties of the earlier job send the rows that they have added since then. The server learns their number and their products with all rows.")
 	}
-	if lasting(s.Job) {
+	if isContinuable(s.Job) {
 		lines["server"] = append(lines["server"], "The coordinator keeps the encoded rows, their labels and products after the job, sealed, until mercer job forget.")
 		lines["coalition"] = append(lines["coalition"], "Every party keeps the seed of these rows until mercer job forget, so that a later job can continue this one.")
 	}
@@ -54,15 +54,15 @@ func (s *server) leakage() map[string][]string {
 func (s *server) fittedLeakage(lines map[string][]string) {
 	c, features := changesOf(s.Job), int(s.facts.Features)
 	switch {
-	case continuing(s.Job) != nil:
+	case changesContinuing(s.Job) != nil:
 		rows.KeptLeakage(s.Instance, lines)
 	case c == nil:
 		rows.Leakage(s.Instance, lines, features)
 	default:
-		rows.Leakage(c.first(s.Instance), lines, features)
+		rows.Leakage(c.firstInstance(s.Instance), lines, features)
 	}
 	if c != nil && c.refits(s.Job) {
-		rows.RefitLeakage(c.first(s.Instance), c.last(s.Instance), lines, features)
+		rows.RefitLeakage(c.firstInstance(s.Instance), c.lastInstance(s.Instance), lines, features)
 	}
 }
 
@@ -92,21 +92,21 @@ func (c *Changes) leakage(j *job.Job, leavers []string, lines map[string][]strin
 		add("coalition", "Withdrawn: %s still has the seed. Together with the server it reads every row that was sent under it, those of newcomers included. Only a new seed and new rows end this.", left)
 	}
 	if fitted && !c.refits(j) {
-		add("party", "A trace of %s stays in %s, which was fitted on its rows too. %s", left, rows.TraceOf(j), c.otherwise())
+		add("party", "A trace of %s stays in %s, which was fitted on its rows too. %s", left, rows.TraceOf(j), c.removalHint())
 	}
 }
 
-// otherwise returns the sentence that names the change to the job by which a leaver's trace would
+// removalHint returns the sentence that names the change to the job by which a leaver's trace would
 // be removed.
-func (c *Changes) otherwise() string {
+func (c *Changes) removalHint() string {
 	if c.continues() {
 		return "A job that continues no earlier one would remove it, and every row would be sent again."
 	}
 	return "With preparation: refit it would be removed, and every row would be sent again."
 }
 
-// Details holds the part of a result that only some jobs have: those whose parties change, and
-// those that continue an earlier job.
+// Details holds results that only two kinds of jobs have: jobs whose parties change, and jobs that
+// continue an earlier job.
 type Details struct {
 	Changes   *Figures   `json:"changes,omitempty"`
 	Continued *Continued `json:"continued,omitempty"`
@@ -117,7 +117,7 @@ type Continued struct {
 	Job  string   `json:"job"` // the id of the earlier job
 	Late []string `json:"late"`
 	Phase
-	ProductsShare float64 `json:"products_of_all"` // Products as a share of the products between all rows
+	ProductsShare float64 `json:"products_of_all"` // Products divided by the number of products between all rows
 }
 
 // Phase counts the costs of one session and of the preceding sessions that order and scale columns.
@@ -133,7 +133,7 @@ type Figures struct {
 	Withdrawn []string `json:"withdrawn"`
 	// Added holds, for each party that adds rows after the first session, the share of these rows.
 	Added       map[string]float64 `json:"added,omitempty"`
-	Preparation string             `json:"preparation"` // keep, refit, or none if the job fits no preparation
+	Preparation string             `json:"preparation"` // "keep", "refit", or "none" if the job fits no preparation
 	First       Phase              `json:"first"`
 	Changed     Phase              `json:"changed"`
 	// Fresh holds the costs of a session in which the remaining parties send all their rows. If
@@ -145,14 +145,14 @@ type Figures struct {
 	Equal bool `json:"equals_fresh"`
 }
 
-// present shows how the parties changed and what the change cost.
-func present(_ *job.Job, r *method.Result) (*method.Presentation, error) {
+// presentChanges shows how the parties changed and what the change cost.
+func presentChanges(_ *job.Job, r *method.Result) (*method.Presentation, error) {
 	d, err := method.DetailsOf[Details](r)
 	switch {
 	case err != nil || d == nil:
 		return nil, err
 	case d.Continued != nil:
-		return d.Continued.present(), nil
+		return d.Continued.presentCosts(), nil
 	case d.Changes == nil:
 		return nil, nil
 	}
@@ -170,8 +170,8 @@ func present(_ *job.Job, r *method.Result) (*method.Presentation, error) {
 	}, nil
 }
 
-// present shows how many bytes of rows and labels each party has sent, and the job's costs.
-func (f *Continued) present() *method.Presentation {
+// presentCosts shows how many bytes of rows and labels each party has sent, and the job's costs.
+func (f *Continued) presentCosts() *method.Presentation {
 	table := method.Block{Header: []string{"party", "rows and labels"}}
 	for _, name := range slices.Sorted(maps.Keys(f.Rows)) {
 		table.Rows = append(table.Rows, []string{name, humanize.Bytes(uint64(f.Rows[name]))})

@@ -58,7 +58,7 @@ func (k *Keys) Section() *section.Section {
 				Else: "hadamard; block in mode paper", Doc: "The isometry that the parties share."},
 			WireKey(&k.Wire),
 			{Key: "rounds", Value: section.Whole{Dst: &k.Rounds}, Else: "3 with encoder hadamard", Doc: "The number of rounds of encoder hadamard, 2 to 16."},
-		}, k.fields()...), Finish: k.finish}
+		}, k.changeKeys()...), Finish: k.finish}
 }
 
 // WireKey declares the job file's key wire, which sets dst.
@@ -85,7 +85,7 @@ func (k *Keys) finish(in *section.Place) error {
 	case in.Given("preparation") && !k.continues() && len(k.Late)+len(k.Withdrawn)+len(k.Added) == 0:
 		return in.Refuse("preparation", "preparation needs late, withdrawn or added; remove it")
 	case in.Given("rounds") && k.Encoder != Hadamard:
-		return in.Refuse("rounds", "encoder %s has no rounds; remove them", k.Encoder)
+		return in.Refuse("rounds", "encoder %s has no rounds; remove rounds", k.Encoder)
 	case k.Encoder == Hadamard && (k.Rounds < minRounds || k.Rounds > maxRounds):
 		return in.Refuse("rounds", "rounds is %d; write %d to %d, since one round hides nothing", k.Rounds, minRounds, maxRounds)
 	}
@@ -112,14 +112,14 @@ func (c *Changes) checkContinued(j *job.Job, in *section.Place) error {
 	case c.Preparation == Refit:
 		return in.Refuse("protocol", "a job that continues another keeps the earlier job's preparation; to fit again, submit a job that continues none")
 	case len(c.Late) > 0 && j.Parties()[0] == c.Late[0]:
-		return in.Refuse("protocol", "%s would be the leader without the seed; list it after a party of the earlier job", c.Late[0])
+		return in.Refuse("protocol", "%s would be the leader, but it lacks the seed; list it after a party of the earlier job", c.Late[0])
 	}
 	return nil
 }
 
 // Demands returns what the settings demand of a job; it implements [job.Settings].
 func (k *Keys) Demands() job.Demands {
-	return job.Demands{Mode: k.Mode, Check: k.check, Outlives: k.outlives(), Continues: k.continues()}
+	return job.Demands{Mode: k.Mode, Check: k.check, Outlives: k.secretsOutlive(), Continues: k.continues()}
 }
 
 // check refuses a job whose learner does not use the Gram matrix, or whose parties cannot carry out
@@ -128,20 +128,20 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	if err := learner.OnRows(j, in); err != nil {
 		return err
 	}
-	if learner.UsesViews(j) && (k.any() || k.outlives()) {
+	if learner.UsesViews(j) && (k.changesParties() || k.secretsOutlive()) {
 		return in.Refuse("protocol", "learner %s runs with the same parties from beginning to end; remove late, withdrawn, added, continuable and continues", j.Learner.Name())
 	}
-	if rows.GroupsFolds(j) && (k.any() || k.outlives()) {
-		return in.Refuse("data", "folds by groups stay with one job in this version; remove folds or group, or late, withdrawn, added, continuable and continues")
+	if rows.GroupsFolds(j) && (k.changesParties() || k.secretsOutlive()) {
+		return in.Refuse("data", "folds by groups do not work with changing parties in this version; remove folds or group, or late, withdrawn, added, continuable and continues")
 	}
-	if j.Data.Test.Split() != "" && (k.any() || k.outlives()) {
+	if j.Data.Test.Split() != "" && (k.changesParties() || k.secretsOutlive()) {
 		return in.Refuse("data", "the job holds out %s, which is impossible if its parties change or its rows serve another job; use test: {fraction: 0.25}", j.Data.Test.Chosen())
 	}
 	return k.checkChanges(j, in)
 }
 
-// fields declares the keys of a job file that describe changes of the parties.
-func (c *Changes) fields() []section.Field {
+// changeKeys declares the keys of a job file that describe changes of the parties.
+func (c *Changes) changeKeys() []section.Field {
 	return []section.Field{
 		{Key: "late", Value: section.Words{Dst: &c.Late, Most: job.MaxParties, Example: "[south]"}, Else: "none",
 			Doc: "The parties that come late. Simulate plays a first session without them, which they then join."},
@@ -161,14 +161,14 @@ func (c *Changes) fields() []section.Field {
 // checkChanges refuses changes of the parties that a job cannot carry out.
 func (c *Changes) checkChanges(j *job.Job, in *section.Place) error {
 	switch {
-	case c.outlives() && j.Prediction == job.Open:
-		return in.Refuse("prediction", "predictions stay closed in a job that continues or is continued; remove prediction: open")
+	case c.secretsOutlive() && j.Prediction == job.Open:
+		return in.Refuse("prediction", "a job that continues another, or may be continued, has no open predictions; remove prediction: open")
 	case c.continues():
 		return c.checkContinued(j, in)
-	case !c.any():
+	case !c.changesParties():
 		return nil
 	case c.Continuable:
-		return in.Refuse("protocol", "simulate plays late, withdrawn and added without continues and keeps nothing; remove continuable")
+		return in.Refuse("protocol", "without continues, only simulate runs late, withdrawn and added, and it keeps no state; remove continuable")
 	}
 	for _, name := range slices.Concat(c.Late, c.Withdrawn) {
 		switch {
@@ -184,13 +184,13 @@ func (c *Changes) checkChanges(j *job.Job, in *section.Place) error {
 	first, last := without(j.Parties(), c.Late), without(j.Parties(), c.Withdrawn)
 	switch {
 	case len(first) < 2:
-		return in.Refuse("protocol", "fewer than two parties take part from the beginning; leave two that do not come late")
+		return in.Refuse("protocol", "fewer than two parties take part from the beginning; name fewer parties in late")
 	case len(last) < 2:
-		return in.Refuse("protocol", "fewer than two parties stay; leave two that do not withdraw")
+		return in.Refuse("protocol", "fewer than two parties stay until the end; name fewer parties in withdrawn")
 	case slices.Contains(c.Late, last[0]):
-		return in.Refuse("protocol", "%s would be the leader without the seed; list it after a party that neither comes late nor withdraws", last[0])
+		return in.Refuse("protocol", "%s would be the leader, but it lacks the seed; list it after a party that neither comes late nor withdraws", last[0])
 	case j.Prediction == job.Open:
-		return in.Refuse("prediction", "predictions stay closed in a job whose parties change; remove prediction: open")
+		return in.Refuse("prediction", "a job whose parties change has no open predictions; remove prediction: open")
 	}
 	if c.Preparation == "" {
 		c.Preparation = Keep

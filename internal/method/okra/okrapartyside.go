@@ -30,7 +30,7 @@ type party struct {
 
 func newParty(c method.Instance, self string, t method.Table, labelled bool) (*party, error) {
 	of := rows.Of
-	if toldHow(c.Job, self) {
+	if fitsNothing(c.Job, self) {
 		of = rows.Unfitted
 	}
 	p, err := of(c, self, t)
@@ -38,23 +38,23 @@ func newParty(c method.Instance, self string, t method.Table, labelled bool) (*p
 		return nil, err
 	}
 	own := &party{Party: p, labelled: labelled}
-	p.Lets = own.release
+	p.Lets = own.allRows
 	if _, err := own.input(); err != nil {
 		return nil, err
 	}
 	n := p.Split.Set.X.Rows()
 	if changes := changesOf(c.Job); changes != nil {
-		if err := own.wait(changes.later(self, n)); err != nil {
+		if err := own.setAside(changes.countLater(self, n)); err != nil {
 			return nil, err
 		}
 	}
 	return own, c.Limits.CheckRows(c.Job.Protocol.Name(), n)
 }
 
-// toldHow reports whether a party fits no preparation in a job, because it receives the preparation
-// or has kept it.
-func toldHow(j *job.Job, party string) bool {
-	if continuing(j) != nil {
+// fitsNothing reports whether a party fits no preparation in a job, because it receives the
+// preparation or has kept it.
+func fitsNothing(j *job.Job, party string) bool {
+	if changesContinuing(j) != nil {
 		return true
 	}
 	c := changesOf(j)
@@ -63,10 +63,10 @@ func toldHow(j *job.Job, party string) bool {
 
 func (p *party) public() rows.Total { return rows.Total(p.total) }
 
-func (p *party) folds(setup method.Setup) (*method.Run, error) { return p.Folder(setup, p.total) }
+func (p *party) foldMachine(setup method.Setup) (*method.Run, error) { return p.Folder(setup, p.total) }
 
-// wait sets the last n rows aside until the first session has ended.
-func (p *party) wait(n int) error {
+// setAside sets the last n rows aside until the first session has ended.
+func (p *party) setAside(n int) error {
 	if n < 1 {
 		return nil
 	}
@@ -76,8 +76,9 @@ func (p *party) wait(n int) error {
 	return p.Bring(method.Split{Set: whole.Set.Subset(linalg.Range(0, rows-n)), Test: whole.Test[:rows-n]})
 }
 
-// grow adds the rows that were set aside and prepares them like the others.
-func (p *party) grow() error {
+// addSetAside adds the rows that setAside has removed. It prepares them in the same way as the
+// other rows.
+func (p *party) addSetAside() error {
 	if p.grown == nil {
 		return nil
 	}
@@ -89,11 +90,12 @@ func (p *party) grow() error {
 // input returns all the party's rows in the form that the machine encodes.
 func (p *party) input() (okra.Input, error) {
 	x, test, err := learner.InViews(p.Job.Learner, p.Rows, p.Split.Set.Columns, p.Split.Test)
-	return okra.Input{Rows: x, Labels: p.labels(), Test: test, Grid: p.Grid == method.AllGrid, Kept: changesOf(p.Job) != nil || lasting(p.Job)}, err
+	return okra.Input{Rows: x, Labels: p.sentLabels(), Test: test, Grid: p.Grid == method.AllGrid, Kept: changesOf(p.Job) != nil || isContinuable(p.Job)}, err
 }
 
-// labels returns the labels that the party sends with its rows. It returns nil if it sends none.
-func (p *party) labels() []string {
+// sentLabels returns the labels that the party sends with its rows. It returns nil if it sends
+// none.
+func (p *party) sentLabels() []string {
 	if !p.labelled {
 		return nil
 	}
@@ -122,13 +124,13 @@ func (p *party) uploader(s method.Setup) (*method.Run, error) {
 	})
 }
 
-// release describes the release of all the party's rows.
-func (p *party) release() ([]method.Release, error) {
+// allRows describes the release of all the party's rows.
+func (p *party) allRows() ([]method.Release, error) {
 	r := p.Release(method.ReleaseRows)
 	if !p.labelled {
 		r.Label = ""
 	}
-	if r.Fit.By != method.NoFit && continuing(p.Job) != nil {
+	if r.Fit.By != method.NoFit && changesContinuing(p.Job) != nil {
 		r.Fit = p.earlierFit()
 	}
 	return []method.Release{r}, nil
@@ -138,34 +140,35 @@ func (p *party) release() ([]method.Release, error) {
 // newcomers also releases the preparation that was fitted on its rows.
 func (p *party) newRows() ([]method.Release, error) {
 	if p.standing.Rows == 0 {
-		return p.release()
+		return p.allRows()
 	}
-	if p.Job.Data.Fits() && newcomers(p.Job) {
-		return method.With((*party).release, method.ReleaseFits)(p)
+	if p.Job.Data.Fits() && hasNewcomers(p.Job) {
+		return method.With((*party).allRows, method.ReleaseFits)(p)
 	}
-	if len(p.added) == 0 { // the coordinator already has all its rows
+	if len(p.added) == 0 { // the coordinator has all the party's rows
 		return nil, nil
 	}
-	return p.release()
+	return p.allRows()
 }
 
-// newcomers reports whether parties join that took no part in the first session or in the earlier
+// hasNewcomers reports whether some parties took no part in the first session or in the earlier
 // job.
-func newcomers(j *job.Job) bool {
-	c := cmp.Or(continuing(j), changesOf(j))
+func hasNewcomers(j *job.Job) bool {
+	c := cmp.Or(changesContinuing(j), changesOf(j))
 	return c != nil && len(c.Late) > 0
 }
 
 // earlierFit describes the fit of the earlier job, which a party has kept or receives.
 func (p *party) earlierFit() method.Fit {
 	if kept := p.standing.Preparation; kept != nil {
-		return method.Fit{By: method.KeptFit, Values: kept, Earlier: continuing(p.Job).Earlier}
+		return method.Fit{By: method.KeptFit, Values: kept, Earlier: changesContinuing(p.Job).Earlier}
 	}
 	return method.Fit{By: method.ToldFit, Earlier: p.ID}
 }
 
-// ownFigures refuses figures over the party's own held-out rows if there are too few of these rows.
-func (p *party) ownFigures() error { return rows.CheckOwnFigures(p.Limits, p.Job, p.Split) }
+// checkOwnFigures refuses figures over the party's own held-out rows if there are too few of these
+// rows.
+func (p *party) checkOwnFigures() error { return rows.CheckOwnFigures(p.Limits, p.Job, p.Split) }
 
 // facts returns the party's facts for the leakage statement. It returns none before the server has
 // counted the rows.
@@ -180,8 +183,8 @@ func (p *party) facts() method.Facts {
 	return facts
 }
 
-// keep returns a retained state with the encoder for later queries.
-func (p *party) keep(c method.Closing) (method.RetainedState, error) {
+// retainState returns a retained state with the encoder for later queries.
+func (p *party) retainState(c method.Closing) (method.RetainedState, error) {
 	if p.total == 0 {
 		return method.RetainedState{}, errors.New("okra: the job has uploaded no rows that queries could use")
 	}
@@ -192,7 +195,7 @@ func (p *party) keep(c method.Closing) (method.RetainedState, error) {
 	e := &Kept{
 		params, p.epoch, p.parent, p.Scaling, p.Split.Set.Columns, p.Width(),
 		learner.OutputOf(p.Job, c.Classes)}
-	return retained(p.Job, e.encode()), nil
+	return retainedOf(p.Job, e.encode()), nil
 }
 
 // continuer builds the machine for a session that continues another. A newcomer sends its rows, and
@@ -204,7 +207,7 @@ func (p *party) continuer(s method.Setup) (*method.Run, error) {
 		return nil, err
 	}
 	late := p.standing.Session == (protocol.SessionID{})
-	m, err := p.continued(setup, params, late)
+	m, err := p.continuedMachine(setup, params, late)
 	return method.RunOf(m, err, func() error {
 		p.total, p.standing = m.TotalRows(), m.EpochState()
 		if late && p.Job.Data.Fits() {
@@ -214,40 +217,40 @@ func (p *party) continuer(s method.Setup) (*method.Run, error) {
 	})
 }
 
-// continued builds the machine of a newcomer if late is true, and otherwise the machine of an
-// earlier party.
-func (p *party) continued(setup protocol.Setup, params okra.Params, late bool) (*okra.Party, error) {
+// continuedMachine builds the machine of a newcomer if late is true, and otherwise the machine of
+// an earlier party.
+func (p *party) continuedMachine(setup protocol.Setup, params okra.Params, late bool) (*okra.Party, error) {
 	if late {
 		in, err := p.input()
 		if err != nil {
 			return nil, err
 		}
 		in.Rows = p.Raw()
-		return okra.NewLateParty(setup, params, in, p.prepare())
+		return okra.NewLateParty(setup, params, in, p.preparer())
 	}
-	if continuing(p.Job) == nil {
+	if changesContinuing(p.Job) == nil {
 		p.standing.Preparation = p.Fitted()
 	}
-	in, err := p.news()
+	in, err := p.newInput()
 	if err != nil {
 		return nil, err
 	}
 	return okra.NewContinuingParty(setup, params, p.standing, in)
 }
 
-// news returns the rows that are new since the earlier job or the first session, prepared like the
-// earlier rows.
-func (p *party) news() (okra.Input, error) {
+// newInput returns the rows that are new since the earlier job or the first session, prepared like
+// the earlier rows.
+func (p *party) newInput() (okra.Input, error) {
 	if len(p.added) == 0 {
 		return okra.Input{}, nil
 	}
 	x, test, err := learner.InViews(p.Job.Learner, linalg.Pick(p.Rows, p.added), p.Split.Set.Columns, linalg.At(p.Split.Test, p.added))
-	return okra.Input{Rows: x, Labels: linalg.At(p.labels(), p.added), Test: test, Grid: p.Grid == method.AllGrid, Kept: true}, err
+	return okra.Input{Rows: x, Labels: linalg.At(p.sentLabels(), p.added), Test: test, Grid: p.Grid == method.AllGrid, Kept: true}, err
 }
 
-// prepare returns the function that prepares a newcomer's rows like the other parties' rows. It
+// preparer returns the function that prepares a newcomer's rows like the other parties' rows. It
 // returns nil if the job fits no preparation.
-func (p *party) prepare() okra.Prepare {
+func (p *party) preparer() okra.Prepare {
 	if !p.Job.Data.Fits() {
 		return nil
 	}
@@ -270,7 +273,7 @@ func (p *party) repeater(s method.Setup) (*method.Run, error) {
 }
 
 // lasts reports whether a later job may continue this one.
-func (p *party) lasts() bool { return lasting(p.Job) && p.total > 0 }
+func (p *party) isContinuable() bool { return isContinuable(p.Job) && p.total > 0 }
 
 // writeRest writes the state that a later job needs to continue this job.
 func (p *party) writeRest(to io.Writer) error {
@@ -281,6 +284,6 @@ func (p *party) writeRest(to io.Writer) error {
 	if p.standing.Preparation == nil {
 		p.standing.Preparation = p.Fitted()
 	}
-	_, err = to.Write(continuation{params, p.Job.Data.Scale, p.standing, p.Split.Set.Columns, marks(p.standing.Seed, p.Split)}.encode(p.Job))
+	_, err = to.Write(continuation{params, p.Job.Data.Scale, p.standing, p.Split.Set.Columns, marksOf(p.standing.Seed, p.Split)}.encode(p.Job))
 	return err
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// retained returns the given body as a retained state of the job's method.
-func retained(j *job.Job, body []byte) method.RetainedState {
+// retainedOf returns the given body as a retained state of the job's method.
+func retainedOf(j *job.Job, body []byte) method.RetainedState {
 	return method.RetainedState{Method: j.Protocol.Name(), Version: 1, Body: body}
 }
 
-// left reports whether an earlier version of the program wrote the body of a retained state for
-// okra.
-func left(body []byte) bool {
+// writtenForOkra reports whether an earlier version of the program wrote the body of a retained
+// state for okra.
+func writtenForOkra(body []byte) bool {
 	_, noParty := DecodeKept(body)
 	_, noServer := decodeAnswers(body)
 	return noParty == nil || noServer == nil
@@ -34,7 +34,7 @@ func openParty(k method.RetainedState, _ *job.Reader) (method.Erasable, error) {
 		return silent{}, nil
 	}
 	e, err := DecodeKept(k.Body)
-	return method.Opened(answering(&inquirer{encoder: e})), err
+	return method.Opened(querySession(&inquirer{encoder: e})), err
 }
 
 // openServer decodes the coordinator's retained state and model, so that the coordinator can answer
@@ -49,7 +49,7 @@ func openServer(_ method.Instance, k method.RetainedState, file func() ([]byte, 
 		return nil, err
 	}
 	m, err := model.OpenPrivate(bytes.NewReader(body))
-	return method.Opened(answering(&inquirer{answers: a, model: m})), err
+	return method.Opened(querySession(&inquirer{answers: a, model: m})), err
 }
 
 // Kept holds the encoder with which a party encodes new rows like the rows of a job with open
@@ -102,14 +102,14 @@ func DecodeKept(b []byte) (*Kept, error) {
 	return e, err
 }
 
-// answers holds the facts that the coordinator keeps with a model to answer queries.
-type answers struct {
+// answerFacts holds the facts that the coordinator keeps with a model to answer queries.
+type answerFacts struct {
 	Parent protocol.SessionID
-	Tag    okra.Tag // identifies the seed under which rows are encoded
+	Tag    okra.Tag // an identifier of the seed under which rows are encoded
 }
 
 // encode returns the canonical encoding of the facts.
-func (a answers) encode() []byte {
+func (a answerFacts) encode() []byte {
 	var w wire.Writer
 	w.Fixed(a.Parent[:])
 	w.Fixed(a.Tag[:])
@@ -117,9 +117,9 @@ func (a answers) encode() []byte {
 }
 
 // decodeAnswers decodes facts that encode wrote.
-func decodeAnswers(b []byte) (answers, error) {
+func decodeAnswers(b []byte) (answerFacts, error) {
 	r := wire.NewReader(b)
-	var a answers
+	var a answerFacts
 	r.Fixed(a.Parent[:])
 	r.Fixed(a.Tag[:])
 	return a, r.Close("okra: answers")
@@ -127,7 +127,7 @@ func decodeAnswers(b []byte) (answers, error) {
 
 // Versions of the state that a party keeps for a job that continues this one.
 const (
-	unmarkedVersion = 2 // has no columns and no marks
+	unmarkedVersion = 2 // the version without column names and marks
 	restVersion     = 3
 )
 
@@ -198,9 +198,9 @@ type silent struct{}
 // Erase does nothing, because no secret was decoded; it implements [method.Erasable].
 func (silent) Erase() {}
 
-// earlier returns the id of the job that the given job continues.
-func earlier(j *job.Job) (job.ID, bool) {
-	c := continuing(j)
+// earlierJob returns the id of the job that the given job continues.
+func earlierJob(j *job.Job) (job.ID, bool) {
+	c := changesContinuing(j)
 	if c == nil {
 		return job.ID{}, false
 	}
@@ -209,20 +209,20 @@ func earlier(j *job.Job) (job.ID, bool) {
 
 // inquirer answers queries in one session between the querying party and the coordinator.
 type inquirer struct {
-	encoder *Kept   // set at the querying party
-	answers answers // set at the coordinator
+	encoder *Kept       // the encoder; nil at the coordinator
+	answers answerFacts // the facts for answers; empty at the querying party
 	model   *model.Private
 }
 
-// none is the empty type of a query's public values.
-type none = struct{}
+// noValues is the empty type of a query's public values.
+type noValues = struct{}
 
-// answering describes how a query runs in one session between the querying party and the
+// querySession describes how a query runs in one session between the querying party and the
 // coordinator.
-func answering(o *inquirer) method.AnswersOf[inquirer, asker, answerer, none] {
-	return method.AnswersOf[inquirer, asker, answerer, none]{
+func querySession(o *inquirer) method.AnswersOf[inquirer, asker, answerer, noValues] {
+	return method.AnswersOf[inquirer, asker, answerer, noValues]{
 		Kept: o, Erase: (*inquirer).erase, Among: (*inquirer).among, Fits: (*inquirer).fits, Steps: (*inquirer).steps,
-		NewParty: (*inquirer).party, NewServer: (*inquirer).server, Public: func(*asker) none { return none{} }, PublicServer: func(*answerer) none { return none{} }, Answer: (*asker).result,
+		NewParty: (*inquirer).newAsker, NewServer: (*inquirer).server, Public: func(*asker) noValues { return noValues{} }, PublicServer: func(*answerer) noValues { return noValues{} }, Answer: (*asker).result,
 	}
 }
 
@@ -235,20 +235,21 @@ func (o *inquirer) erase() {
 func (o *inquirer) among(q method.Question) []string { return []string{q.Asker} }
 
 func (o *inquirer) fits(_ method.Question, set *dataset.Set) error {
-	_, err := o.encoder.rows(set)
+	_, err := o.encoder.scaledRows(set)
 	return err
 }
 
 func (o *inquirer) steps(q method.Question) ([]method.StepOf[asker, answerer, struct{}], error) {
-	params, parent, err := o.trained(q)
+	params, parent, err := o.trainedSession(q)
 	return []method.StepOf[asker, answerer, struct{}]{{Name: "predict", Session: &method.Session{
 		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: q.AllMembers(),
 		Purpose: "predict", Parent: parent, Salt: q.Tag[:],
 	}, Party: (*asker).ask, Server: (*answerer).decide, Releases: method.AlsoReleases[asker](method.ReleaseQuestions)}}, err
 }
 
-// trained returns the protocol's parameters and the id of the session that uploaded the rows.
-func (o *inquirer) trained(q method.Question) (okra.Params, protocol.SessionID, error) {
+// trainedSession returns the protocol's parameters and the id of the session that uploaded the
+// rows.
+func (o *inquirer) trainedSession(q method.Question) (okra.Params, protocol.SessionID, error) {
 	if o.encoder != nil {
 		return o.encoder.Params, o.encoder.Parent, nil
 	}
@@ -256,16 +257,16 @@ func (o *inquirer) trained(q method.Question) (okra.Params, protocol.SessionID, 
 	return params, o.answers.Parent, err
 }
 
-// party returns the state of the querying party. It copies the seed, because the query can be
+// newAsker returns the state of the querying party. It copies the seed, because the query can be
 // withdrawn, and the retained state erased, while its machine is built.
-func (o *inquirer) party(_ method.Question, _ string, t method.Table) (*asker, error) {
-	rows, err := o.encoder.rows(t.Set)
+func (o *inquirer) newAsker(_ method.Question, _ string, t method.Table) (*asker, error) {
+	rows, err := o.encoder.scaledRows(t.Set)
 	return &asker{*o.encoder, rows, &method.Prediction{Output: o.encoder.Output}}, err
 }
 
-// rows returns the rows of a table, scaled like the training rows. It refuses a table with other
-// columns.
-func (e *Kept) rows(set *dataset.Set) (linalg.Rows, error) {
+// scaledRows returns the rows of a table, scaled like the training rows. It refuses a table with
+// other columns.
+func (e *Kept) scaledRows(set *dataset.Set) (linalg.Rows, error) {
 	set, err := method.LikeTraining(set, e.Width, e.Columns)
 	if err != nil {
 		return nil, err
@@ -292,7 +293,7 @@ func (a *asker) ask(setup method.Setup) (*method.Run, error) {
 func (a *asker) result() (*method.Prediction, error) { return a.answer, nil }
 
 func (o *inquirer) server(q method.Question) (*answerer, error) {
-	params, _, err := o.trained(q)
+	params, _, err := o.trainedSession(q)
 	return &answerer{o, params}, err
 }
 

@@ -44,7 +44,7 @@ func TestEncoderRoundTrip(t *testing.T) {
 }
 
 func TestAnswersRoundTrip(t *testing.T) {
-	a := answers{protocol.SessionID{1}, okra.Tag{2}}
+	a := answerFacts{protocol.SessionID{1}, okra.Tag{2}}
 	if back, err := decodeAnswers(a.encode()); err != nil || back != a {
 		t.Errorf("%v, %v", back, err)
 	}
@@ -56,7 +56,7 @@ func TestDecodersRefuseWhatIsCutShort(t *testing.T) {
 		decode func([]byte) error
 	}{
 		"encoder": {someKept(t).encode(), func(b []byte) error { _, err := DecodeKept(b); return err }},
-		"answers": {answers{}.encode(), func(b []byte) error { _, err := decodeAnswers(b); return err }},
+		"answers": {answerFacts{}.encode(), func(b []byte) error { _, err := decodeAnswers(b); return err }},
 	} {
 		for n := range tt.whole {
 			if tt.decode(tt.whole[:n]) == nil {
@@ -71,7 +71,7 @@ func TestDecodersRefuseWhatIsCutShort(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	f.Add(someKept(f).encode())
-	f.Add(answers{}.encode())
+	f.Add(answerFacts{}.encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if e, err := DecodeKept(b); err == nil && !bytes.Equal(e.encode(), b) {
 			t.Error("encoder is not canonical")
@@ -92,7 +92,7 @@ func TestLongColumnNames(t *testing.T) {
 	s.Columns[1] = strings.Repeat("y", method.MaxLabelBytes)
 	p := partyOf(t, s)
 	p.total = 9
-	e, err := p.keep(method.Closing{Classes: []string{"a", "b"}})
+	e, err := p.retainState(method.Closing{Classes: []string{"a", "b"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestQuestionOutlivesItsRetained(t *testing.T) {
 		o := &inquirer{encoder: e}
 		q := method.Question{Instance: method.Instance{ID: job.ID{1}, Coordinator: "hub", Parties: []string{"north"}}, Asker: "north", Tag: [16]byte{2}}
 		rows := &dataset.Set{Name: "new rows", X: dataset.NewDense(linalg.New[float64](3, e.Width)), Columns: e.Columns}
-		asker, err := o.party(q, "north", method.Table{Set: rows})
+		asker, err := o.newAsker(q, "north", method.Table{Set: rows})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ func (e ending) Step(protocol.Event) (protocol.Effects, error) {
 // ends pass as they are.
 func TestTooManyRowsAreTheJobsFault(t *testing.T) {
 	end := func(err error) error {
-		effects, failed := bounded(ending{err: err}).Step(nil)
+		effects, failed := rowLimitErrors(ending{err: err}).Step(nil)
 		if failed != nil {
 			t.Fatal(failed)
 		}

@@ -28,8 +28,8 @@ func Numbered(t testing.TB, name string, n int) *dataset.Set {
 	return &own
 }
 
-// Share gives each party of a job its columns of a set, for nine tenths of the rows in the party's
-// own order. The active parties have the labels.
+// Share returns a table for each party of a job, with the party's columns and nine tenths of the
+// rows. Each party's table has its own order of rows. The active parties have the labels.
 func Share(t testing.TB, j *job.Job, set *dataset.Set) map[string]method.Table {
 	t.Helper()
 	tables := Whole(t, j, set)
@@ -56,7 +56,7 @@ func Labels(set *dataset.Set) map[string]string {
 	return label
 }
 
-// Whole gives each party of a job its columns of a set, for all rows.
+// Whole returns a table for each party of a job, with the party's columns and all rows of the set.
 func Whole(t testing.TB, j *job.Job, set *dataset.Set) map[string]method.Table {
 	t.Helper()
 	shares, err := dataset.ByColumns(set.X.Cols(), len(j.Parties()))

@@ -20,22 +20,22 @@ import (
 
 // Support returns the functions by which a process that owns all columns compares FDSKL jobs.
 func Support() local.LocalSupport {
-	return local.LocalSupport{Name: fdskl.Protocol().Name(), Compare: compare}
+	return local.LocalSupport{Name: fdskl.Protocol().Name(), Compare: compareJob}
 }
 
-// compare compares a job with trainings in one place: on all columns, and on each party's own
+// compareJob compares a job with trainings in one place: on all columns, and on each party's own
 // columns. Each training draws its own directions. Decisions are not compared, because other
 // directions give other decisions. compare also measures how much the label holder could find out.
 // On demand it fits a learner with the exact kernel, to show the cost of random features.
-func compare(ctx context.Context, c local.Comparison) error {
+func compareJob(ctx context.Context, c local.Comparison) error {
 	j, own, r := c.Job, c.Splits, c.Result
 	all, err := pool.Beside(own)
 	if err != nil {
 		return err
 	}
-	learnt := taught(j, all)
+	learnt := labelledRows(j, all)
 	if j.Compares(job.Pooled) {
-		pooled, err := random(ctx, j, learnt)
+		pooled, err := trainRandom(ctx, j, learnt)
 		if err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func compare(ctx context.Context, c local.Comparison) error {
 		}
 	}
 	if j.Compares(job.Alone) {
-		if err := alone(ctx, c); err != nil {
+		if err := addAlone(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -64,8 +64,8 @@ func compare(ctx context.Context, c local.Comparison) error {
 	return nil
 }
 
-// taught returns the labelled rows if labels are spread, and otherwise all rows.
-func taught(j *job.Job, s method.Split) method.Split {
+// labelledRows returns the labelled rows if labels are spread, and otherwise all rows.
+func labelledRows(j *job.Job, s method.Split) method.Split {
 	if !j.Data.Spread || s.Set.Labels == nil {
 		return s
 	}
@@ -90,8 +90,8 @@ func exactKernel(ctx context.Context, j *job.Job, all method.Split) (learner.Met
 	return f.Measure()
 }
 
-// random trains on random features of all the columns of a table.
-func random(ctx context.Context, j *job.Job, s method.Split) (fdskl.Learned, error) {
+// trainRandom trains on random features of all the columns of a table.
+func trainRandom(ctx context.Context, j *job.Job, s method.Split) (fdskl.Learned, error) {
 	if s.Set.Labels == nil {
 		return fdskl.Learned{}, pool.ErrNoLabels
 	}
@@ -110,7 +110,7 @@ func learnRandom(ctx context.Context, j *job.Job, rows linalg.Rows, labels []str
 	if err != nil {
 		return fdskl.Learned{}, fault.BadInput(err)
 	}
-	d, err := rehearsed(j, linalg.Pick(rows, linalg.Range(0, train)))
+	d, err := rehearsedDirections(j, linalg.Pick(rows, linalg.Range(0, train)))
 	if err != nil {
 		return fdskl.Learned{}, err
 	}
@@ -129,19 +129,19 @@ func learnRandom(ctx context.Context, j *job.Job, rows linalg.Rows, labels []str
 	return fdskl.Learned{Metrics: m, Left: got.Left}, err
 }
 
-// alone adds to the result the figures that each party reaches with only its own columns.
-func alone(ctx context.Context, c local.Comparison) error {
+// addAlone adds to the result the metrics that each party reaches with only its own columns.
+func addAlone(ctx context.Context, c local.Comparison) error {
 	return pool.Alone(ctx, c, func(i int) (method.Alone, error) {
-		own := taught(c.Job, c.Splits[i])
-		learned, err := random(ctx, c.Job, own)
+		own := labelledRows(c.Job, c.Splits[i])
+		learned, err := trainRandom(ctx, c.Job, own)
 		c.Result.Warnings = append(c.Result.Warnings, learned.Warnings("the training of "+c.Job.Parties()[i]+" alone")...)
 		return method.Alone{Rows: pool.Count([]method.Split{own}, false), Metrics: learned.Metrics}, err
 	})
 }
 
-// rehearsed returns directions whose keys follow from the job alone. Their gamma is measured over
-// all columns.
-func rehearsed(j *job.Job, training linalg.Rows) (fdskl.Directions, error) {
+// rehearsedDirections returns directions whose keys follow from the job alone. Their gamma is
+// measured over all columns.
+func rehearsedDirections(j *job.Job, training linalg.Rows) (fdskl.Directions, error) {
 	unit := 0.0
 	if j.Kernel.GammaUnit != "" {
 		unit = fdskl.Unit(training, j.Kernel.GammaUnit)
@@ -150,7 +150,7 @@ func rehearsed(j *job.Job, training linalg.Rows) (fdskl.Directions, error) {
 	return fdskl.DirectionsOf(j, columns.Directions{Gamma: gamma, Key: j.Hash(), Common: prg.Derive(j.Hash(), "fdskl/rehearsal")}), err
 }
 
-// Limits of the rows and the pairs of rows over which an exposure is measured.
+// The largest numbers of rows and of row pairs over which an exposure is measured.
 const (
 	exposedRows  = 256
 	exposedPairs = 1 << 12
@@ -165,7 +165,7 @@ func expose(ctx context.Context, j *job.Job, all linalg.Rows, own int) (fdsklmac
 	for i := range n {
 		all.ReadRow(i, rows.Row(i))
 	}
-	d, err := rehearsed(j, rows)
+	d, err := rehearsedDirections(j, rows)
 	if err != nil {
 		return fdsklmachines.Exposure{}, err
 	}
@@ -173,16 +173,16 @@ func expose(ctx context.Context, j *job.Job, all linalg.Rows, own int) (fdsklmac
 	if err != nil {
 		return fdsklmachines.Exposure{}, err
 	}
-	table, part, err := answered(ctx, j, d, rows, own)
+	table, part, err := answeredPhases(ctx, j, d, rows, own)
 	if err != nil {
 		return fdsklmachines.Exposure{}, err
 	}
 	return table.Expose(part, rowPairs(n), func(a, b int) float64 { return truth(rows.Row(a)[own:], rows.Row(b)[own:]) }), nil
 }
 
-// answered returns the phases that the label holder receives over all columns, and the phases of
-// its own columns.
-func answered(ctx context.Context, j *job.Job, d fdskl.Directions, rows linalg.Matrix[float64], own int) (*fdsklmachines.Table, fdsklmachines.Source, error) {
+// answeredPhases returns the phases that the label holder receives over all columns, and the phases
+// of its own columns.
+func answeredPhases(ctx context.Context, j *job.Job, d fdskl.Directions, rows linalg.Matrix[float64], own int) (*fdsklmachines.Table, fdsklmachines.Source, error) {
 	bits := job.As[*fdskl.Keys](j.Protocol).Bits
 	everything, err := d.Phases(rows, bits)
 	if err != nil {
@@ -200,7 +200,7 @@ func answered(ctx context.Context, j *job.Job, d fdskl.Directions, rows linalg.M
 	return table, part, fdskl.AnswerAll(ctx, table, everything, bits/8)
 }
 
-// rowPairs returns pairs of the numbers of two different rows.
+// rowPairs returns pairs of row indices. The two indices of a pair differ.
 func rowPairs(n int) [][2]int {
 	var pairs [][2]int
 	for step := 1; step < n && len(pairs) < exposedPairs; step++ {
