@@ -151,7 +151,7 @@ func TestWhoIsLeftOutSaysWhy(t *testing.T) {
 	if failed != nil || all.Finished != people-1 {
 		t.Errorf("%+v, %v", all, failed)
 	}
-	if wait := time.Since(endedWell); wait > 20*time.Second {
+	if wait := time.Since(ended); wait > 20*time.Second {
 		t.Errorf("devices end %v after their server", wait)
 	}
 }
