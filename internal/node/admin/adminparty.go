@@ -17,12 +17,12 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Prediction is the answer to a question about new rows.
+// Prediction is the answer to a query for predictions of new rows.
 type Prediction struct {
 	Learner model.Kind `json:"learner"`
 	Classes []string   `json:"classes,omitempty"`
-	// Rows lists the predicted rows of the table, ascending, if not all rows are predicted. Some
-	// rows may be unknown to a party that holds columns of them.
+	// Rows lists the indices of the predicted rows, ascending. It is empty if all rows are
+	// predicted. Some rows may be unknown to a party that holds columns of them.
 	Rows      []int       `json:"rows,omitempty"`
 	Predicted []string    `json:"predicted"` // null if the learner has no predictions
 	Decisions [][]float64 `json:"decisions"` // decisions for each row, as model.Output describes them
@@ -35,15 +35,15 @@ type Prediction struct {
 // Forgotten lists the items of a job that were erased, here and at the parties.
 type Forgotten struct {
 	Everywhere bool                `json:"everywhere"`        // true if all members were asked to erase, false if only this party
-	Erased     []string            `json:"erased"`            // items that this member has now erased
-	Parties    map[string][]string `json:"parties,omitempty"` // items that each party with a confirmation has erased
+	Erased     []string            `json:"erased"`            // items that this party or coordinator has now erased
+	Parties    map[string][]string `json:"parties,omitempty"` // items that each confirming party has erased, by the party's name
 	Silent     []string            `json:"silent,omitempty"`  // names of the parties that have not confirmed
 }
 
 // These are the states of a job at a party.
 const (
-	Open     coordinator.State = "open"     // the coordinator has not closed the job
-	Retained coordinator.State = "retained" // the job is closed, and this home still holds keys for predictions, or files
+	Open     coordinator.State = "open"     // the party has not yet received the end of the job from the coordinator
+	Retained coordinator.State = "retained" // the job has ended, and this party still holds keys for predictions, or files
 )
 
 func held(h party.Holding) Job {
@@ -54,7 +54,7 @@ func held(h party.Holding) Job {
 	return j
 }
 
-// NewPrediction returns the answer for a model's outputs, with one row of outputs for each row of
+// NewPrediction converts a model's outputs into an answer. The outputs have one row for each row of
 // data.
 func NewPrediction(r model.Output, outputs linalg.Matrix[float64]) Prediction {
 	p := Prediction{Learner: r.Kind, Classes: r.Classes, Predicted: r.Predict(outputs)}
@@ -118,14 +118,14 @@ func predict(p *party.Party, r *http.Request, id job.ID) (any, error) {
 }
 
 const (
-	maxRows    = 1 << 30 // maximum bytes of the rows in one question
-	maxName    = 1 << 12 // maximum bytes of the name of a table, a column or a row
+	maxRows    = 1 << 30 // maximum size in bytes of the rows in one query
+	maxName    = 1 << 12 // maximum length in bytes of the name of a table, a column or a row
 	rowsFormat = 2
 )
 
-// encodeRows encodes the parts of a table that a model needs. These are its numbers, the names of
-// its columns, its name in messages, and the ids of its rows, by which other parties match these
-// rows. It omits labels.
+// encodeRows encodes the parts of a table that are needed for predictions. These are its numbers,
+// the names of its columns, its name in messages, and the ids of its rows, by which other parties
+// match these rows. It omits labels.
 func encodeRows(set *dataset.Set) ([]byte, error) {
 	narrow, isNarrow := set.X.(*dataset.Dense32)
 	size := sizeOf(isNarrow)
@@ -165,7 +165,7 @@ func encodeRows(set *dataset.Set) ([]byte, error) {
 	return w.Bytes(), nil
 }
 
-// sizeOf returns the size in bytes of a number, which is narrow or wide.
+// sizeOf returns 4 if numbers are stored as float32 (narrow), and 8 if as float64.
 func sizeOf(narrow bool) int {
 	if narrow {
 		return 4

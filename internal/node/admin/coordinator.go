@@ -16,7 +16,7 @@ import (
 // maxJobFile bounds the size of a job file in bytes.
 const maxJobFile = 1 << 20
 
-// Job describes a job in answers on the socket.
+// Job is the description of a job that the daemon returns over the socket.
 type Job struct {
 	ID      string               `json:"id"`
 	Name    string               `json:"name"`
@@ -24,8 +24,8 @@ type Job struct {
 	Stage   string               `json:"stage,omitempty"`
 	Parties []string             `json:"parties"`
 	Failure *coordinator.Failure `json:"error,omitempty"`
-	// Forgotten is true if the job's artifacts are erased at the coordinator. Silent names the
-	// parties that have not confirmed that they erased theirs.
+	// Forgotten is true if the coordinator has erased the job's artifacts. Silent names the parties
+	// that have not confirmed that they erased theirs.
 	Forgotten bool           `json:"forgotten,omitempty"`
 	Silent    []string       `json:"silent,omitempty"`
 	Result    *method.Result `json:"result,omitempty"`
@@ -124,7 +124,7 @@ func withJob(f func(r *http.Request, id job.ID) (any, error)) func(r *http.Reque
 	}
 }
 
-// known marks an error about an unknown job as the caller's mistake.
+// known converts the error about an unknown job into an error of the caller.
 func known(err error) error {
 	if errors.Is(err, coordinator.ErrNoJob) {
 		return fault.BadInput(err)

@@ -37,7 +37,7 @@ import (
 // maxSocketPath is the longest path of a socket, in bytes, that all supported systems allow.
 const maxSocketPath = 103
 
-// Fits returns an error if path is too long for a socket.
+// Fits returns an error if path is too long for a Unix socket.
 func Fits(path string) error {
 	if len(path) > maxSocketPath {
 		return fmt.Errorf("admin: the path %s is longer than the %d bytes that a Unix socket allows; use a home with a shorter path", path, maxSocketPath)
@@ -71,7 +71,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
-	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // Close removes the socket, so its error does not matter
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // the returned error does not matter, because Close also removes the socket
 	defer stop()
 	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("admin: %w", err)
@@ -79,7 +79,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 	return nil
 }
 
-// Problem is an error in an answer on the socket.
+// Problem is the error that the daemon returns over the socket.
 type Problem struct {
 	Code    fault.Code `json:"exit_code"`
 	Blamed  string     `json:"blamed,omitempty"`

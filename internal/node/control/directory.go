@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-const maxKeyBytes = 4 << 10 // bound on a public key; ML-KEM-768 with X25519 has 1,216 bytes
+const maxKeyBytes = 4 << 10 // maximum length of a public key in bytes; a key of ML-KEM-768 with X25519 has 1,216 bytes
 
 // Acceptance is a party's agreement to a session. It carries the party's public key for the
 // session, signed with its identity key. So a stolen identity does not open old traffic, and nobody
@@ -25,10 +25,10 @@ func Accept(id protocol.SessionID, member string, key []byte, sign ed25519.Priva
 	return Acceptance{member, key, ed25519.Sign(sign, accepted(id, member, key))}
 }
 
-// Absent reports whether the acceptance is empty, because the member has not accepted.
+// Absent reports whether the acceptance is empty, which means that the member has not accepted.
 func (a *Acceptance) Absent() bool { return len(a.Key) == 0 && len(a.Signature) == 0 }
 
-// Verify checks the signature under the member's identity key.
+// Verify checks the signature with the member's public identity key.
 func (a *Acceptance) Verify(id protocol.SessionID, identity ed25519.PublicKey) error {
 	if len(identity) != ed25519.PublicKeySize || !ed25519.Verify(identity, accepted(id, a.Member, a.Key), a.Signature) {
 		return protocol.Blame(protocol.Transport, protocol.KindMalformed, fmt.Errorf("the session key of %s does not have that member's signature", a.Member))
@@ -70,7 +70,8 @@ func DecodeAcceptance(b []byte) (*Acceptance, error) {
 	return &a, r.Close("control: acceptance")
 }
 
-// Directory holds the acceptances of all members, in the descriptor's order.
+// Directory holds the acceptances of all members, in the order of members in the session's
+// descriptor.
 type Directory []Acceptance
 
 // Encode returns the canonical encoding of the directory.
@@ -93,8 +94,8 @@ func DecodeDirectory(b []byte) (Directory, error) {
 	return d, r.Close("control: directory")
 }
 
-// Verify checks that d has a signed key for every member of s. At most absent members may lack one.
-// The entry of self must be the given key.
+// Verify checks that the directory has a signed key for every member of the session. At most absent
+// members may lack one. The entry of self must be the given key.
 func (d Directory) Verify(s *protocol.Session, identity func(member string) ed25519.PublicKey, self string, key []byte, absent int) error {
 	if len(d) != len(s.Members) {
 		return fmt.Errorf("control: the directory has %d keys for %d members; it must have one for each", len(d), len(s.Members))

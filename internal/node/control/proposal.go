@@ -24,14 +24,14 @@ const (
 	KindClosing    = "Closing"
 	KindClosed     = "Closed"
 	KindQuestion   = "Question"
-	KindBusy       = "Busy" // tells the party to ask its question again later
+	KindBusy       = "Busy" // tells the party to send its prediction query again later
 	KindForget     = "Forget"
 	KindForgotten  = "Forgotten"
 	KindHoldings   = "Holdings"
-	KindStall      = "Stall" // says that a member cannot continue a session for now, or can again
+	KindStall      = "Stall" // tells the session's members that one of them cannot continue for now, or continues again
 )
 
-// These constants bound what a peer may send.
+// These constants bound the parts of a message from a peer.
 const (
 	maxJobBytes        = 1 << 20
 	maxDescriptorBytes = 2 << 20
@@ -46,11 +46,11 @@ type Proposal struct {
 	Spec       []byte // the job file in canonical YAML
 	Stage      uint16 // index of the session's step in the job's plan
 	Descriptor protocol.Descriptor
-	// Announced holds facts that the descriptor depends on and that only the coordinator knows. The
-	// stage defines their format.
+	// Announced holds facts that only the coordinator knows and that determine the session's
+	// descriptor. The stage defines their format.
 	Announced []byte
-	// Inquiry is the question that the session helps to answer. Its ID is in Job. It is nil in a
-	// session of the job itself.
+	// Inquiry is the prediction query that this session helps to answer. Its ID is in Job. It is
+	// nil in a session of the job itself.
 	Inquiry *Inquiry
 }
 
@@ -102,11 +102,11 @@ func readInquiry(r *wire.Reader) *Inquiry {
 	return &Inquiry{Question: readQuestion(r), Asker: r.String(protocol.MaxNameBytes)}
 }
 
-// Refusal tells the other side that a party or the coordinator refuses, with a reason for the other
-// side's user.
+// Refusal says that a party or the coordinator refuses a request. It gives a reason for the user of
+// the other side.
 type Refusal struct{ fault.Notice }
 
-// Refuse returns a refusal because of err. It carries only the public part of err.
+// Refuse returns a refusal with the public text of an error as its reason.
 func Refuse(err error) *Refusal { return &Refusal{fault.NoticeOf(err)} }
 
 // Encode returns the canonical encoding of the refusal.
@@ -126,8 +126,8 @@ func DecodeRefusal(b []byte) (*Refusal, error) {
 	return f, r.Close("control: refusal")
 }
 
-// check rejects a refusal with both a trouble and a text, because each trouble has its own
-// sentence.
+// check rejects a refusal that has both a trouble number and a text, because each trouble has a
+// fixed text.
 func (f *Refusal) check(r *wire.Reader) {
 	if f.Trouble != fault.NoTrouble && f.Text != "" {
 		r.Fail(fmt.Errorf("the refusal has trouble %d and also a text; it may have only one of them", f.Trouble))

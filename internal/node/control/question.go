@@ -7,12 +7,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// StagePredict is the stage of a session in which one party alone asks the coordinator to predict
-// new rows, after a job's end.
+// StagePredict is the stage of a session in which the coordinator predicts new rows for one party
+// after a job's end.
 const StagePredict = 0xffff
 
-// Place returns the index of a stage in its plan. A StagePredict session is the only one of its
-// plan, so its index is 0.
+// Place returns the index of a stage's step in its plan. A StagePredict session is the only one of
+// its plan, so its index is 0.
 func Place(stage uint16) int {
 	if stage == StagePredict {
 		return 0
@@ -20,13 +20,13 @@ func Place(stage uint16) int {
 	return int(stage)
 }
 
-// Question is a party's request to predict new rows with a finished job's model.
+// Question is a party's query for predictions of new rows with a finished job's model.
 type Question struct {
 	Job  job.ID
 	Rows uint32
-	Tag  [16]byte // identifies the question, so that a repetition is recognised
-	// Source is the name of the other parties' table that has further columns of the rows. "" is
-	// the table of the job. It has no use if no other party holds columns of the rows.
+	Tag  [16]byte // random identifier of the query, by which the coordinator recognises a repetition
+	// Source is the other parties' name for their table with further columns of the rows. "" is the
+	// table of the job. It has no use if no other party holds columns of the rows.
 	Source string
 }
 
@@ -105,14 +105,14 @@ func DecodeForgotten(b []byte) (*Forgotten, error) {
 	return f, r.Close("control: forgotten")
 }
 
-// Inquiry is a question about rows whose columns several parties hold, in the form that all these
-// parties receive. Its sessions are conducted like a job's sessions.
+// Inquiry is a prediction query about rows whose columns several parties hold. All these parties
+// receive it. Its sessions are conducted like a job's sessions.
 type Inquiry struct {
 	Question
 	Asker string
 }
 
-// ID returns the id under which members keep the inquiry among their jobs. A question has one
+// ID returns the id that members use for the inquiry in their lists of jobs. A question has one
 // inquiry, which runs only once.
 func (q *Inquiry) ID() job.ID {
 	var w wire.Writer

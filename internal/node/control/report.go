@@ -16,7 +16,7 @@ import (
 // Report tells the coordinator how a session ended for a party. Of the data it contains only the
 // facts that the leakage statement needs.
 type Report struct {
-	fault.Notice        // the outcome; without trouble and text after success
+	fault.Notice        // the outcome; after success its trouble and text are empty
 	Blamed       string // name of the peer at fault, or ""
 	PID          uint32
 	Sent         uint64 // bytes of messages that the party sent
@@ -24,7 +24,7 @@ type Report struct {
 	CPU          float64 // seconds of processor time since the job began
 	PeakRSS      uint64  // peak memory in bytes
 	Facts        method.Facts
-	// Word is the party's permission for accuracy figures over its own held-out rows. Reports of
+	// Word says which accuracy figures over its own held-out rows the party permits. Reports of
 	// earlier programs have none.
 	Word learner.FigurePermission
 }
@@ -71,8 +71,8 @@ func DecodeReport(b []byte) (*Report, error) {
 	return p, r.Close("control: report")
 }
 
-// read reads the fields after the notice. A report without a permission and a trouble ends before
-// these fields.
+// read reads the fields that follow the outcome. A report without a permission and a trouble ends
+// before these fields.
 func (p *Report) read(r *wire.Reader) {
 	p.PID, p.Sent, p.Received, p.CPU, p.PeakRSS = r.Uint32(), r.Uint64(), r.Uint64(), r.Float64(), r.Uint64()
 	p.Facts = method.Facts{Known: r.Bool(), Grid: readGrid(r), Features: r.Uint32()}
@@ -98,7 +98,7 @@ type Closing struct {
 	Job            job.ID
 	Outcome        string // how the job ended, for the party's audit record
 	Done           bool   // true if the job has a result
-	method.Closing        // what parties need to keep with their retained state
+	method.Closing        // data that parties keep with their retained state of the job
 }
 
 // Encode returns the canonical encoding of the closing.

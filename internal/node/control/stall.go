@@ -38,15 +38,15 @@ type Stalls struct{ of map[string]stalled }
 
 type stalled struct {
 	trouble fault.Trouble
-	over    time.Time // time of the stall's end; zero while the stall lasts
+	over    time.Time // time at which the stall ended; zero while the stall lasts
 	changes int
 }
 
-// mostChanges bounds the recorded changes of one member in a session. The last one says that it
-// cannot continue, and stays.
+// mostChanges bounds how many changes of one member's state are recorded in a session. The last one
+// says that it cannot continue, and stays.
 const mostChanges = 16
 
-// Note records a stall, and reports whether the stall changes the member's state.
+// Note records a stall message, and reports whether it changes the member's state.
 func (s *Stalls) Note(m *Stall, now time.Time) bool {
 	last, known := s.of[m.Member]
 	changes := last.changes + 1
@@ -70,11 +70,10 @@ func (s *Stalls) Note(m *Stall, now time.Time) bool {
 	return true
 }
 
-// Explain replaces an error that blames a silent member, if another member has stalled now or a
-// short time ago (the argument within). A member that waits for another is silent through no fault
-// of its own. Errors of other kinds stay. Stalls do not excuse the relay that reports them: the
-// error still blames the relay, and adds the relay's report. The relay itself passes "" as the
-// argument relay.
+// Explain replaces an error that blames a silent member, if another member cannot continue or
+// recently could not. A member that waits for another is silent through no fault of its own. Errors
+// of other kinds stay. Stalls do not excuse the relay that reports them: the error still blames the
+// relay, and adds the relay's report. The relay itself passes "" as the argument relay.
 func (s *Stalls) Explain(err error, relay string, now time.Time, within time.Duration) error {
 	first := s.first(now, within)
 	if first == "" || fault.CodeOf(err) != fault.CodeTimedOut {
@@ -89,7 +88,7 @@ func (s *Stalls) Explain(err error, relay string, now time.Time, within time.Dur
 	return &fault.Error{Code: fault.CodeFailed, Blamed: first, Err: errors.New(text), Public: text}
 }
 
-// first returns the first name of a member that cannot continue, or could not a short time ago.
+// first returns the alphabetically first member that cannot continue, or recently could not.
 func (s *Stalls) first(now time.Time, within time.Duration) string {
 	first := ""
 	for name, one := range s.of {

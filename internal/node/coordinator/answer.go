@@ -15,9 +15,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// hearQuestion queues a party's question until the coordinator has a place to answer it. If the
-// party asks too many at a time, hearQuestion tells it to ask again, so that its questions do not
-// delay those of others.
+// hearQuestion queues a party's prediction query until the coordinator can answer it. If the party
+// asks too many at a time, hearQuestion tells it to ask again, so that its questions do not delay
+// those of others.
 func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, running *sync.WaitGroup) {
 	body, err := control.DecodeQuestion(in.Message.Body)
 	if err != nil {
@@ -28,7 +28,7 @@ func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, runni
 	q := &asked{Question: *body, party: in.Message.Sender, in: in, overtaken: make(chan struct{})}
 	switch c.questions.admit(q) {
 	case repeated:
-		c.later(in, waitForPlace) // the broker may confuse the two copies, so an acknowledgement could remove both
+		c.later(in, waitForPlace) // the repeated query stays at the broker: acknowledging it could also remove the first copy
 	case refused:
 		c.acknowledge(in)
 		if c.questions.refuse(q.party) {
@@ -42,7 +42,7 @@ func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, runni
 	}
 }
 
-// putOff tells a party that it must ask again later.
+// putOff tells a party to send its prediction query again later.
 func (c *Coordinator) putOff(ctx context.Context, q *asked) {
 	c.complain("a party asks more questions at a time than it may", q.party, "most", maxHeld)
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
@@ -52,12 +52,12 @@ func (c *Coordinator) putOff(ctx context.Context, q *asked) {
 	}
 }
 
-// errOvertaken ends the answer to a question because its party has asked another one.
+// errOvertaken ends the answer to a prediction query after the same party has sent a newer query.
 var errOvertaken = errors.New("the party has sent another query meanwhile")
 
-// until returns a context for the sessions that answer a question. The context ends when the party
-// has asked another question.
-func (q *asked) until(ctx context.Context) (context.Context, func()) {
+// untilOvertaken returns a context for the sessions that answer a prediction query. The context
+// ends when the party has asked another question.
+func (q *asked) untilOvertaken(ctx context.Context) (context.Context, func()) {
 	ctx, stop := context.WithCancelCause(ctx)
 	go func() {
 		select {
@@ -69,9 +69,9 @@ func (q *asked) until(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { stop(nil) }
 }
 
-// answerNext starts a goroutine that answers the next question, if there is one and a place for it.
+// answerNext starts a goroutine that answers the next waiting query, if the limits allow it.
 func (c *Coordinator) answerNext(ctx context.Context, running *sync.WaitGroup) {
-	q := c.questions.next()
+	q := c.questions.nextQuery()
 	if q == nil {
 		return
 	}
@@ -84,9 +84,9 @@ func (c *Coordinator) answerNext(ctx context.Context, running *sync.WaitGroup) {
 	})
 }
 
-// answer conducts the sessions that answer a party's question about new rows, or refuses the
-// question. If this process ends before the answer, the question stays with the broker. The next
-// process then tells the party that it has no answer.
+// answer runs the sessions that answer a party's prediction query, or refuses the query. If this
+// process ends before the answer, the question stays with the broker. The next process then tells
+// the party that it has no answer.
 func (c *Coordinator) answer(ctx context.Context, q *asked) {
 	err := c.answerQuestion(ctx, q)
 	if ctx.Err() != nil {
@@ -98,8 +98,8 @@ func (c *Coordinator) answer(ctx context.Context, q *asked) {
 	c.acknowledge(q.in)
 }
 
-// tellWhy sends a party the reason why a question, or every question of a job, has no answer. It
-// gives up after a while if the party does not listen.
+// tellWhy tells a party why the coordinator cannot answer its prediction query. It gives up after a
+// while if the party does not listen.
 func (c *Coordinator) tellWhy(ctx context.Context, party string, id protocol.SessionID, kind string, why error) {
 	c.complain("a question has no answer", party, "session", id.String(), "error", why)
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
@@ -130,14 +130,14 @@ func (c *Coordinator) answerQuestion(ctx context.Context, q *asked) error {
 	about := method.Question{Instance: c.instance(j.ID, j.Spec), Asker: q.party, Tag: q.Tag}
 	about.Parties = opened.Among(about)
 	if len(about.Parties) == 1 {
-		return c.hold(ctx, &j, opened, about, q)
+		return c.answerAlone(ctx, &j, opened, about, q)
 	}
 	return c.inquire(ctx, &j, opened, about, q)
 }
 
-// hold conducts the only session of a question that the coordinator and one party answer, and
-// destroys the session.
-func (c *Coordinator) hold(ctx context.Context, j *Job, opened method.Inquirer, about method.Question, q *asked) error {
+// answerAlone runs the session of a prediction query that involves only the coordinator and one
+// party. It then destroys the session.
+func (c *Coordinator) answerAlone(ctx context.Context, j *Job, opened method.Inquirer, about method.Question, q *asked) error {
 	w, err := questioned(opened, about, j)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (c *Coordinator) hold(ctx context.Context, j *Job, opened method.Inquirer, 
 	if err != nil {
 		return err
 	}
-	wanted, end := q.until(ctx)
+	wanted, end := q.untilOvertaken(ctx)
 	defer end()
 	_, err = c.conduct(wanted, w, control.StagePredict, w.plan[0])
 	if errors.Is(err, driver.ErrInterrupted) {
@@ -154,16 +154,17 @@ func (c *Coordinator) hold(ctx context.Context, j *Job, opened method.Inquirer, 
 	}
 	dropped := c.drop(ps.ID(), err)
 	if errors.Is(err, vault.ErrUsed) {
-		// The broker has delivered the question twice, or the coordinator was restarted meanwhile.
+		// The broker delivered the query twice, or the coordinator restarted after the first
+		// delivery.
 		err = errRestarted
 	}
-	if err != nil { // the message concerns this question only, because others of the job may succeed
+	if err != nil { // the abort names only this query's session, because the party's other queries may succeed
 		c.tellWhy(ctx, q.party, ps.ID(), control.KindAbort, err)
 	}
 	return dropped
 }
 
-// questioned returns a course with the plan of a question.
+// questioned returns a new course, which is the progress of a prediction query through its plan.
 func questioned(opened method.Inquirer, about method.Question, j *Job) (*course, error) {
 	w := &course{job: j}
 	var err error
@@ -176,7 +177,7 @@ func questioned(opened method.Inquirer, about method.Question, j *Job) (*course,
 	return w, nil
 }
 
-// drop destroys a session of a question that one party asked alone.
+// drop destroys the session of a prediction query that only one party and the coordinator answered.
 func (c *Coordinator) drop(id protocol.SessionID, why error) error {
 	c.router.Forget(id)
 	c.mu.Lock()
@@ -193,7 +194,7 @@ func (c *Coordinator) drop(id protocol.SessionID, why error) error {
 	return s.Destroy(outcome)
 }
 
-// openAnswers opens the state that the coordinator retained to answer questions about a job's
+// openAnswers opens the state that the coordinator retained for prediction queries about a job's
 // model.
 func (c *Coordinator) openAnswers(j *Job) (method.Inquirer, error) {
 	opened, err := c.readAnswers(j)
@@ -205,7 +206,7 @@ func (c *Coordinator) openAnswers(j *Job) (method.Inquirer, error) {
 }
 
 func (c *Coordinator) readAnswers(j *Job) (method.Inquirer, error) {
-	b, err := c.left(j.ID, vault.Answers)
+	b, err := c.readArtifact(j.ID, vault.Answers)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +221,7 @@ func (c *Coordinator) readAnswers(j *Job) (method.Inquirer, error) {
 	if !m.Answers() {
 		return nil, fault.Public(fault.BadInputf("protocol %s answers no questions about new rows; predict with the job's model", m.Name()))
 	}
-	opened, err := m.OpenServer(c.instance(j.ID, j.Spec), k, func() ([]byte, error) { return c.left(j.ID, vault.Model) })
+	opened, err := m.OpenServer(c.instance(j.ID, j.Spec), k, func() ([]byte, error) { return c.readArtifact(j.ID, vault.Model) })
 	if err != nil {
 		return nil, err
 	}
@@ -231,13 +232,14 @@ func (c *Coordinator) readAnswers(j *Job) (method.Inquirer, error) {
 	return asked, nil
 }
 
-// inquire conducts the sessions of a question about rows whose columns several parties hold. Then
-// all members destroy these sessions. Like every question, this one is not resumed after a restart.
+// inquire runs the sessions that answer a prediction query about rows whose columns several parties
+// hold. Then all members destroy these sessions. Like every question, this one is not resumed after
+// a restart.
 func (c *Coordinator) inquire(ctx context.Context, j *Job, opened method.Inquirer, about method.Question, a *asked) error {
 	q := &control.Inquiry{Question: a.Question, Asker: a.party}
 	held := &Job{ID: q.ID(), Spec: j.Spec, inquiry: q}
 	about.ID = held.ID
-	wanted, end := a.until(ctx)
+	wanted, end := a.untilOvertaken(ctx)
 	defer end()
 	err := c.answerBySteps(wanted, held, opened, about)
 	if errors.Is(err, driver.ErrInterrupted) {
@@ -252,24 +254,24 @@ func (c *Coordinator) inquire(ctx context.Context, j *Job, opened method.Inquire
 		c.tellWhy(ctx, q.Asker, control.Topic(held.ID), control.KindRefusal, err)
 	}
 	closing := &control.Closing{Job: held.ID, Outcome: outcome, Done: err == nil}
-	if err := c.part(ctx, held, closing); err != nil {
+	if err := c.sendClosing(ctx, held, closing); err != nil {
 		c.Logger.Warn("a party has not confirmed that it destroyed a question's secrets; the broker delivers the request when it comes back",
 			"question", held.ID.String(), "error", err)
 	}
 	return c.destroySessions(held.ID, outcome)
 }
 
-// errRestarted rejects a question that arrived before a restart, or arrived twice.
+// errRestarted rejects a prediction query that arrived twice, or that a restart interrupted.
 var errRestarted = fault.Publicf("the coordinator was restarted; ask again")
 
-// answerBySteps runs the steps of a question's plan.
+// answerBySteps runs the steps of a prediction query's plan.
 func (c *Coordinator) answerBySteps(ctx context.Context, held *Job, opened method.Inquirer, about method.Question) error {
 	w, err := questioned(opened, about, held)
 	if err != nil {
 		return err
 	}
 	w.account = newAccount(c.Usage)
-	if err := c.walk(ctx, w, func(string) error { return nil }); err != nil {
+	if err := c.runPlan(ctx, w, func(string) error { return nil }); err != nil {
 		return err
 	}
 	c.Logger.Info("answered a question", "job", held.inquiry.Job.String(), "party", held.inquiry.Asker, "seconds", w.account.timings["total"])

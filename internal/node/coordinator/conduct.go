@@ -24,7 +24,7 @@ const (
 	inboxSize    = 1024
 	waitForRoom  = 20 * time.Millisecond
 	waitForPlace = time.Second
-	// maxControlBytes exceeds the size of any valid control message of a party.
+	// maxControlBytes bounds the size in bytes of a control message from a party.
 	maxControlBytes = 32 << 10
 )
 
@@ -34,8 +34,8 @@ type conducted struct {
 	stage    uint16
 	step     string
 	plan     *method.Session
-	announce []byte   // announcement to the parties, sent with the job
-	left     []string // parties that left an earlier session; this session does not wait for them, and they count towards plan.Absent
+	announce []byte   // announcement that the parties receive together with the job
+	left     []string // parties that left an earlier session; this session starts without them and counts them as absent
 	session  *protocol.Session
 	kept     vault.Session
 	keys     identity.SessionKeys
@@ -54,40 +54,40 @@ func (c *Coordinator) conduct(ctx context.Context, w *course, index uint16, step
 	if err != nil {
 		return nil, err
 	}
-	if err := c.bring(ctx, d); err != nil {
+	if err := c.runToEnd(ctx, d); err != nil {
 		return nil, err
 	}
-	w.ended(control.Place(index), d.ended())
+	w.recordEnd(control.Place(index), d.summary())
 	return d.reports, nil
 }
 
-// ended records the end of a session, and informs the coordinator's side of the protocol.
-func (w *course) ended(step int, e method.End) {
+// recordEnd records that a session has ended, and informs the coordinator's side of the protocol.
+func (w *course) recordEnd(step int, e method.End) {
 	w.ends = append(w.ends, e)
 	w.hub.Ended(step, e)
 }
 
-// left returns the parties that did not finish the parent of the session next. The session does not
-// wait for these parties when it begins.
-func (w *course) left(next *method.Session) []string {
+// leftEarlier returns the parties that did not finish the session before the given session. The
+// session does not wait for these parties when it begins.
+func (w *course) leftEarlier(next *method.Session) []string {
 	for _, e := range w.ends {
 		if e.Session == next.Parent {
 			return slices.DeleteFunc(slices.Clone(w.job.Spec.Parties()), func(name string) bool {
-				return slices.Contains(e.Stayed, name) || !slices.Contains(e.Asked, name) // a new party was not in the parent session, so it has not left
+				return slices.Contains(e.Stayed, name) || !slices.Contains(e.Asked, name) // a party that was not asked to join the earlier session has not left it
 			})
 		}
 	}
 	return nil
 }
 
-// bring runs the session to its end. If the session ended before a restart, bring restores its
+// runToEnd runs the session to its end. If the session ended before a restart, bring restores its
 // result.
-func (c *Coordinator) bring(ctx context.Context, d *conducted) error {
+func (c *Coordinator) runToEnd(ctx context.Context, d *conducted) error {
 	if done, err := d.kept.Get(vault.Report); err != nil {
 		return err
 	} else if done != nil {
 		c.router.Forget(d.session.ID())
-		d.reports, err = c.relive(d, done)
+		d.reports, err = c.restoreEnded(d, done)
 		return err
 	}
 	var hangUp func()
@@ -107,8 +107,8 @@ func (c *Coordinator) bring(ctx context.Context, d *conducted) error {
 	return nil
 }
 
-// ended sums up the parties' reports of a session.
-func (d *conducted) ended() method.End {
+// summary returns which parties were asked to join the session and which of them finished it.
+func (d *conducted) summary() method.End {
 	e := method.End{Session: d.session.ID(), Words: make(map[string]learner.FigurePermission)}
 	for _, m := range d.session.Members {
 		e.Asked = append(e.Asked, m.Name)
@@ -139,8 +139,8 @@ func (c *Coordinator) prepare(w *course, index uint16, step method.Step) (*condu
 	if d.session, err = protocol.NewSession(d.plan.Descriptor(w.job.ID, int(index), c.Roster.Hash(), w.job.Attempt)); err != nil {
 		return nil, err
 	}
-	d.left = w.left(d.plan)
-	if d.kept, err = c.take(d); err != nil {
+	d.left = w.leftEarlier(d.plan)
+	if d.kept, err = c.openSession(d); err != nil {
 		return nil, err
 	}
 	if d.keys, err = identity.DeriveSession(d.kept.Seed()); err != nil {
@@ -162,8 +162,9 @@ func (c *Coordinator) setup(d *conducted) method.Setup {
 	}
 }
 
-// take returns the session that an earlier process created in the vault, or creates it.
-func (c *Coordinator) take(d *conducted) (vault.Session, error) {
+// openSession returns the session that an earlier process created in the vault, or creates a new
+// session.
+func (c *Coordinator) openSession(d *conducted) (vault.Session, error) {
 	c.mu.Lock()
 	left, found := c.open[d.session.ID()]
 	c.mu.Unlock()
@@ -180,7 +181,7 @@ func (c *Coordinator) take(d *conducted) (vault.Session, error) {
 	}
 	c.router.Announce(d.session) // parties may send messages before the coordinator begins
 	c.mu.Lock()
-	c.open[d.session.ID()] = kept{created, d.job.ID}
+	c.open[d.session.ID()] = keptSession{created, d.job.ID}
 	c.mu.Unlock()
 	return created, nil
 }
@@ -189,8 +190,8 @@ func (d *conducted) proposal() *control.Proposal {
 	return &control.Proposal{Job: d.job.ID, Spec: d.job.Spec.Encode(), Stage: d.stage, Descriptor: d.session.Descriptor, Announced: d.announce, Inquiry: d.job.inquiry}
 }
 
-// relive restores the result of a session that ended before a restart.
-func (c *Coordinator) relive(d *conducted, reports []byte) (map[string]*control.Report, error) {
+// restoreEnded restores the result of a session that ended before a restart.
+func (c *Coordinator) restoreEnded(d *conducted, reports []byte) (map[string]*control.Report, error) {
 	if d.run != nil {
 		if err := driver.Replay(d.run.Machine, d.run.InputHash, d.kept.Records()); err != nil {
 			return nil, err
@@ -202,8 +203,8 @@ func (c *Coordinator) relive(d *conducted, reports []byte) (map[string]*control.
 	return decodeReports(reports)
 }
 
-// others returns the session's members without the coordinator.
-func (c *Coordinator) others(d *conducted) []string {
+// otherMembers returns the session's members without the coordinator.
+func (c *Coordinator) otherMembers(d *conducted) []string {
 	var names []string
 	for _, m := range d.session.Members {
 		if m.Name != c.name {
@@ -224,12 +225,12 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 	ctx, cancel := context.WithTimeout(ctx, d.joinTime())
 	defer cancel()
 	proposal := d.proposal().Encode()
-	if err := c.tellAll(ctx, c.others(d), d.session.ID(), control.KindProposal, proposal); err != nil {
-		return c.waited(ctx, d, err)
+	if err := c.tellAll(ctx, c.otherMembers(d), d.session.ID(), control.KindProposal, proposal); err != nil {
+		return c.joinError(ctx, d, err)
 	}
 	for !began && !c.gathered(d) {
 		if err := c.handle(ctx, d); err != nil {
-			return c.waited(ctx, d, err)
+			return c.joinError(ctx, d, err)
 		}
 	}
 	return nil
@@ -237,13 +238,13 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 
 // gathered reports whether every party for which the session waits has accepted.
 func (c *Coordinator) gathered(d *conducted) bool {
-	return !slices.ContainsFunc(c.others(d), func(name string) bool {
+	return !slices.ContainsFunc(c.otherMembers(d), func(name string) bool {
 		_, here := d.accepted[name]
 		return !here && !slices.Contains(d.left, name)
 	})
 }
 
-// askerJoins is the time in which a party must accept the session that answers its question. The
+// askerJoins is the time within which a party must accept the session that answers its query. The
 // party waits for nothing else.
 const askerJoins = 30 * time.Second
 
@@ -275,19 +276,19 @@ func (d *conducted) begun() (bool, error) {
 	return err == nil, err
 }
 
-// waited returns an error that names a party that did not join in time. It returns nil if the
+// joinError returns an error that names a party that did not join in time. It returns nil if the
 // session may begin without the missing parties.
-func (c *Coordinator) waited(ctx context.Context, d *conducted, err error) error {
+func (c *Coordinator) joinError(ctx context.Context, d *conducted, err error) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err
 	}
-	if missing := len(c.others(d)) - len(d.accepted); missing <= d.plan.Absent {
+	if missing := len(c.otherMembers(d)) - len(d.accepted); missing <= d.plan.Absent {
 		c.Logger.Warn("a session begins without some of its parties", "session", d.session.ID().String(), "missing", missing)
 		return nil
 	}
-	for _, name := range c.others(d) {
+	for _, name := range c.otherMembers(d) {
 		if _, ok := d.accepted[name]; !ok {
-			return protocol.Blame(name, protocol.KindSilent, fmt.Errorf("did not join within %v; start its party daemon and %s", d.joinTime(), d.job.again()))
+			return protocol.Blame(name, protocol.KindSilent, fmt.Errorf("did not join within %v; start its party daemon and %s", d.joinTime(), d.job.retryAdvice()))
 		}
 	}
 	return err
@@ -363,14 +364,14 @@ func (c *Coordinator) noteReport(d *conducted, m protocol.Message) error {
 	if r.Code == fault.CodeDone {
 		return nil
 	}
-	if d.plan.Absent > 0 { // the machine decides whether enough parties remain
+	if d.plan.Absent > 0 { // the coordinator's machine decides later whether enough parties remain
 		c.Logger.Warn("a party has left a session", "party", m.Sender, "session", d.session.ID().String(), "reason", r.Sentence())
 		return nil
 	}
 	return reported(m.Sender, r)
 }
 
-// reported returns an error for a party's report that its session failed.
+// reported returns the error that corresponds to a party's report of a failed session.
 func reported(party string, r *control.Report) error {
 	text := fmt.Sprintf("%s reports: %s", party, r.Sentence())
 	return &fault.Error{Code: r.Code, Blamed: r.Blamed, Err: errors.New(text), Public: text}
@@ -381,8 +382,8 @@ func (c *Coordinator) signer(member string) ed25519.PublicKey {
 	return key
 }
 
-// interrupted returns the error for a context that has ended. The reason is a timeout, an abort, or
-// the end of the daemon.
+// interrupted returns the error for a context that was cancelled or has expired. The reason is a
+// timeout, an abort, or the end of the daemon.
 func interrupted(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	switch {

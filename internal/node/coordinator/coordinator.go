@@ -30,19 +30,20 @@ type Config struct {
 	Roster    *roster.Roster
 	Conn      transport.Conn
 	Vault     vault.Vault
-	Jobs      string    // path of the folder of the jobs
+	Jobs      string    // path of the folder that contains the jobs' folders
 	Artifacts Artifacts // store of finished jobs' artifacts
-	// Own is true if this process started all members and owns all the rows. The coordinator then
-	// runs jobs for one process, and keeps private models, which nobody else can query.
+	// Own is true if this process started all members and all rows belong to its operator. The
+	// coordinator then runs jobs for one process, and keeps private models, which nobody else can
+	// query.
 	Own bool
 	// Retention is the time that a job is kept after its end. 0 means no limit.
 	Retention time.Duration
-	// Seed draws a session's seed. The label names the session, for programs that must not use true
-	// randomness.
+	// Seed returns the seed of the session with the given label. The label names the session, for
+	// programs that must not use true randomness.
 	Seed   func(label string) [32]byte
 	Usage  Usage
 	Logger *slog.Logger
-	// Version is the version of this program that results record.
+	// Version is this program's version, which each result records.
 	Version string
 	// Progress receives the progress of a job's stage. It must not block.
 	Progress func(id job.ID, p protocol.Progress)
@@ -56,33 +57,33 @@ type Coordinator struct {
 	Config
 	name       string
 	router     *mail.Router
-	queue      chan struct{} // signals Run that there may be a job to run
+	queue      chan struct{} // tells Run that a job may be waiting
 	questions  *queue
 	complaints tally.Tally // counts complaints about parties
 
-	submitting sync.Mutex // held by a submission, because each needs the next number
-	changing   sync.Mutex // held while one status changes and is written to the disk
+	submitting sync.Mutex // held by a submission, because each job gets the next number
+	changing   sync.Mutex // held while a job's status is changed in memory and on disk
 
 	mu      sync.Mutex
 	jobs    map[job.ID]*Job
 	order   []job.ID
-	running job.ID                  // the running job, or zero
-	stop    context.CancelCauseFunc // ends the stages of the running job
+	running job.ID                  // id of the running job, or zero if no job runs
+	stop    context.CancelCauseFunc // cancels the running job
 	inboxes map[protocol.SessionID]chan driver.Inbound
-	open    map[protocol.SessionID]kept // sessions that are not yet destroyed
-	deleted map[job.ID]bool             // ids of deleted jobs
-	changed chan struct{}               // closed and replaced at each change of a job
-	// notices holds the parties to which the coordinator is sending the state of their jobs.
+	open    map[protocol.SessionID]keptSession // sessions that are not yet destroyed
+	deleted map[job.ID]bool                    // ids of deleted jobs
+	changed chan struct{}                      // closed and replaced at each change of a job
+	// notices lists the parties that the coordinator is now telling how their jobs ended.
 	notices map[string]bool
 }
 
-// kept is a session in the vault with the id of its job.
-type kept struct {
+// keptSession is a session in the vault with the id of its job.
+type keptSession struct {
 	vault.Session
 	job job.ID
 }
 
-// New reads the jobs and open sessions that an earlier process left.
+// New returns a coordinator that continues the jobs and sessions of an earlier process.
 func New(c Config) (*Coordinator, error) {
 	name := c.Roster.Coordinator().Name
 	co := &Coordinator{
@@ -93,7 +94,7 @@ func New(c Config) (*Coordinator, error) {
 		questions: newQueue(),
 		jobs:      make(map[job.ID]*Job),
 		inboxes:   make(map[protocol.SessionID]chan driver.Inbound),
-		open:      make(map[protocol.SessionID]kept),
+		open:      make(map[protocol.SessionID]keptSession),
 		deleted:   make(map[job.ID]bool),
 		changed:   make(chan struct{}),
 		notices:   make(map[string]bool),
@@ -117,12 +118,12 @@ func (c *Coordinator) readSessions() error {
 		return err
 	}
 	for _, l := range lost {
-		// The job fails when it reaches the lost session, because the session's id cannot be used
-		// again.
+		// The job will fail when it reaches the lost session, because a session's id is used only
+		// once.
 		c.Logger.Error("a session was open and is lost; its secrets are destroyed", "session", l.ID.String(), "error", l.Err)
 	}
 	for _, s := range open {
-		id, described, err := c.belongs(s)
+		id, described, err := c.jobOf(s)
 		if errors.Is(err, errSetAside) {
 			c.Logger.Warn("kept a session: this program cannot read its job", "session", s.ID().String(), "job", id.String())
 			continue
@@ -131,7 +132,7 @@ func (c *Coordinator) readSessions() error {
 			return err
 		}
 		if described != nil {
-			c.open[s.ID()] = kept{s, id}
+			c.open[s.ID()] = keptSession{s, id}
 			c.router.Announce(described)
 			continue
 		}
@@ -146,9 +147,9 @@ func (c *Coordinator) readSessions() error {
 // errSetAside reports that this program cannot read a session's job. The session is kept.
 var errSetAside = errors.New("coordinator: this program cannot read the job and sets it aside")
 
-// belongs returns the id of a session's job. It also returns the session's description if the job
+// jobOf returns the id of a session's job. It also returns the session's description if the job
 // will resume the session.
-func (c *Coordinator) belongs(s vault.Session) (id job.ID, described *protocol.Session, err error) {
+func (c *Coordinator) jobOf(s vault.Session) (id job.ID, described *protocol.Session, err error) {
 	body, err := s.Get(vault.Proposal)
 	if err != nil {
 		return id, nil, err
@@ -262,7 +263,7 @@ func (c *Coordinator) confirmed(party string, body []byte) {
 	if !waited {
 		return
 	}
-	err = c.set(j, func(s *Status) error {
+	err = c.setStatus(j, func(s *Status) error {
 		s.Silent = slices.DeleteFunc(slices.Clone(s.Silent), func(name string) bool { return name == party })
 		return nil
 	})
@@ -301,7 +302,7 @@ func (c *Coordinator) listen(id protocol.SessionID) (<-chan driver.Inbound, func
 	}
 }
 
-// errAborted is the reason for ending the sessions of a job that the operator has aborted.
+// errAborted is the error of a job that the operator has aborted.
 var errAborted = errors.New("the operator aborted the job")
 
 // Abort ends a queued or running job. The job fails, and the next one begins when all its secrets
@@ -316,7 +317,7 @@ func (c *Coordinator) Abort(id job.ID) error {
 	if !known {
 		return fmt.Errorf("coordinator: %w: %v", ErrNoJob, id)
 	}
-	if err := c.set(j, c.abort(id)); err != nil {
+	if err := c.setStatus(j, c.abort(id)); err != nil {
 		return err
 	}
 	c.Logger.Warn("the operator aborted a job", "job", id.String())
@@ -328,8 +329,8 @@ func (c *Coordinator) Abort(id job.ID) error {
 	return nil
 }
 
-// abort returns the change of status that aborts a job. A queued job ends at once, because it has
-// nothing to destroy.
+// abort returns the change of a job's status that aborts the job. A queued job ends at once,
+// because it has nothing to destroy.
 func (c *Coordinator) abort(id job.ID) func(*Status) error {
 	return func(s *Status) error {
 		switch s.State {
@@ -352,7 +353,7 @@ func (c *Coordinator) Rotate(ctx context.Context) (map[job.ID]*Forgotten, error)
 	var ended []job.ID
 	for _, j := range c.List() {
 		switch {
-		case j.State == Unreadable || !c.lasts(j):
+		case j.State == Unreadable || !c.continuable(j):
 		case !j.Over():
 			return nil, fault.BadInputf("coordinator: job %v is %s, and a later job could continue it; wait for its end, or abort it", j.ID, j.State)
 		default:
@@ -360,7 +361,7 @@ func (c *Coordinator) Rotate(ctx context.Context) (map[job.ID]*Forgotten, error)
 		}
 	}
 	done, errs := make([]*Forgotten, len(ended)), make([]error, len(ended))
-	var forgetting sync.WaitGroup // erases all jobs at the same time, since each waits for absent parties
+	var forgetting sync.WaitGroup // lets all erasures run at the same time, because each waits for absent parties
 	for i, id := range ended {
 		forgetting.Go(func() { done[i], errs[i] = c.Forget(ctx, id) })
 	}
@@ -376,8 +377,8 @@ func (c *Coordinator) Rotate(ctx context.Context) (map[job.ID]*Forgotten, error)
 	return all, nil
 }
 
-// lasts reports whether a later job can continue this job.
-func (c *Coordinator) lasts(j Job) bool {
+// continuable reports whether a later job can continue this job.
+func (c *Coordinator) continuable(j Job) bool {
 	m, err := method.Of(j.Spec)
 	if err != nil {
 		return false

@@ -12,31 +12,31 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/driver"
 )
 
-// missingFit returns a new job that makes the fit which job spec needs. It returns nil if spec
+// missingFit returns a new job that fits the dictionary for the given job. It returns nil if spec
 // needs no fit, or if a job makes or has made it.
 func (c *Coordinator) missingFit(spec *job.Job) *job.Job {
 	if c.Own || !spec.NeedsFit() {
 		return nil
 	}
 	for _, j := range c.List() {
-		if serves(j, spec) && (!j.Over() || usable(j)) {
+		if makesFitFor(j, spec) && (!j.Over() || usable(j)) {
 			return nil
 		}
 	}
 	return c.Reader.FitOf(spec)
 }
 
-// serves reports whether job fit makes the fit for job spec. The first party of spec must also be
-// in job fit, to send the fit to parties that were not.
-func serves(fit Job, spec *job.Job) bool {
+// makesFitFor reports whether a job of kind Fit fits the dictionary that another job needs. The
+// first party of spec must also be in job fit, to send the fit to parties that were not.
+func makesFitFor(fit Job, spec *job.Job) bool {
 	return fit.Spec.IsFit() && fit.Spec.Data.SameFit(&spec.Data) && slices.Contains(fit.Spec.Parties(), spec.Parties()[0])
 }
 
 // usable reports whether the parties of an ended job still have its fit.
 func usable(fit Job) bool { return fit.State == Done && !fit.Forgotten }
 
-// takeFit records in a job which earlier job's fit it uses. It comes before any proposal to a
-// party. The first fit stays the only one.
+// takeFit records in a job which earlier job made the fit that this job uses. It comes before any
+// proposal to a party. The first fit stays the only one.
 func (c *Coordinator) takeFit(j *Job) error {
 	if c.Own || !j.Spec.NeedsFit() {
 		return nil
@@ -66,12 +66,12 @@ func (c *Coordinator) rewrite(j *Job, spec *job.Job) error {
 	return nil
 }
 
-// fitFor returns the job that made the fit for job spec, or the reason why there is none.
+// fitFor returns the job that made the fit for a given job, or an error that says why none did.
 func (c *Coordinator) fitFor(spec *job.Job) (fit Job, err error) {
 	err = fault.BadInputf("coordinator: no job of kind Fit has made the fit of dictionary %s; submit the job again; this also submits a job of kind Fit", spec.Data.Dictionary.Name)
 	for _, j := range c.List() {
 		switch {
-		case !serves(j, spec):
+		case !makesFitFor(j, spec):
 		case usable(j):
 			return j, nil
 		case j.State == Failed:
@@ -100,7 +100,7 @@ func (c *Coordinator) takeAlignment(j *Job) error {
 	return nil
 }
 
-// aligns reports whether job earlier made the alignment that job spec names.
+// aligns reports whether an earlier job made the alignment that a later job names.
 func aligns(earlier, spec *job.Job) bool {
 	of, in := earlier.Data.Partition, spec.Data.Partition
 	return of.Alignment == in.Alignment && of.AlignedBy == (job.ID{}) && earlier.Data.Source == spec.Data.Source &&

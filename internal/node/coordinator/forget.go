@@ -20,16 +20,16 @@ import (
 // Forgotten lists the items of a job that were erased, here and at the parties.
 type Forgotten struct {
 	Here    []string            // items that the coordinator has now erased
-	Parties map[string][]string // for each party that has confirmed: the items that it has now erased
+	Parties map[string][]string // items that each confirming party has now erased, by the party's name
 	Silent  []string            // names of the parties that have not confirmed
 }
 
-// Forget destroys a finished job's artifacts here and at every party: its model, its decisions and
-// the state for questions. The result stays, until [Coordinator.Delete]. The broker delivers the
-// request to a party that does not answer when it comes back and, if that fails, the coordinator
-// repeats it when the party asks about its jobs.
+// Forget destroys a finished job's artifacts at the coordinator and at every party. These are its
+// model, its decisions and the state for prediction queries. The result stays, until
+// [Coordinator.Delete]. The broker delivers the request to a party that does not answer when it
+// comes back and, if that fails, the coordinator repeats it when the party asks about its jobs.
 func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error) {
-	j, unreadable, err := c.over(id)
+	j, unreadable, err := c.endedJob(id)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error)
 		if unreadable {
 			return nil // an unreadable job's status stays as it is
 		}
-		return c.set(j, func(s *Status) error { change(s); return nil })
+		return c.setStatus(j, func(s *Status) error { change(s); return nil })
 	}
 	gone, err := c.Artifacts.Erase(id)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error)
 	return f, errors.Join(err, silent)
 }
 
-// toAll returns a job that names all parties, in place of a job whose parties cannot be read.
+// toAll returns a job that names all parties. It replaces a job whose file cannot be read.
 func (c *Coordinator) toAll(id job.ID) *Job {
 	all := &job.Job{Timeout: job.Timeout{Join: partingTime}}
 	all.Data.Partition.Parties = c.parties()
@@ -76,8 +76,8 @@ func names(items []vault.Item) []string {
 	return list
 }
 
-// over returns a job that has ended, or an error if it has not.
-func (c *Coordinator) over(id job.ID) (j *Job, unreadable bool, err error) {
+// endedJob returns the job with an id, or an error if the job has not ended.
+func (c *Coordinator) endedJob(id job.ID) (j *Job, unreadable bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	j, known := c.jobs[id]
@@ -90,8 +90,8 @@ func (c *Coordinator) over(id job.ID) (j *Job, unreadable bool, err error) {
 	return j, j.State == Unreadable, nil
 }
 
-// Delete removes a job's artifacts everywhere, and its file, status and result here. It keeps the
-// id, so that parties can be told.
+// Delete removes a job's artifacts at all members, and its file, status and result at the
+// coordinator. It keeps the id, so that parties can be told.
 func (c *Coordinator) Delete(ctx context.Context, id job.ID) (*Forgotten, error) {
 	f, err := c.Forget(ctx, id)
 	if err != nil {
@@ -124,7 +124,7 @@ func (c *Coordinator) bury(id job.ID) error {
 	return disk.SyncDir(c.Jobs)
 }
 
-// keepRetaining deletes jobs regularly when their retention time is over.
+// keepRetaining regularly deletes the jobs whose retention time is over.
 func (c *Coordinator) keepRetaining(ctx context.Context) {
 	often := time.NewTicker(retainEvery)
 	defer often.Stop()

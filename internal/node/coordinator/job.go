@@ -35,13 +35,13 @@ const (
 	Unreadable State = "unreadable"
 )
 
-// Job is a submitted job, or a question that is conducted like a job.
+// Job is a submitted job, or a prediction query that the coordinator runs like a job.
 type Job struct {
 	ID      job.ID
 	Spec    *job.Job
 	Attempt uint32
 	Status
-	// inquiry is the question that this Job represents under the question's ID; nil for a job.
+	// inquiry is the prediction query that this Job represents; it is nil for a submitted job.
 	inquiry *control.Inquiry
 }
 
@@ -54,8 +54,8 @@ func (j *Job) label() string {
 	return j.Spec.Name
 }
 
-// again returns the advice that follows a failure: to ask or to submit again.
-func (j *Job) again() string {
+// retryAdvice returns what the user should do after a failure: ask again, or submit the job again.
+func (j *Job) retryAdvice() string {
 	if j.inquiry != nil {
 		return "ask again"
 	}
@@ -64,17 +64,17 @@ func (j *Job) again() string {
 
 // Status holds the changing part of a job. The file status.json stores it.
 type Status struct {
-	Order   int      `json:"order"` // number of the submission
+	Order   int      `json:"order"` // position of the job in the order of submission
 	State   State    `json:"state"`
 	Stage   string   `json:"stage,omitempty"`
 	Failure *Failure `json:"error,omitempty"`
-	// Forgotten is true if the job's artifacts are erased here. Silent names the parties that have
-	// not confirmed that they erased theirs.
+	// Forgotten is true if the coordinator has erased the job's artifacts. Silent names the parties
+	// that have not confirmed that they erased theirs.
 	Forgotten bool     `json:"forgotten,omitempty"`
 	Silent    []string `json:"silent,omitempty"`
 	// Ended is the time at which the job was closed. Its retention time counts from then.
 	Ended time.Time `json:"ended,omitzero"`
-	// Residue is the error that prevented the destruction of a part of the job, or "".
+	// Residue is the error that prevented the complete destruction of the job's state, or "".
 	Residue string         `json:"residue,omitempty"`
 	Result  *method.Result `json:"-"`
 }
@@ -84,7 +84,7 @@ type Failure struct {
 	Code    fault.Code `json:"exit_code"`
 	Blamed  string     `json:"blamed,omitempty"`
 	Message string     `json:"message"`
-	// Told is the sentence about the failure that the parties receive.
+	// Told is the text about the failure that the parties receive.
 	Told string `json:"told,omitempty"`
 }
 
@@ -124,7 +124,8 @@ func (c *Coordinator) enqueue(spec *job.Job) (job.ID, error) {
 	if err := disk.MakeDir(c.folder(j.ID)); err != nil {
 		return j.ID, fmt.Errorf("coordinator: %w", err)
 	}
-	// The status is written last: a folder without a status was never submitted.
+	// The status is written last, because a folder without a status does not count as a submitted
+	// job.
 	err := disk.Replace(c.path(j.ID, specFile), spec.Encode())
 	if err == nil {
 		err = c.write(j)
@@ -140,7 +141,7 @@ func (c *Coordinator) enqueue(spec *job.Job) (job.ID, error) {
 	return j.ID, nil
 }
 
-// nextOrder returns a number greater than the numbers of all jobs, including deleted jobs.
+// nextOrder returns a number greater than the number of every earlier job, deleted jobs included.
 func (c *Coordinator) nextOrder() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,8 +152,8 @@ func (c *Coordinator) nextOrder() int {
 	return next
 }
 
-// admit completes and checks a submitted job. It fills in the roster's parties if the job names
-// none, and refuses a party that is not a member.
+// admit fills in the defaults of a submitted job and checks the job. It fills in the roster's
+// parties if the job names none, and refuses a party that is not a member.
 func (c *Coordinator) admit(spec *job.Job) error {
 	if spec.Data.Sources != nil {
 		return errors.New("coordinator: the job has the setting sources, which only mercer simulate accepts; a deployed job must name one source, which each party looks up in its own catalogue")
@@ -249,7 +250,7 @@ func (c *Coordinator) Wait(ctx context.Context, id job.ID) (Job, error) {
 	}
 }
 
-// next returns the first job that has not ended, or nil.
+// next returns the first job in the queue that has not ended, or nil.
 func (c *Coordinator) next() *Job {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -261,9 +262,9 @@ func (c *Coordinator) next() *Job {
 	return nil
 }
 
-// set changes a job's status, first on disk and then in memory. If change returns an error, the
-// status stays.
-func (c *Coordinator) set(j *Job, change func(*Status) error) error {
+// setStatus changes a job's status, first on disk and then in memory. If change returns an error,
+// the status stays.
+func (c *Coordinator) setStatus(j *Job, change func(*Status) error) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
 	c.mu.Lock()
@@ -307,8 +308,8 @@ func (c *Coordinator) path(id job.ID, file string) string {
 	return filepath.Join(c.folder(id), file)
 }
 
-// admitHoldings answers a party that asks about the jobs whose state it holds. It handles one such
-// message of a party at a time and drops the others, since the party asks again.
+// admitHoldings answers a party that has sent the list of jobs whose state it holds. It handles one
+// such message of a party at a time and drops the others, since the party asks again.
 func (c *Coordinator) admitHoldings(ctx context.Context, in driver.Inbound, run func(func())) {
 	name := in.Message.Sender
 	c.acknowledge(in)
@@ -350,7 +351,7 @@ func (c *Coordinator) endNotice(name string) {
 // tellState tells a party again how a job ended, because the party still has state of the job. A
 // job that has not ended needs no message.
 func (c *Coordinator) tellState(ctx context.Context, party string, h control.Holding) error {
-	closing, forget, err := c.fate(party, h)
+	closing, forget, err := c.dueMessage(party, h)
 	switch {
 	case err != nil:
 		return err
@@ -362,11 +363,11 @@ func (c *Coordinator) tellState(ctx context.Context, party string, h control.Hol
 	return nil
 }
 
-// fate returns the message that a party must get about a job: its closing, or the request to erase
-// it. It returns neither if the job needs no message.
-func (c *Coordinator) fate(party string, h control.Holding) (closing *control.Closing, forget bool, err error) {
+// dueMessage returns the message that a party must receive about a job. The message is the job's
+// closing, or the request to erase the job. It returns neither if the job needs no message.
+func (c *Coordinator) dueMessage(party string, h control.Holding) (closing *control.Closing, forget bool, err error) {
 	c.mu.Lock()
-	known, deleted, answering := c.jobs[h.Job], c.deleted[h.Job], c.questions.answers(h.Job)
+	known, deleted, answering := c.jobs[h.Job], c.deleted[h.Job], c.questions.isAnswering(h.Job)
 	var j Job
 	if known != nil {
 		j = *known
@@ -374,8 +375,8 @@ func (c *Coordinator) fate(party string, h control.Holding) (closing *control.Cl
 	c.mu.Unlock()
 	switch {
 	case known == nil && h.Open && !answering:
-		// The id may be a question's, a deleted job's, or that of a job that this machine's disk
-		// lost.
+		// The id may belong to a prediction query, to a deleted job, or to a job lost with this
+		// machine's disk.
 		return &control.Closing{Job: h.Job, Outcome: "the coordinator does not run this job any more"}, false, nil
 	case known == nil:
 		return nil, deleted && !h.Open, nil

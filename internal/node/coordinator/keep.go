@@ -33,11 +33,11 @@ type Artifacts interface {
 	Erase(id job.ID) ([]vault.Item, error)
 }
 
-// keep writes a job's artifacts and then its result, so that a result is there only if all
-// artifacts are. An error of the disk is an interruption: another process can do all of it again. A
+// keepResults writes a job's artifacts and then its result. A result therefore exists only if all
+// artifacts do. An error of the disk is an interruption: another process can do all of it again. A
 // private model of a job that keeps predictions closed is not kept: nobody could use it, and it
 // holds rows that every party could decode.
-func (c *Coordinator) keep(w *course) (*method.Result, error) {
+func (c *Coordinator) keepResults(w *course) (*method.Result, error) {
 	hub := w.hub
 	result, err := hub.Result()
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *Coordinator) keep(w *course) (*method.Result, error) {
 	if err := witnessed(hub, result); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
-	if result.Models, err = c.models(w.job.Spec, hub); err != nil {
+	if result.Models, err = c.describeModel(w.job.Spec, hub); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
 	result.ModelHash = method.HashModels(result.Models)
@@ -57,7 +57,7 @@ func (c *Coordinator) keep(w *course) (*method.Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
-	err = c.leave(w)
+	err = c.writeArtifacts(w)
 	if err == nil {
 		err = disk.Replace(c.path(w.job.ID, resultFile), text)
 	}
@@ -67,8 +67,8 @@ func (c *Coordinator) keep(w *course) (*method.Result, error) {
 	return result, nil
 }
 
-// witnessed adds to a result the facts about the parties' preparation that the coordinator may
-// read.
+// witnessed adds facts about the parties' preparation to a result, as far as the coordinator may
+// read them.
 func witnessed(h *method.CoordinatorSide, r *method.Result) (err error) {
 	if h.Prepared == nil {
 		return nil
@@ -78,8 +78,9 @@ func witnessed(h *method.CoordinatorSide, r *method.Result) (err error) {
 	return err
 }
 
-// models returns the description of the coordinator's model, or nil if there is none.
-func (c *Coordinator) models(spec *job.Job, h *method.CoordinatorSide) ([]method.ModelFile, error) {
+// describeModel describes the coordinator's model for the result, or returns nil if it has no
+// model.
+func (c *Coordinator) describeModel(spec *job.Job, h *method.CoordinatorSide) ([]method.ModelFile, error) {
 	m := h.Model
 	if m == nil {
 		return nil, nil
@@ -91,9 +92,9 @@ func (c *Coordinator) models(spec *job.Job, h *method.CoordinatorSide) ([]method
 	return []method.ModelFile{{Party: c.name, SHA256: hex.EncodeToString(sum.Sum(nil)), Private: m.Private, NoFile: undownloadable(spec)}}, nil
 }
 
-// leave writes the artifacts that later requests need. These are the model, the decisions, and the
-// state for questions about new rows.
-func (c *Coordinator) leave(w *course) error {
+// writeArtifacts writes the artifacts that later requests need. These are the model, the decisions,
+// and the state for questions about new rows.
+func (c *Coordinator) writeArtifacts(w *course) error {
 	j := w.job
 	hub := w.hub
 	if m := hub.Model; m != nil && c.keepsModel(j, m) {
@@ -123,13 +124,14 @@ func (c *Coordinator) leave(w *course) error {
 	return c.Artifacts.Put(j.ID, vault.Answers, kept.Encode())
 }
 
-// keepsModel reports whether the model is kept: someone must be able to download or query it.
+// keepsModel reports whether the coordinator must keep the model for download or for prediction
+// queries.
 func (c *Coordinator) keepsModel(j *Job, m *method.ModelWriter) bool {
 	switch {
 	case c.Own:
 		return true
 	case undownloadable(j.Spec) != "":
-		return false // questions only need the model's part in the retained answers
+		return false // prediction queries read the model from the retained answers, not from a file
 	}
 	return !m.Private || j.Spec.Prediction == job.Open
 }
@@ -145,14 +147,14 @@ func undownloadable(spec *job.Job) string {
 
 // Outcome returns the decisions of a finished job about its held-out rows.
 func (c *Coordinator) Outcome(id job.ID) (*method.Outcome, error) {
-	if err := c.done(id); err != nil {
+	if err := c.checkDone(id); err != nil {
 		return nil, err
 	}
 	return c.readOutcome(id)
 }
 
-// done returns an error if a job has no result.
-func (c *Coordinator) done(id job.ID) error {
+// checkDone returns an error if a job has no result.
+func (c *Coordinator) checkDone(id job.ID) error {
 	j, err := c.Get(id)
 	if err == nil && j.State != Done {
 		err = fmt.Errorf("coordinator: job %v is %s and has no result", id, j.State)
@@ -164,7 +166,7 @@ func (c *Coordinator) done(id job.ID) error {
 }
 
 func (c *Coordinator) readOutcome(id job.ID) (*method.Outcome, error) {
-	b, err := c.left(id, vault.Decisions)
+	b, err := c.readArtifact(id, vault.Decisions)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +176,7 @@ func (c *Coordinator) readOutcome(id job.ID) (*method.Outcome, error) {
 // Download returns the model file of a finished job. It refuses a private model, from which every
 // party could decode encoded rows.
 func (c *Coordinator) Download(id job.ID) ([]byte, error) {
-	if err := c.done(id); err != nil {
+	if err := c.checkDone(id); err != nil {
 		return nil, err
 	}
 	j, err := c.Get(id)
@@ -190,7 +192,7 @@ func (c *Coordinator) Download(id job.ID) ([]byte, error) {
 	case j.Result.Models[0].Private:
 		return nil, fault.Forbidden(model.ErrPrivate)
 	}
-	b, err := c.left(id, vault.Model)
+	b, err := c.readArtifact(id, vault.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -200,8 +202,8 @@ func (c *Coordinator) Download(id job.ID) ([]byte, error) {
 	return b, nil
 }
 
-// left reads an artifact of a finished job.
-func (c *Coordinator) left(id job.ID, item vault.Item) ([]byte, error) {
+// readArtifact reads an artifact of a finished job.
+func (c *Coordinator) readArtifact(id job.ID, item vault.Item) ([]byte, error) {
 	b, err := c.Artifacts.Get(id, item)
 	if errors.Is(err, vault.ErrNoState) {
 		return nil, fault.Public(fault.BadInputf("coordinator: the artifacts of job %v, including its %s, have been erased; submit the job again", id, item))
@@ -212,7 +214,7 @@ func (c *Coordinator) left(id job.ID, item vault.Item) ([]byte, error) {
 	return b, nil
 }
 
-// readJobs reads the job folders that an earlier process left, and finishes its deletions.
+// readJobs reads the jobs of an earlier process, and finishes the deletions that it began.
 func (c *Coordinator) readJobs() error {
 	if err := os.MkdirAll(c.Jobs, 0o700); err != nil {
 		return err
@@ -265,7 +267,7 @@ func (c *Coordinator) readGraves() error {
 	return nil
 }
 
-// tidy tries again to destroy what remains of ended jobs after a failed destruction.
+// tidy destroys the remains of ended jobs whose first destruction failed.
 func (c *Coordinator) tidy() {
 	for _, id := range c.order {
 		j := c.jobs[id]
@@ -274,7 +276,7 @@ func (c *Coordinator) tidy() {
 		}
 		err := c.destroy(j, string(j.State))
 		if err == nil {
-			err = c.set(j, func(s *Status) error { s.Residue = ""; return nil })
+			err = c.setStatus(j, func(s *Status) error { s.Residue = ""; return nil })
 		}
 		if err != nil {
 			c.Logger.Error("part of a job still cannot be destroyed", "job", id.String(), "error", err)
@@ -282,8 +284,9 @@ func (c *Coordinator) tidy() {
 	}
 }
 
-// readJob reads a job's folder. It returns nil for an interrupted submission, whose id was never
-// returned. A job that this program cannot read is set aside, so that the others run.
+// readJob reads the job in a folder, and marks the job as unreadable if the reading fails. It
+// returns nil for an interrupted submission, whose id was never returned. A job that this program
+// cannot read is set aside, so that the others run.
 func (c *Coordinator) readJob(id job.ID) *Job {
 	j, err := c.parseJob(id)
 	if errors.Is(err, fs.ErrNotExist) && j.State == "" {

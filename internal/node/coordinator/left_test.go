@@ -19,7 +19,7 @@ func TestWhoHasLeft(t *testing.T) {
 		{Session: protocol.SessionID{4}, Asked: []string{"b", "c"}, Stayed: []string{"b"}},
 	}}
 	for parent, want := range map[protocol.SessionID][]string{{}: nil, {1}: {"a"}, {2}: nil, {3}: nil, {4}: {"c"}} {
-		if left := w.left(&method.Session{Parent: parent}); !slices.Equal(left, want) {
+		if left := w.leftEarlier(&method.Session{Parent: parent}); !slices.Equal(left, want) {
 			t.Errorf("after %v: %v have left, want %v", parent, left, want)
 		}
 	}

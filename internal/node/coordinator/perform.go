@@ -17,8 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// perform begins the session, runs the server's machine if it has one, and waits for every party's
-// report.
+// perform runs a prepared session and waits for every party's report.
 func (c *Coordinator) perform(ctx context.Context, d *conducted) error {
 	directory, err := c.directory(ctx, d)
 	if err != nil {
@@ -36,21 +35,21 @@ func (c *Coordinator) perform(ctx context.Context, d *conducted) error {
 		}
 		go func() { own <- c.drive(ctx, d, mail) }()
 	}
-	return c.await(ctx, d, own, cancel)
+	return c.awaitReports(ctx, d, own, cancel)
 }
 
-// await waits for the parties' reports and for the coordinator's own machine. The first failure of
-// a party stops the machine, since no party will answer it. The time limit for reports begins when
-// the machine has ended, because the machine itself names silent peers.
-func (c *Coordinator) await(ctx context.Context, d *conducted, own <-chan error, cancel context.CancelCauseFunc) error {
+// awaitReports waits for the parties' reports and for the coordinator's own machine. The first
+// failure of a party stops the machine, since no party will answer it. The time limit for reports
+// begins when the machine has ended, because the machine itself names silent peers.
+func (c *Coordinator) awaitReports(ctx context.Context, d *conducted, own <-chan error, cancel context.CancelCauseFunc) error {
 	var patience <-chan time.Time
-	for patience == nil || !c.complete(d) {
+	for patience == nil || !c.allReported(d) {
 		select {
 		case err := <-own:
 			if err != nil {
-				return d.explained(err)
+				return d.withReport(err)
 			}
-			timer := time.NewTimer(c.patience(d))
+			timer := time.NewTimer(c.reportTime(d))
 			defer timer.Stop()
 			patience = timer.C
 		case in := <-d.inbox:
@@ -58,7 +57,7 @@ func (c *Coordinator) await(ctx context.Context, d *conducted, own <-chan error,
 			c.acknowledge(in)
 			if err != nil && patience == nil {
 				cancel(protocol.Blame(in.Message.Sender, protocol.KindAborted, err))
-				err = worse(err, <-own) // waits for the machine, which uses state that is destroyed next
+				err = graver(err, <-own) // wait for the machine, because the caller then destroys state that the machine uses
 			}
 			if err != nil {
 				return err
@@ -71,7 +70,7 @@ func (c *Coordinator) await(ctx context.Context, d *conducted, own <-chan error,
 			return err
 		case <-patience:
 			if d.plan.Absent > 0 {
-				return nil // a party without a report by now counts as gone
+				return nil // a party that has not reported by now counts as absent
 			}
 			return c.missing(d)
 		}
@@ -79,9 +78,9 @@ func (c *Coordinator) await(ctx context.Context, d *conducted, own <-chan error,
 	return nil
 }
 
-// complete reports whether every party that must report has reported.
-func (c *Coordinator) complete(d *conducted) bool {
-	names := c.others(d)
+// allReported reports whether every party that must report has reported.
+func (c *Coordinator) allReported(d *conducted) bool {
+	names := c.otherMembers(d)
 	switch {
 	case d.plan.Absent > 0 && d.run.Stayed != nil:
 		names = d.run.Stayed()
@@ -91,8 +90,8 @@ func (c *Coordinator) complete(d *conducted) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return name != c.name && d.reports[name] == nil })
 }
 
-// explained adds a party's own report to the machine's error that the party was silent.
-func (d *conducted) explained(err error) error {
+// withReport adds a party's own report to the machine's error that this party was silent.
+func (d *conducted) withReport(err error) error {
 	var blame *protocol.BlameError
 	if !errors.As(err, &blame) || blame.Kind != protocol.KindSilent {
 		return err
@@ -103,9 +102,9 @@ func (d *conducted) explained(err error) error {
 	return err
 }
 
-// worse returns the graver of a party's report and the machine's error. A machine that found a
-// misbehaving party knows more than a party that was stopped.
-func worse(report, own error) error {
+// graver chooses the more informative of two errors: a party's report and the machine's error. A
+// machine that found a misbehaving party knows more than a party that was stopped.
+func graver(report, own error) error {
 	var blame *protocol.BlameError
 	if errors.As(own, &blame) && blame.Kind != protocol.KindAborted && blame.Kind != protocol.KindSilent {
 		return own
@@ -113,15 +112,15 @@ func worse(report, own error) error {
 	return report
 }
 
-// patience returns the time that the coordinator waits for reports after its own machine, if any,
-// has ended. Machines report silent peers after one round, so a member without a report after three
-// rounds has gone.
-func (c *Coordinator) patience(d *conducted) time.Duration { return 3 * d.job.Spec.Timeout.Round }
+// reportTime returns how long the coordinator waits for reports after its own machine has ended.
+// Machines report silent peers after one round, so a member without a report after three rounds has
+// gone.
+func (c *Coordinator) reportTime(d *conducted) time.Duration { return 3 * d.job.Spec.Timeout.Round }
 
 func (c *Coordinator) missing(d *conducted) error {
-	for _, name := range c.others(d) {
+	for _, name := range c.otherMembers(d) {
 		if d.reports[name] == nil {
-			return protocol.Blame(name, protocol.KindSilent, fmt.Errorf("the party sent no report for %v", c.patience(d)))
+			return protocol.Blame(name, protocol.KindSilent, fmt.Errorf("the party sent no report for %v", c.reportTime(d)))
 		}
 	}
 	return errors.New("coordinator: all parties have reported, but the session has not ended")
@@ -145,15 +144,15 @@ func (c *Coordinator) directory(ctx context.Context, d *conducted) (control.Dire
 			return nil, fmt.Errorf("%w: %w", driver.ErrInterrupted, err)
 		}
 	}
-	return list, c.begin(ctx, d, list)
+	return list, c.sendDirectory(ctx, d, list)
 }
 
-// begin sends all parties the directory. It limits the wait for a party whose queue is full because
-// the party receives no messages.
-func (c *Coordinator) begin(ctx context.Context, d *conducted, list control.Directory) error {
+// sendDirectory sends all parties the directory of session keys. It limits the wait for a party
+// whose queue is full because the party receives no messages.
+func (c *Coordinator) sendDirectory(ctx context.Context, d *conducted, list control.Directory) error {
 	limited, cancel := context.WithTimeout(ctx, d.joinTime())
 	defer cancel()
-	names := c.others(d)
+	names := c.otherMembers(d)
 	for i, err := range c.tellEach(limited, names, d.session.ID(), control.KindDirectory, list.Encode()) {
 		switch {
 		case err != nil && ctx.Err() != nil:
@@ -189,12 +188,12 @@ func (c *Coordinator) callOff(ctx context.Context, d *conducted, why error) erro
 	}
 	c.router.Forget(d.session.ID())
 	if cause := context.Cause(ctx); errors.Is(cause, errAborted) || errors.Is(cause, errOvertaken) {
-		return why // the message that ends the job tells the parties
+		return why // the parties will receive the closing of the job or query instead of this message
 	}
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()
 	body := control.Refuse(why).Encode()
-	if err := c.tellAll(ctx, c.others(d), d.session.ID(), control.KindAbort, body); err != nil {
+	if err := c.tellAll(ctx, c.otherMembers(d), d.session.ID(), control.KindAbort, body); err != nil {
 		c.Logger.Warn("could not tell every party that the session has failed", "error", err)
 	}
 	return why
@@ -204,15 +203,15 @@ func (c *Coordinator) callOff(ctx context.Context, d *conducted, why error) erro
 func encodeReports(reports map[string]*control.Report) []byte {
 	var w wire.Writer
 	w.Uint32(uint32(len(reports)))
-	for name, r := range sorted(reports) {
+	for name, r := range sortedByKey(reports) {
 		w.String(name)
 		w.Bytes32(r.Encode())
 	}
 	return w.Bytes()
 }
 
-// sorted returns an iterator over a map in the order of its keys.
-func sorted[V any](m map[string]V) iter.Seq2[string, V] {
+// sortedByKey returns an iterator over a map in the order of its keys.
+func sortedByKey[V any](m map[string]V) iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) {
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			if !yield(k, m[k]) {

@@ -11,48 +11,48 @@ import (
 )
 
 const (
-	// maxAnswers bounds the questions that the coordinator answers at a time, at most one for each
-	// party.
+	// maxAnswers bounds the prediction queries that the coordinator answers at the same time.
 	maxAnswers = 8
-	// maxHeld bounds the questions of one party that are waiting or being answered. A party asks
-	// one at a time, but its next question may come before its last is done here.
+	// maxHeld bounds the prediction queries of one party in the queue, both waiting and being
+	// answered. A party asks one at a time, but its next question may come before its last is done
+	// here.
 	maxHeld = 2
-	// overtaking is the time for which a question may still run after its party has asked another
-	// one. The party no longer waits for the first, whose end may be on its way.
+	// overtaking is how long the coordinator continues to answer a query after its party has sent a
+	// newer query. The party no longer waits for the first, whose end may be on its way.
 	overtaking = 2 * time.Second
 )
 
-// asked is a question that a party has sent, perhaps more than once.
+// asked is a prediction query from a party, which may send the query more than once.
 type asked struct {
 	control.Question
 	party string
 	in    driver.Inbound
 
-	overtaken chan struct{} // closed when the party waits for another question instead
+	overtaken chan struct{} // closed when the party has sent a newer query and no longer waits for this query
 }
 
 func (q *asked) same(o *asked) bool { return q.party == o.party && q.Question == o.Question }
 
-// queue holds the questions that are being answered and those that wait. It is safe
-// for concurrent use.
+// queue holds the prediction queries that wait and those that are being answered. It is safe for
+// concurrent use.
 type queue struct {
 	mu        sync.Mutex
-	waiting   []*asked        // waiting questions in the order of their arrival
-	answering []*asked        // questions being answered, at most one of each party
+	waiting   []*asked        // waiting prediction queries in the order of arrival
+	answering []*asked        // prediction queries being answered, at most one of each party
 	refusing  map[string]bool // parties to which a refusal is being sent
 }
 
-// place says what happens to a question that arrives.
-type place int
+// admitResult is the queue's decision about a query that arrives.
+type admitResult int
 
 const (
-	admission place = iota
-	repeated        // the queue already has the question
-	refused         // the party has too many questions in the queue
+	admission admitResult = iota
+	repeated              // the queue already contains the query
+	refused               // the party has too many queries in the queue
 )
 
-// admit adds a question to the queue if its party may ask it.
-func (d *queue) admit(q *asked) place {
+// admit adds a prediction query to the queue if the party's limit allows it.
+func (d *queue) admit(q *asked) admitResult {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var held []*asked
@@ -69,13 +69,13 @@ func (d *queue) admit(q *asked) place {
 	}
 	d.waiting = append(d.waiting, q)
 	if len(held) > 0 {
-		time.AfterFunc(overtaking, func() { close(held[0].overtaken) }) // closes once: no further question of the party is admitted before
+		time.AfterFunc(overtaking, func() { close(held[0].overtaken) }) // runs once, because until then the queue admits no further query of the party
 	}
 	return admission
 }
 
-// next returns the next question to answer, or nil if none may be answered now.
-func (d *queue) next() *asked {
+// nextQuery returns the next prediction query to answer, or nil if none may be answered now.
+func (d *queue) nextQuery() *asked {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.answering) >= maxAnswers {
@@ -93,8 +93,8 @@ func (d *queue) next() *asked {
 	return q
 }
 
-// answers reports whether the coordinator is answering the question with this id.
-func (d *queue) answers(id job.ID) bool {
+// isAnswering reports whether the coordinator is answering the prediction query with this id.
+func (d *queue) isAnswering(id job.ID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.ContainsFunc(d.answering, func(q *asked) bool {
@@ -102,15 +102,15 @@ func (d *queue) answers(id job.ID) bool {
 	})
 }
 
-// done removes an answered question from the queue.
+// done removes an answered prediction query from the queue.
 func (d *queue) done(q *asked) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.answering = slices.DeleteFunc(d.answering, func(other *asked) bool { return other == q })
 }
 
-// refuse reports whether to send a party a refusal now. It allows only one unfinished refusal for
-// each party, since the party may not be listening.
+// refuse reports whether the coordinator may now send a refusal to a party. It allows only one
+// unfinished refusal for each party, since the party may not be listening.
 func (d *queue) refuse(party string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -121,7 +121,7 @@ func (d *queue) refuse(party string) bool {
 	return true
 }
 
-// notified records that sending a party the allowed refusal has ended.
+// notified records that a refusal to a party has been sent or has failed.
 func (d *queue) notified(party string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

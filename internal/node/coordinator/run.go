@@ -23,7 +23,7 @@ import (
 // run takes one job to its outcome and closes it. It returns an error only if the coordinator must
 // stop.
 func (c *Coordinator) run(ctx context.Context, j *Job) error {
-	now, err := c.Get(j.ID) // until the job is closing, an operator may change its status at any time
+	now, err := c.Get(j.ID) // an operator may change the status at any time until the job is closing
 	if err != nil {
 		return err
 	}
@@ -33,9 +33,9 @@ func (c *Coordinator) run(ctx context.Context, j *Job) error {
 			return nil //nolint:nilerr // the next process continues the job
 		}
 		if errors.Is(err, driver.ErrInterrupted) {
-			return err // for example a fault of the disk, which this process cannot repair
+			return err // such as a disk error, which this process cannot repair
 		}
-		if err := c.decide(j, result, err); errors.Is(err, errAborted) {
+		if err := c.storeOutcome(j, result, err); errors.Is(err, errAborted) {
 			return nil // the job was aborted before it began
 		} else if err != nil {
 			return err
@@ -44,7 +44,8 @@ func (c *Coordinator) run(ctx context.Context, j *Job) error {
 	return c.close(ctx, j)
 }
 
-// attempt runs a job and allows its abort. An abort is no failure of this process.
+// attempt runs a job, which the operator can abort meanwhile. An abort is no failure of this
+// process.
 func (c *Coordinator) attempt(ctx context.Context, j *Job) (*method.Result, error) {
 	ctx, end := c.abortable(ctx, j.ID)
 	defer end()
@@ -70,13 +71,13 @@ func (c *Coordinator) abortable(ctx context.Context, id job.ID) (context.Context
 	}
 }
 
-// course holds the progress of a job, or of a question about its model, through its plan.
+// course holds the progress of a job or prediction query through the steps of its plan.
 type course struct {
 	job     *Job
 	plan    []method.Step
 	hub     *method.CoordinatorSide // the coordinator's side of the protocol
 	account *account
-	ends    []method.End // ends of the sessions so far
+	ends    []method.End // ends of the earlier sessions
 }
 
 // work runs the job's steps and keeps its artifacts and result.
@@ -102,28 +103,28 @@ func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) 
 	if err := c.resumeFrom(w.hub); err != nil {
 		return nil, err
 	}
-	err = c.walk(ctx, w, func(name string) error { return c.set(j, goOn(name)) })
+	err = c.runPlan(ctx, w, func(name string) error { return c.setStatus(j, goOn(name)) })
 	if err != nil {
 		return nil, err
 	}
-	return c.keep(w)
+	return c.keepResults(w)
 }
 
-// resumeFrom gives the coordinator's side the state of the earlier job that this job continues, if
-// any.
+// resumeFrom loads the state of the earlier job that this job continues, if any.
 func (c *Coordinator) resumeFrom(h *method.CoordinatorSide) error {
 	next := h.Later
 	if next == nil || !next.Continues {
 		return nil
 	}
-	rest, err := c.left(next.Earlier, vault.Rows)
+	rest, err := c.readArtifact(next.Earlier, vault.Rows)
 	if err == nil {
 		err = next.Resume(rest)
 	}
 	return err
 }
 
-// goOn returns the change of status that begins a stage, unless the job was aborted.
+// goOn returns the change of a job's status that begins a stage. The change fails if the job was
+// aborted.
 func goOn(stage string) func(*Status) error {
 	return func(s *Status) error {
 		if s.Failure != nil {
@@ -134,14 +135,14 @@ func goOn(stage string) func(*Status) error {
 	}
 }
 
-// walk runs the steps of a plan in order. It calls begins before each step.
-func (c *Coordinator) walk(ctx context.Context, w *course, begins func(step string) error) error {
+// runPlan runs the steps of a plan in order. It calls begins before each step.
+func (c *Coordinator) runPlan(ctx context.Context, w *course, begins func(step string) error) error {
 	for i, step := range w.plan {
 		if err := begins(step.Name); err != nil {
 			return err
 		}
 		began := time.Now()
-		if err := c.step(ctx, w, uint16(i), step); err != nil {
+		if err := c.runStep(ctx, w, uint16(i), step); err != nil {
 			return err
 		}
 		w.account.step(step.Name, time.Since(began))
@@ -149,8 +150,8 @@ func (c *Coordinator) walk(ctx context.Context, w *course, begins func(step stri
 	return nil
 }
 
-// step runs one step of a plan, with or without a session.
-func (c *Coordinator) step(ctx context.Context, w *course, i uint16, step method.Step) error {
+// runStep runs one step of a plan, with or without a session.
+func (c *Coordinator) runStep(ctx context.Context, w *course, i uint16, step method.Step) error {
 	if step.Session == nil {
 		return c.compute(ctx, w, int(i))
 	}
@@ -181,10 +182,10 @@ func (c *Coordinator) compute(ctx context.Context, w *course, step int) error {
 	}
 }
 
-// decide stores the job's outcome before anything is destroyed. If the operator has aborted the
-// job, that outcome stays.
-func (c *Coordinator) decide(j *Job, result *method.Result, err error) error {
-	return c.set(j, func(s *Status) error {
+// storeOutcome writes the job's outcome to disk before the job's state is destroyed. If the
+// operator has aborted the job, that outcome stays.
+func (c *Coordinator) storeOutcome(j *Job, result *method.Result, err error) error {
+	return c.setStatus(j, func(s *Status) error {
 		switch {
 		case s.Over():
 			return errAborted
@@ -213,14 +214,15 @@ func failure(err error) *Failure {
 	return f
 }
 
-// close ends a job that has its outcome. It tells every party to destroy the job's secrets, waits
-// for their answers, destroys the coordinator's own secrets, and marks the job as ended.
+// close finishes a job whose outcome is stored: it tells the parties and destroys the job's state.
+// It tells every party to destroy the job's secrets, waits for their answers, destroys the
+// coordinator's own secrets, and marks the job as ended.
 func (c *Coordinator) close(ctx context.Context, j *Job) error {
 	closing, err := c.closing(j)
 	if err != nil {
 		return err
 	}
-	if err := c.part(ctx, j, closing); err != nil {
+	if err := c.sendClosing(ctx, j, closing); err != nil {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // the next process closes the job
 		}
@@ -229,12 +231,11 @@ func (c *Coordinator) close(ctx context.Context, j *Job) error {
 	}
 	residue := ""
 	if err := c.destroy(j, closing.Outcome); err != nil {
-		// The error does not stop the coordinator: other jobs must not wait for a file that cannot
-		// be removed.
+		// The coordinator continues after this error, so that other jobs do not wait for one file.
 		residue = err.Error()
 		c.Logger.Error("part of a job could not be destroyed; the coordinator tries again when it starts", "job", j.ID.String(), "error", err)
 	}
-	return c.set(j, func(s *Status) error {
+	return c.setStatus(j, func(s *Status) error {
 		s.State, s.Residue, s.Ended = Done, residue, time.Now().UTC().Truncate(time.Second)
 		if s.Failure != nil {
 			s.State = Failed
@@ -252,13 +253,13 @@ func (c *Coordinator) closing(j *Job) (*control.Closing, error) {
 	case j.Forgotten:
 		return &control.Closing{Job: j.ID, Outcome: "done, and forgotten since"}, nil
 	}
-	classes, err := c.classes(j)
+	classes, err := c.classNames(j)
 	return &control.Closing{Job: j.ID, Outcome: outcome, Done: j.Failure == nil, Closing: method.Closing{Classes: classes}}, err
 }
 
-// classes returns the names of the classes, which parties need to read predictions. It returns nil
-// for a job that failed or keeps predictions closed.
-func (c *Coordinator) classes(j *Job) ([]string, error) {
+// classNames returns the names of the classes, which parties need to read predictions. It returns
+// nil for a job that failed or keeps predictions closed.
+func (c *Coordinator) classNames(j *Job) ([]string, error) {
 	if j.Failure != nil || j.Spec.Prediction != job.Open {
 		return nil, nil
 	}
@@ -269,11 +270,11 @@ func (c *Coordinator) classes(j *Job) ([]string, error) {
 	return o.Classes, nil
 }
 
-// partingTime bounds how long the coordinator waits for absent parties at a job's end.
+// partingTime bounds how long the coordinator waits for absent parties when a job ends.
 const partingTime = 10 * time.Second
 
-// part sends a job's closing to its parties and waits for their answers.
-func (c *Coordinator) part(ctx context.Context, j *Job, closing *control.Closing) error {
+// sendClosing tells a job's parties how the job has ended, and waits for their answers.
+func (c *Coordinator) sendClosing(ctx context.Context, j *Job, closing *control.Closing) error {
 	missing, err := c.announce(ctx, j, notice{control.KindClosing, closing.Encode(), control.KindClosed}, func(protocol.Message) {})
 	if err == nil && len(missing) > 0 {
 		err = fmt.Errorf("parties %v have not answered", missing)
@@ -315,13 +316,14 @@ func (c *Coordinator) announce(ctx context.Context, j *Job, say notice, note fun
 	return nil, nil
 }
 
-// tellAll sends a control message to several parties at once, so that a full queue does not delay the
-// others.
+// tellAll sends a control message to several parties in parallel, so that one full queue delays
+// only its own party.
 func (c *Coordinator) tellAll(ctx context.Context, names []string, id protocol.SessionID, kind string, body []byte) error {
 	return errors.Join(c.tellEach(ctx, names, id, kind, body)...)
 }
 
-// tellEach does the work of tellAll and returns an error for each party.
+// tellEach sends a control message to several parties in parallel and returns an error for each
+// party.
 func (c *Coordinator) tellEach(ctx context.Context, names []string, id protocol.SessionID, kind string, body []byte) []error {
 	errs := make([]error, len(names))
 	var sending sync.WaitGroup
@@ -332,7 +334,7 @@ func (c *Coordinator) tellEach(ctx context.Context, names []string, id protocol.
 	return errs
 }
 
-// destroy erases the coordinator's own state of a closing job.
+// destroy erases the coordinator's own state of a job that is closing.
 func (c *Coordinator) destroy(j *Job, outcome string) error {
 	var errs error
 	if j.Failure != nil {
@@ -350,7 +352,7 @@ func (c *Coordinator) discard(id job.ID) error {
 	return err
 }
 
-// destroySessions erases the coordinator's remaining sessions of a job or question.
+// destroySessions erases the coordinator's remaining sessions of a job or prediction query.
 func (c *Coordinator) destroySessions(of job.ID, outcome string) error {
 	var errs error
 	c.mu.Lock()

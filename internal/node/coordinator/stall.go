@@ -11,14 +11,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// relayTime bounds the time for telling a party that another party cannot continue.
+// relayTime limits how long the coordinator tries to tell a party that another party cannot
+// continue.
 const relayTime = 2 * time.Second
 
-// relayEvery is the least time between two batches of stalls to a session's parties.
+// relayEvery is the minimum time between two batches of stall messages to a session's parties.
 const relayEvery = time.Second
 
-// noteStall records that a party cannot continue for now, or continues again. It tells the other
-// parties, which would otherwise blame a member that waits.
+// noteStall records a party's message that it cannot continue for now, or that it continues again.
+// It tells the other parties, which would otherwise blame a member that waits.
 func (c *Coordinator) noteStall(d *conducted, m protocol.Message) error {
 	s, err := control.DecodeStall(m.Body)
 	if err == nil && s.Member != m.Sender {
@@ -40,14 +41,14 @@ func (c *Coordinator) noteStall(d *conducted, m protocol.Message) error {
 	return nil
 }
 
-// herald tells a session's other parties about stalls. It runs in its own goroutine, so that a
-// party that receives nothing delays nobody. For each member it sends the latest message, at most
-// once a second.
+// herald tells a session's other parties which members cannot continue for now. It runs in its own
+// goroutine, so that a party that receives nothing delays nobody. For each member it sends the
+// latest message, at most once a second.
 type herald struct {
-	wake chan struct{} // has a buffer of one signal
+	wake chan struct{} // channel with a buffer of one signal
 
 	mu   sync.Mutex
-	news map[string]*control.Stall // the latest stall of each member
+	news map[string]*control.Stall // the latest stall message of each member
 }
 
 // heraldFor starts a session's herald, and returns the function that ends it.
@@ -65,7 +66,7 @@ func (h *herald) enter(s *control.Stall) {
 	h.mu.Unlock()
 	select {
 	case h.wake <- struct{}{}:
-	default: // the herald has a signal that it has not read
+	default: // the herald has not yet read an earlier signal
 	}
 }
 
@@ -95,10 +96,10 @@ func (c *Coordinator) runHerald(ctx context.Context, d *conducted) {
 	}
 }
 
-// relay sends a member's stall to the session's other parties.
+// relay sends one member's stall message to the session's other parties.
 func (c *Coordinator) relay(ctx context.Context, d *conducted, s *control.Stall) {
 	var others []string
-	for _, name := range c.others(d) {
+	for _, name := range c.otherMembers(d) {
 		if name != s.Member {
 			others = append(others, name)
 		}

@@ -164,14 +164,14 @@ func TestAnswersShareBodies(t *testing.T) {
 	e, s, web := serving(t)
 	b := firstBox(t, lineOf(e, web, 0), s)
 	m := protocol.Message{Header: b.session.Header(Server, Name(0), 0, "Kernel"), Body: make([]byte, 100<<10)}
-	if all := pieces([]protocol.Message{m}); &all[len(all)-1][0] != &m.Body[0] {
+	if all := encodeAll([]protocol.Message{m}); &all[len(all)-1][0] != &m.Body[0] {
 		t.Error("a body is copied")
 	}
 	if err := b.Send(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
 	c := question(t, e, narrowly(t, s), 0, b.session.ID())
-	if head := said(c, time.Second); !strings.Contains(head, fmt.Sprintf("Content-Length: %d\r\n", len(bytes.Join(pieces([]protocol.Message{m}), nil)))) {
+	if head := said(c, time.Second); !strings.Contains(head, fmt.Sprintf("Content-Length: %d\r\n", len(bytes.Join(encodeAll([]protocol.Message{m}), nil)))) {
 		t.Errorf("the head of an answer: %.200q", head)
 	}
 }

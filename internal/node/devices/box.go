@@ -61,10 +61,10 @@ func newBox(s *protocol.Session, kept vault.Session) *box {
 func (b *box) Records() iter.Seq2[journal.Record, error] {
 	return func(yield func(journal.Record, error) bool) {
 		for r, err := range b.Session.Records() {
-			if err == nil && (r.Delivered > 0 || r.Ended == ended) {
+			if err == nil && (r.Delivered > 0 || r.Ended == endedWell) {
 				continue
 			}
-			b.accepted(r)
+			b.noteAccepted(r)
 			if e, is := r.Event.(protocol.Received); is {
 				b.settle(e.Message.Sender, sumOf(e.Message))
 			}
@@ -76,7 +76,7 @@ func (b *box) Records() iter.Seq2[journal.Record, error] {
 }
 
 // ended is the outcome that marks a session as successful in the journal.
-const ended = "done"
+const endedWell = "done"
 
 // Append writes a record to the journal, unless it is a delivery.
 func (b *box) Append(r journal.Record) error {
@@ -85,13 +85,13 @@ func (b *box) Append(r journal.Record) error {
 	}
 	err := b.Session.Append(r)
 	if err == nil {
-		b.accepted(r)
+		b.noteAccepted(r)
 	}
 	return err
 }
 
 // accepted records a message that the machine has accepted.
-func (b *box) accepted(r journal.Record) {
+func (b *box) noteAccepted(r journal.Record) {
 	e, is := r.Event.(protocol.Received)
 	if !is {
 		return

@@ -17,9 +17,9 @@ const (
 	maxTimes   = 3
 )
 
-// rooms holds the number of body bytes that may be read at a time, for each kind of device. The
+// readLimits holds the number of body bytes that may be read at a time, for each kind of device. The
 // method [desk.kind] defines the kinds.
-var rooms = [...]int64{maxPrompt, maxLate, maxOften}
+var readLimits = [...]int64{maxPrompt, maxLate, maxOften}
 
 // desk holds the state of one device's requests in progress.
 type desk struct {
@@ -28,7 +28,7 @@ type desk struct {
 	late    int // number of the device's bodies that were slow, cut off or malformed
 }
 
-// kind returns the index of the device's kind in rooms: never late, sometimes late, or often late.
+// kind returns the index of the device's kind in readLimits: never late, sometimes late, or often late.
 func (d *desk) kind() int {
 	switch {
 	case d.late == 0:
@@ -49,7 +49,7 @@ type poll struct {
 type desks struct {
 	mu      sync.Mutex
 	of      map[string]*desk
-	reading [len(rooms)]int64 // body bytes being read, by kind of device
+	reading [len(readLimits)]int64 // body bytes being read, by kind of device
 }
 
 // desk returns the desk of a device, and makes one if necessary. The lock must be held.
@@ -64,7 +64,7 @@ func (d *desks) desk(name string) *desk {
 }
 
 // leave removes a device's desk if it holds nothing. The lock must be held.
-func (d *desks) leave(name string) {
+func (d *desks) removeIdle(name string) {
 	if one := d.of[name]; !one.posting && len(one.polls) == 0 && one.late == 0 {
 		delete(d.of, name)
 	}
@@ -93,7 +93,7 @@ func (d *desks) poll(ctx context.Context, name string) (_ context.Context, p *po
 }
 
 // answer reports whether a request still has its place. If not, it must not be answered.
-func (d *desks) answer(name string, p *poll) bool {
+func (d *desks) mayAnswer(name string, p *poll) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	one := d.of[name]
@@ -108,7 +108,7 @@ func (d *desks) end(name string, p *poll) {
 	defer d.mu.Unlock()
 	one := d.desk(name)
 	one.polls = slices.DeleteFunc(one.polls, func(other *poll) bool { return other == p })
-	d.leave(name)
+	d.removeIdle(name)
 }
 
 // post reserves a place for a device's message body. It needs a device without another body in
@@ -119,8 +119,8 @@ func (d *desks) post(name string, length int64) (done func(late bool), ok bool) 
 	defer d.mu.Unlock()
 	one := d.desk(name)
 	kind := one.kind()
-	if one.posting || d.reading[kind]+length > rooms[kind] {
-		d.leave(name)
+	if one.posting || d.reading[kind]+length > readLimits[kind] {
+		d.removeIdle(name)
 		return nil, false
 	}
 	one.posting = true
@@ -133,6 +133,6 @@ func (d *desks) post(name string, length int64) (done func(late bool), ok bool) 
 			one.late++
 		}
 		d.reading[kind] -= length
-		d.leave(name)
+		d.removeIdle(name)
 	}, true
 }

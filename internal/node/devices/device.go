@@ -140,7 +140,7 @@ func (d *Device) draw() error {
 // device gave up, or was left out.
 func (d *Device) Run(ctx context.Context) (*Report, error) {
 	r := &Report{}
-	err := d.walk(ctx, r)
+	err := d.runSteps(ctx, r)
 	r.Sent, r.Received = d.line.sent.Load(), d.line.received.Load()
 	switch {
 	case errors.Is(err, errVanished):
@@ -164,8 +164,8 @@ func (d *Device) Run(ctx context.Context) (*Report, error) {
 
 // walk runs the job's steps in order. If the device misses a passing session, it takes part in the
 // next. It fails only if it misses the last session.
-func (d *Device) walk(ctx context.Context, r *Report) (missed error) {
-	for i := d.first(); i < len(d.plan); i++ {
+func (d *Device) runSteps(ctx context.Context, r *Report) (missed error) {
+	for i := d.firstStep(); i < len(d.plan); i++ {
 		step := d.plan[i]
 		if step.Session == nil {
 			continue
@@ -192,7 +192,7 @@ func (d *Device) walk(ctx context.Context, r *Report) (missed error) {
 
 // first returns the step at which this process begins. If sessions are passing, it is the last step
 // of an earlier process.
-func (d *Device) first() (step int) {
+func (d *Device) firstStep() (step int) {
 	if d.passing {
 		for i := range d.before {
 			step = max(step, i)
@@ -218,11 +218,11 @@ func (d *Device) join(ctx context.Context, i int, announced []byte) error {
 	if !next.Has(d.line.name) {
 		return fmt.Errorf("%w: an earlier step did not receive all messages of this device", errMoved)
 	}
-	return d.take(ctx, i, next, announced)
+	return d.runSession(ctx, i, next, announced)
 }
 
 // take runs the device's part of one session.
-func (d *Device) take(ctx context.Context, i int, next *method.Session, announced []byte) error {
+func (d *Device) runSession(ctx context.Context, i int, next *method.Session, announced []byte) error {
 	step := d.plan[i].Name
 	opened, err := protocol.NewSession(d.Enrolment.descriptor(next, i))
 	if err != nil {
@@ -231,12 +231,12 @@ func (d *Device) take(ctx context.Context, i int, next *method.Session, announce
 	if err := d.Vault.Unclaimed(opened.ID(), next.Claims...); err != nil {
 		return fmt.Errorf("devices: this device has already contributed to this sum, and may contribute only once: %w", err)
 	}
-	kept, err := d.kept.take(d.Vault, opened.ID(), told{i, announced}.encode())
+	kept, err := d.kept.openOrCreate(d.Vault, opened.ID(), told{i, announced}.encode())
 	if err != nil {
 		return fmt.Errorf("devices: step %s: %w", step, err)
 	}
 	if d.passing {
-		if err := d.kept.destroyAllBut(opened.ID(), ended); err != nil {
+		if err := d.kept.destroyAllBut(opened.ID(), endedWell); err != nil {
 			return err
 		}
 	}
@@ -262,4 +262,4 @@ func (d *Device) take(ctx context.Context, i int, next *method.Session, announce
 func (d *Device) forget(outcome string) error { return d.kept.destroy(outcome) }
 
 // Close destroys the secrets of a job that has ended for this device.
-func (d *Device) Close() error { return d.forget(ended) }
+func (d *Device) Close() error { return d.forget(endedWell) }

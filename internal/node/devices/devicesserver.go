@@ -137,7 +137,7 @@ func (s *Service) conduct(ctx context.Context, i int, next *method.Session, open
 	if err != nil {
 		return err
 	}
-	kept, err := s.kept.take(s.Vault, opened.ID(), n.encode())
+	kept, err := s.kept.openOrCreate(s.Vault, opened.ID(), n.encode())
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (s *Service) conduct(ctx context.Context, i int, next *method.Session, open
 	}
 	s.begin(&stage{announced, b})
 	if n.resumes {
-		if err := s.kept.destroyAllBut(opened.ID(), ended); err != nil {
+		if err := s.kept.destroyAllBut(opened.ID(), endedWell); err != nil {
 			return err
 		}
 	}
@@ -224,7 +224,7 @@ func (s *Service) wake() {
 }
 
 // Close destroys the journals of an ended job whose result is stored.
-func (s *Service) Close() error { return s.kept.destroy(ended) }
+func (s *Service) Close() error { return s.kept.destroy(endedWell) }
 
 // recall restores the list of devices that said farewell to an earlier process.
 func (b *box) recall() error {
@@ -308,5 +308,5 @@ func (s *Service) resume() (int, error) {
 	if err := s.hub.Restore(last.snapshot); err != nil {
 		return 0, err
 	}
-	return last.step, s.kept.destroyAllBut(of.ID(), ended)
+	return last.step, s.kept.destroyAllBut(of.ID(), endedWell)
 }

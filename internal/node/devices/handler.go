@@ -62,7 +62,7 @@ func (s *Service) polled(serve func(context.Context, http.ResponseWriter, *http.
 		pieces := serve(ctx, w, q, by.Name)
 		switch {
 		case pieces == nil:
-		case s.desks.answer(by.Name, p):
+		case s.desks.mayAnswer(by.Name, p):
 			endpoint.Answer(w, pieces...)
 		default: // a newer request of the device has taken the place
 			w.WriteHeader(http.StatusNoContent)
@@ -152,7 +152,7 @@ func (s *Service) servePull(ctx context.Context, w http.ResponseWriter, q *http.
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	return pieces(list)
+	return encodeAll(list)
 }
 
 // servePost accepts one message from a device. The header is enough to refuse the message, or to
@@ -167,11 +167,11 @@ func (s *Service) servePost(w http.ResponseWriter, q *http.Request, by request.S
 	if b == nil {
 		return
 	}
-	if b.holds(by.Sum) {
+	if b.handled(by.Sum) {
 		request.Unread(w) // a repeated header may come without its body
 		return
 	}
-	if b.tires(by.Name) {
+	if b.tooManyRefused(by.Name) {
 		request.Unread(w)
 		http.Error(w, "the session has refused too many messages of this device", http.StatusGone)
 		return
@@ -183,14 +183,14 @@ func (s *Service) servePost(w http.ResponseWriter, q *http.Request, by request.S
 	}
 	var late error
 	defer func() { done(late != nil) }()
-	if late = s.take(w, q, b, by); late != nil {
+	if late = s.readMessage(w, q, b, by); late != nil {
 		s.complain(by.Name, late)
 	}
 }
 
 // take reads a message that its device has signed, and passes it to the session. Every error counts
 // as a fault of the device, because a malformed body occupies a place as long as a slow one.
-func (s *Service) take(w http.ResponseWriter, q *http.Request, b *box, by request.Signed) (late error) {
+func (s *Service) readMessage(w http.ResponseWriter, q *http.Request, b *box, by request.Signed) (late error) {
 	began := time.Now()
 	body, err := by.Read(w, q, maxPostBytes)
 	took := time.Since(began)
@@ -237,7 +237,7 @@ func (s *Service) accept(w http.ResponseWriter, q *http.Request, b *box, by requ
 		http.Error(w, "the body is not a message from this device to the server", http.StatusBadRequest)
 		return fmt.Errorf("devices: the body is not a message from the device to the server: %w", err)
 	}
-	fresh, err := b.fresh(m)
+	fresh, err := b.isNew(m)
 	switch {
 	case err != nil: // a faulty device must not end the session of all devices
 		http.Error(w, "the server already has another message with this header", http.StatusConflict)
@@ -265,7 +265,7 @@ func (s *Service) serveFarewell(w http.ResponseWriter, q *http.Request, by reque
 }
 
 // pieces encodes messages for a device in several slices, without copying the bodies.
-func pieces(list []protocol.Message) [][]byte {
+func encodeAll(list []protocol.Message) [][]byte {
 	var w wire.Writer
 	w.Uint32(uint32(len(list)))
 	all := [][]byte{w.Bytes()}
@@ -306,14 +306,14 @@ func (b *box) offer(ctx context.Context, m protocol.Message, sum [sha256.Size]by
 
 // holds reports whether the machine has already handled a message with this hash. Such a message is
 // on disk, or was refused.
-func (b *box) holds(sum [sha256.Size]byte) bool {
+func (b *box) handled(sum [sha256.Size]byte) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.held[sum]
 }
 
 // settle records that the machine has handled a message, and that the journal so far is on disk. A
-// message that is not in the journal was refused; [box.tires] limits their number.
+// message that is not in the journal was refused; [box.tooManyRefused] limits their number.
 func (b *box) settle(sender string, sum [sha256.Size]byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -323,8 +323,8 @@ func (b *box) settle(sender string, sum [sha256.Size]byte) {
 	b.held[sum] = true
 }
 
-// tires reports whether the session has refused so many messages of a device that it reads no more.
-func (b *box) tires(name string) bool {
+// tooManyRefused reports whether the session has refused so many messages of a device that it reads no more.
+func (b *box) tooManyRefused(name string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.refused[name] >= maxRefused
@@ -332,7 +332,7 @@ func (b *box) tires(name string) bool {
 
 // fresh reports whether message m is new to the session. It returns an error if the sender has sent
 // another message with the same header.
-func (b *box) fresh(m protocol.Message) (bool, error) {
+func (b *box) isNew(m protocol.Message) (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.inbox.Fresh(m)

@@ -35,7 +35,7 @@ func (a *attacked) request(device int, body []byte) *http.Request {
 }
 
 // underWay returns the bytes that may come of each kind of devices.
-func (d *desks) underWay() [len(rooms)]int64 {
+func (d *desks) underWay() [len(readLimits)]int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.reading
@@ -60,7 +60,7 @@ func TestJunkThatComesInTime(t *testing.T) {
 	t.Parallel()
 	const liars = maxPrompt / maxPostBytes
 	a := underAttackBy(t, liars+12)
-	for round, want := range [][len(rooms)]int64{{maxPrompt, 0, 0}, {0, maxLate, 0}} {
+	for round, want := range [][len(readLimits)]int64{{maxPrompt, 0, 0}, {0, maxLate, 0}} {
 		var held []net.Conn
 		for i := range liars {
 			held = append(held, a.junk(i, round))

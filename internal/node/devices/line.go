@@ -43,7 +43,7 @@ var errRefused = errors.New("devices: the server refuses this device")
 func (l *line) ask(ctx context.Context, method, path string, query url.Values, body []byte) (status int, answer []byte, err error) {
 	first, again := time.Now(), l.pauses()
 	for {
-		status, answer, err = l.once(ctx, method, path, query, body)
+		status, answer, err = l.sendOnce(ctx, method, path, query, body)
 		switch {
 		case ctx.Err() != nil:
 			return 0, nil, context.Cause(ctx)
@@ -86,7 +86,7 @@ func reason(b []byte) string {
 }
 
 // once sends a request one time and reads the answer.
-func (l *line) once(ctx context.Context, method, path string, query url.Values, body []byte) (status int, answer []byte, err error) {
+func (l *line) sendOnce(ctx context.Context, method, path string, query url.Values, body []byte) (status int, answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, waitTime+answerTime)
 	defer cancel()
 	q, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(l.server, "/")+path+"?"+query.Encode(), bytes.NewReader(body))
@@ -287,7 +287,7 @@ func (s *Service) linger(ctx context.Context) error {
 	defer often.Stop()
 	kept := 0
 	for {
-		finished, missing := last.left()
+		finished, missing := last.finishedAndMissing()
 		if len(finished) > kept { // stored, so that a restarted server does not wait for these devices again
 			if err := last.Put(vault.Report, encodeNames(finished)); err != nil {
 				return err
@@ -308,7 +308,7 @@ func (s *Service) linger(ctx context.Context) error {
 
 // left returns the devices that need nothing more. It also returns the number of devices that
 // finished the session and have not said farewell.
-func (b *box) left() (finished []string, missing int) {
+func (b *box) finishedAndMissing() (finished []string, missing int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, name := range b.stayed {

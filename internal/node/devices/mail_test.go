@@ -27,7 +27,7 @@ func TestMailIsClosedBehindItsMessages(t *testing.T) {
 			http.Error(w, "gone on", http.StatusGone)
 			return
 		}
-		_, _ = w.Write(bytes.Join(pieces([]protocol.Message{m}), nil))
+		_, _ = w.Write(bytes.Join(encodeAll([]protocol.Message{m}), nil))
 	}))
 	defer web.Close()
 	d := &deviceMail{line: lineOf(e, web, 0), in: make(chan driver.Inbound, room)}
@@ -59,7 +59,7 @@ func TestADeviceDoesNotSpin(t *testing.T) {
 	}
 	for name, nothing := range map[string]http.HandlerFunc{
 		"no content":    func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
-		"an empty list": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(bytes.Join(pieces(nil), nil)) },
+		"an empty list": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(bytes.Join(encodeAll(nil), nil)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -285,17 +285,17 @@ func TestADeviceAddsItsListOnce(t *testing.T) {
 	if err := v.Claim(protocol.SessionID{1}, plan[0].Session.Claims...); err != nil {
 		t.Fatal(err)
 	}
-	err = d.take(t.Context(), 0, plan[0].Session, nil)
+	err = d.runSession(t.Context(), 0, plan[0].Session, nil)
 	if err == nil || !strings.Contains(err.Error(), "has already contributed to this sum") {
 		t.Errorf("%s: %v", m.Name(), err)
 	}
 }
 
 func FuzzMessages(f *testing.F) {
-	f.Add(bytes.Join(pieces([]protocol.Message{{Header: protocol.Header{Protocol: "secagg", Sender: "a", Receiver: "b", Kind: "c", Chunks: 1}, Body: []byte("x")}}), nil))
+	f.Add(bytes.Join(encodeAll([]protocol.Message{{Header: protocol.Header{Protocol: "secagg", Sender: "a", Receiver: "b", Kind: "c", Chunks: 1}, Body: []byte("x")}}), nil))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if list, err := decodeAll(b); err == nil && !bytes.Equal(bytes.Join(pieces(list), nil), b) {
+		if list, err := decodeAll(b); err == nil && !bytes.Equal(bytes.Join(encodeAll(list), nil), b) {
 			t.Error("an answer is not canonical")
 		}
 		if m, err := decode(b); err == nil && !bytes.Equal(encode(m), b) {
@@ -353,14 +353,14 @@ func TestMessagesBehindTheEnd(t *testing.T) {
 		m := protocol.Message{Header: opened.Header(Name(0), Server, 0, "AdvertiseKeys"), Body: []byte{byte(n)}}
 		return m, sumOf(m)
 	}
-	journals := func(m protocol.Message) { b.accepted(journal.Record{Event: protocol.Received{Message: m}}) }
+	journals := func(m protocol.Message) { b.noteAccepted(journal.Record{Event: protocol.Received{Message: m}}) }
 	m, sum := message(1)
 	go func() { answer <- b.offer(t.Context(), m, sum) }()
 	one := <-b.in
-	if journals(m); b.holds(sum) {
+	if journals(m); b.handled(sum) {
 		t.Error("a message that is not on disk is held")
 	}
-	if err := one.Ack(); err != nil || <-answer != taken || !b.holds(sum) {
+	if err := one.Ack(); err != nil || <-answer != taken || !b.handled(sum) {
 		t.Errorf("a message in time: %v", err)
 	}
 	gone, leave := context.WithCancel(t.Context())
@@ -368,11 +368,11 @@ func TestMessagesBehindTheEnd(t *testing.T) {
 	go func() { answer <- b.offer(gone, m, sum) }()
 	one = <-b.in
 	leave() // the device is killed, and will ask again
-	if got := <-answer; got != later || b.holds(sum) {
+	if got := <-answer; got != later || b.handled(sum) {
 		t.Errorf("a message whose sender is gone: %v", got)
 	}
 	journals(m)
-	if err := one.Ack(); err != nil || !b.holds(sum) {
+	if err := one.Ack(); err != nil || !b.handled(sum) {
 		t.Errorf("a message that was taken after its sender had gone is not held: %v", err)
 	}
 	m, sum = message(3)

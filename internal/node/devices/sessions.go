@@ -22,7 +22,7 @@ func reopened(open []vault.Session) sessions {
 
 // take returns the session with this id from an earlier process, or creates it. It stores the note
 // in a new session before anything else of that session is on disk.
-func (s sessions) take(v vault.Vault, id protocol.SessionID, note []byte) (vault.Session, error) {
+func (s sessions) openOrCreate(v vault.Vault, id protocol.SessionID, note []byte) (vault.Session, error) {
 	if k := s[id]; k != nil {
 		return k, nil
 	}

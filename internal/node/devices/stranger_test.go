@@ -320,7 +320,7 @@ func TestFarewellsAreSigned(t *testing.T) {
 	if err := stranger.farewell(t.Context(), 0, b.session.ID()); err == nil {
 		t.Error("a stranger says farewell in the name of a device")
 	}
-	if finished, _ := b.left(); len(finished) != 1 || finished[0] != "device-1" {
+	if finished, _ := b.finishedAndMissing(); len(finished) != 1 || finished[0] != "device-1" {
 		t.Errorf("finished: %q", finished)
 	}
 }

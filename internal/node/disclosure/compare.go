@@ -53,11 +53,11 @@ func (l Ledger) compare(now *Entry, id string) (*comparison, error) {
 	}
 	c.findModels()
 	if !c.repeats() {
-		c.said = now.chosen()
-		err = errors.Join(l.differences(c), l.schemas(c), l.ownFits(c), l.kinds(c))
+		c.said = now.revealsSplit()
+		err = errors.Join(l.differences(c), l.compareSchemas(c), l.ownFits(c), l.compareKinds(c))
 	}
 	if err == nil && (now.Fit.By == method.NewFit || now.Fit.By == method.ToldFit) && now.Fit.Values != "" {
-		err = l.fits(c)
+		err = l.compareFits(c)
 	}
 	if err == nil && now.Kind == method.ReleaseSums {
 		err = l.countSums(c)
@@ -73,7 +73,7 @@ func (c *comparison) findModels() {
 		c.models[u.Model] = true
 	}
 	for _, h := range c.heads {
-		if slices.ContainsFunc(c.now.Uses, func(u Use) bool { return h.used(u.Model) }) {
+		if slices.ContainsFunc(c.now.Uses, func(u Use) bool { return h.usedBy(u.Model) }) {
 			for _, u := range h.Uses {
 				c.models[u.Model] = true
 			}
@@ -100,11 +100,11 @@ func (l Ledger) differences(c *comparison) error {
 		switch {
 		case h.id == c.id: // an identical release reveals nothing new
 			continue
-		case c.now.named(h.Entry):
-			c.difference(h)
+		case c.now.editionsOfOneTable(h.Entry):
+			c.compareEditions(h)
 			continue
-		case c.now.apart(h.Entry):
-			if err := l.elsewhere(c, h); err != nil {
+		case c.now.otherTable(h.Entry):
+			if err := l.compareTables(c, h); err != nil {
 				return err
 			}
 			continue
@@ -116,15 +116,15 @@ func (l Ledger) differences(c *comparison) error {
 		if err != nil {
 			return err
 		}
-		c.list()
+		c.loadRows()
 		d := c.distance(h.Entry)
 		switch {
 		case d == otherPart && c.meetsNew(earlier):
-			c.note(h, c.now.against(earlier))
+			c.note(h, c.now.revealsOtherPart(earlier))
 		case d == otherPart && c.now.Kind == method.ReleaseSums: // the values of each row are known, but not a sum over few rows
-			c.note(h, c.now.few(earlier, c.now.meet(earlier)))
+			c.note(h, c.now.revealsFew(earlier, c.now.meet(earlier)))
 		case d == equalPart, d == otherFit && (c.now.Fit.By == method.NewFit || c.meetsNew(earlier)):
-			c.note(h, c.now.beside(earlier, c.oneModel(h)))
+			c.note(h, c.now.revealsSamePart(earlier, c.oneModel(h)))
 		}
 		if d != otherPart && (c.now.Question || !earlier.Question) { // a question reveals less than a job, so it does not make the rows of a job known
 			meet(c.now.Rows, earlier.Rows, func(i int, then Row) {
@@ -145,7 +145,7 @@ const (
 
 func (c *comparison) distance(earlier *Entry) int {
 	switch {
-	case !c.now.like(earlier):
+	case !c.now.samePart(earlier):
 		return otherPart
 	case c.now.Question || earlier.Question || c.now.Kind == method.ReleaseFit: // a question uses the model's fit, and a fit is not prepared by another
 		return equalPart
@@ -158,7 +158,7 @@ func (c *comparison) distance(earlier *Entry) int {
 // schemas compares the release with releases of the same table or people under another schema. Jobs
 // must not vary which rows take part and how their cells are read. Once both schemas of a table
 // have been released, later releases under either schema pass.
-func (l Ledger) schemas(c *comparison) error {
+func (l Ledger) compareSchemas(c *comparison) error {
 	all := slices.Concat(c.heads, c.others)
 	both := slices.ContainsFunc(all, func(h head) bool { // if both schemas were released, the operator has approved the second
 		return h.Kind == c.now.Kind && h.Table != "" && h.Table == c.now.Table && h.Schema == c.now.Schema && h.released()
@@ -169,7 +169,7 @@ func (l Ledger) schemas(c *comparison) error {
 		}
 		same := h.Table != "" && h.Table == c.now.Table
 		if !same {
-			n, err := l.common(c, h)
+			n, err := l.commonPeople(c, h)
 			if err != nil {
 				return err
 			}
@@ -185,7 +185,7 @@ func (l Ledger) schemas(c *comparison) error {
 // kinds compares the release with releases of the other kind that would, together with it, reveal
 // single rows. Encoded rows are known up to a rotation, and sums in the columns' own directions
 // reveal the rotation.
-func (l Ledger) kinds(c *comparison) error {
+func (l Ledger) compareKinds(c *comparison) error {
 	var both []bool // whether each of the release's people is in both kinds, if its rows are listed
 	var with []head
 	for _, h := range c.others {
@@ -203,11 +203,11 @@ func (l Ledger) kinds(c *comparison) error {
 		if err != nil {
 			return err
 		}
-		c.list()
+		c.loadRows()
 		if both == nil {
 			both = make([]bool, len(c.now.Rows))
 		}
-		if meets(c.now.Rows, earlier.Rows, both) {
+		if markCommon(c.now.Rows, earlier.Rows, both) {
 			with = append(with, h)
 		}
 	}
@@ -228,7 +228,7 @@ const bothTell = " both in sums and among encoded rows: the sums reveal the rota
 
 // kindsOfEditions does the work of kinds for two releases that cannot be compared row by row.
 func (l Ledger) kindsOfEditions(c *comparison, h head) error {
-	n, err := l.common(c, h)
+	n, err := l.commonPeople(c, h)
 	if n != 0 {
 		c.note(h, []string{"the people of the edition would be" + bothTell})
 	}
@@ -245,7 +245,7 @@ func (l Ledger) ownFits(c *comparison) error {
 		if h.Fit.By != method.NewFit || h.Schema != c.now.Schema || h.Fit.Among == c.now.Fit.Among {
 			continue
 		}
-		n, err := l.common(c, h)
+		n, err := l.commonPeople(c, h)
 		if err != nil {
 			return err
 		}
@@ -258,22 +258,22 @@ func (l Ledger) ownFits(c *comparison) error {
 
 // meets marks the rows of people who are also in an earlier entry, and reports whether it marked
 // any.
-func meets(now, then []Row, in []bool) (any bool) {
+func markCommon(now, then []Row, in []bool) (any bool) {
 	meet(now, then, func(i int, _ Row) { in[i], any = true, true })
 	return any
 }
 
 // fits compares the release with earlier releases of the same people whose fit has other values.
 // The values are unknown until the job's parties have fitted.
-func (l Ledger) fits(c *comparison) error {
+func (l Ledger) compareFits(c *comparison) error {
 	if slices.ContainsFunc(c.heads, func(h head) bool { return h.id == c.id && h.Fit.Values == c.now.Fit.Values }) {
 		return nil // a release with this fit is already disclosed
 	}
 	for _, h := range c.heads {
-		if !c.now.like(h.Entry) || h.Question || h.Fit.Values == "" || h.Fit.Values == c.now.Fit.Values {
+		if !c.now.samePart(h.Entry) || h.Question || h.Fit.Values == "" || h.Fit.Values == c.now.Fit.Values {
 			continue
 		}
-		n, err := l.common(c, h)
+		n, err := l.commonPeople(c, h)
 		if err != nil {
 			return err
 		}
@@ -318,7 +318,7 @@ func (c *comparison) allowedBy(n Listed) bool {
 // before a crash.
 func (c *comparison) goesOn() bool {
 	return c.now.Uses != nil && slices.ContainsFunc(c.heads, func(h head) bool {
-		return h.id == c.id && h.released() && h.used(c.now.Uses[0].Model)
+		return h.id == c.id && h.released() && h.usedBy(c.now.Uses[0].Model)
 	})
 }
 
@@ -340,7 +340,7 @@ func (l Ledger) countSums(c *comparison) error {
 	var jobs []string
 	for _, h := range c.heads {
 		if c.now.byRows(h.Entry) && one == nil {
-			c.list()
+			c.loadRows()
 			one = make([]summed, len(c.now.Rows))
 		}
 		met, err := l.countUses(c, h, one, &all)
@@ -368,7 +368,7 @@ func (l Ledger) countSums(c *comparison) error {
 	}
 	if len(said) > 0 {
 		c.said = append(c.said, said...)
-		c.jobs = append(c.jobs, without(jobs, slices.Sorted(slices.Values(c.jobs)))...)
+		c.jobs = append(c.jobs, exclude(jobs, slices.Sorted(slices.Values(c.jobs)))...)
 	}
 	return nil
 }
@@ -382,7 +382,7 @@ func (l Ledger) countUses(c *comparison, h head, one []summed, all *summed) (met
 	}
 	told := (&Entry{Uses: uses}).Told()
 	if !c.now.byRows(h.Entry) {
-		n, err := l.common(c, h)
+		n, err := l.commonPeople(c, h)
 		if n != 0 {
 			all.sums, all.told = all.sums+len(uses), all.told+told
 		}

@@ -25,7 +25,7 @@ type Row struct {
 }
 
 // whose returns the digest that identifies the person: the group if there is one, else Person.
-func (r *Row) whose() [16]byte {
+func (r *Row) personDigest() [16]byte {
 	if r.Group != ([16]byte{}) {
 		return r.Group
 	}
@@ -60,11 +60,11 @@ func newEntry(key []byte, r method.Release) *Entry {
 	n, place := rowsOf(r)
 	d := newDigest(key, r)
 	if r.Edition.ID == "" {
-		e.Rows, e.More = d.rows(n, place)
+		e.Rows, e.More = d.digestRows(n, place)
 	} else {
 		e.Edition, e.Number, e.Size, e.Out = r.Edition.ID, r.Edition.Number, n, r.Edition.Out
 		e.who = d.who
-		e.listed = func() ([]Row, []Member) { return d.rows(n, place) }
+		e.listed = func() ([]Row, []Member) { return d.digestRows(n, place) }
 	}
 	e.Numbers = labelled(r) && !r.Classes
 	switch {
@@ -96,7 +96,7 @@ func (d *digest) fit() Fit {
 	case method.NewFit:
 		all := []byte(d.Edition.ID)
 		if d.Edition.ID == "" {
-			rows, _ := d.rows(len(d.Fit.Among), func(i int) int { return d.Fit.Among[i] })
+			rows, _ := d.digestRows(len(d.Fit.Among), func(i int) int { return d.Fit.Among[i] })
 			for _, row := range rows {
 				all = append(append(all, row.Person[:]...), row.Content[:]...)
 			}
@@ -114,12 +114,12 @@ func (d *digest) fit() Fit {
 
 // rows digests n rows of the set and merges all rows of a person into one. It also returns the
 // further classes of people with several rows.
-func (d *digest) rows(n int, place func(int) int) ([]Row, []Member) {
+func (d *digest) digestRows(n int, place func(int) int) ([]Row, []Member) {
 	rows := make([]Row, n)
 	for i := range rows {
-		rows[i] = d.row(place(i))
+		rows[i] = d.digestRow(place(i))
 	}
-	return people(rows)
+	return mergePeople(rows)
 }
 
 func (d *digest) hex(what string, b []byte) string {
@@ -184,7 +184,7 @@ func newDigest(key []byte, r method.Release) *digest {
 }
 
 // row returns the digests of the row at place i of the set.
-func (d *digest) row(i int) Row {
+func (d *digest) digestRow(i int) Row {
 	var out Row
 	if d.Set.IDs != nil {
 		out.Person = d.sum("id", []byte(d.Set.IDs[i]))
@@ -193,7 +193,7 @@ func (d *digest) row(i int) Row {
 		out.Person = d.sum("place", append(place, d.Table...))
 	}
 	if d.Kind != method.ReleaseIDs {
-		out.Content = d.sum("values", d.values(i))
+		out.Content = d.sum("values", d.encodeValues(i))
 	}
 	if d.Kind == method.ReleaseSums && d.Set.Groups != nil {
 		out.Group = d.sum("group", []byte(d.Set.Groups[i]))
@@ -201,7 +201,7 @@ func (d *digest) row(i int) Row {
 	if d.Kind == method.ReleaseIDs || d.Set.Labels == nil || d.Label == "" {
 		return out
 	}
-	class := d.sum("class", []byte(d.class(d.Set.Labels[i])))
+	class := d.sum("class", []byte(d.canonicalLabel(d.Set.Labels[i])))
 	if labelled(d.Release) { // applies to numbers too: with two values, they reveal as much as classes
 		out.Class = binary.LittleEndian.Uint16(class[:]) | 1
 	} else {
@@ -212,7 +212,7 @@ func (d *digest) row(i int) Row {
 }
 
 // class returns a label in its canonical spelling, so that equal numbers are equal.
-func (d *digest) class(label string) string {
+func (d *digest) canonicalLabel(label string) string {
 	if v, err := strconv.ParseFloat(label, 64); err == nil && !d.Classes {
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
@@ -221,9 +221,9 @@ func (d *digest) class(label string) string {
 
 // values encodes the nonzero cells of row i, sorted by the rank of their columns' names. The order
 // of columns, and whether they are dense or sparse, does not change the encoding.
-func (d *digest) values(i int) []byte {
+func (d *digest) encodeValues(i int) []byte {
 	if typed, is := d.Set.X.(celled); is {
-		return d.typed(typed, i)
+		return d.encodeTyped(typed, i)
 	}
 	d.cells, d.buf = d.cells[:0], d.buf[:0]
 	d.Set.X.Each(i, func(c int, v float64) {
@@ -257,7 +257,7 @@ type celled interface {
 }
 
 // typed encodes all cells of row i, sorted by the rank of their columns' names, and then the label.
-func (d *digest) typed(x celled, i int) []byte {
+func (d *digest) encodeTyped(x celled, i int) []byte {
 	d.buf = d.buf[:0]
 	for _, c := range d.order {
 		if c < d.Set.X.Cols() {
@@ -282,7 +282,7 @@ func (d *digest) sum(what string, b []byte) (out [16]byte) {
 
 // people sorts rows by person and merges all rows of the same person into one. It also returns the
 // further classes of people whose rows have several.
-func people(rows []Row) (out []Row, more []Member) {
+func mergePeople(rows []Row) (out []Row, more []Member) {
 	slices.SortFunc(rows, compareRows)
 	out = rows[:0]
 	for first := 0; first < len(rows); {

@@ -158,7 +158,7 @@ func (e *Entry) digest() string {
 }
 
 // like reports whether two entries release the same part of each row that is in both.
-func (e *Entry) like(o *Entry) bool {
+func (e *Entry) samePart(o *Entry) bool {
 	switch e.Kind {
 	case method.ReleaseIDs:
 		return slices.Equal(e.Peers, o.Peers)
@@ -181,7 +181,7 @@ func (e *Entry) sameColumns(o *Entry) bool {
 }
 
 // used reports whether the job with this name is among the uses of the entry.
-func (e *Entry) used(model string) bool {
+func (e *Entry) usedBy(model string) bool {
 	return slices.ContainsFunc(e.Uses, func(u Use) bool { return u.Model == model })
 }
 

@@ -111,7 +111,7 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
 	if len(c.said) > 0 && (err != nil || !c.allowedBy(approved)) {
 		return errors.Join(l.hold(c), l.remove(l.note(id, Approved)), &HeldError{id, e.Question, c.jobs, c.said})
 	}
-	if l.out(e, id) {
+	if l.isDisclosed(e, id) {
 		return nil
 	}
 	if len(c.heads) >= maxEntries {
@@ -121,7 +121,7 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
 	switch other, err := l.read(file); {
 	case err == nil:
 		if other.ID() == id { // another job releases equal rows, and both uses count
-			e.union(other)
+			e.mergeFrom(other)
 		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
@@ -132,7 +132,7 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
 // directions returns the largest number of random directions in which all jobs, including this one,
 // would disclose a row.
 func (l Ledger) directions(c *comparison) (int, error) {
-	c.list()
+	c.loadRows()
 	totals := make([]int, len(c.now.Rows))
 	seen := make(map[string][]bool) // for each model: whether each row is counted
 	for _, h := range c.heads {
@@ -141,7 +141,7 @@ func (l Ledger) directions(c *comparison) (int, error) {
 			return 0, err
 		}
 		for _, u := range h.Uses {
-			if c.now.used(u.Model) {
+			if c.now.usedBy(u.Model) {
 				continue // the same job's directions count once
 			}
 			if seen[u.Model] == nil {
@@ -190,7 +190,7 @@ func (l Ledger) hold(c *comparison) error {
 }
 
 // out reports whether a release was already disclosed with all of its uses.
-func (l Ledger) out(e *Entry, id string) bool {
+func (l Ledger) isDisclosed(e *Entry, id string) bool {
 	before, err := l.read(l.entry(e.Kind, id, Released))
 	if err != nil || before.ID() != id || before.pending() {
 		return false
@@ -249,12 +249,12 @@ func (l Ledger) release(kind method.ReleaseKind, id string) error {
 	if e.pending() {
 		return err // the approval stays: it also covers the rows that follow the fit
 	}
-	return errors.Join(err, l.tell(id))
+	return errors.Join(err, l.keepNote(id))
 }
 
 // tell keeps the note of an approved release after its disclosure, so that the list can show what
 // it reveals together with earlier ones. It does nothing for a release that needed no approval.
-func (l Ledger) tell(id string) error {
+func (l Ledger) keepNote(id string) error {
 	n, err := l.find(id, Approved)
 	if errors.Is(err, ErrNotHeld) {
 		return nil
@@ -278,7 +278,7 @@ func (l Ledger) grow(e *Entry) (files []string, err error) {
 	}
 	id := e.ID()
 	for _, h := range heads {
-		if h.Kind != e.Kind || !strings.HasSuffix(h.file, string(Released)) || h.id != id && !e.adds(h.Entry) {
+		if h.Kind != e.Kind || !strings.HasSuffix(h.file, string(Released)) || h.id != id && !e.canMerge(h.Entry) {
 			continue
 		}
 		earlier, err := l.read(h.file)
@@ -288,7 +288,7 @@ func (l Ledger) grow(e *Entry) (files []string, err error) {
 		if m := e.meet(earlier); h.id != id && m.changed+m.relabelled > 0 {
 			continue // the earlier release was approved by itself and stays separate
 		}
-		e.union(earlier)
+		e.mergeFrom(earlier)
 		files = append(files, h.file)
 	}
 	return files, nil
@@ -296,15 +296,15 @@ func (l Ledger) grow(e *Entry) (files []string, err error) {
 
 // adds reports whether two entries can be merged into one. Entries of different tables cannot,
 // because an entry has one table's name.
-func (e *Entry) adds(o *Entry) bool {
-	if !e.like(o) || e.Question != o.Question || e.Table != o.Table || e.Edition != "" || o.Edition != "" {
+func (e *Entry) canMerge(o *Entry) bool {
+	if !e.samePart(o) || e.Question != o.Question || e.Table != o.Table || e.Edition != "" || o.Edition != "" {
 		return false
 	}
 	return e.Kind == method.ReleaseRows && e.Fit == Fit{} && o.Fit == Fit{} && e.Schema == o.Schema || e.Question && len(e.Uses) == 1 && len(o.Uses) == 1 && e.Uses[0] == o.Uses[0]
 }
 
 // union adds the rows and uses of an earlier entry to entry e.
-func (e *Entry) union(earlier *Entry) {
+func (e *Entry) mergeFrom(earlier *Entry) {
 	if e.Fit.Values == "" {
 		e.Fit.Values = earlier.Fit.Values
 	}
@@ -321,7 +321,7 @@ func (e *Entry) union(earlier *Entry) {
 			more = append(more, row)
 		}
 	}
-	e.Rows, _ = people(append(e.Rows, more...)) // the list has each person only once, so people merges no rows
+	e.Rows, _ = mergePeople(append(e.Rows, more...)) // the list has each person only once, so people merges no rows
 	e.More = append(e.More, earlier.More...)
 	slices.SortFunc(e.More, compareMembers)
 	e.More = slices.Compact(e.More)

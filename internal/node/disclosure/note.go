@@ -166,7 +166,7 @@ func (l Ledger) notes() ([]Listed, error) {
 // approval or are approved.
 func (l Ledger) List() ([]Listed, error) {
 	var list []Listed
-	err := l.each(func(s State, _ string, e *Entry) {
+	err := l.forEach(func(s State, _ string, e *Entry) {
 		list = append(list, Listed{
 			ID: e.ID(), State: s, Kind: e.Kind, Also: e.Also, Job: e.Job, Day: e.Day, Question: e.Question, Peers: e.Peers,
 			Columns: e.Width, Rows: e.size(), Uses: len(e.Uses), Told: e.Told(),

@@ -40,18 +40,18 @@ func (e *Entry) meet(earlier *Entry) meeting {
 // beside describes what a release and an earlier one with an equal part of each row reveal
 // together. It returns no sentence if they have no row in common, or all rows. More rows of one
 // model are no difference.
-func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
+func (e *Entry) revealsSamePart(earlier *Entry, oneModel bool) []string {
 	m := e.meet(earlier)
 	if m.common == 0 {
 		return nil
 	}
-	if e.fitted() && e.anew(earlier, m) {
+	if e.fitted() && e.mayDifferInFit(earlier, m) {
 		return []string{refits(m.common)}
 	}
 	var said []string
 	if m.changed > 0 {
 		said = append(said, fmt.Sprintf("%s than in the earlier %s: the difference of the two %s reveals what changed",
-			count(m.changed, "row has other values", "rows have other values"), earlier.noun(), e.both()))
+			count(m.changed, "row has other values", "rows have other values"), earlier.noun(), e.resultsNoun()))
 	}
 	if m.relabelled > 0 {
 		said = append(said, fmt.Sprintf("%s than in the earlier %s: together they reveal whose label changed, or who belongs to which of the classes that one of them merges",
@@ -61,7 +61,7 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 	switch {
 	case differ == 0 || e.Kind == method.ReleaseRows, oneModel && e.Kind != method.ReleaseSums:
 	case e.Kind == method.ReleaseSums:
-		said = append(said, e.few(earlier, m)...)
+		said = append(said, e.revealsFew(earlier, m)...)
 	case e.Kind == method.ReleaseFit:
 		said = append(said, fmt.Sprintf("%d rows are new in this fit, %d of the earlier one are missing: the difference of the two fits is over these rows alone. Jobs prepare their rows by the earlier fit; a new fit needs a new dictionary",
 			m.came, m.went))
@@ -69,20 +69,20 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 		said = append(said, fmt.Sprintf("%d ids are new in this set, %d of the earlier one are missing: comparing the two intersections reveals which of their people came or went", m.came, m.went))
 	default:
 		said = append(said, fmt.Sprintf("%d rows are new in this %s, %d of the earlier one are missing: comparing the two %s reveals which rows belong to the same people, and who came or went",
-			m.came, e.noun(), m.went, e.both()))
+			m.came, e.noun(), m.went, e.resultsNoun()))
 	}
 	return said
 }
 
 // few describes the risk if two sums differ by few people, or by few people of one class.
-func (e *Entry) few(earlier *Entry, m meeting) []string {
+func (e *Entry) revealsFew(earlier *Entry, m meeting) []string {
 	if m.common == 0 || m.came+m.went == 0 {
 		return nil
 	}
 	if e.grouped() != earlier.grouped() {
 		return []string{"one of the two releases does not record which rows belong to one person, so the difference of the two sums may be the sum over one person"}
 	}
-	came, went := e.alone(earlier), earlier.alone(e)
+	came, went := e.onlyHere(earlier), earlier.onlyHere(e)
 	if differ := distinct(came, went); differ < leastPeople {
 		return []string{fmt.Sprintf("%s in this job and not in the earlier one, %d in the earlier one alone: the difference of the two sums is the sum over these %d alone",
 			count(distinct(came), "person is", "people are"), distinct(went), differ)}
@@ -106,18 +106,18 @@ type someone struct {
 }
 
 // alone lists the people of sum e who are not in sum then, once for each of their classes.
-func (e *Entry) alone(then *Entry) (list []someone) {
+func (e *Entry) onlyHere(then *Entry) (list []someone) {
 	common := make([]bool, len(e.Rows))
 	meet(e.Rows, then.Rows, func(i int, _ Row) { common[i] = true })
 	more := e.More
 	for i := range e.Rows {
 		row := &e.Rows[i]
 		if !common[i] {
-			list = append(list, someone{row.whose(), row.Class})
+			list = append(list, someone{row.personDigest(), row.Class})
 		}
 		for len(more) > 0 && bytes.Compare(more[0].Person[:], row.Person[:]) <= 0 {
 			if !common[i] && more[0].Person == row.Person {
-				list = append(list, someone{row.whose(), more[0].Class})
+				list = append(list, someone{row.personDigest(), more[0].Class})
 			}
 			more = more[1:]
 		}
@@ -166,7 +166,7 @@ func fewestOfAClass(numbers bool, lists ...[]someone) int {
 // anew reports whether two different fits may have prepared the rows that both entries have. A fit
 // of this job counts as equal to the earlier one's if the parties and the party's own rows are the
 // same. Values are compared once they are known.
-func (e *Entry) anew(earlier *Entry, m meeting) bool {
+func (e *Entry) mayDifferInFit(earlier *Entry, m meeting) bool {
 	switch e.Fit.By {
 	case method.NoFit:
 		return false
@@ -188,7 +188,7 @@ func refits(common int) string {
 
 // chosen describes what a job reveals if it chooses the held-out rows itself. The operator approves
 // each such split by itself.
-func (e *Entry) chosen() []string {
+func (e *Entry) revealsSplit() []string {
 	if e.Split == "" {
 		return nil
 	}
@@ -197,14 +197,14 @@ func (e *Entry) chosen() []string {
 
 // against describes what a release and an earlier one reveal together, if they disclose different
 // parts of the same rows.
-func (e *Entry) against(earlier *Entry) []string {
+func (e *Entry) revealsOtherPart(earlier *Entry) []string {
 	said := e.revealsPeers(earlier)
 	if e.Kind == method.ReleaseIDs {
 		return said
 	}
 	said = append(said, e.revealsColumns(earlier)...)
 	if e.Scale != earlier.Scale && e.Kind != method.ReleaseSums && e.Kind != method.ReleaseFit {
-		said = append(said, fmt.Sprintf("columns are scaled by %s, formerly by %s: the two %s together can reveal ranges that one does not", e.Scale, earlier.Scale, e.both()))
+		said = append(said, fmt.Sprintf("columns are scaled by %s, formerly by %s: the two %s together can reveal ranges that one does not", e.Scale, earlier.Scale, e.resultsNoun()))
 	}
 	if e.Label != earlier.Label && e.Kind == method.ReleaseRows {
 		said = append(said, fmt.Sprintf("the label is %s, formerly %s: the difference of the two matrices reveals the column that was not the label", column(e.Label), column(earlier.Label)))
@@ -217,7 +217,7 @@ func (e *Entry) revealsPeers(earlier *Entry) []string {
 		return nil
 	}
 	var said []string
-	what := fmt.Sprintf("the difference of the two %s is the %s of their columns alone", e.both(), e.what())
+	what := fmt.Sprintf("the difference of the two %s is the %s of their columns alone", e.resultsNoun(), e.resultNoun())
 	switch e.Kind {
 	case method.ReleaseSums:
 		what = "the difference of the two sums is the sum over their rows alone, and three such sums reveal each party's own"
@@ -226,10 +226,10 @@ func (e *Entry) revealsPeers(earlier *Entry) []string {
 	case method.ReleaseIDs:
 		what = "the two intersections together reveal which people they have and others do not"
 	}
-	if list := without(e.Peers, earlier.Peers); len(list) > 0 {
+	if list := exclude(e.Peers, earlier.Peers); len(list) > 0 {
 		said = append(said, fmt.Sprintf("peers that did not take part then: %s; %s", strings.Join(list, ", "), what))
 	}
-	if list := without(earlier.Peers, e.Peers); len(list) > 0 {
+	if list := exclude(earlier.Peers, e.Peers); len(list) > 0 {
 		said = append(said, fmt.Sprintf("peers that took part then and do not now: %s; %s", strings.Join(list, ", "), what))
 	}
 	return said
@@ -241,27 +241,27 @@ func (e *Entry) revealsColumns(earlier *Entry) []string {
 	}
 	if e.Columns == nil || earlier.Columns == nil {
 		return []string{fmt.Sprintf("%s of the table, and %d in the earlier %s: %s",
-			count(e.Width, "column", "columns"), earlier.Width, earlier.noun(), e.tells(2))}
+			count(e.Width, "column", "columns"), earlier.Width, earlier.noun(), e.columnRisk(2))}
 	}
 	var said []string
-	if list := without(e.Columns, earlier.Columns); len(list) > 0 {
-		said = append(said, fmt.Sprintf("%s, in this %s and not in the earlier one: %s", columns(list), e.noun(), e.tells(len(list))))
+	if list := exclude(e.Columns, earlier.Columns); len(list) > 0 {
+		said = append(said, fmt.Sprintf("%s, in this %s and not in the earlier one: %s", columns(list), e.noun(), e.columnRisk(len(list))))
 	}
-	if list := without(earlier.Columns, e.Columns); len(list) > 0 {
-		said = append(said, fmt.Sprintf("%s, in the earlier %s and not in this one: %s", columns(list), earlier.noun(), e.tells(len(list))))
+	if list := exclude(earlier.Columns, e.Columns); len(list) > 0 {
+		said = append(said, fmt.Sprintf("%s, in the earlier %s and not in this one: %s", columns(list), earlier.noun(), e.columnRisk(len(list))))
 	}
 	return said
 }
 
 // tells describes what two releases reveal about the n columns that only one of them has.
-func (e *Entry) tells(n int) string {
+func (e *Entry) columnRisk(n int) string {
 	switch {
 	case e.Kind == method.ReleaseSums:
 		return "the ledger cannot find out from other columns who has changed since, and the two sums together may reveal it"
 	case n == 1:
-		return fmt.Sprintf("the difference of the two %s gives that column up to its sign", e.both())
+		return fmt.Sprintf("the difference of the two %s gives that column up to its sign", e.resultsNoun())
 	}
-	return fmt.Sprintf("the difference of the two %s is the %s of these columns alone", e.both(), e.what())
+	return fmt.Sprintf("the difference of the two %s is the %s of these columns alone", e.resultsNoun(), e.resultNoun())
 }
 
 // noun returns the word for the request that releases the rows: job or question.
@@ -273,7 +273,7 @@ func (e *Entry) noun() string {
 }
 
 // what returns the noun for the protocol's result from some columns.
-func (e *Entry) what() string {
+func (e *Entry) resultNoun() string {
 	if e.Kind == method.ReleasePhases {
 		return "set of distances"
 	}
@@ -281,7 +281,7 @@ func (e *Entry) what() string {
 }
 
 // both returns the plural noun for the results of two releases.
-func (e *Entry) both() string {
+func (e *Entry) resultsNoun() string {
 	switch e.Kind {
 	case method.ReleasePhases:
 		return "sets of distances"
@@ -337,7 +337,7 @@ func columns(list []string) string {
 }
 
 // without returns the elements of the list a that are not in the list b. b must be ascending.
-func without(a, b []string) []string {
+func exclude(a, b []string) []string {
 	var rest []string
 	for _, s := range a {
 		if _, in := slices.BinarySearch(b, s); !in {

@@ -74,7 +74,7 @@ func (l Ledger) files(s State) ([]string, error) {
 // heads returns all disclosed or admitted entries without their rows.
 func (l Ledger) heads() ([]head, error) {
 	var heads []head
-	err := l.each(func(_ State, file string, e *Entry) {
+	err := l.forEach(func(_ State, file string, e *Entry) {
 		id := e.ID()
 		e.Rows = nil
 		heads = append(heads, head{e, id, file})
@@ -83,7 +83,7 @@ func (l Ledger) heads() ([]head, error) {
 }
 
 // each calls do with each disclosed or admitted entry.
-func (l Ledger) each(do func(s State, file string, e *Entry)) error {
+func (l Ledger) forEach(do func(s State, file string, e *Entry)) error {
 	for _, s := range []State{Released, Admitted} {
 		files, err := l.files(s)
 		if err != nil {

@@ -18,19 +18,19 @@ import (
 // peers. It reads no rows: the home found which people differ when it made the editions.
 
 // named reports whether both entries are of editions of the same table.
-func (e *Entry) named(o *Entry) bool {
+func (e *Entry) editionsOfOneTable(o *Entry) bool {
 	return e.Edition != "" && o.Edition != "" && e.Table == o.Table
 }
 
 // apart reports whether two entries belong to different tables and at least one of them is of an
 // edition. For these entries the ledger compares only which people are in both.
-func (e *Entry) apart(o *Entry) bool {
+func (e *Entry) otherTable(o *Entry) bool {
 	return (e.Edition != "" || o.Edition != "") && o.Table != "" && e.Table != o.Table
 }
 
 // byRows reports whether two entries are compared row by row.
 func (e *Entry) byRows(o *Entry) bool {
-	return o.Edition == "" && !e.apart(o)
+	return o.Edition == "" && !e.otherTable(o)
 }
 
 // everybody replaces the number of common people where that number is unknown or not counted.
@@ -38,10 +38,10 @@ const everybody = -1
 
 // common returns the number of people who are in both the release and an earlier one. It returns
 // [everybody] if any number of people may be in both.
-func (l Ledger) common(c *comparison, h head) (int, error) {
+func (l Ledger) commonPeople(c *comparison, h head) (int, error) {
 	switch {
-	case c.now.apart(h.Entry):
-		shared, err := l.shared(c, h)
+	case c.now.otherTable(h.Entry):
+		shared, err := l.mayShare(c, h)
 		if shared {
 			return everybody, err
 		}
@@ -53,13 +53,13 @@ func (l Ledger) common(c *comparison, h head) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	c.list()
+	c.loadRows()
 	return c.now.meet(earlier).common, nil
 }
 
 // list loads the rows of the release, if it is of an edition, to compare them with an earlier
 // release that lists its rows.
-func (c *comparison) list() {
+func (c *comparison) loadRows() {
 	if c.now.listed != nil {
 		c.now.Rows, c.now.More = c.now.listed()
 		c.now.listed = nil
@@ -81,26 +81,26 @@ func (c *comparison) tellsNew(h head) bool {
 
 // difference compares the release of an edition with an earlier release of an edition of the same
 // table.
-func (c *comparison) difference(h head) {
+func (c *comparison) compareEditions(h head) {
 	d := c.distance(h.Entry)
 	switch {
 	case d == otherPart && c.tellsNew(h):
-		c.note(h, c.now.against(h.Entry))
+		c.note(h, c.now.revealsOtherPart(h.Entry))
 	case d == otherPart && c.now.Kind == method.ReleaseSums:
 		c.note(h, c.now.fewBeside(h.Entry))
 	case d == equalPart, d == otherFit && (c.now.Fit.By == method.NewFit || c.tellsNew(h)):
-		c.note(h, c.now.besideEdition(h.Entry))
+		c.note(h, c.now.revealsEdition(h.Entry))
 	}
 }
 
 // besideEdition does the work of beside for two releases of editions.
-func (e *Entry) besideEdition(o *Entry) []string {
+func (e *Entry) revealsEdition(o *Entry) []string {
 	var m meeting
 	if e.Edition != o.Edition {
 		m.came = 1 // at least one person
 	}
 	switch {
-	case e.fitted() && e.anew(o, m):
+	case e.fitted() && e.mayDifferInFit(o, m):
 		return []string{refits(everybody)}
 	case e.Kind == method.ReleaseSums:
 		return e.fewBeside(o)
@@ -142,11 +142,11 @@ const unlisted = "the earlier release is of an edition of the table and this one
 
 // elsewhere compares the release with an earlier one of another table under the same dictionary, if
 // either is of an edition.
-func (l Ledger) elsewhere(c *comparison, h head) error {
+func (l Ledger) compareTables(c *comparison, h head) error {
 	if h.Schema != c.now.Schema {
 		return nil // the method schemas compares releases with different schemas
 	}
-	same, err := l.shared(c, h)
+	same, err := l.mayShare(c, h)
 	if same {
 		c.note(h, []string{anywhere})
 	}
@@ -167,7 +167,7 @@ func (l Ledger) peopleOf(h head) (people [][16]byte, known bool, err error) {
 		}
 		return e.persons(), true, nil
 	}
-	b, err := os.ReadFile(l.people(h.Edition))
+	b, err := os.ReadFile(l.peoplePath(h.Edition))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
@@ -189,7 +189,7 @@ func (e *Entry) persons() [][16]byte {
 
 // shared reports whether the release and an earlier one of another table have, or may have, people
 // in common.
-func (l Ledger) shared(c *comparison, h head) (bool, error) {
+func (l Ledger) mayShare(c *comparison, h head) (bool, error) {
 	then, known, err := l.peopleOf(h)
 	if err != nil || !known {
 		return true, err
@@ -223,17 +223,19 @@ func (d *digest) who() [][16]byte {
 
 // people returns the path of the file that lists an edition's people. The file serves comparisons
 // with releases of other tables.
-func (l Ledger) people(edition string) string { return filepath.Join(string(l), edition+peopleSuffix) }
+func (l Ledger) peoplePath(edition string) string {
+	return filepath.Join(string(l), edition+peopleSuffix)
+}
 
 // keepPeople writes the file of an edition's people if the file does not exist.
 func (l Ledger) keepPeople(e *Entry) error {
 	if e.who == nil {
 		return nil
 	}
-	if _, err := os.Stat(l.people(e.Edition)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(l.peoplePath(e.Edition)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return l.write(l.people(e.Edition), encodePeople(e.who()))
+	return l.write(l.peoplePath(e.Edition), encodePeople(e.who()))
 }
 
 // forgetPeople removes the people files of editions that have no disclosed or admitted release.
@@ -246,7 +248,7 @@ func (l Ledger) forgetPeople() error {
 	for _, name := range names {
 		edition, is := strings.CutSuffix(name, peopleSuffix)
 		if is && !slices.ContainsFunc(heads, func(h head) bool { return h.Edition == edition }) {
-			err = errors.Join(err, l.remove(l.people(edition)))
+			err = errors.Join(err, l.remove(l.peoplePath(edition)))
 		}
 	}
 	return err

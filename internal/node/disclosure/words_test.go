@@ -201,7 +201,7 @@ func TestEditionsOfTwoTables(t *testing.T) {
 	mustHold(t, l, frozen(method.ReleaseRows, 1), bothKinds)
 	letOut(t, l, with(frozen(method.ReleaseRows, 1), in("others", other, "q1", "q2")))
 	// Who is in an edition is written down; if that is gone, everybody may be.
-	if err := os.Remove(l.people(other)); err != nil {
+	if err := os.Remove(l.peoplePath(other)); err != nil {
 		t.Fatal(err)
 	}
 	mustHold(t, l, with(plain, func(r *method.Release) { r.Table, r.Set = "third", others(plain.Set) }), "the job's schema or views differ")
@@ -252,7 +252,7 @@ func TestPeopleOfAnEditionAreForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for r, want := range map[*method.Release]bool{&kept: true, &gone: false} {
-		if _, err := os.Stat(l.people(r.Edition.ID)); (err == nil) != want {
+		if _, err := os.Stat(l.peoplePath(r.Edition.ID)); (err == nil) != want {
 			t.Errorf("edition %d: %v", r.Edition.Number, err)
 		}
 	}

@@ -43,7 +43,7 @@ func (d *driver) accept(e protocol.Event, in *Inbound) error {
 		return err
 	}
 	d.outbox.push(effects.Send)
-	d.take(effects)
+	d.applyEffects(effects)
 	for _, t := range effects.Arm {
 		d.timers.run(t, d.Timeout(t))
 	}
@@ -66,7 +66,7 @@ func (d *driver) remember(e protocol.Event) {
 }
 
 // take records what a new or replayed step changes in the session.
-func (d *driver) take(effects protocol.Effects) {
+func (d *driver) applyEffects(effects protocol.Effects) {
 	d.resume = d.resume || effects.Resume // a message in between does not cancel the wish to resume
 	for _, t := range effects.Arm {
 		d.timers.arm(t)
@@ -156,7 +156,7 @@ func (d *driver) replay(ctx context.Context) error {
 func (d *driver) apply(r journal.Record) error {
 	switch {
 	case r.Event != nil:
-		return d.again(r)
+		return d.replayStep(r)
 	case r.Ended != "":
 		d.sealed = true
 		if d.end == nil {
@@ -175,7 +175,7 @@ func (d *driver) apply(r journal.Record) error {
 }
 
 // again lets the machine repeat the step of one journalled event.
-func (d *driver) again(r journal.Record) error {
+func (d *driver) replayStep(r journal.Record) error {
 	if s, ok := r.Event.(protocol.Start); ok && s.InputHash != d.InputHash {
 		return ErrInputChanged
 	}
@@ -192,7 +192,7 @@ func (d *driver) again(r journal.Record) error {
 		d.timers.disarm(e.Timer)
 	}
 	d.outbox.push(effects.Send)
-	d.take(effects)
+	d.applyEffects(effects)
 	return nil
 }
 

@@ -144,7 +144,7 @@ func (d *driver) run(ctx context.Context) error {
 		}
 	}
 	for d.end == nil || !d.outbox.empty() {
-		if err := d.next(ctx); err != nil {
+		if err := d.handleNext(ctx); err != nil {
 			return err
 		}
 	}
@@ -152,7 +152,7 @@ func (d *driver) run(ctx context.Context) error {
 }
 
 // next waits for one event and handles it.
-func (d *driver) next(ctx context.Context) error {
+func (d *driver) handleNext(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return Interrupted(ctx)
 	}
@@ -166,7 +166,7 @@ func (d *driver) next(ctx context.Context) error {
 		}
 	}
 	var resume <-chan struct{}
-	if d.resume && d.end == nil && d.outbox.room() {
+	if d.resume && d.end == nil && d.outbox.hasRoom() {
 		resume = d.granted
 	}
 	if d.deaf && d.end == nil && resume == nil && d.outbox.empty() {

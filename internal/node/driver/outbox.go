@@ -65,7 +65,7 @@ func (o *outbox) full() bool  { return o.bytes >= maxOutboxBytes }
 
 // room reports whether the machine may continue a long output. The machine computes the next part
 // while the last one is being sent.
-func (o *outbox) room() bool { return o.bytes < protocol.MaxStepBytes }
+func (o *outbox) hasRoom() bool { return o.bytes < protocol.MaxStepBytes }
 
 func (o *outbox) push(messages []protocol.Message) {
 	for _, m := range messages {
