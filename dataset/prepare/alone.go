@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // Scaling names the method by which prepared columns are scaled.
@@ -146,7 +147,7 @@ func (p *Preparation) scaleAlone(f *Frame, rows []int, scaling Scaling) error {
 		if !isFinite(centre) || !isFinite(variance) {
 			return fmt.Errorf("column %s %w", dataset.Quote(p.Names()[k]), errLarge)
 		}
-		p.standardise(k, centre, variance)
+		p.standardise(k, centre, variance, linalg.RoundingDeviation(m.Rows, centre))
 	}
 	return nil
 }
@@ -160,12 +161,13 @@ func (p *Preparation) leaveUnscaled() {
 	}
 }
 
-// standardise sets the scaling of a column to mean 0 and variance 1. A constant column becomes 0,
-// as by scikit-learn's StandardScaler.
-func (p *Preparation) standardise(k int, mean, variance float64) {
+// standardise sets the scaling of a column to mean 0 and variance 1. A column whose standard
+// deviation is at most the given rounding error keeps the factor 1, as by scikit-learn's
+// StandardScaler.
+func (p *Preparation) standardise(k int, mean, variance, rounding float64) {
 	p.Offset[k] = mean
-	if variance > 0 {
-		p.Factor[k] = 1 / math.Sqrt(variance)
+	if deviation := math.Sqrt(variance); deviation > rounding {
+		p.Factor[k] = 1 / deviation
 	}
 }
 

@@ -81,3 +81,23 @@ func TestSpreadOfBins(t *testing.T) {
 		t.Errorf("the deviation is %v, want 5", got)
 	}
 }
+
+func TestNoticesOfSpelling(t *testing.T) {
+	plan, err := NewPlan(checked(t, Schema{{Name: "sex", Type: Category, Agree: true}}), Unscaled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan, err = plan.With([][]string{{"f", "m"}}); err != nil {
+		t.Fatal(err)
+	}
+	f := frameOf(t, "sex,x\nF,1\nm,1\nF,1\nd,1\n", Schema{{Name: "sex", Type: Category, Agree: true}})
+	sum, err := plan.Vector(f, all(f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := plan.Notices(sum, f, all(f))
+	want := `column "sex": 2 of this party's training rows hold "F", which differs from the agreed category "f" only by case`
+	if len(got) != 1 || !strings.HasPrefix(got[0], want) {
+		t.Errorf("notices %q, want %q", got, want)
+	}
+}
