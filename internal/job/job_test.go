@@ -169,7 +169,7 @@ spec:
     name: svc
     C: 10
     tol: 1e-8
-    class_weight: {yes: 2, 0: .5}
+    class_weight: {yes: 2, 0.0: .5}
   compare: [alone, pooled]
   prediction: open
   timeout: {join: 90s, round: 1h}
