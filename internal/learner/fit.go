@@ -55,7 +55,7 @@ type Solution struct {
 	Support     []int     // training rows over which the functions are defined, ascending
 	Figures     Metrics   // metrics of the training itself; not nil
 	Eigenvalues []float64 // eigenvalues of components; nil for other learners
-	Condition   float64   // condition number of the matrix that the solver inverted; 0 for other solvers
+	Inverted    Inverted  // matrix that the solver inverted; zero for other solvers
 	// Decide, if set, replaces the head's functions for held-out rows. It gets the kernel of the
 	// held-out rows with the support (cross), and of each row with itself (prior).
 	Decide func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64]
@@ -76,7 +76,7 @@ type Fitted struct {
 	figures Metrics // metrics of the training
 	order   []string
 
-	condition float64 // [Solution.Condition]
+	inverted Inverted
 }
 
 // ErrOneClass is the error if all training rows have the same class.
@@ -109,7 +109,7 @@ func (t Problem) fit(all kernel.Source, train, test []int, m Solver, progress fu
 	f := &Fitted{
 		Decisions: decisions, Predicted: got.Head.Predict(decisions), Truth: linalg.At(t.Labels, test), Eigenvalues: got.Eigenvalues,
 		method: m, held: len(test), figures: got.Figures, order: t.Order,
-		condition: got.Condition,
+		inverted: got.Inverted,
 	}
 	var needed []int
 	f.Head, needed = got.Head.Compact(len(support))

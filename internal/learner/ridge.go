@@ -48,7 +48,7 @@ func (r Ridge) Fit(t Training) (*Solution, error) {
 		return nil, err
 	}
 	s := denseSolution(singleHead(model.Ridge, model.Dense(m.Dual, -mean)), t)
-	s.Condition = m.Condition
+	s.Inverted = Inverted{m.Condition, "alpha"}
 	return s, nil
 }
 

@@ -30,7 +30,8 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	Outcome: func(s *server) *method.Outcome { return s.Learner.Outcome() },
 	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }, Alignment: func(p *party) []byte { return p.ToKeep() }},
 	Prepares: &method.PreparesOf[party, server]{
-		Heard: func(s *server) (*learner.Prepared, error) { return s.Server.Prepared() },
+		Heard:   func(s *server) (*learner.Prepared, error) { return s.Server.Prepared() },
+		Notices: func(p *party) []string { return p.Notices() },
 	},
 	Questions: &method.QuestionsOf[party, server]{
 		Keep: (*party).keep, KeepServer: (*server).keep, OpenParty: openParty, OpenServer: openServer, Left: left,
