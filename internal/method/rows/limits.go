@@ -115,8 +115,8 @@ func checkTargets(f method.Limits, s method.Split, rows []int) error {
 }
 
 // JoinWords merges two maps from the parties' names to their permissions. A permission concerns
-// figures over the party's own held-out rows. A
-// party's permission in after replaces its permission in before.
+// figures over the party's own held-out rows. A party's permission in after replaces its permission
+// in before.
 func JoinWords(before, after map[string]learner.FigurePermission) map[string]learner.FigurePermission {
 	all := maps.Clone(after)
 	for name, word := range before {

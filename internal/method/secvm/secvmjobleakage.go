@@ -75,8 +75,8 @@ func Leakage(f Facts) map[string][]string {
 	return lines
 }
 
-// SumFacts holds the facts about the first window from which the leakage statement of a job with
-// secure sums is computed.
+// SumFacts holds facts about the first window of a job with secure sums. The job's leakage
+// statement is computed from them.
 type SumFacts struct {
 	Participants int `json:"participants"`
 	Alone        int `json:"alone"` // the number of entries of the sum that are 1 or -1
