@@ -114,7 +114,7 @@ func (c Summed) Accept(call Call) (sums.Summation, secvm.Weights, error) {
 		return refuse(err)
 	}
 	if s.Session.ID() != call.Session {
-		return refuse(fmt.Errorf("secvm: the call's session does not match its iteration %d and its weights", call.Iteration))
+		return refuse(fmt.Errorf("secvm: the session of the call does not match the iteration %d and the weights of the call", call.Iteration))
 	}
 	return s, weights, nil
 }

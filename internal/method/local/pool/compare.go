@@ -9,8 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/local"
 )
 
-// Columns returns a comparison for jobs by columns. It runs fit on the joined columns of all
-// parties, and on each party's own columns.
+// Columns returns the function Compare for protocols whose parties hold different columns. It runs
+// fit on the joined columns of all parties, and on each party's own columns.
 func Columns(fit func(context.Context, *job.Job, method.Split) (learner.Metrics, error)) func(context.Context, local.Comparison) error {
 	return func(ctx context.Context, c local.Comparison) error {
 		if c.Job.Compares(job.Pooled) {
