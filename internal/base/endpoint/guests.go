@@ -122,8 +122,8 @@ func (s *guests) estrange(g *guest) {
 	oldest := s.largest().Front().Value.(*guest)
 	s.forget(oldest)
 	cut(oldest.conn)
-	// Only every doubling of the number is logged, so that strangers cannot fill the log. Addresses do
-	// not belong in an ordinary log.
+	// The number of closed connections is logged only when it has doubled, so that strangers cannot
+	// fill the log. Addresses do not belong in an ordinary log.
 	if s.closed++; s.closed&(s.closed-1) == 0 {
 		s.log.Warn("strangers open too many connections; their oldest are closed", "most", s.most, "closed", s.closed)
 	}

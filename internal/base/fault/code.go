@@ -132,8 +132,8 @@ func NoticeOf(err error) Notice {
 	return n
 }
 
-// publicPart returns the trouble of an error or the text that peers may read. It takes the first
-// wrapped error, from the outermost inwards, that has one of the two.
+// publicPart returns the part of an error that peers may read: its trouble or its text. It takes
+// the first wrapped error, from the outermost inwards, that has one of the two.
 func publicPart(err error) (Trouble, string) {
 	if e, coded := err.(*Error); coded && (e.Trouble != NoTrouble || e.Public != "") { //nolint:errorlint // the outermost part, and no inner one
 		return e.Trouble, e.Public
@@ -203,7 +203,7 @@ type Trouble uint8
 const (
 	NoTrouble  Trouble = iota
 	Unsaid             // any error without its own trouble
-	Refused            // an operator's policy refuses something, and peers may not read the reason
+	Refused            // an operator's policy refuses the job, and peers may not read the reason
 	Data               // data is unusable for a reason that no other trouble describes
 	Magnitude          // a number is too large
 	NotFinite          // NaN or infinity

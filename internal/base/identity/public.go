@@ -36,7 +36,8 @@ func (p Public) Validate() error {
 	if err != nil {
 		return fmt.Errorf("identity: the NATS user nkey %q is not valid: %w", p.NKey, err)
 	}
-	// The decoder also accepts a key with line breaks, which would be a second spelling of the key.
+	// A key with line breaks is refused, although the decoder accepts it. Otherwise one key would have
+	// two spellings.
 	again, err := nkeys.Encode(nkeys.PrefixByteUser, raw)
 	if err != nil || string(again) != p.NKey {
 		return fmt.Errorf("identity: the NATS user nkey %q is not in canonical form", p.NKey)

@@ -36,7 +36,7 @@ func ReadBody(w http.ResponseWriter, q *http.Request, most int64) ([]byte, error
 	if err != nil {
 		return nil, fmt.Errorf("request: the body of %d bytes did not arrive within %v: %w", length, BodyTime(length), err)
 	}
-	if err := clock.SetReadDeadline(time.Time{}); err != nil { // the deadline is not for the handler
+	if err := clock.SetReadDeadline(time.Time{}); err != nil { // remove the deadline before the handler goes on
 		return nil, fmt.Errorf("request: %w", err)
 	}
 	return body, nil

@@ -17,7 +17,7 @@ import (
 // sqliteRows reads the rows of a query on a SQLite file.
 type sqliteRows struct {
 	ctx           context.Context
-	stopInterrupt func() // from now on, the end of the context does not interrupt SQLite
+	stopInterrupt func() // prevents the end of the context from interrupting SQLite
 	db            *sql.DB
 	conn          *sql.Conn
 	rows          *sql.Rows

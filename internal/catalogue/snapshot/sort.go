@@ -97,7 +97,7 @@ type sorter struct {
 	order   []int
 	arena   []byte // encoded rows, one after another
 	rows    []span
-	levels  [][]string // names of the sorted runs by level; fanIn runs of a level become one of the next
+	levels  [][]string // names of the sorted runs by level; fanIn runs of a level are merged into one run of the next level
 	made    int
 }
 

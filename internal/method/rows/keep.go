@@ -108,8 +108,8 @@ func (p *Party) Fit(b []byte) error {
 	return nil
 }
 
-// By returns the party's rows after it has prepared and scaled a copy of them like [Party.Fit]. It
-// also reports whether these rows lie on a grid. It does not change the party.
+// By prepares and scales a copy of the party's rows like [Party.Fit], and returns the copy. It also
+// reports whether the copied rows lie on a grid. It does not change the party.
 func (p *Party) By(b []byte) (rows linalg.Rows, grid bool, err error) {
 	other := *p
 	err = other.Fit(b)

@@ -187,7 +187,7 @@ func keptBytes(j *job.Job) int {
 // tellFit builds the machine in which the leader sends its fit. Newcomers take it over, and all
 // others compare it with their own.
 func (p *Party) tellFit(s method.Setup) (*method.Run, error) {
-	p.meet(s)
+	p.setFitParties(s)
 	return p.tell(s, func() ([]byte, error) { return padded(p.kept, keptBytes(p.Job)) }, p.hearFit)
 }
 

@@ -79,8 +79,8 @@ func countPeople(s method.Split, rows []int) int {
 	return len(seen)
 }
 
-// rareClass returns the first class with fewer people than a minimum, and their number. few is
-// false if every class has enough people.
+// rareClass finds the first class with too few people, and returns their number. If every class has
+// enough people, few is false.
 func rareClass(s method.Split, rows []int, least int) (class string, n int, few bool) {
 	of := make(map[string][]int)
 	for _, i := range rows {

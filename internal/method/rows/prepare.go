@@ -177,8 +177,9 @@ func (p *Party) Preparation() *prepare.Preparation { return p.Split.Prepared }
 // leads reports whether this party is the leader of the fit.
 func (p *Party) leads() bool { return p.Self == p.fit.among[0] }
 
-// meet stores the names of a session's parties, without the coordinator. They take part in the fit.
-func (p *Party) meet(s method.Setup) {
+// setFitParties stores the names of the session's parties, which take part in the fit. The
+// coordinator is not one of them.
+func (p *Party) setFitParties(s method.Setup) {
 	p.fit.among = nil
 	for _, m := range s.Session.Members {
 		if m.Name != p.Coordinator {
@@ -190,18 +191,18 @@ func (p *Party) meet(s method.Setup) {
 // tellUnion builds the machine in which the leader sends the agreed categories to the other
 // parties. They are the union of the categories that the parties have proposed.
 func (p *Party) tellUnion(s method.Setup) (*method.Run, error) {
-	p.meet(s)
+	p.setFitParties(s)
 	return p.tell(s, func() ([]byte, error) { return encodeWords(p.fit.agreed, unionBytes*len(p.fit.agreed)) }, p.takeUnion)
 }
 
 // tellSum builds the machine in which the leader sends the sum of all vectors to the others.
 func (p *Party) tellSum(s method.Setup) (*method.Run, error) {
-	p.meet(s)
+	p.setFitParties(s)
 	return p.tell(s, func() ([]byte, error) { return encodeSum(p.fit.sum), nil }, p.takeSum)
 }
 
-// tell builds the machine in which the leader sends a message to the other parties. body returns
-// the message's body, and take processes the body at a receiver.
+// tell builds the machine in which the leader sends a message to the other parties. Function
+// body returns the message's body, and function take processes this body at a receiver.
 func (p *Party) tell(s method.Setup, body func() ([]byte, error), take func([]byte) error) (*method.Run, error) {
 	if !p.leads() {
 		return sums.Receiver(s, take)
@@ -216,7 +217,7 @@ func (p *Party) tell(s method.Setup, body func() ([]byte, error), take func([]by
 // propose builds the machine in which each party proposes categories to the leader. These are the
 // words that enough of the party's training rows have. The leader unites them.
 func (p *Party) propose(s method.Setup) (*method.Run, error) {
-	p.meet(s)
+	p.setFitParties(s)
 	own, err := p.proposals(p.frame())
 	if err != nil {
 		return nil, err
@@ -284,7 +285,7 @@ func (p *Party) takeUnion(b []byte) error {
 
 // add builds the machine with which a party adds its vector to the sum.
 func (p *Party) add(s method.Setup) (*method.Run, error) {
-	p.meet(s)
+	p.setFitParties(s)
 	own, err := p.vector(p.frame())
 	if err != nil {
 		return nil, err
@@ -340,7 +341,7 @@ func (p *Party) takeSum(b []byte) (err error) {
 
 // compareDigests builds the machine with which the parties compare digests of their preparations.
 func (p *Party) compareDigests(s method.Setup) (*method.Run, error) {
-	p.meet(s)
+	p.setFitParties(s)
 	made, err := p.fittedPreparation()
 	if err != nil {
 		return nil, p.ownFault(err)
@@ -373,8 +374,8 @@ func (p *Party) basis(made *prepare.Preparation) [sha256.Size]byte {
 	return made.Hash()
 }
 
-// fittedPreparation returns the preparation from the kept fit, if the party has one, or else from
-// this job's fit.
+// fittedPreparation returns the preparation of the kept fit or, without a kept fit, of this job's
+// fit.
 func (p *Party) fittedPreparation() (*prepare.Preparation, error) {
 	if p.kept != nil {
 		return p.Split.Prepared, nil

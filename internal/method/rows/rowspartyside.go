@@ -198,8 +198,8 @@ func (p *Party) HasFitted() bool {
 	return (p.Split.Prepared != nil || !p.Job.Data.FitsSchema()) && (len(p.Scaling.Offset) > 0 || !p.Job.Data.ScalesTogether())
 }
 
-// Leakage extends a job's leakage statement by what each role learns in this package's steps.
-// features is the number of columns, or 0 if it is secret.
+// Leakage extends a job's leakage statement. It adds what each role learns in the steps of this
+// package. Argument features is the number of columns, or 0 if it is secret.
 func Leakage(c method.Instance, lines map[string][]string, features int) {
 	addMissing(lines, namesLeakage(c))
 	fitLeakage(c, lines, features)

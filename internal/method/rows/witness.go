@@ -153,7 +153,8 @@ func schemaLeakage() map[string][]string {
 	}}
 }
 
-// KeptLeakage extends the leakage statement of a job that continues an earlier job with its fit.
+// KeptLeakage extends the leakage statement of a job that continues an earlier job. The job reuses
+// the fit of the earlier job.
 func KeptLeakage(c method.Instance, lines map[string][]string) {
 	addMissing(lines, namesLeakage(c))
 	if c.Job.Data.Prepares() {

@@ -37,7 +37,7 @@ func (s *server) result() (*method.Result, error) {
 	return s.Result(func(rows int) map[string][]string { return Leakage(s.Job, rows) })
 }
 
-// finding holds the guest's report about the trees, which the guest sends to the coordinator.
+// finding is the guest's report to the coordinator about the trees.
 type finding struct {
 	metrics learner.Metrics
 	model   [32]byte // SHA-256 of the trees, which stay with the party that has the labels

@@ -111,8 +111,8 @@ type Training struct {
 	train   int
 }
 
-// NewTraining returns a training of boosted trees for a job. train is the number of training rows,
-// which come first. The other rows are held out.
+// NewTraining returns a training of boosted trees for a job. The first rows are training rows, and
+// train is their number. The other rows are held out.
 func NewTraining(j *job.Job, labels []string, train int) (*Training, error) {
 	out, err := learner.OutputsOf(j, labels[:train])
 	if err != nil {

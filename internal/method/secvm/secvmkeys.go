@@ -14,7 +14,7 @@ import (
 type Keys struct {
 	job.Moded
 	sums.Keys            // the settings of aggregation secagg
-	Classes     []string // the two classes, the positive one last; nil means the classes of the data, in simulate only
+	Classes     []string // the two classes, the positive one last; in simulate, nil means the classes of the data
 	Space       FeatureSpace
 	Bins        int // the number of bins or columns; 0 means the columns of the table, if one process has it
 	Hashes      int // the number of bins into which each feature is hashed; 0 means no hashing

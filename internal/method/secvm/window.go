@@ -32,9 +32,9 @@ type Summed struct {
 	Params secvm.Params
 }
 
-// Minimum returns the smallest number of devices with which a secure sum may end. devices is the
-// number with which it begins. A device adds to no smaller sum. The minimum is all devices minus
-// those that may drop out, and never fewer than the participants that the model promises.
+// Minimum returns the smallest number of devices with which a secure sum may end. The sum begins
+// with the given number of devices. A device adds to no smaller sum. The minimum is all devices
+// minus those that may drop out, and never fewer than the participants that the model promises.
 func (c Summed) Minimum(devices int) int {
 	return max(2, c.Params.Spec().Cohort, devices-sums.Share(KeysOf(c.Job).Dropped, devices))
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Fit trains a learner on pooled training rows and predicts pooled held-out rows. train and test
-// hold the rows of the parties that contribute to each. The job has no folds.
+// Fit trains a learner on pooled training rows and predicts pooled held-out rows. Arguments train
+// and test hold the parties that contribute these rows. The job has no folds.
 func Fit(ctx context.Context, j *job.Job, train, test []method.Split) (*learner.Fitted, error) {
 	p, err := Prepare(j, train, test)
 	if err != nil {

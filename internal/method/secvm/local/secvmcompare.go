@@ -235,7 +235,7 @@ func (r *records) measurePooled(m *svm.Classifier, all *dataset.CSR, train []int
 	for k, at := range pair.Index {
 		all.Each(train[support[at]], func(bin int, count float64) { w[bin] -= pair.Coef[k] * count })
 	}
-	return r.measure(func(i int) float64 { // the classifier is positive for the first class, so its sign is reversed
+	return r.measure(func(i int) float64 { // reverse the sign, because the classifier is positive for the first class
 		d := pair.Rho
 		for _, e := range r.profiles[i].Vector {
 			d += w[e.Bin] * float64(e.Count)
