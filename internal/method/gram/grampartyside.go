@@ -60,9 +60,9 @@ func (p *party) products() ([]method.Release, error) {
 	return p.Releases(method.ReleaseProducts)
 }
 
-// told returns the party's facts for the leakage statement. It returns none before the party has
-// added to the sum.
-func (p *party) told() method.Facts {
+// leakageFacts returns the party's facts for the leakage statement. It returns none before the
+// party has added to the sum.
+func (p *party) leakageFacts() method.Facts {
 	if !p.summed {
 		return method.Facts{}
 	}

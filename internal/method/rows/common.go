@@ -75,7 +75,7 @@ func (b below) Shape() (rows, cols int) {
 	return rows, cols
 }
 
-// ReadRow reads a row of the table to which it belongs; it implements [linalg.Rows].
+// ReadRow finds the table that contains a row, and reads the row; it implements [linalg.Rows].
 func (b below) ReadRow(i int, dst []float64) {
 	for _, part := range b {
 		n, _ := part.Shape()

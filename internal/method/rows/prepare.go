@@ -394,7 +394,7 @@ func encodeWords(lists [][]string, size int) ([]byte, error) {
 		w.Strings(words)
 	}
 	if len(w.Bytes()) > size {
-		return nil, fmt.Errorf("the categories to send take %d bytes, but their message has room for %d; list them in the schema", len(w.Bytes()), size)
+		return nil, fmt.Errorf("the categories to send take %d bytes, but their message has room for %d; list the categories in the schema", len(w.Bytes()), size)
 	}
 	return append(w.Bytes(), make([]byte, size-len(w.Bytes()))...), nil
 }

@@ -88,8 +88,8 @@ func (w *Witness) storeStatement(parties []string, statements [][]byte) error {
 	return nil
 }
 
-// Prepared returns what the coordinator knows about the preparation. It returns nil without a
-// schema. A preparation that is not fitted follows from the job.
+// Prepared returns the number of prepared columns and a digest of the preparation. It returns nil
+// without a schema. A preparation that is not fitted follows from the job.
 func (w *Witness) Prepared() (*learner.Prepared, error) {
 	data := &w.of.Job.Data
 	if w.heard != nil || !data.Prepares() || data.FitsSchema() {

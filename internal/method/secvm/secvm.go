@@ -110,7 +110,7 @@ func steps(c method.Instance) ([]step, error) {
 			Name:    WindowName(i),
 			Session: &method.Session{Protocol: secagg.Name, Version: secagg.Version, Members: c.MembersWithoutLeader(), Purpose: "train"},
 			Follow: func(_ method.Session, _ nothing, announced []byte) (*method.Session, error) {
-				w, err := s.told(announced)
+				w, err := s.decodeAnnounced(announced)
 				if err != nil {
 					return nil, err
 				}
@@ -125,8 +125,8 @@ func steps(c method.Instance) ([]step, error) {
 // WindowName returns the name of the step that runs an iteration's window.
 func WindowName(iteration int) string { return fmt.Sprintf("window-%d", iteration) }
 
-// told decodes the weights that the server has announced. An error blames the server.
-func (c Summed) told(announced []byte) (secvm.Weights, error) {
+// decodeAnnounced decodes the weights that the server has announced. An error blames the server.
+func (c Summed) decodeAnnounced(announced []byte) (secvm.Weights, error) {
 	w, err := c.Params.DecodeWeights(announced)
 	if err != nil {
 		return w, protocol.Blame(c.Server, protocol.KindInconsistent, err)

@@ -30,7 +30,7 @@ func Rare(t *secvm.Tally) int {
 	return rare
 }
 
-// unit returns the word for what each weight belongs to: a column or a bin.
+// unit returns the word column or the word bin, because a weight belongs to one of these.
 func unit(p secvm.Params) string {
 	if p.Spec().Columns {
 		return "column"

@@ -75,7 +75,7 @@ func recordOf(p secvm.Params, classes [2]string, t method.Table) (secvm.Record, 
 // add builds the machine with which the device contributes to a secure sum. The device's summand
 // depends on the announced weights.
 func (p *Party) add(s method.Setup) (*method.Run, error) {
-	w, err := p.told(s.Announced)
+	w, err := p.decodeAnnounced(s.Announced)
 	if err != nil {
 		return nil, err
 	}

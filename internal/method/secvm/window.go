@@ -39,7 +39,7 @@ func (c Summed) Minimum(devices int) int {
 	return max(2, c.Params.Spec().Cohort, devices-sums.Share(KeysOf(c.Job).Dropped, devices))
 }
 
-// Window returns the secure sum of an iteration over the listed devices. A device adds to an
+// Window returns the secure sum over the listed devices for one iteration. A device adds to an
 // iteration of a model once, however the session ends, because the epoch and the purpose name only
 // the model and the iteration. The session's id depends on the weights, so a device that received
 // other weights is in a session by itself (design of secagg, section 7: Pasquini et al., arXiv

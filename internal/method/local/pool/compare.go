@@ -32,8 +32,8 @@ func Columns(fit func(context.Context, *job.Job, method.Split) (learner.Metrics,
 	}
 }
 
-// Alone adds to a result the metrics that each party reaches by itself, or the error that prevents
-// them.
+// Alone adds to a result the metrics of each party that learns from its own data only. If a party
+// cannot learn alone, Alone adds its error.
 func Alone(ctx context.Context, c local.Comparison, reach func(party int) (method.Alone, error)) error {
 	for i, name := range c.Job.Parties() {
 		one, err := reach(i)

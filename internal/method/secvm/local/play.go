@@ -32,9 +32,9 @@ func Support() local.LocalSupport {
 	return local.LocalSupport{Name: secvm.Protocol().Name(), Play: play}
 }
 
-// play plays every member of a job. Each row is a device that answers every window with the same
-// number of packages, encoded and counted one by one. With aggregation secagg every window is a
-// secure sum, in which each device has its own keys, masks and shares.
+// play runs every member of a job in this process. Each row is a device that answers every window
+// with the same number of packages, encoded and counted one by one. With aggregation secagg every
+// window is a secure sum, in which each device has its own keys, masks and shares.
 func play(ctx context.Context, c local.Play) (*method.Result, error) {
 	p, err := read(c)
 	if err != nil {
