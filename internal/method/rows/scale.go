@@ -28,7 +28,7 @@ func (p *Party) scaler(s method.Setup) (*method.Run, error) {
 	}
 	places, common, err := commonNumbers(p.Split)
 	if err != nil {
-		return nil, p.own(err)
+		return nil, p.ownFault(err)
 	}
 	statistics, err := p.statistics(linalg.Pick(common, p.Split.Rows(false)), params.Spec().Method)
 	if err != nil {
@@ -73,8 +73,8 @@ func numbers(s method.Split) []int {
 	return s.Prepared.Numbers()
 }
 
-// commonNumbers returns the places of the columns that are scaled, and all rows of these columns as
-// [Common] returns them.
+// commonNumbers returns all rows of the scaled columns, with rare values replaced as by [Common].
+// It also returns the places of these columns.
 func commonNumbers(s method.Split) ([]int, linalg.Rows, error) {
 	x, places := s.Set.X, numbers(s)
 	if s.Frame != nil {
@@ -87,8 +87,8 @@ func commonNumbers(s method.Split) ([]int, linalg.Rows, error) {
 	return places, level{dataset.RowsOf(x), dataset.NearConstantColumns(x, counted(s), prepare.Least)}, nil
 }
 
-// Together returns the scaling that several parties would compute among themselves, from all their
-// rows in one place. It is empty if the job has none. A single party releases its sums to nobody.
+// Together computes, in one process, the scaling on which several parties would agree. It is empty
+// if the job has none. A single party releases its sums to nobody.
 func Together(j *job.Job, parties []method.Split) (scale.Scaling, error) {
 	first := parties[0]
 	switch {
@@ -115,8 +115,8 @@ func Together(j *job.Job, parties []method.Split) (scale.Scaling, error) {
 	return found.Spread(places, first.Set.X.Cols()), nil
 }
 
-// summarized returns the columns of a split that are scaled, in the form in which a party
-// summarises them. This form depends on the number of parties.
+// summarized returns the rows that a party summarises to fit the scaling. They have only the scaled
+// columns. If there are several parties, rare values are replaced.
 func summarized(s method.Split, places []int, parties int) (linalg.Rows, error) {
 	if parties > 1 {
 		_, x, err := commonNumbers(s)

@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// PreparationReceivers is an interface of a job's settings. They implement it if some parties fit
-// nothing and receive the preparation from others.
+// PreparationReceivers tells which parties of a job only receive the preparation. A protocol's
+// settings implement it if some parties fit nothing.
 type PreparationReceivers interface {
 	ReceivesPreparation(j *job.Job, party string) bool
 }
@@ -22,8 +22,9 @@ func receivesPreparation(j *job.Job, party string) bool {
 	return some && keys.ReceivesPreparation(j, party)
 }
 
-// PrepareTogether prepares the tables of all parties in one place, as the parties would among
-// themselves. names holds the names of the parties. Numeric tables stay unchanged.
+// PrepareTogether prepares the tables of all parties in one process. The result is the same as in a
+// job in which the parties fit the preparation themselves. names holds the names of the parties.
+// Numeric tables stay unchanged.
 func PrepareTogether(j *job.Job, names []string, splits []method.Split) error {
 	frames := make([]*prepare.Frame, len(splits))
 	for i, s := range splits {
@@ -82,8 +83,8 @@ func fitTogether(j *job.Job, splits []method.Split, frames []*prepare.Frame) (*p
 	return plan.Fit(sum)
 }
 
-// uniteAll returns, for each column with agreed categories, the words that at least one party has
-// often enough.
+// uniteAll returns the categories of each column whose categories the parties agree on. They are
+// the words that at least one party has in enough training rows.
 func uniteAll(s prepare.Schema, splits []method.Split, frames []*prepare.Frame) ([][]string, error) {
 	var agreed [][]string
 	for _, column := range s.Agrees() {
