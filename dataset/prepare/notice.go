@@ -26,10 +26,13 @@ type middle struct {
 // Notices compares each number column's median over a party's own rows with the median over all
 // parties' training rows. If the sums give no median, it compares with the mean. It returns a
 // sentence for each column whose medians differ much. It also returns a sentence for each word that
-// is an agreed category but for its spelling. The sentences quote numbers and words and are for the
+// is an agreed category but for its spelling, and for each column with words that are not agreed. The sentences quote numbers and words and are for the
 // party's own operator.
 func (p *Plan) Notices(sum []int64, f *Frame, rows []int) []string {
 	var list []string
+	for _, m := range f.merged(rows, p.categories) {
+		list = append(list, fmt.Sprintf("column %s: %d of this party's %d training rows hold words that no party has in %d training rows; they count as other", dataset.Quote(m.Column), m.Rows, len(rows), Least))
+	}
 	for j, s := range p.split(sum) {
 		c := &p.schema[j]
 		if c.Agree {

@@ -88,8 +88,31 @@ func commonNumbers(s method.Split) ([]int, linalg.Rows, error) {
 }
 
 // Together computes, in one process, the scaling on which several parties would agree. It is empty
-// if the job has none. A single party releases its sums to nobody.
+// if the job has none. A single party releases its sums to nobody, so it replaces no value.
 func Together(j *job.Job, parties []method.Split) (scale.Scaling, error) {
+	if len(parties) == 1 || j.Unshared() {
+		return PooledScaling(j, parties)
+	}
+	return fitScaling(j, parties, func(s method.Split, _ []int) (linalg.Rows, error) {
+		_, x, err := commonNumbers(s)
+		return x, err
+	})
+}
+
+// PooledScaling computes the scaling that the owner of all rows would choose. It replaces no rare
+// value. It is empty if the job has none.
+func PooledScaling(j *job.Job, parties []method.Split) (scale.Scaling, error) {
+	return fitScaling(j, parties, func(s method.Split, places []int) (linalg.Rows, error) {
+		if len(places) == s.Set.X.Cols() {
+			return dataset.RowsOf(s.Set.X), nil
+		}
+		return dataset.RowsOf(s.Set.X.Columns(places)), nil
+	})
+}
+
+// fitScaling computes the job's scaling. The function summarized returns the rows of a party that
+// are summarised; they have only the scaled columns.
+func fitScaling(j *job.Job, parties []method.Split, summarized func(s method.Split, places []int) (linalg.Rows, error)) (scale.Scaling, error) {
 	first := parties[0]
 	switch {
 	case j.Data.Scale == job.None:
@@ -102,7 +125,7 @@ func Together(j *job.Job, parties []method.Split) (scale.Scaling, error) {
 		return scale.Scaling{}, nil
 	}
 	for _, s := range parties {
-		x, err := summarized(s, places, len(parties))
+		x, err := summarized(s, places)
 		if err != nil {
 			return scale.Scaling{}, err
 		}
@@ -113,17 +136,4 @@ func Together(j *job.Job, parties []method.Split) (scale.Scaling, error) {
 		return scale.Scaling{}, err
 	}
 	return found.Spread(places, first.Set.X.Cols()), nil
-}
-
-// summarized returns the rows that a party summarises to fit the scaling. They have only the scaled
-// columns. If there are several parties, rare values are replaced.
-func summarized(s method.Split, places []int, parties int) (linalg.Rows, error) {
-	if parties > 1 {
-		_, x, err := commonNumbers(s)
-		return x, err
-	}
-	if len(places) == s.Set.X.Cols() {
-		return dataset.RowsOf(s.Set.X), nil
-	}
-	return dataset.RowsOf(s.Set.X.Columns(places)), nil
 }

@@ -52,6 +52,35 @@ type Rows struct {
 // Prepare collects the rows and scales them by the scaling that the training parties would agree
 // on.
 func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
+	s, err := rows.Together(j, train)
+	if err != nil {
+		return nil, err
+	}
+	return collect(j, train, test, s)
+}
+
+// PrepareExactly collects the rows and scales them as the owner of all rows would.
+func PrepareExactly(j *job.Job, train, test []method.Split) (*Rows, error) {
+	s, err := rows.PooledScaling(j, train)
+	if err != nil {
+		return nil, err
+	}
+	return collect(j, train, test, s)
+}
+
+// Same reports whether two problems on the same rows have the same preparation and scaling.
+func (p *Rows) Same(o *Rows) bool {
+	switch {
+	case (p.Prepared == nil) != (o.Prepared == nil):
+		return false
+	case p.Prepared != nil && p.Prepared.Hash() != o.Prepared.Hash():
+		return false
+	}
+	return slices.Equal(p.Scaling.Offset, o.Scaling.Offset) && slices.Equal(p.Scaling.Factor, o.Scaling.Factor)
+}
+
+// collect collects the rows and applies the scaling.
+func collect(j *job.Job, train, test []method.Split, by scale.Scaling) (*Rows, error) {
 	n := Count(train, false)
 	x, err := dataset.Append(append(Tables(train, false), Tables(test, true)...)...)
 	if err != nil {
@@ -69,9 +98,7 @@ func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
 	for i := n; i < len(p.Test); i++ {
 		p.Test[i] = true
 	}
-	if p.Scaling, err = rows.Together(j, train); err != nil {
-		return nil, err
-	}
+	p.Scaling = by
 	if p.Scaling.Offset != nil {
 		p.X = p.Scaling.Rows(p.X)
 	}
