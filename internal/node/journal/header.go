@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	magic          = "mercer/journal\r\n" // a copy in text mode changes the line break, so the damage is noticed
+	magic          = "mercer/journal\r\n" // a transfer in text mode changes the line break and so reveals itself
 	formatVersion  = 1
 	maxBuildBytes  = 256
 	maxHeaderBytes = 512

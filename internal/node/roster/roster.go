@@ -89,7 +89,8 @@ func (r *Roster) Encode() []byte {
 // descriptors carry it.
 func (r *Roster) Hash() [sha256.Size]byte { return sha256.Sum256(r.Encode()) }
 
-// Fingerprints returns one line for each member, which people can compare.
+// Fingerprints returns one line for each member, so that operators can compare the members of two
+// rosters.
 func (r *Roster) Fingerprints() []string {
 	var lines []string
 	for _, m := range r.Members {

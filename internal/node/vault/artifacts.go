@@ -26,9 +26,9 @@ const (
 	Model           Item = "model"
 	Answers         Item = "answers"   // the coordinator's state for answering questions about new rows
 	Decisions       Item = "decisions" // decisions about held-out rows, with the rows' labels
-	Rows            Item = "rows"      // encoded rows and their products, for a job that continues this one
+	Rows            Item = "rows"      // encoded rows and their products, for a later job that continues the job
 	Predictor       Item = "predictor" // the state for predictions: an encoder, a model, or a part of a model
-	Alignment       Item = "alignment" // the ids of the job's rows, in their order
+	Alignment       Item = "alignment" // the ids of the job's rows, in the order of the rows
 	Aligned         Item = "aligned"   // an alignment of rows under its name, for later jobs
 	Recommendations Item = "recommendations"
 	Notices         Item = "remarks"  // notices about the party's own table
@@ -183,8 +183,8 @@ func (e *Artifacts) openKey(id job.ID) ([]byte, error) {
 	return key, nil
 }
 
-// keyOf returns a job's key for callers that compare errors. If the key is missing, the error is
-// [ErrNoState] itself.
+// keyOf returns a job's key, or an error with the package's prefix. If the job has no key, the
+// error is [ErrNoState] itself.
 func (e *Artifacts) keyOf(id job.ID) ([]byte, error) {
 	key, err := e.openKey(id)
 	if err == nil || errors.Is(err, ErrNoState) {

@@ -110,7 +110,7 @@ func openSealed(file, key []byte, info string) ([]byte, error) {
 		}
 		plain = append(plain, opened...)
 		if body = body[size:]; last {
-			clear(plain[len(plain):cap(plain)]) // clears plain bytes that were moved to the front
+			clear(plain[len(plain):cap(plain)]) // clears copies of plain text behind the result
 			return plain, nil
 		}
 	}
