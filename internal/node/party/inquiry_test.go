@@ -167,7 +167,7 @@ func TestAnInquiryThatIsClosedEarly(t *testing.T) {
 	s.hear(control.KindAcceptance)
 	s.tell("hub", control.Topic(q.ID()), control.KindClosing, (&control.Closing{Job: q.ID(), Done: true}).Encode())
 	s.hear(control.KindClosed)
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "the question has no answer") {
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "the query has no decisions about its rows") {
 		t.Errorf("error %v", err)
 	}
 	s.propose(s.inquiry(o, q)) // and it is asked once
