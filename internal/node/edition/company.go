@@ -19,7 +19,7 @@ type leavers struct {
 
 // ErrLeaversUnknown reports that withdrawn people cannot be recognised, because the table's entry
 // now identifies people differently.
-var ErrLeaversUnknown = errors.New("edition: people were withdrawn from this table, and its catalogue entry now names people by another id or group, so the home cannot recognise them; put the entry back as it was")
+var ErrLeaversUnknown = errors.New("edition: the catalogue entry must name people by the same id and group as when people were withdrawn from the table; put the entry back as it was, so that the home can recognise the withdrawn people")
 
 // Left returns a function that reports whether a person was withdrawn from a table. It returns nil
 // if nobody was withdrawn. The argument by describes how people are identified.

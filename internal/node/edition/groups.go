@@ -80,7 +80,7 @@ type Cut []Known[Part]
 // refined identifies the members of an earlier group that the new edition treats alike.
 type refined struct {
 	group uint32 // 0 for an element that is in no earlier edition
-	part  byte   // code of the treatment by the new edition
+	part  byte   // absent, training or heldOut, possibly plus changed
 }
 
 // These codes say whether an edition lacks an element, trains on it or holds it out.

@@ -207,8 +207,8 @@ func (b *book) fits(table, dictionary, known string, labels []string) error {
 	return nil
 }
 
-// change runs do on the list while no other change runs. Then it erases the items that the list
-// does not name.
+// change runs a function on the list under the lock of the folder. Then it erases the items that
+// the list does not name.
 func (s Store) change(do func(*book, *vault.Artifacts) error) (err error) {
 	if err := disk.MakeDir(s.Folder); err != nil {
 		return fmt.Errorf("edition: %w", err)

@@ -10,11 +10,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Person holds digests of a person in an edition. Columns has the cells of each column of the
-// dictionary, Labels the classes or numbers of each label, and Whole all of them together.
+// Person holds digests of a person's data in an edition. Columns has the cells of each column of
+// the dictionary, Labels the classes or numbers of each label, and Whole all of them together.
 type Person struct {
 	ID      Element
-	Held    bool // true if jobs hold the person out by the dictionary's fraction
+	Held    bool // true if the person is in the fraction that the dictionary holds out
 	Several bool // true if the person has several rows; only Whole then tells which row has which values
 	Whole   uint64
 	Columns []uint64
@@ -62,7 +62,7 @@ func (t *Person) clone() Person {
 	return own
 }
 
-// add adds an edition with its people as the last one.
+// add appends a new edition with its people.
 func (p *past) add(id string, number int, now []Person) {
 	if n := len(p.editions); n > 0 {
 		p.editions[n-1].was = differing(p.people(), now)
@@ -356,7 +356,8 @@ type slabs struct {
 	labels slab[[]uint64]
 }
 
-// reset lets the next person reuse the memory of the previous person, who becomes invalid.
+// reset frees the memory of the previous person for the next person. The previous person becomes
+// invalid.
 func (s *slabs) reset() *slabs {
 	s.cells.rest, s.labels.rest = s.cells.whole, s.labels.whole
 	return s

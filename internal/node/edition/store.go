@@ -56,8 +56,8 @@ type Draft struct {
 	Labels []string // labels that the catalogue offers
 	// Rows lists the people in the edition, or the rows of a table without ids.
 	Rows Cut
-	// Later holds one further Cut for each of the edition's Cuts. It says whether a person's rows lie
-	// before the day or number, after it, or both.
+	// Later holds one division of the people for each day or number in Cuts. It says whether a
+	// person's rows lie before the day or number, after it, or both.
 	Later []Cut
 	// Cells holds the cells of each person. It is nil for a table without ids.
 	Cells Cells

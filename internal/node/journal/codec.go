@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// entry is a record in the form of the log, in which a large body is replaced by its size and hash.
+// entry is a record as the log stores it. A large body is replaced by its size and hash.
 type entry struct {
 	Record
 	side *side

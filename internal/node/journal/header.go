@@ -21,7 +21,7 @@ const (
 // Header holds the unencrypted facts at the beginning of a log.
 type Header struct {
 	Session protocol.SessionID
-	Build   string    // name of the program and the instruction set that began the session
+	Build   string    // program and instruction set with which the session began
 	Created time.Time // time of creation, in whole seconds
 }
 

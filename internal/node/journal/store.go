@@ -25,7 +25,7 @@ type Store struct {
 	root string
 	lock *os.File
 
-	creating sync.Mutex // lets only one call at a time check for a mark and write it
+	creating sync.Mutex // lets only one goroutine at a time look for a mark and write it
 
 	mu   sync.Mutex
 	open map[protocol.SessionID]bool

@@ -39,7 +39,7 @@ type unfinished struct {
 	pieces   [][]byte
 	receipts receipts
 	missing  int
-	arrival  uint64 // place of the message in the order of the first pieces' arrival
+	arrival  uint64 // sequence number, in the order in which first pieces arrive
 }
 
 // assemble adds one piece of a message. The message is ready when no piece is missing.

@@ -41,7 +41,7 @@ func (p *Party) inquired(prop *control.Proposal) (*work, error) {
 	return w, err
 }
 
-// helping returns the work with which this party's part of the model helps to answer a question.
+// helping prepares this party to answer a question with its part of the model.
 func (p *Party) helping(prop *control.Proposal, opened method.Erasable) (*work, error) {
 	q := prop.Inquiry
 	o, ok := opened.(method.Inquirer)
@@ -52,7 +52,7 @@ func (p *Party) helping(prop *control.Proposal, opened method.Erasable) (*work, 
 	// program.
 	asked, err := p.Reader.Parse("proposal", prop.Spec)
 	if err != nil {
-		return nil, fault.Public(fault.BadInput(err)) // public: the error quotes only the proposal
+		return nil, fault.Public(fault.BadInput(err)) // the error is public, because it quotes only the proposal
 	}
 	w := &work{id: prop.Job, job: asked, inquiry: q, opened: o}
 	w.about = method.Question{Instance: p.instance(w), Asker: q.Asker, Tag: q.Tag}

@@ -53,7 +53,7 @@ func TestAttackJobsThatNameAnotherFit(t *testing.T) {
 		return &n
 	}
 	s.propose(s.proposal(j, job.ID{1}, 0))
-	s.refuses(fault.CodePolicy, "the job names no fit of dictionary columns, which must prepare its rows")
+	s.refuses(fault.CodePolicy, "the job must name a fit of dictionary columns, which prepares the job's rows")
 	s.propose(s.proposal(named(), job.ID{2}, 0))
 	s.refuses(fault.CodeBadInput, "north no longer has the fit of job 09000000000000000000000000000000, which the first party must send; list first a party that has it")
 	second := named()

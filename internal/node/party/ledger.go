@@ -146,7 +146,7 @@ func (p *Party) ledgerError(err error) error {
 		return nil
 	case errors.As(err, &held):
 		return fault.Forbidden(err)
-	case errors.As(err, &ids), errors.As(err, &directions): // public: these texts name only counts and the policy
+	case errors.As(err, &ids), errors.As(err, &directions): // these errors are public, because they name only counts and the policy
 		return fault.Public(fault.Forbidden(err))
 	}
 	return fault.Ledger.Of(err)

@@ -21,7 +21,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// running is one session at this party, from its acceptance to the closing of its job.
+// running is one session at this party. It exists from the acceptance of the session until the job
+// is closed.
 type running struct {
 	vault.Session
 	work      *work
@@ -304,7 +305,7 @@ func (p *Party) approved(w *work) error {
 	case !yes:
 		return refuse("the operator has not approved dictionary %s for this table, or has revoked it; run mercer federation dictionary approve FILE with the same file as the other parties", d.Name)
 	case w.job.NeedsFit():
-		return refuse("the job names no fit of dictionary %s, which must prepare its rows; first run a job of kind Fit, then name its fit in this job", d.Name)
+		return refuse("the job must name a fit of dictionary %s, which prepares the job's rows; run a job of kind Fit first, and name that job here", d.Name)
 	}
 	return nil
 }

@@ -91,7 +91,7 @@ func (p *Party) reopen(v vault.Session) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.jobs[w.id] = w // p.work finds the job here for its other sessions
+	p.jobs[w.id] = w // registers the job for its other sessions
 	report, err := v.Get(vault.Report)
 	return &running{Session: v, work: w, proposal: prop, session: s, report: report}, err
 }

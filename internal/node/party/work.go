@@ -62,7 +62,7 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 		return nil, fault.Public(fault.Forbidden(err))
 	}
 	if err != nil {
-		return nil, fault.Public(fault.BadInput(err)) // public: the error quotes only the proposal
+		return nil, fault.Public(fault.BadInput(err)) // the error is public, because it quotes only the proposal
 	}
 	if !bytes.Equal(j.Encode(), prop.Spec) {
 		return nil, refuse("the proposed job file is not in canonical form")
@@ -75,7 +75,7 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 		w.plan, err = w.method.Plan(p.instance(w))
 	}
 	if err != nil {
-		return nil, fault.Public(fault.BadInput(err)) // public: the error quotes only the proposal
+		return nil, fault.Public(fault.BadInput(err)) // the error is public, because it quotes only the proposal
 	}
 	w.cpu, _ = p.Usage()
 	return w, nil
@@ -146,7 +146,7 @@ func (p *Party) describe(w *work, prop *control.Proposal) (*method.Session, erro
 func (p *Party) inOrder(w *work, prop *control.Proposal) error {
 	for i, st := range w.plan[:prop.Stage] {
 		if r := w.at(i); st.Session != nil && st.Session.Has(p.Name) && (r == nil || !r.done) {
-			if r != nil && r.failed != nil { // the stage failed, for example in a restart
+			if r != nil && r.failed != nil {
 				return r.failed
 			}
 			return fault.Publicf("party: stage %s has not ended here", st.Name)

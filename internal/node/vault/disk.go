@@ -30,8 +30,8 @@ type Disk struct {
 	creating sync.Mutex
 }
 
-// OpenDisk opens or creates the folder for this process. build names the program, because only the
-// same program can replay a journal.
+// OpenDisk opens or creates the folder for this process. The argument build names the program,
+// because only the same program can replay a journal.
 func OpenDisk(root, build string) (*Disk, error) {
 	if err := os.MkdirAll(filepath.Join(root, "documents"), 0o700); err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
@@ -80,7 +80,7 @@ func (e *BuildError) Unwrap() error { return e.Err }
 // a seed has its description. It returns [ErrUsed] for an id that was used before. After another
 // error, no document of the session remains.
 func (v *Disk) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (Session, error) {
-	v.creating.Lock() // lets only one call at a time check for a used id and mark it
+	v.creating.Lock() // lets only one goroutine at a time look for a used id and mark it
 	defer v.creating.Unlock()
 	used, err := v.store.Used(id)
 	if err != nil {
