@@ -233,7 +233,8 @@ func (s Store) change(do func(*book, *vault.Artifacts) error) (err error) {
 	return errors.Join(err, s.sweep(artifacts))
 }
 
-// begin writes an empty list before any other file, so that a missing list is later recognised as lost.
+// begin writes an empty list before any other file. If the list is missing later, the home thus
+// knows that it is lost.
 func (s Store) begin(artifacts *vault.Artifacts) error {
 	_, err := os.Stat(filepath.Join(s.Folder, "list"))
 	if !errors.Is(err, fs.ErrNotExist) {
