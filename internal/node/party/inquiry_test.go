@@ -108,7 +108,7 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 			p := s.inquiry(o, q("south", id))
 			p.Spec = byColumns(s.t, "standard").Encode()
 			return p
-		}, fault.CodePolicy, "the query's job file differs from the model's job file"},
+		}, fault.CodePolicy, "job file differs from the model's job file"},
 		"with another session": {opened(), func(s *fixture, o *columns.ModelPart, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Descriptor.Purpose = "train"
