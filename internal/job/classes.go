@@ -75,7 +75,7 @@ func (d *Data) finishOrder(in *section.Place) error {
 	}
 	for _, m := range d.Classes {
 		if !slices.Contains(d.Order, m.Class) {
-			return in.Refuse("classes", "class %s is not in the list of label; add it there", section.Quote(m.Class))
+			return in.Refuse("classes", "label does not list the merged class %s; add the class to label", section.Quote(m.Class))
 		}
 		for _, c := range m.Of {
 			if c != m.Class && slices.Contains(d.Order, c) {
