@@ -41,12 +41,12 @@ type Source struct {
 	Columns OwnColumns `yaml:"columns,omitempty"`
 	// CSV describes the format of a CSV file.
 	CSV prepare.CSV `yaml:"csv,omitempty"`
-	// Drop lists columns that are never parsed, by their names in the file. Keep lists the only
-	// columns that are parsed.
+	// Drop lists columns of the file that are never parsed. Keep lists the only columns that are
+	// parsed. Both use the names in the file.
 	Drop []string `yaml:"drop,omitempty"`
 	Keep []string `yaml:"keep,omitempty"`
-	// Width is the number of features; 0: the number that the file shows. A LIBSVM text need not
-	// name the last features.
+	// Width is the number of features. 0 means as many features as the file names, because a LIBSVM
+	// text need not name the last features.
 	Width int `yaml:"features,omitempty"`
 	// Group is the column of groups, such as patients. Every job by rows keeps the rows of a group
 	// together when it holds rows out. The column is not a feature.

@@ -29,7 +29,7 @@ type Doors struct {
 // listen opens the port of the server and, if set, the port of its metrics.
 func (d Doors) listen() (_ []net.Listener, err error) {
 	if (d.Certificate == "") != (d.Key == "") {
-		return nil, fault.BadInputf("one of certificate and key is missing for HTTPS; give both --tls-cert and --tls-key, or neither")
+		return nil, fault.BadInputf("HTTPS requires a certificate and its key, but only one of the two is given; give both --tls-cert and --tls-key, or neither")
 	}
 	var ports []net.Listener
 	defer func() {

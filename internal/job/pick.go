@@ -15,7 +15,7 @@ import (
 var errNoDictionaries = errors.New("this command knows no dictionaries; for simulate, describe the columns in the job, or put the file NAME.yaml beside the job")
 
 // ErrUnapproved reports a dictionary that this home has not approved. Peers may see this error.
-var ErrUnapproved = errors.New("this home has not approved the dictionary; its operator must compare the file with the others' and run mercer federation dictionary approve FILE")
+var ErrUnapproved = errors.New("this home has not approved the dictionary; its operator must compare the file with the other operators' files and run mercer federation dictionary approve FILE")
 
 // errOtherDictionary refuses a dictionary whose name or hash is not the one that the job states.
 var errOtherDictionary = errors.New("the dictionary that was found has another name or hash; compare the two files")

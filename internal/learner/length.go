@@ -17,7 +17,7 @@ func (t Problem) gammaUnitValue(u job.GammaUnit) (float64, error) {
 		return t.MeanSquaredNorm(), nil
 	}
 	if train, _ := t.Rows(); t.X != nil && len(train) > MaxRows {
-		return 0, fault.BadInputf("gamma_unit %s requires the products of all training rows; there are %d rows, and at most %d (2 GiB) are allowed; give gamma without a unit, or gamma_unit %s", u, len(train), MaxRows, job.Norm)
+		return 0, fault.BadInputf("gamma_unit %s is impossible with %d training rows, because at most %d (2 GiB of products) are allowed; give gamma without a unit, or gamma_unit %s", u, len(train), MaxRows, job.Norm)
 	}
 	return t.MedianSquaredDistance(), nil
 }
