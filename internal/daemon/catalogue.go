@@ -33,8 +33,8 @@ type Source struct {
 	// Cut is the column by which jobs may hold out later rows, such as the day of admission. It is
 	// a feature only if Columns lists it too.
 	Cut string `yaml:"cut,omitempty"`
-	// CutDates lists the values of column Cut at which jobs may start their held-out rows, as days
-	// or numbers. A job may hold out an edition's rows from one of these bounds on.
+	// CutDates lists the bounds of column Cut, as days or numbers. A job may hold out an edition's
+	// rows from one of these bounds on.
 	CutDates []string `yaml:"cut_dates,omitempty"`
 	// Columns lists the columns that jobs may use as features, or describes the file's own columns.
 	// Without a list, jobs may use all remaining columns.

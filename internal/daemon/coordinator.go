@@ -36,7 +36,7 @@ type Options struct {
 	// AbandonOpenSessions makes the daemon destroy sessions that another build of this program left
 	// open.
 	AbandonOpenSessions bool
-	// Seed returns the seed for the purpose that a label names. Nil means random seeds.
+	// Seed returns a predictable seed for each label. Nil means random seeds.
 	Seed   func(label string) [32]byte
 	Ready  func(addr string) // called once the daemon serves requests
 	Logger *slog.Logger

@@ -21,8 +21,8 @@ type Doors struct {
 	Metrics string // address of the metrics, which always use plain HTTP; "": no metrics
 	// Certificate and Key are the files for HTTPS at Listen; if they are "", the server uses HTTP.
 	Certificate, Key string
-	// Trusted lists the client addresses from which the number of connections is not limited, such
-	// as a gateway's relay. Connections of all others are limited.
+	// Trusted lists addresses from which clients may open any number of connections, such as the
+	// address of a gateway's relay. Connections from all other addresses are limited.
 	Trusted []netip.Prefix
 }
 

@@ -144,7 +144,7 @@ func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table str
 		}
 		as := s
 		as.Label = labels     // the label columns of the edition
-		if d.Columns == nil { // ignore later columns, which would change every person's cells
+		if d.Columns == nil { // ignore columns added later, which would change every person's cells
 			as = h.asFrozen(as, table, hash)
 		}
 		if set, labels, _, err := h.readAll(c, as, d, table, rows); err == nil {
@@ -344,7 +344,7 @@ func (h Home) readFrom(c *Config, s Source, data job.Data, from snapshot.Store) 
 	}
 	set, err := live.Table(from, t)
 	if err == nil && s.ID.IsZero() {
-		set.IDs = nil // the entry declares no ids, so no column holds ids, whatever its name
+		set.IDs = nil // a table has no ids if its entry declares none
 	}
 	return set, err
 }
@@ -402,7 +402,7 @@ func dictionaryOf(data job.Data) *job.Dictionary {
 // hasColumnNames reports whether the table is a file with column names.
 func (s Source) hasColumnNames() bool { return !s.Given() && catalogue.New("").Heads(s.Path) }
 
-// largeTable is the number of rows from which a table counts as large. The number ensures enough
+// largeTable is the least number of rows of a large table. The number ensures enough
 // rows whichever people have the rows, and on whichever side of a bound they are.
 const largeTable = 4 * edition.Least
 

@@ -78,8 +78,8 @@ func (s Source) mappingDigest() (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// knownBy returns the name of each row's person: the group, or else the id. It returns nil if the
-// table has neither.
+// knownBy returns the name of each row's person, which is the row's group if the table has groups,
+// and the row's id otherwise. It returns nil if the table has neither.
 func knownBy(set *dataset.Set) []string {
 	if set.Groups != nil {
 		return set.Groups

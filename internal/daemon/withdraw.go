@@ -26,8 +26,8 @@ type Withdrawal struct {
 	Erased          []edition.Edition // editions that were erased without a replacement
 }
 
-// exclusively calls the function do while it holds the lock of the home's editions. No other
-// process then freezes a table of this home or withdraws people from it.
+// exclusively calls a function while the home's editions are locked. No other process then freezes
+// a table of this home or withdraws people from it.
 func (h Home) exclusively(do func() error) (err error) {
 	if err := disk.MakeDir(h.editions()); err != nil {
 		return err

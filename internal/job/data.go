@@ -39,7 +39,7 @@ type Data struct {
 	// and the test's fraction.
 	Dictionary *Dictionary
 	Picked     []string       // the dictionary's columns that the job uses; nil for all
-	Read       prepare.Schema // the schema with which a party reads its table; nil for Schema
+	Read       prepare.Schema // the schema with which a party reads its table; if nil, Schema
 	Fit        Kept           // the earlier job of kind Fit whose values prepare the rows
 	Partition  Partition
 	Test       Test
@@ -248,7 +248,7 @@ func (d *Data) finish(in *section.Place) error {
 	case in.Given("features") && slices.ContainsFunc(d.Sources, func(s Source) bool { return s.Given() }):
 		return in.Refuse("features", "features is for files without column names, but a program or a query gives names; remove features")
 	case in.Given("features") && (d.Features < 1 || d.Features > MaxFeatures):
-		return in.Refuse("features", "features is %d; write the number of columns without label and id, from 1 to %d", d.Features, MaxFeatures)
+		return in.Refuse("features", "features is %d; write the number of columns, not counting label and id, from 1 to %d", d.Features, MaxFeatures)
 	case in.Given("features") && (d.Partition.By == Devices || d.Partition.By == Columns && in.Given("sources")):
 		return in.Refuse("features", "features does not apply to devices or to sources by columns; remove features")
 	}

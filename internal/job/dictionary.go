@@ -26,7 +26,7 @@ type Dictionary struct {
 	Complete []string          // columns in which a row must have a value to take part in jobs
 	Labels   []LabelColumn     // columns from which a job picks its label
 	Fraction float64           // share of the rows that all jobs hold out
-	Leader   string            // the party that learns the sums that prepare the columns; "" for a job's first party
+	Leader   string            // the party that learns the sums for preparing the columns; "" for a job's first party
 }
 
 // LabelColumn describes a column of labels.
@@ -115,7 +115,7 @@ func (d *Dictionary) finish(in *section.Place) error {
 		at := d.Columns.Index(name)
 		switch {
 		case at < 0:
-			return in.Refuse("complete", "complete names %s, which is not in columns; describe it there", section.Quote(name))
+			return in.Refuse("complete", "complete names %s, which columns does not describe; add the column to columns", section.Quote(name))
 		case d.Columns[at].Missing != prepare.FillError:
 			return in.Refuse("complete", "complete must not list %s, because the column's key missing fills the gaps; remove that key, or remove the column from complete", section.Quote(name))
 		}
@@ -270,7 +270,7 @@ func (v dictionaryColumns) Encode() *yaml.Node {
 	m := section.Map()
 	for _, c := range v.Columns {
 		if slices.Contains(v.Complete, c.Name) {
-			c.Missing = prepare.FillError // drop-row follows from the key complete, which lists this column
+			c.Missing = prepare.FillError // the key complete lists this column, so drop-row is not written
 		}
 		m.Content = append(m.Content, section.Word(c.Name), orEmpty(describedColumn{columnOf{&c}, v.Dictionary}.Encode()))
 	}

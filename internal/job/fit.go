@@ -48,7 +48,7 @@ func (d *Data) finishFit(in *section.Place) error {
 	}
 	for _, name := range d.Fit.Told {
 		if parties != nil && !slices.Contains(parties, name) {
-			return in.Refuse("fit", "fit.told names %s, which is not a party of the job; remove it there", section.Quote(name))
+			return in.Refuse("fit", "fit.told names %s, which is not a party of the job; remove the name from fit.told", section.Quote(name))
 		}
 	}
 	return nil

@@ -72,7 +72,7 @@ func (v sweep[T]) Decode(key string, n *yaml.Node) error {
 	return v.add(key, n)
 }
 
-// add decodes one map and appends its combinations.
+// add decodes one map and appends a value for each combination of its lists.
 func (v sweep[T]) add(key string, n *yaml.Node) error {
 	s, err := v.declare(new(T), n)
 	if err != nil {
@@ -137,7 +137,6 @@ func (v sweeps[T]) Decode(key string, n *yaml.Node) error {
 	return nil
 }
 
-// Form describes the map or the list in the file.
 func (v sweeps[T]) Form() string { return v.sweep.Form() + "; or a list of such maps" }
 
 // Encode writes one map without lists for each T, in a list if there are several.

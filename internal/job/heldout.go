@@ -24,7 +24,7 @@ const (
 	splitColumn = "column"
 )
 
-// Split returns the name from [Splits] for how the job chooses the held-out rows. It returns "" if
+// Split returns the name of the method by which the job chooses the held-out rows. It returns "" if
 // each party's own key chooses them.
 func (t Test) Split() string {
 	if t.Party != "" || t.Parties != "" {

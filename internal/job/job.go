@@ -108,7 +108,7 @@ func (j *Job) Simulable() error {
 		return errors.New("job: simulate takes the people from the ratings; remove parties")
 	}
 	if j.Protocol.Demands().Outlives {
-		return errors.New("job: simulate keeps no state for a later job; replace continuable and continues by late: [south], which simulates a later party")
+		return errors.New("job: simulate keeps no state for a later job; replace continuable and continues by late: [south], which simulates a party that joins later")
 	}
 	if j.Data.Label == "" {
 		return fmt.Errorf("job: data has no label, which simulate requires; add label: and the name of the column that holds %s", cmp.Or(j.Task().Labels, Classes().Labels))

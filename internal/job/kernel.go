@@ -16,7 +16,7 @@ type Kernel struct {
 	GammaUnit   GammaUnit
 	Coef0       float64 // for polynomial
 	Degree      int     // for polynomial and the Boolean kernels
-	Clause      int     // number of people in a term of dnf or cnf
+	Clause      int     // number of people in a term, for kernels dnf and cnf
 	Alpha       float64 // for rational-quadratic
 	LengthScale float64 // for rational-quadratic and matern
 	Nu          float64 // for matern

@@ -81,7 +81,7 @@ func (v ownSchema) Encode() *yaml.Node {
 	return v.schemaMap.Encode()
 }
 
-// ownClasses reads and writes the merging of classes by the job itself.
+// ownClasses reads and writes the key classes, which a job with a dictionary does not have.
 type ownClasses struct {
 	mergedClasses
 	of *Data

@@ -187,8 +187,8 @@ func (d *Data) Fitted() prepare.Scaling {
 	return prepare.Unscaled
 }
 
-// FitsSchema reports whether the schema requires fills, categories or a scaling that the parties
-// fit on their rows.
+// FitsSchema reports whether the schema requires values that the parties compute from their rows.
+// Such values belong to fills, categories or a scaling.
 func (d *Data) FitsSchema() bool {
 	if d.Schema == nil || d.Partition.By != Rows {
 		return false
@@ -201,7 +201,7 @@ func (d *Data) FitsSchema() bool {
 // values belong to a schema's fills and categories, or to a scaling.
 func (d *Data) Fits() bool { return d.FitsSchema() || d.ScalesTogether() }
 
-// ScalesTogether reports whether the parties scale by ranges or means that they send to a leader.
+// ScalesTogether reports whether the parties send ranges or means to a leader, to scale columns.
 func (d *Data) ScalesTogether() bool {
 	if d.Scale == None || d.Fitted() != prepare.Unscaled {
 		return false

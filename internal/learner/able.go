@@ -35,8 +35,8 @@ type (
 	Rowwise interface{ Rowwise() }
 )
 
-// Able returns a text that lists the learners for whose jobs the function able returns true.
-// Classifiers come first, then regressions. last joins the last two names.
+// Able returns a text that lists all learners that the function able accepts. Classifiers come
+// first, then regressions. The argument last joins the last two names.
 func Able(last string, able func(*job.Job) bool) string {
 	var classes, numbers, others []string
 	for _, k := range Table() {

@@ -19,7 +19,7 @@ const (
 	matrixClasses  = 100
 	binsOfCurve    = 10
 	residualBins   = 20
-	intervalEffort = 1 << 17 // greatest product of held-out rows and classes for a bootstrap
+	intervalEffort = 1 << 17 // greatest product of held-out rows and classes that a bootstrap may have
 )
 
 // Assessment evaluates predictions on held-out rows in more detail than the metrics. A part without

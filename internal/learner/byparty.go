@@ -38,7 +38,8 @@ const (
 	restText   = "what others withhold would follow from it"
 )
 
-// Least numbers of held-out rows, in total and of each class, of all parties without figures. The
+// The parties without figures must together have these numbers of held-out rows, in total and of
+// each class. The
 // figures over these rows together follow from the released figures and the figures over all rows.
 const (
 	restRows  = 50
@@ -106,8 +107,8 @@ func (w *Work) decidedPositions(rows []int) []int {
 	return places
 }
 
-// enoughToHide reports whether the parties without figures have enough rows together. They do if
-// there are several such parties, and if their rows reach the minimum numbers.
+// enoughToHide reports whether the parties without figures have enough rows together to hide single
+// rows. They do if there are several such parties, and if their rows reach the minimum numbers.
 func enoughToHide(rest []*Fitted) bool {
 	if len(rest) == 0 {
 		return true
@@ -153,7 +154,7 @@ func (p *PartyFigures) measure(f *Fitted) error {
 	return err
 }
 
-// Hold adds the rows of the problem from first to end-1 to a party's rows. A new party gets the
+// Hold assigns the rows from first to end-1 to a party. A new party gets the
 // given permission for figures.
 func (w *Work) Hold(party string, first, end int, word FigurePermission) {
 	rows := linalg.Range(first, end)

@@ -11,7 +11,7 @@ import (
 // matrix takes 2 GiB.
 const MaxRows = 1 << 14
 
-// gammaUnitValue returns the number that a unit of gamma means for the training rows.
+// gammaUnitValue computes the value of a unit of gamma from the training rows.
 func (t Problem) gammaUnitValue(u job.GammaUnit) (float64, error) {
 	if u == job.Norm {
 		return t.MeanSquaredNorm(), nil

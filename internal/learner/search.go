@@ -24,7 +24,7 @@ type Grid struct {
 type Folds struct {
 	K    int
 	Seed uint64
-	Task job.Task // task of the learner, which determines the score and the division
+	Task job.Task // the learner's task, which determines the score and the division
 }
 
 // Divide returns the rows of each fold, ascending. Rows of one group are in the same fold, whatever

@@ -193,7 +193,7 @@ func Quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// Describe describes a node's value, for the message that another value was expected.
+// Describe returns a short description of a node's value for an error.
 func Describe(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:

@@ -27,8 +27,8 @@ type Section struct {
 	// Instead is a word that the file may have in place of the whole section. It is nil if there is
 	// no such word.
 	Instead *Instead
-	// Finish checks the fields against each other after all are stored, and sets the defaults that
-	// depend on them. It may be nil.
+	// Finish checks the stored fields against each other, and sets the defaults that depend on
+	// other fields. It may be nil.
 	Finish func(in *Place) error
 }
 

@@ -113,8 +113,8 @@ func (v Number) Encode() *yaml.Node {
 
 func (Number) Form() string { return "a number" }
 
-// AlsoZero is a [Number] that the file also states if it is zero and has an effect. Its default is
-// not zero.
+// AlsoZero is a [Number] that also writes a zero to the file, if the number has an effect. Its
+// default is not zero.
 type AlsoZero struct {
 	Number
 	Counts func() bool
