@@ -64,7 +64,7 @@ func (s *SVC) Solver(seed uint64) Solver {
 	return one
 }
 
-// Only returns the learner without the class weights of all classes that are not listed.
+// Only returns the learner without the class weights of unlisted classes.
 func Only(l job.Named, classes []string) job.Named {
 	s, weighted := l.Values.(*SVC)
 	if !weighted {
