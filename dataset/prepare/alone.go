@@ -48,7 +48,7 @@ func (p *Preparation) fitColumn(f *Frame, rows []int, j int) (err error) {
 	if fit.fill, err = c.fill(f.values(rows, j), fit.categories, f.words[j]); err == nil && math.IsInf(fit.fill, 0) {
 		return errLarge
 	}
-	if c.Ranged() { // rounding may move a mean out of the range
+	if c.Ranged() && !isGap(fit.fill) { // rounding may move a mean out of the range
 		fit.fill = min(max(fit.fill, c.Range[0]), c.Range[1])
 	}
 	return err
