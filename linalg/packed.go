@@ -101,8 +101,8 @@ func (b *Packed) block(left []panels[float64], dots Matrix[float64], lo int) {
 	}
 }
 
-// buffers is a pool of reusable memory for inner products. Fresh memory is slow. Products read
-// only values that they have written themselves.
+// buffers is a pool of reusable memory for inner products. Fresh memory is slow. Products
+// read only values that they have written themselves.
 var buffers sync.Pool
 
 // room returns memory for at least the given number of values.
