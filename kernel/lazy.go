@@ -14,8 +14,8 @@ type Panels interface {
 	Source
 	// Panel sets dst[a][j] to K(rows[a], j), rounded to float32, for all j.
 	Panel(rows []int, dst [][]float32)
-	// PanelRows returns the number of rows to request at once. Computing them takes hardly longer
-	// than computing one row.
+	// PanelRows returns the number of rows that one call of Panel should request. Computing them
+	// takes hardly longer than computing one row.
 	PanelRows() int
 }
 
