@@ -38,7 +38,8 @@ func exponentialOf(p precision) exponential {
 	return c
 }
 
-// rest returns log 2 - hi, rounded only once. The difference of the constants is exact.
+// rest returns the difference of log 2 and hi, rounded only once. The difference of the constants
+// is exact.
 func rest(hi float64) float64 {
 	if hi == 0x1.62e4p-1 {
 		return math.Ln2 - 0x1.62e4p-1
