@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// form holds a lattice basis by the inner products of its vectors, which are integers. The
+// form represents a lattice basis by the integer inner products of its vectors. The
 // floating-point LLL algorithm of P. Nguyen and D. Stehlé (An LLL algorithm with quadratic
 // complexity, SIAM J. Comput. 39, 2009) reduces the basis. The inner products are exact. The
 // Gram-Schmidt coefficients are approximate, and are computed again when needed.
@@ -93,8 +93,8 @@ func (b *form) last(n int) *form {
 	return out
 }
 
-// shorten subtracts integer multiples of earlier vectors from vector k until its Gram-Schmidt
-// coefficients are small, and stores these coefficients.
+// shorten subtracts integer multiples of earlier vectors from vector k. It stops when the
+// Gram-Schmidt coefficients of vector k are small, and stores these coefficients.
 func (b *form) shorten(k int) {
 	for again := true; again; {
 		again = false
