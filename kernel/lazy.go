@@ -154,12 +154,12 @@ func (d *denseRows[T]) pick(which []int) rows {
 	return &denseRows[T]{x: d.x, which: translate(d.which, which)}
 }
 
-// translate returns rows[w] for each index w in which, or which itself if rows is nil.
-func translate(rows, which []int) []int {
+// translate returns rows[i] for each index i of the list, or the list itself if rows is nil.
+func translate(rows, list []int) []int {
 	if rows == nil {
-		return which
+		return list
 	}
-	return linalg.At(rows, which)
+	return linalg.At(rows, list)
 }
 
 func (d *denseRows[T]) products(left, right []int, use func(lo, hi int, dots linalg.Matrix[float64])) {

@@ -54,7 +54,7 @@ func nthDistance(dot linalg.Matrix[float64], rows []int, n int) float64 {
 	return math.Float64frombits(found)
 }
 
-// digits counts the squared distances by one digit of their bits, which begins at bit shift. It
+// digits counts the squared distances by one digit of their bits. The digit begins at bit shift. It
 // counts only distances whose higher bits equal the higher bits of found.
 func digits(dot linalg.Matrix[float64], rows []int, found uint64, shift int) (total [1 << digitBits]int) {
 	var mu sync.Mutex
