@@ -86,7 +86,7 @@ func (pick picker) values(to, from []float64, places []uint32, ahead []float64) 
 	}
 	n := len(to) &^ 7
 	if n > 0 {
-		pick(n, to, from, places, from) // the last argument is memory to prefetch, and from is in use anyway
+		pick(n, to, from, places, from) // prefetches values of from, which are in use anyway
 	}
 	pickValues(len(to)-n, to[n:], from, places[n:], nil)
 }

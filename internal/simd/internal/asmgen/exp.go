@@ -54,7 +54,7 @@ const nearest = 8
 func (u unit) power(c exponential, v VecVirtual) VecVirtual {
 	n, bound, e := u.register(), u.register(), u.register()
 	u.load(c.high, bound)
-	u.min(v, bound, v) // this order of operands keeps a NaN
+	u.min(v, bound, v) // with this order of operands, min keeps a NaN in v
 	u.load(c.low, bound)
 	u.max(v, bound, v)
 	u.mul(c.log2e, v, n)

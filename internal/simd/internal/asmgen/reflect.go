@@ -99,9 +99,9 @@ func (u unit) everywhereOf(values []Mem) []VecVirtual {
 	return all
 }
 
-// factors replaces the inner products by the factors of the directions. The factors are -beta0 s0
-// and -beta1 (s1 - beta0 s0 across), because the second reflection works on the values that the
-// first has changed.
+// factors computes from the inner products the factor by which each direction is added. The factors
+// are -beta0 s0 and -beta1 (s1 - beta0 s0 across), because the second reflection works on the
+// values that the first has changed.
 func (u unit) factors(sums [2][2][]VecVirtual) {
 	beta0, beta1, across := u.number("betaFirst"), u.number("betaSecond"), u.number("across")
 	for r, s0 := range sums[0][0] {

@@ -187,8 +187,8 @@ type picking struct {
 	last                          VecVirtual // last place, repeated in all lanes
 }
 
-// half returns a register of half the width of u's. It holds the places of the values in one
-// register of u.
+// half returns a register half as wide as the registers of u. It holds the places of the values in
+// one register of u.
 func (u unit) half() VecVirtual {
 	if u.width == 64 {
 		return YMM()
