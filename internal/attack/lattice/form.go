@@ -45,8 +45,8 @@ func (b *form) insert(products []int64, square int64, carry []int64) {
 	})
 }
 
-// reduce shortens the vectors from index k on and moves each vector to the index that place
-// chooses.
+// reduce shortens each vector from index k on, and then moves the vector forward. The function
+// place chooses the new index.
 func (b *form) reduce(k int, place func(k int) int) {
 	for k < len(b.gram) {
 		b.shorten(k)

@@ -30,9 +30,9 @@ func (s Statistic) String() string { return fmt.Sprintf("%.4f (chance %.2g)", s.
 // deviations. Only large values are suspicious.
 func normal(z float64) Statistic { return Statistic{z, math.Erfc(z/math.Sqrt2) / 2} }
 
-// Uniform tests whether times are uniformly distributed over [0, 1], which stands for a window. It
-// uses the statistic D of Kolmogorov and Smirnov. For a large number n of times, the p-value is
-// at most 2 exp(-2 n D^2).
+// Uniform tests whether times are uniformly distributed over [0, 1]. The interval stands for one
+// window. It uses the statistic D of Kolmogorov and Smirnov. For a large number n of times, the
+// p-value is at most 2 exp(-2 n D^2).
 func Uniform(times []float64) Statistic {
 	sorted := slices.Sorted(slices.Values(times))
 	n := float64(len(sorted))
