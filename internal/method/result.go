@@ -29,7 +29,8 @@ type Result struct {
 	Parameters *learner.Parameters `json:"parameters,omitempty"` // the model's parameters
 	Prepared   *learner.Prepared   `json:"prepared,omitempty"`   // the preparation of tables with a schema
 	// Pooled and Alone are computed by a launching process that owns the data. They are null in a
-	// deployment.
+	// deployment. Pooled withholds nothing: its tables are prepared and scaled without the parties'
+	// limits.
 	Pooled learner.Metrics `json:"pooled"`
 	Alone  []Alone         `json:"alone"`
 	// ExactKernel holds the metrics of the exact kernel on pooled rows if the job uses random
@@ -41,8 +42,8 @@ type Result struct {
 	// LeaveOneSiteOut lists the metrics of each party of a leave-one-site-out job. The metrics
 	// above are the first party's.
 	LeaveOneSiteOut *LeaveOneSiteOut    `json:"turns,omitempty"`
-	Difference      *float64            `json:"max_decision_difference"` // greatest difference from the pooled decisions
-	Exact           *bool               `json:"exact"`                   // each prediction equals the prediction of pooled learning; null for numbers
+	Difference      *float64            `json:"max_decision_difference"` // greatest difference from pooled decisions about equally prepared rows
+	Exact           *bool               `json:"exact"`                   // each prediction equals the one of pooled learning on equally prepared rows; null for numbers
 	Grid            []learner.Cell      `json:"grid"`                    // the hyperparameter grid; empty without folds
 	Timings         map[string]float64  `json:"timings_s"`
 	Network         *Network            `json:"network,omitempty"` // the simulated network that delays the job's messages
