@@ -123,7 +123,7 @@ func pivot(m [][]int64, c int) bool {
 	return false
 }
 
-// eliminate makes column c zero in all rows below the first.
+// eliminate makes column c zero in all rows but the first, by row operations modulo p.
 func eliminate(m [][]int64, c int, p int64) {
 	for _, row := range m[1:] {
 		a, b := row[c], m[0][c]
