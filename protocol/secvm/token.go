@@ -23,8 +23,7 @@ type TokenRequest struct {
 // request is valid for no other issuer, job or iteration.
 const TokenPurpose = "mercer/v1/secvm/tokens"
 
-// iterationKey is the name of the iteration's parameter in the request's query, with the equals
-// sign.
+// iterationKey is the beginning of a token request's query, before the number of the iteration.
 const iterationKey = "iteration="
 
 // Query returns the query part of the request's URL, which names the iteration.
