@@ -146,7 +146,8 @@ func pairMask(id protocol.SessionID, own *ecdh.PrivateKey, self, other int, key 
 	return Mask{prg.Derive(secret, "secagg/pair", id[:], number(lo), number(hi)), self < other}, nil
 }
 
-// selfMask returns a client's self mask, which others can only reconstruct from shares of its seed.
+// selfMask returns the self mask that belongs to a client's seed. Others can learn the seed only
+// from its shares.
 func selfMask(id protocol.SessionID, seed [shamir.Size]byte) Mask {
 	return Mask{Key: prg.Derive(seed, "secagg/single", id[:])}
 }

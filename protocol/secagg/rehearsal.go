@@ -80,7 +80,7 @@ func (r *Rehearsal) add(round uint16, body []byte) {
 	r.script = append(r.script, protocol.Message{Header: r.session.Header("server", r.setup(0).Self, round, kindOf(round)), Body: body})
 }
 
-// owners returns the clients whose shares the rehearsed client holds. Their number equals the
+// owners chooses the clients whose shares the rehearsed client holds. Their number equals the
 // number of its holders.
 func (r *Rehearsal) owners(all set) []int {
 	if r.mutual() {

@@ -36,7 +36,12 @@ type Server struct {
 	peers      []*peer
 	pending    []func() protocol.Message // messages to send; each is encoded when it is sent
 
-	all, cohort, sharers, survivors, agreed, released set // all clients, and the sets U1 to U5 of clients that have sent keys, shares, vectors, signatures, releases
+	all       set // all clients of the session
+	cohort    set // U1: the clients that have sent their keys
+	sharers   set // U2: the clients that have shared their secrets
+	survivors set // U3: the clients whose vectors are in the sum
+	agreed    set // U4: the clients that have signed the sets U1 to U3. It equals U3 against semi-honest servers
+	released  set // U5: the clients that have released shares
 
 	seen    map[[keyBytes]byte]bool // all public keys that clients have advertised
 	stalled int                     // number of clients dropped because their vectors stayed incomplete
@@ -98,7 +103,7 @@ func NewServer(s protocol.Setup, p Params, identities []ed25519.PublicKey, l Lim
 // Step implements [protocol.Machine].
 func (s *Server) Step(e protocol.Event) (protocol.Effects, error) {
 	effects, err := s.life.Step(s.setup, e, protocol.Handlers{Start: s.start, Receive: s.receive, Resume: s.resume, Expire: s.expire})
-	if effects.End != nil { // the clients' shares and secrets are no longer needed
+	if effects.End != nil { // erase the clients' shares and secrets at the end of the session
 		s.peers, s.recovery, s.sum, s.spare, s.pending = nil, nil, nil, nil, nil
 	}
 	return effects, err
@@ -139,13 +144,13 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 	from, known := s.clientOf(m.Sender)
 	round := m.Round
 	if round == roundHolders {
-		round = roundShare // both messages belong to one collection, because a client without holders cannot share its secrets
+		round = roundShare // the server collects lists of holders together with shares, because a client without holders cannot share its secrets
 	}
 	switch {
 	case !known || round%2 == 1 || round > s.round: // messages of odd rounds come only from the server
 		return protocol.Effects{}, m.Unexpected()
 	case round < s.round || s.recovery != nil || s.peers[from].stalled:
-		return s.unmoved(), nil // late messages of a dropped client are ignored
+		return s.unmoved(), nil // ignore late messages, and all messages of dropped clients
 	case !s.expected().has(from) || s.heard().has(from):
 		return protocol.Effects{}, m.Unexpected()
 	}
