@@ -6,10 +6,10 @@ import "fmt"
 type Facts struct {
 	Parties   int
 	TotalRows int
-	// Features is 0 if the reader of the statement must not learn the
-	// number. This is so only while rows are fewer than features.
+	// Features is the number of features, or 0 if the readers of the leakage statement must not
+	// learn it. It is 0 only while rows are fewer than features.
 	Features int
-	Grid     bool   // all features that vary hold values on a grid; see Input
+	Grid     bool   // every feature that varies has all its values on a grid; see Input
 	Mixed    bool   // some features hold values on a grid and others do not
 	Encoder  string // Hadamard, Haar, HBH, Flake or Block
 	Mode     string // mode of encoder flake: Hardened or Paper
@@ -140,7 +140,7 @@ func flakeLeakage(f Facts) string {
 	return "Encoder flake in mode hardened adds nothing to this: its matrix is uniformly random, so the distribution of the encoded rows depends on the rows only through their Gram matrix."
 }
 
-// blockLeakage describes the attacks on the paper's encoder that apply to f.
+// blockLeakage describes the attacks that encoder block permits in a job.
 func blockLeakage(f Facts) []string {
 	lines := []string{fmt.Sprintf("Encoder block is the paper's (mode: paper), for reproduction only: besides all this the server learns the Gram matrix of every block of about %d features. Unequal variances of the features show which coordinates form a block, although they are permuted.", defaultBlockWidth)}
 	if f.TotalRows <= defaultBlockWidth {

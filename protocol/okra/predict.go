@@ -47,7 +47,7 @@ type PredictParty struct {
 	rows, features int
 	hash           [sha256.Size]byte // hash of the rows
 	upload         *upload
-	answers        tally       // empty until the first chunk gives the number of decisions for each row
+	answers        tally       // record of the chunks that have arrived; empty before the first chunk
 	parts          [][]float64 // the decisions in each chunk that has arrived
 	cols           int
 	decisions      linalg.Matrix[float64]
