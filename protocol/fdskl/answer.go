@@ -56,8 +56,8 @@ func (w *worker) receiveFinish(l *requests, counter uint32, m protocol.Message) 
 	return w.endIfFinished(protocol.Effects{}), nil
 }
 
-// endIfFinished adds the end of the session to e if all active workers have finished their
-// requests.
+// endIfFinished ends the session if all active workers have finished their requests. It adds the
+// end to e.
 func (w *worker) endIfFinished(e protocol.Effects) protocol.Effects {
 	for i := range w.queues {
 		if !w.queues[i].finished {

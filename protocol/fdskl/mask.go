@@ -28,7 +28,7 @@ func newMask(key [32]byte, subtract bool) mask {
 
 const (
 	stripBytes = 64 << 10 // bytes that one core processes at a time
-	tileBytes  = 8 << 10  // bytes of keystream that stay in the first-level cache
+	tileBytes  = 8 << 10  // bytes of keystream that are computed at a time; they fit in the first-level cache
 )
 
 // apply adds masks to the words of one chunk, or subtracts them, on all cores.

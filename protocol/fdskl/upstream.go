@@ -62,9 +62,9 @@ func newUpstreamSum(t Tree, self int, chunks int) upstreamSum {
 	return p
 }
 
-// ownMask returns the worker's own mask of mode paper (the paper's b^l). It is secret and fresh for
-// each row, direction and request. One mask for each direction, as in the paper, would reveal the
-// difference of two rows' phases to anyone who receives both.
+// ownMask returns the mask that a worker adds in mode paper (the paper's b^l). It is secret and
+// fresh for each row, direction and request. One mask for each direction, as in the paper, would
+// reveal the difference of two rows' phases to anyone who receives both.
 func ownMask(s protocol.Setup, request [sha256.Size]byte) mask {
 	id := s.Session.ID()
 	return newMask(prg.Derive(s.Seed, "fdskl/own", id[:], request[:]), false)
@@ -133,8 +133,7 @@ func (w *worker) receiveRoom(l *requests, counter uint32, m protocol.Message) er
 	return l.task.upstream[tree].receiveRoom(m)
 }
 
-// canSend reports whether this worker can send a chunk to its parent in a tree of another active
-// worker.
+// canSend reports whether this worker can send its parent a chunk for another worker's request.
 func (w *worker) canSend() bool {
 	l, _ := w.nextUp()
 	return l != nil
@@ -285,7 +284,7 @@ type task struct {
 	request  Request
 	signed   witness
 	layout   layout
-	upstream []upstreamSum // one for each tree
+	upstream []upstreamSum // one sum for each tree
 	masks    []mask
 	offsets  []byte // in mode paper, this worker's part of the phase offsets, one word for each direction
 }

@@ -54,7 +54,7 @@ type worker struct {
 
 	key    *ecdh.PrivateKey // nil in mode paper
 	shared [][32]byte       // the secret agreed with each other worker
-	agreed []bool           // whether a secret is agreed with each worker; the worker's own entry is set at the start
+	agreed []bool           // true for each worker with which a secret is agreed; the own entry becomes true at the start
 }
 
 func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chunk int) (worker, error) {
