@@ -136,10 +136,10 @@ func (b *Base) Emptied() *Base {
 	return &empty
 }
 
-// NewContinuingServer returns the machine of a server that continues the epoch of the kept data b.
-// Parties of the base confirm the rows that they have sent, and send only new rows. Rows of parties
-// that are not members of this session are ignored. It refuses a session whose parent is not the
-// base's.
+// NewContinuingServer returns the machine of a server that continues an epoch from the kept data in
+// b. Parties of the base confirm the rows that they have sent, and send only new rows. Rows of
+// parties that are not members of this session are ignored. It refuses a session whose parent is
+// not the base's.
 func NewContinuingServer(s protocol.Setup, p Params, b *Base, l Limits) (*Server, error) {
 	server, err := NewServer(s, p, l)
 	switch {

@@ -86,9 +86,10 @@ func (b *block) Width() int { return b.width }
 // as much as making the frames.
 func (b *block) panel() int { return 512 }
 
-// pieces returns the number of pieces into which the work on the rows is split. Each piece applies
-// a range of frames to all rows. The first piece also permutes the features, and the last piece the
-// coordinates. Making an entry of a frame takes about 7 ns, and applying it to a row .06 ns.
+// pieces returns the number of pieces into which the encoding of the rows is divided. Each piece
+// applies a range of frames to all rows. The first piece also permutes the features, and the last
+// piece the coordinates. Making an entry of a frame takes about 7 ns, and applying it to a row .06
+// ns.
 func (b *block) pieces(rows int) int {
 	entries := float64(b.width) * float64(b.f) / float64(len(b.frames))
 	return min(len(b.frames), 1+int(entries*(7+.06*float64(rows))/pieceTime))
@@ -101,9 +102,9 @@ func (b *block) Encode(dst, src linalg.Matrix[float64]) { encode(b, dst, src) }
 // MiB.
 const distant = 1 << 21
 
-// piece multiplies all rows by one range of the frames. The first piece also moves the features of
-// each frame next to each other. If each frame picked them from the rows by itself, long rows would
-// go through the cache once for every frame.
+// piece multiplies all rows by the frames of one piece of work. The first piece also moves the
+// features of each frame next to each other. If each frame picked them from the rows by itself,
+// long rows would go through the cache once for every frame.
 func (b *block) piece(dst, src linalg.Matrix[float64], i int) {
 	n := b.pieces(src.Rows)
 	first, end := i*len(b.frames)/n, (i+1)*len(b.frames)/n

@@ -169,8 +169,9 @@ func (e *flake) iterate(lo, hi int) {
 	})
 }
 
-// pieces returns the number of pieces into which the work on the rows is split. Each piece computes
-// a range of coordinates of all rows. Transposing the mask costs as much as encoding 16 rows.
+// pieces returns the number of pieces into which the encoding of the rows is divided. Each piece
+// computes a range of coordinates of all rows. Transposing the mask costs as much as encoding 16
+// rows.
 func (e *flake) pieces(rows int) int { return (e.width-1)/e.coordinatesPerPiece(rows) + 1 }
 
 // coordinatesPerPiece returns how many coordinates one piece of work computes.

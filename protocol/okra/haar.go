@@ -92,7 +92,7 @@ func (h *haar) reflect(dst linalg.Matrix[float64], w *workspace, lo, hi int) {
 	})
 }
 
-// drawGroup draws one reflection for each row of vectors and stores its vector in that row. The
+// drawGroup draws one group of reflections and stores their vectors in the rows of a matrix. The
 // first reflection is number lo, and the first column is coordinate lo.
 func (h *haar) drawGroup(vectors linalg.Matrix[float64], lo int) []reflection {
 	reflections := make([]reflection, vectors.Rows)

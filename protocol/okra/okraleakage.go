@@ -74,7 +74,7 @@ func knownRowsLeakage(f Facts) string {
 	return fmt.Sprintf("From p rows that the server knows from elsewhere it computes the projection of every other row onto their span. It learns everything once p independent rows are as many as %s, and much sooner if rows resemble each other (60 known 8x8 digits give the others to 3.5 %%). No isometric encoding prevents this.", features)
 }
 
-// kinLeakage describes the attack with public rows of the same kind
+// kinLeakage describes the attack that uses public rows of the same kind as the parties' rows
 // (TestAttackPublicRowsOfTheSameKind and TestAttackPublicRowsWithoutLabels).
 func kinLeakage(f Facts) string {
 	measured := "89 % of the variance of 200 bundled digits, 59 % of 40 digits of 64 pixels, 86 % of 280 standardised tumours"

@@ -165,8 +165,8 @@ func (s *Server) partiesWhere(missing func(*source) bool) (names []string) {
 	return names
 }
 
-// grantUpload allocates the memory for all rows and grants the upload, once all announcements have
-// arrived and agree.
+// grantUpload allocates the memory for all rows and allows the parties to send their rows. The
+// server calls it once all announcements have arrived and agree.
 func (s *Server) grantUpload() (protocol.Effects, error) {
 	total := 0
 	for _, from := range s.sources {

@@ -24,7 +24,7 @@ const (
 // maxDecisions limits how many decisions a model returns for one row.
 const maxDecisions = (protocol.MaxChunkBytes - 4) / 8
 
-// newPredictCore checks the session and its members for both constructors of a prediction.
+// newPredictCore checks the session of a prediction and its members.
 func newPredictCore(s protocol.Setup, p Params, roles ...protocol.Role) (core, error) {
 	d, err := newCore(s, p, roles...)
 	if err != nil {

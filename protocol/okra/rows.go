@@ -30,7 +30,7 @@ type upload struct {
 	first   int                    // index of the panel's first row
 	end     int                    // index of the first row not yet encoded
 	ready   bool                   // whether the encoder is prepared
-	piece   int                    // next piece in the encoding of the panel that begins at row end
+	piece   int                    // next piece of the panel that is being encoded
 	next    int                    // index of the first chunk not yet sent
 }
 

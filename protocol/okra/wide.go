@@ -35,8 +35,8 @@ const (
 	partStep = linalg.Interleaved*part + linalg.Strip
 	// loadedAtOnce is the number of coordinates that loadRows interleaves at a time.
 	loadedAtOnce = part / 8
-	// widest is the largest width that is encoded interleaved. It limits the time and the memory of
-	// eight rows, at most 151 MB.
+	// widest is the largest width of rows that are encoded eight at a time. It limits the time and
+	// the memory of eight rows, at most 151 MB.
 	widest = 9 << 17
 )
 
