@@ -152,7 +152,7 @@ func selfMask(id protocol.SessionID, seed [shamir.Size]byte) Mask {
 	return Mask{Key: prg.Derive(seed, "secagg/single", id[:])}
 }
 
-// sealingKey returns the key for the single message of shares that client from sends to holder to.
+// sealingKey returns the key for the single message of shares that one client sends to one holder.
 // Each direction has its own key, so that a nonce is never used twice.
 func sealingKey(id protocol.SessionID, own *ecdh.PrivateKey, from, to int, key [keyBytes]byte) ([32]byte, error) {
 	secret, err := agree(own, key)

@@ -217,8 +217,7 @@ func (r *Rehearsal) prepareRelease(s *Server, owner int, others []int) error {
 	return nil
 }
 
-// mutual reports whether each client holds the shares of exactly the clients that hold its own
-// shares.
+// mutual reports whether every client holds shares of its own holders, and of no other clients.
 func (r *Rehearsal) mutual() bool {
 	return r.params.degree.Complete || r.params.spec.Adversary == SemiHonest
 }

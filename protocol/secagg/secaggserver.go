@@ -279,8 +279,8 @@ func (s *Server) advance() (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Resume: true, Arm: []protocol.Timer{s.timer()}}, nil
 }
 
-// checkEnough returns an error if too few clients have answered for the agreed minimum or for the
-// reconstruction of secrets.
+// checkEnough returns an error if fewer clients have answered than the round needs. A round needs
+// the agreed minimum of clients, and enough clients to reconstruct secrets.
 func (s *Server) checkEnough(c collection) error {
 	need := max(s.params.spec.Minimum, s.params.degree.Threshold)
 	switch {
@@ -348,7 +348,8 @@ type core struct {
 	at     int // the server's place among the members
 }
 
-// newCore checks the session and its members for both constructors.
+// newCore checks the session and its members, and returns the state that all machines have in
+// common.
 func newCore(s protocol.Setup, p Params, role protocol.Role) (core, error) {
 	if err := s.Check(Name, Version, role); err != nil {
 		return core{}, err
