@@ -114,7 +114,7 @@ func NewDevice(p Params, r Record, role Role) (*Device, error) {
 		}
 	}
 	if n := r.Vector.Units(); n > p.Room() {
-		return nil, fmt.Errorf("secvm: the record's counts add up to %d, but %d packages can carry only %d; sample the record once", n, p.spec.Packages, p.Room())
+		return nil, fmt.Errorf("secvm: the record's counts add up to %d, but %d packages can carry only %d; draw one sample of the record and keep it", n, p.spec.Packages, p.Room())
 	}
 	return &Device{p, r, role}, nil
 }
@@ -310,11 +310,11 @@ func (p Package) Check(params Params) error {
 // are requested without anonymity.
 const (
 	ConfigurationPath = "/configuration" // GET from the gateway: the signed configuration
-	AnnouncementPath  = "/announcement"  // GET from the relay, which gets it from the gateway: history and weights
+	AnnouncementPath  = "/announcement"  // GET from the relay: the gateway's history and weights
 	HistoryPath       = "/history"       // POST from the gateway to a witness: a [History]
 	StatementPath     = "/statement"     // GET from a witness: a signed [Statement]
 	PresencePath      = "/presence"      // POST to the relay: a presence token
-	PackagePath       = "/package"       // POST to the gateway, sealed and through the relay: a token and a package
+	PackagePath       = "/package"       // POST to the gateway through the relay: a sealed request with a token and a package
 	RequestSize       = 512              // bytes of a package's request before it is sealed
 )
 

@@ -19,10 +19,10 @@ type Statement struct {
 	Configuration [sha256.Size]byte
 	Links         uint32            // number of links in the history
 	Head          [sha256.Size]byte // hash of the history's last link; zero if the history is empty
-	// Devices is the number of devices that are ready, as far as the witness knows. In the issuer's
-	// statement it counts the devices that have their tokens for the last link's iteration. In the
-	// relay's statement it counts the devices that have shown one of these tokens for the link's
-	// window.
+	// Devices is the number of devices that are ready for the history's last window, as far as the
+	// witness knows. In the issuer's statement it counts the devices that have their tokens for the
+	// last link's iteration. In the relay's statement it counts the devices that have shown one of
+	// these tokens for the link's window.
 	Devices uint32
 }
 
@@ -104,8 +104,8 @@ type History struct {
 	Chain         Chain
 }
 
-// HistoryPurpose is the purpose that a gateway's signature of a history request names. The
-// signature covers the request's header.
+// HistoryPurpose is the purpose named in a gateway's signature of a history request. The signature
+// covers the request's header.
 const HistoryPurpose = "mercer/v1/secvm/history"
 
 // MaxHistory is the largest number of bytes in a history.

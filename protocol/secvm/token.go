@@ -18,7 +18,7 @@ type TokenRequest struct {
 	Blinded   [][]byte // blinded tokens in the format of RFC 9578, all of one size
 }
 
-// TokenPurpose is the purpose that a device's signature of a token request names. The signature
+// TokenPurpose is the purpose named in a device's signature of a token request. The signature
 // covers the request's header. The header also names the issuer's key for the iteration, so a
 // request is valid for no other issuer, job or iteration.
 const TokenPurpose = "mercer/v1/secvm/tokens"
