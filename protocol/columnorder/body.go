@@ -27,7 +27,7 @@ type sizing struct {
 	batch int // messages that one step sends
 }
 
-// bulk returns the sizing of all sessions outside tests.
+// bulk returns the sizes that real sessions use. Tests use smaller ones.
 func bulk() sizing {
 	const chunk = 1 << 14
 	return sizing{chunk: chunk, batch: protocol.MaxStepBytes / (columnsBytes + columnBytes*chunk)}

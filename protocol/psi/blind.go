@@ -86,7 +86,7 @@ func tokensOf(elements []byte) []byte {
 
 // ownSet is a party's own set, which the party blinds in a secret order.
 type ownSet struct {
-	shuffle []uint32 // row of the table at each position of the blinded set
+	shuffle []uint32 // index of the row at each position of the blinded set
 	sent    int      // number of chunks sent
 	total   int      // number of chunks of the set
 }
@@ -113,7 +113,7 @@ func (p *Party) takeBlinded(m protocol.Message) (protocol.Effects, error) {
 	if p.peers[owner].count == 0 {
 		return protocol.Effects{}, protocol.ErrLater
 	}
-	set := p.course.blindedSet(owner)
+	set := p.exchange.blindedSet(owner)
 	if set == nil {
 		return protocol.Effects{}, m.Unexpected()
 	}
@@ -124,7 +124,7 @@ func (p *Party) takeBlinded(m protocol.Message) (protocol.Effects, error) {
 	if err != nil {
 		return protocol.Effects{}, m.Malformed(err)
 	}
-	eff := p.course.put(owner, int(m.Chunk), elements)
+	eff := p.exchange.put(owner, int(m.Chunk), elements)
 	p.done += len(elements) / ristretto.Size
 	eff.Progress = p.progress()
 	return eff, nil

@@ -31,7 +31,7 @@ const (
 // or more parties a set is passed on only when it is complete.
 const TimerNext protocol.Timer = "psi/next"
 
-// core holds the state that the machines of a party and of the comparer both have.
+// core holds the state that a Party and a Server both have.
 type core struct {
 	setup   protocol.Setup
 	life    protocol.Life
@@ -218,9 +218,9 @@ type sizing struct {
 	messages  int // largest number of messages that one step may send
 }
 
-// bulk returns the sizing of all sessions outside tests. A step processes about 2,000 elements,
-// which takes one core about 100 ms. A message has at most 64 KiB, so that journals can store it
-// beside their records.
+// bulk returns the sizes that real sessions use. Tests use smaller ones. A step processes about
+// 2,000 elements, which takes one core about 100 ms. A message has at most 64 KiB, so that journals
+// can store it beside their records.
 func bulk() sizing { return sizing{elements: 2048, positions: 8192, messages: 32} }
 
 // chunks returns the number of messages that carry n items. It is at least 1.

@@ -71,7 +71,7 @@ func (l *list) sort() (distinct bool) {
 		head uint64 // first eight bytes of the entry
 		i    uint32
 	}
-	var first [257]int // index in keys at which the entries with each first byte begin
+	var first [257]int // first[b] is the index in keys of the first entry that begins with byte b
 	for i := range l.n {
 		first[int(l.data[i*l.width])+1]++
 	}

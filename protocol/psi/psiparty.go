@@ -18,21 +18,21 @@ import (
 // Party holds a set of ids and learns which of them all parties have.
 type Party struct {
 	core
-	ids    [][]byte
-	hash   [sha256.Size]byte // hash of ids
-	self   int               // index of this party in core.parties
-	key    *ristretto.Key
-	own    ownSet
-	peers  []peer // state of each party, by index; includes the party itself
-	course course
-	done   int // number of elements multiplied so far
+	ids      [][]byte
+	hash     [sha256.Size]byte // hash of ids
+	self     int               // index of this party in core.parties
+	key      *ristretto.Key
+	own      ownSet
+	peers    []peer // state of each party, by index; includes the party itself
+	exchange exchange
+	done     int // number of elements multiplied so far
 	// result holds the session's results after arrange.
 	result result
 }
 
-// course is one of the two ways to exchange sets: between two parties, or around a ring to the
-// comparer.
-type course interface {
+// exchange is the way in which parties exchange sets. Two parties send them to each other, and more
+// parties send them around a ring to the comparer.
+type exchange interface {
 	// announced allocates memory for the n elements of a party's set.
 	announced(owner, n int)
 	// blindedSet returns the list of another party's elements, which this party has blinded. It is nil
@@ -73,9 +73,9 @@ func newParty(s protocol.Setup, p Params, ids [][]byte, size sizing) (*Party, er
 	}
 	party.peers[party.self] = peer{count: len(ids), part: newPart(s)}
 	if len(d.parties) == 2 {
-		party.course = newPair(party)
+		party.exchange = newPair(party)
 	} else {
-		party.course = newRing(party)
+		party.exchange = newRing(party)
 	}
 	return party, nil
 }
@@ -155,11 +155,11 @@ func (p *Party) receive(m protocol.Message) (protocol.Effects, error) {
 	case m.Round == roundProof && m.Kind == kindProof:
 		return p.takeProof(m)
 	}
-	return p.course.receive(m)
+	return p.exchange.receive(m)
 }
 
 func (p *Party) busy() bool {
-	return p.own.sent < p.own.total || p.course.busy() || p.result.order == nil && p.course.rows() != nil
+	return p.own.sent < p.own.total || p.exchange.busy() || p.result.order == nil && p.exchange.rows() != nil
 }
 
 // resume does one step of the party's work. It blinds the party's own set first, because other
@@ -168,8 +168,8 @@ func (p *Party) resume() (protocol.Effects, error) {
 	switch {
 	case p.own.sent < p.own.total:
 		return p.blindOwn(), nil
-	case p.course.busy():
-		return p.course.resume()
+	case p.exchange.busy():
+		return p.exchange.resume()
 	case p.busy():
 		return p.arrange()
 	}
@@ -184,7 +184,7 @@ func (p *Party) debtor() (name, what string) {
 			return p.parties[i], "the size of its set"
 		}
 	}
-	if name, what = p.course.debtor(); name != "" || p.result.order == nil {
+	if name, what = p.exchange.debtor(); name != "" || p.result.order == nil {
 		return name, what
 	}
 	for i := range p.peers {
@@ -234,7 +234,7 @@ const (
 
 // peer holds what a party knows about another party or itself.
 type peer struct {
-	count   int // number of ids; 0 before the party has announced it
+	count   int // number of ids; 0 before the party's announcement
 	part    [32]byte
 	confirm confirmation
 }
@@ -265,7 +265,7 @@ func (p *Party) takeAnnounce(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, err
 	}
 	p.peers[i].count, p.peers[i].part = n, [32]byte(m.Body[countBytes:])
-	p.course.announced(i, n)
+	p.exchange.announced(i, n)
 	return protocol.Effects{Progress: p.progress()}, nil
 }
 
@@ -332,7 +332,7 @@ func (p *Party) commonKey() [32]byte {
 // arrange shuffles the common rows by the common key, so that the comparer does not know which
 // row is which. Then it starts to prove the order to the other parties.
 func (p *Party) arrange() (protocol.Effects, error) {
-	rows, key := p.course.rows(), p.commonKey()
+	rows, key := p.exchange.rows(), p.commonKey()
 	order := make([]int, len(rows))
 	for i, j := range prg.New(key, "psi/order").Perm32(len(rows)) {
 		order[i] = rows[j]

@@ -207,8 +207,8 @@ type sizing struct {
 	batch int // messages that one step sends
 }
 
-// bulk returns the sizing of all sessions outside tests. A message holds 256 KiB of numbers, and a
-// step sends as many messages as it may.
+// bulk returns the sizes that real sessions use. Tests use smaller ones. A message holds 256 KiB of
+// numbers, and a step sends as many messages as it may.
 func bulk() sizing {
 	const chunk = 1 << 14
 	return sizing{chunk: chunk, batch: protocol.MaxStepBytes / (headingBytes + columnBytes*chunk)}

@@ -53,7 +53,7 @@ type Guest struct {
 	level     []open
 	asked     []int       // nodes of the level whose sums the guest requests
 	arrivals  [][]arrival // sums of each host for each requested node
-	answered  []bool      // whether each host has sent which rows go left
+	answered  []bool      // for each host, whether its bits have arrived
 }
 
 // stage is the kind of work that the guest does or waits for.
@@ -299,7 +299,7 @@ func (g *Guest) seal() (protocol.Effects, error) {
 	return e, nil
 }
 
-// levelNumber returns a number for a level of a tree that is unique in the session.
+// levelNumber returns a number that identifies a level of a tree in the session.
 func levelNumber(tree, depth int) uint32 { return uint32(tree*MaxDepth + depth) }
 
 func decodeShape(b []byte) ([]int, error) {

@@ -17,10 +17,10 @@ func (g *Guest) ask() {
 	}
 	g.asked, g.arrivals = nodesToSum(nodes), make([][]arrival, len(g.hosts))
 	for h, bins := range g.shapes {
-		units := g.layout.unitsOf(reportedSums(bins))
-		chunks := g.layout.chunksOf(units, g.layout.units)
+		blocks := g.layout.blocksOf(reportedSums(bins))
+		chunks := g.layout.chunksOf(blocks, g.layout.blocks)
 		for range g.asked {
-			g.arrivals[h] = append(g.arrivals[h], arrival{sums: make([][2]int64, units*g.layout.slots), have: make([]bool, chunks), missing: chunks})
+			g.arrivals[h] = append(g.arrivals[h], arrival{sums: make([][2]int64, blocks*g.layout.slots), have: make([]bool, chunks), missing: chunks})
 		}
 	}
 	for _, k := range g.asked {
@@ -57,10 +57,10 @@ func (g *Guest) receiveSums(host int, m protocol.Message) error {
 	if int(m.Chunks) != len(a.have) || int(m.Chunk) >= len(a.have) || a.have[m.Chunk] {
 		return m.Unexpected()
 	}
-	first := int(m.Chunk) * g.layout.units
-	units := min(g.layout.units, len(a.sums)/g.layout.slots-first)
-	if len(m.Body) != units*g.layout.unit {
-		return m.Malformed(fmt.Errorf("secureboost: the sums have %d bytes; %d are required", len(m.Body), units*g.layout.unit))
+	first := int(m.Chunk) * g.layout.blocks
+	blocks := min(g.layout.blocks, len(a.sums)/g.layout.slots-first)
+	if len(m.Body) != blocks*g.layout.block {
+		return m.Malformed(fmt.Errorf("secureboost: the sums have %d bytes; %d are required", len(m.Body), blocks*g.layout.block))
 	}
 	sums, err := g.cipher.open(m.Body)
 	if err != nil {
