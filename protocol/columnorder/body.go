@@ -62,7 +62,8 @@ func (l layout) span(i int) (lo, hi int) {
 	return min(i*l.chunk, l.width), min((i+1)*l.chunk, l.width)
 }
 
-// digests holds the exact and the folded digests of some column names.
+// digests holds two digests of each column name. The folded digest ignores case, blanks and Unicode
+// form.
 type digests struct {
 	exact  []exact
 	folded []folded
@@ -159,7 +160,7 @@ func (m match) encode() []byte {
 	return padded(w.Bytes())
 }
 
-// padded returns a body of the length of content, then content, then zeros up to a power of two.
+// padded encodes content with its length, and pads the result with zeros to a power of two.
 func padded(content []byte) []byte {
 	var w wire.Writer
 	w.Bytes32(content)

@@ -19,7 +19,7 @@ type Leader struct {
 	others  []string // names of all parties except the leader
 	rows    []int    // number of rows of each member; unknownRows before the member reports it
 	blocks  []block  // one block for each chunk number
-	merged  int      // number of blocks merged, which are the first blocks
+	merged  int      // number of merged blocks; blocks are merged in order
 	total   Statistics
 	sent    int // number of messages with the scaling sent so far
 	result  Scaling
@@ -117,7 +117,7 @@ func (l *Leader) takeStatistics(m protocol.Message) (protocol.Effects, error) {
 	return l.collect(m.Header, c)
 }
 
-// collect stores a chunk with the right number of columns in its block.
+// collect stores a chunk of a member's statistics. The chunk has the right number of columns.
 func (l *Leader) collect(h protocol.Header, c chunk) (protocol.Effects, error) {
 	member, at := slices.Index(l.members, h.Sender), int(h.Chunk)
 	b := &l.blocks[at]

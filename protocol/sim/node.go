@@ -27,7 +27,7 @@ type node struct {
 type record struct {
 	event protocol.Event
 	sent  [][sha256.Size]byte // digests of the messages that the step sent
-	rest  [sha256.Size]byte   // digest of the other effects
+	rest  [sha256.Size]byte   // digest of the step's effects other than messages
 }
 
 func (n *node) ended() bool { return n.outcome.End != nil }
@@ -113,7 +113,7 @@ func (r *record) checkReplay(eff protocol.Effects) error {
 		}
 	}
 	if digestRest(eff) != r.rest {
-		return errors.New("the claims, timers, resume or end of the replayed step differ from the first time")
+		return errors.New("the replayed step differs from the original step in claims, timers, resume or end")
 	}
 	return nil
 }

@@ -16,9 +16,9 @@ type item struct {
 	event  protocol.Event
 	parcel *parcel // the message, if the event is a Received; nil otherwise
 	lost   bool    // the first delivery of the message was lost
-	// later is one more than the length of the receiver's journal at the time when the receiver
-	// answered ErrLater. A machine that has accepted no event since then would answer the same
-	// again.
+	// later is set if the receiver has answered ErrLater. It is one more than the length of the
+	// receiver's journal at that time. A machine that has accepted no event since then would answer
+	// the same again.
 	later int
 }
 
@@ -100,7 +100,7 @@ func (s *simulation) readyItems() []int {
 	return s.readyItems()
 }
 
-// canHappen reports whether an item can happen as soon as its time has come.
+// canHappen reports whether a node is ready for an item, apart from the time of the item.
 func (s *simulation) canHappen(it *item) bool {
 	started := len(it.to.journal) > 0
 	switch it.event.(type) {

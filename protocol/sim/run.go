@@ -129,8 +129,8 @@ func (s *simulation) handOver(it item) error {
 	return s.handleAccepted(it, eff)
 }
 
-// deliver prepares the delivery of a message to Step: it may lose the message, and it detects
-// duplicates. It reports whether the machine gets the message.
+// deliver decides whether a message reaches its machine. It may lose the message, and it drops
+// duplicates.
 func (s *simulation) deliver(it item) (bool, error) {
 	m := it.event.(protocol.Received).Message
 	if m.Digest() != it.parcel.digest {
