@@ -22,7 +22,7 @@ type Token struct {
 	Authenticator []byte
 }
 
-// headSize is the number of bytes before the authenticator, which authenticates them.
+// headSize is the number of bytes of a token before its authenticator.
 const headSize = 2 + 3*32
 
 // Size returns the number of bytes of an encoded token of type t.

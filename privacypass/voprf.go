@@ -49,7 +49,7 @@ func newVOPRFIssuer(key *oprf.PrivateKey) (*VOPRFIssuer, error) {
 	return &VOPRFIssuer{key: secret, public: public}, nil
 }
 
-// server returns a server that no other call uses. This is necessary because a server of
+// server returns an OPRF server that no other call is using. This is necessary because a server of
 // package circl changes the coordinates of its public key in place for each proof.
 func (i *VOPRFIssuer) server() (*oprf.VerifiableServer, error) {
 	if s, ok := i.servers.Get().(*oprf.VerifiableServer); ok {

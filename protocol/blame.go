@@ -40,7 +40,7 @@ type BlameError struct {
 	Err   error
 }
 
-// Transport is the name in BlameError.Party while no signature of the peer has been verified.
+// Transport is the blamed party in a BlameError as long as no signature of the peer is verified.
 const Transport = "transport"
 
 // Blame wraps err in a [BlameError] that names the party at fault.

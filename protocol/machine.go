@@ -83,7 +83,7 @@ type Life struct{ started, ended bool }
 // machine refuses messages, never resumes, or has no timer.
 type Handlers struct {
 	Start   func(Start) (Effects, error)
-	Receive func(Message) (Effects, error) // takes messages of this session from a member to this machine
+	Receive func(Message) (Effects, error) // handles a message of the session to this machine
 	Resume  func() (Effects, error)
 	Expire  func(Timer) (Effects, error)
 }

@@ -123,7 +123,7 @@ func (r *reader) add(fields Fields, name string) (Fields, error) {
 	return append(fields, f), nil
 }
 
-// errShort reports that a message ends before a part is complete.
+// errShort reports that a message ends too early.
 var errShort = errors.New("bhttp: the message ends before a part of it is complete")
 
 // appendVarint appends v in QUIC's variable-length encoding (RFC 9000, section 16). The two

@@ -12,7 +12,7 @@ import (
 // AllGatherName and AllGatherVersion identify an all-gather in a session's descriptor. An
 // all-gather has no parameters.
 const (
-	AllGatherName           = "declare" // keeps the name that the first version used
+	AllGatherName           = "declare" // the original name of this protocol
 	AllGatherVersion uint16 = 1
 )
 

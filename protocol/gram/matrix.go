@@ -108,7 +108,8 @@ const (
 	MaxProducts = 1 << 27 // products of new rows with a model's rows
 )
 
-// finest and coarsest limit the scale, which is as fine as exact sums allow.
+// finest and coarsest limit the fixed-point scale. Between them, the scale is as fine as exact sums
+// allow.
 const (
 	finest   = 24
 	coarsest = 8 // smallest scale for values that are not whole numbers
@@ -244,9 +245,9 @@ const edge = 64
 
 // These are the groups of entries, in the order of Groups.
 const (
-	groupTriangle = iota // training rows with each other
-	groupCross           // held-out rows with training rows
-	groupDiagonal        // held-out rows with themselves
+	groupTriangle = iota // products of training rows with each other
+	groupCross           // products of held-out rows with training rows
+	groupDiagonal        // products of each held-out row with itself
 )
 
 // tile is a block of the matrix of products. A tile on the diagonal of the triangle is

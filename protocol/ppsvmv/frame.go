@@ -31,7 +31,7 @@ const TimerTile protocol.Timer = "ppsvmv/tile"
 
 // Part is a site's own matrix, such as a [github.com/mercer-fl/mercer/protocol/gram.Part].
 type Part interface {
-	// Hash returns the SHA-256 of the data from which the entries are computed.
+	// Hash returns the SHA-256 of the data from which the site computes its matrix.
 	Hash() [sha256.Size]byte
 	// Read sets dst to the entries of a group, beginning with entry first.
 	Read(group, first int, dst []int64)

@@ -18,7 +18,7 @@ const (
 
 // Every session has these limits.
 const (
-	MaxWords  = 1 << 28 // 2 GiB, which pass through every site
+	MaxWords  = 1 << 28 // largest number of entries, which take 2 GiB
 	MaxGroups = 8
 	MaxSites  = 1 << 10
 )

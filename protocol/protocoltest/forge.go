@@ -80,8 +80,8 @@ func (c *Case) tryForgery(b *baseline, f forgery) error {
 	return c.checkUnchanged(b, r)
 }
 
-// insertBefore returns a function for Intercept. It delivers the message extra just before the
-// message with header genuine.
+// insertBefore returns an Intercept function that delivers an extra message just before a genuine
+// one.
 func insertBefore(genuine protocol.Header, extra protocol.Message) func(protocol.Message) []protocol.Message {
 	return func(m protocol.Message) []protocol.Message {
 		if m.Header == genuine {

@@ -130,9 +130,9 @@ func (m Member) validate() error {
 
 const hubName = "HUB" // name of the account that owns the streams
 
-// These limits bound the memory that one member can make the server use, which is also the
-// coordinator's memory. A member needs one connection, and another while the server has not
-// noticed yet that the first is lost.
+// These limits bound the memory that one member can occupy in the coordinator's process, where the
+// server runs. A member needs one connection, and another while the server has not noticed yet that
+// the first is lost.
 const (
 	maxConnections   = 4
 	maxSubscriptions = 32       // subscriptions of a connection

@@ -124,7 +124,7 @@ func shortened(text string) string {
 // The server writes these texts about clients that do not use the expected protocol.
 const (
 	handshakeError = "TLS handshake error: "
-	noLogin        = " - authentication error" // answer to anything but a login, such as the beginning of TLS
+	noLogin        = " - authentication error" // end of the text about a client that begins with something else than a login, such as TLS
 )
 
 // turnedAway logs why the server refused a client before its login.

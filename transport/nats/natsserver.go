@@ -138,7 +138,7 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 		AuthTimeout:   handshakeLimit.Seconds(),
 		WriteDeadline: time.Minute,
 		MaxPending:    maxPending,
-		MaxSubs:       maxSubscriptions + len(transport.Lanes())*len(s.cfg.Members), // number of subscriptions that the steward needs; a member's account allows fewer
+		MaxSubs:       maxSubscriptions + len(transport.Lanes())*len(s.cfg.Members), // limit for the steward, which needs more subscriptions than a member's account allows
 		TLSTimeout:    handshakeLimit.Seconds(),
 
 		Accounts: []*server.Account{hub},
@@ -219,7 +219,7 @@ func (s *Server) Dial(ctx context.Context, name string, key nkeys.KeyPair, o Opt
 	if err != nil {
 		return nil, fmt.Errorf("nats: %w", err)
 	}
-	return c.greeted(ctx, "the server in this process")
+	return c.waitConnected(ctx, "the server in this process")
 }
 
 // Shutdown stops the server. It returns when everything is on disk and all goroutines have

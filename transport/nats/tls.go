@@ -18,7 +18,7 @@ import (
 // reveal program, version and machine, and a member's first message its name. A member trusts
 // only the server's key, not an authority, a name or the dates of a certificate.
 
-// handshakeLimit limits the time in which each side finds out whether the other uses TLS.
+// handshakeLimit limits the time in which client and server find out whether both use TLS.
 const handshakeLimit = 3 * time.Second
 
 // errOtherKey reports that a server has proved another key than the expected one.

@@ -34,7 +34,7 @@ const (
 	bound = 30 * time.Second       // limit for all waits, also on a busy machine
 
 	ample  = 256 // share that is never exhausted
-	scarce = 3   // share that tests exhaust
+	scarce = 3   // share so small that a test can exhaust it
 )
 
 // Run runs the suite. Every part runs in each lane, in parallel with the other parts and on its
@@ -182,7 +182,7 @@ func testShare(b *bench) {
 	b.requireFull(north, "south")
 	sent := make(chan error, 1)
 	go func() { sent <- north.Send(b.ctx, "south", b.lane, []byte("one more")) }()
-	for string(d.Data) != "one more" { // not always the first delivery, because the message of requireFull may arrive too
+	for string(d.Data) != "one more" { // skips the message of requireFull, which may arrive first
 		b.ack(d)
 		d = b.receive(south)
 	}
