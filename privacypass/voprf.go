@@ -66,7 +66,7 @@ func (i *VOPRFIssuer) server() (*oprf.VerifiableServer, error) {
 // PublicKey returns the issuer's public key as a compressed point of P-384.
 func (i *VOPRFIssuer) PublicKey() []byte { return i.public }
 
-// Issue evaluates a blinded input and proves that it used the issuer's key.
+// Issue evaluates a blinded input and proves that the issuer's key was used.
 func (i *VOPRFIssuer) Issue(request []byte) ([]byte, error) {
 	b, err := blindedPart(request, VOPRF, i.public, elementSize)
 	if err != nil {

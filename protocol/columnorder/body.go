@@ -21,13 +21,13 @@ const (
 	maxVerdict = 4 << 10
 )
 
-// sizing holds the sizes of the messages for the list of columns.
+// sizing limits the columns in a message and the messages in a step.
 type sizing struct {
 	chunk int // columns in a message, a power of two
 	batch int // messages that one step sends
 }
 
-// bulk returns the sizes that real sessions use. Tests use smaller ones.
+// bulk returns the limits that real sessions use. Tests use lower limits.
 func bulk() sizing {
 	const chunk = 1 << 14
 	return sizing{chunk: chunk, batch: protocol.MaxStepBytes / (columnsBytes + columnBytes*chunk)}
@@ -38,7 +38,7 @@ func bulk() sizing {
 type layout struct {
 	named bool
 	width int // number of columns of the table
-	slots int // number of columns with padding, in all messages together
+	slots int // number of columns after padding, in all messages together
 	sizing
 }
 

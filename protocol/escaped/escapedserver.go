@@ -221,7 +221,8 @@ func (s *Server) fillIfComplete() protocol.Effects {
 	return protocol.Effects{Resume: true}
 }
 
-// firstIncomplete returns the first party whose messages are incomplete. It returns "" if there is none.
+// firstIncomplete returns the name of the first party whose messages are incomplete. It returns ""
+// if there is none.
 func (s *Server) firstIncomplete() string {
 	for i, one := range s.sources {
 		if one.scale == 0 || !one.own.complete() || one.missing > 0 {
@@ -252,7 +253,7 @@ func (s *Server) copyDiagonal(one *source) {
 	}
 }
 
-// fillBlock writes the sum of the three products of parties i and j into the matrix.
+// fillBlock writes the inner products of two parties' rows into the matrix.
 func (s *Server) fillBlock(i, j int) {
 	p, before, behind := s.pairs[[2]int{i, j}], s.sources[i], s.sources[j]
 	for r := range before.announce.rows {

@@ -46,7 +46,7 @@ func (t *trace) take(m protocol.Message, total int, places []uint32, size int) e
 	return nil
 }
 
-// encodePlaces encodes a total number of positions and the positions in places.
+// encodePlaces encodes some positions, after the total number of positions.
 func encodePlaces(total int, places []uint32) []byte {
 	var w wire.Writer
 	w.Grow(countBytes * (1 + len(places)))

@@ -218,7 +218,7 @@ type sizing struct {
 	messages  int // largest number of messages that one step may send
 }
 
-// bulk returns the sizes that real sessions use. Tests use smaller ones. A step processes about
+// bulk returns the limits that real sessions use. Tests use lower limits. A step processes about
 // 2,000 elements, which takes one core about 100 ms. A message has at most 64 KiB, so that journals
 // can store it beside their records.
 func bulk() sizing { return sizing{elements: 2048, positions: 8192, messages: 32} }

@@ -14,7 +14,7 @@ import (
 // ring is the state of an exchange of sets among three or more parties.
 type ring struct {
 	party  *Party
-	relays []relay // one relay for each party's set; that of the party's own set has only a trace
+	relays []relay // one relay for each party's set; for the party's own set, only its trace is used
 	common []int   // the party's own common rows that have arrived
 	total  int     // number of common rows, equal for all sets; 0 before it is received
 }

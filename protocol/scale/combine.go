@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// columns holds two numbers for each of some columns. They are statistics or a scaling.
+// columns holds two numbers for each column of a range. They are statistics or a scaling.
 type columns struct{ first, second []float64 }
 
 func (c columns) span(lo, hi int) columns { return columns{c.first[lo:hi], c.second[lo:hi]} }

@@ -201,14 +201,14 @@ const (
 	headingBytes = 12
 )
 
-// sizing holds the sizes of the messages for a table.
+// sizing limits the columns in a message and the messages in a step.
 type sizing struct {
 	chunk int // columns in a message, a power of two
 	batch int // messages that one step sends
 }
 
-// bulk returns the sizes that real sessions use. Tests use smaller ones. A message holds 256 KiB of
-// numbers, and a step sends as many messages as it may.
+// bulk returns the limits that real sessions use. Tests use lower limits. A message holds 256 KiB
+// of numbers, and a step sends as many messages as it may.
 func bulk() sizing {
 	const chunk = 1 << 14
 	return sizing{chunk: chunk, batch: protocol.MaxStepBytes / (headingBytes + columnBytes*chunk)}
@@ -217,7 +217,7 @@ func bulk() sizing {
 // layout pads a table's columns to a power of two and divides them into messages.
 type layout struct {
 	columns int // number of columns of the table
-	width   int // number of columns with padding
+	width   int // number of columns after padding
 	sizing
 }
 

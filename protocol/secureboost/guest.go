@@ -46,14 +46,14 @@ type Guest struct {
 	shapes  [][]int // number of bins of each column, for each host; nil before they arrive
 
 	stage     stage
-	tree      int        // index of the tree that grows
+	tree      int        // index of the current tree
 	gradients [][2]int64 // gradient and second derivative of each training row, for this tree
 	sealed    int        // number of rows whose gradients are sent
 	depth     int
-	level     []open
+	level     []openNode
 	asked     []int       // nodes of the level whose sums the guest requests
 	arrivals  [][]arrival // sums of each host for each requested node
-	answered  []bool      // for each host, whether its bits have arrived
+	answered  []bool      // for each host, whether the bits of its splits have arrived
 }
 
 // stage is the kind of work that the guest does or waits for.
@@ -69,15 +69,15 @@ const (
 	growing                // divides the nodes of the level
 )
 
-// open holds the guest's state of one node of the current level.
-type open struct {
+// openNode holds the guest's state of one node of the current level.
+type openNode struct {
 	node
 	sum       [2]int64
 	histogram [][][2]int64 // sums for each column and bin; nil before they are known
 	split     bool
 	column    int // index among the columns of all members
 	bin       int
-	bits      []byte // 1 for each row that goes left; nil before a host sends them
+	bits      []byte // bitmap of the node's rows that go left; nil before a host sends it
 }
 
 // arrival collects the chunks of a host's sums for one node.
@@ -249,7 +249,7 @@ func (g *Guest) begin() (protocol.Effects, error) {
 		total[0], total[1] = total[0]+v[0], total[1]+v[1]
 	}
 	g.gradients, g.sealed, g.depth = list, 0, 0
-	g.level = []open{{node: root(g.params), sum: total}}
+	g.level = []openNode{{node: root(g.params), sum: total}}
 	g.stage = sealing
 	return protocol.Effects{Progress: g.progress()}, nil
 }

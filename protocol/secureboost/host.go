@@ -36,7 +36,7 @@ type Host struct {
 	depth   int
 	level   []node
 	asked   []int
-	at      int    // position of the current node in asked
+	at      int    // position of the current node in the list asked
 	added   int    // number of the current node's rows that are added
 	packed  int    // number of the current node's blocks that are encoded
 	body    []byte // encoded sums for the next chunk

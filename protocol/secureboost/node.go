@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// node is an open node of the growing tree.
+// node is a node of the tree that may still be split.
 type node struct {
 	place    int     // number in the tree: 1 for the root, 2k and 2k+1 for the children of node k
 	rows     []int32 // ascending indices; training rows have the lowest

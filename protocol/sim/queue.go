@@ -16,7 +16,7 @@ type item struct {
 	event  protocol.Event
 	parcel *parcel // the message, if the event is a Received; nil otherwise
 	lost   bool    // the first delivery of the message was lost
-	// later is set if the receiver has answered ErrLater. It is one more than the length of the
+	// later is not 0 if the receiver has answered ErrLater. It is one more than the length of the
 	// receiver's journal at that time. A machine that has accepted no event since then would answer
 	// the same again.
 	later int

@@ -94,7 +94,7 @@ func (l *logger) Errorf(format string, v ...any) {
 	l.warn(text)
 }
 
-// warn writes a line if the budget of its kind allows it.
+// warn writes a line to the log, unless the budget for lines of this kind is used up.
 func (l *logger) warn(text string) {
 	kind := kindOf(text)
 	ok, unsaid := l.allow(kind)
@@ -124,7 +124,7 @@ func shortened(text string) string {
 // The server writes these texts about clients that do not use the expected protocol.
 const (
 	handshakeError = "TLS handshake error: "
-	noLogin        = " - authentication error" // end of the text about a client that begins with something else than a login, such as TLS
+	noLogin        = " - authentication error" // end of a log line about a client that begins without a login
 )
 
 // turnedAway logs why the server refused a client before its login.

@@ -64,8 +64,8 @@ func clientTLS(key ed25519.PublicKey) *tls.Config {
 	}
 }
 
-// caller opens connections, with TLS if it has a key, for a NATS client that does no TLS
-// itself.
+// caller opens the connections of a NATS client, with TLS if it has the server's key. The client
+// does no TLS itself.
 type caller struct{ key ed25519.PublicKey } // the server's key; empty for no TLS
 
 // SkipTLSHandshake tells the NATS client not to do a TLS handshake itself.
