@@ -26,8 +26,8 @@ func (f Fields) Get(name string) string {
 	return ""
 }
 
-// validate returns an error for a field that an HTTP message must not contain (RFC 9292, section
-// 4; RFC 9110, section 5). A line break in a value, for example, would become another field.
+// validate returns an error if an HTTP message must not contain the field. See RFC 9292, section 4,
+// and RFC 9110, section 5. A line break in a value, for example, would become another field.
 func (f Field) validate() error {
 	if f.Name == "" || strings.ContainsFunc(f.Name, notInName) {
 		return fmt.Errorf("bhttp: the field name %q is not valid; use lower-case letters, digits and !#$%%&'*+-.^_`|~", f.Name)

@@ -36,8 +36,8 @@ func (q *Request) Encode() ([]byte, error) {
 	return appendBody(b, q.Header, q.Content, q.Trailer)
 }
 
-// validTarget returns an error for a method or target that would inject a field or a request in
-// the text form of HTTP.
+// validTarget returns an error if the method or the target could inject a field or a second
+// request. The injection would happen in the text form of HTTP.
 func (q *Request) validTarget() error {
 	if q.Method == "" {
 		return errors.New("bhttp: the request has no method")

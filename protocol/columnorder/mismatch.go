@@ -127,8 +127,8 @@ func (e *ClassError) Error() string {
 	return "columnorder: " + who + ", which differ only by case, blanks or Unicode form; write one of them everywhere"
 }
 
-// Public returns the error without classes, because a value in a column of labels can be a
-// person's name.
+// Public returns the error without class names. A class is a value in the column of labels, which
+// can be a person's name.
 func (e *ClassError) Public() string {
 	who := e.Member + " and " + e.OtherMember + " write a class"
 	if e.Member == e.OtherMember {

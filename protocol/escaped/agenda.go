@@ -7,8 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Entries of masks and the numbers that multiply masks are uniform in [maskBottom, maskTop), as
-// in the authors' program.
+// The masks' entries and factors are uniform in [maskBottom, maskTop), as in the authors' program.
 const (
 	maskBottom = 1
 	maskTop    = 50

@@ -197,8 +197,8 @@ func (p Params) fits() bool {
 	return true
 }
 
-// boundOf returns the bound B_l = d_l (2^s v_l)^2 of holder l's entries, and false if it
-// exceeds MaxSum.
+// boundOf returns the bound of a holder's entries, or false if the bound exceeds MaxSum. For holder
+// l, the bound is B_l = d_l (2^s v_l)^2.
 func (p Params) boundOf(l int) (uint64, bool) {
 	h := p.holders[l]
 	square := 2 * (p.scale + h.Exponent)

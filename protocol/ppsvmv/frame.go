@@ -75,8 +75,7 @@ func (f *frame) place() int { return slices.Index(f.ring, f.setup.Self) }
 // next returns the name of the site to which this site sends tiles.
 func (f *frame) next() string { return f.ring[(f.place()+1)%len(f.ring)] }
 
-// check returns an error unless a message holds a tile that has not arrived and has the tile's
-// length.
+// check returns an error unless a message holds a missing tile of the right length.
 func (f *frame) check(m protocol.Message) error {
 	if m.Sender != f.from || m.Round != f.round || m.Kind != kindOf(f.round) || m.Sequence != 0 || int(m.Chunks) != len(f.tiles) || m.Chunk >= m.Chunks || f.have[m.Chunk] {
 		return m.Unexpected()

@@ -32,7 +32,7 @@ type Params struct {
 	epoch  [sha256.Size]byte
 }
 
-// NewParams returns the parameters of a sum of groups with the given numbers of entries. epoch
+// NewParams returns the parameters of a sum of groups with the given numbers of entries. The epoch
 // is a digest of the data that must be equal at all sites.
 func NewParams(groups []int, epoch [sha256.Size]byte) (Params, error) {
 	if len(groups) < 1 || len(groups) > MaxGroups {

@@ -120,8 +120,7 @@ func sample(total, n int) []int {
 	return all
 }
 
-// probe is the record of which messages the machines of one run accept, and how long their steps
-// take.
+// probe records which messages the machines of a run accept and how long their steps take.
 type probe struct {
 	accepted map[protocol.Header]bool
 	took     map[step]time.Duration

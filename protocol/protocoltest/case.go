@@ -28,9 +28,8 @@ type Case struct {
 	// InFlight is the largest allowed number of bytes in undelivered bodies while one node is slow.
 	// The network's window is then [Window] messages from each sender to each receiver.
 	InFlight int64
-	// Trusts reports whether a message with this header contains a statement that its
-	// receiver cannot verify, so that a lie in it may change results. Nil means that there are no
-	// such messages.
+	// Trusts reports whether a message contains a statement that its receiver cannot verify. A lie
+	// in the statement may change results. Nil means that there are no such messages.
 	Trusts func(protocol.Header) bool
 	// Runs is the largest number of runs for one property; 0 means 200. If a property needs more
 	// runs, the suite takes a fixed sample of them.

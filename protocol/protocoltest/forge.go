@@ -91,8 +91,8 @@ func insertBefore(genuine protocol.Header, extra protocol.Message) func(protocol
 	}
 }
 
-// refusalOf returns the error with which the message with header h was refused, or nil if it was
-// not.
+// refusalOf returns the error with which a message was refused, or nil if the message was not
+// refused.
 func refusalOf(r *sim.Result, h protocol.Header) error {
 	for _, x := range r.Refusals {
 		if e, ok := x.Event.(protocol.Received); ok && e.Message.Header == h {

@@ -35,7 +35,8 @@ func (l *list) complete() bool { return l.missing == 0 }
 // span returns the half-open range of indices [lo, hi) of the entries in chunk i.
 func (l *list) span(i int) (lo, hi int) { return i * l.each, min((i+1)*l.each, l.n) }
 
-// check returns an error unless m is a chunk that l lacks and has entries of the given width.
+// check returns an error unless a message is a missing chunk of the list. The entries must have the
+// given width.
 func (l *list) check(m protocol.Message, width int) error {
 	if int(m.Chunks) != len(l.have) {
 		return m.Inconsistent("the message has %d chunks for %d ids; %d are required", m.Chunks, l.n, len(l.have))

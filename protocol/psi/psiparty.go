@@ -53,8 +53,8 @@ type exchange interface {
 	rows() []int
 }
 
-// NewParty returns the machine of a party. ids holds the id of each row of its table, and the
-// machine keeps the slice. Missing, too long or repeated ids are an [IDError].
+// NewParty returns the machine of a party. The slice ids, which the machine keeps, holds the id of
+// each row of the party's table. Missing, too long or repeated ids are an [IDError].
 func NewParty(s protocol.Setup, p Params, ids [][]byte) (*Party, error) {
 	return newParty(s, p, ids, bulk())
 }
@@ -80,8 +80,8 @@ func newParty(s protocol.Setup, p Params, ids [][]byte, size sizing) (*Party, er
 	return party, nil
 }
 
-// checkIDs returns an error if an id is missing, too long or repeated, or if there are too few
-// or too many ids.
+// checkIDs returns an error if the number of ids is wrong, or if an id is missing, too long or
+// repeated.
 func checkIDs(ids [][]byte, p Params) error {
 	if len(ids) == 0 || len(ids) > p.spec.MaxIDs {
 		return fmt.Errorf("psi: the table has %d ids; the session allows 1 to %d", len(ids), p.spec.MaxIDs)
@@ -329,8 +329,8 @@ func (p *Party) commonKey() [32]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// arrange shuffles the common rows by the common key, so that the comparer does not know which
-// row is which. Then it starts to prove the order to the other parties.
+// arrange shuffles the common rows by the common key. The comparer then does not know which row is
+// which. Then it starts to prove the order to the other parties.
 func (p *Party) arrange() (protocol.Effects, error) {
 	rows, key := p.exchange.rows(), p.commonKey()
 	order := make([]int, len(rows))

@@ -13,8 +13,8 @@ type columns struct{ first, second []float64 }
 
 func (c columns) span(lo, hi int) columns { return columns{c.first[lo:hi], c.second[lo:hi]} }
 
-// merge combines the statistics a of na rows with the statistics b of nb rows and stores the
-// result in a.
+// merge combines the statistics of two sets of rows, and stores the result in a. The sets have na
+// and nb rows.
 func merge(m Method, a columns, na int, b columns, nb int) {
 	switch {
 	case nb == 0:
@@ -101,8 +101,7 @@ func (s Statistics) scaling() Scaling {
 	return Scaling{Offset: s.First, Factor: s.Second}
 }
 
-// reciprocal returns 1/spread, or 0 for a constant column and for a column whose 1/spread
-// would not be finite.
+// reciprocal returns 1/spread, or 0 if the column is constant or 1/spread is not finite.
 func reciprocal(spread float64) float64 {
 	if f := 1 / spread; !math.IsInf(f, 0) {
 		return f

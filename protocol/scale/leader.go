@@ -147,8 +147,8 @@ func (l *Leader) collect(h protocol.Header, c chunk) (protocol.Effects, error) {
 	return protocol.Effects{Progress: protocol.Progress{Stage: "statistics", Done: int64(l.merged), Total: int64(len(l.blocks))}}, nil
 }
 
-// mergeBlock merges the chunks of a block into the total, in the order of the members, and
-// frees them.
+// mergeBlock merges the chunks of a block into the total and frees the chunks. It merges them in
+// the order of the members.
 func (l *Leader) mergeBlock(at int) {
 	lo, hi := l.layout.span(at)
 	total := columns{l.total.First, l.total.Second}.span(lo, hi)

@@ -101,10 +101,10 @@ func findExtremes(rows linalg.Rows, low, high []float64) {
 	}
 }
 
-// findMoments writes, for each column over rows lo to hi-1, the mean and the sum of squared
-// deviations from it. It subtracts the first row from all values, which makes a constant
-// column's deviation exactly zero. The conversions keep compilers from fusing products into
-// sums, which would give other bits on other machines.
+// findMoments computes the mean of each column over rows lo to hi-1. It also computes the sum of
+// squared deviations from the mean. It subtracts the first row from all values, which makes a
+// constant column's deviation exactly zero. The conversions keep compilers from fusing products
+// into sums, which would give other bits on other machines.
 func findMoments(rows linalg.Rows, lo, hi int, mean, m2 []float64) {
 	clear(mean)
 	clear(m2)

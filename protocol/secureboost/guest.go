@@ -23,8 +23,8 @@ type Learner interface {
 	// leaf. The histogram has, for each column of the guest and then of the hosts in the
 	// session's order, the sums over each bin.
 	Split(node int, histogram [][][2]int64) (column, bin int, ok bool)
-	// Leaf receives the sums over a leaf's training rows and the list of all its rows,
-	// including held-out rows.
+	// Leaf receives the sums over a leaf's training rows, and the indices of all rows in the leaf.
+	// The indices include those of held-out rows.
 	Leaf(node int, sum [2]int64, rows []int32)
 	// Done tells the learner that the tree is complete.
 	Done()

@@ -101,8 +101,8 @@ func (n *node) replay() (last protocol.Effects, err error) {
 	return last, nil
 }
 
-// checkReplay returns an error that describes the first difference between the effects of a
-// replayed step and the recorded effects.
+// checkReplay returns an error if the effects of a replayed step differ from the recorded effects.
+// The error describes the first difference.
 func (r *record) checkReplay(eff protocol.Effects) error {
 	if len(eff.Send) != len(r.sent) {
 		return fmt.Errorf("the replayed step sends %d messages; the first time it sent %d", len(eff.Send), len(r.sent))

@@ -57,8 +57,7 @@ func (s *simulation) delay(to *node) int64 {
 	return d
 }
 
-// takeNext removes the next event from the queue or the alarms and returns it, or false if there is
-// none.
+// takeNext removes the next event of the simulation and returns it, or false if there is none.
 func (s *simulation) takeNext() (item, bool) {
 	if len(s.alarms) > 0 && s.chance(s.config.Hasty) {
 		return s.fire(s.random.IntN(len(s.alarms))), true

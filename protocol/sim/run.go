@@ -234,8 +234,7 @@ func (s *simulation) obey(n *node, eff protocol.Effects) {
 	}
 }
 
-// endNode records that n's part of the session has ended with err, and drops all events queued for
-// n.
+// endNode records that the session has ended for a node, and drops all events queued for the node.
 func (s *simulation) endNode(n *node, err error) {
 	n.outcome.End = &protocol.End{Err: err}
 	s.forget(n)

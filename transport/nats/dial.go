@@ -371,8 +371,8 @@ type budget struct {
 	unsaid int
 }
 
-// allow reports whether one more line may be written, and how many lines were suppressed since
-// the last one.
+// allow reports whether one more line may be written. It also returns the number of lines
+// suppressed since the last line.
 func (b *budget) allow(now time.Time) (ok bool, unsaid int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -35,8 +35,8 @@ const (
 
 var connectionKinds = []string{"authentication error", "Violation", "Slow Consumer", "arser", "aximum"}
 
-// allow reports whether one more line of a kind may be written, and how many lines were
-// suppressed before it.
+// allow reports whether one more line of a kind may be written. It also returns the number of lines
+// suppressed before this line.
 func (l *logger) allow(kind string) (ok bool, unsaid int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -107,8 +107,8 @@ func (l *logger) warn(text string) {
 	l.log.Warn("nats-server: "+fault.Printable(text), "unsaid_before", unsaid)
 }
 
-// The logger shortens a long line about a connection to these numbers of bytes at its start and
-// end. Address, account and complaint are at the start, and text of the peer follows them.
+// A long log line about a connection keeps only these numbers of bytes, at its start and end.
+// Address, account and complaint are at the start, and text of the peer follows them.
 const (
 	lineHead = 220
 	lineTail = 60

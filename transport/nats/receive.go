@@ -277,8 +277,8 @@ func box(lane transport.Lane, member, subj string) string {
 
 const maxNameBytes = 64
 
-// checkName returns an error unless s is valid as a token of a subject and as a folder on every
-// system.
+// checkName returns an error unless s can be a token of a subject. It must also be a valid name of
+// a folder on every system.
 func checkName(s string) error {
 	if s == "" || len(s) > maxNameBytes {
 		return fmt.Errorf("a member's name must have 1 to %d bytes, not %d", maxNameBytes, len(s))

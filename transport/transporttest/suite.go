@@ -192,8 +192,8 @@ func testShare(b *bench) {
 	}
 }
 
-// testShareOfOne checks that a member with an exhausted share of one queue can send to other
-// members, and that others can send to that queue.
+// testShareOfOne checks that an exhausted share of a queue blocks one sender in this queue only.
+// The sender can still send to other members, and other senders can send to the queue.
 func testShareOfOne(b *bench) {
 	north, south, east := b.join("north"), b.join("south"), b.join("east")
 	b.fill(north, "server")
