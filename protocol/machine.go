@@ -52,11 +52,11 @@ const (
 
 // Effects are the actions that a step requests of its runner.
 type Effects struct {
-	Sync     bool      // the event must be on disk before the runner does the actions below
+	Sync     bool      // whether the runner must write the event to disk before the actions below
 	Claim    []string  // names to claim for this session; the runner aborts if another session holds a name
 	Send     []Message // messages to send; their bodies have at most MaxStepBytes together
 	Arm      []Timer   // timers to start; the runner's configuration sets their durations
-	Resume   bool      // the machine has more work and needs the event Resumed
+	Resume   bool      // whether the machine has more work and needs the event Resumed
 	Progress Progress  // progress to report; zero for none
 	End      *End      // non-nil when the session is over
 }

@@ -143,7 +143,7 @@ type match struct {
 // gap is a column of the leader that a party lacks.
 type gap struct {
 	place int  // index in the leader's table, from 0
-	near  bool // the party has a name that differs only by case, blanks or Unicode form
+	near  bool // whether the party has a similar name, different only in case, blanks or Unicode form
 }
 
 func (m match) encode() []byte {

@@ -266,7 +266,7 @@ const (
 	kindUnmasker  = "Unmasker"
 
 	roundReceipt = 4
-	kindReceipt  = "Receipt" // sent without a body
+	kindReceipt  = "Receipt" // message without a body
 )
 
 // A session has these timers. Each limits the time between two messages.

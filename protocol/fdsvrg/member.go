@@ -255,8 +255,8 @@ type Step struct {
 type schedule struct {
 	params Params
 	id     protocol.SessionID
-	epoch  int   // epoch to which order belongs
-	order  []int // shuffled order of the training rows in that epoch
+	epoch  int   // epoch for which order was drawn
+	order  []int // training rows in the shuffled order of the epoch
 }
 
 func newSchedule(p Params, id protocol.SessionID) schedule {

@@ -65,7 +65,7 @@ func (m *Member) complete(round uint16) {
 	switch {
 	case round == roundSlopes:
 		m.learn()
-	case m.awaited() != &m.leader: // waits until the vector of another child has arrived
+	case m.awaited() != &m.leader: // the member still waits for the vector of another child
 	case m.self > 0:
 		m.pass()
 	case m.now.Kind == Last:

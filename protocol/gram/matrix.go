@@ -104,8 +104,8 @@ const (
 	MaxExponent = 26 // a larger exponent gives squares above MaxSum
 	MaxColumns  = 1 << 24
 	MaxHolders  = 1 << 10
-	MaxRows     = 1 << 14 // training and held-out rows; gives a matrix of 2 GiB
-	MaxProducts = 1 << 27 // products of new rows with a model's rows
+	MaxRows     = 1 << 14 // largest number of training and held-out rows, whose matrix takes 2 GiB
+	MaxProducts = 1 << 27 // largest number of products of new rows with a model's rows
 )
 
 // finest and coarsest limit the fixed-point scale. Between them, the scale is as fine as exact sums
@@ -132,7 +132,7 @@ type Params struct {
 	holders           []Holder
 	scale             int
 	training, heldOut int
-	first             int // number of the first group that is summed
+	first             int // index of the first group that is summed
 }
 
 // NewParams computes the scale for the holders' columns and the given numbers of training and

@@ -30,7 +30,7 @@ func newKey(s protocol.Setup, label string, parts ...[]byte) *ristretto.Key {
 	id := s.Session.ID()
 	var uniform [64]byte
 	if _, err := prg.New(s.Seed, label, append([][]byte{id[:]}, parts...)...).Read(uniform[:]); err != nil {
-		panic("psi: " + err.Error()) // the random stream never ends
+		panic("psi: " + err.Error()) // never happens, because the random stream has no end
 	}
 	return ristretto.NewKey(&uniform)
 }

@@ -17,7 +17,7 @@ import (
 // chunks, in any order.
 type list struct {
 	width   int
-	each    int // entries in one chunk
+	each    int // number of entries in one chunk
 	n       int
 	data    []byte
 	have    []bool // whether each chunk has arrived

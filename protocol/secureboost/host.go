@@ -41,7 +41,7 @@ type Host struct {
 	packed  int    // number of the current node's blocks that are encoded
 	body    []byte // encoded sums for the next chunk
 	chosen  []choice
-	bits    []byte // bits sent to the guest for the chosen nodes
+	bits    []byte // bits of this host's splits in the level
 	splits  []Split
 }
 

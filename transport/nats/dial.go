@@ -260,7 +260,7 @@ type link struct {
 	era     context.Context // context of the current connection, which ends with it; nil without a connection
 	end     context.CancelFunc
 	last    error // error of the last attempt to connect
-	dead    error // permanent error after which there is no other connection
+	dead    error // error that ended the link permanently
 	changed chan struct{}
 }
 

@@ -30,7 +30,7 @@ const (
 type inbox struct {
 	*conn
 	lane transport.Lane
-	turn chan struct{} // semaphore; the one caller that receives holds it
+	turn chan struct{} // semaphore that admits one caller of Receive at a time
 
 	era       context.Context
 	sub       *natsgo.Subscription

@@ -58,7 +58,7 @@ func prepare(ctx context.Context, nc *natsgo.Conn, cfg Config) error {
 			}
 		}
 	}
-	return nc.Flush() // waits, because the server must know the subscriptions before members connect
+	return nc.Flush() // makes the server know the subscriptions before members connect
 }
 
 // serve requests deliveries from a member's queue whenever the member asks for them. The
