@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// follow requests the gateway's history until it contains a new window that relay and issuer
-// have countersigned.
+// follow requests the gateway's history until relay and issuer have countersigned a new window in
+// the history.
 func (d *Device) follow(ctx context.Context) (secvm.Link, secvm.Weights, error) {
 	for {
 		a, weights, err := d.fetchAnnouncement(ctx)

@@ -248,7 +248,7 @@ func NewClient(kind Type, publicKey []byte) (*Client, error) {
 	return &Client{kind, sha256.Sum256(publicKey), blind}, nil
 }
 
-// Pending is a client's request for a token before the issuer has answered it.
+// Pending is a client's request for a token that the issuer has not answered yet.
 type Pending struct {
 	token  *Token
 	finish func(response []byte) ([]byte, error)

@@ -7,8 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 )
 
-// ErrLater tells the runner to leave a message unacknowledged and to offer it again later. A
-// machine holds back a fast peer with it.
+// ErrLater tells the runner to offer a message again later. The runner does not acknowledge the
+// message until then. A machine holds back a fast peer with it.
 var ErrLater = errors.New("protocol: the machine has no room for this message yet")
 
 // ErrInput matches errors that end a session because the members' inputs or settings

@@ -34,7 +34,7 @@ type Received struct{ Message Message }
 // Expired says that a timer armed earlier has run out.
 type Expired struct{ Timer Timer }
 
-// Resumed lets a machine continue its work after it set Effects.Resume.
+// Resumed is the event by which a machine continues the work for which it set Effects.Resume.
 type Resumed struct{}
 
 func (Start) event()    {}

@@ -220,8 +220,8 @@ func (p *Response) Encode() ([]byte, error) {
 	return appendBody(appendVarint(b, uint64(p.Status)), p.Header, p.Content, p.Trailer)
 }
 
-// EncodeTo encodes the response and pads it with zeros to size bytes. It returns an error if
-// the response is longer.
+// EncodeTo encodes the response in size bytes, padded with zeros. It returns an error if the
+// response is longer.
 func (p *Response) EncodeTo(size int) ([]byte, error) {
 	b, err := p.Encode()
 	if err != nil {

@@ -50,8 +50,8 @@ func (q *Request) validTarget() error {
 	return nil
 }
 
-// EncodeTo encodes the request and pads it with zeros to size bytes. It returns an error if the
-// request is longer.
+// EncodeTo encodes the request in size bytes, padded with zeros. It returns an error if the request
+// is longer.
 func (q *Request) EncodeTo(size int) ([]byte, error) {
 	b, err := q.Encode()
 	if err != nil {

@@ -19,8 +19,7 @@ const (
 // MaxStatementBytes is the largest length of a party's statement.
 const MaxStatementBytes = 4 << 10
 
-// maxMembers limits the members of a session, because one step sends a statement to all of
-// them.
+// maxMembers limits the members of a session. One step sends a statement to every other member.
 const maxMembers = protocol.MaxStepBytes / MaxStatementBytes
 
 // TimerAllGather limits a member's wait for the next statement.

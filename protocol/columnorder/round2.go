@@ -25,7 +25,7 @@ func (p *Party) sendAnswer() protocol.Effects {
 	}
 }
 
-// compare finds the leader's columns in this party's table, and returns those that are missing.
+// compare finds the leader's columns in this party's table, and returns the missing columns.
 func (p *Party) compare() (missing int, listed []gap) {
 	d := newDigester(p.key)
 	at := make(map[exact]int, len(p.own.Columns))

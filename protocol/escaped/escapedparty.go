@@ -38,7 +38,7 @@ func (g *incoming) complete() bool {
 	return g.masked.complete() && (g.mask == nil || g.mask.complete())
 }
 
-// forget frees the matrices but keeps the record that they arrived.
+// forget frees the matrices of a partner, but remembers that the matrices have arrived.
 func (g *incoming) forget() []protocol.Message {
 	for _, s := range []*sheet{g.masked, g.mask} {
 		if s != nil {

@@ -114,7 +114,7 @@ func ownEntries(part Part, t tile) []int64 {
 	return numbers
 }
 
-// errInput refuses a Start event whose hash is not that of the machine's own matrix.
+// errInput refuses a Start event whose hash does not belong to the machine's own matrix.
 var errInput = errors.New("ppsvmv: the rows have changed since the session started; restore them or start a new job")
 
 // Site is the machine of a site that adds its own matrix to the tiles and passes them on.

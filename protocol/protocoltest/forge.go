@@ -64,7 +64,8 @@ func forgeries(c *Case, b *baseline, m protocol.Message) []forgery {
 	return all
 }
 
-// tryForgery runs the case with one forgery and checks that it is refused and changes nothing.
+// tryForgery runs the case with one forged message, and checks that the message is refused and
+// changes nothing.
 func (c *Case) tryForgery(b *baseline, f forgery) error {
 	r, err := c.run(sim.Schedule{}, insertBefore(f.genuine, f.forged))
 	if err != nil {

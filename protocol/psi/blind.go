@@ -103,8 +103,7 @@ func (p *Party) blindOwn() protocol.Effects {
 	return protocol.Effects{Send: []protocol.Message{m}, Progress: p.progress()}
 }
 
-// takeBlinded receives a chunk of another party's set from the previous party in the ring and
-// blinds it.
+// takeBlinded blinds a chunk of another party's set, which the previous party in the ring has sent.
 func (p *Party) takeBlinded(m protocol.Message) (protocol.Effects, error) {
 	owner := int(m.Sequence)
 	if m.Sender != p.parties[p.around(p.self, -1)] || owner >= len(p.parties) || owner == p.self {

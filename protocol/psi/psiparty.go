@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Party holds a set of ids and learns which of them all parties have.
+// Party holds a set of ids and learns the ids that all parties have.
 type Party struct {
 	core
 	ids      [][]byte

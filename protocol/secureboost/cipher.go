@@ -27,7 +27,8 @@ func (l layout) blocksOf(cells int) int { return (cells + l.slots - 1) / l.slots
 
 // opener encodes gradients and decodes sums for the guest.
 type opener interface {
-	// hello returns the body of the first message to the hosts, or nil if there is none.
+	// hello returns the body of the guest's first message to the hosts, or nil if the guest sends
+	// none.
 	hello() []byte
 	// seal encodes the gradients g of a tree's training rows, beginning with row first.
 	seal(tree, first int, g [][2]int64) ([]byte, error)

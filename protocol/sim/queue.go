@@ -126,7 +126,7 @@ func (s *simulation) belowWindow(n *node) bool {
 	return true
 }
 
-// arm starts timer t of n, or restarts it if it is armed.
+// arm starts a timer of a node, or restarts the timer if it is armed.
 func (s *simulation) arm(n *node, t protocol.Timer) {
 	ticks, ok := n.Timers[t]
 	if !ok {
