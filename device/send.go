@@ -126,7 +126,7 @@ func (d *Device) sendAll(ctx context.Context, link secvm.Link, gateway *ohttp.Cl
 	return r
 }
 
-// send repeats a package until the gateway acknowledges or refuses it, or the time is over.
+// send repeats a package until the gateway acknowledges or refuses it, or until ctx ends.
 func (d *Device) send(ctx context.Context, gateway *ohttp.Client, s secvm.Spent) fate {
 	q := &bhttp.Request{Method: http.MethodPost, Scheme: "https", Authority: "gateway", Path: secvm.PackagePath, Content: s.Encode()}
 	for {

@@ -202,7 +202,8 @@ type Informational struct {
 	Header Fields
 }
 
-// Encode returns the response in the form of known length, without empty parts at its end.
+// Encode returns the response in the known-length form of RFC 9292. It leaves out empty parts at
+// the end.
 func (p *Response) Encode() ([]byte, error) {
 	b := []byte{knownResponse}
 	for _, i := range p.Informational {

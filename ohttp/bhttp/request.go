@@ -23,8 +23,8 @@ type Request struct {
 	Trailer                         Fields
 }
 
-// Encode returns the request in the form of known length, without empty parts at its end. It
-// returns an error if ParseRequest would refuse the request.
+// Encode returns the request in the known-length form of RFC 9292. It leaves out empty parts at the
+// end. It returns an error if ParseRequest would refuse the request.
 func (q *Request) Encode() ([]byte, error) {
 	if err := q.validTarget(); err != nil {
 		return nil, err

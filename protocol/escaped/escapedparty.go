@@ -20,7 +20,7 @@ type Party struct {
 	rows     linalg.Matrix[float64]
 	mask     linalg.Matrix[float64] // mask A of the rows
 	counts   []int                  // number of rows of each party; nil before the grant
-	incoming []*incoming            // matrices that each other party sends; nil for this party
+	incoming []*incoming            // matrices of every other party; nil for this party
 	partners []int                  // parties whose products are not yet computed, in order
 	agenda   []task
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Matrix returns the Gram matrix of all rows from the sums of all parts. Training rows precede
+// Matrix computes the Gram matrix of all rows from the sums over all holders. Training rows precede
 // held-out rows, and each entry is exactly a sum divided by 2^2s. Products of two different
 // held-out rows are 0, since they are not summed.
 func (p Params) Matrix(sums [][]int64) (linalg.Matrix[float64], error) {

@@ -118,7 +118,7 @@ func (c *Case) runNodes(nodes []sim.Node, s sim.Schedule, intercept func(protoco
 	return r, nil
 }
 
-// withTranscript returns err with the last part of r's transcript added.
+// withTranscript adds the end of the run's transcript to an error.
 func withTranscript(r *sim.Result, err error) error {
 	if r == nil {
 		return err

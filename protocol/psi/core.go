@@ -87,8 +87,8 @@ type machine interface {
 	resume() (protocol.Effects, error)
 	// busy reports whether resume has work to do.
 	busy() bool
-	// debtor returns the member whose message is missing and a description of the message. Both
-	// are "" if none is missing.
+	// debtor names the member whose message is missing, and describes the message. Both are "" if
+	// none is missing.
 	debtor() (name, what string)
 }
 
@@ -127,7 +127,8 @@ func end(err error) (protocol.Effects, error) { return protocol.Finish(protocol.
 // errIdle refuses a Resumed event that the machine did not request.
 var errIdle = errors.New("psi: the machine has no work to resume")
 
-// message returns chunk i of n of a message about the set of the party with index owner.
+// message returns a message with one chunk of a party's set. It is chunk i of n, and owner is the
+// party's index.
 func (d *core) message(to string, round uint16, kind string, owner, i, n int, body []byte) protocol.Message {
 	m := d.setup.Message(to, round, kind, body).Piece(i, n)
 	m.Sequence = uint32(owner)

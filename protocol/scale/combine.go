@@ -125,7 +125,7 @@ func (s Statistics) fits(lo int, c columns) bool {
 	return true
 }
 
-// Pooled returns the scaling of rows that are all in one place. Callers compare it with the
+// Pooled returns the scaling that one owner of all rows would compute. Callers compare it with the
 // scaling that parties compute together.
 func Pooled(rows linalg.Rows, method Method) (Scaling, error) {
 	s, err := Summarize(rows, method)

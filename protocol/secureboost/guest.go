@@ -30,7 +30,8 @@ type Learner interface {
 	Done()
 }
 
-// TimerHosts limits the guest's wait for hosts, including their sums.
+// TimerHosts limits the time in which the hosts must answer the guest. In this time they also
+// compute their sums.
 const TimerHosts protocol.Timer = "secureboost/hosts"
 
 // Guest is the machine of the party that has the labels and chooses the splits.

@@ -37,8 +37,8 @@ type Host struct {
 	level   []node
 	asked   []int
 	at      int    // position of the current node in the list asked
-	added   int    // number of the current node's rows that are added
-	packed  int    // number of the current node's blocks that are encoded
+	added   int    // number of rows of the current node already added to the sums
+	packed  int    // number of blocks of the current node already encoded
 	body    []byte // encoded sums for the next chunk
 	chosen  []choice
 	bits    []byte // bits of this host's splits in the level

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// node is a [Node] together with the state that a driver keeps about its machine.
+// node is a [Node] together with its state in the simulation.
 type node struct {
 	Node
 	machine protocol.Machine
