@@ -104,7 +104,7 @@ func (c Config) checkWitnesses(job *secvm.Configuration) error {
 	case c.Limits.Paper:
 		return nil
 	case job.TokenType != uint16(privacypass.BlindRSA):
-		return errors.New("device: the gateway issues the tokens itself, so it can serve this device alone and read its record; to take part in such jobs of mode paper, set Limits.Paper")
+		return errors.New("device: the job's gateway issues the tokens itself and could read this device's record; such a job of mode paper requires Limits.Paper")
 	case len(c.RelayKey) != ed25519.PublicKeySize || len(c.IssuerKey) != ed25519.PublicKeySize:
 		return errors.New("device: RelayKey and IssuerKey must both be set; without them no witness countersigns the gateway's announcements")
 	case c.RelayKey.Equal(c.IssuerKey):

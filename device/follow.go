@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// follow requests the gateway's history until it contains a new window that relay and issuer
-// have countersigned.
+// follow requests the gateway's history until relay and issuer have countersigned a new window in
+// the history.
 func (d *Device) follow(ctx context.Context) (secvm.Link, secvm.Weights, error) {
 	for {
 		a, weights, err := d.fetchAnnouncement(ctx)
@@ -69,8 +69,8 @@ func (d *Device) confirm(ctx context.Context, c secvm.Chain, w secvm.Weights) (s
 	return link, d.saveLocked()
 }
 
-// askWitnesses asks relay and issuer whether they confirm a history. It returns the smaller of
-// their numbers of ready devices. With Limits.Paper there are no witnesses to ask.
+// askWitnesses asks relay and issuer to confirm the gateway's history of windows. It returns the
+// smaller of their numbers of ready devices. With Limits.Paper there are no witnesses to ask.
 func (d *Device) askWitnesses(ctx context.Context, head [32]byte, links int) (devices int, err error) {
 	if d.Limits.Paper {
 		return 0, nil

@@ -31,7 +31,7 @@ func (d *Device) answerWindow(ctx context.Context, link secvm.Link, weights secv
 	if d.answered(link.Iteration) || !time.Now().Before(ends) {
 		return nil
 	}
-	if err := d.fetch(ctx, link.Iteration); err != nil && !errors.Is(err, errSpent) { // normally Run or an earlier window has fetched the tokens
+	if err := d.fetch(ctx, link.Iteration); err != nil && !errors.Is(err, errSpent) { // fetches nothing if Run or an earlier window has fetched the tokens
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -79,7 +79,7 @@ func (d *Device) commit(iteration uint32, weights secvm.Weights) ([]secvm.Packag
 		return nil, nil, fmt.Errorf("device: %w", err)
 	}
 	tokens := d.state.take(iteration)
-	n := min(len(tokens), len(packages)) // excludes the last token, which the device has shown to the relay
+	n := min(len(tokens), len(packages)) // the last token is not spent, because the device has shown it to the relay
 	return packages[:n], tokens[:n], d.saveLocked()
 }
 
@@ -107,7 +107,7 @@ func (d *Device) sendAll(ctx context.Context, link secvm.Link, gateway *ohttp.Cl
 	for i := range times {
 		times[i] = begins.Add(d.draw(left))
 	}
-	slices.SortFunc(times, time.Time.Compare) // sorting is harmless, because the packages are in random order
+	slices.SortFunc(times, time.Time.Compare) // sorted times reveal nothing, because the packages are in random order
 	ctx, cancel := context.WithDeadline(ctx, d.endOf(link).Add(d.grace()))
 	defer cancel()
 	fates := make([]fate, len(packages))
@@ -126,7 +126,7 @@ func (d *Device) sendAll(ctx context.Context, link secvm.Link, gateway *ohttp.Cl
 	return r
 }
 
-// send repeats a package until the gateway acknowledges or refuses it, or the time is over.
+// send repeats a package until the gateway acknowledges or refuses it, or until ctx ends.
 func (d *Device) send(ctx context.Context, gateway *ohttp.Client, s secvm.Spent) fate {
 	q := &bhttp.Request{Method: http.MethodPost, Scheme: "https", Authority: "gateway", Path: secvm.PackagePath, Content: s.Encode()}
 	for {
@@ -145,10 +145,10 @@ func (d *Device) send(ctx context.Context, gateway *ohttp.Client, s secvm.Spent)
 	}
 }
 
-// awaitOthers shows the relay that this device has its tokens for a window. Then it waits until
-// issuer and relay both know as many ready devices as the job's cohort, so that the device
-// never sends alone or with few others. It reports whether enough were ready before the end of
-// the window.
+// awaitOthers waits until enough devices are ready to answer a window. It first shows the relay
+// that this device has its tokens. Enough devices are ready when issuer and relay both know as many
+// of them as the job's cohort, so that the device never sends alone or with few others. It reports
+// whether enough were ready before the end of the window.
 func (d *Device) awaitOthers(ctx context.Context, link secvm.Link) (bool, error) {
 	if d.Limits.Paper {
 		return true, nil
@@ -166,7 +166,7 @@ func (d *Device) awaitOthers(ctx context.Context, link secvm.Link) (bool, error)
 	return enough, err
 }
 
-// waitForOthers asks relay and issuer repeatedly until both know enough ready devices.
+// waitForOthers asks relay and issuer repeatedly until both report enough ready devices.
 func (d *Device) waitForOthers(ctx context.Context, link secvm.Link, links int, presence []byte) (bool, error) {
 	cohort := d.job.Params.Spec().Cohort
 	last := time.UnixMilli(link.Opens).Add(-d.draw(d.pause() / 4))
@@ -174,7 +174,7 @@ func (d *Device) waitForOthers(ctx context.Context, link secvm.Link, links int, 
 		if err := d.sendPresence(ctx, presence); err != nil {
 			return false, err
 		}
-		if err := d.sleepUntil(ctx, last); err != nil { // at the time last, most devices are ready
+		if err := d.sleepUntil(ctx, last); err != nil { // waits until shortly before the window opens, when most devices are ready
 			return false, err
 		}
 		n, err := d.askWitnesses(ctx, link.Hash(), links)

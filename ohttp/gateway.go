@@ -55,7 +55,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", ResponseType)
 		w.Header().Set("Content-Length", strconv.Itoa(len(answer))) // prevents chunked transfer of large answers
 		w.Header()["Date"] = nil
-		_, _ = w.Write(answer) // ignored, because a client that has disconnected repeats its request
+		_, _ = w.Write(answer) // a failed write is ignored, because the client repeats its request
 	}
 }
 

@@ -53,7 +53,7 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		http.Error(w, http.StatusText(status), status)
 		return
 	}
-	if !r.enter() { // called only after the body has arrived, so that slow senders do not exclude others
+	if !r.enter() { // counts the request only after its body has arrived, so that slow senders exclude nobody
 		http.Error(w, ErrCrowded.Error(), http.StatusServiceUnavailable)
 		return
 	}
@@ -66,7 +66,7 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(p.answer))) // prevents chunked transfer of large answers
 	w.WriteHeader(p.status)
-	_, _ = w.Write(p.answer) // ignored, because a client that has disconnected repeats its request
+	_, _ = w.Write(p.answer) // a failed write is ignored, because the client repeats its request
 }
 
 func (r *Relay) enter() bool {

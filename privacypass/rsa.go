@@ -61,8 +61,8 @@ type RSAIssuer struct {
 	public []byte
 }
 
-// NewRSAIssuer returns an issuer that signs with key, which must have 2048 bits and two primes.
-// [GenerateRSA] draws such a key.
+// NewRSAIssuer returns an issuer that signs with the given key. The key must have 2048 bits and two
+// primes, as [GenerateRSA] draws it.
 func NewRSAIssuer(key *rsa.PrivateKey) (*RSAIssuer, error) {
 	public, err := encodeRSA(&key.PublicKey)
 	if err == nil {

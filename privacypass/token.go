@@ -22,7 +22,7 @@ type Token struct {
 	Authenticator []byte
 }
 
-// headSize is the number of bytes before the authenticator, which authenticates them.
+// headSize is the number of bytes of a token before its authenticator.
 const headSize = 2 + 3*32
 
 // Size returns the number of bytes of an encoded token of type t.
@@ -248,7 +248,7 @@ func NewClient(kind Type, publicKey []byte) (*Client, error) {
 	return &Client{kind, sha256.Sum256(publicKey), blind}, nil
 }
 
-// Pending is a client's request for a token before the issuer has answered it.
+// Pending is a client's request for a token that the issuer has not answered yet.
 type Pending struct {
 	token  *Token
 	finish func(response []byte) ([]byte, error)

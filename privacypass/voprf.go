@@ -49,7 +49,7 @@ func newVOPRFIssuer(key *oprf.PrivateKey) (*VOPRFIssuer, error) {
 	return &VOPRFIssuer{key: secret, public: public}, nil
 }
 
-// server returns a server that no other call uses. This is necessary because a server of
+// server returns an OPRF server that no other call is using. This is necessary because a server of
 // package circl changes the coordinates of its public key in place for each proof.
 func (i *VOPRFIssuer) server() (*oprf.VerifiableServer, error) {
 	if s, ok := i.servers.Get().(*oprf.VerifiableServer); ok {
@@ -66,7 +66,7 @@ func (i *VOPRFIssuer) server() (*oprf.VerifiableServer, error) {
 // PublicKey returns the issuer's public key as a compressed point of P-384.
 func (i *VOPRFIssuer) PublicKey() []byte { return i.public }
 
-// Issue evaluates a blinded input and proves that it used the issuer's key.
+// Issue evaluates a blinded input and proves that the issuer's key was used.
 func (i *VOPRFIssuer) Issue(request []byte) ([]byte, error) {
 	b, err := blindedPart(request, VOPRF, i.public, elementSize)
 	if err != nil {

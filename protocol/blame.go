@@ -7,8 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 )
 
-// ErrLater tells the runner to leave a message unacknowledged and to offer it again later. A
-// machine holds back a fast peer with it.
+// ErrLater tells the runner to offer a message again later. The runner does not acknowledge the
+// message until then. A machine holds back a fast peer with it.
 var ErrLater = errors.New("protocol: the machine has no room for this message yet")
 
 // ErrInput matches errors that end a session because the members' inputs or settings
@@ -40,7 +40,7 @@ type BlameError struct {
 	Err   error
 }
 
-// Transport is the name in BlameError.Party while no signature of the peer has been verified.
+// Transport is the blamed party in a BlameError as long as no signature of the peer is verified.
 const Transport = "transport"
 
 // Blame wraps err in a [BlameError] that names the party at fault.

@@ -40,7 +40,7 @@ type Descriptor struct {
 	Version  uint16
 	Params   []byte // canonical encoding of the protocol's own parameters
 	Roster   [sha256.Size]byte
-	Members  []Member // machines add the members' floats in this order
+	Members  []Member // all members, in the order in which machines add up their numbers
 	Purpose  string   // the session's purpose, such as "train" or "predict"
 	Attempt  uint32
 	Nonce    [32]byte

@@ -34,7 +34,7 @@ type Received struct{ Message Message }
 // Expired says that a timer armed earlier has run out.
 type Expired struct{ Timer Timer }
 
-// Resumed lets a machine continue its work after it set Effects.Resume.
+// Resumed is the event by which a machine continues the work for which it set Effects.Resume.
 type Resumed struct{}
 
 func (Start) event()    {}
@@ -52,11 +52,11 @@ const (
 
 // Effects are the actions that a step requests of its runner.
 type Effects struct {
-	Sync     bool      // the event must be on disk before the runner does the actions below
+	Sync     bool      // whether the runner must write the event to disk before the actions below
 	Claim    []string  // names to claim for this session; the runner aborts if another session holds a name
 	Send     []Message // messages to send; their bodies have at most MaxStepBytes together
 	Arm      []Timer   // timers to start; the runner's configuration sets their durations
-	Resume   bool      // the machine has more work and needs the event Resumed
+	Resume   bool      // whether the machine has more work and needs the event Resumed
 	Progress Progress  // progress to report; zero for none
 	End      *End      // non-nil when the session is over
 }
@@ -83,7 +83,7 @@ type Life struct{ started, ended bool }
 // machine refuses messages, never resumes, or has no timer.
 type Handlers struct {
 	Start   func(Start) (Effects, error)
-	Receive func(Message) (Effects, error) // takes messages of this session from a member to this machine
+	Receive func(Message) (Effects, error) // handles a message of the session to this machine
 	Resume  func() (Effects, error)
 	Expire  func(Timer) (Effects, error)
 }

@@ -31,7 +31,7 @@ type Message struct {
 	Body []byte
 }
 
-// Piece returns m as chunk i of n.
+// Piece returns a copy of m that is chunk i of n chunks.
 func (m Message) Piece(i, n int) Message {
 	m.Chunk, m.Chunks = uint32(i), uint32(n)
 	return m

@@ -75,8 +75,8 @@ func (s *Session) Header(from, to string, round uint16, kind string) Header {
 	return Header{Session: s.id, Protocol: s.Protocol, Round: round, Kind: kind, Sender: from, Receiver: to, Chunks: 1}
 }
 
-// Check returns an error if h has another session or protocol, is not for self, or names a
-// sender that is not a member.
+// Check returns an error unless h is the header of a message to self in this session. The header
+// must name the session's protocol, and a member as the sender.
 func (s *Session) Check(h Header, self string) error {
 	switch {
 	case h.Session != s.id:
@@ -101,8 +101,8 @@ type Setup struct {
 	Seed [32]byte
 }
 
-// Check returns an error if the session has another protocol or version, or if this member has
-// none of the roles.
+// Check returns an error unless the session has the given protocol and version, and this member has
+// one of the roles.
 func (s Setup) Check(protocol string, version uint16, roles ...Role) error {
 	switch d := s.Session; {
 	case d == nil:

@@ -74,7 +74,7 @@ type Delivery struct {
 type Receipt interface {
 	// Ack acknowledges the message. The network never delivers it again.
 	Ack() error
-	// Later puts the message back: the network delivers it again, but not before delay has
+	// Later puts the message back. The network delivers the message again, but not before delay has
 	// passed. The delay may be longer for a message that was put back many times.
 	Later(delay time.Duration) error
 }

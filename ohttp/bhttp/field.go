@@ -26,8 +26,8 @@ func (f Fields) Get(name string) string {
 	return ""
 }
 
-// validate returns an error for a field that an HTTP message must not contain (RFC 9292, section
-// 4; RFC 9110, section 5). A line break in a value, for example, would become another field.
+// validate returns an error if an HTTP message must not contain the field. See RFC 9292, section 4,
+// and RFC 9110, section 5. A line break in a value, for example, would become another field.
 func (f Field) validate() error {
 	if f.Name == "" || strings.ContainsFunc(f.Name, notInName) {
 		return fmt.Errorf("bhttp: the field name %q is not valid; use lower-case letters, digits and !#$%%&'*+-.^_`|~", f.Name)
@@ -123,7 +123,7 @@ func (r *reader) add(fields Fields, name string) (Fields, error) {
 	return append(fields, f), nil
 }
 
-// errShort reports that a message ends before a part is complete.
+// errShort reports that a message ends too early.
 var errShort = errors.New("bhttp: the message ends before a part of it is complete")
 
 // appendVarint appends v in QUIC's variable-length encoding (RFC 9000, section 16). The two
@@ -202,7 +202,8 @@ type Informational struct {
 	Header Fields
 }
 
-// Encode returns the response in the form of known length, without empty parts at its end.
+// Encode returns the response in the known-length form of RFC 9292. It leaves out empty parts at
+// the end.
 func (p *Response) Encode() ([]byte, error) {
 	b := []byte{knownResponse}
 	for _, i := range p.Informational {
@@ -220,8 +221,8 @@ func (p *Response) Encode() ([]byte, error) {
 	return appendBody(appendVarint(b, uint64(p.Status)), p.Header, p.Content, p.Trailer)
 }
 
-// EncodeTo encodes the response and pads it with zeros to size bytes. It returns an error if
-// the response is longer.
+// EncodeTo encodes the response in size bytes, padded with zeros. It returns an error if the
+// response is longer.
 func (p *Response) EncodeTo(size int) ([]byte, error) {
 	b, err := p.Encode()
 	if err != nil {

@@ -23,8 +23,8 @@ type Request struct {
 	Trailer                         Fields
 }
 
-// Encode returns the request in the form of known length, without empty parts at its end. It
-// returns an error if ParseRequest would refuse the request.
+// Encode returns the request in the known-length form of RFC 9292. It leaves out empty parts at the
+// end. It returns an error if ParseRequest would refuse the request.
 func (q *Request) Encode() ([]byte, error) {
 	if err := q.validTarget(); err != nil {
 		return nil, err
@@ -36,8 +36,8 @@ func (q *Request) Encode() ([]byte, error) {
 	return appendBody(b, q.Header, q.Content, q.Trailer)
 }
 
-// validTarget returns an error for a method or target that would inject a field or a request in
-// the text form of HTTP.
+// validTarget returns an error if the method or the target could inject a field or a second
+// request. The injection would happen in the text form of HTTP.
 func (q *Request) validTarget() error {
 	if q.Method == "" {
 		return errors.New("bhttp: the request has no method")
@@ -50,8 +50,8 @@ func (q *Request) validTarget() error {
 	return nil
 }
 
-// EncodeTo encodes the request and pads it with zeros to size bytes. It returns an error if the
-// request is longer.
+// EncodeTo encodes the request in size bytes, padded with zeros. It returns an error if the request
+// is longer.
 func (q *Request) EncodeTo(size int) ([]byte, error) {
 	b, err := q.Encode()
 	if err != nil {

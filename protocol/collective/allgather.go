@@ -12,15 +12,14 @@ import (
 // AllGatherName and AllGatherVersion identify an all-gather in a session's descriptor. An
 // all-gather has no parameters.
 const (
-	AllGatherName           = "declare" // keeps the name that the first version used
+	AllGatherName           = "declare" // the original name of this protocol
 	AllGatherVersion uint16 = 1
 )
 
 // MaxStatementBytes is the largest length of a party's statement.
 const MaxStatementBytes = 4 << 10
 
-// maxMembers limits the members of a session, because one step sends a statement to all of
-// them.
+// maxMembers limits the members of a session. One step sends a statement to every other member.
 const maxMembers = protocol.MaxStepBytes / MaxStatementBytes
 
 // TimerAllGather limits a member's wait for the next statement.

@@ -17,7 +17,7 @@ type form struct {
 	Version  uint16
 	Kind     string         // kind of the messages
 	MaxBytes int            // largest length of a body
-	Stage    string         // stage that the progress names
+	Stage    string         // name of the stage in progress reports
 	Timer    protocol.Timer // limits a receiver's wait for the next piece
 }
 

@@ -10,9 +10,9 @@ import (
 // receiver is the machine of a member that receives one body from each of its peers.
 type receiver struct {
 	frame
-	bodies [][]byte // body of each peer; allocated when its first piece arrives
-	have   [][]bool // whether each piece of each peer has arrived
-	left   int      // number of missing pieces of all peers
+	bodies  [][]byte // body of each peer; allocated when its first piece arrives
+	have    [][]bool // whether each piece of each peer has arrived
+	missing int      // number of missing pieces of all peers
 }
 
 // newReceiver returns the machine of a member that receives bodies. The member has the given role,
@@ -23,7 +23,7 @@ func (f form) newReceiver(s protocol.Setup, role protocol.Role, piece int) (*rec
 		return nil, err
 	}
 	n := len(frame.peers)
-	r := &receiver{frame: frame, bodies: make([][]byte, n), have: make([][]bool, n), left: n * frame.pieces()}
+	r := &receiver{frame: frame, bodies: make([][]byte, n), have: make([][]bool, n), missing: n * frame.pieces()}
 	for i := range n {
 		r.have[i] = make([]bool, frame.pieces())
 	}
@@ -64,9 +64,9 @@ func (r *receiver) receive(m protocol.Message) (protocol.Effects, error) {
 	}
 	copy(r.bodies[from][lo:], m.Body)
 	r.have[from][m.Chunk] = true
-	r.left--
-	e := protocol.Effects{Progress: r.progress(len(r.peers)*r.pieces() - r.left)}
-	if r.left > 0 {
+	r.missing--
+	e := protocol.Effects{Progress: r.progress(len(r.peers)*r.pieces() - r.missing)}
+	if r.missing > 0 {
 		e.Arm = []protocol.Timer{r.Timer}
 		return e, nil
 	}

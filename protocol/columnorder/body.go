@@ -21,13 +21,13 @@ const (
 	maxVerdict = 4 << 10
 )
 
-// sizing holds the sizes of the messages for the list of columns.
+// sizing limits the columns in a message and the messages in a step.
 type sizing struct {
 	chunk int // columns in a message, a power of two
 	batch int // messages that one step sends
 }
 
-// bulk returns the sizing of all sessions outside tests.
+// bulk returns the limits that real sessions use. Tests use lower limits.
 func bulk() sizing {
 	const chunk = 1 << 14
 	return sizing{chunk: chunk, batch: protocol.MaxStepBytes / (columnsBytes + columnBytes*chunk)}
@@ -38,7 +38,7 @@ func bulk() sizing {
 type layout struct {
 	named bool
 	width int // number of columns of the table
-	slots int // number of columns with padding, in all messages together
+	slots int // number of columns after padding, in all messages together
 	sizing
 }
 
@@ -62,7 +62,8 @@ func (l layout) span(i int) (lo, hi int) {
 	return min(i*l.chunk, l.width), min((i+1)*l.chunk, l.width)
 }
 
-// digests holds the exact and the folded digests of some column names.
+// digests holds two digests of each column name. The folded digest ignores case, blanks and Unicode
+// form.
 type digests struct {
 	exact  []exact
 	folded []folded
@@ -142,7 +143,7 @@ type match struct {
 // gap is a column of the leader that a party lacks.
 type gap struct {
 	place int  // index in the leader's table, from 0
-	near  bool // the party has a name that differs only by case, blanks or Unicode form
+	near  bool // whether the party has a similar name, different only in case, blanks or Unicode form
 }
 
 func (m match) encode() []byte {
@@ -159,7 +160,7 @@ func (m match) encode() []byte {
 	return padded(w.Bytes())
 }
 
-// padded returns a body of the length of content, then content, then zeros up to a power of two.
+// padded encodes content with its length, and pads the result with zeros to a power of two.
 func padded(content []byte) []byte {
 	var w wire.Writer
 	w.Bytes32(content)

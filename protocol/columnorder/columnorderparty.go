@@ -33,8 +33,8 @@ func newParty(setup protocol.Setup, own Table, size sizing) (*Party, error) {
 	return &Party{machine: m}, nil
 }
 
-// Order returns the index in this table of each of the leader's columns. It requires that the
-// machine has ended without an error.
+// Order returns, for each column of the leader, its index in this party's table. It requires that
+// the machine has ended without an error.
 func (p *Party) Order() []int { return p.order }
 
 // Key returns a key that the parties share and the server does not know. It requires that the
@@ -133,7 +133,7 @@ func (p *Party) fits(h protocol.Header, c chunk) error {
 	return nil
 }
 
-// begin stores the key and the layout, which all chunks repeat.
+// begin stores the key and the layout from the first chunk. The other chunks must repeat both.
 func (p *Party) begin(c chunk) {
 	p.layout, p.key = c.layout, c.key
 	p.missing = c.layout.chunks()
@@ -152,7 +152,7 @@ const (
 	roundMatch   uint16 = 2
 	roundVerdict uint16 = 3
 	kindColumns         = "Heading"
-	kindMismatch        = "Mismatch" // answer in place of Match if the columns differ; holds no classes
+	kindMismatch        = "Mismatch" // answer of a party whose columns differ from the leader's; it holds no classes
 	kindVerdict         = "Verdict"
 
 	// TimerMatch limits the leader's wait for the next answer.

@@ -48,13 +48,14 @@ func newLeader(setup protocol.Setup, own Table, size sizing) (*Leader, error) {
 	return l, nil
 }
 
-// Order returns the index in this table of each of the leader's columns: 0, 1, 2 and so on.
+// Order returns 0, 1, 2 and so on, because the leader keeps the order of its columns.
 func (l *Leader) Order() []int { return inPlace(l.own.Width) }
 
 // Key returns a key that the parties share and the server does not know.
 func (l *Leader) Key() [keyBytes]byte { return l.key }
 
-// Own returns nil, because a leader's session ends with the error itself.
+// Own returns nil, because the error that ends a leader's session already describes all
+// differences.
 func (l *Leader) Own() error { return nil }
 
 func inPlace(width int) []int {
@@ -175,7 +176,7 @@ func (l *Leader) mismatches() error {
 	case 1:
 		return all[0]
 	}
-	return several(all)
+	return errorList(all)
 }
 
 // takeVerdict ends the session with the leader's verdict, or with an error if this party

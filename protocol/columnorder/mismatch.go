@@ -19,12 +19,12 @@ type Mismatch struct {
 	missing            int
 	listed             []gap
 	names              []string // names of the leader's columns; nil except at the leader
-	near               []pair   // columns whose names differ only by case, blanks or Unicode form; nil except at the party
+	near               []pair   // pairs of column names that differ only by case, blanks or Unicode form; nil except at the party
 	surplus            []string // columns that the leader does not have; nil except at the party
 }
 
-// pair is the index of a leader's column, from 0, and the name of the party's column that has a
-// similar name.
+// pair is a column of the leader and a column of the party with a similar name. The index of the
+// leader's column counts from 0.
 type pair struct {
 	place int
 	own   string
@@ -63,7 +63,7 @@ func (e *Mismatch) Error() string {
 	return "columnorder: " + strings.Join(parts, "; ") + "; " + advice
 }
 
-// hint returns a phrase for the message about a missing column: whether a similar name exists.
+// hint returns a phrase for the error text if the party has a column with a similar name.
 func hint(near bool) string {
 	if near {
 		return ", but one that differs only by case, blanks or Unicode form"
@@ -127,8 +127,8 @@ func (e *ClassError) Error() string {
 	return "columnorder: " + who + ", which differ only by case, blanks or Unicode form; write one of them everywhere"
 }
 
-// Public returns the error without classes, because a value in a column of labels can be a
-// person's name.
+// Public returns the error without class names. A class is a value in the column of labels, which
+// can be a person's name.
 func (e *ClassError) Public() string {
 	who := e.Member + " and " + e.OtherMember + " write a class"
 	if e.Member == e.OtherMember {
@@ -140,13 +140,13 @@ func (e *ClassError) Public() string {
 // Is reports that the error matches [protocol.ErrInput].
 func (e *ClassError) Is(target error) bool { return target == protocol.ErrInput }
 
-// several is a list of two or more errors. It matches [protocol.ErrInput].
-type several []error
+// errorList is a list of two or more errors. It matches [protocol.ErrInput].
+type errorList []error
 
-func (s several) Error() string { return s.join(error.Error) }
+func (s errorList) Error() string { return s.join(error.Error) }
 
 // Public returns the part of the error that the server may read.
-func (s several) Public() string {
+func (s errorList) Public() string {
 	return s.join(publicText)
 }
 
@@ -158,7 +158,7 @@ func publicText(err error) string {
 	return "columnorder: the tables do not match"
 }
 
-func (s several) join(text func(error) string) string {
+func (s errorList) join(text func(error) string) string {
 	list := make([]string, len(s))
 	for i, err := range s {
 		list[i] = text(err)
@@ -166,9 +166,9 @@ func (s several) join(text func(error) string) string {
 	return strings.Join(list, "; ")
 }
 
-func (s several) Is(target error) bool { return target == protocol.ErrInput }
+func (s errorList) Is(target error) bool { return target == protocol.ErrInput }
 
-func (s several) Unwrap() []error { return s }
+func (s errorList) Unwrap() []error { return s }
 
 // othersError is the verdict that a party receives when its own table matches but another
 // party's does not. It matches [protocol.ErrInput].

@@ -25,7 +25,7 @@ func (p *Party) sendAnswer() protocol.Effects {
 	}
 }
 
-// compare finds the leader's columns in this party's table, and returns those that are missing.
+// compare finds the leader's columns in this party's table, and returns the missing columns.
 func (p *Party) compare() (missing int, listed []gap) {
 	d := newDigester(p.key)
 	at := make(map[exact]int, len(p.own.Columns))
@@ -64,8 +64,8 @@ func (p *Party) unmatched(d digester) map[folded]string {
 	return own
 }
 
-// describe returns the difference between this party's table and the leader's, with this
-// party's names.
+// describe returns the differences between this party's columns and the leader's. It adds the names
+// of this party's columns.
 func (p *Party) describe(m match) *Mismatch {
 	out := newMismatch(p.setup.Self, p.leader, m, p.layout)
 	if !m.named || !p.layout.named {

@@ -20,10 +20,10 @@ const (
 const (
 	MaxNamed     = 1 << 20 // largest number of columns with names
 	MaxNumbered  = 1 << 24 // largest number of columns without names
-	MaxNameBytes = 1 << 10 // length of the name of a column or a class
+	MaxNameBytes = 1 << 10 // largest length of the name of a column or a class
 	MaxClasses   = 1 << 12
 
-	maxClassesBytes = 256 << 10 // length of the names of all classes together
+	maxClassesBytes = 256 << 10 // largest length of the names of all classes together
 )
 
 // Table describes the columns and classes of a party's table.

@@ -7,15 +7,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Entries of masks and the numbers that multiply masks are uniform in [maskBottom, maskTop), as
-// in the authors' program.
+// The masks' entries and factors are uniform in [maskBottom, maskTop), as in the authors' program.
 const (
 	maskBottom = 1
 	maskTop    = 50
 )
 
-// begin adds the tasks that a party can do alone to its agenda. It draws the mask, multiplies
-// its own rows and sends the first partner its masked rows.
+// begin adds to the party's agenda the tasks that need no message of a partner. It draws the mask,
+// multiplies its own rows and sends the first partner its masked rows.
 func (p *Party) begin() {
 	id := p.setup.Session.ID()
 	stream := prg.New(p.setup.Seed, "escaped/mask", id[:])
@@ -40,8 +39,8 @@ func (p *Party) begin() {
 	p.greet()
 }
 
-// greet adds tasks that send the next partner the masked rows and, if it comes later in the
-// session's order, the multiplied mask.
+// greet adds tasks that send the masked rows to the next partner. A partner that comes later in the
+// session's order also gets the multiplied mask.
 func (p *Party) greet() {
 	if len(p.partners) == 0 {
 		return
@@ -64,10 +63,10 @@ func (p *Party) combined(x, a float64, lo, hi int) []float64 {
 	return numbers
 }
 
-// meet adds tasks that compute and send the products with a partner whose matrices have
-// arrived.
+// meet adds tasks that compute the products with a partner and send them to the server. The
+// matrices of the partner have arrived.
 func (p *Party) meet(partner int) {
-	g := p.guests[partner]
+	g := p.incoming[partner]
 	to := func(kind string) protocol.Message {
 		m := p.setup.Message(p.server(), roundProducts, kind, nil)
 		m.Sequence = uint32(partner)

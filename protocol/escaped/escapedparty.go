@@ -20,7 +20,7 @@ type Party struct {
 	rows     linalg.Matrix[float64]
 	mask     linalg.Matrix[float64] // mask A of the rows
 	counts   []int                  // number of rows of each party; nil before the grant
-	guests   []*guest               // matrices from each other party; nil for this party
+	incoming []*incoming            // matrices of every other party; nil for this party
 	partners []int                  // parties whose products are not yet computed, in order
 	agenda   []task
 }
@@ -28,18 +28,18 @@ type Party struct {
 // task does one part of a party's work and returns the messages to send.
 type task func() []protocol.Message
 
-// guest holds the matrices that another party sends.
-type guest struct {
+// incoming holds the matrices that another party sends.
+type incoming struct {
 	masked *sheet // masked rows X - A
 	mask   *sheet // multiplied mask a A; nil if the other party comes later in the session's order
 }
 
-func (g *guest) complete() bool {
+func (g *incoming) complete() bool {
 	return g.masked.complete() && (g.mask == nil || g.mask.complete())
 }
 
-// forget frees the matrices but keeps the record that they arrived.
-func (g *guest) forget() []protocol.Message {
+// forget frees the matrices of a partner, but remembers that the matrices have arrived.
+func (g *incoming) forget() []protocol.Message {
 	for _, s := range []*sheet{g.masked, g.mask} {
 		if s != nil {
 			s.m = linalg.Matrix[float64]{}
@@ -122,7 +122,7 @@ func (p *Party) receiveGrant(m protocol.Message) (protocol.Effects, error) {
 			return protocol.Effects{}, m.Inconsistent("the message names %d rows for %s; that is more than %s can process", n, p.parties[i], p.setup.Self)
 		}
 	}
-	p.counts, p.guests = counts, make([]*guest, len(counts))
+	p.counts, p.incoming = counts, make([]*incoming, len(counts))
 	p.begin()
 	return protocol.Effects{Sync: true, Resume: true}, nil
 }
@@ -133,16 +133,16 @@ func (p *Party) receiveSheet(m protocol.Message, from int) (protocol.Effects, er
 	if p.counts == nil {
 		return protocol.Effects{}, protocol.ErrLater
 	}
-	if p.guests[from] == nil {
-		g := &guest{masked: newSheet(p.counts[from], p.rows.Cols)}
+	if p.incoming[from] == nil {
+		g := &incoming{masked: newSheet(p.counts[from], p.rows.Cols)}
 		if from < p.self {
 			g.mask = newSheet(p.counts[from], p.rows.Cols)
 		}
-		p.guests[from] = g
+		p.incoming[from] = g
 	}
-	s := p.guests[from].masked
+	s := p.incoming[from].masked
 	if m.Kind == kindMask {
-		s = p.guests[from].mask
+		s = p.incoming[from].mask
 	}
 	if err := s.take(m); err != nil {
 		return protocol.Effects{}, err
@@ -164,7 +164,7 @@ func (p *Party) resume() (protocol.Effects, error) {
 // goOn continues with the next partner whose matrices are complete, or waits if there is no
 // work. Every event returns whether there is more work, so a runner need not remember it.
 func (p *Party) goOn(e protocol.Effects) protocol.Effects {
-	for len(p.agenda) == 0 && len(p.partners) > 0 && p.guests[p.partners[0]] != nil && p.guests[p.partners[0]].complete() {
+	for len(p.agenda) == 0 && len(p.partners) > 0 && p.incoming[p.partners[0]] != nil && p.incoming[p.partners[0]].complete() {
 		p.meet(p.partners[0])
 		p.partners = p.partners[1:]
 		p.greet()
@@ -217,11 +217,11 @@ func decodeGrant(b []byte, parties int) ([]int, error) {
 	return rows, r.Close("escaped: grant")
 }
 
-// partnersOf returns the partners of one of m parties in the order in which it meets them. By the
-// circle method for tournaments, every two parties meet once, in m-1 rounds if m is even and in m
-// rounds if it is odd.
+// partnersOf returns the order in which one of m parties computes products with the other parties.
+// By the circle method for tournaments, every two parties meet once, in m-1 rounds if m is even and
+// in m rounds if it is odd.
 func partnersOf(m, self int) (partners []int) {
-	n := m + m%2 // even number of places; one is empty if m is odd
+	n := m + m%2 // even; if m is odd, a dummy party is added
 	for r := range n - 1 {
 		if partner := opponent(n, r, self); partner < m {
 			partners = append(partners, partner)
@@ -230,8 +230,8 @@ func partnersOf(m, self int) (partners []int) {
 	return partners
 }
 
-// opponent returns the opponent of a party in one round of a tournament of n parties, where n
-// is even. The last party keeps its place in the circle.
+// opponent returns the party that a given party meets in one round of a round-robin tournament. The
+// number n of parties is even. The last party keeps its place in the circle.
 func opponent(n, round, self int) int {
 	if self == n-1 {
 		return round * (n / 2) % (n - 1)
@@ -266,7 +266,7 @@ const (
 	kindUnmasker  = "Unmasker"
 
 	roundReceipt = 4
-	kindReceipt  = "Receipt" // sent without a body
+	kindReceipt  = "Receipt" // message without a body
 )
 
 // A session has these timers. Each limits the time between two messages.

@@ -33,7 +33,7 @@ type Server struct {
 	labels   []string
 	test     []bool
 	gram     linalg.Matrix[float64]
-	left     []func() // tasks that fill the matrix; nil before all products have arrived
+	fills    []func() // tasks that fill the matrix; nil before all products have arrived
 }
 
 // source holds what the server has received from one party.
@@ -46,8 +46,8 @@ type source struct {
 	missing  int    // number of chunks of labels that have not arrived
 }
 
-// pair holds the three products of two parties. Rows of a product belong to the earlier party,
-// columns to the later party.
+// pair holds three matrices, which together give the inner products of two parties' rows. Rows of a
+// product belong to the earlier party, columns to the later party.
 type pair struct{ before, behind, unmasker *sheet }
 
 // NewServer returns the machine of a server with the given limits.
@@ -78,7 +78,7 @@ func (s *Server) start(protocol.Start) (protocol.Effects, error) {
 func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 	from := s.index(m.Sender)
 	switch {
-	case from < 0 || s.left != nil:
+	case from < 0 || s.fills != nil:
 	case m.Round == roundAnnounce && m.Kind == kindAnnounce && m.Sequence == 0 && s.sources[from].announce == nil:
 		return s.receiveAnnounce(m, s.sources[from])
 	case m.Round == roundProducts && s.granted:
@@ -213,15 +213,16 @@ func (s *Server) fillIfComplete() protocol.Effects {
 		return protocol.Effects{Arm: []protocol.Timer{TimerProducts}}
 	}
 	for i, one := range s.sources {
-		s.left = append(s.left, func() { s.copyDiagonal(one) })
+		s.fills = append(s.fills, func() { s.copyDiagonal(one) })
 		for j := range i {
-			s.left = append(s.left, func() { s.fillBlock(j, i) })
+			s.fills = append(s.fills, func() { s.fillBlock(j, i) })
 		}
 	}
 	return protocol.Effects{Resume: true}
 }
 
-// firstIncomplete returns the first party whose messages are incomplete. It returns "" if there is none.
+// firstIncomplete returns the name of the first party whose messages are incomplete. It returns ""
+// if there is none.
 func (s *Server) firstIncomplete() string {
 	for i, one := range s.sources {
 		if one.scale == 0 || !one.own.complete() || one.missing > 0 {
@@ -252,7 +253,7 @@ func (s *Server) copyDiagonal(one *source) {
 	}
 }
 
-// fillBlock writes the sum of the three products of parties i and j into the matrix.
+// fillBlock writes the inner products of two parties' rows into the matrix.
 func (s *Server) fillBlock(i, j int) {
 	p, before, behind := s.pairs[[2]int{i, j}], s.sources[i], s.sources[j]
 	for r := range before.announce.rows {
@@ -267,11 +268,11 @@ func (s *Server) fillBlock(i, j int) {
 }
 
 func (s *Server) resume() (protocol.Effects, error) {
-	if len(s.left) == 0 {
+	if len(s.fills) == 0 {
 		return protocol.Effects{}, errors.New("escaped: the server has no work to resume")
 	}
-	s.left[0]()
-	if s.left = s.left[1:]; len(s.left) > 0 {
+	s.fills[0]()
+	if s.fills = s.fills[1:]; len(s.fills) > 0 {
 		return protocol.Effects{Resume: true}, nil
 	}
 	e := protocol.Effects{}
@@ -289,7 +290,7 @@ func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
 				return protocol.Finish(protocol.Effects{}, silent(s.parties[i], "an announcement"))
 			}
 		}
-	case t == TimerProducts && s.granted && s.left == nil:
+	case t == TimerProducts && s.granted && s.fills == nil:
 		return protocol.Finish(protocol.Effects{}, silent(s.firstIncomplete(), "a product"))
 	case t != TimerAnnounce && t != TimerProducts:
 		return protocol.Effects{}, fmt.Errorf("escaped: a server has no timer %q", t)
@@ -350,7 +351,7 @@ func encodeGrant(rows []int) []byte {
 	return w.Bytes()
 }
 
-// decodeScale decodes 1/a, the inverse of the number that multiplies a party's mask.
+// decodeScale decodes 1/a, where a is the factor of a party's mask.
 func decodeScale(b []byte) (float64, error) {
 	one := make([]float64, 1)
 	if err := decodeNumbers(b, one); err != nil {

@@ -49,7 +49,7 @@ func newActive(s protocol.Setup, in Input, id Identity, schedule Schedule, chunk
 	a := &Active{worker: w, schedule: schedule}
 	a.mine = &a.queues[slices.Index(a.leaders(), s.Self)]
 	a.turns.done = make([]retirement, len(a.queues))
-	a.turns.mine = a.mine.index == 0 || w.params.spec.Asynchronous
+	a.turns.mayIterate = a.mine.index == 0 || w.params.spec.Asynchronous
 	return a, nil
 }
 
@@ -70,7 +70,7 @@ func (a *Active) receive(m protocol.Message) (protocol.Effects, error) {
 	return e, err
 }
 
-// ready reports whether the worker can send or use a chunk, or take its next action.
+// ready reports whether resume has work to do.
 func (a *Active) ready() bool {
 	return a.canSend() || a.complete() || a.nextAction() != nil
 }
@@ -90,9 +90,9 @@ func (a *Active) nextAction() func() protocol.Effects {
 		return nil
 	case a.allDone():
 		return a.finishRequests
-	case t.mine && t.retired(a.mine.index) && !a.params.spec.Asynchronous:
+	case t.mayIterate && t.retired(a.mine.index) && !a.params.spec.Asynchronous:
 		return a.passTurn
-	case t.mine && !t.retired(a.mine.index):
+	case t.mayIterate && !t.retired(a.mine.index):
 		return a.iterate
 	}
 	return nil

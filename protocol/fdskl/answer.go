@@ -13,7 +13,7 @@ func (w *worker) processMessage(m protocol.Message) (protocol.Effects, error) {
 		return w.receiveKey(m)
 	}
 	l, counter := w.requestsOf(m)
-	_, up := w.goesUp(m.Round)
+	_, up := w.treeOf(m.Round)
 	switch {
 	case l.finished:
 		return protocol.Effects{}, l.acceptLate(m)
@@ -33,8 +33,8 @@ func (w *worker) processMessage(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{}, m.Unexpected()
 }
 
-// acceptLate processes a message that arrives after the last request is finished. It accepts a
-// parent's flow-control credit, and refuses all other messages.
+// acceptLate checks a message that arrives after an active worker has finished its requests. It
+// accepts a parent's flow-control credit, and refuses all other messages.
 func (l *requests) acceptLate(m protocol.Message) error {
 	if tree := int(m.Round) - int(roundPhases); m.Kind == kindRoom && len(m.Body) == 0 && l.trees[tree][l.self] == l.place(m.Sender) {
 		return nil
@@ -56,8 +56,8 @@ func (w *worker) receiveFinish(l *requests, counter uint32, m protocol.Message) 
 	return w.endIfFinished(protocol.Effects{}), nil
 }
 
-// endIfFinished adds the end of the session to e if all active workers have finished their
-// requests.
+// endIfFinished ends the session if all active workers have finished their requests. It adds the
+// end to e.
 func (w *worker) endIfFinished(e protocol.Effects) protocol.Effects {
 	for i := range w.queues {
 		if !w.queues[i].finished {

@@ -101,9 +101,9 @@ func attacked(t *testing.T, x linalg.Matrix[float64], mode Mode, seed func(worke
 // It returns estimates of x - x_0 over the others' columns.
 func recoverRows(table *Table, own Source, w linalg.Matrix[float64]) linalg.Matrix[float64] {
 	differences := linalg.New[float64](attackRows, attackDirections)
-	first := table.rest(own, 0)
+	first := table.othersSum(own, 0)
 	for i := range attackRows {
-		words := table.rest(own, i)
+		words := table.othersSum(own, i)
 		ring(16).sub(words, first)
 		for j := range attackDirections {
 			differences.Row(i)[j] = float64(int16(ring(16).word(words, j))) * math.Pi / (1 << 15)

@@ -6,23 +6,24 @@ import "github.com/mercer-fl/mercer/protocol"
 // given direction. It records in how many directions each row's phases are known, and requests the
 // missing directions, each once.
 type Book struct {
-	most    int   // largest number of directions in a request
-	known   []int // for each row, the number of leading directions whose phases are known
-	waiting []Request
-	last    Request
+	maxDirections int   // largest number of directions in a request
+	known         []int // for each row, the number of leading directions whose phases are known
+	waiting       []Request
+	last          Request
 }
 
 // NewBook returns an empty book for a session with the given number of aligned rows. bits is the
 // size of a phase's word.
 func NewBook(rows, bits int) *Book {
-	return &Book{most: protocol.MaxChunkBytes / ring(bits).bytes(), known: make([]int, rows)}
+	return &Book{maxDirections: protocol.MaxChunkBytes / ring(bits).bytes(), known: make([]int, rows)}
 }
 
-// Want adds requests for the unknown phases of ascending rows in directions 0 to end-1. Rows known
-// in the same number of directions share a request.
+// Want adds requests for the phases of the given rows in directions 0 to end-1. It leaves out
+// phases that are known or already requested. Rows known in the same number of directions share a
+// request. The rows must ascend.
 func (b *Book) Want(rows []int, end int) {
 	groups := make(map[int][]int)
-	var firsts []int // keys of groups, in the order in which they occur
+	var firsts []int // the keys of the map groups, in order of insertion
 	for _, r := range rows {
 		first := b.known[r]
 		if first >= end {
@@ -36,8 +37,8 @@ func (b *Book) Want(rows []int, end int) {
 	}
 	for _, first := range firsts {
 		spans := Spans(groups[first]...)
-		for at := first; at < end; at += b.most {
-			b.waiting = append(b.waiting, Request{Rows: spans, Directions: Span{at, min(b.most, end-at)}})
+		for at := first; at < end; at += b.maxDirections {
+			b.waiting = append(b.waiting, Request{Rows: spans, Directions: Span{at, min(b.maxDirections, end-at)}})
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestBookIsAnswered(t *testing.T) {
 		}
 		b.Want(rows, 1+rng.IntN(50))
 		for q, more := b.Next(); more; q, more = b.Next() {
-			if err := m.check(q, Span{0, 50}, b.most); err != nil {
+			if err := m.check(q, Span{0, 50}, b.maxDirections); err != nil {
 				t.Fatal(err)
 			}
 			m.markAnswered(q)

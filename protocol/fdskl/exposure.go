@@ -17,16 +17,16 @@ type Exposure struct {
 	Deviation   float64 // root of the mean squared error of the estimated kernel values
 }
 
-// Expose measures the leak on pairs of rows whose true kernel values are known. kernel returns the
-// value for two rows over the columns of all workers except the active worker. own is the source of
-// the active worker's part.
+// Expose compares the kernel values that the phases reveal with the true kernel values, for some
+// pairs of rows. kernel returns the true value for two rows over the columns of all workers except
+// the active worker. own is the source of the active worker's part.
 func (t *Table) Expose(own Source, pairs [][2]int, kernel func(i, j int) float64) Exposure {
 	estimates, truth := make([]float64, len(pairs)), make([]float64, len(pairs))
 	rest := make(map[int][]byte)
 	for k, p := range pairs {
 		for _, row := range p {
 			if rest[row] == nil {
-				rest[row] = t.rest(own, row)
+				rest[row] = t.othersSum(own, row)
 			}
 		}
 		estimates[k], truth[k] = similarity(t.params.ring(), rest[p[0]], rest[p[1]]), kernel(p[0], p[1])
@@ -34,8 +34,8 @@ func (t *Table) Expose(own Source, pairs [][2]int, kernel func(i, j int) float64
 	return Exposure{len(pairs), correlation(estimates, truth), deviation(estimates, truth)}
 }
 
-// rest returns the sum of all other workers' words for a row.
-func (t *Table) rest(own Source, row int) []byte {
+// othersSum returns, for one row, the sum of the words of all workers except the active worker.
+func (t *Table) othersSum(own Source, row int) []byte {
 	words := bytes.Clone(t.Row(row))
 	part := make([]byte, len(words))
 	own.Block(part, []int{row}, 0, t.params.spec.Directions)

@@ -12,7 +12,7 @@ type Facts struct {
 	Active     int // number of active workers; Workers includes them
 	Rows       int
 	Directions int
-	Exposure   Exposure // zero unless it was measured, which needs the columns of all workers
+	Exposure   Exposure // zero if the exposure has not been measured. The measurement needs the columns of all workers
 }
 
 // Leakage returns sentences that describe what each role learns in this job beyond its own data and

@@ -20,8 +20,8 @@ type Mode string
 
 // The modes of a session.
 const (
-	Hardened Mode = "hardened" // masks agreed on by each pair of workers, which cancel in the sum
-	Paper    Mode = "paper"    // each worker's own masks, whose sum goes up a second tree and is subtracted
+	Hardened Mode = "hardened" // each pair of workers agrees on a mask; these masks cancel in the sum
+	Paper    Mode = "paper"    // each worker adds its own mask; the sum of all masks goes up a second tree and is subtracted
 )
 
 // Limits on the size of a session.

@@ -36,7 +36,7 @@ func scaled(table *Table, own Source, d int) *mat.Dense {
 	wave := feature.NewWave[float64](16)
 	for i := range attackRows {
 		row := features.Row(i)
-		wave.Turn(row[:attackDirections], row[attackDirections:], table.rest(own, i))
+		wave.Turn(row[:attackDirections], row[attackDirections:], table.othersSum(own, i))
 	}
 	linalg.Syrk(gram, features)
 	for i := range attackRows {

@@ -28,7 +28,7 @@ func newMask(key [32]byte, subtract bool) mask {
 
 const (
 	stripBytes = 64 << 10 // bytes that one core processes at a time
-	tileBytes  = 8 << 10  // bytes of keystream that stay in the first-level cache
+	tileBytes  = 8 << 10  // bytes of keystream that are computed at a time; they fit in the first-level cache
 )
 
 // apply adds masks to the words of one chunk, or subtracts them, on all cores.
@@ -41,10 +41,11 @@ func (r ring) apply(masks []mask, chunk int, words []byte) {
 	})
 }
 
-// tile is a buffer for tileBytes bytes of keystream, with the zeros that are encrypted into it.
+// tile is scratch space for tileBytes bytes of keystream. The keystream is the encryption of zeros.
 type tile struct{ zeros, key [tileBytes]byte }
 
-// strip applies the mask to words, which begin at byte first of the chunk.
+// strip adds the mask to some words of a chunk, or subtracts it from them. The words begin at byte
+// first of the chunk.
 func (m mask) strip(r ring, t *tile, chunk, first int, words []byte) {
 	var counter [aes.BlockSize]byte
 	binary.BigEndian.PutUint64(counter[:], uint64(chunk))

@@ -21,8 +21,8 @@ func (p Params) RequestBytes(q Request) int64 {
 	return int64(q.rowCount()) * int64(q.Directions.Count) * int64(p.ring().bytes())
 }
 
-// HeldBytes returns the largest number of bytes that a worker needs for the sums of one active
-// worker. It is a window of chunks for each tree, whatever the number of children. As much from
+// HeldBytes returns the largest number of bytes that a worker needs to add up words for one active
+// worker. These are a window of chunks for each tree, whatever the number of children. As much from
 // each child may wait in the worker's queue.
 func (p Params) HeldBytes(workers int) int64 {
 	return int64(len(p.trees(workers))) * window * protocol.MaxChunkBytes

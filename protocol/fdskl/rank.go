@@ -78,8 +78,8 @@ func exposedCount(view []observation, allowed [][]int) int {
 
 const largePrime = 1<<31 - 1
 
-// exposedModulo computes the result of exposedCount modulo a prime, from the ranks of matrices. Let
-// A hold the coefficients of phases and B the coefficients of masks. The exposed combinations are a
+// exposedModulo returns the exposedCount of a view, computed from ranks modulo the prime p. Let A
+// hold the coefficients of phases and B the coefficients of masks. The exposed combinations are a
 // space of dimension rank [A B] - rank B; the allowed combinations join the view as known.
 func exposedModulo(view []observation, allowed [][]int, p int64) int {
 	var masks, both [][]int
@@ -123,7 +123,7 @@ func pivot(m [][]int64, c int) bool {
 	return false
 }
 
-// eliminate makes column c zero in all rows below the first.
+// eliminate makes column c zero in all rows but the first, by row operations modulo p.
 func eliminate(m [][]int64, c int, p int64) {
 	for _, row := range m[1:] {
 		a, b := row[c], m[0][c]

@@ -65,8 +65,8 @@ func (q Request) rows(lo, hi int) []int {
 // marks is a list with one element for each row: the first direction that may still be requested.
 type marks []uint32
 
-// check returns an error if the request q is not allowed after the earlier requests. owned is the
-// active worker's range of directions, and most the largest number of directions in a request.
+// check returns an error for a request that the active worker may not make. owned is the active
+// worker's range of directions, and most the largest number of directions in a request.
 func (m marks) check(q Request, owned Span, most int) error {
 	if q.Directions.First < owned.First || q.Directions.Count < 1 || q.Directions.end() > owned.end() {
 		return fmt.Errorf("fdskl: the request is for directions %d to %d; this active worker may request directions %d to %d", q.Directions.First, q.Directions.end()-1, owned.First, owned.end()-1)
@@ -83,7 +83,7 @@ func (m marks) check(q Request, owned Span, most int) error {
 	last := -1
 	for _, s := range q.Rows {
 		if s.Count < 1 || s.First <= last || s.end() > len(m) {
-			return fmt.Errorf("fdskl: the request has rows %d to %d after row %d, of %d aligned rows; rows must ascend and exist, and adjacent spans must be merged", s.First, s.end()-1, last, len(m))
+			return fmt.Errorf("fdskl: the request lists rows %d to %d after row %d; rows must ascend and be below %d, and adjacent spans must be merged", s.First, s.end()-1, last, len(m))
 		}
 		last = s.end()
 		for r := s.First; r < last; r++ {

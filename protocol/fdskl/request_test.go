@@ -44,7 +44,7 @@ func TestMarks(t *testing.T) {
 		{"one of them again", Request{Rows: Spans(0, 3), Directions: Span{3, 2}}, "row 3 from direction 3"},
 		{"no rows", Request{Rows: nil, Directions: Span{0, 1}}, "has no rows"},
 		{"an empty span", Request{Rows: []Span{{4, 0}}, Directions: Span{0, 1}}, "rows 4 to 3"},
-		{"beyond the alignment", Request{Rows: Spans(10), Directions: Span{0, 1}}, "rows 10 to 10 after row -1, of 10"},
+		{"beyond the alignment", Request{Rows: Spans(10), Directions: Span{0, 1}}, "rows 10 to 10 after row -1; rows must ascend and be below 10"},
 		{"a span beyond the alignment", Request{Rows: []Span{{4, 7}}, Directions: Span{0, 1}}, "rows 4 to 10"},
 		{"one row twice", Request{Rows: []Span{{4, 2}, {5, 1}}, Directions: Span{0, 1}}, "rows 5 to 5 after row 6"},
 		{"descending", Request{Rows: []Span{{4, 1}, {0, 1}}, Directions: Span{0, 1}}, "rows 0 to 0"},

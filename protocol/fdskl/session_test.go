@@ -164,7 +164,7 @@ func (f *federation) sum(rows []int, d Span) []byte {
 func (f *federation) addPhases(words []byte, d Span) {
 	r := f.params.ring()
 	for w := 1; w < len(f.names); w++ {
-		row := directionPhases(f.setup(w), w, len(f.names), d, r)
+		row := directionOffsets(f.setup(w), w, len(f.names), d, r)
 		for i := 0; i < len(words)/r.bytes(); i++ {
 			r.put(words, i, r.word(words, i)+r.word(row, i%d.Count))
 		}

@@ -206,7 +206,7 @@ func (c *council) phasesOf(row, first, count, active int) []float64 {
 		for place, name := range names {
 			if c.params.Spec().Mode == Paper && place > 0 {
 				setup := c.setup(c.member(name))
-				b := directionPhases(setup, place, len(names), Span{first + j, 1}, r)
+				b := directionOffsets(setup, place, len(names), Span{first + j, 1}, r)
 				list[j] += 2 * math.Pi * math.Ldexp(float64(r.word(b, 0)), -int(r))
 			}
 		}

@@ -18,13 +18,13 @@ import (
 // may be some iterations old; steps should then be shorter, gamma over the number of active
 // workers.
 type turns struct {
-	mine      bool         // whether this worker may begin its next iteration
-	made      uint32       // number of turns passed so far, by all workers
-	done      []retirement // for each active worker its signed retirement; nil while it needs more iterations
-	told      bool         // whether this worker has told the next worker that all workers have retired
-	iterating uint32       // counter of the current iteration's request; 0 outside an iteration
-	parts     [][]float64  // parts of the model function f, one from each active worker
-	owed      []owedShares // parts of the model function f that this worker owes to others
+	mayIterate bool         // whether this worker may begin its next iteration
+	made       uint32       // number of turns passed so far, by all workers
+	done       []retirement // signed retirement of each active worker; nil if the worker has not retired
+	told       bool         // whether this worker has told the next worker that all workers have retired
+	iterating  uint32       // counter of the current iteration's request; 0 outside an iteration
+	parts      [][]float64  // parts of the model function f, one from each active worker
+	owed       []owedShares // parts of the model function f that this worker owes to others
 }
 
 func (a *Active) alone() bool { return len(a.queues) == 1 }
@@ -74,13 +74,13 @@ func (a *Active) allDone() bool {
 // worker, with the signed retirements so far. In asynchronous mode, a worker that needs no more
 // iterations sends the message once to all.
 func (a *Active) passTurn() protocol.Effects {
-	a.turns.mine = false
+	a.turns.mayIterate = false
 	a.turns.made++
 	next := (a.mine.index + 1) % len(a.queues)
 	return protocol.Effects{Sync: true, Send: []protocol.Message{a.turnMessage(next)}}
 }
 
-// turnMessage returns the Turn message to the active worker with the given index.
+// turnMessage returns this worker's Turn message to another active worker.
 func (a *Active) turnMessage(to int) protocol.Message {
 	m := a.setup.Message(a.leaders()[to], roundTurn, kindOf(roundTurn), encodeDone(a.turns.done))
 	m.Sequence = a.turns.made
@@ -152,22 +152,22 @@ func (a *Active) receiveTurn(m protocol.Message) (protocol.Effects, error) {
 // news on once.
 func (a *Active) takeTurn(m protocol.Message, from int, done []retirement) (protocol.Effects, error) {
 	n := len(a.queues)
-	if (from+1)%n != a.mine.index || a.turns.mine || int(m.Sequence)%n != a.mine.index || m.Sequence <= a.turns.made {
+	if (from+1)%n != a.mine.index || a.turns.mayIterate || int(m.Sequence)%n != a.mine.index || m.Sequence <= a.turns.made {
 		return protocol.Effects{}, m.Unexpected()
 	}
-	for i := range done { // refuse a list without a known retirement, so that no retired worker begins again
+	for i := range done { // the list must contain every retirement that this worker knows, because retired workers stay retired
 		if a.turns.retired(i) && done[i] == nil {
 			return protocol.Effects{}, m.Unexpected()
 		}
 	}
-	for i := range done { // verified signatures are kept, because the next worker must verify them too
+	for i := range done { // store the new retirements, because this worker must list them in its own Turn message
 		if !a.turns.retired(i) {
 			a.turns.done[i] = done[i]
 		}
 	}
 	a.turns.made = m.Sequence
 	if !a.allDone() {
-		a.turns.mine = true
+		a.turns.mayIterate = true
 		return protocol.Effects{}, nil
 	}
 	if a.turns.told {

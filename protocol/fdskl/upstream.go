@@ -17,7 +17,7 @@ import (
 // mode paper it adds its phases under its own mask in the first tree, and that mask alone in the
 // second tree.
 
-// newTask returns the state in which a worker answers the given request.
+// newTask returns the state with which a worker begins to answer a request.
 func (w *worker) newTask(l *requests, q Request, signed witness) *task {
 	r := w.params.ring()
 	t := &task{request: q, signed: signed, layout: newLayout(q, r, w.chunk)}
@@ -30,15 +30,15 @@ func (w *worker) newTask(l *requests, q Request, signed witness) *task {
 		return t
 	}
 	t.masks = []mask{ownMask(w.setup, signed.hash)}
-	t.phases = directionPhases(w.setup, l.self, len(l.names), q.Directions, r)
+	t.offsets = directionOffsets(w.setup, l.self, len(l.names), q.Directions, r)
 	return t
 }
 
-// directionPhases returns worker self's part of the phase offset b in mode paper: one word for each
-// direction of the request. A randomly drawn passive worker (the paper's l', line 6 of Algorithm 3)
-// adds b, and all others add zero. Both draws depend only on the direction, because an offset that
-// differed from row to row would make the feature worthless.
-func directionPhases(s protocol.Setup, self, workers int, d Span, r ring) []byte {
+// directionOffsets returns a worker's part of the phase offsets b in mode paper, one word for each
+// direction. A randomly drawn passive worker (the paper's l', line 6 of Algorithm 3) adds b, and
+// all others add zero. Both draws depend only on the direction, because an offset that differed
+// from row to row would make the feature worthless.
+func directionOffsets(s protocol.Setup, self, workers int, d Span, r ring) []byte {
 	id := s.Session.ID()
 	drawn := prg.New(id, "fdskl/drawn")
 	own := prg.New(s.Seed, "fdskl/phase", id[:])
@@ -55,24 +55,24 @@ func directionPhases(s protocol.Setup, self, workers int, d Span, r ring) []byte
 }
 
 func newUpstreamSum(t Tree, self int, chunks int) upstreamSum {
-	p := upstreamSum{parent: t[self], children: t.children(self), chunks: chunks, room: window}
+	p := upstreamSum{parent: t[self], children: t.children(self), chunks: chunks, credit: window}
 	if p.parent == Root {
-		p.room = chunks
+		p.credit = chunks
 	}
 	return p
 }
 
-// ownMask returns the worker's own mask of mode paper (the paper's b^l). It is secret and fresh for
-// each row, direction and request. One mask for each direction, as in the paper, would reveal the
-// difference of two rows' phases to anyone who receives both.
+// ownMask returns the mask that a worker adds in mode paper (the paper's b^l). It is secret and
+// fresh for each row, direction and request. One mask for each direction, as in the paper, would
+// reveal the difference of two rows' phases to anyone who receives both.
 func ownMask(s protocol.Setup, request [sha256.Size]byte) mask {
 	id := s.Session.ID()
 	return newMask(prg.Derive(s.Seed, "fdskl/own", id[:], request[:]), false)
 }
 
-// pairMasks returns the masks that worker self shares with each other worker for one request. Of
-// each pair, the worker with the lower number adds the mask and the other subtracts it, so that the
-// masks of all workers cancel.
+// pairMasks returns a worker's masks for one request, one mask for each other worker. Of each pair,
+// the worker with the lower number adds the mask and the other subtracts it, so that the masks of
+// all workers cancel.
 func pairMasks(id protocol.SessionID, self int, shared [][32]byte, request [sha256.Size]byte) []mask {
 	var list []mask
 	for other, secret := range shared {
@@ -83,7 +83,7 @@ func pairMasks(id protocol.SessionID, self int, shared [][32]byte, request [sha2
 	return list
 }
 
-// answered reports whether all chunks have been sent up every tree, or used by the active worker.
+// answered reports whether this worker has sent or used all chunks of the request.
 func (t *task) answered() bool {
 	for i := range t.upstream {
 		if !t.upstream[i].done() {
@@ -98,8 +98,8 @@ func (w *worker) ownWords(t *task, chunk int) []byte {
 	rows := t.request.rows(t.layout.span(chunk))
 	words := make([]byte, t.layout.size(chunk))
 	w.input.Source.Block(words, rows, t.request.Directions.First, t.request.Directions.Count)
-	for at := 0; t.phases != nil && at < len(words); at += len(t.phases) {
-		w.params.ring().add(words[at:at+len(t.phases)], t.phases)
+	for at := 0; t.offsets != nil && at < len(words); at += len(t.offsets) {
+		w.params.ring().add(words[at:at+len(t.offsets)], t.offsets)
 	}
 	return words
 }
@@ -107,7 +107,7 @@ func (w *worker) ownWords(t *task, chunk int) []byte {
 // receiveWords adds a child's sum for one chunk to this worker's sum. It postpones the message if
 // the request has reached the child before this worker.
 func (w *worker) receiveWords(l *requests, counter uint32, m protocol.Message) error {
-	tree, _ := w.goesUp(m.Round)
+	tree, _ := w.treeOf(m.Round)
 	child := l.place(m.Sender)
 	switch {
 	case l.trees[tree][child] == l.self && !l.isOwn() && counter == l.counter+1:
@@ -121,7 +121,7 @@ func (w *worker) receiveWords(l *requests, counter uint32, m protocol.Message) e
 // receiveRoom processes a parent's grant of flow-control credit. It ignores a grant for an earlier
 // request.
 func (w *worker) receiveRoom(l *requests, counter uint32, m protocol.Message) error {
-	tree, _ := w.goesUp(m.Round)
+	tree, _ := w.treeOf(m.Round)
 	switch {
 	case l.task == nil || counter > l.counter || l.place(m.Sender) != l.trees[tree][l.self]:
 		return m.Unexpected()
@@ -133,15 +133,14 @@ func (w *worker) receiveRoom(l *requests, counter uint32, m protocol.Message) er
 	return l.task.upstream[tree].receiveRoom(m)
 }
 
-// canSend reports whether this worker can send a chunk to its parent in a tree of another active
-// worker.
+// canSend reports whether this worker can send its parent a chunk for another worker's request.
 func (w *worker) canSend() bool {
 	l, _ := w.nextUp()
 	return l != nil
 }
 
-// nextUp returns the requests and the tree of the next chunk that can go up. The requests are nil
-// if no chunk can go up.
+// nextUp finds a chunk that this worker can send to its parent. It returns the requests and the
+// tree to which the chunk belongs. The requests are nil if no chunk can go up.
 func (w *worker) nextUp() (*requests, int) {
 	for i := range w.queues {
 		l := &w.queues[i]
@@ -193,8 +192,8 @@ func (t *task) progress() protocol.Progress {
 	return protocol.Progress{Stage: "phases", Done: int64(t.upstream[0].next), Total: int64(t.upstream[0].chunks)}
 }
 
-// awaitsOthers returns the message that the worker waits for: a missing input for a request or, if
-// no input is missing, the next request.
+// awaitsOthers returns the missing message that this worker waits for, or the next request if no
+// message is missing.
 func (w *worker) awaitsOthers() await {
 	if a, some := w.awaitsPeer(); some {
 		return a
@@ -275,8 +274,8 @@ type requests struct {
 	marks     marks
 	counter   uint32 // number of the last request, counted from 1; 0 before the first
 	task      *task  // nil before the first request
-	witnessed bool   // whether the previous worker has shown this worker the last request
-	owed      bool   // whether this worker owes that active worker a part of the model function f
+	witnessed bool   // whether the previous worker's witness for the last request has arrived
+	owed      bool   // whether this worker still has to send the active worker a part of the model function f
 	finished  bool
 }
 
@@ -285,9 +284,9 @@ type task struct {
 	request  Request
 	signed   witness
 	layout   layout
-	upstream []upstreamSum // one for each tree
+	upstream []upstreamSum // one sum for each tree
 	masks    []mask
-	phases   []byte // in mode paper, this worker's part of the directions' offsets
+	offsets  []byte // in mode paper, this worker's part of the phase offsets, one word for each direction
 }
 
 // workerNames returns the names of the workers. The active worker with the given index is the

@@ -28,14 +28,14 @@ type upstreamSum struct {
 	children []int
 	chunks   int
 	next     int // index of the next chunk to send up or to use
-	room     int // flow-control credit: chunks with an index below room may go up
+	credit   int // the parent accepts chunks with an index below this number
 	slots    [window]slot
 }
 
 // slot is the sum of one chunk's words from all children whose words have arrived.
 type slot struct {
-	from  uint64 // bit set of the children whose words have arrived, by index in upstreamSum.children
-	words []byte
+	arrived uint64 // bit i is set once the words of child i have arrived
+	words   []byte
 }
 
 func (p *upstreamSum) done() bool { return p.next == p.chunks }
@@ -45,7 +45,7 @@ func (p *upstreamSum) missingChild() (child int, some bool) {
 	if p.done() {
 		return 0, false
 	}
-	if i := bits.TrailingZeros64(^p.slots[p.next%window].from); i < len(p.children) {
+	if i := bits.TrailingZeros64(^p.slots[p.next%window].arrived); i < len(p.children) {
 		return p.children[i], true
 	}
 	return 0, false
@@ -54,7 +54,7 @@ func (p *upstreamSum) missingChild() (child int, some bool) {
 // ready reports whether the next chunk is complete and may be sent or used.
 func (p *upstreamSum) ready() bool {
 	_, some := p.missingChild()
-	return !some && p.next < min(p.chunks, p.room)
+	return !some && p.next < min(p.chunks, p.credit)
 }
 
 // addWords adds a child's words to the sum for the same chunk. It may keep the message's body.
@@ -65,7 +65,7 @@ func (p *upstreamSum) addWords(m protocol.Message, child, size int, r ring) erro
 	}
 	s := &p.slots[chunk%window]
 	switch {
-	case s.from&(1<<i) != 0:
+	case s.arrived&(1<<i) != 0:
 		return m.Unexpected()
 	case len(m.Body) != size:
 		return m.Malformed(fmt.Errorf("the chunk has %d bytes of words; it must have %d", len(m.Body), size))
@@ -74,7 +74,7 @@ func (p *upstreamSum) addWords(m protocol.Message, child, size int, r ring) erro
 	default:
 		r.add(s.words, m.Body)
 	}
-	s.from |= 1 << i
+	s.arrived |= 1 << i
 	return nil
 }
 
@@ -91,14 +91,14 @@ func (p *upstreamSum) takeNext() []byte {
 // grants reports whether it is now time to grant the children more flow-control credit.
 func (p *upstreamSum) grants() bool { return p.next%grant == 0 && p.next+grant < p.chunks }
 
-// receiveRoom processes the parent's flow-control credit, which says that the parent has used all
-// chunks below m.Chunk.
+// receiveRoom raises this worker's flow-control credit after the parent has used all chunks below
+// m.Chunk.
 func (p *upstreamSum) receiveRoom(m protocol.Message) error {
 	used := int(m.Chunk)
 	if int(m.Chunks) != p.chunks || used%grant != 0 || used > p.next {
 		return m.Unexpected()
 	}
-	p.room = max(p.room, used+window)
+	p.credit = max(p.credit, used+window)
 	return nil
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Source computes a worker's own part of phases, from the columns that it holds. For direction w_j
-// and row x_i, the part is the word floor(w_j.x_i / 2 pi 2^Bits + 1/2) modulo 2^Bits.
+// Source computes a worker's part of phases from the worker's own columns. For direction w_j and
+// row x_i, the part is the word floor(w_j.x_i / 2 pi 2^Bits + 1/2) modulo 2^Bits.
 type Source interface {
 	// Block fills dst with the words of the given rows in count directions, from direction first
 	// on. Words are little-endian, row after row.
@@ -54,7 +54,7 @@ type worker struct {
 
 	key    *ecdh.PrivateKey // nil in mode paper
 	shared [][32]byte       // the secret agreed with each other worker
-	agreed []bool           // whether a secret is agreed with each worker; the worker's own entry is set at the start
+	agreed []bool           // true for each worker with which a secret is agreed; the own entry becomes true at the start
 }
 
 func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chunk int) (worker, error) {
@@ -124,7 +124,7 @@ func (id Identity) validate(active int) error {
 
 func (w *worker) index(name string) int { return slices.Index(w.names, name) }
 
-// InputHash returns the hash of the input that the start event must hold.
+// InputHash returns the hash of the worker's input, which [protocol.Start] requires.
 func (w *worker) InputHash() [sha256.Size]byte { return w.input.Hash }
 
 // machine is the set of methods that differ between active and passive workers.
@@ -153,7 +153,8 @@ const (
 	TimerRequest protocol.Timer = "fdskl/request"
 )
 
-// step processes an event, with the methods of m where active and passive workers differ.
+// step processes an event for an active or a passive worker. The methods of m do what differs
+// between the two.
 func (w *worker) step(m machine, e protocol.Event) (protocol.Effects, error) {
 	effects, err := w.life.Step(w.setup, e, protocol.Handlers{
 		Start: w.start,
@@ -196,8 +197,9 @@ func (w *worker) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
 	return finish(protocol.Blame(a.from, protocol.KindSilent, fmt.Errorf("fdskl: %s from %s did not come in time", a.what, a.from))), nil
 }
 
-// start sends the worker's key to all others. It claims the input in the ledger, so that these
-// phases are computed in one training session only, even if the session fails.
+// start sends the worker's key to all other workers, in mode hardened. It claims the input in the
+// ledger, so that these phases are computed in one training session only, even if the session
+// fails.
 func (w *worker) start(start protocol.Start) (protocol.Effects, error) {
 	if start.InputHash != w.input.Hash {
 		return protocol.Effects{}, errors.New("fdskl: the rows or directions have changed since the session started; restore them, or start a new job")
@@ -218,7 +220,7 @@ func finish(err error) protocol.Effects {
 	return protocol.Effects{Sync: true, End: &protocol.End{Err: err}}
 }
 
-// message returns a message to another worker, for the current request of an active worker.
+// message returns a message to another worker about the current request of an active worker.
 func (w *worker) message(l *requests, to string, round uint16, body []byte) protocol.Message {
 	m := w.setup.Message(to, round, kindOf(round), body)
 	m.Sequence = w.sequence(l, l.counter)
@@ -236,8 +238,8 @@ func (w *worker) toOthers(l *requests, round uint16, body []byte) []protocol.Mes
 	return list
 }
 
-// Round 2, Request: an active worker requests a block of phases from all others at once (line 3 of
-// Algorithm 1), and signs the request.
+// Round 2, Request: an active worker sends all other workers a signed request for a block of phases
+// (line 3 of Algorithm 1).
 func (w *worker) receiveRequest(l *requests, counter uint32, m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case m.Sender != l.names[0] || counter != l.counter+1 || !l.idle():
@@ -335,8 +337,8 @@ const (
 	roundTurn
 )
 
-// kindRoom is the kind of the messages by which a parent grants flow-control credit to a child, in
-// roundPhases and roundMasks.
+// kindRoom is the kind of the messages that carry flow-control credit. Parents send them to their
+// children in roundPhases and roundMasks.
 const kindRoom = "Room"
 
 func kindOf(round uint16) string {
@@ -361,17 +363,16 @@ func kindOf(round uint16) string {
 	return ""
 }
 
-// goesUp reports whether the words of a round go up a tree in this mode, and the number of that
+// treeOf returns the number of the tree that carries a round's words, or false if the round has no
 // tree.
-func (w *worker) goesUp(round uint16) (tree int, some bool) {
+func (w *worker) treeOf(round uint16) (tree int, some bool) {
 	tree = int(round) - int(roundPhases)
 	return tree, tree == 0 || tree == 1 && w.params.spec.Mode == Paper
 }
 
-// verify refuses a message whose kind does not belong to its round, and a chunk of a message that
-// must be sent whole.
+// verify refuses a message whose kind or division into chunks does not suit its round.
 func (w *worker) verify(m protocol.Message) error {
-	_, up := w.goesUp(m.Round)
+	_, up := w.treeOf(m.Round)
 	switch {
 	case up && (m.Kind == kindRoom || m.Kind == kindOf(m.Round)):
 		return nil

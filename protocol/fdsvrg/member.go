@@ -66,17 +66,17 @@ func newIncoming(from string, pieces int) incoming {
 
 // Member is the machine of a worker or of the leader.
 type Member struct {
-	setup    protocol.Setup
-	life     protocol.Life
-	schedule schedule
-	layout   layout
-	names    []string // names of the members; the leader is first
-	self     int
-	worker   Worker
-	judge    Judge // computes slopes; nil except at the leader
+	setup     protocol.Setup
+	life      protocol.Life
+	schedule  schedule
+	pieceSize pieceSize
+	names     []string // names of the members; the leader is first
+	self      int
+	worker    Worker
+	judge     Judge // computes slopes; nil except at the leader
 
 	now      Step
-	margins  []int64 // this step's margins of this member plus those of the children that have arrived
+	margins  []int64 // sum of this member's margins in the step and of its children's received margins
 	children []incoming
 	slopes   []float64
 	leader   incoming // records the pieces of the leader's slopes
@@ -108,7 +108,7 @@ func newMember(s protocol.Setup, w Worker, j Judge, role protocol.Role, most int
 	if err != nil {
 		return nil, err
 	}
-	m := &Member{setup: s, schedule: newSchedule(p, s.Session.ID()), layout: layout(most), worker: w, judge: j}
+	m := &Member{setup: s, schedule: newSchedule(p, s.Session.ID()), pieceSize: pieceSize(most), worker: w, judge: j}
 	m.names = append(s.Session.With(protocol.RoleLeader), s.Session.With(protocol.RoleParty)...)
 	m.self = slices.Index(m.names, s.Self)
 	return m, nil
@@ -137,7 +137,7 @@ func (m *Member) start(e protocol.Start) (protocol.Effects, error) {
 func (m *Member) begin(index int) {
 	m.now = m.schedule.step(index)
 	m.margins = m.worker.Margins(m.now)
-	pieces := m.layout.pieces(len(m.margins))
+	pieces := m.pieceSize.pieces(len(m.margins))
 	m.children = nil
 	for child := 2*m.self + 1; child <= 2*m.self+2 && child < len(m.names); child++ {
 		m.children = append(m.children, newIncoming(m.names[child], pieces))
@@ -166,9 +166,9 @@ func encodeWords(numbers []int64) []byte {
 
 // put appends a vector's messages to the queue.
 func (m *Member) put(to string, round uint16, body []byte) {
-	pieces := m.layout.pieces(len(body) / wordBytes)
+	pieces := m.pieceSize.pieces(len(body) / wordBytes)
 	for piece := range pieces {
-		lo, hi := m.layout.span(piece, len(body)/wordBytes)
+		lo, hi := m.pieceSize.span(piece, len(body)/wordBytes)
 		message := m.setup.Message(to, round, kindOf(round), bytes.Clone(body[wordBytes*lo:wordBytes*hi])).Piece(piece, pieces)
 		message.Sequence = uint32(m.now.Index)
 		m.queue = append(m.queue, message)
@@ -221,13 +221,13 @@ func (m *Member) expire(t protocol.Timer) (protocol.Effects, error) {
 
 const wordBytes = 8
 
-// layout is the largest number of words in a message. Longer vectors are divided into pieces.
-type layout int
+// pieceSize is the largest number of words in one message. Longer vectors are divided into pieces.
+type pieceSize int
 
-func (l layout) pieces(words int) int { return max(1, (words-1)/int(l)+1) }
+func (l pieceSize) pieces(words int) int { return max(1, (words-1)/int(l)+1) }
 
 // span returns the half-open range of words [lo, hi) of a piece.
-func (l layout) span(piece, words int) (lo, hi int) {
+func (l pieceSize) span(piece, words int) (lo, hi int) {
 	return piece * int(l), min((piece+1)*int(l), words)
 }
 
@@ -255,8 +255,8 @@ type Step struct {
 type schedule struct {
 	params Params
 	id     protocol.SessionID
-	epoch  int   // epoch to which order belongs
-	order  []int // shuffled order of the training rows in that epoch
+	epoch  int   // epoch for which order was drawn
+	order  []int // training rows in the shuffled order of the epoch
 }
 
 func newSchedule(p Params, id protocol.SessionID) schedule {

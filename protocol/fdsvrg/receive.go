@@ -15,7 +15,7 @@ func (m *Member) receive(msg protocol.Message) (protocol.Effects, error) {
 	if err != nil {
 		return protocol.Effects{}, err
 	}
-	lo, hi := m.layout.span(int(msg.Chunk), len(m.margins))
+	lo, hi := m.pieceSize.span(int(msg.Chunk), len(m.margins))
 	if len(msg.Body) != wordBytes*(hi-lo) {
 		return protocol.Effects{}, msg.Malformed(fmt.Errorf("fdsvrg: the piece has %d bytes; %d are required", len(msg.Body), wordBytes*(hi-lo)))
 	}
@@ -65,7 +65,7 @@ func (m *Member) complete(round uint16) {
 	switch {
 	case round == roundSlopes:
 		m.learn()
-	case m.awaited() != &m.leader: // waits until the vector of another child has arrived
+	case m.awaited() != &m.leader: // the member still waits for the vector of another child
 	case m.self > 0:
 		m.pass()
 	case m.now.Kind == Last:

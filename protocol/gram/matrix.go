@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Matrix returns the Gram matrix of all rows from the sums of all parts. Training rows precede
+// Matrix computes the Gram matrix of all rows from the sums over all holders. Training rows precede
 // held-out rows, and each entry is exactly a sum divided by 2^2s. Products of two different
 // held-out rows are 0, since they are not summed.
 func (p Params) Matrix(sums [][]int64) (linalg.Matrix[float64], error) {
@@ -104,11 +104,12 @@ const (
 	MaxExponent = 26 // a larger exponent gives squares above MaxSum
 	MaxColumns  = 1 << 24
 	MaxHolders  = 1 << 10
-	MaxRows     = 1 << 14 // training and held-out rows; gives a matrix of 2 GiB
-	MaxProducts = 1 << 27 // products of new rows with a model's rows
+	MaxRows     = 1 << 14 // largest number of training and held-out rows, whose matrix takes 2 GiB
+	MaxProducts = 1 << 27 // largest number of products of new rows with a model's rows
 )
 
-// finest and coarsest limit the scale, which is as fine as exact sums allow.
+// finest and coarsest limit the fixed-point scale. Between them, the scale is as fine as exact sums
+// allow.
 const (
 	finest   = 24
 	coarsest = 8 // smallest scale for values that are not whole numbers
@@ -131,7 +132,7 @@ type Params struct {
 	holders           []Holder
 	scale             int
 	training, heldOut int
-	first             int // number of the first group that is summed
+	first             int // index of the first group that is summed
 }
 
 // NewParams computes the scale for the holders' columns and the given numbers of training and
@@ -196,8 +197,8 @@ func (p Params) fits() bool {
 	return true
 }
 
-// boundOf returns the bound B_l = d_l (2^s v_l)^2 of holder l's entries, and false if it
-// exceeds MaxSum.
+// boundOf returns the bound of a holder's entries, or false if the bound exceeds MaxSum. For holder
+// l, the bound is B_l = d_l (2^s v_l)^2.
 func (p Params) boundOf(l int) (uint64, bool) {
 	h := p.holders[l]
 	square := 2 * (p.scale + h.Exponent)
@@ -244,9 +245,9 @@ const edge = 64
 
 // These are the groups of entries, in the order of Groups.
 const (
-	groupTriangle = iota // training rows with each other
-	groupCross           // held-out rows with training rows
-	groupDiagonal        // held-out rows with themselves
+	groupTriangle = iota // products of training rows with each other
+	groupCross           // products of held-out rows with training rows
+	groupDiagonal        // products of each held-out row with itself
 )
 
 // tile is a block of the matrix of products. A tile on the diagonal of the triangle is

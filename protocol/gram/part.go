@@ -16,7 +16,7 @@ type Part struct {
 	params Params
 	rows   linalg.Matrix[float64] // values 2^s x, rounded to whole numbers; training rows, then held-out rows
 	groups [][]tile
-	starts [][]int // index of each tile's first entry in its group, and the end
+	starts [][]int // index in the group of each tile's first entry; a last index marks the group's end
 }
 
 // Part converts the rows of holder l, counted from 0, to fixed point. Training rows precede

@@ -10,10 +10,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Round 2, Announce: each party sends the server the number and the width of its rows, with a tag.
-// Parties with the same seed, settings and number of features send equal tags. When all
-// announcements agree, the server grants the upload to every party. Without the grant, rows would
-// wait in queues until the slowest party has announced.
+// Round 2, Announce: each party announces the number and the width of its rows to the server. The
+// announcement also has a tag. Parties with the same seed, settings and number of features send
+// equal tags. When all announcements agree, the server grants the upload to every party. Without
+// the grant, rows would wait in queues until the slowest party has announced.
 const (
 	roundAnnounce = 2
 	kindAnnounce  = "Announce"

@@ -15,7 +15,8 @@ import (
 // server does not hold.
 type Digest [sha256.Size]byte
 
-// segment returns the header that is hashed before one session's labels and rows.
+// segment returns the bytes with which the hash of one session's data begins. The labels and the
+// rows of the session follow.
 func (d Digest) segment(rows, width int) []byte {
 	var w wire.Writer
 	w.String("mercer/v1/okra/sent")
@@ -42,7 +43,7 @@ type Base struct {
 	Session protocol.SessionID // the last session of the epoch
 	Tag     Tag
 	Width   int
-	Parts   []Part // one for each party, in the order of the rows
+	Parts   []Part // one for each party, in the row order of the Gram matrix
 
 	labelled bool
 	rows     store
@@ -80,7 +81,7 @@ func (s *Server) keptPart(from *source) Part {
 	return part
 }
 
-// digest returns the hash of all data that a party has sent in this session and in earlier ones.
+// digest extends a party's Digest by the data that the party has sent in this session.
 func (s *Server) digest(before Digest, from *source) Digest {
 	h := sha256.New()
 	h.Write(before.segment(from.announce.rows, s.Width()))
@@ -108,7 +109,7 @@ func (b *Base) partOf(party string) Part {
 	return Part{Party: party}
 }
 
-// memoryBound returns an upper bound on the memory that the base takes.
+// memoryBound returns an upper bound on the size of the base in memory, in bytes.
 func (b *Base) memoryBound() (n int64) {
 	if b == nil {
 		return 0
@@ -135,10 +136,10 @@ func (b *Base) Emptied() *Base {
 	return &empty
 }
 
-// NewContinuingServer returns the machine of a server that continues the epoch of the kept data b.
-// Parties of the base confirm the rows that they have sent, and send only new rows. Rows of parties
-// that are not members of this session are ignored. It refuses a session whose parent is not the
-// base's.
+// NewContinuingServer returns the machine of a server that continues an epoch from the kept data in
+// b. Parties of the base confirm the rows that they have sent, and send only new rows. Rows of
+// parties that are not members of this session are ignored. It refuses a session whose parent is
+// not the base's.
 func NewContinuingServer(s protocol.Setup, p Params, b *Base, l Limits) (*Server, error) {
 	server, err := NewServer(s, p, l)
 	switch {

@@ -25,14 +25,14 @@ import (
 type block struct {
 	f, width int
 	frames   []frame
-	in       []uint32 // in[i]: the feature that moves to place i; at the extra places of a frame, any index
-	out      []uint32 // out[i]: the output coordinate to which place i moves
+	in       []uint32 // in[i] is the feature that moves to coordinate i; any index for the extra dimensions
+	out      []uint32 // out[i] is the output coordinate to which coordinate i moves
 	back     []uint32 // the inverse permutation of out
 	stream   func() *prg.Stream
 }
 
-// frame is the shape of one frame O_i, rows x cols, and the place of its first feature and first
-// coordinate.
+// frame gives the size of a frame O_i and the first coordinate on which O_i acts. O_i has rows x
+// cols entries.
 type frame struct{ at, cols, rows int }
 
 func newBlock(stream func() *prg.Stream, width, f, k int) *block {
@@ -86,9 +86,10 @@ func (b *block) Width() int { return b.width }
 // as much as making the frames.
 func (b *block) panel() int { return 512 }
 
-// pieces returns the number of pieces into which the work on the rows is split. Each piece applies
-// a range of frames to all rows. The first piece also permutes the features, and the last piece the
-// coordinates. Making an entry of a frame takes about 7 ns, and applying it to a row .06 ns.
+// pieces returns the number of pieces into which the encoding of the rows is divided. Each piece
+// applies a range of frames to all rows. The first piece also permutes the features, and the last
+// piece the coordinates. Making an entry of a frame takes about 7 ns, and applying it to a row .06
+// ns.
 func (b *block) pieces(rows int) int {
 	entries := float64(b.width) * float64(b.f) / float64(len(b.frames))
 	return min(len(b.frames), 1+int(entries*(7+.06*float64(rows))/pieceTime))
@@ -97,13 +98,13 @@ func (b *block) pieces(rows int) int {
 // Encode encodes all rows; it draws each frame once.
 func (b *block) Encode(dst, src linalg.Matrix[float64]) { encode(b, dst, src) }
 
-// distant is the number of values (16 MiB) above which a matrix does not stay in the cache that two
-// cores share.
+// distant is the least number of values that do not fit in the cache of two cores, which has 16
+// MiB.
 const distant = 1 << 21
 
-// piece applies a range of frames to columns of dst, where the features of each frame are adjacent.
-// If each frame picked them from the rows by itself, long rows would go through the cache once for
-// every frame.
+// piece multiplies all rows by the frames of one piece of work. The first piece also moves the
+// features of each frame next to each other. If each frame picked them from the rows by itself,
+// long rows would go through the cache once for every frame.
 func (b *block) piece(dst, src linalg.Matrix[float64], i int) {
 	n := b.pieces(src.Rows)
 	first, end := i*len(b.frames)/n, (i+1)*len(b.frames)/n
@@ -115,7 +116,7 @@ func (b *block) piece(dst, src linalg.Matrix[float64], i int) {
 		eachRow(dst, func(r, next int) { pick(dst.Row(r), src.Row(r), b.in, src.Row(next)) })
 	}
 	linalg.For(end-first, max(1, (end-first)/64), func(lo, hi int) {
-		d := drawer{stream: b.stream()} // made once for all frames, because each new stream derives a key
+		d := frameDrawer{stream: b.stream()} // one drawer for many frames, because each new stream derives a key
 		for i := first + lo; i < first+hi; i++ {
 			d.multiplyByFrame(dst, i, b.frames[i])
 		}
@@ -125,8 +126,8 @@ func (b *block) piece(dst, src linalg.Matrix[float64], i int) {
 	}
 }
 
-// eachRow calls the function do for every row of m, on all cores. Each core takes at least eight
-// consecutive rows, and do also receives the index of the next row.
+// eachRow calls a function for every row of m, on all cores. Each core takes at least eight
+// consecutive rows. The function receives the indices of the row and of the next row.
 func eachRow(m linalg.Matrix[float64], do func(r, next int)) {
 	linalg.For(m.Rows, max(8, 1<<16/m.Cols), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
@@ -135,27 +136,29 @@ func eachRow(m linalg.Matrix[float64], do func(r, next int)) {
 	})
 }
 
-// multiplyByFrame draws frame i and multiplies its coordinates of every row of dst by the frame.
-func (d *drawer) multiplyByFrame(dst linalg.Matrix[float64], i int, f frame) {
-	linalg.Scratch(f.cols*f.rows, func(room []float64) {
-		d.drawFrame(i, f, room)
+// multiplyByFrame draws one frame and multiplies the rows of dst by it. Only the coordinates of
+// this frame change.
+func (d *frameDrawer) multiplyByFrame(dst linalg.Matrix[float64], i int, f frame) {
+	linalg.Scratch(f.cols*f.rows, func(buffer []float64) {
+		d.drawFrame(i, f, buffer)
 		linalg.Reflect(columns(dst, f.at, f.at+f.rows), d.signs, d.vectors, d.betas)
 	})
 }
 
-// drawer draws the reflections of frames. It holds the reflections of one frame at a time.
-type drawer struct {
+// frameDrawer draws random frames as products of reflections. It holds the reflections of one frame
+// at a time.
+type frameDrawer struct {
 	stream  *prg.Stream
 	signs   []int8
 	vectors [][]float64
 	betas   []float64
 }
 
-// drawFrame draws the reflections of frame i and stores their vectors in the buffer room.
-func (d *drawer) drawFrame(i int, f frame, room []float64) {
+// drawFrame draws the reflections of one frame. It stores the vectors of the reflections in buffer.
+func (d *frameDrawer) drawFrame(i int, f frame, buffer []float64) {
 	d.signs, d.vectors, d.betas = d.signs[:0], d.vectors[:0], d.betas[:0]
 	for j := range f.cols {
-		r := drawReflection(d.stream, i, j, room[j*f.rows:][:f.rows-j])
+		r := drawReflection(d.stream, i, j, buffer[j*f.rows:][:f.rows-j])
 		d.signs, d.vectors, d.betas = append(d.signs, int8(r.sign)), append(d.vectors, r.v), append(d.betas, r.beta)
 	}
 }

@@ -21,8 +21,8 @@ const (
 	kindConfirm = "Confirm"
 )
 
-// EpochState holds what a party keeps of a session so that it can take part in a later session of
-// the epoch. It is secret: it holds the epoch's seed.
+// EpochState holds the data that a party needs to take part in a later session of the epoch. It is
+// secret: it holds the epoch's seed.
 type EpochState struct {
 	Origin   protocol.SessionID // the session with which the epoch began
 	Session  protocol.SessionID // the last session of the epoch
@@ -82,8 +82,8 @@ func (p *Party) labelled() bool {
 	return p.input.Labels != nil
 }
 
-// segment returns the header that is hashed before the sent data, or nil if this session's data are
-// not hashed.
+// segment starts the hash of this session's data, and returns the first bytes to be hashed. It
+// returns nil if this session's data are not hashed.
 func (p *Party) segment() []byte {
 	if p.rows == 0 || !p.input.Kept && !p.continues() {
 		return nil
@@ -96,7 +96,7 @@ func (p *Party) segment() []byte {
 	return before.segment(p.rows, p.upload.layout.width)
 }
 
-// hashSent adds sent data to the hash of everything that the party sends.
+// hashSent adds sent data to the party's digest, if this session's data are hashed.
 func (p *Party) hashSent(sent []byte) {
 	if p.digest != nil {
 		p.digest.Write(sent)
@@ -137,9 +137,10 @@ func NewContinuingParty(s protocol.Setup, p Params, before EpochState, in Input)
 	return party, nil
 }
 
-// Prepare prepares the newcomer's rows with the epoch's preparation, and reports whether they lie
-// on a grid. The preparation is [EpochState].Preparation. It is a pure function. An error marked as
-// bad input is about the newcomer's own rows; any other error is about the preparation.
+// Prepare returns a newcomer's rows, prepared in the same way as the other parties' rows. It also
+// reports whether the prepared rows lie on a grid. The argument is [EpochState].Preparation.
+// Prepare is a pure function. An error marked as bad input is about the newcomer's own rows; any
+// other error is about the preparation.
 type Prepare func(preparation []byte) (rows linalg.Rows, grid bool, err error)
 
 // NewLateParty returns the machine of a party that joins an epoch late. The leader sends it the

@@ -14,7 +14,8 @@ type core struct {
 	life  protocol.Life
 }
 
-// newCore checks the session and its members for every constructor.
+// newCore checks the session and its members, and returns the state that all machines have in
+// common.
 func newCore(s protocol.Setup, p Params, roles ...protocol.Role) (core, error) {
 	if err := s.Check(Name, Version, roles...); err != nil {
 		return core{}, err

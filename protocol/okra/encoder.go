@@ -47,15 +47,17 @@ type Encoder interface {
 	// panel returns how many rows a session encodes together. They are enough to make the cost of
 	// common random draws small for each row.
 	panel() int
-	// pieces returns the number of pieces, of about pieceTime each, into which the work on the rows
-	// is split. piece computes one piece; all pieces in order give the result of Encode.
+	// pieces returns the number of pieces into which the encoding of the given number of rows is
+	// divided. A piece takes about pieceTime. piece computes one piece; all pieces in order give
+	// the result of Encode.
 	pieces(rows int) int
 	piece(dst, src linalg.Matrix[float64], i int)
 }
 
 // preparer is an Encoder that needs a long computation before it encodes the first rows.
 type preparer interface {
-	// prepare does one piece of this computation, and reports whether it was the last piece.
+	// prepare does the next piece of the preparation, and reports whether the preparation is
+	// complete.
 	prepare() bool
 }
 
@@ -108,7 +110,7 @@ func NewEncoder(p Params, epoch Seed, f, k int) (Encoder, error) {
 // isWide reports whether rows are encoded eight at a time, interleaved. This applies to rows that
 // do not fit the cache and can be cut into parts. Padding makes all wide rows divisible.
 func isWide(width, window int) bool {
-	return width > direct && width <= widest && width%part == 0 && window%part == 0
+	return width > cachedWidth && width <= widest && width%part == 0 && window%part == 0
 }
 
 func newHaar(stream func() *prg.Stream, f, k int) *haar {
@@ -128,8 +130,8 @@ func newHadamard(s *prg.Stream, rounds, f, k int) *hadamard {
 	return h
 }
 
-// stream returns a function that makes the encoder's random stream. Each worker makes its own
-// stream and seeks in it.
+// stream returns a function that opens the encoder's stream of random numbers. Each worker opens
+// its own stream and seeks in it.
 func (p Params) stream(epoch Seed, f, k int) func() *prg.Stream {
 	var w wire.Writer
 	w.Uint32(uint32(f))

@@ -21,12 +21,12 @@ type flake struct {
 	normal   bool // the entries of N are Gaussian, as in mode hardened
 	stream   func() *prg.Stream
 
-	attempt int                    // number of matrices N drawn and rejected
-	left    []func()               // the remaining pieces of the preparation, in order
-	mask    linalg.Matrix[float64] // f x width: the transpose of N; the iterations turn it into the transpose of N's polar factor
-	step    linalg.Matrix[float64] // f x f: the factor by which an iteration multiplies the mask
-	off     float64                // distance of the mask from an orthonormal matrix before the last iteration
-	ready   bool
+	attempt   int                    // number of matrices N drawn and rejected
+	remaining []func()               // the pieces of the preparation that are still to do, in order
+	mask      linalg.Matrix[float64] // f x width: the transpose of N; the iterations turn it into the transpose of N's polar factor
+	step      linalg.Matrix[float64] // f x f: the factor by which an iteration multiplies the mask
+	distance  float64                // largest absolute entry of X^T X - I for the mask X, before the last iteration
+	ready     bool
 }
 
 const (
@@ -34,8 +34,8 @@ const (
 	pieceWork = 4e8
 	// pieceDraws is the number of matrix entries that one piece of work draws, at 12 ns each.
 	pieceDraws = 4 << 20
-	// correctable is the largest distance from an orthonormal matrix that a single iteration
-	// removes.
+	// correctable is the largest distance from an orthonormal matrix that one iteration can
+	// correct.
 	correctable = 1e-7
 )
 
@@ -51,15 +51,15 @@ func (e *flake) panel() int { return 4096 }
 // matrix that is nearly of lower rank, or beyond its likely size, does not become orthonormal;
 // prepare then draws another one.
 func (e *flake) prepare() bool {
-	if e.left == nil {
+	if e.remaining == nil {
 		e.planPreparation()
 	}
-	e.left[0]()
-	if e.left = e.left[1:]; len(e.left) > 0 {
+	e.remaining[0]()
+	if e.remaining = e.remaining[1:]; len(e.remaining) > 0 {
 		return false
 	}
-	if e.off > correctable {
-		e.attempt, e.left = e.attempt+1, nil
+	if e.distance > correctable {
+		e.attempt, e.remaining = e.attempt+1, nil
 		return false
 	}
 	e.step, e.ready = linalg.Matrix[float64]{}, true
@@ -79,12 +79,11 @@ func (e *flake) planPreparation() {
 	}
 }
 
-// addPieces splits the work on n items into pieces and adds them to the list. A piece has at most
-// each items.
-func (e *flake) addPieces(n, each int, do func(lo, hi int)) {
-	each = max(1, each)
-	for lo := 0; lo < n; lo += each {
-		e.left = append(e.left, func() { do(lo, min(n, lo+each)) })
+// addPieces appends the work on n items to e.remaining, in pieces of at most size items.
+func (e *flake) addPieces(n, size int, do func(lo, hi int)) {
+	size = max(1, size)
+	for lo := 0; lo < n; lo += size {
+		e.remaining = append(e.remaining, func() { do(lo, min(n, lo+size)) })
 	}
 }
 
@@ -102,10 +101,10 @@ func (e *flake) bounds() (least, most float64) {
 	return least * deviation, most*deviation + f*w/2
 }
 
-// scalesFrom returns the scale s of each iteration X <- s X (3 I - s^2 X^T X) / 2. The iterations
-// bring singular values between l and 1 to 1. Each scale is the best for the interval that the
-// previous iteration leaves (Chen and Chow, 2014). Without scales, small singular values would only
-// grow by half in each iteration.
+// scalesFrom returns the scales of the iterations that make the mask orthonormal. With scale s, an
+// iteration is X <- s X (3 I - s^2 X^T X) / 2. The iterations bring singular values between l and 1
+// to 1. Each scale is the best for the interval that the previous iteration leaves (Chen and Chow,
+// 2014). Without scales, small singular values would only grow by half in each iteration.
 func scalesFrom(l float64) (scales []float64) {
 	for l < 1-1e-9 {
 		s := math.Sqrt(3 / (1 + l + l*l))
@@ -144,7 +143,7 @@ func (e *flake) fill(s *prg.Stream, row []float64) {
 // up to the diagonal and copies them to the columns.
 func (e *flake) factor(lo, hi int, s float64) {
 	if lo == 0 {
-		e.off = 0
+		e.distance = 0
 	}
 	part := columns(e.step.Panel(lo, hi), 0, hi)
 	linalg.MulTransB(part, e.mask.Panel(lo, hi), e.mask.Panel(0, hi))
@@ -155,7 +154,7 @@ func (e *flake) factor(lo, hi int, s float64) {
 			if j == lo+i {
 				unit = 1
 			}
-			e.off = max(e.off, math.Abs(v-unit))
+			e.distance = max(e.distance, math.Abs(v-unit))
 			row[j] = s * (3*unit - s*s*v) / 2
 			e.step.Row(j)[lo+i] = row[j]
 		}
@@ -170,8 +169,9 @@ func (e *flake) iterate(lo, hi int) {
 	})
 }
 
-// pieces returns the number of pieces into which the work on the rows is split. Each piece computes
-// a range of coordinates of all rows. Transposing the mask costs as much as encoding 16 rows.
+// pieces returns the number of pieces into which the encoding of the rows is divided. Each piece
+// computes a range of coordinates of all rows. Transposing the mask costs as much as encoding 16
+// rows.
 func (e *flake) pieces(rows int) int { return (e.width-1)/e.coordinatesPerPiece(rows) + 1 }
 
 // coordinatesPerPiece returns how many coordinates one piece of work computes.

@@ -46,8 +46,8 @@ type assembly struct {
 	part     []float64
 }
 
-// assemble returns an incomplete Gram matrix. The products of kept rows are copied; the products of
-// new rows are listed as tiles to compute.
+// assemble allocates the Gram matrix and lists the tiles that the server must compute. The products
+// of kept rows are copied from the base.
 func (s *Server) assemble() *assembly {
 	spans := []stretch{{0, s.total, true}}
 	if s.base != nil {
@@ -60,7 +60,7 @@ func (s *Server) assemble() *assembly {
 	return a
 }
 
-// stretch is a range of rows that are all new, or all kept.
+// stretch is a range of rows that are either all new or all kept from earlier sessions.
 type stretch struct {
 	lo, hi int
 	fresh  bool
@@ -139,7 +139,8 @@ func (a *assembly) step() {
 
 func (a *assembly) done() bool { return len(a.tiles) == 0 }
 
-// addSlice adds to tile t the inner products over the coordinates a.lo to hi-1.
+// addSlice adds one slice of coordinates to the inner products of tile t. The slice has the
+// coordinates a.lo to hi-1.
 func (a *assembly) addSlice(t tile, hi int) {
 	dst := columns(a.gram.Panel(t.i, t.iEnd), t.j, t.jEnd)
 	if a.lo == 0 {
@@ -174,14 +175,14 @@ func (a *assembly) progress() protocol.Progress {
 
 // store holds encoded rows in the wire's precision and multiplies them in float64.
 type store interface {
-	// put stores the numbers in the body of a chunk with span s. It counts the rows of s from row
-	// first of the matrix. If a number is too large for any encoder, put returns an error and
-	// stores nothing.
+	// put decodes the numbers of a chunk and stores them in the matrix. The span s says which rows
+	// and columns the chunk holds; its rows are counted from row first of the matrix. If a number
+	// is too large for any encoder, put returns an error and stores nothing.
 	put(s span, first int, body []byte) error
 	// rows returns all stored rows.
 	rows() linalg.Rows
-	// copyFrom copies rows lo to hi-1 of another store of the same width. The copies begin at row
-	// at.
+	// copyFrom copies rows lo to hi-1 of another store into this store, from row at on. Both stores
+	// must have the same width.
 	copyFrom(at int, from store, lo, hi int)
 	// write appends rows lo to hi-1, in wire format, to w.
 	write(w *wire.Writer, lo, hi int)
@@ -202,7 +203,7 @@ func newStore(rows, width, word int) store {
 // table is a store that holds its numbers in type T.
 type table[T linalg.Float] struct {
 	m        linalg.Matrix[T]
-	scratch  []T // the numbers of the chunk that put reads; reused
+	scratch  []T // memory for the numbers of one chunk, which put reuses
 	read     func(*wire.Reader, []T)
 	append   func(*wire.Writer, []T)
 	multiply func(dst linalg.Matrix[float64], a, b linalg.Matrix[T])
@@ -218,7 +219,7 @@ func (t *table[T]) put(s span, first int, body []byte) error {
 		return err
 	}
 	for i, v := range numbers {
-		if !(math.Abs(float64(v)) <= maxEncoded) { // the comparison is false for NaN
+		if !(math.Abs(float64(v)) <= maxEncoded) { // not written with >, because NaN must be refused too
 			return fmt.Errorf("okra: rows: row %d, coordinate %d is %v; encoded numbers are finite and at most 1e19", s.row+i/s.cols, s.col+i%s.cols, v)
 		}
 	}

@@ -28,8 +28,8 @@ func (h *haar) pieces(rows int) int {
 	return (all + h.groups(rows) - 1) / h.groups(rows)
 }
 
-// groups returns the number of groups of reflections that one piece of work applies. For each
-// coordinate of each vector, drawing takes about 12 ns and reflecting a row 0.75 ns.
+// groups returns the number of groups of reflections in one piece of work. For each coordinate of
+// each vector, drawing takes about 12 ns and reflecting a row 0.75 ns.
 func (h *haar) groups(rows int) int {
 	return max(1, int(pieceTime/((12+.75*float64(rows))*group*float64(h.width))))
 }
@@ -66,10 +66,10 @@ func shaped(data []float64, rows, cols int) linalg.Matrix[float64] {
 	return linalg.Matrix[float64]{Rows: rows, Cols: cols, Stride: cols, Data: data[:rows*cols]}
 }
 
-// reflect multiplies each row x of dst by signs and reflections: x becomes H_lo ... H_{hi-1} D x. D
-// has the signs of coordinates lo to hi-1. The product of the reflections is I - V T V^T, with the
-// vectors in the columns of V (Schreiber and Van Loan, SIAM J. Sci. Stat. Comput. 10(1), 1989), so
-// a row z changes by -((z V) T^T) V^T.
+// reflect applies one group of signs and reflections to each row of dst. A row x becomes H_lo ...
+// H_{hi-1} D x, where D has the signs of coordinates lo to hi-1. The product of the reflections is
+// I - V T V^T, with the vectors in the columns of V (Schreiber and Van Loan, SIAM J. Sci. Stat.
+// Comput. 10(1), 1989), so a row z changes by -((z V) T^T) V^T.
 func (h *haar) reflect(dst linalg.Matrix[float64], w *workspace, lo, hi int) {
 	vectors := shaped(w.vectors, hi-lo, h.width-lo)
 	reflections := h.drawGroup(vectors, lo)
@@ -92,7 +92,7 @@ func (h *haar) reflect(dst linalg.Matrix[float64], w *workspace, lo, hi int) {
 	})
 }
 
-// drawGroup draws one reflection for each row of vectors and stores its vector in that row. The
+// drawGroup draws one group of reflections and stores their vectors in the rows of a matrix. The
 // first reflection is number lo, and the first column is coordinate lo.
 func (h *haar) drawGroup(vectors linalg.Matrix[float64], lo int) []reflection {
 	reflections := make([]reflection, vectors.Rows)
@@ -138,7 +138,8 @@ func transpose(data []float64, m linalg.Matrix[float64]) linalg.Matrix[float64] 
 	return t
 }
 
-// columns returns columns lo to hi-1 of m, which must have a row. The result shares m's memory.
+// columns returns columns lo to hi-1 of m. The result shares m's memory. m must have at least one
+// row.
 func columns[T linalg.Float](m linalg.Matrix[T], lo, hi int) linalg.Matrix[T] {
 	return linalg.Matrix[T]{Rows: m.Rows, Cols: hi - lo, Stride: m.Stride,
 		Data: m.Data[lo : (m.Rows-1)*m.Stride+hi]}

@@ -20,7 +20,7 @@ import (
 // Gram matrix is known, but none is excluded: the encoder is heuristic.
 type hadamard struct {
 	width, window int
-	layers        []layer  // one for each round, and the last permutation with signs
+	layers        []layer  // one layer at the start of each round, and one after the last round
 	between       [][]int8 // for each round, the signs that the last window is multiplied by
 }
 

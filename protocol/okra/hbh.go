@@ -5,10 +5,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// hbh is an encoder of three stages: a round of encoder hadamard, random rotations of each 32
-// adjacent coordinates, and another round. The rounds use a public transform; the rotations between
-// them add 16 secret numbers for each coordinate. A row takes about 4 log2(f+k) additions and 32
-// multiply-adds for each coordinate, and a panel takes 16 (f+k) Gaussians.
+// hbh is an encoder that applies random rotations between two rounds of encoder hadamard. Each
+// rotation mixes 32 adjacent coordinates. The rounds use a public transform; the rotations add 16
+// secret numbers for each coordinate. A row takes about 4 log2(f+k) additions and 32 multiply-adds
+// for each coordinate, and a panel takes 16 (f+k) Gaussians.
 //
 // Like encoder hadamard, hbh has no proof of security.
 type hbh struct {
@@ -72,7 +72,7 @@ func (h *hbh) transform(round *hadamard, dst, src linalg.Matrix[float64], i int)
 // rotate applies the rotations first to end-1 to all rows.
 func (h *hbh) rotate(dst linalg.Matrix[float64], first, end int) {
 	linalg.For(end-first, max(1, (end-first)/64), func(lo, hi int) {
-		d := drawer{stream: h.stream()}
+		d := frameDrawer{stream: h.stream()}
 		for i := first + lo; i < first+hi; i++ {
 			at := i * rotated
 			n := min(rotated, h.width-at)

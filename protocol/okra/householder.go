@@ -21,9 +21,9 @@ type reflection struct {
 	sign float64 // the reflection's entry in the diagonal matrix D
 }
 
-// vectorPlace returns the block of the stream at which a reflection's vector begins. A vector has
-// 2^20 blocks of 16 bytes, far more than the longest needs, and a frame has 2^20 vectors. The place
-// of the first frame is reserved for the integers of encoder block.
+// vectorPlace returns the block of the random stream at which vector j of a frame begins. A vector
+// has 2^20 blocks of 16 bytes, far more than the longest needs, and a frame has 2^20 vectors. The
+// place of the first frame is reserved for the integers of encoder block.
 func vectorPlace(frame, j int) uint64 { return uint64(frame+1)<<40 | uint64(j)<<20 }
 
 // drawReflection draws the j-th Gaussian vector of a frame into v and turns it into a reflection.

@@ -28,8 +28,8 @@ type Input struct {
 	Labels []string    // n labels of 1 to 64 bytes, or nil if the rows have none
 	Test   []bool      // n flags, true for held-out rows; nil if no row is held out
 	Grid   bool        // the values lie on a grid: integers, counts, one-hot, pixels
-	// Kept allows a later session to continue this one: the party records the hash of the data that
-	// it sends. See [Party.EpochState].
+	// Kept makes the party record a hash of the data that it sends, so that a later session may
+	// continue this one. See [Party.EpochState].
 	Kept bool
 }
 
@@ -86,6 +86,6 @@ func (in Input) label(i int) string {
 // test reports whether row i is held out.
 func (in Input) test(i int) bool { return in.Test != nil && in.Test[i] }
 
-// errEdited reports that the rows at Start differ from the rows at the session's first start. The
-// difference of two encodings under one seed would reveal the change in clear.
+// errEdited reports that the party's rows have changed since the session started. The difference of
+// two encodings under one seed would reveal the change in clear.
 var errEdited = errors.New("okra: the rows have changed since the session started; restore them, or start a new session")

@@ -6,10 +6,10 @@ import "fmt"
 type Facts struct {
 	Parties   int
 	TotalRows int
-	// Features is 0 if the reader of the statement must not learn the
-	// number. This is so only while rows are fewer than features.
+	// Features is the number of features, or 0 if the readers of the leakage statement must not
+	// learn it. It is 0 only while rows are fewer than features.
 	Features int
-	Grid     bool   // all features that vary hold values on a grid; see Input
+	Grid     bool   // every feature that varies has all its values on a grid; see Input
 	Mixed    bool   // some features hold values on a grid and others do not
 	Encoder  string // Hadamard, Haar, HBH, Flake or Block
 	Mode     string // mode of encoder flake: Hardened or Paper
@@ -74,7 +74,7 @@ func knownRowsLeakage(f Facts) string {
 	return fmt.Sprintf("From p rows that the server knows from elsewhere it computes the projection of every other row onto their span. It learns everything once p independent rows are as many as %s, and much sooner if rows resemble each other (60 known 8x8 digits give the others to 3.5 %%). No isometric encoding prevents this.", features)
 }
 
-// kinLeakage describes the attack with public rows of the same kind
+// kinLeakage describes the attack that uses public rows of the same kind as the parties' rows
 // (TestAttackPublicRowsOfTheSameKind and TestAttackPublicRowsWithoutLabels).
 func kinLeakage(f Facts) string {
 	measured := "89 % of the variance of 200 bundled digits, 59 % of 40 digits of 64 pixels, 86 % of 280 standardised tumours"
@@ -140,7 +140,7 @@ func flakeLeakage(f Facts) string {
 	return "Encoder flake in mode hardened adds nothing to this: its matrix is uniformly random, so the distribution of the encoded rows depends on the rows only through their Gram matrix."
 }
 
-// blockLeakage describes the attacks on the paper's encoder that apply to f.
+// blockLeakage describes the attacks that encoder block permits in a job.
 func blockLeakage(f Facts) []string {
 	lines := []string{fmt.Sprintf("Encoder block is the paper's (mode: paper), for reproduction only: besides all this the server learns the Gram matrix of every block of about %d features. Unequal variances of the features show which coordinates form a block, although they are permuted.", defaultBlockWidth)}
 	if f.TotalRows <= defaultBlockWidth {

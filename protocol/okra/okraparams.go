@@ -19,7 +19,7 @@ const (
 const (
 	Hadamard = "hadamard" // rounds of permutation, sign changes and Walsh-Hadamard transforms
 	Haar     = "haar"     // a uniformly random isometry
-	HBH      = "hbh"      // a round of hadamard, random rotations of 32 coordinates each, another round
+	HBH      = "hbh"      // random rotations of 32 coordinates each, between two rounds of hadamard
 	Flake    = "flake"    // the encoder of FLAKE: a single dense random frame
 	Block    = "block"    // the paper's direct sum of small frames
 

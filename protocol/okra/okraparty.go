@@ -47,7 +47,7 @@ type Party struct {
 	origin      protocol.SessionID
 	holders     []string        // the members that have the epoch's seed
 	asked       map[string]bool // at the leader, the parties that must still consent
-	digest      hash.Hash       // hash of the sent data; nil if no later session may continue
+	digest      hash.Hash       // hash of the data that this party sends; nil if no later session may continue this session
 }
 
 // NewParty returns the machine of the leader or of another party. It refuses an input that cannot
@@ -290,7 +290,7 @@ func (p *Party) sent() bool {
 	return p.upload != nil && p.granted && p.upload.done() && p.labels == labelChunks(p.rows)
 }
 
-// resume sends as many labels or rows as one step allows; all labels go before the rows.
+// resume sends as many labels or rows as one step allows. All labels go before the first row.
 func (p *Party) resume() (protocol.Effects, error) {
 	if !p.granted || p.sent() {
 		return protocol.Effects{}, errors.New("okra: the party was resumed, but it has nothing to send")

@@ -51,11 +51,11 @@ type Server struct {
 	limits  Limits
 	sources []*source // one for each party, in the descriptor's order
 	total   int
-	base    *Base // in a continued session, the kept data
+	base    *Base // data kept from earlier sessions; nil in a first session
 	store   store // nil until all announcements agree
 	labels  []string
 	test    []bool
-	gram    *assembly // nil until all rows have arrived
+	gram    *assembly // the Gram matrix; nil until all rows have arrived
 }
 
 // source holds what the server knows about one party.
@@ -165,8 +165,8 @@ func (s *Server) partiesWhere(missing func(*source) bool) (names []string) {
 	return names
 }
 
-// grantUpload allocates the memory for all rows and grants the upload, once all announcements have
-// arrived and agree.
+// grantUpload allocates the memory for all rows and allows the parties to send their rows. The
+// server calls it once all announcements have arrived and agree.
 func (s *Server) grantUpload() (protocol.Effects, error) {
 	total := 0
 	for _, from := range s.sources {
@@ -208,8 +208,9 @@ func (s *Server) restore(from *source) {
 	copy(s.test[from.first:], s.base.test[lo:lo+from.kept])
 }
 
-// receiveChunk passes a chunk to the function take, and starts the Gram matrix once all rows are
-// complete. It refuses a chunk before the grant, or from a party that has announced no rows.
+// receiveChunk processes a chunk of rows or of labels. The function take stores the chunk's
+// content. Once all rows are complete, receiveChunk starts the Gram matrix. It refuses a chunk
+// before the grant, or from a party that has announced no rows.
 func (s *Server) receiveChunk(m protocol.Message, from *source, take func(protocol.Message, *source) error) (protocol.Effects, error) {
 	if s.store == nil || from.announce.rows == 0 {
 		return protocol.Effects{}, m.Unexpected()

@@ -7,8 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// layer is a permutation with signs: coordinate i of the result is signs[i] times the coordinate
-// that the permutation moves there.
+// layer permutes the coordinates of a row and then multiplies coordinate i by signs[i].
 type layer struct {
 	order permutation
 	signs []int8
@@ -20,42 +19,42 @@ func newLayer(s *prg.Stream, width int) layer {
 	return l
 }
 
-// permutation is a fixed permutation, which apply applies to the coordinates of x in place. room is
-// scratch space of the same length.
-type permutation interface{ apply(x, room []float64) }
+// permutation is a fixed permutation of the coordinates of a row. apply permutes x in place;
+// scratch is scratch space of the same length.
+type permutation interface{ apply(x, scratch []float64) }
 
 // order is a permutation as a list: order[i] is the source of coordinate i.
 type order []uint32
 
-func (o order) apply(x, room []float64) {
-	copy(room, x)
-	collect(x[:len(o)], room, o)
+func (o order) apply(x, scratch []float64) {
+	copy(scratch, x)
+	collect(x[:len(o)], scratch, o)
 }
 
-// route is a permutation for rows that do not fit the cache, where picking single values would move
-// a cache line for each. It first sorts each block's values by their target blocks, and then moves
-// the values of each target block to their places. All reads and writes out of order are within one
-// block.
+// route is a permutation for rows that do not fit in the cache. To pick single values from such a
+// row would move a cache line for each value. So route first sorts each block's values by their
+// target blocks, and then moves the values of each target block to their places. All reads and
+// writes out of order are within one block.
 type route struct {
 	block     int        // number of values in a block, at most 2^16
 	shipments []shipment // sorted by source block, then by target block
-	from      []uint16   // places of values in their source blocks, in the order of shipments
-	to        []uint16   // places of values in their target blocks, in the order of the scratch space
+	from      []uint16   // place of each value in its source block; values are in the order of the shipments
+	to        []uint16   // place of each value in its target block; values are in the order of the scratch space
 	starts    []int      // start of each target block in the scratch space
 }
 
-// shipment is the range of the scratch space that holds the values of one source block for one
+// shipment is the range of the scratch space for the values that move from one source block to one
 // target block.
 type shipment struct{ at, end int }
 
 const (
-	direct   = 1 << 15 // the longest row that stays in the cache
-	maxBlock = 1 << 16
+	cachedWidth = 1 << 15 // largest number of coordinates in a row that stays in the cache
+	maxBlock    = 1 << 16
 )
 
 // permutationOf returns the fastest implementation of the permutation o for its length.
 func permutationOf(o order) permutation {
-	if len(o) <= direct {
+	if len(o) <= cachedWidth {
 		return o
 	}
 	return newRoute(o, min(maxBlock, max(1<<12, 1<<bits.Len(uint(len(o)/64)))))
@@ -76,7 +75,7 @@ func newRoute(o order, block int) *route {
 		}
 	}
 	r.starts[n] = at
-	sources := make([]uint16, len(o)) // places in the source blocks, in the order of the scratch space
+	sources := make([]uint16, len(o)) // place of each value in its source block; values are in the order of the scratch space
 	for i, from := range o {
 		s := r.shipmentFor(int(from), i, n)
 		sources[s.end], r.to[s.end] = uint16(int(from)%block), uint16(i%block)
@@ -94,21 +93,21 @@ func (r *route) shipmentFor(source, target, n int) *shipment {
 	return &r.shipments[source/r.block*n+target/r.block]
 }
 
-// apply permutes x in place. It works on copies of blocks, so that x and room are read and written
-// in an order that the processor can predict.
-func (r *route) apply(x, room []float64) {
+// apply permutes x in place. It works on copies of blocks, so that x and scratch are read and
+// written in an order that the processor can predict.
+func (r *route) apply(x, scratch []float64) {
 	n, next := len(r.starts)-1, r.from
 	linalg.Scratch(r.block, func(copied []float64) {
 		for source := range n {
 			block := copied[:copy(copied, x[source*r.block:])]
 			for _, s := range r.shipments[source*n : (source+1)*n] {
-				collect(room[s.at:s.end], block, next)
+				collect(scratch[s.at:s.end], block, next)
 				next = next[s.end-s.at:]
 			}
 		}
 		for target := range n {
 			start, end := r.starts[target], r.starts[target+1]
-			deliver(copied, room[start:end], r.to[start:end])
+			deliver(copied, scratch[start:end], r.to[start:end])
 			copy(x[target*r.block:], copied[:end-start])
 		}
 	})

@@ -22,7 +22,7 @@ func TestRouteIsItsOrder(t *testing.T) {
 }
 
 func TestWideRowsTakeRoutes(t *testing.T) {
-	for width, want := range map[int]int{direct: 0, direct + 1: 1 << 12, 294912: 1 << 13, 4718592: 1 << 16} {
+	for width, want := range map[int]int{cachedWidth: 0, cachedWidth + 1: 1 << 12, 294912: 1 << 13, 4718592: 1 << 16} {
 		block := 0
 		if r, ok := permutationOf(make(order, width)).(*route); ok {
 			block = r.block

@@ -24,7 +24,7 @@ const (
 // maxDecisions limits how many decisions a model returns for one row.
 const maxDecisions = (protocol.MaxChunkBytes - 4) / 8
 
-// newPredictCore checks the session and its members for both constructors of a prediction.
+// newPredictCore checks the session of a prediction and its members.
 func newPredictCore(s protocol.Setup, p Params, roles ...protocol.Role) (core, error) {
 	d, err := newCore(s, p, roles...)
 	if err != nil {
@@ -47,7 +47,7 @@ type PredictParty struct {
 	rows, features int
 	hash           [sha256.Size]byte // hash of the rows
 	upload         *upload
-	answers        tally       // empty until the first chunk gives the number of decisions for each row
+	answers        tally       // record of the chunks that have arrived; empty before the first chunk
 	parts          [][]float64 // the decisions in each chunk that has arrived
 	cols           int
 	decisions      linalg.Matrix[float64]

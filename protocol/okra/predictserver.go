@@ -143,7 +143,8 @@ func (s *PredictServer) answerPanel() (protocol.Effects, error) {
 		Progress: protocol.Progress{Stage: "answer", Done: int64(s.done), Total: int64(s.layout.rows)}}, nil
 }
 
-// storeDecisions stores the decisions on rows s.done to end-1.
+// storeDecisions checks and stores the model's decisions on the next rows. These are the rows
+// s.done to end-1.
 func (s *PredictServer) storeDecisions(answers linalg.Matrix[float64], end int) error {
 	if s.done == 0 && answers.Cols > 0 && answers.Cols <= maxDecisions {
 		s.decisions = linalg.New[float64](s.layout.rows, answers.Cols)

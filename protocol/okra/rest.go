@@ -12,8 +12,8 @@ import (
 
 const baseMagic = "mercer/v1/okra/base"
 
-// Write encodes the base canonically, and calls the function to with each part of the encoding. It
-// stops when to returns an error. The encoding has the lower triangle of the Gram matrix. The
+// Write encodes the base canonically and passes the encoding to a function, part by part. It stops
+// when the function returns an error. The encoding has the lower triangle of the Gram matrix. The
 // function must not keep the parts.
 func (b *Base) Write(to func(part []byte) error) error {
 	var w wire.Writer

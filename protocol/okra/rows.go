@@ -30,7 +30,7 @@ type upload struct {
 	first   int                    // index of the panel's first row
 	end     int                    // index of the first row not yet encoded
 	ready   bool                   // whether the encoder is prepared
-	piece   int                    // next piece of the work on the panel that begins at row end
+	piece   int                    // next piece of the panel that is being encoded
 	next    int                    // index of the first chunk not yet sent
 }
 
@@ -42,9 +42,9 @@ func newUpload(e Encoder, rows linalg.Rows, word int) *upload {
 	return u
 }
 
-// rowsAtOnce returns the number of rows that are encoded together: as many as the encoder prefers
-// and memory allows, in whole chunks. It depends on parameters and shapes alone, so a replay sends
-// the same messages in the same steps.
+// rowsAtOnce returns the number of rows in a panel. It is the number that the encoder prefers and
+// memory allows, in whole chunks. It depends on parameters and shapes alone, so a replay sends the
+// same messages in the same steps.
 func (u *upload) rowsAtOnce() int {
 	rows := max(1, min(u.encoder.panel(), panelBytes/(8*u.layout.width)))
 	if whole := u.layout.perChunk(); whole > 0 {
@@ -55,9 +55,9 @@ func (u *upload) rowsAtOnce() int {
 
 func (u *upload) done() bool { return u.next == u.layout.chunks() }
 
-// batch does the work of one step. It returns the bodies of the next chunks and the index of the
-// first of these chunks. If no encoded rows are left to send, it encodes a piece of the next panel.
-// It returns at most MaxStepBytes, and no bodies before the panel is complete.
+// batch returns the bodies of the chunks to send in one step, and the index of the first of these
+// chunks. If no encoded rows are left to send, it encodes a piece of the next panel; it returns no
+// bodies before that panel is complete. The bodies have at most MaxStepBytes.
 func (u *upload) batch() (first int, bodies [][]byte) {
 	first = u.next
 	if u.layout.span(u.next).row >= u.end && !u.encode() {

@@ -29,14 +29,14 @@ type wide struct {
 
 const (
 	part = 1 << 12
-	// partStep is the distance in memory from the beginning of one part to the next. It is one
+	// partStep is the distance in memory from one part of 4096 coordinates to the next. It is one
 	// strip longer than a part's values, so that equal places of all parts do not share a set of
 	// the cache. The extra strip holds no values; it lets each strip prefetch the next one.
 	partStep = linalg.Interleaved*part + linalg.Strip
 	// loadedAtOnce is the number of coordinates that loadRows interleaves at a time.
 	loadedAtOnce = part / 8
-	// widest is the largest width that is encoded interleaved. It limits the time and the memory of
-	// eight rows, at most 151 MB.
+	// widest is the largest width of rows that are encoded eight at a time. It limits the time and
+	// the memory of eight rows, at most 151 MB.
 	widest = 9 << 17
 )
 
@@ -69,7 +69,7 @@ func placesOf(o order, signs []int8) []uint32 {
 	return places
 }
 
-// byStrips returns the signs of a window in the order in which its strips hold the coordinates.
+// byStrips reorders the signs of a window, because mixParts processes a window strip by strip.
 func byStrips(signs []int8) []int8 {
 	const rows = linalg.Strip / linalg.Interleaved
 	sorted := make([]int8, 0, len(signs))
@@ -121,10 +121,11 @@ func (w *wide) encodeRows(dst, src linalg.Matrix[float64]) {
 	})
 }
 
-// values returns the eight rows' values of part p.
+// values returns part p of all eight rows.
 func values(x []float64, p int) []float64 { return x[p*partStep:][:linalg.Interleaved*part] }
 
-// loadRows writes the values of the rows, followed by zeros, to their first places.
+// loadRows pads the rows with zeros and writes them to memory in the order of the first
+// permutation.
 func (w *wide) loadRows(to, hot []float64, src linalg.Matrix[float64]) {
 	hot = hot[:linalg.Interleaved*loadedAtOnce]
 	for at := 0; at < w.width; at += loadedAtOnce {
@@ -137,26 +138,27 @@ func (w *wide) loadRows(to, hot []float64, src linalg.Matrix[float64]) {
 	}
 }
 
-// mixParts computes the upper levels of both windows' transforms for one strip of each part. The
-// argument from is the strip's first coordinate in the part.
+// mixParts computes those levels of both transforms that combine coordinates of different parts. It
+// does so for one strip of each part. The argument from is the strip's first coordinate in the
+// part.
 func (w *wide) mixParts(r int, x, strips []float64, from int) {
 	rows, near := linalg.Strips{Values: x, Distance: partStep}, linalg.Strips{Values: strips, Distance: linalg.Strip}
 	ahead := linalg.NewAhead(w.parts, linalg.Strips{Values: x[linalg.Strip:], Distance: partStep})
 	linalg.FWHTCollect(strips[:linalg.Strip*w.window], rows, ahead)
-	alone := w.parts - w.window // number of parts at either end that only one window covers
-	if alone == 0 {
+	outside := w.parts - w.window // number of parts outside each of the two windows
+	if outside == 0 {
 		linalg.CopyStrips(w.parts, rows, near)
 		return
 	}
-	linalg.CopyStrips(alone, near.From(w.window), rows.From(w.window))
-	linalg.CopyStrips(alone, rows, near)
-	strips = near.From(alone).Values[:linalg.Strip*w.window]
+	linalg.CopyStrips(outside, near.From(w.window), rows.From(w.window))
+	linalg.CopyStrips(outside, rows, near)
+	strips = near.From(outside).Values[:linalg.Strip*w.window]
 	w.signStrips(strips, w.between[r][from*w.window:])
-	linalg.FWHTSpread(rows.From(alone), strips, ahead)
+	linalg.FWHTSpread(rows.From(outside), strips, ahead)
 }
 
-// signStrips multiplies the last window's strips by their signs. It also scales those strips that
-// the first window has transformed.
+// signStrips multiplies the strips of the last window by the signs between the two transforms. It
+// also scales those strips that the first window has transformed.
 func (w *wide) signStrips(strips []float64, signs []int8) {
 	const rows = linalg.Strip / linalg.Interleaved
 	both := 2*w.window - w.parts
@@ -164,11 +166,12 @@ func (w *wide) signStrips(strips []float64, signs []int8) {
 	linalg.SignRows(strips[linalg.Strip*both:], signs[rows*both:rows*w.window], 1)
 }
 
-// finishPart writes the coordinates of part p, scaled, to their next places. Before that, it
-// completes the last window's transform, if that window is not the only one.
+// finishPart ends a round for one part: it scales the part's coordinates and permutes them for the
+// next round. Before that, it completes the last window's transform, if that window is not the only
+// one.
 func (w *wide) finishPart(r int, to, x []float64, p int) {
 	send := linalg.Scatter
-	if alone := w.parts - w.window; alone > 0 && p >= alone {
+	if outside := w.parts - w.window; outside > 0 && p >= outside {
 		send = linalg.FWHTScatter
 	}
 	send(to, values(x, p), w.places[r+1][p*part:][:part], w.scale)

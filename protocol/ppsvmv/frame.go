@@ -31,7 +31,7 @@ const TimerTile protocol.Timer = "ppsvmv/tile"
 
 // Part is a site's own matrix, such as a [github.com/mercer-fl/mercer/protocol/gram.Part].
 type Part interface {
-	// Hash returns the SHA-256 of the data from which the entries are computed.
+	// Hash returns the SHA-256 of the data from which the site computes its matrix.
 	Hash() [sha256.Size]byte
 	// Read sets dst to the entries of a group, beginning with entry first.
 	Read(group, first int, dst []int64)
@@ -75,8 +75,7 @@ func (f *frame) place() int { return slices.Index(f.ring, f.setup.Self) }
 // next returns the name of the site to which this site sends tiles.
 func (f *frame) next() string { return f.ring[(f.place()+1)%len(f.ring)] }
 
-// check returns an error unless a message holds a tile that has not arrived and has the tile's
-// length.
+// check returns an error unless a message holds a missing tile of the right length.
 func (f *frame) check(m protocol.Message) error {
 	if m.Sender != f.from || m.Round != f.round || m.Kind != kindOf(f.round) || m.Sequence != 0 || int(m.Chunks) != len(f.tiles) || m.Chunk >= m.Chunks || f.have[m.Chunk] {
 		return m.Unexpected()
@@ -115,7 +114,7 @@ func ownEntries(part Part, t tile) []int64 {
 	return numbers
 }
 
-// errInput refuses a Start event whose hash is not that of the machine's own matrix.
+// errInput refuses a Start event whose hash does not belong to the machine's own matrix.
 var errInput = errors.New("ppsvmv: the rows have changed since the session started; restore them or start a new job")
 
 // Site is the machine of a site that adds its own matrix to the tiles and passes them on.

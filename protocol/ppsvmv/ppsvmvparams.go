@@ -18,7 +18,7 @@ const (
 
 // Every session has these limits.
 const (
-	MaxWords  = 1 << 28 // 2 GiB, which pass through every site
+	MaxWords  = 1 << 28 // largest number of entries, which take 2 GiB
 	MaxGroups = 8
 	MaxSites  = 1 << 10
 )
@@ -32,7 +32,7 @@ type Params struct {
 	epoch  [sha256.Size]byte
 }
 
-// NewParams returns the parameters of a sum of groups with the given numbers of entries. epoch
+// NewParams returns the parameters of a sum of groups with the given numbers of entries. The epoch
 // is a digest of the data that must be equal at all sites.
 func NewParams(groups []int, epoch [sha256.Size]byte) (Params, error) {
 	if len(groups) < 1 || len(groups) > MaxGroups {
@@ -41,7 +41,7 @@ func NewParams(groups []int, epoch [sha256.Size]byte) (Params, error) {
 	words := 0
 	for _, n := range groups {
 		if n < 1 || n > MaxWords || words+n > MaxWords {
-			return Params{}, fmt.Errorf("ppsvmv: a group has %d entries after %d entries of other groups; at most %d are allowed in all", n, words, MaxWords)
+			return Params{}, fmt.Errorf("ppsvmv: a group has %d entries, and the groups before it have %d; each group needs an entry, and all together may have %d", n, words, MaxWords)
 		}
 		words += n
 	}
@@ -95,7 +95,7 @@ func ValidateSession(s *protocol.Session) (Params, error) {
 	case len(s.With(protocol.RoleLeader)) != 1 || len(s.With(protocol.RoleServer)) != 1:
 		return Params{}, errors.New("ppsvmv: a session requires one leader and one server")
 	case len(sites) < 1 || len(sites) >= MaxSites || len(sites)+2 != len(s.Members):
-		return Params{}, fmt.Errorf("ppsvmv: there are %d sites besides the leader among %d members; 1 to %d and a server are required", len(sites), len(s.Members), MaxSites-1)
+		return Params{}, fmt.Errorf("ppsvmv: a session requires one leader, one server, 1 to %d other sites and no other member; this session has %d other sites among %d members", MaxSites-1, len(sites), len(s.Members))
 	}
 	return DecodeParams(s.Params)
 }

@@ -111,8 +111,8 @@ func (b *baseline) firstDifferent(r *sim.Result) string {
 	return ""
 }
 
-// sample returns all indices below total if there are at most n. Otherwise it returns n of them,
-// always the same.
+// sample returns at most n of the indices below total. It returns the same indices at every call,
+// and all of them if there are at most n.
 func sample(total, n int) []int {
 	all := rand.New(rand.NewPCG(uint64(total), 1)).Perm(total)
 	all = all[:min(n, total)]
@@ -120,8 +120,7 @@ func sample(total, n int) []int {
 	return all
 }
 
-// probe is the record of which messages the machines of one run accept, and how long their steps
-// take.
+// probe records which messages the machines of a run accept and how long their steps take.
 type probe struct {
 	accepted map[protocol.Header]bool
 	took     map[step]time.Duration

@@ -28,9 +28,8 @@ type Case struct {
 	// InFlight is the largest allowed number of bytes in undelivered bodies while one node is slow.
 	// The network's window is then [Window] messages from each sender to each receiver.
 	InFlight int64
-	// Trusts reports whether a message with this header contains a statement that its
-	// receiver cannot verify, so that a lie in it may change results. Nil means that there are no
-	// such messages.
+	// Trusts reports whether a message contains a statement that its receiver cannot verify. A lie
+	// in the statement may change results. Nil means that there are no such messages.
 	Trusts func(protocol.Header) bool
 	// Runs is the largest number of runs for one property; 0 means 200. If a property needs more
 	// runs, the suite takes a fixed sample of them.
@@ -119,7 +118,7 @@ func (c *Case) runNodes(nodes []sim.Node, s sim.Schedule, intercept func(protoco
 	return r, nil
 }
 
-// withTranscript returns err with the last part of r's transcript added.
+// withTranscript adds the end of the run's transcript to an error.
 func withTranscript(r *sim.Result, err error) error {
 	if r == nil {
 		return err
@@ -191,8 +190,7 @@ func checkCrashes(c *Case) error {
 	return nil
 }
 
-// checkSlow tests that undelivered messages stay below InFlight if one node is slower than a whole
-// run.
+// checkSlow tests that undelivered messages stay below InFlight even if one node is extremely slow.
 func checkSlow(c *Case) error {
 	b, err := c.baseline()
 	if err != nil {

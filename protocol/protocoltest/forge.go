@@ -64,7 +64,8 @@ func forgeries(c *Case, b *baseline, m protocol.Message) []forgery {
 	return all
 }
 
-// tryForgery runs the case with one forgery and checks that it is refused and changes nothing.
+// tryForgery runs the case with one forged message, and checks that the message is refused and
+// changes nothing.
 func (c *Case) tryForgery(b *baseline, f forgery) error {
 	r, err := c.run(sim.Schedule{}, insertBefore(f.genuine, f.forged))
 	if err != nil {
@@ -80,8 +81,8 @@ func (c *Case) tryForgery(b *baseline, f forgery) error {
 	return c.checkUnchanged(b, r)
 }
 
-// insertBefore returns a function for Intercept. It delivers the message extra just before the
-// message with header genuine.
+// insertBefore returns an Intercept function that delivers an extra message just before a genuine
+// one.
 func insertBefore(genuine protocol.Header, extra protocol.Message) func(protocol.Message) []protocol.Message {
 	return func(m protocol.Message) []protocol.Message {
 		if m.Header == genuine {
@@ -91,8 +92,8 @@ func insertBefore(genuine protocol.Header, extra protocol.Message) func(protocol
 	}
 }
 
-// refusalOf returns the error with which the message with header h was refused, or nil if it was
-// not.
+// refusalOf returns the error with which a message was refused, or nil if the message was not
+// refused.
 func refusalOf(r *sim.Result, h protocol.Header) error {
 	for _, x := range r.Refusals {
 		if e, ok := x.Event.(protocol.Received); ok && e.Message.Header == h {

@@ -91,8 +91,8 @@ func checkEnded(c *Case) error {
 	return nil
 }
 
-// events returns every message that n has received, and one event of each other kind that n could
-// receive.
+// events returns every message that a node has received, and one event of each other kind that the
+// node could receive.
 func (b *baseline) events(n sim.Node) []protocol.Event {
 	events := []protocol.Event{protocol.Start{InputHash: n.InputHash}, protocol.Resumed{}}
 	for _, m := range b.messages {

@@ -53,8 +53,8 @@ func checkVanished(c *Case, b *baseline) error {
 	return nil
 }
 
-// checkNoticed returns an error if a node with timers did not end after a node was removed, or
-// blamed a wrong node. A node may blame the removed node, or a node that failed because of it.
+// checkNoticed returns an error unless the remaining nodes noticed that a node was removed. Every
+// node with timers must end and blame the removed node, or a node that failed because of it.
 func checkNoticed(c *Case, r *sim.Result, gone string) error {
 	failed, named := false, false
 	for i, o := range r.Nodes {

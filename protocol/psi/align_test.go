@@ -111,7 +111,7 @@ func TestComparerDoesNotChooseTheOrder(t *testing.T) {
 	r := run(t, bulk(), sim.Schedule{}, sets...)
 	checkAligned(t, r, sets)
 	p := party(r, 0)
-	byToken, order := slices.Clone(p.course.rows()), p.Order()
+	byToken, order := slices.Clone(p.exchange.rows()), p.Order()
 	kept := 0
 	for i := range order {
 		if order[i] == byToken[i] {

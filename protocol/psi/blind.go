@@ -30,7 +30,7 @@ func newKey(s protocol.Setup, label string, parts ...[]byte) *ristretto.Key {
 	id := s.Session.ID()
 	var uniform [64]byte
 	if _, err := prg.New(s.Seed, label, append([][]byte{id[:]}, parts...)...).Read(uniform[:]); err != nil {
-		panic("psi: " + err.Error()) // the random stream never ends
+		panic("psi: " + err.Error()) // never happens, because the random stream has no end
 	}
 	return ristretto.NewKey(&uniform)
 }
@@ -86,7 +86,7 @@ func tokensOf(elements []byte) []byte {
 
 // ownSet is a party's own set, which the party blinds in a secret order.
 type ownSet struct {
-	shuffle []uint32 // row of the table at each position of the blinded set
+	shuffle []uint32 // index of the row at each position of the blinded set
 	sent    int      // number of chunks sent
 	total   int      // number of chunks of the set
 }
@@ -103,8 +103,7 @@ func (p *Party) blindOwn() protocol.Effects {
 	return protocol.Effects{Send: []protocol.Message{m}, Progress: p.progress()}
 }
 
-// takeBlinded receives a chunk of another party's set from the previous party in the ring and
-// blinds it.
+// takeBlinded blinds a chunk of another party's set, which the previous party in the ring has sent.
 func (p *Party) takeBlinded(m protocol.Message) (protocol.Effects, error) {
 	owner := int(m.Sequence)
 	if m.Sender != p.parties[p.around(p.self, -1)] || owner >= len(p.parties) || owner == p.self {
@@ -113,7 +112,7 @@ func (p *Party) takeBlinded(m protocol.Message) (protocol.Effects, error) {
 	if p.peers[owner].count == 0 {
 		return protocol.Effects{}, protocol.ErrLater
 	}
-	set := p.course.blindedSet(owner)
+	set := p.exchange.blindedSet(owner)
 	if set == nil {
 		return protocol.Effects{}, m.Unexpected()
 	}
@@ -124,7 +123,7 @@ func (p *Party) takeBlinded(m protocol.Message) (protocol.Effects, error) {
 	if err != nil {
 		return protocol.Effects{}, m.Malformed(err)
 	}
-	eff := p.course.put(owner, int(m.Chunk), elements)
+	eff := p.exchange.put(owner, int(m.Chunk), elements)
 	p.done += len(elements) / ristretto.Size
 	eff.Progress = p.progress()
 	return eff, nil

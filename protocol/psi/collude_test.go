@@ -79,7 +79,7 @@ type accomplice struct {
 }
 
 func (a *accomplice) Step(e protocol.Event) (protocol.Effects, error) {
-	c := a.course.(*ring)
+	c := a.exchange.(*ring)
 	c.total = 0 // it blames nobody
 	if c.rows() != nil && a.extra == nil {
 		c.common = a.sift(c.common)
@@ -107,7 +107,7 @@ func (a *accomplice) sift(shown []int) (kept []int) {
 type forgetful struct{ *Party }
 
 func (f forgetful) Step(e protocol.Event) (protocol.Effects, error) {
-	f.course.(*ring).total = 0
+	f.exchange.(*ring).total = 0
 	return f.Party.Step(e)
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// A message of round 4, Common, holds the number of common elements and then the positions of
-// some of them in a set, 4 bytes each.
+// A message of round 4, Common, tells the positions of common elements in a set. It holds the
+// number of all common elements, and then some positions of 4 bytes each.
 
 // trace records the positions of common elements that have arrived for one set.
 type trace struct {
@@ -46,7 +46,7 @@ func (t *trace) take(m protocol.Message, total int, places []uint32, size int) e
 	return nil
 }
 
-// encodePlaces encodes a total number of positions and the positions in places.
+// encodePlaces encodes some positions, after the total number of positions.
 func encodePlaces(total int, places []uint32) []byte {
 	var w wire.Writer
 	w.Grow(countBytes * (1 + len(places)))
@@ -80,8 +80,8 @@ func decodePlaces(b []byte, chunk, n uint32, size, each int) (total int, places 
 	return total, places, r.Close("psi: common rows")
 }
 
-// tracer returns the member that sends this party the positions of common elements in a set. It is
-// the next party or, if this party blinded the set last, the comparer.
+// tracer returns the member that tells this party which elements of a set are common. It is the
+// next party or, if this party blinded the set last, the comparer.
 func (c *ring) tracer(owner int) string {
 	p := c.party
 	if next := p.around(p.self, 1); next != owner {
@@ -113,10 +113,10 @@ func (c *ring) passed() bool {
 	return c.party.own.sent == c.party.own.total
 }
 
-// takeCommon undoes this party's shuffle of a set on the received positions. It sends the result to
-// the previous party, or stores it if the set is this party's own. Positions of every set pass
-// every party. So the first number of common rows that a party receives binds all owners: an owner
-// with more would see ids that it shares with only some parties.
+// takeCommon converts received positions of common elements to the order before this party's
+// shuffle. It sends the result to the previous party, or stores it if the set is this party's own.
+// Positions of every set pass every party. So the first number of common rows that a party receives
+// binds all owners: an owner with more would see ids that it shares with only some parties.
 func (c *ring) takeCommon(m protocol.Message) (protocol.Effects, error) {
 	p, owner := c.party, int(m.Sequence)
 	if owner >= len(c.relays) || m.Sender != c.tracer(owner) || !c.passed() {

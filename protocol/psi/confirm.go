@@ -17,7 +17,7 @@ import (
 // But if a lying peer had made a single row common, it could then test ids of its choice
 // against the alignment; with the key exchange it has one guess.
 
-// confirmation is the state of the check of one other party's order of rows.
+// confirmation is the state of the check that another party has the same rows in the same order.
 type confirmation struct {
 	secret       *ristretto.Key
 	sent         []byte // element that this party sent
@@ -25,8 +25,8 @@ type confirmation struct {
 	done, agrees bool   // whether the other party's proof has arrived; whether it is right
 }
 
-// confirm sends an element to every other party and a proof to each party whose element has
-// arrived.
+// confirm sends every other party an element of the key exchange. It also sends a proof to each
+// party whose element has arrived.
 func (p *Party) confirm() (protocol.Effects, error) {
 	eff := protocol.Effects{Sync: true}
 	base := ristretto.Hash(domainOf(p.setup.Session.ID(), "confirm"), p.result.alignment[:])

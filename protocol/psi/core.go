@@ -31,7 +31,7 @@ const (
 // or more parties a set is passed on only when it is complete.
 const TimerNext protocol.Timer = "psi/next"
 
-// core holds the state that the machines of a party and of the comparer both have.
+// core holds the state that a Party and a Server both have.
 type core struct {
 	setup   protocol.Setup
 	life    protocol.Life
@@ -87,8 +87,8 @@ type machine interface {
 	resume() (protocol.Effects, error)
 	// busy reports whether resume has work to do.
 	busy() bool
-	// debtor returns the member whose message is missing and a description of the message. Both
-	// are "" if none is missing.
+	// debtor names the member whose message is missing, and describes the message. Both are "" if
+	// none is missing.
 	debtor() (name, what string)
 }
 
@@ -127,7 +127,8 @@ func end(err error) (protocol.Effects, error) { return protocol.Finish(protocol.
 // errIdle refuses a Resumed event that the machine did not request.
 var errIdle = errors.New("psi: the machine has no work to resume")
 
-// message returns chunk i of n of a message about the set of the party with index owner.
+// message returns a message with one chunk of a party's set. It is chunk i of n, and owner is the
+// party's index.
 func (d *core) message(to string, round uint16, kind string, owner, i, n int, body []byte) protocol.Message {
 	m := d.setup.Message(to, round, kind, body).Piece(i, n)
 	m.Sequence = uint32(owner)
@@ -155,7 +156,7 @@ const (
 // Every session has these limits.
 const (
 	MaxIDs     = 1 << 22 // largest max_ids that a session may set
-	MaxIDBytes = 1 << 10 // length of one id
+	MaxIDBytes = 1 << 10 // largest length of an id
 	MaxParties = 64
 )
 
@@ -218,9 +219,9 @@ type sizing struct {
 	messages  int // largest number of messages that one step may send
 }
 
-// bulk returns the sizing of all sessions outside tests. A step processes about 2,000 elements,
-// which takes one core about 100 ms. A message has at most 64 KiB, so that journals can store it
-// beside their records.
+// bulk returns the limits that real sessions use. Tests use lower limits. A step processes about
+// 2,000 elements, which takes one core about 100 ms. A message has at most 64 KiB, so that journals
+// can store it beside their records.
 func bulk() sizing { return sizing{elements: 2048, positions: 8192, messages: 32} }
 
 // chunks returns the number of messages that carry n items. It is at least 1.

@@ -137,8 +137,8 @@ func TestWrongRowOrder(t *testing.T) {
 			m.ids[0], m.ids[2] = m.ids[2], m.ids[0]
 			i, j := slices.Index(m.own.shuffle, 0), slices.Index(m.own.shuffle, 2)
 			m.own.shuffle[i], m.own.shuffle[j] = 2, 0
-			m.course.(*ring).relays[m.self].order = slices.Clone(m.own.shuffle)
-			swapped := m.course.(*ring).relays[m.self].order
+			m.exchange.(*ring).relays[m.self].order = slices.Clone(m.own.shuffle)
+			swapped := m.exchange.(*ring).relays[m.self].order
 			swapped[i], swapped[j] = swapped[j], swapped[i]
 		}
 		return m, err

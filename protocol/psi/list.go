@@ -17,7 +17,7 @@ import (
 // chunks, in any order.
 type list struct {
 	width   int
-	each    int // entries in one chunk
+	each    int // number of entries in one chunk
 	n       int
 	data    []byte
 	have    []bool // whether each chunk has arrived
@@ -35,7 +35,8 @@ func (l *list) complete() bool { return l.missing == 0 }
 // span returns the half-open range of indices [lo, hi) of the entries in chunk i.
 func (l *list) span(i int) (lo, hi int) { return i * l.each, min((i+1)*l.each, l.n) }
 
-// check returns an error unless m is a chunk that l lacks and has entries of the given width.
+// check returns an error unless a message is a missing chunk of the list. The entries must have the
+// given width.
 func (l *list) check(m protocol.Message, width int) error {
 	if int(m.Chunks) != len(l.have) {
 		return m.Inconsistent("the message has %d chunks for %d ids; %d are required", m.Chunks, l.n, len(l.have))
@@ -71,7 +72,7 @@ func (l *list) sort() (distinct bool) {
 		head uint64 // first eight bytes of the entry
 		i    uint32
 	}
-	var first [257]int // index in keys at which the entries with each first byte begin
+	var first [257]int // first[b] is the index in keys of the first entry that begins with byte b
 	for i := range l.n {
 		first[int(l.data[i*l.width])+1]++
 	}

@@ -15,24 +15,24 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Party holds a set of ids and learns which of them all parties have.
+// Party holds a set of ids and learns the ids that all parties have.
 type Party struct {
 	core
-	ids    [][]byte
-	hash   [sha256.Size]byte // hash of ids
-	self   int               // index of this party in core.parties
-	key    *ristretto.Key
-	own    ownSet
-	peers  []peer // state of each party, by index; includes the party itself
-	course course
-	done   int // number of elements multiplied so far
+	ids      [][]byte
+	hash     [sha256.Size]byte // hash of ids
+	self     int               // index of this party in core.parties
+	key      *ristretto.Key
+	own      ownSet
+	peers    []peer // state of each party, by index; includes the party itself
+	exchange exchange
+	done     int // number of elements multiplied so far
 	// result holds the session's results after arrange.
 	result result
 }
 
-// course is one of the two ways to exchange sets: between two parties, or around a ring to the
-// comparer.
-type course interface {
+// exchange is the way in which parties exchange sets. Two parties send them to each other, and more
+// parties send them around a ring to the comparer.
+type exchange interface {
 	// announced allocates memory for the n elements of a party's set.
 	announced(owner, n int)
 	// blindedSet returns the list of another party's elements, which this party has blinded. It is nil
@@ -53,8 +53,8 @@ type course interface {
 	rows() []int
 }
 
-// NewParty returns the machine of a party. ids holds the id of each row of its table, and the
-// machine keeps the slice. Missing, too long or repeated ids are an [IDError].
+// NewParty returns the machine of a party. The slice ids, which the machine keeps, holds the id of
+// each row of the party's table. Missing, too long or repeated ids are an [IDError].
 func NewParty(s protocol.Setup, p Params, ids [][]byte) (*Party, error) {
 	return newParty(s, p, ids, bulk())
 }
@@ -73,15 +73,15 @@ func newParty(s protocol.Setup, p Params, ids [][]byte, size sizing) (*Party, er
 	}
 	party.peers[party.self] = peer{count: len(ids), part: newPart(s)}
 	if len(d.parties) == 2 {
-		party.course = newPair(party)
+		party.exchange = newPair(party)
 	} else {
-		party.course = newRing(party)
+		party.exchange = newRing(party)
 	}
 	return party, nil
 }
 
-// checkIDs returns an error if an id is missing, too long or repeated, or if there are too few
-// or too many ids.
+// checkIDs returns an error if the number of ids is wrong, or if an id is missing, too long or
+// repeated.
 func checkIDs(ids [][]byte, p Params) error {
 	if len(ids) == 0 || len(ids) > p.spec.MaxIDs {
 		return fmt.Errorf("psi: the table has %d ids; the session allows 1 to %d", len(ids), p.spec.MaxIDs)
@@ -155,11 +155,11 @@ func (p *Party) receive(m protocol.Message) (protocol.Effects, error) {
 	case m.Round == roundProof && m.Kind == kindProof:
 		return p.takeProof(m)
 	}
-	return p.course.receive(m)
+	return p.exchange.receive(m)
 }
 
 func (p *Party) busy() bool {
-	return p.own.sent < p.own.total || p.course.busy() || p.result.order == nil && p.course.rows() != nil
+	return p.own.sent < p.own.total || p.exchange.busy() || p.result.order == nil && p.exchange.rows() != nil
 }
 
 // resume does one step of the party's work. It blinds the party's own set first, because other
@@ -168,8 +168,8 @@ func (p *Party) resume() (protocol.Effects, error) {
 	switch {
 	case p.own.sent < p.own.total:
 		return p.blindOwn(), nil
-	case p.course.busy():
-		return p.course.resume()
+	case p.exchange.busy():
+		return p.exchange.resume()
 	case p.busy():
 		return p.arrange()
 	}
@@ -184,7 +184,7 @@ func (p *Party) debtor() (name, what string) {
 			return p.parties[i], "the size of its set"
 		}
 	}
-	if name, what = p.course.debtor(); name != "" || p.result.order == nil {
+	if name, what = p.exchange.debtor(); name != "" || p.result.order == nil {
 		return name, what
 	}
 	for i := range p.peers {
@@ -234,7 +234,7 @@ const (
 
 // peer holds what a party knows about another party or itself.
 type peer struct {
-	count   int // number of ids; 0 before the party has announced it
+	count   int // number of ids; 0 before the party's announcement
 	part    [32]byte
 	confirm confirmation
 }
@@ -265,7 +265,7 @@ func (p *Party) takeAnnounce(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, err
 	}
 	p.peers[i].count, p.peers[i].part = n, [32]byte(m.Body[countBytes:])
-	p.course.announced(i, n)
+	p.exchange.announced(i, n)
 	return protocol.Effects{Progress: p.progress()}, nil
 }
 
@@ -329,10 +329,10 @@ func (p *Party) commonKey() [32]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// arrange shuffles the common rows by the common key, so that the comparer does not know which
-// row is which. Then it starts to prove the order to the other parties.
+// arrange shuffles the common rows by the common key. The comparer then does not know which row is
+// which. Then it starts to prove the order to the other parties.
 func (p *Party) arrange() (protocol.Effects, error) {
-	rows, key := p.course.rows(), p.commonKey()
+	rows, key := p.exchange.rows(), p.commonKey()
 	order := make([]int, len(rows))
 	for i, j := range prg.New(key, "psi/order").Perm32(len(rows)) {
 		order[i] = rows[j]

@@ -14,7 +14,7 @@ import (
 // ring is the state of an exchange of sets among three or more parties.
 type ring struct {
 	party  *Party
-	relays []relay // state of each party's set, by index; this party's own entry uses only trace
+	relays []relay // one relay for each party's set; for the party's own set, only its trace is used
 	common []int   // the party's own common rows that have arrived
 	total  int     // number of common rows, equal for all sets; 0 before it is received
 }
@@ -22,7 +22,7 @@ type ring struct {
 // relay holds a set that this party blinds, reorders and passes on.
 type relay struct {
 	set   *list    // elements of the set; nil before it is announced and after it is passed on
-	order []uint32 // for each element in its new position, the position at which it arrived
+	order []uint32 // order[i] is the arrival position of the element that is now at position i
 	sent  int      // number of chunks sent
 	trace trace
 }
@@ -76,8 +76,8 @@ func (c *ring) resume() (protocol.Effects, error) {
 	return eff, nil
 }
 
-// pass returns the message with chunk i of a shuffled set. It goes to the next party or, if all
-// have blinded it, to the comparer.
+// pass returns the message that forwards chunk i of a shuffled set. The receiver is the next party
+// or, if all parties have blinded the set, the comparer.
 func (c *ring) pass(owner, i int) protocol.Message {
 	p, set := c.party, c.relays[owner].set
 	lo, hi := set.span(i)

@@ -8,13 +8,13 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// columns is a list of two numbers for each column of a range. They are statistics or a scaling.
+// columns holds two numbers for each column of a range. They are statistics or a scaling.
 type columns struct{ first, second []float64 }
 
 func (c columns) span(lo, hi int) columns { return columns{c.first[lo:hi], c.second[lo:hi]} }
 
-// merge combines the statistics a of na rows with the statistics b of nb rows and stores the
-// result in a.
+// merge combines the statistics of two sets of rows, and stores the result in a. The sets have na
+// and nb rows.
 func merge(m Method, a columns, na int, b columns, nb int) {
 	switch {
 	case nb == 0:
@@ -50,7 +50,7 @@ type Scaling struct {
 	Offset, Factor []float64
 }
 
-// Spread returns a scaling for the given number of columns. It applies s to the columns whose
+// Spread extends the scaling to a table with more columns. It applies s to the columns whose
 // indices are in places and leaves the others unchanged.
 func (s Scaling) Spread(places []int, columns int) Scaling {
 	all := Scaling{Offset: make([]float64, columns), Factor: make([]float64, columns)}
@@ -114,7 +114,7 @@ func reciprocal(spread, rounding float64) float64 {
 // is exact, because rounding keeps the order.
 func (s Statistics) fits(lo int, c columns) bool {
 	if s.Method != MinMax || s.Rows == 0 {
-		return true // other parties' rows can give any mean and deviation
+		return true // with the other parties' rows, any mean and deviation is possible
 	}
 	for j, offset := range c.first {
 		low, high := s.First[lo+j], s.Second[lo+j]
@@ -131,7 +131,7 @@ func (s Statistics) fits(lo int, c columns) bool {
 	return true
 }
 
-// Pooled returns the scaling of rows that are all in one place. Callers compare it with the
+// Pooled returns the scaling that one owner of all rows would compute. Callers compare it with the
 // scaling that parties compute together.
 func Pooled(rows linalg.Rows, method Method) (Scaling, error) {
 	s, err := Summarize(rows, method)
@@ -180,7 +180,7 @@ func (s Scaling) Sparse(rows linalg.SparseRows) (linalg.Rows, bool) {
 // stretched holds sparse rows whose stored values are replaced by scaled values.
 type stretched struct {
 	linalg.SparseRows
-	start  []int // index in values at which each row begins, and the end
+	start  []int // start[i] is the index in values at which row i begins; the last entry is the end
 	values []float64
 }
 

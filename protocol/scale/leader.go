@@ -19,7 +19,7 @@ type Leader struct {
 	others  []string // names of all parties except the leader
 	rows    []int    // number of rows of each member; unknownRows before the member reports it
 	blocks  []block  // one block for each chunk number
-	merged  int      // number of blocks merged, which are the first blocks
+	merged  int      // number of merged blocks; blocks are merged in order
 	total   Statistics
 	sent    int // number of messages with the scaling sent so far
 	result  Scaling
@@ -117,7 +117,7 @@ func (l *Leader) takeStatistics(m protocol.Message) (protocol.Effects, error) {
 	return l.collect(m.Header, c)
 }
 
-// collect stores a chunk with the right number of columns in its block.
+// collect stores a chunk of a member's statistics. The chunk has the right number of columns.
 func (l *Leader) collect(h protocol.Header, c chunk) (protocol.Effects, error) {
 	member, at := slices.Index(l.members, h.Sender), int(h.Chunk)
 	b := &l.blocks[at]
@@ -147,8 +147,8 @@ func (l *Leader) collect(h protocol.Header, c chunk) (protocol.Effects, error) {
 	return protocol.Effects{Progress: protocol.Progress{Stage: "statistics", Done: int64(l.merged), Total: int64(len(l.blocks))}}, nil
 }
 
-// mergeBlock merges the chunks of a block into the total, in the order of the members, and
-// frees them.
+// mergeBlock merges the chunks of a block into the total and frees the chunks. It merges them in
+// the order of the members.
 func (l *Leader) mergeBlock(at int) {
 	lo, hi := l.layout.span(at)
 	total := columns{l.total.First, l.total.Second}.span(lo, hi)
@@ -201,14 +201,14 @@ const (
 	headingBytes = 12
 )
 
-// sizing holds the sizes of the messages for a table.
+// sizing limits the columns in a message and the messages in a step.
 type sizing struct {
 	chunk int // columns in a message, a power of two
 	batch int // messages that one step sends
 }
 
-// bulk returns the sizing of all sessions outside tests. A message holds 256 KiB of numbers, and a
-// step sends as many messages as it may.
+// bulk returns the limits that real sessions use. Tests use lower limits. A message holds 256 KiB
+// of numbers, and a step sends as many messages as it may.
 func bulk() sizing {
 	const chunk = 1 << 14
 	return sizing{chunk: chunk, batch: protocol.MaxStepBytes / (headingBytes + columnBytes*chunk)}
@@ -217,7 +217,7 @@ func bulk() sizing {
 // layout pads a table's columns to a power of two and divides them into messages.
 type layout struct {
 	columns int // number of columns of the table
-	width   int // number of columns with padding
+	width   int // number of columns after padding
 	sizing
 }
 

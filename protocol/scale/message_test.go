@@ -121,7 +121,7 @@ func TestBadCombined(t *testing.T) {
 		want string
 	}{
 		{"empty", nil, protocol.KindMalformed, "the bytes end too early"},
-		{"rows", body(5, []float64{1, 4}, []float64{0.5, 1}), protocol.KindMalformed, "the scaling names 5 rows"},
+		{"rows", body(5, []float64{1, 4}, []float64{0.5, 1}), protocol.KindMalformed, "the number of rows in a scaling must be 0"},
 		{"infinite offset", body(0, []float64{math.Inf(-1), 4}, []float64{0.5, 1}), protocol.KindMalformed, "offset -Inf"},
 		{"NaN factor", body(0, []float64{1, 4}, []float64{math.NaN(), 1}), protocol.KindMalformed, "factor NaN"},
 		{"infinite factor", body(0, []float64{1, 4}, []float64{math.Inf(1), 1}), protocol.KindMalformed, "factor +Inf"},

@@ -49,7 +49,7 @@ func TestConstructorsRefuse(t *testing.T) {
 		{"another method", "the statistics are for method standard, but the session uses minmax", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Method, s.Second = Standard, []float64{0} }},
 		{"no statistics", "make them with Summarize", func(_ *protocol.Descriptor, _ *string, s *Statistics) { *s = Statistics{Method: MinMax} }},
 		{"no rows", "statistics of a party without rows", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Rows = 0 }},
-		{"lengths", "statistics have 1 first and 2 second numbers", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Second = []float64{2, 3} }},
+		{"lengths", "statistics have 1 numbers in First and 2 in Second", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Second = []float64{2, 3} }},
 		{"upside down", "2 and 1 cannot be the minmax statistics", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.First, s.Second = s.Second, s.First }},
 	}
 	for _, tt := range tests {

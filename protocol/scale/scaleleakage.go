@@ -83,8 +83,8 @@ func (f Facts) party() []string {
 	return lines
 }
 
-// widthsOfSameSize returns a range of numbers of columns. Their messages have the same size as
-// those of the given number of columns.
+// widthsOfSameSize returns the least and the greatest number of columns whose messages have the
+// same size. The range contains the given number.
 func widthsOfSameSize(columns int) (low, high int) {
 	high = newLayout(columns, bulk()).width
 	if high == minWidth {

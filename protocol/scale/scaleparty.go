@@ -87,7 +87,7 @@ func (p *Party) takeCombined(m protocol.Message) (protocol.Effects, error) {
 	}
 	c, err := decode(m, p.sizing)
 	if err == nil && c.rows != 0 {
-		err = fmt.Errorf("the scaling names %d rows; it must name 0", c.rows)
+		err = fmt.Errorf("the number of rows in a scaling must be 0; it is %d", c.rows)
 	}
 	if err == nil {
 		err = checkScaling(c.columns)
@@ -112,8 +112,8 @@ func checkScaling(c columns) error {
 	return nil
 }
 
-// acceptable returns an error for a chunk of the scaling that is repeated, too early or
-// contradicts the party's own rows.
+// acceptable returns an error if a chunk of the scaling is repeated or too early, or contradicts
+// the party's rows.
 func (p *Party) acceptable(h protocol.Header, c chunk) error {
 	lo, _ := c.layout.span(int(h.Chunk))
 	switch {

@@ -17,7 +17,7 @@ import (
 type Statistics struct {
 	Method Method
 	Rows   int
-	// First and Second hold one number each for every column.
+	// First and Second hold the two statistics of each column.
 	First, Second []float64
 }
 
@@ -26,8 +26,8 @@ const (
 	// maxRows rows finite.
 	limit   = 1e140
 	maxRows = 1 << 40
-	// panelRows is the number of rows that Summarize adds up before it merges their statistics
-	// with the total.
+	// panelRows is the number of rows that Summarize processes at a time. It then merges their
+	// statistics with the total.
 	panelRows = 256
 )
 
@@ -101,10 +101,10 @@ func findExtremes(rows linalg.Rows, low, high []float64) {
 	}
 }
 
-// findMoments writes, for each column over rows lo to hi-1, the mean and the sum of squared
-// deviations from it. It subtracts the first row from all values, which makes a constant
-// column's deviation exactly zero. The conversions keep compilers from fusing products into
-// sums, which would give other bits on other machines.
+// findMoments computes the mean of each column over rows lo to hi-1. It also computes the sum of
+// squared deviations from the mean. It subtracts the first row from all values, which makes a
+// constant column's deviation exactly zero. The conversions keep compilers from fusing products
+// into sums, which would give other bits on other machines.
 func findMoments(rows linalg.Rows, lo, hi int, mean, m2 []float64) {
 	clear(mean)
 	clear(m2)
@@ -128,8 +128,8 @@ func findMoments(rows linalg.Rows, lo, hi int, mean, m2 []float64) {
 	}
 }
 
-// Nothing is the constructor of the statistics of a party without training rows, for example
-// because all its rows are held out. The party takes part to receive the scaling.
+// Nothing returns the statistics of a party without training rows. For example, all rows of the
+// party may be held out. The party takes part to receive the scaling.
 func Nothing(columns int, method Method) Statistics {
 	return Statistics{Method: method, First: make([]float64, columns), Second: make([]float64, columns)}
 }
@@ -158,7 +158,7 @@ func (s Statistics) Hash() [sha256.Size]byte {
 func (s Statistics) validate() error {
 	switch {
 	case len(s.First) == 0 || len(s.First) > MaxColumns || len(s.First) != len(s.Second):
-		return fmt.Errorf("scale: the statistics have %d first and %d second numbers for the columns; make them with Summarize", len(s.First), len(s.Second))
+		return fmt.Errorf("scale: the statistics have %d numbers in First and %d in Second; both need one number for each column; make them with Summarize", len(s.First), len(s.Second))
 	case s.Rows < 0 || s.Rows > maxRows:
 		return fmt.Errorf("scale: the statistics have a wrong number of rows, %d; make them with Summarize", s.Rows)
 	}

@@ -29,8 +29,8 @@ func stripWords(words int) int {
 	return tileWords * max(1, min(tiles, maxStripTiles))
 }
 
-// tile is the buffer for the keystream of tileWords words, with the zeros that are encrypted into
-// it.
+// tile is scratch space for the keystream of tileWords words. The keystream is the encryption of
+// zeros.
 type tile struct{ zeros, key [8 * tileWords]byte }
 
 // Add implements [Masker].

@@ -90,7 +90,7 @@ func bytesOf(words []uint64) []byte {
 	return w.Bytes()
 }
 
-// InputHash returns the hash that the start event must hold.
+// InputHash returns the hash of the vector, which [protocol.Start] requires.
 func (c *Client) InputHash() [sha256.Size]byte { return c.hash }
 
 // Survivors returns the names of the clients in the sum, as the server reported them, or nil before
@@ -184,7 +184,7 @@ func (c *Client) checkKeys(m member) error {
 	return nil
 }
 
-// verifySignature reports whether a client has signed the statement about the sets of clients.
+// verifySignature reports whether a client's signature of a statement is valid.
 func (c *Client) verifySignature(s signature, statement []byte) bool {
 	return ed25519.Verify(c.identity.Keys[s.client], statement, s.value[:])
 }
@@ -217,8 +217,9 @@ func (c *Client) statement() []byte {
 	return statement(c.setup.Session.ID(), c.cohort, c.sharers, c.survivors)
 }
 
-// receiveSignatures releases the shares that this client holds, once enough of this client's own
-// holders have signed the same sets of clients. Different sets cannot reach a threshold too.
+// receiveSignatures checks the holders' signatures of the sets of clients, and then releases the
+// shares that this client holds. A threshold of this client's own holders must have signed the sets
+// that this client received. Different sets cannot reach a threshold too.
 func (c *Client) receiveSignatures(m protocol.Message) (protocol.Effects, error) {
 	list, err := decodeSignatures(m.Body, c.params.clients)
 	if err != nil {

@@ -170,7 +170,8 @@ func (s *Server) recycle(p *peer) {
 	s.uploads--
 }
 
-// dropIncomplete drops the clients whose vectors are incomplete, so that others can use the memory.
+// dropIncomplete drops all clients whose vectors are incomplete, and frees the memory of these
+// vectors.
 func (s *Server) dropIncomplete() {
 	for _, p := range s.peers {
 		if p.upload != nil {

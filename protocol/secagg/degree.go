@@ -95,11 +95,11 @@ func (c Cohort) threshold(k int) (int, bool) {
 	if !c.connected(k, p) {
 		return 0, false
 	}
-	safe := hypergeometric{c.Clients, c.clientsIn(c.Corrupted), k}.aboveAtMost(p / n)
+	safe := hypergeometric{c.Clients, c.clientsIn(c.Corrupted), k}.upperQuantile(p / n)
 	if c.Adversary == Active { // an active server must not get enough signatures for two different lists
 		safe = int(math.Ceil((float64(safe+k) - 1.25) / 2))
 	}
-	live := hypergeometric{c.Clients, c.survivors(), k}.reachedBut(math.Exp2(-c.Eta) / n)
+	live := hypergeometric{c.Clients, c.survivors(), k}.lowerQuantile(math.Exp2(-c.Eta) / n)
 	return max(safe+1, 2), safe < live
 }
 
@@ -115,8 +115,8 @@ func (c Cohort) connected(k int, p float64) bool {
 	return log < math.Log(p)
 }
 
-// lostSigma limits the security, in bits of sigma, that is lost if a malicious server chooses the
-// participants.
+// lostSigma is the largest number of bits of security that a session may lose if the server leaves
+// out honest clients.
 const lostSigma = 8
 
 // leastCohort returns the least number of clients with which a session may start. The degree
@@ -144,8 +144,9 @@ func (c Cohort) sigmaOf(d Degree, cohort int) float64 {
 	return -math.Log2(p * float64(cohort))
 }
 
-// completeDegree returns the degree of a complete graph, in which each client also holds shares of
-// its own secrets. The threshold is the highest that survives the dropped clients.
+// completeDegree returns the degree of a complete graph, in which every client holds shares of all
+// clients' secrets. These include its own secrets. The threshold is the highest that survives the
+// dropped clients.
 func (c Cohort) completeDegree() (Degree, error) {
 	t, corrupted := c.survivors(), c.clientsIn(c.Corrupted)
 	if t < 2 || t <= corrupted || c.Adversary == Active && 2*t <= c.Clients+corrupted {
@@ -175,27 +176,26 @@ func (h hypergeometric) ratio(x int) float64 {
 	return float64(h.marked-x) * float64(h.drawn-x) / (float64(x+1) * float64(h.total-h.marked-h.drawn+x+1))
 }
 
-// negligible limits the error from leaving out the end of a tail, relative to the bound of the
-// tail's probability.
+// negligible limits the probability that tailFromMode leaves out, as a fraction of p.
 const negligible = 1e-12
 
-// aboveAtMost returns the least x with P(X > x) <= p, for p below the
+// upperQuantile returns the least x that X exceeds with probability at most p. p must be below the
 // probability of the mode.
-func (h hypergeometric) aboveAtMost(p float64) int {
-	upper := h.walk(p, h.most()-h.mode(), func(i int) float64 { return h.ratio(h.mode() + i) })
+func (h hypergeometric) upperQuantile(p float64) int {
+	upper := h.tailFromMode(p, h.most()-h.mode(), func(i int) float64 { return h.ratio(h.mode() + i) })
 	return h.mode() + crossing(upper, p)
 }
 
-// reachedBut returns the largest x with P(X < x) <= p, for p below the
-// probability of the mode.
-func (h hypergeometric) reachedBut(p float64) int {
-	lower := h.walk(p, h.mode()-h.least(), func(i int) float64 { return 1 / h.ratio(h.mode()-i-1) })
+// lowerQuantile returns the largest x that X stays below with probability at most p. p must be
+// below the probability of the mode.
+func (h hypergeometric) lowerQuantile(p float64) int {
+	lower := h.tailFromMode(p, h.mode()-h.least(), func(i int) float64 { return 1 / h.ratio(h.mode()-i-1) })
 	return h.mode() - crossing(lower, p)
 }
 
-// walk returns the probabilities of the mode and of the values on one side of it, until they are
-// negligible.
-func (h hypergeometric) walk(p float64, steps int, ratio func(i int) float64) []float64 {
+// tailFromMode returns the probabilities of the mode and of the values that follow it in one
+// direction. It ends at the last value whose probability is not negligible.
+func (h hypergeometric) tailFromMode(p float64, steps int, ratio func(i int) float64) []float64 {
 	values := []float64{h.at(h.mode())}
 	for i := range steps {
 		next := values[i] * ratio(i)
@@ -207,8 +207,8 @@ func (h hypergeometric) walk(p float64, steps int, ratio func(i int) float64) []
 	return values
 }
 
-// crossing returns the largest index from which on the values of tail sum to more than p. It adds
-// the smallest values first.
+// crossing returns the largest index i for which tail[i] and all later values sum to more than p.
+// It adds the smallest values first.
 func crossing(tail []float64, p float64) int {
 	sum := 0.0
 	for i := len(tail) - 1; i > 0; i-- {

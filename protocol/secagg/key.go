@@ -146,12 +146,13 @@ func pairMask(id protocol.SessionID, own *ecdh.PrivateKey, self, other int, key 
 	return Mask{prg.Derive(secret, "secagg/pair", id[:], number(lo), number(hi)), self < other}, nil
 }
 
-// selfMask returns a client's self mask, which others can only reconstruct from shares of its seed.
+// selfMask returns the self mask that belongs to a client's seed. Others can learn the seed only
+// from its shares.
 func selfMask(id protocol.SessionID, seed [shamir.Size]byte) Mask {
 	return Mask{Key: prg.Derive(seed, "secagg/single", id[:])}
 }
 
-// sealingKey returns the key for the single message of shares that client from sends to holder to.
+// sealingKey returns the key for the single message of shares that one client sends to one holder.
 // Each direction has its own key, so that a nonce is never used twice.
 func sealingKey(id protocol.SessionID, own *ecdh.PrivateKey, from, to int, key [keyBytes]byte) ([32]byte, error) {
 	secret, err := agree(own, key)

@@ -30,7 +30,7 @@ type Layout struct {
 	words  int
 }
 
-// lane describes in which words one group's entries are, and how many bits each entry has.
+// lane describes how the entries of one group are packed into words.
 type lane struct {
 	bits    int
 	perWord int

@@ -59,8 +59,9 @@ func (c *Client) openAll(list []delivery) []holding {
 	return held
 }
 
-// checkSharers refuses a set of sharers that is not a valid part of the cohort, or that leaves this
-// client fewer holders than the threshold.
+// checkSharers checks the set of clients that have shared their secrets, as the server reports it.
+// The set must lie in the cohort, include this client, reach the agreed minimum, and include a
+// threshold of this client's holders.
 func (c *Client) checkSharers(d deliveries) error {
 	switch n := d.sharers.count(); {
 	case !d.sharers.within(c.cohort) || !d.sharers.has(c.self):

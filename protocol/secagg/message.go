@@ -63,8 +63,8 @@ func (l *Layout) chunk(i int) (lo, hi int) {
 // sealedBytes is the size of encrypted shares: two shares and a tag.
 const sealedBytes = 2*shamir.Size + 16
 
-// writeEach writes a list of items, which are in ascending order of their clients. Each item is its
-// client's number and the output of the function rest.
+// writeEach writes a list with at most one item for each client, in ascending order of the clients.
+// Each item is its client's number, followed by the output of the function rest.
 func writeEach[T any](w *wire.Writer, list []T, client func(T) int, rest func(T)) {
 	w.Uint32(uint32(len(list)))
 	for _, item := range list {

@@ -11,10 +11,10 @@ import (
 // recovery is the state of the removal of masks from the sum. The server first reconstructs the
 // secrets, then expands and removes their masks, in steps.
 type recovery struct {
-	owners []int // clients whose secrets are needed
-	solved int
-	masks  []Mask
-	off    int // number of masks removed
+	owners  []int // clients whose secrets are needed
+	solved  int
+	masks   []Mask
+	removed int // number of masks removed from the sum
 }
 
 // newRecovery lists the clients whose secrets the server must reconstruct. For clients in the sum
@@ -62,16 +62,16 @@ func (s *Server) unmask() (protocol.Effects, error) {
 		if err := s.solve(r.owners[r.solved:min(r.solved+s.params.stepSecrets(), len(r.owners))]); err != nil {
 			return protocol.Finish(protocol.Effects{}, err)
 		}
-	case r.off < len(r.masks):
-		n := min(max(1, stepKeystream/(8*len(s.sum))), len(r.masks)-r.off)
-		s.params.masker.Add(s.sum, 0, r.masks[r.off:r.off+n])
-		r.off += n
+	case r.removed < len(r.masks):
+		n := min(max(1, stepKeystream/(8*len(s.sum))), len(r.masks)-r.removed)
+		s.params.masker.Add(s.sum, 0, r.masks[r.removed:r.removed+n])
+		r.removed += n
 	default:
 		s.result = s.params.layout.Sums(s.sum, s.survivors.count())
 		s.sum, r.masks = nil, nil
 		return protocol.Finish(protocol.Effects{}, nil)
 	}
-	return protocol.Effects{Resume: true, Progress: protocol.Progress{Stage: "unmask", Done: int64(r.solved + r.off), Total: int64(len(r.owners) + len(r.masks))}}, nil
+	return protocol.Effects{Resume: true, Progress: protocol.Progress{Stage: "unmask", Done: int64(r.solved + r.removed), Total: int64(len(r.owners) + len(r.masks))}}, nil
 }
 
 // solve reconstructs the secrets of some owners, on all cores.
@@ -89,8 +89,9 @@ func (s *Server) solve(owners []int) error {
 	return nil
 }
 
-// masksOf returns the masks that the server must add to the sum to cancel a client's remaining
-// masks.
+// masksOf reconstructs a client's secret and returns the masks that correct the sum for this
+// client. For a client in the sum this is its self mask, negated. For a vanished client these are
+// the pairwise masks that it would have added.
 func (s *Server) masksOf(owner int) ([]Mask, error) {
 	secret, err := s.combine(owner)
 	if err != nil {
@@ -108,7 +109,7 @@ func (s *Server) masksOf(owner int) ([]Mask, error) {
 		return nil, fmt.Errorf("secagg: the released shares of %s give a mask key that the client has not advertised: %w", s.name(owner), shamir.ErrInconsistent)
 	}
 	var masks []Mask
-	for _, other := range s.partners(owner) { // add every mask that the vanished client would have added
+	for _, other := range s.partners(owner) { // these masks cancel the masks that the partners have added
 		mask, err := pairMask(id, key, owner, other, s.peers[other].keys.mask)
 		if err != nil {
 			return nil, err

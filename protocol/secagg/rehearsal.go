@@ -80,7 +80,7 @@ func (r *Rehearsal) add(round uint16, body []byte) {
 	r.script = append(r.script, protocol.Message{Header: r.session.Header("server", r.setup(0).Self, round, kindOf(round)), Body: body})
 }
 
-// owners returns the clients whose shares the rehearsed client holds. Their number equals the
+// owners chooses the clients whose shares the rehearsed client holds. Their number equals the
 // number of its holders.
 func (r *Rehearsal) owners(all set) []int {
 	if r.mutual() {
@@ -217,8 +217,7 @@ func (r *Rehearsal) prepareRelease(s *Server, owner int, others []int) error {
 	return nil
 }
 
-// mutual reports whether each client holds the shares of exactly the clients that hold its own
-// shares.
+// mutual reports whether every client holds shares of its own holders, and of no other clients.
 func (r *Rehearsal) mutual() bool {
 	return r.params.degree.Complete || r.params.spec.Adversary == SemiHonest
 }

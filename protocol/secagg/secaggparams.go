@@ -190,9 +190,9 @@ func drawHolders(seed [32]byte, others []int, k int) []int {
 	return list
 }
 
-// ring returns the k/2 neighbours of self on each side of a ring of all clients (Harary's graph).
-// The order of the ring depends on the session. A server that draws many sessions can choose the
-// order, so the ring resists semi-honest servers only.
+// ring returns the k clients nearest to a client on a ring of the cohort, k/2 on each side
+// (Harary's graph). The order of the ring depends on the session. A server that draws many sessions
+// can choose the order, so the ring resists semi-honest servers only.
 func ring(id protocol.SessionID, self int, cohort []int, k int) []int {
 	order := slices.Clone(cohort)
 	slices.SortFunc(order, func(a, b int) int {

@@ -36,7 +36,12 @@ type Server struct {
 	peers      []*peer
 	pending    []func() protocol.Message // messages to send; each is encoded when it is sent
 
-	all, cohort, sharers, survivors, agreed, released set // all clients, and the sets U1 to U5 of clients that have sent keys, shares, vectors, signatures, releases
+	all       set // all clients of the session
+	cohort    set // U1: the clients that have sent their keys
+	sharers   set // U2: the clients that have shared their secrets
+	survivors set // U3: the clients whose vectors are in the sum
+	agreed    set // U4: the clients that have signed the sets U1 to U3. It equals U3 against semi-honest servers
+	released  set // U5: the clients that have released shares
 
 	seen    map[[keyBytes]byte]bool // all public keys that clients have advertised
 	stalled int                     // number of clients dropped because their vectors stayed incomplete
@@ -98,7 +103,7 @@ func NewServer(s protocol.Setup, p Params, identities []ed25519.PublicKey, l Lim
 // Step implements [protocol.Machine].
 func (s *Server) Step(e protocol.Event) (protocol.Effects, error) {
 	effects, err := s.life.Step(s.setup, e, protocol.Handlers{Start: s.start, Receive: s.receive, Resume: s.resume, Expire: s.expire})
-	if effects.End != nil { // the clients' shares and secrets are no longer needed
+	if effects.End != nil { // erase the clients' shares and secrets at the end of the session
 		s.peers, s.recovery, s.sum, s.spare, s.pending = nil, nil, nil, nil, nil
 	}
 	return effects, err
@@ -139,13 +144,13 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 	from, known := s.clientOf(m.Sender)
 	round := m.Round
 	if round == roundHolders {
-		round = roundShare // both messages belong to one collection, because a client without holders cannot share its secrets
+		round = roundShare // the server collects lists of holders together with shares, because a client without holders cannot share its secrets
 	}
 	switch {
 	case !known || round%2 == 1 || round > s.round: // messages of odd rounds come only from the server
 		return protocol.Effects{}, m.Unexpected()
 	case round < s.round || s.recovery != nil || s.peers[from].stalled:
-		return s.unmoved(), nil // late messages of a dropped client are ignored
+		return s.unmoved(), nil // ignore late messages, and all messages of dropped clients
 	case !s.expected().has(from) || s.heard().has(from):
 		return protocol.Effects{}, m.Unexpected()
 	}
@@ -274,8 +279,8 @@ func (s *Server) advance() (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Resume: true, Arm: []protocol.Timer{s.timer()}}, nil
 }
 
-// checkEnough returns an error if too few clients have answered for the agreed minimum or for the
-// reconstruction of secrets.
+// checkEnough returns an error if fewer clients have answered than the round needs. A round needs
+// the agreed minimum of clients, and enough clients to reconstruct secrets.
 func (s *Server) checkEnough(c collection) error {
 	need := max(s.params.spec.Minimum, s.params.degree.Threshold)
 	switch {
@@ -343,7 +348,8 @@ type core struct {
 	at     int // the server's place among the members
 }
 
-// newCore checks the session and its members for both constructors.
+// newCore checks the session and its members, and returns the state that all machines have in
+// common.
 func newCore(s protocol.Setup, p Params, role protocol.Role) (core, error) {
 	if err := s.Check(Name, Version, role); err != nil {
 		return core{}, err

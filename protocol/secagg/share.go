@@ -30,7 +30,8 @@ func (c *Client) receiveCohort(m protocol.Message) (protocol.Effects, error) {
 	return c.answer(roundHolders, encodeClients(holders)), nil
 }
 
-// receiveHolderKeys checks the holders' keys and shares this client's secrets among the holders.
+// receiveHolderKeys checks the holders' keys and sends each holder its shares of this client's
+// secrets.
 func (c *Client) receiveHolderKeys(m protocol.Message) (protocol.Effects, error) {
 	list, err := decodeMembers(m.Body, c.params.clients)
 	if err != nil {

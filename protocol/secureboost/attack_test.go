@@ -196,7 +196,7 @@ func (s *spy) Leaf(int, [2]int64, []int32) {}
 
 func (s *spy) Done() { s.done = true }
 
-// Nothing bounds a plaintext: a guest that lies puts 2^i into the ciphertext of row i, and one unit of
+// Nothing bounds a plaintext: a guest that lies puts 2^i into the ciphertext of row i, and one block of
 // sums shows the bins of all rows of a chunk of 96. Other trees show the others.
 func TestAttackBinsOfAllRows(t *testing.T) {
 	const bits = 512 // 5 slots of 96 bits; 2,048 have 21

@@ -13,25 +13,26 @@ import (
 type layout struct {
 	row       int // bytes of one row's encoded gradients
 	rows      int // rows in one chunk of gradients
-	unit      int // bytes of a unit, which encodes several sums
-	slots     int // sums in a unit
-	units     int // units in one chunk
-	additions int // additions of a row to a sum in one step
-	packs     int // units that one step encodes
+	block     int // bytes of a block, the encoding of several sums
+	slots     int // number of sums in one block
+	blocks    int // number of blocks in one chunk
+	additions int // number of times that one step may add a row to a sum
+	packs     int // number of blocks that one step encodes
 }
 
 func (l layout) chunksOf(items, each int) int { return max(1, (items+each-1)/each) }
 
-// unitsOf returns the number of units that encode the given number of sums.
-func (l layout) unitsOf(cells int) int { return (cells + l.slots - 1) / l.slots }
+// blocksOf returns the number of blocks that encode the given number of sums.
+func (l layout) blocksOf(cells int) int { return (cells + l.slots - 1) / l.slots }
 
 // opener encodes gradients and decodes sums for the guest.
 type opener interface {
-	// hello returns the body of the first message to the hosts, or nil if there is none.
+	// hello returns the body of the guest's first message to the hosts, or nil if the guest sends
+	// none.
 	hello() []byte
 	// seal encodes the gradients g of a tree's training rows, beginning with row first.
 	seal(tree, first int, g [][2]int64) ([]byte, error)
-	// open decodes the sums in whole units.
+	// open decodes the sums in a body, which consists of whole blocks.
 	open(body []byte) ([][2]int64, error)
 }
 
@@ -41,13 +42,13 @@ type adder interface {
 	meet(body []byte) error
 	// take decodes the gradients of training rows, beginning with row first.
 	take(first int, body []byte) error
-	// begin allocates the sums of the given number of cells.
+	// begin allocates memory for the given number of sums.
 	begin(cells int)
 	// add adds a row's gradients to the sum of a cell. Calls for different cells may run at
 	// once.
 	add(cell, row int)
-	// pack encodes count units of sums, beginning with unit first. number is unique in the
-	// session.
+	// pack encodes the sums of some consecutive blocks. The first of the count blocks has index
+	// first, and the number is unique in the session.
 	pack(number uint32, first, count int) ([]byte, error)
 }
 
@@ -58,7 +59,7 @@ type plain struct {
 }
 
 func plainLayout() layout {
-	return layout{row: 16, rows: 1 << 13, unit: 16, slots: 1, units: 1 << 13, additions: 1 << 22, packs: 1 << 13}
+	return layout{row: 16, rows: 1 << 13, block: 16, slots: 1, blocks: 1 << 13, additions: 1 << 22, packs: 1 << 13}
 }
 
 func (*plain) hello() []byte { return nil }

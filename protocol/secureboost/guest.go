@@ -23,14 +23,15 @@ type Learner interface {
 	// leaf. The histogram has, for each column of the guest and then of the hosts in the
 	// session's order, the sums over each bin.
 	Split(node int, histogram [][][2]int64) (column, bin int, ok bool)
-	// Leaf receives the sums over a leaf's training rows and the list of all its rows,
-	// including held-out rows.
+	// Leaf receives the sums over a leaf's training rows, and the indices of all rows in the leaf.
+	// The indices include those of held-out rows.
 	Leaf(node int, sum [2]int64, rows []int32)
 	// Done tells the learner that the tree is complete.
 	Done()
 }
 
-// TimerHosts limits the guest's wait for hosts, including their sums.
+// TimerHosts limits the time in which the hosts must answer the guest. In this time they also
+// compute their sums.
 const TimerHosts protocol.Timer = "secureboost/hosts"
 
 // Guest is the machine of the party that has the labels and chooses the splits.
@@ -46,14 +47,14 @@ type Guest struct {
 	shapes  [][]int // number of bins of each column, for each host; nil before they arrive
 
 	stage     stage
-	tree      int        // index of the tree that grows
+	tree      int        // index of the current tree
 	gradients [][2]int64 // gradient and second derivative of each training row, for this tree
 	sealed    int        // number of rows whose gradients are sent
 	depth     int
-	level     []open
+	level     []openNode
 	asked     []int       // nodes of the level whose sums the guest requests
 	arrivals  [][]arrival // sums of each host for each requested node
-	answered  []bool      // whether each host has sent which rows go left
+	answered  []bool      // for each host, whether the bits of its splits have arrived
 }
 
 // stage is the kind of work that the guest does or waits for.
@@ -69,15 +70,15 @@ const (
 	growing                // divides the nodes of the level
 )
 
-// open holds the guest's state of one node of the current level.
-type open struct {
+// openNode holds the guest's state of one node of the current level.
+type openNode struct {
 	node
 	sum       [2]int64
 	histogram [][][2]int64 // sums for each column and bin; nil before they are known
 	split     bool
 	column    int // index among the columns of all members
 	bin       int
-	bits      []byte // 1 for each row that goes left; nil before a host sends them
+	bits      []byte // bitmap of the node's rows that go left; nil before a host sends it
 }
 
 // arrival collects the chunks of a host's sums for one node.
@@ -249,7 +250,7 @@ func (g *Guest) begin() (protocol.Effects, error) {
 		total[0], total[1] = total[0]+v[0], total[1]+v[1]
 	}
 	g.gradients, g.sealed, g.depth = list, 0, 0
-	g.level = []open{{node: root(g.params), sum: total}}
+	g.level = []openNode{{node: root(g.params), sum: total}}
 	g.stage = sealing
 	return protocol.Effects{Progress: g.progress()}, nil
 }
@@ -299,7 +300,7 @@ func (g *Guest) seal() (protocol.Effects, error) {
 	return e, nil
 }
 
-// levelNumber returns a number for a level of a tree that is unique in the session.
+// levelNumber returns a number that identifies a level of a tree in the session.
 func levelNumber(tree, depth int) uint32 { return uint32(tree*MaxDepth + depth) }
 
 func decodeShape(b []byte) ([]int, error) {

@@ -30,18 +30,18 @@ type Host struct {
 	met    bool // whether the guest's key has arrived; used only in sessions with encryption
 
 	stage   hostStage
-	tree    int    // index of the tree that grows or whose gradients arrive
+	tree    int    // index of the current tree
 	have    []bool // whether each chunk of gradients has arrived
 	missing int
 	depth   int
 	level   []node
 	asked   []int
-	at      int    // index in asked of the node whose sums are computed
-	added   int    // number of the node's rows already added
-	packed  int    // number of the node's units already encoded
-	body    []byte // encoded units of the chunk that is not yet complete
+	at      int    // position of the current node in the list asked
+	added   int    // number of rows of the current node already added to the sums
+	packed  int    // number of blocks of the current node already encoded
+	body    []byte // encoded sums for the next chunk
 	chosen  []choice
-	bits    []byte // bits sent to the guest for the chosen nodes
+	bits    []byte // bits of this host's splits in the level
 	splits  []Split
 }
 
@@ -49,11 +49,11 @@ type Host struct {
 type hostStage uint8
 
 const (
-	resting  hostStage = iota // waits for a tree's first gradients, or for the end
-	taking                    // waits for the rest of the gradients
-	summing                   // computes sums
-	choosers                  // waits for the guest to choose the splits
-	divided                   // waits for the division of the nodes, the next tree or the end
+	resting          hostStage = iota // waits for a tree's first gradients, or for the end
+	taking                            // waits for the tree's remaining gradients
+	summing                           // computes sums
+	awaitingSplits                    // waits for the guest to choose the splits
+	awaitingDivision                  // waits for the division of the nodes, the next tree or the end
 )
 
 // NewHost returns the machine of a host with the given columns.
@@ -111,15 +111,15 @@ func (h *Host) expire(t protocol.Timer) (protocol.Effects, error) {
 
 func (h *Host) receive(m protocol.Message) (protocol.Effects, error) {
 	whole := m.Chunks == 1 && m.Sender == h.guest
-	between := h.stage == resting || h.stage == divided
+	between := h.stage == resting || h.stage == awaitingDivision
 	switch {
 	case whole && m.Round == roundHello && m.Kind == kindKey && m.Sequence == 0 && !h.met:
 		return h.receiveKey(m)
 	case m.Sender == h.guest && m.Round == roundGradients && m.Kind == kindOf(roundGradients) && (between || h.stage == taking):
 		return h.receiveGradients(m)
-	case whole && m.Round == roundChoose && m.Kind == kindOf(roundChoose) && h.stage == choosers && m.Sequence == levelNumber(h.tree, h.depth):
+	case whole && m.Round == roundChoose && m.Kind == kindOf(roundChoose) && h.stage == awaitingSplits && m.Sequence == levelNumber(h.tree, h.depth):
 		return h.receiveChoose(m)
-	case whole && m.Round == roundDivide && m.Kind == kindOf(roundDivide) && h.stage == divided && h.depth+1 < h.params.spec.Depth && m.Sequence == levelNumber(h.tree, h.depth):
+	case whole && m.Round == roundDivide && m.Kind == kindOf(roundDivide) && h.stage == awaitingDivision && h.depth+1 < h.params.spec.Depth && m.Sequence == levelNumber(h.tree, h.depth):
 		return h.receiveDivide(m)
 	case whole && m.Round == roundFinish && m.Kind == kindOf(roundFinish) && between && m.Sequence == 0:
 		if len(m.Body) > 0 {
@@ -146,7 +146,7 @@ func (h *Host) await() {
 
 func (h *Host) receiveGradients(m protocol.Message) (protocol.Effects, error) {
 	want := h.tree
-	if h.stage == divided {
+	if h.stage == awaitingDivision {
 		want++
 	}
 	if int(m.Sequence) != want || want >= h.params.spec.Rounds || int(m.Chunks) != len(h.have) || h.stage == taking && h.have[m.Chunk] {
@@ -185,7 +185,7 @@ func (h *Host) beginNode() {
 	h.cipher.begin(h.told)
 }
 
-// resume computes the next sums: it adds some rows, or packs some units.
+// resume does one step of the summation. It adds some rows, or encodes some sums.
 func (h *Host) resume() (protocol.Effects, error) {
 	if h.stage != summing {
 		return protocol.Effects{}, errors.New("secureboost: the host has no work to resume")
@@ -217,23 +217,23 @@ func (h *Host) add(rows []int32) {
 	})
 }
 
-// pack encodes the next units of sums and sends a chunk when it is complete.
+// pack encodes the next sums. It sends the guest a chunk as soon as the chunk is complete.
 func (h *Host) pack() (protocol.Effects, error) {
-	units, sequence := h.layout.unitsOf(h.told), levelNumber(h.tree, h.depth)<<8|uint32(h.asked[h.at])
-	body, err := h.cipher.pack(sequence, h.packed, min(h.layout.packs, units-h.packed))
+	blocks, sequence := h.layout.blocksOf(h.told), levelNumber(h.tree, h.depth)<<8|uint32(h.asked[h.at])
+	body, err := h.cipher.pack(sequence, h.packed, min(h.layout.packs, blocks-h.packed))
 	if err != nil {
 		return protocol.Finish(protocol.Effects{}, err)
 	}
 	h.body = append(h.body, body...)
-	h.packed = min(units, h.packed+h.layout.packs)
-	if h.packed < units && len(h.body) < h.layout.units*h.layout.unit {
+	h.packed = min(blocks, h.packed+h.layout.packs)
+	if h.packed < blocks && len(h.body) < h.layout.blocks*h.layout.block {
 		return protocol.Effects{}, nil
 	}
 	m := h.setup.Message(h.guest, roundSums, kindOf(roundSums), h.body)
 	m.Sequence = sequence
-	e := protocol.Effects{Send: []protocol.Message{m.Piece(max(0, h.packed-1)/h.layout.units, h.layout.chunksOf(units, h.layout.units))}}
+	e := protocol.Effects{Send: []protocol.Message{m.Piece(max(0, h.packed-1)/h.layout.blocks, h.layout.chunksOf(blocks, h.layout.blocks))}}
 	h.body = nil
-	if h.packed == units {
+	if h.packed == blocks {
 		h.nextNode()
 	}
 	return e, nil
@@ -241,14 +241,14 @@ func (h *Host) pack() (protocol.Effects, error) {
 
 func (h *Host) nextNode() {
 	if h.at++; h.at == len(h.asked) {
-		h.stage = choosers
+		h.stage = awaitingSplits
 		return
 	}
 	h.beginNode()
 }
 
-// receiveChoose stores the splits for which the guest has chosen columns of the host. It sends the
-// guest which rows go left.
+// receiveChoose stores the guest's splits by columns of this host. It sends the guest which rows go
+// left.
 func (h *Host) receiveChoose(m protocol.Message) (protocol.Effects, error) {
 	list, err := decodeChoices(m.Body, len(h.level), h.input.Bins)
 	if err != nil {
@@ -260,7 +260,7 @@ func (h *Host) receiveChoose(m protocol.Message) (protocol.Effects, error) {
 		bits = append(bits, n.bitsOf(h.input.Codes[c.column], c.bin)...)
 		h.splits = append(h.splits, Split{Tree: h.tree, Node: n.place, Column: c.column, Bin: c.bin})
 	}
-	h.chosen, h.bits, h.stage = list, bits, divided
+	h.chosen, h.bits, h.stage = list, bits, awaitingDivision
 	answer := h.setup.Message(h.guest, roundBits, kindOf(roundBits), bytes.Clone(bits))
 	answer.Sequence = m.Sequence
 	return protocol.Effects{Send: []protocol.Message{answer}}, nil

@@ -17,10 +17,10 @@ func (g *Guest) ask() {
 	}
 	g.asked, g.arrivals = nodesToSum(nodes), make([][]arrival, len(g.hosts))
 	for h, bins := range g.shapes {
-		units := g.layout.unitsOf(reportedSums(bins))
-		chunks := g.layout.chunksOf(units, g.layout.units)
+		blocks := g.layout.blocksOf(reportedSums(bins))
+		chunks := g.layout.chunksOf(blocks, g.layout.blocks)
 		for range g.asked {
-			g.arrivals[h] = append(g.arrivals[h], arrival{sums: make([][2]int64, units*g.layout.slots), have: make([]bool, chunks), missing: chunks})
+			g.arrivals[h] = append(g.arrivals[h], arrival{sums: make([][2]int64, blocks*g.layout.slots), have: make([]bool, chunks), missing: chunks})
 		}
 	}
 	for _, k := range g.asked {
@@ -57,10 +57,10 @@ func (g *Guest) receiveSums(host int, m protocol.Message) error {
 	if int(m.Chunks) != len(a.have) || int(m.Chunk) >= len(a.have) || a.have[m.Chunk] {
 		return m.Unexpected()
 	}
-	first := int(m.Chunk) * g.layout.units
-	units := min(g.layout.units, len(a.sums)/g.layout.slots-first)
-	if len(m.Body) != units*g.layout.unit {
-		return m.Malformed(fmt.Errorf("secureboost: the sums have %d bytes; %d are required", len(m.Body), units*g.layout.unit))
+	first := int(m.Chunk) * g.layout.blocks
+	blocks := min(g.layout.blocks, len(a.sums)/g.layout.slots-first)
+	if len(m.Body) != blocks*g.layout.block {
+		return m.Malformed(fmt.Errorf("secureboost: the sums have %d bytes; %d are required", len(m.Body), blocks*g.layout.block))
 	}
 	sums, err := g.cipher.open(m.Body)
 	if err != nil {
@@ -205,14 +205,14 @@ func (g *Guest) receiveBits(host int, m protocol.Message) error {
 }
 
 // leftSum adds up the sums of the bins whose rows go to the left child.
-func (n *open) leftSum() (sum [2]int64) {
+func (n *openNode) leftSum() (sum [2]int64) {
 	for _, c := range n.histogram[n.column][:n.bin+1] {
 		sum[0], sum[1] = sum[0]+c[0], sum[1]+c[1]
 	}
 	return sum
 }
 
-// sumOf adds up the gradients of the training rows of n that bits sends to the left child.
+// sumOf adds up the gradients of a node's training rows that go to the left child.
 func (g *Guest) sumOf(n node, bits []byte) (sum [2]int64) {
 	for i, r := range n.rows[:n.training] {
 		if bits[i/8]>>(i%8)&1 == 1 {
@@ -224,7 +224,7 @@ func (g *Guest) sumOf(n node, bits []byte) (sum [2]int64) {
 
 // grow divides the nodes of the level. Their children form the next level or are leaves.
 func (g *Guest) grow() (protocol.Effects, error) {
-	var next []open
+	var next []openNode
 	bits := make([][]byte, len(g.level))
 	last := g.depth+1 == g.params.spec.Depth
 	for k := range g.level {
@@ -257,16 +257,16 @@ func (g *Guest) grow() (protocol.Effects, error) {
 
 // children divides a node into its two children. The child whose sums are not requested keeps
 // the parent's histogram until the other child's histogram is known.
-func (g *Guest) children(n *open) []open {
+func (g *Guest) children(n *openNode) []openNode {
 	l, r := n.divide(n.bits)
-	left := open{node: l, sum: g.sumOf(n.node, n.bits)}
-	right := open{node: r, sum: [2]int64{n.sum[0] - left.sum[0], n.sum[1] - left.sum[1]}}
+	left := openNode{node: l, sum: g.sumOf(n.node, n.bits)}
+	right := openNode{node: r, sum: [2]int64{n.sum[0] - left.sum[0], n.sum[1] - left.sum[1]}}
 	if l.training > r.training {
 		left.histogram = n.histogram
 	} else {
 		right.histogram = n.histogram
 	}
-	return []open{left, right}
+	return []openNode{left, right}
 }
 
 func encodeChoices(list []choice) []byte {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// node is an open node of the growing tree.
+// node is a node of the tree that may still be split.
 type node struct {
 	place    int     // number in the tree: 1 for the root, 2k and 2k+1 for the children of node k
-	rows     []int32 // indices in ascending order, so that training rows come first
+	rows     []int32 // ascending indices; training rows have the lowest
 	training int     // number of training rows among rows
 }
 
@@ -20,8 +20,7 @@ func root(p Params) node {
 	return n
 }
 
-// divide returns the children of n. bits has one bit for each row of n, which is 1 if the row
-// goes left.
+// divide returns the two children of the node. The bits hold a 1 for each row that goes left.
 func (n node) divide(bits []byte) (left, right node) {
 	left.place, right.place = 2*n.place, 2*n.place+1
 	for i, r := range n.rows {
@@ -37,7 +36,7 @@ func (n node) divide(bits []byte) (left, right node) {
 	return left, right
 }
 
-// bitsOf returns one bit for each row of n, which is 1 if the row goes left in a split at bin.
+// bitsOf returns a bitmap of the node's rows. A 1 marks a row that a split at the bin sends left.
 func (n node) bitsOf(codes []uint8, bin int) []byte {
 	bits := make([]byte, n.bytes())
 	for i, r := range n.rows {

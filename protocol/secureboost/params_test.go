@@ -96,7 +96,7 @@ func TestSlots(t *testing.T) {
 			host.cells[i] = list[0]
 		}
 		l := sealedLayout(512)
-		body, err := host.pack(1, 0, l.unitsOf(len(want)))
+		body, err := host.pack(1, 0, l.blocksOf(len(want)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ const (
 
 func sealedLayout(bits int) layout {
 	bytes := bits / 4 // length of a ciphertext in bytes
-	return layout{row: bytes, rows: 128, unit: bytes, slots: (bits - 2) / slot, units: 16, additions: 1 << 12, packs: 2}
+	return layout{row: bytes, rows: 128, block: bytes, slots: (bits - 2) / slot, blocks: 16, additions: 1 << 12, packs: 2}
 }
 
 // owner implements opener by Paillier's encryption. It holds the guest's private key.
@@ -72,7 +72,7 @@ func unpack(dst [][2]int64, m *big.Int) error {
 	for i := range dst {
 		for part := range 2 {
 			v := low.And(m, mask).Int64()
-			if part == 1 && v >= 1<<(halfSlot-1) { // a negative gradient has borrowed 1 from the part above it
+			if part == 1 && v >= 1<<(halfSlot-1) { // the gradient is negative, so its encoding borrowed 1 from the next slot
 				v -= 1 << halfSlot
 			}
 			m.Sub(m, big.NewInt(v)).Rsh(m, halfSlot)
@@ -134,7 +134,7 @@ func (b *blind) add(cell, row int) {
 	b.key.Add(b.cells[cell], b.rows[row])
 }
 
-// pack packs encrypted sums into units and blinds each unit.
+// pack combines several encrypted sums in one ciphertext and blinds the ciphertext.
 func (b *blind) pack(number uint32, first, count int) ([]byte, error) {
 	size, slots := b.key.Bytes(), sealedLayout(b.bits).slots
 	body, failed := make([]byte, size*count), make([]error, count)

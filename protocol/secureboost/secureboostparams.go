@@ -145,8 +145,8 @@ type Facts struct {
 	Hosts, Rows, Rounds, Depth, Bins int
 }
 
-// nodesTell states how well nodes reveal labels, as TestAttackNodesGiveLabelsAway measures.
-const nodesTell = "94.0 % of 300 rows of the breast cancer data after two levels of the first tree, where the more frequent class alone is right for 51.3 %"
+// labelsRevealed is the share of labels that the nodes reveal in TestAttackNodesGiveLabelsAway.
+const labelsRevealed = "94.0 % of 300 rows of the breast cancer data after two levels of the first tree, where the more frequent class alone is right for 51.3 %"
 
 // Leakage describes in plain words what each role learns in this job beyond its own data and
 // the result. The keys are "active", "passive", "coalition" and "broker".
@@ -165,7 +165,7 @@ func Leakage(f Facts) map[string][]string {
 
 func passiveLeakage(f Facts) []string {
 	lines := []string{
-		fmt.Sprintf("A passive party learns which of the %d rows are together in each node above the last of %d levels, and rows of one node have similar labels. Anyone who knows the more frequent class of each node can guess the labels, correctly for %s.", f.Rows, f.Depth, nodesTell),
+		fmt.Sprintf("A passive party learns which of the %d rows are together in each node above the last of %d levels, and rows of one node have similar labels. Anyone who knows the more frequent class of each node can guess the labels, correctly for %s.", f.Rows, f.Depth, labelsRevealed),
 		"It learns which of its own columns split nodes, and where.",
 	}
 	if f.Encryption == None {
@@ -178,8 +178,8 @@ func passiveLeakage(f Facts) []string {
 type Input struct {
 	Codes [][]uint8 // bin of each row, for each column
 	Bins  []int     // number of bins of each column
-	// Hash is the SHA-256 of the data from which the bins and, at the guest, the labels are
-	// computed, in the agreed order of rows.
+	// Hash is the SHA-256 of the party's data, in the agreed order of rows. The bins and the
+	// guest's labels are computed from these data.
 	Hash [sha256.Size]byte
 	// Alignment is the party's own commitment to the order of rows.
 	Alignment [sha256.Size]byte

@@ -216,14 +216,14 @@ func linkMayFollow(c Chain, i int) bool {
 	return b.Opens > a.Opens && (again || b.Iteration == a.Iteration+1)
 }
 
-// Challenge returns the context in the challenge for package tokens of one iteration. It is the
+// Challenge returns the context of the challenge for the package tokens of one iteration. It is the
 // same for all devices, and known one window early (security rule 22).
 func Challenge(configuration [sha256.Size]byte, iteration uint32) [sha256.Size]byte {
 	return challenge("mercer/v1/secvm/challenge\x00", configuration, iteration)
 }
 
-// PresenceChallenge returns the context in the challenge for presence tokens, which devices show
-// the relay.
+// PresenceChallenge returns the context of the challenge for the presence tokens of one iteration.
+// Devices show these tokens to the relay.
 func PresenceChallenge(configuration [sha256.Size]byte, iteration uint32) [sha256.Size]byte {
 	return challenge("mercer/v1/secvm/presence\x00", configuration, iteration)
 }

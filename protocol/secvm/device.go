@@ -21,9 +21,9 @@ const (
 	Test
 )
 
-// Cast draws a random role. It is Test with probability chance, and Train otherwise. A device draws
-// once for each model and keeps the role secret; the server learns it only from the device's
-// packages.
+// Cast draws a device's role at random. The role is Test with probability chance, and Train
+// otherwise. A device draws once for each model and keeps the role secret; the server learns it
+// only from the device's packages.
 func Cast(chance float64, r Random) Role {
 	const sides = 1 << 30
 	if pick(r, sides) < int(chance*sides) {
@@ -38,7 +38,7 @@ type Record struct {
 	Label  int8 // -1 or +1
 }
 
-// Limits holds the conditions under which a device takes part in a model.
+// Limits holds a device's conditions for taking part in the training of a model.
 type Limits struct {
 	Bins      int     // largest number of bins
 	Hashes    int     // largest number of hashes
@@ -84,11 +84,11 @@ func (l Limits) Check(p Params) error {
 	case s.Hashes > l.Hashes:
 		return fmt.Errorf("secvm: model %s has %d hashes; this device allows at most %d, because bins of several hashes can be intersected", s.Name, s.Hashes, l.Hashes)
 	case s.MaxWeight > l.MaxWeight:
-		return fmt.Errorf("secvm: model %s allows weights up to %g; this device allows at most %g, because large weights switch chosen people on and off", s.Name, s.MaxWeight, l.MaxWeight)
+		return fmt.Errorf("secvm: model %s allows weights up to %g; this device allows at most %g, because with large weights a gateway can choose which people train", s.Name, s.MaxWeight, l.MaxWeight)
 	case s.Radius == 0 && !l.Paper:
 		return fmt.Errorf("secvm: model %s does not limit the norm of its weights (mode paper); this device takes part in hardened jobs only", s.Name)
 	case s.Radius > l.Radius:
-		return fmt.Errorf("secvm: model %s allows weights of norm %g; this device allows at most %g, because large weights switch chosen people on and off", s.Name, s.Radius, l.Radius)
+		return fmt.Errorf("secvm: model %s allows weights of norm %g; this device allows at most %g, because with large weights a gateway can choose which people train", s.Name, s.Radius, l.Radius)
 	case s.Cohort < l.Cohort:
 		return fmt.Errorf("secvm: model %s takes a step with %d participants; this device requires at least %d", s.Name, s.Cohort, l.Cohort)
 	}
@@ -114,7 +114,7 @@ func NewDevice(p Params, r Record, role Role) (*Device, error) {
 		}
 	}
 	if n := r.Vector.Units(); n > p.Room() {
-		return nil, fmt.Errorf("secvm: the record's counts add up to %d, but %d packages can carry only %d; sample the record once", n, p.spec.Packages, p.Room())
+		return nil, fmt.Errorf("secvm: the record's counts add up to %d, but %d packages can carry only %d; draw one sample of the record and keep it", n, p.spec.Packages, p.Room())
 	}
 	return &Device{p, r, role}, nil
 }
@@ -258,9 +258,9 @@ type Package struct {
 	Tag       uint64 // tag of the model
 	Iteration uint32 // iteration of the weights that the package answers
 	Kind      Kind
-	Index     uint32 // Training: index of the feature
-	Value     int8   // Training: the sign, which is the label. Participation: the label, or 0. Testing: the true label
-	Guess     int8   // Testing: the label that the weights predict
+	Index     uint32 // index of the feature in a Training package; random in a Cover package
+	Value     int8   // the device's label, or 0 if the package does not reveal the label
+	Guess     int8   // the label that the weights predict, in a Testing package; 0 in other packages
 }
 
 // Encode returns the package as [PackageSize] bytes.
@@ -310,11 +310,11 @@ func (p Package) Check(params Params) error {
 // are requested without anonymity.
 const (
 	ConfigurationPath = "/configuration" // GET from the gateway: the signed configuration
-	AnnouncementPath  = "/announcement"  // GET from the relay, which gets it from the gateway: history and weights
+	AnnouncementPath  = "/announcement"  // GET from the relay: the gateway's history and weights
 	HistoryPath       = "/history"       // POST from the gateway to a witness: a [History]
 	StatementPath     = "/statement"     // GET from a witness: a signed [Statement]
 	PresencePath      = "/presence"      // POST to the relay: a presence token
-	PackagePath       = "/package"       // POST to the gateway, sealed and through the relay: a token and a package
+	PackagePath       = "/package"       // POST to the gateway through the relay: a sealed request with a token and a package
 	RequestSize       = 512              // bytes of a package's request before it is sealed
 )
 

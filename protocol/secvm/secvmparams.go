@@ -23,9 +23,9 @@ const (
 type Spec struct {
 	Name   string
 	Bins   int // number of bins into which names of features are hashed
-	Hashes int // number of bins for one name; 0 means 1. With more, an attacker can intersect bins
-	// Columns turns hashing off. Then every column of a public list has its own bin, and a device
-	// names its features by the columns' numbers, from 1. Hashes must be 0.
+	Hashes int // number of bins into which each name is hashed; 0 means 1. With more, an attacker can intersect bins
+	// Columns gives every column of a public list its own bin, instead of hashing names into bins.
+	// Then a device names its features by the columns' numbers, from 1, and Hashes must be 0.
 	Columns  bool
 	Packages int // number of packages that every device sends in each window
 	Cohort   int // least number of participants for a step; with fewer, the window is repeated
@@ -83,8 +83,8 @@ func (p Params) Spec() Spec { return p.spec }
 // which is last.
 func (p Params) Features() int { return p.spec.Bins + 1 }
 
-// Room returns the largest sum of feature counts that a device can send in a window. Of its other
-// two packages, one reports that the device takes part, and one carries the bias.
+// Room returns the number of packages that a device can use for its features in each window. Of its
+// other two packages, one reports that the device takes part, and one carries the bias.
 func (p Params) Room() int { return p.spec.Packages - 2 }
 
 // Tokens returns the number of tokens that every device fetches for an iteration. It needs one for
@@ -142,7 +142,7 @@ func (p Params) Tag() uint64 { return p.tag }
 // them.
 type Outcome struct{ Total, Correct uint64 }
 
-// Census holds the numbers of devices that took part in a window, and the results of its tests.
+// Census holds the counts of a window's participants and the results of the window's tests.
 type Census struct {
 	Participants [2]uint64  // numbers of participants with label -1 and +1; the first counts all if labels are not revealed
 	Tests        [2]Outcome // test results for label -1 and +1

@@ -9,20 +9,20 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// Statement is a witness's signed answer to any requester. It names the history that the witness
-// has countersigned, and the number of devices that are ready for the history's last window. The
-// witnesses are the relay and the issuer. Devices know the witnesses' keys from elsewhere than the
-// gateway, and send packages only after both witnesses have named the history that the gateway
-// showed the device. A witness countersigns one configuration, and one link at each place of its
-// history, permanently.
+// Statement is a witness's signed statement about the history of a model. It names the history that
+// the witness has countersigned, and the number of devices that are ready for the history's last
+// window. A witness gives it to any requester. The witnesses are the relay and the issuer. Devices
+// know the witnesses' keys from elsewhere than the gateway, and send packages only after both
+// witnesses have named the history that the gateway showed the device. A witness countersigns one
+// configuration, and one link at each place of its history, permanently.
 type Statement struct {
 	Configuration [sha256.Size]byte
 	Links         uint32            // number of links in the history
 	Head          [sha256.Size]byte // hash of the history's last link; zero if the history is empty
-	// Devices is the number of devices that are ready, as far as the witness knows. In the issuer's
-	// statement it counts the devices that have their tokens for the last link's iteration. In the
-	// relay's statement it counts the devices that have shown one of these tokens for the link's
-	// window.
+	// Devices is the number of devices that are ready for the history's last window, as far as the
+	// witness knows. In the issuer's statement it counts the devices that have their tokens for the
+	// last link's iteration. In the relay's statement it counts the devices that have shown one of
+	// these tokens for the link's window.
 	Devices uint32
 }
 
@@ -78,8 +78,8 @@ func DecodeStatement(b []byte, witness ed25519.PublicKey) (Statement, error) {
 // configuration than the witness.
 var ErrConfiguration = errors.New("secvm: the gateway gave this device another configuration than the witness; do not take part, and compare with other devices")
 
-// ErrBehind is the error of [Statement.Names] if the witness has countersigned a shorter or a
-// longer history. Then the witness or the device has not yet seen a window.
+// ErrBehind is the error of [Statement.Names] if the witness's history and the device's history
+// have different lengths. Then the witness or the device has not yet seen a window.
 var ErrBehind = errors.New("secvm: the witness has countersigned a shorter or a longer history than this one; try again")
 
 // Names returns an error unless the statement names the given configuration and history. The
@@ -97,14 +97,15 @@ func (s Statement) Names(configuration, head [sha256.Size]byte, links int) error
 	return nil
 }
 
-// History is the whole history of a model, which a gateway sends to a witness at each new link.
+// History is a model's configuration and chain, which a gateway sends to a witness at each new
+// link.
 type History struct {
-	Configuration []byte // signed, as [Configuration.Sign] returns it
+	Configuration []byte // output of [Configuration.Sign]
 	Chain         Chain
 }
 
-// HistoryPurpose is the purpose that a gateway's signature of a history request names. The
-// signature covers the request's header.
+// HistoryPurpose is the purpose named in a gateway's signature of a history request. The signature
+// covers the request's header.
 const HistoryPurpose = "mercer/v1/secvm/history"
 
 // MaxHistory is the largest number of bytes in a history.

@@ -96,8 +96,8 @@ func (s Summand) Read(block, first int, dst []int64) {
 	}
 }
 
-// Sum is the sum of all devices' summands in one window; a server receives nothing else. It
-// replaces a [Tally] of packages, and gives the same gradient.
+// Sum is the sum of all devices' summands in one window. With secure aggregation, a server receives
+// nothing else. Sum replaces a [Tally] of packages, and gives the same gradient.
 type Sum struct {
 	Census
 	Blocks [][]int64 // one slice of sums for each of [Params.Blocks]

@@ -2,7 +2,7 @@ package secvm
 
 import "fmt"
 
-// Tally holds the counts of the packages in one window. A gateway keeps no other data of the
+// Tally counts the packages of all devices in one window. A gateway keeps no other data of the
 // window. Tallies can be added, so that shards can count separately.
 type Tally struct {
 	Census

@@ -18,13 +18,12 @@ type TokenRequest struct {
 	Blinded   [][]byte // blinded tokens in the format of RFC 9578, all of one size
 }
 
-// TokenPurpose is the purpose that a device's signature of a token request names. The signature
+// TokenPurpose is the purpose named in a device's signature of a token request. The signature
 // covers the request's header. The header also names the issuer's key for the iteration, so a
 // request is valid for no other issuer, job or iteration.
 const TokenPurpose = "mercer/v1/secvm/tokens"
 
-// iterationKey is the name of the iteration's parameter in the request's query, with the equals
-// sign.
+// iterationKey is the beginning of a token request's query, before the number of the iteration.
 const iterationKey = "iteration="
 
 // Query returns the query part of the request's URL, which names the iteration.

@@ -44,10 +44,10 @@ type Schedule struct {
 	MaxDelay int64
 	// Slow holds, for each slow node, the extra delay of every delivery to the node, in ticks.
 	Slow map[string]int64
-	// Window is the number of undelivered messages from one sender to one receiver at which the
-	// sender is no longer resumed; 0 means no limit. It is counted for each sender and receiver. If
-	// it were counted for each receiver, one fast sender could fill it with messages that must wait
-	// for another sender's messages.
+	// Window limits the number of undelivered messages from one sender to one receiver. A sender at
+	// the limit gets no Resumed event, and 0 means no limit. If messages were counted for each
+	// receiver only, one fast sender could use up the limit with messages that must wait for
+	// another sender's messages.
 	Window int
 	// Crash lists the crashes of the run. CrashRate is the probability of a further crash after
 	// each event.

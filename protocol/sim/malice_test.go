@@ -127,7 +127,7 @@ func TestReplayMustRepeat(t *testing.T) {
 		{"claim", "claims", func(b uint32) (protocol.Effects, error) {
 			return protocol.Effects{Claim: []string{"a", "b"}[b:]}, nil
 		}},
-		{"end", "end of the replayed step differ", func(b uint32) (protocol.Effects, error) {
+		{"end", "in claims, timers, resume or end", func(b uint32) (protocol.Effects, error) {
 			return protocol.Effects{End: &protocol.End{Err: []error{nil, errors.New("x")}[b]}}, nil
 		}},
 		{"refusal", "other input", func(b uint32) (protocol.Effects, error) {

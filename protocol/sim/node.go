@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// node is a [Node] together with the state that a driver keeps about its machine.
+// node is a [Node] together with its state in the simulation.
 type node struct {
 	Node
 	machine protocol.Machine
@@ -27,7 +27,7 @@ type node struct {
 type record struct {
 	event protocol.Event
 	sent  [][sha256.Size]byte // digests of the messages that the step sent
-	rest  [sha256.Size]byte   // digest of the other effects
+	rest  [sha256.Size]byte   // digest of the step's effects other than messages
 }
 
 func (n *node) ended() bool { return n.outcome.End != nil }
@@ -101,8 +101,8 @@ func (n *node) replay() (last protocol.Effects, err error) {
 	return last, nil
 }
 
-// checkReplay returns an error that describes the first difference between the effects of a
-// replayed step and the recorded effects.
+// checkReplay returns an error if the effects of a replayed step differ from the recorded effects.
+// The error describes the first difference.
 func (r *record) checkReplay(eff protocol.Effects) error {
 	if len(eff.Send) != len(r.sent) {
 		return fmt.Errorf("the replayed step sends %d messages; the first time it sent %d", len(eff.Send), len(r.sent))
@@ -113,7 +113,7 @@ func (r *record) checkReplay(eff protocol.Effects) error {
 		}
 	}
 	if digestRest(eff) != r.rest {
-		return errors.New("the claims, timers, resume or end of the replayed step differ from the first time")
+		return errors.New("the replayed step differs from the original step in claims, timers, resume or end")
 	}
 	return nil
 }

@@ -16,9 +16,9 @@ type item struct {
 	event  protocol.Event
 	parcel *parcel // the message, if the event is a Received; nil otherwise
 	lost   bool    // the first delivery of the message was lost
-	// later is one more than the length of the receiver's journal at the time when the receiver
-	// answered ErrLater. A machine that has accepted no event since then would answer the same
-	// again.
+	// later is not 0 if the receiver has answered ErrLater. It is one more than the length of the
+	// receiver's journal at that time. A machine that has accepted no event since then would answer
+	// the same again.
 	later int
 }
 
@@ -57,8 +57,7 @@ func (s *simulation) delay(to *node) int64 {
 	return d
 }
 
-// takeNext removes the next event from the queue or the alarms and returns it, or false if there is
-// none.
+// takeNext removes the next event of the simulation and returns it, or false if there is none.
 func (s *simulation) takeNext() (item, bool) {
 	if len(s.alarms) > 0 && s.chance(s.config.Hasty) {
 		return s.fire(s.random.IntN(len(s.alarms))), true
@@ -100,7 +99,7 @@ func (s *simulation) readyItems() []int {
 	return s.readyItems()
 }
 
-// canHappen reports whether an item can happen as soon as its time has come.
+// canHappen reports whether a node is ready for an item, apart from the time of the item.
 func (s *simulation) canHappen(it *item) bool {
 	started := len(it.to.journal) > 0
 	switch it.event.(type) {
@@ -127,7 +126,7 @@ func (s *simulation) belowWindow(n *node) bool {
 	return true
 }
 
-// arm starts timer t of n, or restarts it if it is armed.
+// arm starts a timer of a node, or restarts the timer if it is armed.
 func (s *simulation) arm(n *node, t protocol.Timer) {
 	ticks, ok := n.Timers[t]
 	if !ok {

@@ -135,8 +135,8 @@ func (r *Result) writef(format string, args ...any) {
 	r.lines.WriteByte('\n')
 }
 
-// write appends a line to the transcript: the item that was offered to its node and, if remark is
-// not empty, the outcome.
+// write appends a line about an offered item to the transcript. If the remark is not empty, the
+// line ends with the remark, which tells the outcome.
 func (s *simulation) write(it item, remark string) {
 	line := fmt.Sprintf("%d %s: %s", s.result.Steps, it.to.Name, eventName(it.event))
 	if m, ok := it.event.(protocol.Received); ok {

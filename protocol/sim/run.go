@@ -129,8 +129,8 @@ func (s *simulation) handOver(it item) error {
 	return s.handleAccepted(it, eff)
 }
 
-// deliver prepares the delivery of a message to Step: it may lose the message, and it detects
-// duplicates. It reports whether the machine gets the message.
+// deliver decides whether a message reaches its machine. It may lose the message, and it drops
+// duplicates.
 func (s *simulation) deliver(it item) (bool, error) {
 	m := it.event.(protocol.Received).Message
 	if m.Digest() != it.parcel.digest {
@@ -234,8 +234,7 @@ func (s *simulation) obey(n *node, eff protocol.Effects) {
 	}
 }
 
-// endNode records that n's part of the session has ended with err, and drops all events queued for
-// n.
+// endNode records that the session has ended for a node, and drops all events queued for the node.
 func (s *simulation) endNode(n *node, err error) {
 	n.outcome.End = &protocol.End{Err: err}
 	s.forget(n)

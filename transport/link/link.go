@@ -95,8 +95,8 @@ func (c *Clock) memberCalled(name string) *member {
 	return m
 }
 
-// send computes the time at which a message arrives. It also records how long the message occupies
-// the lines of sender and receiver.
+// send records the virtual time at which a message will arrive. The message occupies the lines of
+// sender and receiver for some time.
 func (c *Clock) send(l letter, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,7 +119,7 @@ func (c *Clock) arrive(l letter) bool {
 	return sent
 }
 
-// Conn wraps a member's connection inner and counts its messages on the member's line. All members
+// Conn wraps a member's connection and records the connection's messages in the clock. All members
 // of a network must use connections of one clock.
 func (c *Clock) Conn(name string, inner transport.Conn) transport.Conn {
 	return &conn{Conn: inner, name: name, clock: c}

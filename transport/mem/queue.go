@@ -15,7 +15,7 @@ type letter struct {
 	data   []byte
 	number uint64 // position in the order of sending
 	due    time.Time
-	taken  bool // whether it is delivered and not yet settled
+	taken  bool // whether the message is delivered but not yet settled
 	index  int  // index in the heap; -1 after the acknowledgement
 }
 

@@ -29,10 +29,12 @@ type Config struct {
 	Members []Member
 	Center  string // only member that exchanges control messages with the others; "" lets all members do so
 
-	AckWait  time.Duration // time after which an unsettled delivery is repeated; default 30 s
-	Share    int           // number of messages that a member may have in another member's queue; default 2 to 256, see share
-	MaxAge   time.Duration // age at which messages are removed; default 7 days
-	MaxBytes int64         // largest total size of all bulk queues, default 8 GiB; senders wait at the limit; control queues may have another quarter of it
+	AckWait time.Duration // time after which an unsettled delivery is repeated; default 30 s
+	Share   int           // number of messages that a member may have in another member's queue; default 2 to 256, see share
+	MaxAge  time.Duration // age at which messages are removed; default 7 days
+	// MaxBytes limits the size of all bulk queues together; 0 means 8 GiB. Senders wait at the limit.
+	// The control queues may have another quarter of it.
+	MaxBytes int64
 
 	TLS    ed25519.PrivateKey // the server's TLS key; nil means no TLS, which is allowed only on this machine
 	Logger *slog.Logger       // receives log messages; nil discards them
@@ -130,9 +132,9 @@ func (m Member) validate() error {
 
 const hubName = "HUB" // name of the account that owns the streams
 
-// These limits bound the memory that one member can make the server use, which is also the
-// coordinator's memory. A member needs one connection, and another while the server has not
-// noticed yet that the first is lost.
+// These limits bound the memory that one member can occupy in the coordinator's process, where the
+// server runs. A member needs one connection, and another while the server has not noticed yet that
+// the first is lost.
 const (
 	maxConnections   = 4
 	maxSubscriptions = 32       // subscriptions of a connection
@@ -171,9 +173,9 @@ func resetSubject(lane transport.Lane, member string) string {
 	return "$JS.API.CONSUMER.RESET." + stream(lane) + "." + member
 }
 
-// receiverFor returns the only receiver to which a member may send in a lane, or * if the member
-// may send to all members. Daemons accept control messages only from the center, and the center
-// accepts them from all.
+// receiverFor returns the only receiver of a member's messages in a lane, or * if the member may
+// send to all members. Daemons accept control messages only from the center, and the center accepts
+// them from all.
 func (c Config) receiverFor(lane transport.Lane, from string) (to string) {
 	if lane == transport.Bulk || c.Center == "" || c.Center == from {
 		return "*"

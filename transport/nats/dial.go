@@ -42,13 +42,13 @@ type conn struct {
 	link *link
 
 	inboxes  []*inbox // one inbox for each lane
-	run      string   // random; distinguishes this process from others with its identity
+	run      string   // random name of this process; other processes may have the same identity
 	since    time.Time
-	serving  atomic.Bool   // whether the process has connected once; set while meeting is locked
-	meeting  sync.Mutex    // locked while a message of another process is handled, because the message may end the link
+	serving  atomic.Bool   // whether the process has ever connected; written only under the lock meeting
+	meeting  sync.Mutex    // serialises the handling of messages from other processes, which may end the link
 	twin     []byte        // key that authenticates messages between processes with this identity
 	asked    challenges    // challenges to other processes; guarded by meeting
-	refused  string        // value of run of the process that was refused last; guarded by meeting
+	refused  string        // random name of the process that was refused last; guarded by meeting
 	strange  *budget       // limits log lines about invalid messages of unknown senders
 	failures *budget       // limits log lines about a wrong server at the address
 	patience time.Duration // how long Send waits while the server has no queue for the receiver
@@ -76,12 +76,12 @@ func Dial(ctx context.Context, url, name string, key nkeys.KeyPair, o Options) (
 	if err != nil {
 		return nil, fmt.Errorf("nats: %w", err)
 	}
-	return c.greeted(ctx, url)
+	return c.waitConnected(ctx, url)
 }
 
-// greeted waits for the first connection. It returns an interface value, because a nil *conn in
-// an interface would not be nil.
-func (c *conn) greeted(ctx context.Context, where string) (transport.Conn, error) {
+// waitConnected waits until the first connection is open. It returns an interface value, because a
+// nil *conn in an interface would not be nil.
+func (c *conn) waitConnected(ctx context.Context, where string) (transport.Conn, error) {
 	if err := c.greet(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("nats: %q cannot connect to %s: %w", c.name, where, err), c.Close())
 	}
@@ -157,8 +157,9 @@ func (c *conn) options() []natsgo.Option {
 	}
 }
 
-// backoff returns the wait before an attempt, which doubles from 50 ms to 5 s. Half of it is
-// random, so that the members of a federation do not reconnect all at once.
+// backoff returns the time to wait before an attempt to connect. It doubles with every attempt,
+// from 50 ms to 5 s. Half of it is random, so that the members of a federation do not reconnect all
+// at once.
 func backoff(attempt int) time.Duration {
 	d := longestWait
 	if attempt < 7 {
@@ -210,7 +211,7 @@ func (c *conn) onFailure(_ *natsgo.Conn, err error) {
 // such errors very recently.
 func (c *conn) complain(err *LineError) {
 	if ok, unsaid := c.failures.allow(time.Now()); ok {
-		c.log.Error("not the coordinator's line; trying again", "member", c.name, "error", err, "unsaid_before", unsaid)
+		c.log.Error("the server does not have the expected TLS; trying again", "member", c.name, "error", err, "unsaid_before", unsaid)
 	}
 }
 
@@ -256,10 +257,10 @@ func (c *conn) Close() error {
 // change it, and senders and receivers wait for it.
 type link struct {
 	mu      sync.Mutex
-	era     context.Context // ends when the current connection is lost; nil without a connection
+	era     context.Context // context of the current connection, which ends with it; nil without a connection
 	end     context.CancelFunc
 	last    error // error of the last attempt to connect
-	dead    error // permanent error after which there is no other connection
+	dead    error // error that ended the link permanently
 	changed chan struct{}
 }
 
@@ -275,7 +276,7 @@ func (l *link) up() {
 	l.announce()
 }
 
-// down cancels the context of a lost connection, or records why an attempt to connect failed.
+// down records that the connection is lost, or that an attempt to connect has failed.
 func (l *link) down(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -370,8 +371,8 @@ type budget struct {
 	unsaid int
 }
 
-// allow reports whether one more line may be written, and how many lines were suppressed since
-// the last one.
+// allow reports whether one more line may be written. It also returns the number of lines
+// suppressed since the last line.
 func (b *budget) allow(now time.Time) (ok bool, unsaid int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

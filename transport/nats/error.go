@@ -34,7 +34,7 @@ func (e *CredentialError) Error() string {
 
 func (e *CredentialError) Unwrap() error { return e.Err }
 
-// PermissionError reports that the server knows the key, but as the key of another member.
+// PermissionError reports that the server knows the member's key under another member's name.
 type PermissionError struct {
 	Member string
 	Err    error
@@ -88,8 +88,8 @@ func (e *LineError) Error() string {
 	return fmt.Sprintf("nats: the server at %s says nothing, as one with TLS does, and the roster has no TLS key for it: %v; join the roster that the coordinator has", e.Address, e.Err)
 }
 
-// crowded is the start of the text that the server sends without TLS when it has too many
-// connections.
+// crowded is the start of the text by which the server refuses too many connections. The server
+// sends the text without TLS.
 const crowded = "-ERR "
 
 func (e *LineError) Unwrap() error { return e.Err }

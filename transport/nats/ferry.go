@@ -13,10 +13,11 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Members' messages do not enter the queues directly, because they would wait behind messages
-// of members that send without waiting for answers. They arrive under another name, and one
-// ferry for each member moves them into the queues, one message at a time. A member that sends
-// faster than its ferry fills only its own room, and loses the messages beyond it.
+// Each member's messages reach the queues through a ferry, so that no member delays another.
+// Otherwise they would wait behind messages of members that send without waiting for answers. They
+// arrive under another name, and one ferry for each member moves them into the queues, one message
+// at a time. A member that sends faster than its ferry fills only its own room, and loses the
+// messages beyond it.
 
 const (
 	landed = "mercer.landed."
@@ -39,7 +40,7 @@ func hubSubject(subject string) string {
 
 // ferry moves one member's messages into the receivers' queues.
 type ferry struct {
-	nc    *natsgo.Conn // connection of this ferry alone, so that it delays no other member
+	nc    *natsgo.Conn // separate connection, so that no ferry delays another
 	log   *slog.Logger
 	lost  *tally.Tally
 	names string
@@ -79,7 +80,7 @@ func ferryFor(s *Server, member string, key nkeys.KeyPair, pub string) (*natsgo.
 			return nil, err
 		}
 	}
-	return f.nc, f.nc.Flush() // waits, because the server must know the subscriptions before members connect
+	return f.nc, f.nc.Flush() // makes the server know the subscriptions before members connect
 }
 
 // carry puts one message into the receiver's queue and returns the queue's answer to the

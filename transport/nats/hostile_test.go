@@ -62,14 +62,14 @@ func TestHeeds(t *testing.T) {
 		{"x.1", "", "", 0, "because"},
 		{"x.0", "408", "3", 7, ""}, // of an older request
 	} {
-		c := &inbox{conn: &conn{name: "north"}, box: "x", request: 1, left: 7}
+		c := &inbox{conn: &conn{name: "north"}, box: "x", request: 1, remaining: 7}
 		h := natsgo.Header{"Status": {m.status}, "Description": {"because"}}
 		if m.pending != "" {
 			h.Set("Nats-Pending-Messages", m.pending)
 		}
 		err := c.heed(&natsgo.Msg{Subject: boxSubject("north", m.box), Header: h})
-		if (err == nil) != (m.pause == "") || err != nil && !strings.Contains(err.Error(), m.pause) || c.left != m.left {
-			t.Errorf("status %q on %s: error %v and %d left, want %q and %d", m.status, m.box, err, c.left, m.pause, m.left)
+		if (err == nil) != (m.pause == "") || err != nil && !strings.Contains(err.Error(), m.pause) || c.remaining != m.left {
+			t.Errorf("status %q on %s: error %v and %d left, want %q and %d", m.status, m.box, err, c.remaining, m.pause, m.left)
 		}
 	}
 }

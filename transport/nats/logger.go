@@ -35,8 +35,8 @@ const (
 
 var connectionKinds = []string{"authentication error", "Violation", "Slow Consumer", "arser", "aximum"}
 
-// allow reports whether one more line of a kind may be written, and how many lines were
-// suppressed before it.
+// allow reports whether one more line of a kind may be written. It also returns the number of lines
+// suppressed before this line.
 func (l *logger) allow(kind string) (ok bool, unsaid int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,7 +94,7 @@ func (l *logger) Errorf(format string, v ...any) {
 	l.warn(text)
 }
 
-// warn writes a line if the budget of its kind allows it.
+// warn writes a line to the log, unless the budget for lines of this kind is used up.
 func (l *logger) warn(text string) {
 	kind := kindOf(text)
 	ok, unsaid := l.allow(kind)
@@ -107,8 +107,8 @@ func (l *logger) warn(text string) {
 	l.log.Warn("nats-server: "+fault.Printable(text), "unsaid_before", unsaid)
 }
 
-// The logger shortens a long line about a connection to these numbers of bytes at its start and
-// end. Address, account and complaint are at the start, and text of the peer follows them.
+// A long log line about a connection keeps only these numbers of bytes, at its start and end.
+// Address, account and complaint are at the start, and text of the peer follows them.
 const (
 	lineHead = 220
 	lineTail = 60
@@ -124,7 +124,7 @@ func shortened(text string) string {
 // The server writes these texts about clients that do not use the expected protocol.
 const (
 	handshakeError = "TLS handshake error: "
-	noLogin        = " - authentication error" // answer to anything but a login, such as the beginning of TLS
+	noLogin        = " - authentication error" // end of a log line about a client that begins without a login
 )
 
 // turnedAway logs why the server refused a client before its login.

@@ -128,7 +128,7 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 		JetStream:          true,
 		StoreDir:           s.cfg.Dir,
 		SyncAlways:         true,
-		JetStreamMaxStore:  1 << 50, // practically unlimited, because each stream has its own limit; a lower limit here could prevent a stream from opening
+		JetStreamMaxStore:  1 << 50, // practically unlimited, because a low limit could prevent a stream from opening
 		JetStreamMaxMemory: 1 << 20, // minimal, because all streams are on disk
 
 		MaxPayload:    transport.MaxMessageBytes + 64<<10,
@@ -138,7 +138,7 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 		AuthTimeout:   handshakeLimit.Seconds(),
 		WriteDeadline: time.Minute,
 		MaxPending:    maxPending,
-		MaxSubs:       maxSubscriptions + len(transport.Lanes())*len(s.cfg.Members), // number of subscriptions that the steward needs; a member's account allows fewer
+		MaxSubs:       maxSubscriptions + len(transport.Lanes())*len(s.cfg.Members), // limit for the steward, which needs more subscriptions than a member's account allows
 		TLSTimeout:    handshakeLimit.Seconds(),
 
 		Accounts: []*server.Account{hub},
@@ -219,7 +219,7 @@ func (s *Server) Dial(ctx context.Context, name string, key nkeys.KeyPair, o Opt
 	if err != nil {
 		return nil, fmt.Errorf("nats: %w", err)
 	}
-	return c.greeted(ctx, "the server in this process")
+	return c.waitConnected(ctx, "the server in this process")
 }
 
 // Shutdown stops the server. It returns when everything is on disk and all goroutines have
@@ -322,8 +322,8 @@ func (s *Server) warnOfSpace() {
 	}
 }
 
-// warnOfConnections logs a warning if the members' connections may take most of the files that
-// this process may open.
+// warnOfConnections logs a warning if the members' connections may take most file descriptors of
+// this process.
 func (s *Server) warnOfConnections() {
 	if need, may := s.cfg.portConnections(), 2*descriptor.Strangers(); need > may {
 		s.cfg.Logger.Warn("members may take more than half of the files and connections that this process may have open; raise the limit (ulimit -n)",

@@ -30,13 +30,13 @@ const (
 type inbox struct {
 	*conn
 	lane transport.Lane
-	turn chan struct{} // semaphore; the one caller that receives holds it
+	turn chan struct{} // semaphore that admits one caller of Receive at a time
 
-	era     context.Context
-	sub     *natsgo.Subscription
-	box     string // random name of the inbox, different for each connection of a member
-	request int    // number of the current request
-	left    int    // number of deliveries that the request may still bring; 0 requires a new request
+	era       context.Context
+	sub       *natsgo.Subscription
+	box       string // random name of the inbox, different for each connection of a member
+	request   int    // number of the current request
+	remaining int    // number of deliveries that the current request may still bring; 0 requires a new request
 }
 
 // requestSuffix returns the end of the subject that identifies the current request.
@@ -85,7 +85,7 @@ func (i *inbox) next(ctx, era context.Context) (d transport.Delivery, ok bool, e
 			return d, false, err
 		}
 	}
-	if i.left == 0 {
+	if i.remaining == 0 {
 		if err := i.ask(); err != nil {
 			return d, false, err
 		}
@@ -95,15 +95,15 @@ func (i *inbox) next(ctx, era context.Context) (d transport.Delivery, ok bool, e
 	m, err := i.sub.NextMsgWithContext(quiet)
 	switch {
 	case err != nil && quiet.Err() != nil: // ctx has ended, the connection is lost, or the server does not answer
-		i.left = 0
+		i.remaining = 0
 		return d, false, nil
 	case err != nil:
-		i.left = 0
+		i.remaining = 0
 		return d, false, err
 	case m.Reply == "": // m is a status of the server, because a delivery has a reply subject
 		return d, false, i.heed(m)
 	}
-	i.left--
+	i.remaining--
 	d, ok = i.accept(m)
 	return d, ok, nil
 }
@@ -126,7 +126,7 @@ func (i *inbox) open(ctx, era context.Context) error {
 	if err != nil {
 		return err
 	}
-	i.sub, i.box, i.request, i.left = sub, box, 0, 0
+	i.sub, i.box, i.request, i.remaining = sub, box, 0, 0
 	limited, cancel := within(ctx, era, resetLimit)
 	defer cancel()
 	if _, err := i.js.ResetConsumer(limited, stream(i.lane), i.name); err != nil {
@@ -145,7 +145,7 @@ func (i *inbox) ask() error {
 	if err := i.nc.Publish(askSubject(i.lane, i.name, i.requestSuffix()), nil); err != nil {
 		return err
 	}
-	i.left = batchMessages
+	i.remaining = batchMessages
 	return nil
 }
 
@@ -157,7 +157,7 @@ func (i *inbox) heed(m *natsgo.Msg) error {
 	if status == "100" || m.Subject != boxSubject(i.name, i.requestSuffix()) {
 		return nil
 	}
-	i.left = 0
+	i.remaining = 0
 	if status == "408" || m.Header.Get("Nats-Pending-Messages") != "" {
 		return nil
 	}
@@ -199,7 +199,8 @@ func sender(lane transport.Lane, subj, self string) (string, bool) {
 	return from, ok && to == self && from != ""
 }
 
-// receipt settles a delivery by the acknowledgement subject that came with it.
+// receipt acknowledges a delivery or puts it back. The answer goes to the subject reply, which came
+// with the delivery.
 type receipt struct {
 	conn  *conn
 	reply string
@@ -276,8 +277,8 @@ func box(lane transport.Lane, member, subj string) string {
 
 const maxNameBytes = 64
 
-// checkName returns an error unless s is valid as a token of a subject and as a folder on every
-// system.
+// checkName returns an error unless s can be a token of a subject. It must also be a valid name of
+// a folder on every system.
 func checkName(s string) error {
 	if s == "" || len(s) > maxNameBytes {
 		return fmt.Errorf("a member's name must have 1 to %d bytes, not %d", maxNameBytes, len(s))

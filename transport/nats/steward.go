@@ -58,7 +58,7 @@ func prepare(ctx context.Context, nc *natsgo.Conn, cfg Config) error {
 			}
 		}
 	}
-	return nc.Flush() // waits, because the server must know the subscriptions before members connect
+	return nc.Flush() // makes the server know the subscriptions before members connect
 }
 
 // serve requests deliveries from a member's queue whenever the member asks for them. The
@@ -89,7 +89,7 @@ func serve(nc *natsgo.Conn, cfg Config, member string, lane transport.Lane) erro
 }
 
 const (
-	asksPerSecond = 1000 // much more than a member needs, because each request brings up to 2 MiB
+	asksPerSecond = 1000 // generous limit for one member, because each request brings up to 2 MiB
 	maxAsks       = 64   // requests of one member that may wait while another is served
 )
 
@@ -116,7 +116,7 @@ func newPace(perSecond int) *pace { return &pace{gap: time.Second / time.Duratio
 func (p *pace) wait() {
 	now := time.Now()
 	if idle := now.Add(-time.Second); p.next.Before(idle) {
-		p.next = idle // limits the allowance of an idle member to one second
+		p.next = idle // an idle member saves up the requests of one second at most
 	}
 	p.next = p.next.Add(p.gap)
 	time.Sleep(p.next.Sub(now))

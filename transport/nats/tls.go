@@ -18,7 +18,7 @@ import (
 // reveal program, version and machine, and a member's first message its name. A member trusts
 // only the server's key, not an authority, a name or the dates of a certificate.
 
-// handshakeLimit limits the time in which each side finds out whether the other uses TLS.
+// handshakeLimit limits the time in which client and server find out whether both use TLS.
 const handshakeLimit = 3 * time.Second
 
 // errOtherKey reports that a server has proved another key than the expected one.
@@ -64,8 +64,8 @@ func clientTLS(key ed25519.PublicKey) *tls.Config {
 	}
 }
 
-// caller opens connections, with TLS if it has a key, for a NATS client that does no TLS
-// itself.
+// caller opens the connections of a NATS client, with TLS if it has the server's key. The client
+// does no TLS itself.
 type caller struct{ key ed25519.PublicKey } // the server's key; empty for no TLS
 
 // SkipTLSHandshake tells the NATS client not to do a TLS handshake itself.

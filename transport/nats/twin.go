@@ -41,7 +41,7 @@ const twinLimit = 2 * time.Second
 // maxSaying is the largest length of a message between processes with one identity.
 const maxSaying = 512
 
-// presence describes a process to other processes with its identity.
+// presence describes a process to the other processes that have the same identity.
 type presence struct {
 	Run     string     `json:"run"`     // random name of the process
 	Serving bool       `json:"serving"` // whether the process has connected once
@@ -50,14 +50,15 @@ type presence struct {
 	Since   time.Time  `json:"since"`
 }
 
-// saying is a message of a process to other processes with its identity.
+// saying is a message between processes that have the same identity.
 type saying struct {
 	presence
 	Asks    string `json:"asks,omitempty"`    // challenge to all processes that receive the message
 	Answers string `json:"answers,omitempty"` // challenge of another process that this message answers
 }
 
-// runSize is the number of characters that rand.Text draws for a run or a challenge.
+// runSize is the length of a process's random name and of a challenge, in characters. rand.Text
+// draws both.
 const runSize = 26
 
 // twinKey derives the key that authenticates messages between processes with one identity. It
@@ -102,9 +103,9 @@ func decodeSaying(text []byte) (w saying, err error) {
 		return w, err
 	}
 	if len(w.Run) != runSize {
-		return w, fmt.Errorf("the run has %d characters; %d are required", len(w.Run), runSize)
+		return w, fmt.Errorf("the process's random name has %d characters; %d are required", len(w.Run), runSize)
 	}
-	w.Address = w.Address.WithZone("") // a zone is free text from another process
+	w.Address = w.Address.WithZone("") // removes the IPv6 zone, in which the other process can write any text
 	return w, nil
 }
 
@@ -127,8 +128,8 @@ func (c *conn) presence() presence {
 	return p
 }
 
-// announceProcess announces this process to other processes with its identity. Then it waits long
-// enough for them to end the link.
+// announceProcess announces this process to the other processes that have the same identity. Then
+// it waits long enough for them to end the link.
 func (c *conn) announceProcess(ctx, era context.Context) error {
 	c.meeting.Lock()
 	b, err := seal(c.twin, saying{presence: c.presence(), Asks: c.asked.draw(time.Now())})
@@ -151,8 +152,8 @@ func (c *conn) announceProcess(ctx, era context.Context) error {
 	return err
 }
 
-// serve marks this process as serving. It then comes before all processes that do not serve yet. It
-// returns an error if one of them has ended this process already.
+// serve records that this process has connected. The process then comes before all processes that
+// do not serve yet. It returns an error if one of them has ended this process already.
 func (c *conn) serve() error {
 	c.meeting.Lock()
 	defer c.meeting.Unlock()
@@ -183,8 +184,8 @@ func (c *conn) meet(m *natsgo.Msg) {
 	}
 }
 
-// decide stops this process or refuses the other process, whichever comes later in the order.
-// The other process is alive, because it has answered a challenge.
+// decide ends this process if the other process precedes it, and otherwise refuses the other
+// process. The other process is alive, because it has answered a challenge.
 func (c *conn) decide(other saying) {
 	self := c.presence()
 	if other.precedes(self) {
@@ -200,8 +201,8 @@ func (c *conn) decide(other saying) {
 	c.reply(other)
 }
 
-// reply answers another process's challenge and sends a new one. It does nothing if too many
-// challenges are open, so that repeated old messages do not keep it busy.
+// reply answers another process's challenge and sends a challenge in return. It does nothing if too
+// many challenges are open, so that repeated old messages do not keep it busy.
 func (c *conn) reply(other saying) {
 	if now := time.Now(); other.Asks != "" && c.asked.mayDraw(now) {
 		c.tell(saying{presence: c.presence(), Asks: c.asked.draw(now), Answers: other.Asks})

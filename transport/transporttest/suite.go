@@ -29,12 +29,12 @@ type Network struct {
 type Start func(t *testing.T, n Network) Join
 
 const (
-	short = 250 * time.Millisecond // AckWait for tests that wait until it is over
+	short = 250 * time.Millisecond // AckWait for tests that wait for a repeated delivery
 	long  = 30 * time.Second       // AckWait that is never over during a test
 	bound = 30 * time.Second       // limit for all waits, also on a busy machine
 
 	ample  = 256 // share that is never exhausted
-	scarce = 3   // share that tests exhaust
+	scarce = 3   // share so small that a test can exhaust it
 )
 
 // Run runs the suite. Every part runs in each lane, in parallel with the other parts and on its
@@ -182,7 +182,7 @@ func testShare(b *bench) {
 	b.requireFull(north, "south")
 	sent := make(chan error, 1)
 	go func() { sent <- north.Send(b.ctx, "south", b.lane, []byte("one more")) }()
-	for string(d.Data) != "one more" { // not always the first delivery, because the message of requireFull may arrive too
+	for string(d.Data) != "one more" { // skips the message of requireFull, which may arrive first
 		b.ack(d)
 		d = b.receive(south)
 	}
@@ -192,8 +192,8 @@ func testShare(b *bench) {
 	}
 }
 
-// testShareOfOne checks that a member with an exhausted share of one queue can send to other
-// members, and that others can send to that queue.
+// testShareOfOne checks that an exhausted share of a queue blocks one sender in this queue only.
+// The sender can still send to other members, and other senders can send to the queue.
 func testShareOfOne(b *bench) {
 	north, south, east := b.join("north"), b.join("south"), b.join("east")
 	b.fill(north, "server")

@@ -81,8 +81,8 @@ func (b *bench) chatter(c transport.Conn, name string, lane, n int) {
 	}
 }
 
-// testTwoReceivers checks that two callers of Receive get different messages, and that a caller
-// that stops waiting does not block the other caller.
+// testTwoReceivers checks that two callers of Receive get different messages. A caller that stops
+// waiting must not block the other caller.
 func testTwoReceivers(b *bench) {
 	north, south := b.join("north"), b.join("south")
 	got := make(chan string)
