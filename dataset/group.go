@@ -15,7 +15,7 @@ import (
 func GroupFolds(groups []string, k int) ([][]int, error) {
 	members := rowsByGroup(groups)
 	if k < 2 || k > len(members) {
-		return nil, fmt.Errorf("dataset: cannot make %d folds from %d groups; choose at least 2 folds and at most one for each group", k, len(members))
+		return nil, fmt.Errorf("cannot make %d folds from %d groups; choose at least 2 folds and at most one for each group", k, len(members))
 	}
 	return largestFirst(members, k), nil
 }

@@ -119,7 +119,7 @@ func FoldsPlain(n, k int, seed uint64) ([][]int, error) {
 
 func checkFolds(n, k int) error {
 	if k < 2 || k > n {
-		return fmt.Errorf("dataset: cannot make %d folds from %d rows; choose at least 2 folds and at most one for each row", k, n)
+		return fmt.Errorf("cannot make %d folds from %d rows; choose at least 2 folds and at most one for each row", k, n)
 	}
 	return nil
 }

@@ -212,9 +212,9 @@ func TestSplitsRefuse(t *testing.T) {
 		{plain(0, .5), "dataset: 0 rows cannot be split; give at least two"},
 		{every(5, 1), "dataset: cannot hold out every 1-th of 5 rows; choose a number from 2 to the number of rows"},
 		{every(5, 6), "dataset: cannot hold out every 6-th of 5 rows; choose a number from 2 to the number of rows"},
-		{folds(two, 1), "dataset: cannot make 1 folds from 2 rows; choose at least 2 folds and at most one for each row"},
-		{folds(two, 3), "dataset: cannot make 3 folds from 2 rows; choose at least 2 folds and at most one for each row"},
-		{foldsPlain(9, 0), "dataset: cannot make 0 folds from 9 rows; choose at least 2 folds and at most one for each row"},
+		{folds(two, 1), "cannot make 1 folds from 2 rows; choose at least 2 folds and at most one for each row"},
+		{folds(two, 3), "cannot make 3 folds from 2 rows; choose at least 2 folds and at most one for each row"},
+		{foldsPlain(9, 0), "cannot make 0 folds from 9 rows; choose at least 2 folds and at most one for each row"},
 	}
 	for _, tt := range tests {
 		if tt.err == nil || tt.err.Error() != tt.want {

@@ -227,11 +227,17 @@ func parameters() []parameter {
 	}
 }
 
-// positiveRange describes the numbers that the function positive accepts. Beyond it, products of
-// parameters would overflow, and the kernel of a row with itself could be NaN.
+// LeastParameter and MostParameter bound the parameters that must be above 0. Beyond them, products
+// of parameters would overflow, and the kernel of a row with itself could be NaN.
+const (
+	LeastParameter = 1e-100
+	MostParameter  = 1e100
+)
+
+// positiveRange describes the numbers from LeastParameter to MostParameter.
 const positiveRange = "a number above 0 (1e-100 to 1e100)"
 
-func positive(v float64) bool { return 1e-100 <= v && v <= 1e100 }
+func positive(v float64) bool { return LeastParameter <= v && v <= MostParameter }
 
 // Names returns the names of all kernels.
 func Names() []string {

@@ -109,7 +109,7 @@ func (a *app) dataGet() *cobra.Command {
 		names = append(names, o.Name)
 	}
 	cmd := &cobra.Command{
-		Use:   "get NAME",
+		Use: "get NAME", SuggestFor: []string{"fetch", "download"},
 		Short: "Download a public data set from its publisher",
 		Long: `Download a public data set from its publisher into the data folder. The command
 checks the SHA-256 of every file and keeps only the expected ones. This version

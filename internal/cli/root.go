@@ -129,7 +129,13 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	e := usage("unknown command %q", strings.Join(append(strings.Fields(cmd.CommandPath())[1:], args[0]), " "))
 	e.Hint = fmt.Sprintf("%s --help lists the commands", cmd.CommandPath())
-	if near, ok := fuzzymatch.Nearest(args[0], known...); ok {
+	near, ok := fuzzymatch.Nearest(args[0], known...)
+	for _, c := range cmd.Commands() {
+		if slices.Contains(c.SuggestFor, args[0]) {
+			near, ok = c.Name(), true
+		}
+	}
+	if ok {
 		e.Hint = fmt.Sprintf("did you mean %q?", cmd.CommandPath()+" "+near)
 	}
 	return e

@@ -286,12 +286,18 @@ func (a *app) jobLog() *slog.Logger {
 	return slog.New(slog.DiscardHandler)
 }
 
-// folder checks that results can later be written into a folder.
+// folder checks that results can later be written into a folder. It creates a file in the nearest
+// folder that exists, and removes the file again.
 func folder(out string) error {
-	if _, err := existing(out); err != nil {
+	dir, err := existing(out)
+	if err != nil {
 		return usage("--out %s cannot be the results folder: %w", out, err)
 	}
-	return nil
+	probe, err := os.CreateTemp(dir, ".mercer-*")
+	if err != nil {
+		return usage("--out %s cannot be the results folder: %w", out, err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
 // finish writes a run's files into its folder, and the result last. It writes nothing before the

@@ -160,6 +160,16 @@ func (k *Kernel) finish(in *section.Place) error {
 			return err
 		}
 	}
+	return k.checkRange(in)
+}
+
+// checkRange refuses positive parameters beyond the range of package kernel.
+func (k *Kernel) checkRange(in *section.Place) error {
+	for key, v := range map[string]float64{"gamma": k.Gamma, "alpha": k.Alpha, "length_scale": k.LengthScale, "amplitude": k.Amplitude} {
+		if in.Given(key) && v != 0 && (v < kernel.LeastParameter || v > kernel.MostParameter) {
+			return in.Refuse(key, "%s is %g; write a number from %g to %g", key, v, kernel.LeastParameter, kernel.MostParameter)
+		}
+	}
 	return nil
 }
 

@@ -40,7 +40,7 @@ func (f Folds) Divide(labels, groups []string) ([][]int, error) {
 		parts, err = dataset.Folds(labels, f.K, f.Seed)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("learner: %w", err)
+		return nil, fmt.Errorf("folds: %d does not fit the table: %w", f.K, err)
 	}
 	return parts, nil
 }

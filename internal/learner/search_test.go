@@ -251,14 +251,16 @@ func TestSearchRefuses(t *testing.T) {
 		grid Grid
 		k    int
 		want error
+
+		prefix string
 	}{
-		{"a class of one row", single, grid(t), 4, ErrFewRows},
-		{"one class", oneClass, grid(t), 4, ErrOneClass},
-		{"more folds than rows", blobs(60, false), grid(t), 61, nil},
-		{"what the learner refuses", blobs(60, false), weighted, 4, nil},
+		{"a class of one row", single, grid(t), 4, ErrFewRows, "learner: "},
+		{"one class", oneClass, grid(t), 4, ErrOneClass, "learner: "},
+		{"more folds than rows", blobs(60, false), grid(t), 61, nil, "folds: 61 does not fit the table: "},
+		{"what the learner refuses", blobs(60, false), weighted, 4, nil, "learner: "},
 	} {
 		_, err := Search(t.Context(), c.task, c.grid, Folds{K: c.k, Seed: 1, Task: job.Classes()}, nil)
-		if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), "learner: ") {
+		if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), c.prefix) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package section
 
 import (
+	"errors"
 	"math"
 	"regexp"
 	"strconv"
@@ -97,6 +98,9 @@ func (v Number) Decode(key string, n *yaml.Node) error {
 		return err
 	}
 	x, err := strconv.ParseFloat(s, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return At(n, "%s is %s, which is too large; write a number of at most 1.7e308 in magnitude", key, Quote(s))
+	}
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || strings.ContainsAny(s, "xX_") {
 		return At(n, "%s is %s, not a number; write one such as 0.5", key, Quote(s))
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
@@ -27,7 +28,72 @@ func Warnings(j *job.Job, shares []Share) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(warnCommonIDs(shares), warnEqualRows(splits), warnRareWords(splits)), nil
+	list := slices.Concat(warnCommonIDs(shares), warnEqualRows(splits), warnRareWords(splits), warnConstantColumns(splits))
+	if j.Task().Classes {
+		list = append(list, warnLonelyClasses(j.Parties(), splits)...)
+	}
+	return list, nil
+}
+
+// warnLonelyClasses returns a warning for each class that only one of several parties has, and for
+// each party that has one class only.
+func warnLonelyClasses(parties []string, splits []method.Split) (list []string) {
+	holders := make(map[string][]string)
+	for i, s := range splits {
+		classes, _ := dataset.Classes(s.Set.Labels)
+		for _, class := range classes {
+			holders[class] = append(holders[class], parties[i])
+		}
+		if len(classes) == 1 && len(splits) > 1 {
+			list = append(list, fmt.Sprintf("all rows of %s are of class %q", parties[i], classes[0]))
+		}
+	}
+	if len(splits) < 2 {
+		return nil
+	}
+	for _, class := range slices.Sorted(maps.Keys(holders)) {
+		if len(holders[class]) == 1 {
+			list = append(list, fmt.Sprintf("only %s has rows of class %q; check the spelling of the class at the other parties", holders[class][0], class))
+		}
+	}
+	return list
+}
+
+// warnConstantColumns returns a warning about columns that have one value in all training rows.
+func warnConstantColumns(splits []method.Split) []string {
+	var first []float64
+	var varies []bool
+	for _, s := range splits {
+		row := make([]float64, s.Set.X.Cols())
+		for _, i := range s.Rows(false) {
+			s.Set.X.Row(i, row)
+			if first == nil {
+				first, varies = slices.Clone(row), make([]bool, len(row))
+			}
+			for k, v := range row {
+				varies[k] = varies[k] || v != first[k]
+			}
+		}
+	}
+	var constant []string
+	for k, v := range varies {
+		if !v && splits[0].Set.Columns != nil {
+			constant = append(constant, splits[0].Set.Columns[k])
+		}
+	}
+	if len(constant) == 0 || len(constant) == len(varies) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s with one value in all training rows: %s", humanize.Count(len(constant), "column"), listSome(constant))}
+}
+
+// listSome lists up to eight names.
+func listSome(names []string) string {
+	const most = 8
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // warnRareWords returns a warning for each column with words that the parties did not agree on.

@@ -26,9 +26,11 @@ spec:
 		south string
 		want  []string
 	}{
-		"two ids":       {"id,x,z,y\np2,5,0,a\np6,6,0,b\np4,7,0,a\np8,8,0,b\n", []string{"north and south have 2 row ids in common: "}},
-		"equal rows":    {"id,x,z,y\np5,2,-0,a\np6,6,0,b\np7,3,0,a\np8,4,1,b\n", []string{"1 of 4 held-out rows equal a training row in every feature, and the 4 training rows are 3 different ones: "}},
-		"nothing twice": {"id,x,z,y\np5,5,0,a\np6,6,0,b\np7,7,0,a\np8,8,0,b\n", nil},
+		"two ids":       {"id,x,z,y\np2,5,0,a\np6,6,0,b\np4,7,0,a\np8,8,0,b\n", []string{"north and south have 2 row ids in common: ", "1 column with one value in all training rows: z"}},
+		"equal rows":    {"id,x,z,y\np5,2,-0,a\np6,6,0,b\np7,3,0,a\np8,4,1,b\n", []string{"1 of 4 held-out rows equal a training row in every feature, and the 4 training rows are 3 different ones: ", "1 column with one value in all training rows: z"}},
+		"one class":     {"id,x,z,y\np5,5,1,b\np6,6,2,b\np7,7,3,b\np8,8,4,b\n", []string{"all rows of south are of class \"b\"", "only north has rows of class \"a\""}},
+		"a third class": {"id,x,z,y\np5,5,1,a\np6,6,2,b\np7,7,3,c\np8,8,4,b\n", []string{"only south has rows of class \"c\""}},
+		"nothing twice": {"id,x,z,y\np5,5,0,a\np6,6,0,b\np7,7,0,a\np8,8,0,b\n", []string{"1 column with one value in all training rows: z"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := jobtest.Parse(t, file)
