@@ -131,15 +131,3 @@ func residualTable(r *metrics.Residuals) *tableOf {
 	t.add("greatest", decimals(r.Greatest))
 	return t
 }
-
-// headline repeats the main metrics at the end of the output, where they stay visible on a
-// terminal.
-func (o outcome) headline() string {
-	text := ""
-	for _, name := range tableNames(o.Metrics) {
-		if v, has := o.Metrics[name]; has {
-			text += fmt.Sprintf(", %s %s", name, decimals(v))
-		}
-	}
-	return text
-}

@@ -101,7 +101,7 @@ func (a *app) showOwn(home daemon.Home, id, out string) (Result, error) {
 		e.Hint = "a party with labels has figures of jobs of fdskl, fd-svrg and secureboost; the results of other jobs are in the coordinator's home"
 		return nil, e
 	}
-	r := ownResult{ID: id, Own: outcome{Result: own.Result}, reader: a.reader}
+	r := ownResult{ID: id, Own: outcome{Result: own.Result, verbose: a.verbose}, reader: a.reader}
 	r.Own.table, err = heldOutSheet(own.Outcome, func(s *sheet) { s.add("id", own.Outcome.Held) })
 	if err == nil && out != "" {
 		r.Files, err = saveResult(a.reader, out, r.Own)
@@ -114,10 +114,8 @@ func (r ownResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s  %s  as this party knows it", r.ID, r.Own.Job)
 	p.linef("")
+	r.Own.files = r.Files
 	p.join(r.Own.Print(w))
-	for _, path := range r.Files {
-		p.linef("%s", path)
-	}
 	return p.err
 }
 
