@@ -123,6 +123,9 @@ func (r jobResult) Print(w io.Writer) error {
 	}
 	if r.Failure != nil {
 		p.linef("%s", paragraph(r.Failure.Message))
+		for _, path := range r.Files {
+			p.linef("%s", path)
+		}
 	}
 	if r.Result != nil {
 		p.linef("")
@@ -233,10 +236,12 @@ func (a *app) jobWait() *cobra.Command {
 			return nil, err
 		}
 		r := jobResult{Job: j, reader: a.reader, verbose: a.verbose}
-		if err := r.check(); err != nil || out == "" {
-			return r, err
+		if out != "" {
+			if err := r.save(ctx, c, out); err != nil {
+				return r, errors.Join(r.check(), err)
+			}
 		}
-		return r, r.save(ctx, c, out)
+		return r, r.check()
 	})
 	outFlag(cmd, &out)
 	a.detailFlags(cmd.Flags())

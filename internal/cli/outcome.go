@@ -365,10 +365,15 @@ func tableNames(m learner.Metrics) []string {
 }
 
 func figures(m learner.Metrics, names []string) []any {
+	return formatted(m, names, func(v float64) string { return fmt.Sprintf("%.4f", v) })
+}
+
+// formatted formats the named metrics; a dash stands for a missing one.
+func formatted(m learner.Metrics, names []string, format func(float64) string) []any {
 	var cells []any
 	for _, name := range names {
 		if v, ok := m[name]; ok {
-			cells = append(cells, fmt.Sprintf("%.4f", v))
+			cells = append(cells, format(v))
 		} else {
 			cells = append(cells, "-")
 		}
