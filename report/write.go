@@ -194,7 +194,7 @@ func (r *Run) scoreTable(unit string) grid {
 }
 
 // metricTitles are the names of metrics that are no words.
-var metricTitles = map[string]string{"auc": "AUC", "f1_macro": "F1 (mean of classes)", "rmse": "RMSE", "mae": "MAE", "r2": "R2"}
+var metricTitles = map[string]string{"auc": "AUC", "f1_macro": "F1 (mean of classes)", "rmse": "RMSE", "mae": "MAE", "r2": "R2", "brier": "Brier score"}
 
 // MetricTitle returns the name of a metric for people.
 func MetricTitle(name string) string {

@@ -44,6 +44,9 @@ func TestVerdict(t *testing.T) {
 		"trained without labels": {func(o *outcome) {
 			o.Alone, o.Figures = nil, &learner.Assessment{Classes: []learner.ClassCount{{Class: "in", HeldOut: 50}, {Class: "out", HeldOut: 141}}}
 		}, "On 191 rows not used for training, the joint model is right for 68 %; always answering out would be right for 74 %."},
+		"other classes held out": {func(o *outcome) {
+			o.Alone, o.Figures = nil, &learner.Assessment{Classes: []learner.ClassCount{{Class: "0", Training: 300, HeldOut: 50}, {Class: "1", Training: 195, HeldOut: 150}}}
+		}, "On 191 rows not used for training, the joint model is right for 68 %; always answering 0 would be right for 25 %."},
 		"folds": {func(o *outcome) { o.HeldOut, o.Figures, o.Alone, o.Grid = 0, nil, nil, []learner.Cell{{}} },
 			"On 495 rows, each held out once, the joint model is right for 68 %."},
 		"numbers": {func(o *outcome) {
