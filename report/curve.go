@@ -143,8 +143,8 @@ func (c *Curve) validate() error {
 
 // Geometry of a curve, in units of the view box.
 const (
-	curveHeight = 260
-	curveLeft   = 46
+	curveHeight = 276
+	curveLeft   = 62
 	curveRight  = 500 // end of the lines and start of their names
 	curveTop    = 12
 	curveBottom = 220

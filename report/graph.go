@@ -41,11 +41,11 @@ func (g *Graph) validate() error {
 
 // Geometry of a graph, in units of the view box.
 const (
-	graphLeft   = 66
-	graphRight  = 346
+	graphLeft   = 96
+	graphRight  = 376
 	graphTop    = 10
 	graphBottom = 260
-	graphNames  = 306 // base line of the first name below the axis
+	graphNames  = 326 // base line of the first name below the axis
 )
 
 // drawing is a graph in the units of its view box.

@@ -10,6 +10,10 @@ import (
 // out that part.
 type Run struct {
 	Title   string
+	Verdict string   // one sentence that says what the model is good for
+	Privacy []string // lines that say who can reconstruct rows, and why
+	Failure string   // why the job failed; "" if it did not
+	HeldOut int      // number of held-out rows; with few of them, shares have two decimals
 	Summary []Row    // description of the job: data, protocol, kernel, learner
 	Metrics []string // columns of the table of scores; a bar chart shows the first
 	Scores  []Score  // rows of the table of scores, in order
@@ -44,13 +48,16 @@ type Kind string
 
 // The kinds of scores.
 const (
+	Constant Kind = "constant" // the best answer that ignores the columns; nobody learns
 	Alone    Kind = "alone"    // one party learns from its own rows
 	Together Kind = "together" // all parties learn by a protocol
 	Sums     Kind = "sums"     // all parties learn from sums over their rows
 	Pooled   Kind = "pooled"   // a learner on all rows in one place, without privacy
 )
 
-func (k Kind) known() bool { return k == Alone || k == Together || k == Sums || k == Pooled }
+func (k Kind) known() bool {
+	return k == Constant || k == Alone || k == Together || k == Sums || k == Pooled
+}
 
 // Grid is a table of parameter combinations and their cross-validated scores, with one row for each
 // combination.
@@ -94,7 +101,7 @@ func (r *Run) Validate() error {
 	}
 	for _, s := range r.Scores {
 		if !s.Kind.known() {
-			return fmt.Errorf("report: score %q is of kind %q; use alone, together, sums or pooled", s.Name, s.Kind)
+			return fmt.Errorf("report: score %q is of kind %q; use constant, alone, together, sums or pooled", s.Name, s.Kind)
 		}
 	}
 	for i, c := range r.Grid.Rows {

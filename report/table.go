@@ -43,10 +43,11 @@ func (m *Matrix) validate() error {
 type grid struct {
 	Header []string
 	Rows   []gridRow
+	Top    bool // the first table of the page; on a narrow screen it keeps its first four columns
 }
 
 // Many reports whether the table has too many columns for a narrow screen.
-func (g grid) Many() bool { return len(g.Header) > 4 }
+func (g grid) Many() bool { return len(g.Header) > 4 && !g.Top }
 
 type gridRow struct {
 	Class string

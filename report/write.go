@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"strconv"
+	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 )
@@ -24,7 +26,6 @@ var (
 // page holds the values that the template of a run's page uses.
 type page struct {
 	Run
-	Headline     []Row
 	ScoreChart   *chart
 	TimingChart  *chart
 	TrafficChart *chart
@@ -71,6 +72,7 @@ func (r *Run) page() page {
 	p := page{Run: *r, GridTable: r.gridTable()}
 	p.Unit = cmp.Or(r.Unit, "rows")
 	p.ScoreTable = r.scoreTable(p.Unit)
+	p.ScoreTable.Top = true
 	for _, t := range r.Tables {
 		p.Details = append(p.Details, detail{t.Title, gridOf(t.Header, t.Rows, nil)})
 	}
@@ -80,9 +82,9 @@ func (r *Run) page() page {
 	if r.Matrix != nil {
 		p.Shades = r.Matrix.shades()
 	}
-	if len(r.Scores) > 0 {
+	if r.comparable() {
 		c := r.scoreChart()
-		p.ScoreChart, p.Headline = &c, r.headline()
+		p.ScoreChart = &c
 	}
 	for _, b := range r.Boxes {
 		p.BoxCharts = append(p.BoxCharts, b.chart())
@@ -101,6 +103,36 @@ func (r *Run) page() page {
 	return p
 }
 
+// comparable reports whether the first metric is known of the joint model and of another training.
+func (r *Run) comparable() bool {
+	joint, others := false, 0
+	for _, s := range r.Scores {
+		_, known := s.value(r.Metrics[0])
+		switch {
+		case known && s.Kind == Together:
+			joint = true
+		case known && s.Kind != Constant:
+			others++
+		}
+	}
+	return joint && others > 0
+}
+
+// fewRows is the number of held-out rows below which shares have two decimals.
+const fewRows = 1000
+
+// format returns a metric's value. With few held-out rows, shares have two decimals and other numbers
+// three digits.
+func (r *Run) format(v float64, known bool) string {
+	switch {
+	case !known || r.HeldOut == 0 || r.HeldOut >= fewRows:
+		return formatMetric(v, known)
+	case math.Abs(v) <= 1:
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
 // scoreChart draws the first metric as bars. Values up to 1 are drawn on a scale from 0 to 1, so
 // that small differences look small.
 func (r *Run) scoreChart() chart {
@@ -112,9 +144,9 @@ func (r *Run) scoreChart() chart {
 		if ok {
 			full = max(full, v)
 		}
-		items = append(items, item{label: s.Name, text: formatMetric(v, ok), class: string(s.Kind), value: v})
+		items = append(items, item{label: s.Name, text: r.format(v, ok), class: string(s.Kind), value: v})
 	}
-	return newChart(fmt.Sprintf("%s on held-out rows", metric), full, items)
+	return newChart(fmt.Sprintf("%s on held-out rows", MetricTitle(metric)), full, items)
 }
 
 func (r *Run) timingChart() chart {
@@ -143,50 +175,30 @@ func (r *Run) trafficChart() chart {
 	return newChart("bytes by member", full, items)
 }
 
-// headline returns up to three means of the first metric: parties alone, together, and pooled.
-func (r *Run) headline() []Row {
-	var rows []Row
-	for _, k := range []struct {
-		kind  Kind
-		label string
-	}{{Alone, "alone, on average"}, {Together, "together"}, {Pooled, "pooled, without privacy"}} {
-		if mean, ok := r.mean(k.kind); ok {
-			rows = append(rows, Row{Label: r.Metrics[0] + " " + k.label, Value: formatMetric(mean, true)})
-		}
-	}
-	return rows
-}
-
-// mean returns the mean of the first metric over the scores of a kind. It returns false if a score
-// is unknown.
-func (r *Run) mean(kind Kind) (float64, bool) {
-	sum, n := 0.0, 0
-	for _, s := range r.Scores {
-		if s.Kind != kind {
-			continue
-		}
-		v, ok := s.value(r.Metrics[0])
-		if !ok {
-			return 0, false
-		}
-		sum += v
-		n++
-	}
-	return sum / float64(n), n > 0
-}
-
 // scoreTable returns the table of scores, with one row for each score.
 func (r *Run) scoreTable(unit string) grid {
 	var rows [][]string
 	var classes []string
 	for _, s := range r.Scores {
-		cells := []string{s.Name, count(s.Rows)}
+		cells := []string{s.Name, s.rows()}
 		for _, m := range r.Metrics {
-			cells = append(cells, formatMetric(s.value(m)))
+			cells = append(cells, r.format(s.value(m)))
 		}
 		rows, classes = append(rows, cells), append(classes, string(s.Kind))
 	}
-	return gridOf(append([]string{"who learns", unit}, r.Metrics...), rows, classes)
+	header := []string{"who learns", unit}
+	for _, m := range r.Metrics {
+		header = append(header, MetricTitle(m))
+	}
+	return gridOf(header, rows, classes)
+}
+
+// metricTitles are the names of metrics that are no words.
+var metricTitles = map[string]string{"auc": "AUC", "f1_macro": "F1 (mean of classes)", "rmse": "RMSE", "mae": "MAE", "r2": "R2", "brier": "Brier score"}
+
+// MetricTitle returns the name of a metric for people.
+func MetricTitle(name string) string {
+	return cmp.Or(metricTitles[name], strings.ReplaceAll(name, "_", " "))
 }
 
 // gridTable returns one row for each combination of parameters.
@@ -197,6 +209,14 @@ func (r *Run) gridTable() grid {
 		rows, classes = append(rows, c.Texts), append(classes, map[bool]string{true: "together"}[c.Best])
 	}
 	return gridOf(r.Grid.Columns, rows, classes)
+}
+
+// rows returns the number of training rows. A constant answer has none.
+func (s Score) rows() string {
+	if s.Kind == Constant {
+		return "-"
+	}
+	return count(s.Rows)
 }
 
 func count(n int) string {

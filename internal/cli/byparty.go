@@ -10,11 +10,11 @@ import (
 // byPartyTables returns tables with the figures over each party's own held-out rows. For two
 // classes they show sensitivity and specificity; for more classes, a table shows each party's
 // classes.
-func byPartyTables(m learner.Metrics, a *learner.Assessment) []titledTable {
+func byPartyTables(m learner.Metrics, a *learner.Assessment, format func(float64) string) []titledTable {
 	if !slices.ContainsFunc(a.ByParty, func(one learner.PartyFigures) bool { return one.Withheld != learner.DeniedText }) {
 		return nil // policies forbid figures of single parties, or the job has no parties
 	}
-	list := []titledTable{{title: "By party: figures over each party's own held-out rows", table: partyTable(tableNames(m), a)}}
+	list := []titledTable{{title: "By party: figures over each party's own held-out rows", table: partyTable(tableNames(m), a, format)}}
 	classes := 0
 	for _, one := range a.ByParty {
 		classes += len(one.PerClass)
@@ -26,7 +26,7 @@ func byPartyTables(m learner.Metrics, a *learner.Assessment) []titledTable {
 }
 
 // partyTable has a row for each party. If a party has no figures, a column says why.
-func partyTable(names []string, a *learner.Assessment) *tableOf {
+func partyTable(names []string, a *learner.Assessment, format func(float64) string) *tableOf {
 	t := &tableOf{header: append([]string{"party", "held out"}, names...)}
 	if a.Positive != "" {
 		t.header = append(t.header, "sensitivity", "specificity")
@@ -37,7 +37,7 @@ func partyTable(names []string, a *learner.Assessment) *tableOf {
 	for _, one := range a.ByParty {
 		cells := make([]any, 0, len(t.header))
 		if one.Withheld == "" {
-			cells = append(append(cells, one.Party, one.HeldOut), figures(one.Metrics, names)...)
+			cells = append(append(cells, one.Party, one.HeldOut), formatted(one.Metrics, names, format)...)
 			if c := ofClass(one.PerClass, a.Positive); a.Positive != "" {
 				cells = append(cells, inRange(c.Recall, nil), inRange(c.Specificity, nil))
 			}

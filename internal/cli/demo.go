@@ -94,6 +94,8 @@ and says what it learnt about the devices.`,
 	cmd.Flags().StringVar(&f.out, "out", "mercer-demo", "folder for the results")
 	cmd.Flags().StringVar(&f.wire, "wire", "float32", "type of the encoded numbers on the wire: float32 or float64")
 	f.seed.flag(cmd)
+	a.detailFlags(cmd.Flags())
+	a.explainFlag(cmd.Flags())
 	return cmd
 }
 
@@ -181,27 +183,27 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 		return nil, err
 	}
 	addComparison(result.Result, time.Since(began))
-	result.Refused = partition.Refusals(j, shares, result.Training+result.HeldOut)
-	if result.Withheld, err = partition.Withheld(j, shares, result.Figures); err != nil {
+	if err := result.inspect(j, shares); err != nil {
 		return nil, err
 	}
-	warnings, err := partition.Warnings(j, shares)
-	if err != nil {
-		return nil, err
-	}
-	result.Warnings = append(result.Warnings, warnings...)
 	if sums != nil {
-		for _, why := range partition.Refusals(sums, shares, 0) {
-			result.Refused = append(result.Refused, "by sums: "+why)
-		}
-		if held := result.bySums.held; len(held) > 0 {
-			result.Refused = append(result.Refused, "by sums: a second job over these rows awaits approval by each operator, which this demonstration gave: "+held[0])
-		}
+		result.objectBySums(partition.Refusals(sums, shares, 0))
 	}
 	if result.table, err = sheetOf(j, shares, decided); err != nil {
 		return nil, err
 	}
 	return a.finish(j, result, f.out)
+}
+
+// objectBySums records what parties with default policies would refuse of the job by sums.
+func (o *outcome) objectBySums(list []partition.Refusal) {
+	if held := o.bySums.held; len(held) > 0 {
+		list = append(list, partition.Refusal{Why: "a second job over these rows awaits approval by each operator, which this demonstration gave: " + held[0]})
+	}
+	for _, why := range partition.Lines(list) {
+		o.Refused = append(o.Refused, "by sums: "+why)
+	}
+	o.objections.refuseSum = partition.Refusing(list, o.objections.parties)
 }
 
 // runDemo runs the federation's processes in a folder, and stops them at the end.

@@ -15,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/local/demo"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -54,21 +55,48 @@ type devicesDemo struct {
 	SHA256       string              `json:"model_sha256"`
 	Leakage      map[string][]string `json:"leakage"`
 	Timings      map[string]float64  `json:"timings_s"`
+	// Exposures says, by role, how much of others' records the role can reconstruct.
+	Exposures map[string]protocol.Exposure `json:"row_exposure"`
+	majority  float64
+	verbose   bool // also print the details
 }
 
-// Print writes the outcome and what each role learns.
+// outcome returns the part of the result that jobs of parties have too.
+func (c devicesDemo) outcome() outcome {
+	tested := 0
+	for _, class := range c.Classes {
+		tested += int(class.Tested)
+	}
+	return outcome{
+		Result: &method.Result{Metrics: learner.Metrics{"accuracy": c.Accuracy}, HeldOut: tested, Training: c.Devices - tested, Leakage: c.Leakage, Exposures: c.Exposures},
+		shown:  &method.Presentation{Unit: "devices", Majority: c.majority},
+	}
+}
+
+// Print writes what the model is good for, the scores, who can reconstruct records, and the model's
+// path. With verbose, it writes the details too.
 func (c devicesDemo) Print(w io.Writer) error {
-	p := &printer{w: w}
-	p.linef("%d devices sent %d packages each in %s; %d were acknowledged, %d refused, %d lost", c.Devices, c.Packages, humanize.Count(c.Windows, "window"), c.Acknowledged, c.Refused, c.Lost)
+	p, o := &printer{w: w}, c.outcome()
+	o.printVerdict(p)
+	o.printScores(p)
+	o.printPrivacy(p)
+	if c.verbose {
+		c.printDetails(p)
+	}
+	p.linef("\nmodel: %s", c.Model)
+	return p.err
+}
+
+// printDetails prints the counts, the costs, and what each role learns.
+func (c devicesDemo) printDetails(p *printer) {
+	p.linef("\n%d devices sent %d packages each in %s; %d were acknowledged, %d refused, %d lost", c.Devices, c.Packages, humanize.Count(c.Windows, "window"), c.Acknowledged, c.Refused, c.Lost)
 	for _, class := range c.Classes {
 		p.linef("%s", class)
 	}
-	p.linef("accuracy: %.3f", c.Accuracy)
 	p.linef("time: %.1f s, of which tokens and start %.1f s; processors %.1f s", c.Timings["total"], c.Timings["start"], c.Timings["cpu_s"])
 	p.printLeakage(c.Leakage)
 	p.linef("%s", listItem("issuer", 0, "The issuer knows every device, and that it fetched its tokens for every window. It cannot recognise a token, and saw no package."))
-	p.linef("\nmodel: %s\nmodel_sha256: %s", c.Model, c.SHA256)
-	return p.err
+	p.linef("\nmodel_sha256: %s", c.SHA256)
 }
 
 // devices runs issuer, relay, gateway and simulated devices as processes.
@@ -137,14 +165,16 @@ func (a *app) runDevices(ctx context.Context, c demo.DevicesConfig, out string) 
 		return nil, err
 	}
 	cpu, _ := daemon.UsageOfChildren()
-	return devicesDemoOf(c, fed.Names(), done, path, map[string]float64{"start": started, "total": time.Since(began).Seconds(), "cpu_s": cpu}), nil
+	d := devicesDemoOf(c, fed.Names(), done, path, map[string]float64{"start": started, "total": time.Since(began).Seconds(), "cpu_s": cpu})
+	d.verbose = a.verbose
+	return d, nil
 }
 
 func devicesDemoOf(c demo.DevicesConfig, processes []string, done *demo.DevicesResult, model string, timings map[string]float64) devicesDemo {
 	d := devicesDemo{
 		Devices: done.Devices.Devices, Processes: processes, Windows: done.Gateway.Windows, Packages: gateway.Spec(c.Job).Packages,
 		Acknowledged: done.Devices.Acknowledged, Refused: done.Devices.Refused, Lost: done.Devices.Lost,
-		Classes: done.Gateway.Classes, Model: model, SHA256: done.Gateway.SHA256, Leakage: done.Gateway.Leakage,
+		Classes: done.Gateway.Classes, Model: model, SHA256: done.Gateway.SHA256, Leakage: done.Gateway.Leakage, Exposures: done.Gateway.Exposures, majority: done.Gateway.Majority,
 		Timings: timings,
 	}
 	right, all := uint64(0), uint64(0)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/learn/metrics"
+	"github.com/mercer-fl/mercer/report"
 )
 
 // Limits for tables on a terminal.
@@ -18,23 +19,64 @@ const (
 
 // figureTables returns tables that evaluate the predictions on held-out rows.
 func figureTables(m learner.Metrics, a *learner.Assessment) []titledTable {
+	return formattedTables(m, a, decimals)
+}
+
+// formattedTables returns tables that evaluate the predictions on held-out rows, with formatted metrics.
+func formattedTables(m learner.Metrics, a *learner.Assessment, format func(float64) string) []titledTable {
 	if a == nil {
 		return nil
 	}
 	var list []titledTable
 	if len(a.Intervals) > 0 {
-		list = append(list, titledTable{title: "Figures on the held-out rows, with 95 % intervals", table: intervalTable(m, a)})
+		list = append(list, titledTable{title: "Figures on the held-out rows, with 95 % intervals", table: intervalTable(m, a, format)})
 	}
 	if a.Confusion != nil && len(a.Confusion.Classes) <= matrixShown {
 		list = append(list, titledTable{"Held-out rows by true class and predicted class", confusionTable(a.Confusion), true})
 	}
 	if a.PerClass != nil {
-		list = append(list, titledTable{title: "Each class against the rest", table: classTable(a)})
+		list = append(list, titledTable{title: classesTitle, table: classTable(a)})
 	}
 	if a.Residuals != nil {
 		list = append(list, titledTable{title: "Residuals: truth minus prediction", table: residualTable(a.Residuals)})
 	}
-	return append(list, byPartyTables(m, a)...)
+	return append(list, byPartyTables(m, a, format)...)
+}
+
+// pageTables returns the tables of a page. Two classes have the table of a test in place of the table
+// of classes.
+func pageTables(m learner.Metrics, a *learner.Assessment) []titledTable {
+	list := formattedTables(m, a, pageDecimals)
+	if a != nil && a.Positive != "" {
+		list = slices.DeleteFunc(list, func(t titledTable) bool { return t.title == classesTitle })
+	}
+	for _, t := range list {
+		t.table.nameMetrics()
+	}
+	return list
+}
+
+// nameMetrics replaces the names of metrics in a table by names for people.
+func (t *tableOf) nameMetrics() {
+	for i, h := range t.header {
+		t.header[i] = report.MetricTitle(h)
+	}
+	if t.header[0] == "figure" {
+		for _, row := range t.rows {
+			row[0] = report.MetricTitle(fmt.Sprint(row[0]))
+		}
+	}
+}
+
+// classesTitle is the title of a table that some pages leave out.
+const classesTitle = "Each class against the rest"
+
+// pageDecimals formats a metric for a page: an interval beside it says how precise it is.
+func pageDecimals(v float64) string {
+	if v >= 10 || v <= -10 {
+		return fmt.Sprintf("%.3g", v)
+	}
+	return fmt.Sprintf("%.2f", v)
 }
 
 // titledTable is a table with a title.
@@ -52,11 +94,11 @@ func (p *printer) figures(w io.Writer, list []titledTable) {
 	}
 }
 
-func intervalTable(m learner.Metrics, a *learner.Assessment) *tableOf {
+func intervalTable(m learner.Metrics, a *learner.Assessment, format func(float64) string) *tableOf {
 	t := &tableOf{header: []string{"figure", "value", "from", "to"}}
 	for _, name := range metricNames(m) {
 		if in := a.Intervals[name]; in != nil && name != "f1_micro" { // leave out f1_micro, which equals the accuracy
-			t.add(name, decimals(m[name]), decimals(in.Low), decimals(in.High))
+			t.add(name, format(m[name]), format(in.Low), format(in.High))
 		}
 	}
 	return t
@@ -130,16 +172,4 @@ func residualTable(r *metrics.Residuals) *tableOf {
 	t.add("upper quartile", decimals(r.Quartile3))
 	t.add("greatest", decimals(r.Greatest))
 	return t
-}
-
-// headline repeats the main metrics at the end of the output, where they stay visible on a
-// terminal.
-func (o outcome) headline() string {
-	text := ""
-	for _, name := range tableNames(o.Metrics) {
-		if v, has := o.Metrics[name]; has {
-			text += fmt.Sprintf(", %s %s", name, decimals(v))
-		}
-	}
-	return text
 }

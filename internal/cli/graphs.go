@@ -5,35 +5,53 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/report"
 )
 
-// graphs returns the graphs of an assessment's curves.
-func graphs(a *learner.Assessment) []report.Graph {
+// leastRows is the number of rows of a class, and of all others, from which a graph shows curves. It is
+// also the least number of rows of a bin.
+const leastRows = 10
+
+// graphs returns the graphs of an assessment's curves, as far as there are enough rows for them.
+func graphs(a *learner.Assessment, named func(class string) string) []report.Graph {
 	if a == nil {
 		return nil
 	}
 	var list []report.Graph
-	if len(a.Curves) > 0 {
-		list = append(list, rocGraph(a.Curves), precisionGraph(a.Curves))
+	if curves := shownCurves(a); len(curves) > 0 {
+		list = append(list, rocGraph(curves, named), precisionGraph(curves, named))
 	}
 	if a.Calibration != nil {
-		list = append(list, calibrationGraph(a))
+		list = append(list, calibrationGraph(a, named)...)
 	}
-	if len(a.Benefit) > 0 {
-		list = append(list, benefitGraph(a))
+	if len(a.Benefit) > 0 && enoughRows(a.Classes, a.Positive) {
+		list = append(list, benefitGraph(a, named))
 	}
-	if len(a.Bins) > 0 {
+	if len(a.Bins) > 0 && a.Bins[0].Rows >= leastRows/2 {
 		list = append(list, residualGraph(a.Bins))
 	}
 	return list
 }
 
-func rocGraph(curves []learner.ClassCurves) report.Graph {
+// enoughRows reports whether a class and all others together have enough held-out rows for a curve.
+func enoughRows(counts []learner.ClassCount, class string) bool {
+	of, others := 0, 0
+	for _, c := range counts {
+		if c.Class == class {
+			of += c.HeldOut
+		} else {
+			others += c.HeldOut
+		}
+	}
+	return of >= leastRows && others >= leastRows
+}
+
+func rocGraph(curves []learner.ClassCurves, named func(string) string) report.Graph {
 	g := report.Graph{Title: "ROC curve", X: "false positive rate", Y: "true positive rate"}
-	for _, c := range shownCurves(curves) {
-		name := fmt.Sprintf("%s, area %.4f", c.Class, c.AUC)
+	for _, c := range curves {
+		name := fmt.Sprintf("%s, area %.2f", named(c.Class), c.AUC)
 		if c.Within > 0 {
 			name += fmt.Sprintf(" +- %.4f", c.Within)
 		}
@@ -43,39 +61,62 @@ func rocGraph(curves []learner.ClassCurves) report.Graph {
 	return g
 }
 
-func precisionGraph(curves []learner.ClassCurves) report.Graph {
+// precisionGraph returns the graph of precision by recall. It leaves out the points of recall 0, where
+// precision is that of a few rows or of none.
+func precisionGraph(curves []learner.ClassCurves, named func(string) string) report.Graph {
 	g := report.Graph{Title: "Precision-recall curve", X: "recall", Y: "precision"}
-	for _, c := range shownCurves(curves) {
-		g.Lines = append(g.Lines, report.Trace{Name: fmt.Sprintf("%s, average precision %.4f", c.Class, c.AP), X: c.Recall, Y: c.Precision})
+	for _, c := range curves {
+		first := 0
+		for first < len(c.Recall)-1 && c.Recall[first] == 0 {
+			first++
+		}
+		g.Lines = append(g.Lines, report.Trace{Name: fmt.Sprintf("%s, average precision %.2f", named(c.Class), c.AP), X: c.Recall[first:], Y: c.Precision[first:]})
 	}
 	return g
 }
 
-// shownCurves returns the curves of the classes that a graph shows. The table of classes shows all
-// classes.
-func shownCurves(curves []learner.ClassCurves) []learner.ClassCurves {
+// shownCurves returns the curves of the classes that a graph shows: the first classes that have enough
+// held-out rows. The table of classes shows all classes.
+func shownCurves(a *learner.Assessment) (list []learner.ClassCurves) {
 	const room = 4
-	return curves[:min(room, len(curves))]
+	for _, c := range a.Curves {
+		if len(list) < room && enoughRows(a.Classes, c.Class) {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
-func calibrationGraph(a *learner.Assessment) report.Graph {
-	g := report.Graph{Title: "Calibration of the probability of " + a.Positive, X: "mean probability", Y: "share of rows of " + a.Positive}
-	quantile := report.Trace{Name: "ten bins of equally many rows", Dotted: true}
-	for _, b := range a.Calibration.Quantile {
-		quantile.X, quantile.Y = append(quantile.X, b.Predicted), append(quantile.Y, b.True)
+// calibrationGraph returns the graph of the calibration, or none if no line has two bins with enough
+// rows.
+func calibrationGraph(a *learner.Assessment, named func(string) string) []report.Graph {
+	positive := named(a.Positive)
+	g := report.Graph{Title: "Calibration of the probability of " + positive, X: "mean probability", Y: "share of rows of " + positive}
+	for _, bins := range []struct {
+		name string
+		list []learner.CalibrationBin
+	}{{"bins of equally many rows", a.Calibration.Quantile}, {"bins of equal width", a.Calibration.Uniform}} {
+		line := report.Trace{Name: bins.name, Dotted: true}
+		for _, b := range bins.list {
+			if b.Rows >= leastRows {
+				line.X, line.Y = append(line.X, b.Predicted), append(line.Y, b.True)
+			}
+		}
+		if len(line.X) > 1 {
+			g.Lines = append(g.Lines, line)
+		}
 	}
-	uniform := report.Trace{Name: "ten bins of equal width", Dotted: true}
-	for _, b := range a.Calibration.Uniform {
-		uniform.X, uniform.Y = append(uniform.X, b.Predicted), append(uniform.Y, b.True)
+	if len(g.Lines) == 0 {
+		return nil
 	}
-	g.Lines = []report.Trace{quantile, uniform, {Name: "perfect", X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true}}
-	return g
+	g.Lines = append(g.Lines, report.Trace{Name: "perfect", X: []float64{0, 1}, Y: []float64{0, 1}, Dashed: true})
+	return []report.Graph{g}
 }
 
 // benefitGraph returns the graph of the decision curve. It leaves out values far below 0, which
 // would flatten the rest of the curve.
-func benefitGraph(a *learner.Assessment) report.Graph {
-	g := report.Graph{Title: "Decision curve for " + a.Positive, X: "probability from which to act", Y: "net benefit"}
+func benefitGraph(a *learner.Assessment, named func(string) string) report.Graph {
+	g := report.Graph{Title: "Decision curve for " + named(a.Positive), X: "probability from which to act", Y: "net benefit"}
 	model, all := report.Trace{Name: "by the model"}, report.Trace{Name: "always", Dashed: true}
 	most := 0.0
 	for _, b := range a.Benefit {
@@ -111,17 +152,21 @@ func residualGraph(bins []learner.ResidualBin) report.Graph {
 }
 
 // addFigures adds the assessment of held-out rows and the facts of the run to a page.
-func (o outcome) addFigures(run *report.Run) {
-	for _, t := range figureTables(o.Metrics, o.Figures) {
+func (o outcome) addFigures(run *report.Run, j *job.Job) {
+	named := func(class string) string { return className(j, class) }
+	if t := screeningTable(o.Figures, named); t != nil {
+		run.Tables = append(run.Tables, t.table.page(t.title))
+	}
+	for _, t := range pageTables(o.Metrics, o.Figures) {
 		if t.matrix && o.Figures.Confusion != nil {
 			run.Matrix = &report.Matrix{Classes: o.Figures.Confusion.Classes, Counts: o.Figures.Confusion.Matrix}
 			continue
 		}
 		run.Tables = append(run.Tables, t.table.page(t.title))
 	}
-	run.Graphs = graphs(o.Figures)
+	run.Graphs = graphs(o.Figures, named)
 	if o.Figures != nil && o.Figures.Classes != nil {
-		run.Summary = append(run.Summary, report.Row{Label: "Classes", Value: countsText(o.Figures.Classes)})
+		run.Summary = append(run.Summary, report.Row{Label: "Classes", Value: countsText(o.Figures.Classes, named)})
 	}
 	if p := o.Prepared; p != nil {
 		run.Facts = append(run.Facts, report.Row{Label: "Preparation", Value: p.Text()})
@@ -134,10 +179,10 @@ func (o outcome) addFigures(run *report.Run) {
 }
 
 // countsText lists classes with their numbers of rows.
-func countsText(classes []learner.ClassCount) string {
+func countsText(classes []learner.ClassCount, named func(string) string) string {
 	parts := make([]string, len(classes))
 	for i, c := range classes {
-		parts[i] = fmt.Sprintf("%s (%d in training, %d held out)", c.Class, c.Training, c.HeldOut)
+		parts[i] = fmt.Sprintf("%s (%d in training, %d held out)", named(c.Class), c.Training, c.HeldOut)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -109,8 +109,9 @@ func (a *app) useDictionaries(home string) {
 // jobResult describes a job as the coordinator knows it.
 type jobResult struct {
 	admin.Job
-	Files  []string `json:"files,omitempty"` // files that --out has written
-	reader *job.Reader
+	Files   []string `json:"files,omitempty"` // files that --out has written
+	reader  *job.Reader
+	verbose bool // also print the details of the result
 }
 
 // Print shows the job and, if it has ended, its result.
@@ -122,17 +123,39 @@ func (r jobResult) Print(w io.Writer) error {
 	}
 	if r.Failure != nil {
 		p.linef("%s", paragraph(r.Failure.Message))
+		for _, path := range r.Files {
+			p.linef("%s", path)
+		}
 	}
 	if r.Result != nil {
 		p.linef("")
 		shown, err := method.Presented(r.reader.Protocols, nil, r.Result)
 		p.join(err)
-		p.join(outcome{Result: r.Result, shown: shown}.Print(w))
-	}
-	for _, path := range r.Files {
-		p.linef("%s", path)
+		p.join(outcome{Result: r.Result, shown: shown, verbose: r.verbose, files: r.Files, next: r.next()}.Print(w))
 	}
 	return p.err
+}
+
+// next returns the command that usually follows a finished job: predictions if the job answers them, or
+// else its report.
+func (r jobResult) next() string {
+	switch {
+	case !r.Forgotten && r.answers():
+		return fmt.Sprintf("mercer predict --job %s TABLE.csv", r.ID)
+	case len(r.Files) == 0:
+		return fmt.Sprintf("mercer job show %s --out FOLDER", r.ID)
+	}
+	return ""
+}
+
+// answers reports whether the job answers prediction queries. Results of earlier versions contain no
+// job file and do not say it.
+func (r jobResult) answers() bool {
+	if r.Result == nil || r.Result.About == nil {
+		return false
+	}
+	j, err := r.reader.Parse(r.Name+".yaml", []byte(r.Result.About.Job))
+	return err == nil && j.Prediction == job.Open
 }
 
 // forgottenText says which parties have not yet reported that they erased a job's data.
@@ -177,7 +200,7 @@ func (a *app) jobSubmit() *cobra.Command {
 		if err := j.Deployable(); err != nil {
 			return nil, badJob(err)
 		}
-		r := jobResult{reader: a.reader}
+		r := jobResult{reader: a.reader, verbose: a.verbose}
 		if r.Job, err = c.Submit(ctx, args[0], j.Encode()); err == nil && wait {
 			r.Job, err = c.Wait(ctx, r.ID)
 		}
@@ -187,6 +210,7 @@ func (a *app) jobSubmit() *cobra.Command {
 		return r, r.check()
 	})
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the job ends")
+	a.detailFlags(cmd.Flags())
 	return cmd
 }
 
@@ -211,13 +235,16 @@ func (a *app) jobWait() *cobra.Command {
 		if err != nil {
 			return nil, err
 		}
-		r := jobResult{Job: j, reader: a.reader}
-		if err := r.check(); err != nil || out == "" {
-			return r, err
+		r := jobResult{Job: j, reader: a.reader, verbose: a.verbose}
+		if out != "" {
+			if err := r.save(ctx, c, out); err != nil {
+				return r, errors.Join(r.check(), err)
+			}
 		}
-		return r, r.save(ctx, c, out)
+		return r, r.check()
 	})
 	outFlag(cmd, &out)
+	a.detailFlags(cmd.Flags())
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "give up after this time; 0 waits without a limit")
 	return cmd
 }
@@ -255,7 +282,7 @@ to count them. In a party's home, the command needs no running daemon.`,
 			if daemon.Home(home).IsParty(a.reader) {
 				return a.showOwn(daemon.Home(home), args[0], out)
 			}
-			r := jobResult{reader: a.reader}
+			r := jobResult{reader: a.reader, verbose: a.verbose}
 			err := callDaemon(home, func(c *admin.Client) (err error) {
 				if r.Job, err = c.Job(ctx, args[0]); err == nil && out != "" {
 					err = r.save(ctx, c, out)
@@ -267,6 +294,7 @@ to count them. In a party's home, the command needs no running daemon.`,
 	}
 	a.homeFlag(cmd, &home)
 	outFlag(cmd, &out)
+	a.detailFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&alignment, "alignment", false, "in a party's home: show the ids of the job's rows, in their order")
 	cmd.Flags().BoolVar(&recommendations, "recommendations", false, "in a party's home: show the items that the job recommends")
 	cmd.Flags().BoolVar(&notices, "notices", false, "in a party's home: show the notices on its table")

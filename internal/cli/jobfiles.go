@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
+	"github.com/mercer-fl/mercer/report"
 )
 
 func outFlag(cmd *cobra.Command, out *string) {
@@ -25,8 +28,14 @@ func outFlag(cmd *cobra.Command, out *string) {
 }
 
 // save writes the result of a finished job into a folder, with its report. It also writes the
-// predictions of held-out rows if the coordinator knows scores and labels.
+// predictions of held-out rows if the coordinator knows scores and labels. Of a failed job it writes
+// only a report, which says why the job failed.
 func (r *jobResult) save(ctx context.Context, c *admin.Client, out string) error {
+	if r.Failure != nil && r.Result == nil {
+		path, err := r.saveFailure(out)
+		r.Files = []string{path}
+		return err
+	}
 	if r.Result == nil {
 		return usage("job %s has no result yet; wait with mercer job wait %s", r.ID, r.ID)
 	}
@@ -35,6 +44,23 @@ func (r *jobResult) save(ctx context.Context, c *admin.Client, out string) error
 		r.Files, err = saveResult(r.reader, out, outcome{Result: r.Result, table: table})
 	}
 	return err
+}
+
+// saveFailure writes the report of a failed job into a folder and returns its path.
+func (r *jobResult) saveFailure(out string) (string, error) {
+	if err := os.MkdirAll(out, 0o700); err != nil {
+		return "", usage("--out %s cannot be the results folder: %w", out, err)
+	}
+	run := report.Run{Title: r.Name, Failure: r.Failure.Message, Summary: []report.Row{{Label: "Job", Value: r.ID}, {Label: "Parties", Value: strings.Join(r.Parties, ", ")}}}
+	if r.Failure.Blamed != "" {
+		run.Summary = append(run.Summary, report.Row{Label: "Blamed", Value: r.Failure.Blamed})
+	}
+	var b bytes.Buffer
+	if err := report.Write(&b, run); err != nil {
+		return "", err
+	}
+	path := filepath.Join(out, "report.html")
+	return path, disk.Replace(path, b.Bytes())
 }
 
 // decisions returns the predictions of a job, or nil if the job was forgotten.
@@ -101,7 +127,7 @@ func (a *app) showOwn(home daemon.Home, id, out string) (Result, error) {
 		e.Hint = "a party with labels has figures of jobs of fdskl, fd-svrg and secureboost; the results of other jobs are in the coordinator's home"
 		return nil, e
 	}
-	r := ownResult{ID: id, Own: outcome{Result: own.Result}, reader: a.reader}
+	r := ownResult{ID: id, Own: outcome{Result: own.Result, verbose: a.verbose}, reader: a.reader}
 	r.Own.table, err = heldOutSheet(own.Outcome, func(s *sheet) { s.add("id", own.Outcome.Held) })
 	if err == nil && out != "" {
 		r.Files, err = saveResult(a.reader, out, r.Own)
@@ -114,10 +140,8 @@ func (r ownResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s  %s  as this party knows it", r.ID, r.Own.Job)
 	p.linef("")
+	r.Own.files = r.Files
 	p.join(r.Own.Print(w))
-	for _, path := range r.Files {
-		p.linef("%s", path)
-	}
 	return p.err
 }
 

@@ -30,6 +30,8 @@ type app struct {
 	logLevel  string
 	logFormat string
 	chatty    bool         // the user set a log level
+	verbose   bool         // print the details of a result
+	explain   bool         // list what parties would refuse
 	log       *slog.Logger // writes to stderr
 }
 

@@ -24,6 +24,12 @@ type outcome struct {
 	table       *sheet
 	shown       *method.Presentation // how the method presents the result, or nil
 	bySums      *beside              // outcome of a second job by sums, or nil
+	// classes counts the rows of each class if the result does not and this process owns all rows.
+	classes    []learner.ClassCount
+	objections objections
+	verbose    bool     // also print the details
+	files      []string // further files that the command has written
+	next       string   // the command that usually follows, or ""
 }
 
 // MarshalJSON writes the result, the outcome of the job by sums, and the path of the page.
@@ -47,28 +53,73 @@ func withKey(object []byte, key string, value any) ([]byte, error) {
 	return fmt.Appendf(object[:len(object)-1], `,%q:%s}`, key, b), err
 }
 
-// Print writes the scores, followed by details and costs.
+// Print writes what the model is good for, the scores, who can reconstruct rows, the files, and the
+// next command. With verbose, it writes the details before the files.
 func (o outcome) Print(w io.Writer) error {
 	p := &printer{w: w}
-	p.join(o.scores().print(w))
-	if o.shown != nil && o.shown.Text != nil {
-		p.blocks(w, o.shown.Text)
-	} else {
-		p.linef("\n%s in training, %s%s", humanize.Count(o.Training, "row"), describeHeldOut(o.Result), o.supportText())
-		if o.HeldOut == 0 && len(o.Grid) == 0 {
-			p.linef("no row was held out, so no figure says how well the model predicts new rows")
+	o.printVerdict(p)
+	o.printScores(p)
+	o.printPrivacy(p)
+	if o.verbose {
+		o.printDetails(p)
+	}
+	o.printFiles(p)
+	return p.err
+}
+
+// printVerdict prints the verdict, one clause on a line.
+func (o outcome) printVerdict(p *printer) {
+	for _, clause := range o.verdictClauses() {
+		p.linef("%s", paragraph(clause))
+	}
+	p.linef("")
+}
+
+// printScores prints the table of scores, the reasons for its gaps, and the tables over several runs.
+func (o outcome) printScores(p *printer) {
+	p.join(o.scores().print(p.w))
+	for _, a := range o.Alone {
+		if a.Failure != "" {
+			p.linef("%s", paragraph(fmt.Sprintf("%s alone cannot learn this: %s", a.Party, a.Failure)))
 		}
 	}
-	if o.bySums != nil {
-		p.linef("by sums: %s", paragraph(o.bySums.said))
+	if o.Figures != nil && len(o.Figures.Untrained()) > 0 {
+		p.linef("no auc: %s has held-out rows and no training rows", strings.Join(o.Figures.Untrained(), ", "))
 	}
 	for _, line := range o.Warnings {
 		p.linef("warning: %s", paragraph(line))
 	}
-	for _, a := range o.Alone {
-		if a.Failure != "" {
-			p.linef("%s alone cannot learn this: %s", a.Party, a.Failure)
-		}
+	if o.Repeats != nil {
+		p.linef("\nMean and standard deviation over %d splits; all other figures are the first split's", len(o.Repeats.Seeds))
+		p.join(o.spreads().print(p.w))
+	}
+	if o.LeaveOneSiteOut != nil {
+		p.linef("\nLeave one site out: figures of each party, by a model of the others; all other figures are for %s held out", o.LeaveOneSiteOut.Parties[0].Party)
+		p.join(o.sites().print(p.w))
+	}
+}
+
+// printPrivacy prints who can reconstruct rows, and why.
+func (o outcome) printPrivacy(p *printer) {
+	lines := privacyLines(o.Exposures)
+	if len(lines) > 0 {
+		p.linef("")
+	}
+	for _, line := range lines {
+		p.linef("%s", paragraph(line))
+	}
+}
+
+// printDetails prints everything else that the report has.
+func (o outcome) printDetails(p *printer) {
+	w := p.w
+	if o.shown != nil && o.shown.Text != nil {
+		p.blocks(w, o.shown.Text)
+	} else {
+		p.linef("\n%s in training, %s%s", humanize.Count(o.Training, "row"), describeHeldOut(o.Result), o.supportText())
+	}
+	if o.bySums != nil {
+		p.linef("by sums: %s", paragraph(o.bySums.said))
 	}
 	if o.Eigenvalues != nil {
 		p.linef("eigenvalues: %s", paragraph(fmt.Sprintf("%.6g", o.Eigenvalues)))
@@ -80,17 +131,6 @@ func (o outcome) Print(w io.Writer) error {
 		p.linef("components compared with pooled, up to sign: mean squared error %.2g%s", l.MSE, formatR2(l.R2))
 	}
 	p.figures(w, figureTables(o.Metrics, o.Figures))
-	if o.Figures != nil && len(o.Figures.Untrained()) > 0 {
-		p.linef("no auc: %s has held-out rows and no training rows", strings.Join(o.Figures.Untrained(), ", "))
-	}
-	if o.Repeats != nil {
-		p.linef("\nMean and standard deviation over %d splits; all other figures are the first split's", len(o.Repeats.Seeds))
-		p.join(o.spreads().print(w))
-	}
-	if o.LeaveOneSiteOut != nil {
-		p.linef("\nLeave one site out: figures of each party, by a model of the others; all other figures are for %s held out", o.LeaveOneSiteOut.Parties[0].Party)
-		p.join(o.sites().print(w))
-	}
 	if len(o.Grid) > 0 {
 		p.linef("\nGrid, chosen by %s", o.gridScore())
 		p.join(gridTable(o.Grid).print(w))
@@ -109,18 +149,16 @@ func (o outcome) Print(w io.Writer) error {
 		p.linef("network: %s in %s would take %.2f s on the link that the job describes, in addition to the time above", humanize.Bytes(n.Bytes), humanize.Count(int(n.Messages), "message"), n.Seconds)
 	}
 	p.printLeakage(o.Leakage)
-	o.printFiles(p)
-	return p.err
+	if o.ModelHash != "" {
+		p.linef("\nmodel_sha256: %s", o.ModelHash)
+	}
 }
 
-// printFiles prints the paths of a run's files, and repeats the run's main metrics.
+// printFiles prints the paths of a run's files and the next command.
 func (o outcome) printFiles(p *printer) {
 	p.linef("")
 	for _, m := range o.Models {
 		p.linef("model of %s: %s", m.Party, describeModel(m))
-	}
-	if o.ModelHash != "" {
-		p.linef("model_sha256: %s", o.ModelHash)
 	}
 	if o.Predictions != "" {
 		p.linef("predictions: %s", o.Predictions)
@@ -128,8 +166,11 @@ func (o outcome) printFiles(p *printer) {
 	if o.Report != "" {
 		p.linef("report: %s", o.Report)
 	}
-	if line := o.headline(); line != "" {
-		p.linef("together%s", line)
+	for _, path := range o.files {
+		p.linef("%s", path)
+	}
+	if o.next != "" {
+		p.linef("next: %s", o.next)
 	}
 }
 
@@ -209,6 +250,9 @@ func listItem(name string, i int, text string) string {
 func (o outcome) scores() *tableOf {
 	names := tableNames(o.Metrics)
 	t := &tableOf{header: append([]string{"who learns", o.trainingUnit()}, names...)}
+	if c := o.constant(); c != nil {
+		t.add(append([]any{"always answering " + c.answer, "-"}, figures(c.metrics, names)...)...)
+	}
 	for _, a := range o.Alone {
 		t.add(append([]any{a.Party + " alone", a.Rows}, figures(a.Metrics, names)...)...)
 	}
@@ -321,10 +365,15 @@ func tableNames(m learner.Metrics) []string {
 }
 
 func figures(m learner.Metrics, names []string) []any {
+	return formatted(m, names, func(v float64) string { return fmt.Sprintf("%.4f", v) })
+}
+
+// formatted formats the named metrics; a dash stands for a missing one.
+func formatted(m learner.Metrics, names []string, format func(float64) string) []any {
 	var cells []any
 	for _, name := range names {
 		if v, ok := m[name]; ok {
-			cells = append(cells, fmt.Sprintf("%.4f", v))
+			cells = append(cells, format(v))
 		} else {
 			cells = append(cells, "-")
 		}

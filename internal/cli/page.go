@@ -27,7 +27,7 @@ func savePage(folder string, j *job.Job, o outcome) (string, error) {
 func page(j *job.Job, o outcome) report.Run {
 	r, shown := o.Result, o.shown
 	run := report.Run{
-		Title: j.Name,
+		Title: j.Name, Verdict: o.verdict(), Privacy: privacyLines(r.Exposures), HeldOut: r.HeldOut,
 		Summary: []report.Row{
 			{Label: "Data", Value: describeData(j)},
 			{Label: "Parties", Value: describeParties(j)},
@@ -69,7 +69,7 @@ func page(j *job.Job, o outcome) report.Run {
 	if r.Repeats != nil {
 		run.Boxes = append(run.Boxes, o.boxes(run.Metrics[0]))
 	}
-	o.addFigures(&run)
+	o.addFigures(&run, j)
 	if r.LeaveOneSiteOut != nil {
 		run.Boxes = append(run.Boxes, o.turnBoxes(run.Metrics[0]))
 		for _, t := range r.LeaveOneSiteOut.Parties {
@@ -132,6 +132,9 @@ func reportGrid(grid []learner.Cell) report.Grid {
 // scored returns the kinds of training with their metrics, for the bar chart.
 func (o outcome) scored() []report.Score {
 	var list []report.Score
+	if c := o.constant(); c != nil {
+		list = append(list, report.Score{Name: "always answering " + c.answer, Kind: report.Constant, Values: c.metrics})
+	}
 	for _, a := range o.Alone {
 		list = append(list, report.Score{Name: a.Party + " alone", Kind: report.Alone, Rows: a.Rows, Values: a.Metrics})
 	}

@@ -76,6 +76,8 @@ The folder --out gets the model, the result and a report.`,
 	}
 	cmd.Flags().StringVar(&out, "out", "", "folder of the results; default mercer-out/NAME-OF-THE-JOB")
 	seed.flag(cmd)
+	a.detailFlags(cmd.Flags())
+	a.explainFlag(cmd.Flags())
 	cmd.RunE = a.run(func(ctx context.Context, args []string) (Result, error) {
 		a.reader = a.reader.Knowing(dictionariesBeside(args[0]))
 		file, err := a.readJobFile(args[0])
@@ -179,10 +181,11 @@ func (a *app) play(ctx context.Context, j *job.Job, play func(context.Context, l
 	if err != nil {
 		return outcome{}, err
 	}
-	result.Refused = partition.Refusals(j, nil, 0)
+	o := outcome{Result: result}
+	o.object(partition.Refusals(j, nil, 0), nil, 0)
 	used, peak := daemon.Usage()
 	result.Timings["cpu_s"], result.PeakRSS, result.Processes = used-cpu, peak, []int{os.Getpid()}
-	return outcome{Result: result}, nil
+	return o, nil
 }
 
 // collectSooner makes garbage collection start at a quarter of the used memory, if rows and Gram
@@ -214,22 +217,34 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share
 	if err := baseline.Compare(ctx, a.local, j, shares, decided, result); err != nil {
 		return outcome{}, err
 	}
-	result.Refused = partition.Refusals(j, shares, result.Training+result.HeldOut)
-	if result.Withheld, err = partition.Withheld(j, shares, result.Figures); err != nil {
-		return outcome{}, err
+	o := outcome{Result: result}
+	if err := o.inspect(j, shares); err != nil {
+		return o, err
 	}
-	warnings, err := partition.Warnings(j, shares)
-	if err != nil {
-		return outcome{}, err
-	}
-	result.Warnings = append(result.Warnings, warnings...)
 	// This process did the work of all members, so the parties' own measurements overlap.
 	used, peak := daemon.Usage()
 	result.Timings["cpu_s"], result.PeakRSS = used-cpu, peak
 	addComparison(result, time.Since(began))
 	result.Processes = []int{os.Getpid()}
-	table, err := sheetOf(j, shares, decided)
-	return outcome{Result: result, table: table}, err
+	o.table, err = sheetOf(j, shares, decided)
+	return o, err
+}
+
+// inspect adds to an outcome what only the owner of all rows can find: objections of the parties'
+// policies, rows that are both in training and held out, and the rows of each class.
+func (o *outcome) inspect(j *job.Job, shares []partition.Share) error {
+	withheld, err := partition.Withheld(j, shares, o.Figures)
+	if err != nil {
+		return err
+	}
+	o.object(partition.Refusals(j, shares, o.Training+o.HeldOut), withheld, len(j.Parties()))
+	warnings, err := partition.Warnings(j, shares)
+	if err != nil {
+		return err
+	}
+	o.Warnings = append(o.Warnings, warnings...)
+	o.classes, err = partition.Classes(j, shares)
+	return err
 }
 
 // addComparison adds to the job's times the time that the comparisons took.
@@ -305,12 +320,7 @@ func folder(out string) error {
 func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 	r := o.Result
 	r.About = learner.AboutRun(j, buildVersion().Version, time.Now())
-	for _, why := range r.Refused {
-		a.tell("warning: deployed, a party would refuse this job: " + why)
-	}
-	for _, why := range r.Withheld {
-		a.tell("warning: deployed, a party would withhold its own figures: " + why)
-	}
+	a.warnOfObjections(r, o.objections)
 	if err := adopt(r, local.Of(a.local, j).Files, out); err != nil {
 		return nil, err
 	}
@@ -327,7 +337,19 @@ func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 	if o.Report, err = savePage(out, j, o); err != nil {
 		return nil, err
 	}
+	o.verbose, o.next = a.verbose, nextOf(j, r)
 	return o, disk.Replace(filepath.Join(out, "result.json"), append(text, '\n'))
+}
+
+// nextOf returns the command that usually follows a simulation: predictions by a party's model, or a
+// look at the user's own table.
+func nextOf(j *job.Job, r *method.Result) string {
+	for _, m := range r.Models {
+		if m.Path != "" && (j.Unshared() || slices.Contains(j.Parties(), m.Party)) {
+			return fmt.Sprintf("mercer predict %s TABLE.csv", m.Path)
+		}
+	}
+	return "mercer data info TABLE.csv --schema"
 }
 
 // saveTable writes the predictions of held-out rows into a folder and returns the path. If there

@@ -154,6 +154,7 @@ type sumsResult struct {
 	*method.Result
 	seconds, cpu float64
 	shown        *method.Presentation // how the method presents the result, or nil
+	verbose      bool                 // also print the details
 }
 
 func (a *app) summedUp(model string, j *job.Job, r *method.Result, took time.Duration) (Result, error) {
@@ -164,7 +165,7 @@ func (a *app) summedUp(model string, j *job.Job, r *method.Result, took time.Dur
 	sum := sha256.Sum256(b)
 	r.ModelHash = hex.EncodeToString(sum[:])
 	r.Models = []method.ModelFile{{Party: devices.Server, Path: model, SHA256: r.ModelHash}}
-	s := sumsResult{Result: r, seconds: took.Seconds()}
+	s := sumsResult{Result: r, seconds: took.Seconds(), verbose: a.verbose}
 	s.cpu, r.PeakRSS = daemon.Usage()
 	s.shown, err = method.Presented(a.reader.Protocols, j, r)
 	return s, err
@@ -184,19 +185,28 @@ func (s sumsResult) MarshalJSON() ([]byte, error) {
 	return b, err
 }
 
-// Print writes the outcome and what each role learns.
+// Print writes what the model is good for, who can reconstruct records, and the model's path. With
+// verbose, it writes the details too.
 func (s sumsResult) Print(w io.Writer) error {
-	p := &printer{w: w}
-	if accuracy, has := s.Metrics["accuracy"]; has {
-		p.linef("accuracy: %.4f", accuracy)
+	p, o := &printer{w: w}, outcome{Result: s.Result, shown: s.shown}
+	o.printVerdict(p)
+	o.printScores(p)
+	o.printPrivacy(p)
+	if s.verbose {
+		s.printDetails(p)
 	}
+	p.linef("\nmodel: %s", s.Models[0].Path)
+	return p.err
+}
+
+// printDetails prints the method's tables, the costs, and what each role learns.
+func (s sumsResult) printDetails(p *printer) {
 	if s.shown != nil {
-		p.blocks(w, s.shown.Text)
+		p.blocks(p.w, s.shown.Text)
 	}
 	p.linef("\nthis process: %.0f s, processors %.1f s, memory %s", s.seconds, s.cpu, humanize.Bytes(s.PeakRSS))
 	p.printLeakage(s.Leakage)
-	p.linef("\nmodel: %s\nmodel_sha256: %s", s.Models[0].Path, s.ModelHash)
-	return p.err
+	p.linef("\nmodel_sha256: %s", s.ModelHash)
 }
 
 // sumsFlags holds the flags of mercer device sums.

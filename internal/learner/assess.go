@@ -200,6 +200,12 @@ func (f *Fitted) assessClasses(known, training []string, seed uint64) (*Assessme
 	return a, err
 }
 
+// CountClasses counts the training rows and the held-out rows of each class.
+func CountClasses(training, heldOut []string) []ClassCount {
+	classes, _ := dataset.Classes(slices.Concat(training, heldOut))
+	return countClasses(classes, training, heldOut)
+}
+
 func countClasses(classes, training, heldOut []string) []ClassCount {
 	count := func(labels []string) map[string]int {
 		of := make(map[string]int)

@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/report"
 )
 
@@ -53,7 +54,10 @@ type Result struct {
 	Models          []ModelFile         `json:"models"`
 	ModelHash       string              `json:"model_sha256"` // hash of the sorted model list
 	Leakage         map[string][]string `json:"leakage"`      // describes in words what each role learns
-	Warnings        []string            `json:"warnings,omitempty"`
+	// Exposures says, by role, how much of others' rows the role can reconstruct. It is nil in results
+	// of earlier versions.
+	Exposures map[string]protocol.Exposure `json:"row_exposure,omitempty"`
+	Warnings  []string                     `json:"warnings,omitempty"`
 	// Refused lists the refusals of a party with the default policy. It is filled only for a job
 	// that one process runs for all parties.
 	Refused  []string `json:"party_would_refuse,omitempty"`
@@ -205,8 +209,10 @@ func DetailsOf[T any](r *Result) (*T, error) {
 
 // Presentation describes a result beyond its metrics.
 type Presentation struct {
-	Unit   string // the unit of the training data; "" for rows
-	Pooled int    // number of training units of the pooled learner; 0 means the number of training rows
+	Unit string // the unit of the training data; "" for rows
+	// Majority is the accuracy of always predicting the larger class; 0 if unknown.
+	Majority float64
+	Pooled   int // number of training units of the pooled learner; 0 means the number of training rows
 	// Text replaces the line about training and held-out rows.
 	Text  []Block
 	Later []Block // blocks after the table of the hyperparameter grid

@@ -3,6 +3,8 @@ package fdskl
 import (
 	"fmt"
 	"math"
+
+	"github.com/mercer-fl/mercer/protocol"
 )
 
 // Facts holds the properties of a job on which its leakage depends.
@@ -28,6 +30,30 @@ func Leakage(f Facts) map[string][]string {
 	}
 }
 
+// Sentences of the statement that say who can reconstruct rows.
+const (
+	paperReads      = "Mode paper shares the directions, so phases are equations with known coefficients: the active worker solves them for every column of every other worker, exactly."
+	knownRead       = "An active worker that knows some rows from elsewhere can turn distances into data."
+	passiveAdds     = "The words that it adds up are uniformly random to it."
+	paperNeighbours = "In mode paper the trees protect against single workers only: two neighbours in a tree may together read the values that a third worker sends."
+	coalitionSums   = "The active worker together with passive workers learns the sum of the remaining workers' phases, however few these are, and so the distances over their columns."
+)
+
+// Exposures says how much of others' rows each role can reconstruct. Its keys and sentences are those
+// of [Leakage].
+func Exposures(f Facts) map[string]protocol.Exposure {
+	list := map[string]protocol.Exposure{
+		"active":    {Reach: protocol.ReachPart, Why: knownRead},
+		"passive":   {Reach: protocol.ReachNone, Why: passiveAdds},
+		"coalition": {Reach: protocol.ReachPart, Why: coalitionSums},
+	}
+	if f.Mode == Paper {
+		list["active"] = protocol.Exposure{Reach: protocol.ReachAll, Why: paperReads}
+		list["coalition"] = protocol.Exposure{Reach: protocol.ReachAll, Why: paperNeighbours}
+	}
+	return list
+}
+
 // knownRows holds the percentages of entries that the attack with known rows recovers
 // (TestKnownRowsGiveTheOthers).
 const knownRows = "94.0, 99.1 and 98.9"
@@ -40,7 +66,7 @@ func activeLeakage(f Facts) []string {
 	if e := f.Exposure; e.Pairs > 0 {
 		lines = append(lines, fmt.Sprintf("Measured on %d pairs of this job's rows: a correlation of %.3f with the true kernel values, and a deviation of %.4f.", e.Pairs, e.Correlation, e.Deviation))
 	}
-	lines = append(lines, fmt.Sprintf("An active worker that knows some rows from elsewhere can turn distances into data. On 34 one-hot columns of the phishing data, with 2,048 directions, 20, 40 and 80 known rows of 400 gave %s %% of the entries of the other rows.", knownRows))
+	lines = append(lines, fmt.Sprintf(knownRead+" On 34 one-hot columns of the phishing data, with 2,048 directions, 20, 40 and 80 known rows of 400 gave %s %% of the entries of the other rows.", knownRows))
 	if f.Workers == 2 {
 		lines = append(lines, "With two workers there is only one other: the active worker learns the passive worker's own phases, and all of the above about that worker alone. No protocol with this output can prevent it.")
 	}
@@ -48,14 +74,14 @@ func activeLeakage(f Facts) []string {
 		lines = append(lines, fmt.Sprintf("Each of the %d active workers learns this for its own directions, and the other active workers' parts of the model's value at every row that it requests.", f.Active))
 	}
 	if f.Mode == Paper {
-		lines = append(lines, "Mode paper shares the directions, so phases are equations with known coefficients: the active worker solves them for every column of every other worker, exactly. Use it for reproduction only.")
+		lines = append(lines, paperReads+" Use it for reproduction only.")
 	}
 	return lines
 }
 
 func passiveLeakage(f Facts) []string {
 	lines := []string{
-		fmt.Sprintf("A passive worker learns who takes part, how many rows are aligned (%d), and when each of them is requested. The words that it adds up are uniformly random to it.", f.Rows),
+		fmt.Sprintf("A passive worker learns who takes part, how many rows are aligned (%d), and when each of them is requested. %s", f.Rows, passiveAdds),
 		"It does not learn the labels, the model, or any decision.",
 	}
 	if f.Mode == Paper {
@@ -67,11 +93,11 @@ func passiveLeakage(f Facts) []string {
 func coalitionLeakage(f Facts) []string {
 	if f.Mode == Paper {
 		return []string{
-			"In mode paper the trees protect against single workers only: two neighbours in a tree may together read the values that a third worker sends.",
+			paperNeighbours,
 		}
 	}
 	lines := []string{
-		"The active worker together with passive workers learns the sum of the remaining workers' phases, however few these are, and so the distances over their columns. It learns nothing else about them.",
+		coalitionSums + " It learns nothing else about them.",
 	}
 	if f.Workers > 2 {
 		lines = append(lines, fmt.Sprintf("If all but one of the %d workers collude, that sum is the remaining worker's own phases.", f.Workers))

@@ -1,6 +1,10 @@
 package okra
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
 
 // Facts holds the properties of a job on which its leakage depends.
 type Facts struct {
@@ -16,6 +20,14 @@ type Facts struct {
 	Labels   bool   // the rows have labels
 }
 
+// Sentences of the statement that say who can reconstruct rows.
+const (
+	mixedReads       = "Some features hold values on a grid and others do not. If the features off the grid are few, lattice reduction of the Gram matrix recovers those on the grid without knowing any row"
+	kinReads         = "From public rows of the same kind it reconstructs the rows approximately, even if it knows none of them, on any grid or none, and with fewer rows than features."
+	partyReceives    = "It receives nothing that depends on another party's values."
+	coalitionDecodes = "One party together with the server decodes every row of every party, because all encode under one seed."
+)
+
 // latticeTried is the largest number of features for which the lattice attack has been carried out.
 const latticeTried = 100
 
@@ -30,6 +42,26 @@ func Leakage(f Facts) map[string][]string {
 			"The broker sees who sends to whom, when and how much. From the amounts it can compute every party's number of rows and the encoded width. It sees no content: messages are sealed end to end.",
 		},
 	}
+}
+
+// Exposures says how much of others' rows each role can reconstruct. Its keys and sentences are those
+// of [Leakage].
+func Exposures(f Facts) map[string]protocol.Exposure {
+	return map[string]protocol.Exposure{
+		"server":    serverExposure(f),
+		"party":     {Reach: protocol.ReachNone, Why: partyReceives},
+		"coalition": {Reach: protocol.ReachAll, Why: coalitionDecodes},
+	}
+}
+
+func serverExposure(f Facts) protocol.Exposure {
+	switch {
+	case f.Mixed:
+		return protocol.Exposure{Reach: protocol.ReachPart, Why: mixedReads}
+	case f.Grid && !f.rowsAtMostFeatures():
+		return protocol.Exposure{Reach: protocol.ReachAll, Why: f.latticeReads()}
+	}
+	return protocol.Exposure{Reach: protocol.ReachPart, Why: kinReads}
 }
 
 func serverLeakage(f Facts) []string {
@@ -52,18 +84,22 @@ func serverLeakage(f Facts) []string {
 func latticeLeakage(f Facts) string {
 	switch {
 	case f.Mixed:
-		return "Some features hold values on a grid and others do not. If the features off the grid are few, lattice reduction of the Gram matrix recovers those on the grid without knowing any row: beside one feature off the grid it has read all 61 pixels that vary in the bundled digits, beside three 28 to 61, beside ten about 11. Do not rely on features off the grid for protection."
+		return mixedReads + ": beside one feature off the grid it has read all 61 pixels that vary in the bundled digits, beside three 28 to 61, beside ten about 11. Do not rely on features off the grid for protection."
 	case !f.Grid:
 		return "The parties state that their values are on no grid, so lattice reduction of the Gram matrix does not apply. It would apply to integers, counts, one-hot codes or pixels, scaled or not."
 	case f.rowsAtMostFeatures():
 		return fmt.Sprintf("These rows hold values on a grid but do not outnumber the features (%s), as the lattice attack requires (it needs no known row). Features that are the same in all rows do not count: of the bundled digits, 52 rows give all 51 pixels that vary, out of 64. Two rows that differ by one step of one feature expose that feature.", f.comparison())
 	}
-	line := fmt.Sprintf("These rows hold values on a grid and outnumber the features (%d > %d): from the Gram matrix alone, by lattice reduction, the server can compute every feature of every row up to the order of the features and sign, without knowing any row.", f.TotalRows, f.Features)
-	line += " The attack has been carried out on the bundled digits. In about a second it reads all 61 pixels that vary, on either wire, whether they share a step or each has been scaled by its own range or deviation."
+	line := f.latticeReads() + " The attack has been carried out on the bundled digits. In about a second it reads all 61 pixels that vary, on either wire, whether they share a step or each has been scaled by its own range or deviation."
 	if f.Features > latticeTried {
 		line += fmt.Sprintf(" It has been tried on up to about %d features; assume that it works on %d too.", latticeTried, f.Features)
 	}
 	return line
+}
+
+// latticeReads says what lattice reduction gives the server.
+func (f Facts) latticeReads() string {
+	return fmt.Sprintf("These rows hold values on a grid and outnumber the features (%d > %d): from the Gram matrix alone, by lattice reduction, the server can compute every feature of every row up to the order of the features and sign, without knowing any row.", f.TotalRows, f.Features)
 }
 
 func knownRowsLeakage(f Facts) string {
@@ -81,7 +117,7 @@ func kinLeakage(f Facts) string {
 	if !f.Labels {
 		measured = "from the Gram matrix alone 54 % of the variance of 200 bundled digits, and 85 % of 280 standardised tumours"
 	}
-	return fmt.Sprintf("From public rows of the same kind it reconstructs the rows approximately, even if it knows none of them, on any grid or none, and with fewer rows than features. Measured: %s. No isometric encoding prevents this.", measured)
+	return fmt.Sprintf(kinReads+" Measured: %s. No isometric encoding prevents this.", measured)
 }
 
 // rowsAtMostFeatures reports whether there are at most as many rows as features, or the number of
@@ -153,7 +189,7 @@ func blockLeakage(f Facts) []string {
 
 func partyLeakage(f Facts) []string {
 	lines := []string{
-		"A party learns who takes part, the epoch's seed, which all parties share, and the total number of rows. It receives nothing that depends on another party's values.",
+		"A party learns who takes part, the epoch's seed, which all parties share, and the total number of rows. " + partyReceives,
 	}
 	if f.Parties == 2 {
 		lines = append(lines, "With two parties, the total gives each the other's number of rows.")
@@ -163,7 +199,7 @@ func partyLeakage(f Facts) []string {
 
 func coalitionLeakage() []string {
 	return []string{
-		"One party together with the server decodes every row of every party, because all encode under one seed. So does the server with one sock puppet among the parties, a stolen seed, or a former party that kept it. Therefore every operator approves every fingerprint, and no seed is ever stored on the server's host.",
+		coalitionDecodes + " So does the server with one sock puppet among the parties, a stolen seed, or a former party that kept it. Therefore every operator approves every fingerprint, and no seed is ever stored on the server's host.",
 		"Parties without the server learn nothing about the others' rows except their number.",
 	}
 }

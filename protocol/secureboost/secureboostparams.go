@@ -155,11 +155,33 @@ func Leakage(f Facts) map[string][]string {
 		"active": {
 			fmt.Sprintf("In each of up to %d trees the active party learns, for nodes above the last level, the sums of its gradients over each of up to %d bins of every column of the others. In the first tree these reveal how many rows of a node are in each bin.", f.Rounds, f.Bins),
 			"Where another party's column splits a node, it learns which rows are on which side. It does not learn a column's name, unit or values.",
-			"A dishonest active party reads the bins of all rows in every column: it gives each row a power of 2, and the sums show which rows are in them. It can also split nodes anywhere and learns the side of every row. Nothing prevents this.",
+			binsRead + " It can also split nodes anywhere and learns the side of every row. Nothing prevents this.",
 		},
 		"passive":   passiveLeakage(f),
-		"coalition": {"Passive parties together learn no more than each of them. The active party together with some of them learns what they know together."},
+		"coalition": {"Passive parties together learn no more than each of them. " + coalitionKnows},
 		"broker":    {"The broker sees who sends to whom, when and how much. From the amounts it can compute the number of rows and of trees, and how many bins a party's columns have. It sees no content: messages are sealed end to end."},
+	}
+}
+
+// Sentences of the statement that say who can reconstruct rows.
+const (
+	binsRead       = "A dishonest active party reads the bins of all rows in every column: it gives each row a power of 2, and the sums show which rows are in them."
+	signsRead      = "In the first tree their signs are the labels: it reads all of them."
+	passiveSees    = "It learns no gradient and no sum: these are encrypted under a key of the active party."
+	coalitionKnows = "The active party together with some of them learns what they know together."
+)
+
+// Exposures says how much of others' rows each role can reconstruct. Its keys and sentences are those
+// of [Leakage].
+func Exposures(f Facts) map[string]protocol.Exposure {
+	passive := protocol.Exposure{Reach: protocol.ReachNone, Why: passiveSees}
+	if f.Encryption == None {
+		passive = protocol.Exposure{Reach: protocol.ReachPart, Why: signsRead}
+	}
+	return map[string]protocol.Exposure{
+		"active":    {Reach: protocol.ReachPart, Why: binsRead},
+		"passive":   passive,
+		"coalition": {Reach: protocol.ReachPart, Why: coalitionKnows},
 	}
 }
 
@@ -169,9 +191,9 @@ func passiveLeakage(f Facts) []string {
 		"It learns which of its own columns split nodes, and where.",
 	}
 	if f.Encryption == None {
-		return append(lines, "Without encryption it learns every training row's gradients. In the first tree their signs are the labels: it reads all of them.")
+		return append(lines, "Without encryption it learns every training row's gradients. "+signsRead)
 	}
-	return append(lines, "It learns no gradient and no sum: these are encrypted under a key of the active party.")
+	return append(lines, passiveSees)
 }
 
 // Input is a party's private input to a session: its columns, divided into bins.

@@ -15,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/request"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/secvm"
+	"github.com/mercer-fl/mercer/protocol"
 	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
@@ -31,6 +32,8 @@ type Result struct {
 	Curve    []Point             `json:"curve,omitempty"`
 	Withheld int                 `json:"curve_withheld,omitempty"`
 	Leakage  map[string][]string `json:"leakage"`
+	// Exposures says, by role, how much of others' records the role can reconstruct.
+	Exposures map[string]protocol.Exposure `json:"row_exposure,omitempty"`
 }
 
 // ClassTest counts the predictions for the testing devices of one class.
@@ -184,7 +187,8 @@ func (g *Gateway) finish() (*Result, error) {
 	}
 	sum := sha256.Sum256(model)
 	r := &Result{Model: g.path("model"), SHA256: hex.EncodeToString(sum[:]), Iterations: learner.StepsOf(g.Job).Iterations, Windows: g.windows}
-	r.Leakage = secvm.Leakage(secvm.Facts{Params: g.server.Params(), Network: true, OwnIssuer: g.Verifiers != nil, Participants: g.participants, Rare: g.rare})
+	facts := secvm.Facts{Params: g.server.Params(), Network: true, OwnIssuer: g.Verifiers != nil, Participants: g.participants, Rare: g.rare}
+	r.Leakage, r.Exposures = secvm.Leakage(facts), secvm.Exposures(facts)
 	for i, t := range g.tests {
 		r.Classes = append(r.Classes, ClassTest{Class: g.configuration.Classes[i], Tested: t.Total, Correct: t.Correct})
 	}

@@ -230,6 +230,7 @@ func (r run) outcome(t *testing.T, m masker) map[string]any {
 		s := p.mercer(t, line)
 		step := map[string]any{"command": line, "exit": s.exit, "stderr": m.text(s.stderr)}
 		if strings.Contains(line, " --json") {
+			checkExposures(t, decode(t, s.stdout))
 			step["stdout"] = m.document(t, s.stdout)
 		} else if lines := m.text(s.stdout); len(lines) > 60 {
 			step["stdout"] = m.hash("lines", strings.Join(lines, "\n"))
@@ -239,6 +240,32 @@ func (r run) outcome(t *testing.T, m masker) map[string]any {
 		steps = append(steps, step)
 	}
 	return map[string]any{"steps": steps, "files": p.left(t, m)}
+}
+
+// checkExposures checks that a result with a leakage statement says who can reconstruct rows, in
+// sentences of the statement.
+func checkExposures(t *testing.T, document any) {
+	t.Helper()
+	top, _ := document.(map[string]any)
+	result, _ := top["result"].(map[string]any)
+	leakage, has := result["leakage"].(map[string]any)
+	if !has {
+		return
+	}
+	exposures, _ := result["row_exposure"].(map[string]any)
+	if exposures["server"] == nil {
+		t.Errorf("row_exposure is %v, without the server", exposures)
+	}
+	for role, one := range exposures {
+		why, statement := one.(map[string]any)["why"].(string), ""
+		lines, _ := leakage[role].([]any)
+		for _, line := range lines {
+			statement += line.(string) + "\n"
+		}
+		if why == "" || !strings.Contains(statement, why) {
+			t.Errorf("the leakage of %s does not contain %q", role, why)
+		}
+	}
 }
 
 // left returns the content of the folder of the results: models by their hashes, pages by

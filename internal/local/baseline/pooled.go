@@ -17,6 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/local/pool"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
+	"github.com/mercer-fl/mercer/protocol"
 )
 
 // RunPooled runs a job of protocol pooled: it trains on all rows in one place, without any privacy.
@@ -44,9 +45,13 @@ func RunPooled(ctx context.Context, j *job.Job, shares []partition.Share, dir st
 	r.Timings = map[string]float64{"learn": seconds, "total": seconds}
 	r.Models = []method.ModelFile{m}
 	r.ModelHash = method.HashModels(r.Models)
-	r.Leakage = map[string][]string{"server": {"Protocol pooled has no privacy: the operator who runs it holds all rows."}}
+	r.Leakage = map[string][]string{"server": {allInOnePlace}}
+	r.Exposures = map[string]protocol.Exposure{"server": {Reach: protocol.ReachAll, Why: allInOnePlace}}
 	return r, method.NewOutcome(w.Fitted), nil
 }
+
+// allInOnePlace says what the operator of a pooled job has.
+const allInOnePlace = "Protocol pooled has no privacy: the operator who runs it holds all rows."
 
 // train trains the learner. If the job has held-out rows, it also evaluates the learner on them.
 func train(ctx context.Context, j *job.Job, p *pool.Rows, splits []method.Split) (*learner.Work, error) {

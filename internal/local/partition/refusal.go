@@ -12,11 +12,48 @@ import (
 // mostRefused is the number of parties whose refusals are reported one by one.
 const mostRefused = 3
 
+// Refusal is a reason for which a deployed party would refuse a job.
+type Refusal struct {
+	Party string // "" if every party would refuse
+	Why   string
+}
+
+// Lines formats refusals. Of many parties it shows the first ones and the number of the others.
+func Lines(list []Refusal) (lines []string) {
+	shown, more := 0, 0
+	for _, r := range list {
+		switch {
+		case r.Party == "":
+			lines = append(lines, r.Why)
+		case shown < mostRefused:
+			lines, shown = append(lines, r.Party+": "+r.Why), shown+1
+		default:
+			more++
+		}
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("and so would %d other parties", more))
+	}
+	return lines
+}
+
+// Refusing counts the parties that would refuse, out of the given number of parties.
+func Refusing(list []Refusal, parties int) int {
+	of := make(map[string]bool)
+	for _, r := range list {
+		if r.Party == "" {
+			return parties
+		}
+		of[r.Party] = true
+	}
+	return len(of)
+}
+
 // Refusals returns the reasons for which a deployed party would refuse a job that one process
 // simulates. It assumes that the party's operator allows the job's protocol and, if requested, open
 // predictions, and has set nothing else. The reasons come from the parties' own code. aligned is
 // the number of rows that holders of columns have in common. Devices have no shares.
-func Refusals(j *job.Job, shares []Share, aligned int) []string {
+func Refusals(j *job.Job, shares []Share, aligned int) []Refusal {
 	if j.Parties() == nil && shares != nil {
 		return nil // the job has no parties
 	}
@@ -25,7 +62,7 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 	if !devices {
 		asked = j.Owned("own")
 		if err := asked.Played(); err != nil {
-			return []string{err.Error()}
+			return []Refusal{{Why: err.Error()}}
 		}
 	}
 	usual := party.Policy{Protocols: []string{j.Protocol.Name()}, OpenPrediction: j.Prediction == job.Open, Own: devices}
@@ -33,38 +70,33 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 	if shares == nil {
 		parties = job.MaxParties // assume the most: the number of devices is unknown
 	}
-	list := usual.Refusals(asked, parties)
+	var list []Refusal
+	for _, why := range usual.Refusals(asked, parties) {
+		list = append(list, Refusal{Why: why})
+	}
 	if why := asked.OwnWord(); why != nil {
-		list = append(list, why.Error())
+		list = append(list, Refusal{Why: why.Error()})
 	}
 	list = append(list, outsideLimits(j, shares, usual.Limits.Values())...)
 	if j.Data.Partition.By == job.Columns {
 		if err := usual.Limits.Values().CheckRows(j.Protocol.Name(), aligned); err != nil {
-			list = append(list, "after aligning: "+err.Error())
+			list = append(list, Refusal{Why: "after aligning: " + err.Error()})
 		}
 	}
 	return list
 }
 
 // outsideLimits returns a refusal for each party whose table is below the minimum row counts.
-func outsideLimits(j *job.Job, shares []Share, limits method.Limits) (list []string) {
+func outsideLimits(j *job.Job, shares []Share, limits method.Limits) (list []Refusal) {
 	m, err := method.Of(j)
 	if err != nil {
 		return nil // the job runs only locally, without operators who decide
 	}
 	instance := method.Instance{Job: j, Parties: j.Parties(), Limits: limits}
-	more := 0
 	for _, s := range shares {
-		switch _, err := m.Party(instance, s.Party, s.Table); {
-		case fault.CodeOf(err) != fault.CodePolicy: // other errors of the job are reported elsewhere
-		case len(list) < mostRefused:
-			list = append(list, s.Party+": "+err.Error())
-		default:
-			more++
+		if _, err := m.Party(instance, s.Party, s.Table); fault.CodeOf(err) == fault.CodePolicy { // other errors of the job are reported elsewhere
+			list = append(list, Refusal{s.Party, err.Error()})
 		}
-	}
-	if more > 0 {
-		list = append(list, fmt.Sprintf("and so would %d other parties", more))
 	}
 	return list
 }

@@ -49,7 +49,7 @@ spec:
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := Refusals(j, shares, 0)
+			got := Lines(Refusals(j, shares, 0))
 			if tt.want == "" && got != nil || tt.want != "" && (len(got) == 0 || !strings.Contains(got[0], tt.want)) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}

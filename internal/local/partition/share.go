@@ -15,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/local/pool"
 	"github.com/mercer-fl/mercer/internal/method/rows"
 )
 
@@ -236,10 +237,24 @@ func checkMemory(j *job.Job, shares []Share) error {
 	return nil
 }
 
+// Classes counts the training rows and the held-out rows of each class over all parties. It returns
+// nil for a job without classes, and for parties that hold columns, whose common rows are not yet
+// known here. Only a process that owns all rows can count them.
+func Classes(j *job.Job, shares []Share) ([]learner.ClassCount, error) {
+	if !j.Task().Classes || j.Data.Partition.By == job.Columns || shares[0].Table.Set == nil {
+		return nil, nil
+	}
+	splits, err := Splits(j, shares)
+	if err != nil {
+		return nil, err
+	}
+	return learner.CountClasses(pool.Labels(splits, false), pool.Labels(splits, true)), nil
+}
+
 // Withheld returns the parties that would withhold the figures over their own held-out rows,
 // because they have too few such rows. It applies the default minimum counts, and assumes that the
 // parties' policies allow these figures. a has the figures of a job that one process simulates.
-func Withheld(j *job.Job, shares []Share, a *learner.Assessment) (list []string, err error) {
+func Withheld(j *job.Job, shares []Share, a *learner.Assessment) (list []Refusal, err error) {
 	if !method.Federated(j) || a == nil || a.ByParty == nil {
 		return nil, nil
 	}
@@ -252,7 +267,7 @@ func Withheld(j *job.Job, shares []Share, a *learner.Assessment) (list []string,
 			continue
 		}
 		if err := rows.CheckOwnFigures(method.DefaultLimits(), j, s); err != nil {
-			list = append(list, fmt.Sprintf("%s: %v", shares[i].Party, err))
+			list = append(list, Refusal{shares[i].Party, err.Error()})
 		}
 	}
 	return list, nil

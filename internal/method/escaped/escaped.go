@@ -211,15 +211,20 @@ func (s *server) writeModel(w io.Writer) error {
 
 func (s *server) result() (*method.Result, error) {
 	r := method.NewResult(s.Job, &s.Work)
-	r.Leakage = s.leakage()
+	r.Leakage, r.Exposures = s.leakage(), escaped.Exposures(s.leakageFacts())
 	return r, nil
+}
+
+// leakageFacts returns the properties of the job on which its leakage depends.
+func (s *server) leakageFacts() escaped.Facts {
+	return escaped.Facts{
+		Parties: s.Parties, TotalRows: len(s.Problem.Test), Labels: s.Problem.Labels != nil, Grid: s.facts.Grid != method.NoGrid,
+	}
 }
 
 // leakage describes in plain words what each role learns in this job.
 func (s *server) leakage() map[string][]string {
-	lines := escaped.Leakage(escaped.Facts{
-		Parties: s.Parties, TotalRows: len(s.Problem.Test), Labels: s.Problem.Labels != nil, Grid: s.facts.Grid != method.NoGrid,
-	})
+	lines := escaped.Leakage(s.leakageFacts())
 	if s.Job.Task().Numbers && s.Job.Data.Label != job.NoLabel {
 		lines["server"] = append(lines["server"], "The labels of this job are the numbers to be predicted: the server learns each of them exactly.")
 	}

@@ -76,7 +76,7 @@ func (s *server) result() (*method.Result, error) {
 	}
 	r := &method.Result{
 		Job: s.Job.Name, Metrics: s.learned.Metrics, Grid: []learner.Cell{}, HeldOut: test, Training: train,
-		Warnings: s.learned.Warnings("the training"), Leakage: Leakage(s.Job, train+test, fdskl.Exposure{}),
+		Warnings: s.learned.Warnings("the training"), Leakage: Leakage(s.Job, train+test, fdskl.Exposure{}), Exposures: Exposures(s.Job, train+test),
 	}
 	if s.verdict != nil {
 		err = s.verdict.addToResult(r)

@@ -6,24 +6,41 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
+
+// factsOf returns the properties of a job on which its leakage depends.
+func factsOf(j *job.Job, rows int, e fdskl.Exposure) fdskl.Facts {
+	return fdskl.Facts{
+		Mode: fdskl.Mode(j.Protocol.Mode()), Workers: len(j.Parties()), Active: len(j.Active()), Rows: rows, Directions: OwnDirections(j), Exposure: e,
+	}
+}
+
+// serverSees says what stays hidden from the server.
+const serverSees = "It sees no phases, labels, decisions or coefficients"
+
+// Exposures says how much of others' rows each role can reconstruct in a job with the given number of
+// common rows.
+func Exposures(j *job.Job, rows int) map[string]protocol.Exposure {
+	list := fdskl.Exposures(factsOf(j, rows, fdskl.Exposure{}))
+	list["server"] = protocol.Exposure{Reach: protocol.ReachNone, Why: serverSees}
+	return list
+}
 
 // Leakage describes in plain words what each role learns from a job of protocol fdskl. rows is the
 // number of common rows. e is the measured exposure. Only a process that has all columns can
 // measure it; others pass zero.
 func Leakage(j *job.Job, rows int, e fdskl.Exposure) map[string][]string {
 	parties, active := j.Parties(), j.Active()
-	lines := fdskl.Leakage(fdskl.Facts{
-		Mode: fdskl.Mode(j.Protocol.Mode()), Workers: len(parties), Active: len(active), Rows: rows, Directions: OwnDirections(j), Exposure: e,
-	})
+	lines := fdskl.Leakage(factsOf(j, rows, e))
 	who := fmt.Sprintf("The active worker is %s, which holds the labels. The model's coefficients stay there.", parties[0])
 	if len(active) > 1 {
 		who = fmt.Sprintf("The active workers are %s, which hold the labels. Each keeps the coefficients of its own directions. %s learns the model's decisions on the held-out rows.", strings.Join(active, ", "), active[0])
 	}
 	lines["active"] = append([]string{who}, lines["active"]...)
 	lines["server"] = []string{
-		"The server learns the number of common rows, each party's number of columns, how far the training converged, and the figures on held-out rows, which the active worker sends. It sees no phases, labels, decisions or coefficients.",
+		"The server learns the number of common rows, each party's number of columns, how far the training converged, and the figures on held-out rows, which the active worker sends. " + serverSees + ".",
 	}
 	lines["party"] = []string{"Every party learns the number of common rows and each other party's number of columns."}
 	if unit := j.Kernel.GammaUnit; unit != "" {
@@ -51,7 +68,7 @@ func addSpread(lines map[string][]string, active []string) {
 	lines["active"][0] = fmt.Sprintf("The active workers are %s. Each has the labels of a part of the rows and keeps the coefficients of its own directions. It learns the model's decisions on the held-out rows whose labels it has, unless another active worker requests them first.", strings.Join(active, ", "))
 	lines["active"] = append(lines["active"], fmt.Sprintf("The other active workers' parts of the model's value depend on their labels and reveal some of them: an attack on 1,024 parts found %s labels that were drawn at random, which no data explain. A guess finds one in two.", lotteryLabels),
 		"Each active worker sends the number of training rows whose labels it has, and the classes among its labels, to the other active workers only. It sends the label of a row to nobody.")
-	lines["server"][0] = "The server learns the number of common rows, each party's number of columns, and sums over all active workers. These sums count the held-out rows by class and predicted class, without the classes' names, and the labels of training rows. The server learns whether each training row has exactly one label. It sees no phases, labels, decisions or coefficients, and no party's part of the sums."
+	lines["server"][0] = "The server learns the number of common rows, each party's number of columns, and sums over all active workers. These sums count the held-out rows by class and predicted class, without the classes' names, and the labels of training rows. The server learns whether each training row has exactly one label. " + serverSees + ", and no party's part of the sums."
 	lines["party"] = append(lines["party"], "An active worker requests rows whose labels it has, one at a time. So for each requested row every party learns who has its label. It learns nothing about rows that are not drawn, unless only one worker can have their labels.")
 	lines["coalition"] = append(lines["coalition"], "The server and all active workers but one together learn the remaining worker's part of the sums: its held-out rows by class and predicted class, and whether its labels complete the others'.")
 }

@@ -240,7 +240,8 @@ func (p *party) judgeDecisions() (*method.Judged, error) {
 		g, err = p.Judge(p.solver.Outputs(), p.learnt.Decisions, linalg.Range(train, n), linalg.Range(0, train))
 	}
 	if g != nil {
-		g.Result.Leakage = Leakage(p.Job, p.Set.X.Rows(), fdskl.Exposure{})
+		rows := p.Set.X.Rows()
+		g.Result.Leakage, g.Result.Exposures = Leakage(p.Job, rows, fdskl.Exposure{}), Exposures(p.Job, rows)
 	}
 	return g, err
 }

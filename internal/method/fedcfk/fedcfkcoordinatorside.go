@@ -124,6 +124,7 @@ func (s *Server) Result() (*method.Result, error) {
 			Kept: len(s.kernel.Kept), Broadcast: len(s.broadcast),
 			Sums: []sums.Figures{s.first.Ended(len(s.first.survivors), s.firstEnd), s.second.Ended(len(s.second.survivors), s.secondEnd)},
 		}},
+		Exposures: s.exposures(people),
 		Leakage: s.leakage(facts{
 			people: people, first: s.first.survivors, second: s.second.survivors, likes: popularity, kept: s.kernel.Kept, pairs: s.second.likes,
 		}),

@@ -10,6 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/report"
 )
 
@@ -197,23 +198,43 @@ func (f facts) absenceText() string {
 		len(f.first), len(f.second), names, len(f.kept), len(f.second))
 }
 
+// Sentences of the leakage statement that say who can reconstruct lists.
+const (
+	forgeryReads = "A server that forges the first sum, or invents people, can have any item counted, and the row of an item that only one person likes is that person's list."
+	deviceLearns = "So it learns what the server learns."
+)
+
+// coalition says what the server learns together with devices.
+func (c Devices) coalition(people int) string {
+	corrupted := sums.Share(c.Keys().Corrupted, people)
+	return fmt.Sprintf("The server with up to %d of the %d devices learns the sums of the others, of at least %d people; with more, there is no guarantee.", corrupted, people, c.Remaining(people)-corrupted)
+}
+
+// exposures says how much of others' lists each role can reconstruct.
+func (c Devices) exposures(people int) map[string]protocol.Exposure {
+	return map[string]protocol.Exposure{
+		"server":    {Reach: protocol.ReachPart, Why: forgeryReads},
+		"party":     {Reach: protocol.ReachPart, Why: deviceLearns},
+		"coalition": {Reach: protocol.ReachPart, Why: c.coalition(people)},
+	}
+}
+
 // leakage describes in plain words what each role learns in this job.
 func (c Devices) leakage(f facts) map[string][]string {
 	k := c.Keys()
-	corrupted := sums.Share(k.Corrupted, f.people)
 	lines := map[string][]string{
 		"server": {
 			fmt.Sprintf("The server learns how many people like each of %d items (%d of them have a single one), and who takes part. It sees no person's list.", c.Items, sums.Count(f.likes, 1)),
 			fmt.Sprintf("For every pair of the %d items with at least %d likes it learns how many of %d people like both: %d pairs have a single one. Anyone who knows that a certain person likes both items of such a pair knows that this person takes part, and that no other participant likes both.",
 				len(f.kept), c.Cut(f.people, f.likes), len(f.second), sums.Count(f.pairs, 1)),
 			f.absenceText(),
-			"The minimum number of likes protects against a server that follows the protocol. A server that forges the first sum, or invents people, can have any item counted, and the row of an item that only one person likes is that person's list.",
+			"The minimum number of likes protects against a server that follows the protocol. " + forgeryReads,
 		},
 		"party": {
-			fmt.Sprintf("Every device learns who takes part, how many people like each item, and the kernel between %d items (16 bits a value), from which it can compute how many people like both of two items. So it learns what the server learns. Its recommendations stay on the device.", len(f.kept)),
+			fmt.Sprintf("Every device learns who takes part, how many people like each item, and the kernel between %d items (16 bits a value), from which it can compute how many people like both of two items. %s Its recommendations stay on the device.", len(f.kept), deviceLearns),
 		},
 		"coalition": {
-			fmt.Sprintf("The server with up to %d of the %d devices learns the sums of the others, of at least %d people; with more, there is no guarantee.", corrupted, f.people, c.Remaining(f.people)-corrupted),
+			c.coalition(f.people),
 			"Any device can lie about its owner's likes, and nobody can detect it.",
 		},
 		"broker": {"The carriers of the messages learn who sends, when and how much."},
@@ -237,5 +258,5 @@ func (c Devices) tellRatings(lines map[string][]string, f facts) {
 	server[0] += " It also learns the sum of the squared ratings of each item. If only one person likes an item, this reveals the person's rating; if few do, often each rating, but not whose. No limit applies to this: a party takes part only if its policy allows it (ratings: true)."
 	server[1] = fmt.Sprintf("For every pair of the %d items with at least %d likes it learns the sum of the products of %d people's ratings: %d pairs have the sum 1, from one person who rates both with 1. A product of two ratings often reveals both.",
 		len(f.kept), c.Cut(f.people, f.likes), len(f.second), sums.Count(f.pairs, 1))
-	lines["party"][0] = fmt.Sprintf("Every device learns who takes part, how many people like each item, the sum of its squared ratings, and the kernel between %d items (16 bits a value), from which it can compute the sums of products. So it learns what the server learns. Its recommendations stay on the device.", len(f.kept))
+	lines["party"][0] = fmt.Sprintf("Every device learns who takes part, how many people like each item, the sum of its squared ratings, and the kernel between %d items (16 bits a value), from which it can compute the sums of products. %s Its recommendations stay on the device.", len(f.kept), deviceLearns)
 }

@@ -75,7 +75,7 @@ func (s *server) support() []byte {
 
 func (s *server) result() (*method.Result, error) {
 	r := method.NewResult(s.Job, &s.Work)
-	r.Leakage = s.leakage()
+	r.Leakage, r.Exposures = s.leakage(), s.exposures()
 	return r, nil
 }
 

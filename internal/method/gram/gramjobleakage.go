@@ -7,6 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/protocol"
 )
 
 // leakage describes in plain words what each role learns in this job.
@@ -14,12 +15,12 @@ func (s *server) leakage() map[string][]string {
 	p := s.Layout
 	lines := map[string][]string{
 		"server": {
-			fmt.Sprintf("The server learns the products of all %d training rows with each other and with %d held-out rows, summed over the columns of all %d parties, as exact multiples of 2^-%d. They give every distance between two training rows. The server does not learn how much one party's columns add.",
-				p.Training(), p.HeldOut(), len(s.Parties), 2*p.Scale()),
+			fmt.Sprintf("The server learns the products of all %d training rows with each other and with %d held-out rows, summed over the columns of all %d parties, as exact multiples of 2^-%d. %s The server does not learn how much one party's columns add.",
+				p.Training(), p.HeldOut(), len(s.Parties), 2*p.Scale(), distancesKnown),
 			s.lattice(),
 		},
 		"party": {
-			"Every party learns each other party's number of rows and columns, a power of two that bounds its values, and whether they are whole numbers. It learns nothing about the sum.",
+			"Every party learns each other party's number of rows and columns, a power of two that bounds its values, and whether they are whole numbers. " + sumHidden,
 		},
 		"coalition": {s.coalition(), "Another job over the same rows that differs by one column gives the server that column up to sign. Each party's release ledger blocks such a job until the party's operator approves it."},
 		"broker":    {"The broker sees who sends, when and how much. From the sizes it knows the number of rows."},
@@ -33,18 +34,50 @@ func (s *server) leakage() map[string][]string {
 		lines["server"] = append(lines["server"], fmt.Sprintf("For every new row of a query the server learns its products with the model's %d rows and with itself, and the prediction.", s.rowless.Rows()))
 		lines["party"] = append(lines["party"],
 			fmt.Sprintf("Every party learns which training rows are in the model, %d of %d: for a support vector machine those at the border between classes. It keeps its own columns of these rows until its operator or the coordinator's operator erases them (mercer job forget).", s.rowless.Rows(), p.Training()),
-			"The member that queries learns the predictions, and from enough of them something about the others' columns of these rows.",
+			queriesTell,
 		)
 	}
 	return lines
 }
 
+// Sentences of the statement that say who can reconstruct rows.
+const (
+	distancesKnown = "They give every distance between two training rows."
+	sumHidden      = "It learns nothing about the sum."
+	queriesTell    = "The member that queries learns the predictions, and from enough of them something about the others' columns of these rows."
+)
+
+// exposures says how much of others' rows each role can reconstruct.
+func (s *server) exposures() map[string]protocol.Exposure {
+	list := map[string]protocol.Exposure{
+		"server":    {Reach: protocol.ReachPart, Why: s.lattice()},
+		"party":     {Reach: protocol.ReachNone, Why: sumHidden},
+		"coalition": {Reach: protocol.ReachPart, Why: s.coalition()},
+	}
+	switch rows := s.Layout.Training(); {
+	case rows < s.width():
+		list["server"] = protocol.Exposure{Reach: protocol.ReachPart, Why: distancesKnown}
+	case s.facts.Grid == method.AllGrid:
+		list["server"] = protocol.Exposure{Reach: protocol.ReachAll, Why: s.lattice()}
+		list["coalition"] = protocol.Exposure{Reach: protocol.ReachAll, Why: s.coalition()}
+	}
+	if s.rowless != nil {
+		list["party"] = protocol.Exposure{Reach: protocol.ReachPart, Why: queriesTell}
+	}
+	return list
+}
+
+// width returns the number of columns of all parties.
+func (s *server) width() (columns int) {
+	for _, one := range s.Declared.List {
+		columns += one.Columns.Columns
+	}
+	return columns
+}
+
 // lattice returns the sentence that says whether the Gram matrix can reveal the data.
 func (s *server) lattice() string {
-	width, rows := 0, s.Layout.Training()
-	for _, one := range s.Declared.List {
-		width += one.Columns.Columns
-	}
+	width, rows := s.width(), s.Layout.Training()
 	switch {
 	case rows < width:
 		return fmt.Sprintf("There are fewer training rows (%d) than columns (%d): the matrix does not determine the columns.", rows, width)

@@ -161,7 +161,7 @@ func (s *server) cells() []learner.Cell {
 func (s *server) result() (*method.Result, error) {
 	return &method.Result{
 		Job: s.Job.Name, Metrics: s.results.metrics, Figures: s.results.assessment, Grid: s.cells(), HeldOut: int(s.heldOut), Training: s.sums.Rows,
-		Eigenvalues: s.results.values, Leakage: s.leakage(), Details: &Details{Sums: s.sumsResult()},
+		Eigenvalues: s.results.values, Leakage: s.leakage(), Exposures: s.exposures(), Details: &Details{Sums: s.sumsResult()},
 	}, nil
 }
 

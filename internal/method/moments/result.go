@@ -10,6 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/learn/moments"
+	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/report"
 )
 
@@ -134,8 +135,8 @@ func (s *server) leakage() map[string][]string {
 	m, n := s.features(), s.sums.Rows
 	lines := map[string][]string{
 		"server": {
-			fmt.Sprintf("The server learns sums over the training rows of all %d parties, but no single party's: %d products of features, %s, the number of rows (%d). A sum over few rows exposes them: if a class has one training row, its sum is that row. Each party's minimum row counts prevent this. A value that fewer than %d training rows of a party have is encoded as that party's most common one, or as other. A person whom several common values single out together is still exposed.",
-				len(s.Job.Data.Training(s.Parties)), m*(m+1)/2, s.crossSums(), n, prepare.Least),
+			fmt.Sprintf("The server learns sums over the training rows of all %d parties, but no single party's: %d products of features, %s, the number of rows (%d). A sum over few rows exposes them: if a class has one training row, its sum is that row. Each party's minimum row counts prevent this. A value that fewer than %d training rows of a party have is encoded as that party's most common one, or as other. %s",
+				len(s.Job.Data.Training(s.Parties)), m*(m+1)/2, s.crossSums(), n, prepare.Least, singledOut),
 			s.ratio(),
 			fmt.Sprintf("About the held-out rows it learns their number and %s, over all parties, and the mean of the parties' membership figures. Each party rounds counts to fives, or to a thousandth of more than 5,000 rows, and sums to three digits of their mean.", s.errorSums()),
 			"An exact sum does not make anyone anonymous: anyone who has it and knows a person's row can guess whether the sum includes that row. Another job over the same rows without one person would reveal that person's features. So each party's release ledger blocks a job whose rows differ from an earlier job's by fewer than 10 people, a job with another schema or other parties, a job over people whose encoded rows were sent (okra), and the 21st job over the same rows. If a party's operator has approved such a job, the server knows what the ledger warned of; if encoded rows of the same people were sent, that is every cell of theirs. The ledger compares jobs in pairs: three jobs whose rows differ by many people can leave few people in their difference.",
@@ -143,7 +144,7 @@ func (s *server) leakage() map[string][]string {
 		},
 		"party": {s.partyLearns(), fmt.Sprintf("Every party and the server learn how many training rows each party declares: %s, of %d prepared columns. Nothing proves that these numbers count real rows.", s.declaredRows(), s.counted.columns)},
 		"coalition": {
-			"The server and all parties but one together learn the remaining party's sums by subtracting their own. With two parties, the server and the other party suffice.",
+			subtractSums + " With two parties, the server and the other party suffice.",
 			s.measuredMembership(), JointUnmeasured,
 		},
 		"broker": {"The broker sees who sends, when and how much. From the sizes it knows the number of features and of outputs."},
@@ -162,6 +163,32 @@ func (s *server) leakage() map[string][]string {
 	}
 	return lines
 }
+
+// Sentences of the statement that say who can reconstruct rows.
+const (
+	singledOut   = "A person whom several common values single out together is still exposed."
+	subtractSums = "The server and all parties but one together learn the remaining party's sums by subtracting their own."
+)
+
+// exposures says how much of others' rows each role can reconstruct. Sums give no row, but they
+// expose people whom few others resemble.
+func (s *server) exposures() map[string]protocol.Exposure {
+	list := map[string]protocol.Exposure{
+		"server":    {Reach: protocol.ReachPart, Why: singledOut},
+		"party":     {Reach: protocol.ReachNone, Why: s.partyLearns()},
+		"coalition": {Reach: protocol.ReachPart, Why: subtractSums},
+	}
+	if s.perFeature() < rowsPerFeature {
+		list["server"] = protocol.Exposure{Reach: protocol.ReachPart, Why: s.ratio()}
+	}
+	if l, is := objectiveOf(s.Job).(gaussianProcess); is && l.deviations {
+		list["party"] = protocol.Exposure{Reach: protocol.ReachPart, Why: s.partyLearns()}
+	}
+	return list
+}
+
+// perFeature returns the number of training rows for each feature of the sums.
+func (s *server) perFeature() float64 { return float64(s.sums.Rows) / float64(s.features()) }
 
 // histogramLeakage describes what each role also learns from the sum of the parties' histograms.
 func histogramLeakage(parties []string) map[string]string {
@@ -248,7 +275,7 @@ func (s *server) partyLearns() string {
 // the sums reveal more about single rows.
 func (s *server) ratio() string {
 	m, n := s.features(), s.sums.Rows
-	per := float64(n) / float64(m)
+	per := s.perFeature()
 	if per >= rowsPerFeature {
 		return fmt.Sprintf("There are %.2f training rows for each feature (n/M = %d/%d).", per, n, m)
 	}

@@ -147,7 +147,7 @@ func (s *server) writeModel(w io.Writer) error { return model.EncodePrivate(w, s
 
 func (s *server) result() (*method.Result, error) {
 	r := method.NewResult(s.Job, &s.Work)
-	r.Leakage = s.leakage()
+	r.Leakage, r.Exposures = s.leakage(), okra.Exposures(s.leakageFacts())
 	if c := changesOf(s.Job); c != nil {
 		r.Details = &Details{Changes: s.changeFigures(c, s.Job)}
 	}

@@ -16,13 +16,18 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// leakage describes in plain words what each role learns in this job.
-func (s *server) leakage() map[string][]string {
+// leakageFacts returns the properties of the job on which its leakage depends.
+func (s *server) leakageFacts() okra.Facts {
 	spec := job.As[Settings](s.Job.Protocol).Spec()
-	lines := okra.Leakage(okra.Facts{
+	return okra.Facts{
 		Parties: len(s.Parties), TotalRows: len(s.upload.Test()), Features: int(s.facts.Features),
 		Grid: s.facts.Grid == method.AllGrid, Mixed: s.facts.Grid == method.SomeGrid, Encoder: spec.Encoder, Mode: spec.Mode, Labels: s.upload.Labels() != nil,
-	})
+	}
+}
+
+// leakage describes in plain words what each role learns in this job.
+func (s *server) leakage() map[string][]string {
+	lines := okra.Leakage(s.leakageFacts())
 	if s.Job.Task().Numbers {
 		lines["server"] = append(lines["server"], "The labels of this job are the numbers to be predicted: the server learns each of them exactly.")
 	}

@@ -193,7 +193,7 @@ func (s *server) writeModel(out io.Writer) error { return s.WriteFunctions(out, 
 
 func (s *server) result() (*method.Result, error) {
 	r := method.NewResult(s.Job, &s.Work)
-	r.Leakage = s.leakage()
+	r.Leakage, r.Exposures = s.leakage(), s.exposures()
 	return r, nil
 }
 
@@ -201,10 +201,10 @@ func (s *server) result() (*method.Result, error) {
 func (s *server) leakage() map[string][]string {
 	p, first := s.Layout, s.Parties[0]
 	lines := map[string][]string{
-		"server": {fmt.Sprintf("The server learns the products of all %d training rows with each other and with %d held-out rows, summed over the columns of all %d parties, as exact multiples of 2^-%d. They give every distance between two training rows.",
-			p.Training(), p.HeldOut(), len(s.Parties), 2*p.Scale())},
+		"server": {fmt.Sprintf("The server learns the products of all %d training rows with each other and with %d held-out rows, summed over the columns of all %d parties, as exact multiples of 2^-%d. %s",
+			p.Training(), p.HeldOut(), len(s.Parties), 2*p.Scale(), distancesKnown)},
 		"party": {
-			fmt.Sprintf("%s learns everything that the server learns about the products, because the sum returns to it.", first),
+			s.firstLearns(),
 			"Every party learns each other party's number of rows and columns, a power of two that bounds its values, and whether they are whole numbers. A party other than the first sees masked words, and learns nothing from them alone.",
 		},
 		"coalition": {s.neighbours(), "Protocol gram adds up the same matrices without such neighbours."},
@@ -216,6 +216,23 @@ func (s *server) leakage() map[string][]string {
 	}
 	columns.Leakage(lines, s.Job, p.Training()+p.HeldOut())
 	return lines
+}
+
+// distancesKnown says what the products give.
+const distancesKnown = "They give every distance between two training rows."
+
+// exposures says how much of others' rows each role can reconstruct.
+func (s *server) exposures() map[string]protocol.Exposure {
+	return map[string]protocol.Exposure{
+		"server":    {Reach: protocol.ReachPart, Why: distancesKnown},
+		"party":     {Reach: protocol.ReachPart, Why: s.firstLearns()},
+		"coalition": {Reach: protocol.ReachPart, Why: s.neighbours()},
+	}
+}
+
+// firstLearns says what the first party learns.
+func (s *server) firstLearns() string {
+	return fmt.Sprintf("%s learns everything that the server learns about the products, because the sum returns to it.", s.Parties[0])
 }
 
 // neighbours says which two parties can together read another party's matrix. They are its

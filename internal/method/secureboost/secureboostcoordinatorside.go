@@ -34,7 +34,11 @@ func (s *server) hear(body []byte) error {
 func (s *server) writeModel(out io.Writer) error { return s.WriteNames(out, "mercer/v1/secureboost") }
 
 func (s *server) result() (*method.Result, error) {
-	return s.Result(func(rows int) map[string][]string { return Leakage(s.Job, rows) })
+	r, err := s.Result(func(rows int) map[string][]string { return Leakage(s.Job, rows) })
+	if r != nil {
+		r.Exposures = exposures(s.Job)
+	}
+	return r, err
 }
 
 // finding is the guest's report to the coordinator about the trees.
@@ -79,6 +83,16 @@ func decodeFinding(b []byte) (finding, error) {
 	return v, r.Close("secureboost: finding")
 }
 
+// serverSees says what stays hidden from the server.
+const serverSees = "It sees no sums, labels, decisions or trees."
+
+// exposures says how much of others' rows each role can reconstruct.
+func exposures(j *job.Job) map[string]protocol.Exposure {
+	list := secureboost.Exposures(secureboost.Facts{Encryption: keysOf(j).HE})
+	list["server"] = protocol.Exposure{Reach: protocol.ReachNone, Why: serverSees}
+	return list
+}
+
 // Leakage describes in plain words what each role learns from a job. rows is the number of common
 // rows.
 func Leakage(j *job.Job, rows int) map[string][]string {
@@ -88,7 +102,7 @@ func Leakage(j *job.Job, rows int) map[string][]string {
 	})
 	lines["active"] = append([]string{fmt.Sprintf("The active party is %s, which holds the labels. The leaves of the trees stay there; each party keeps the cuts of its own columns.", parties[0])}, append(lines["active"], columns.KeptScores)...)
 	lines["server"] = []string{
-		"The server learns the number of common rows, each party's number of columns, and the figures on held-out rows, which the active party sends. It sees no sums, labels, decisions or trees.",
+		"The server learns the number of common rows, each party's number of columns, and the figures on held-out rows, which the active party sends. " + serverSees,
 	}
 	lines["party"] = []string{"Every party learns the number of common rows and each other party's number of columns."}
 	columns.Leakage(lines, j, rows)

@@ -88,7 +88,7 @@ func (p *party) judged() (*method.Judged, error) {
 	}
 	g, err := p.Judge(t.outputs, t.decisions(), linalg.Range(t.train, len(t.labels)), linalg.Range(0, t.train))
 	if g != nil {
-		g.Result.Leakage = Leakage(p.Job, len(t.labels))
+		g.Result.Leakage, g.Result.Exposures = Leakage(p.Job, len(t.labels)), exposures(p.Job)
 	}
 	return g, err
 }

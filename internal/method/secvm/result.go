@@ -93,7 +93,7 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 	if err != nil || d == nil || d.SecVM == nil {
 		return nil, err
 	}
-	p := &method.Presentation{Text: d.SecVM.text(r.Exact), Curves: d.SecVM.curves()}
+	p := &method.Presentation{Majority: d.SecVM.Majority, Text: d.SecVM.text(r.Exact), Curves: d.SecVM.curves()}
 	if j != nil {
 		p.Summary = d.SecVM.summary(j)
 	}

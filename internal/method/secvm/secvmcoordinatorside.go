@@ -103,7 +103,7 @@ func (s *Server) result() (*method.Result, error) {
 	f.Majority = MajorityOf(f.Classes)
 	r := &method.Result{
 		Job: s.Job.Name, Grid: []learner.Cell{}, Training: f.Trainers, HeldOut: f.Testers,
-		Details: &Details{f}, Leakage: s.Leakage(s.first, s.devices),
+		Details: &Details{f}, Leakage: s.Leakage(s.first, s.devices), Exposures: s.Exposures(s.devices),
 	}
 	if f.Testers > 0 {
 		r.Metrics = learner.Metrics{"accuracy": AccuracyOf(tests)}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/protocol"
 )
 
 // warnings returns a job's warnings about the published attacks on FedCFK's mode paper.
@@ -26,23 +27,47 @@ func warnings(k *fedcfk.Keys) []string {
 func leakage(c fedcfk.Devices, people int, r fedcfk.PaperFigures) map[string][]string {
 	lines := map[string][]string{
 		"server": {
-			fmt.Sprintf("In each of %d rounds the server learns, for every pair of items, exactly how many participants like both. Sole raters: from items that only one participant of a round likes it reads %d of %d people's lists. It can attribute %d of these lists: only one person was in all rounds in which the list appeared.",
-				r.Rounds, r.ListsRead, people, r.ListsNamed),
+			fmt.Sprintf("In each of %d rounds the server learns, for every pair of items, exactly how many participants like both. %s It can attribute %d of these lists: only one person was in all rounds in which the list appeared.",
+				r.Rounds, solesRead(people, r), r.ListsNamed),
 			differencing(c, r),
 			fmt.Sprintf("Decoy intersection: from how often each device requests each row, the server guesses %.1f %% of all likes, and %.1f %% of its guesses are right.", 100*r.GuessRecall, 100*r.GuessPrecision),
 			"Secure aggregation works as promised and prevents none of this. Use mode: hardened.",
 		},
 		"party": {
-			"Every device learns who takes part in its rounds, the mean of each item's row, and the rows that it requests. Its recommendations stay on the device.",
+			deviceLearns + " Its recommendations stay on the device.",
 			mergedText(c, r),
 		},
-		"coalition": {"The server needs no accomplice: it learns all of the above alone. Any device can lie about its owner's likes, and nobody can detect it."},
+		"coalition": {noAccomplice + " Any device can lie about its owner's likes, and nobody can detect it."},
 		"broker":    {"The carriers of the messages learn who sends, when and how much."},
 	}
 	if c.Keys().Adversary == sums.SemiHonest {
 		lines["server"] = append(lines["server"], sums.SemiHonestServer)
 	}
 	return lines
+}
+
+// exposures says how much of others' lists each role can reconstruct.
+func exposures(people int, r fedcfk.PaperFigures) map[string]protocol.Exposure {
+	reads := protocol.Exposure{Reach: protocol.ReachPart, Why: solesRead(people, r)}
+	if r.ListsRead == people {
+		reads.Reach = protocol.ReachAll
+	}
+	return map[string]protocol.Exposure{
+		"server":    reads,
+		"party":     {Reach: protocol.ReachPart, Why: deviceLearns},
+		"coalition": {Reach: reads.Reach, Why: noAccomplice},
+	}
+}
+
+// Sentences of the leakage statement that say who can reconstruct lists.
+const (
+	deviceLearns = "Every device learns who takes part in its rounds, the mean of each item's row, and the rows that it requests."
+	noAccomplice = "The server needs no accomplice: it learns all of the above alone."
+)
+
+// solesRead says how many lists the server reads from items that one participant likes.
+func solesRead(people int, r fedcfk.PaperFigures) string {
+	return fmt.Sprintf("Sole raters: from items that only one participant of a round likes it reads %d of %d people's lists.", r.ListsRead, people)
 }
 
 // differencing describes in words what the sums of several rounds reveal together.

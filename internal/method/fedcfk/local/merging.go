@@ -170,7 +170,8 @@ func (m *merging) evaluate(context.Context) error {
 func (m *merging) compare(context.Context) error {
 	m.result.Exact = &m.exact
 	m.judge(m.figures.Paper)
-	m.result.Leakage = leakage(m.setting, len(m.Names), *m.figures.Paper)
+	people := len(m.Names)
+	m.result.Leakage, m.result.Exposures = leakage(m.setting, people, *m.figures.Paper), exposures(people, *m.figures.Paper)
 	return m.pool()
 }
 

@@ -297,6 +297,7 @@ func (r *recommending) learn(ctx context.Context) error {
 	}
 	c, k := r.figures, d.Devices
 	c.Cut, c.Kept, c.Broadcast, c.Sums, r.result.Leakage = k.Cut, k.Kept, k.Broadcast, k.Sums, public.Leakage
+	r.result.Exposures = public.Exposures
 	return nil
 }
 

@@ -348,10 +348,10 @@ func (r *records) answer(device int, iteration uint32, weights secvmmachines.Wei
 func (r *records) leak() {
 	switch w := r.last.(type) {
 	case *secvmmachines.Tally:
-		r.result.Leakage = secvm.Leakage(secvm.Facts{
-			Params: r.server.Params(), Published: r.Job.Protocol.Mode() == job.Paper, Participants: w.Count(), Rare: secvm.Rare(w),
-		})
+		facts := secvm.Facts{Params: r.server.Params(), Published: r.Job.Protocol.Mode() == job.Paper, Participants: w.Count(), Rare: secvm.Rare(w)}
+		r.result.Leakage, r.result.Exposures = secvm.Leakage(facts), secvm.Exposures(facts)
 	case *secvmmachines.Sum:
-		r.result.Leakage = r.summing.windows.Leakage(secvm.SumFactsOf(w), len(r.devices))
+		windows, devices := r.summing.windows, len(r.devices)
+		r.result.Leakage, r.result.Exposures = windows.Leakage(secvm.SumFactsOf(w), devices), windows.Exposures(devices)
 	}
 }

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mercer-fl/mercer/internal/local/partition"
+	"github.com/mercer-fl/mercer/internal/method"
+)
+
+// objections counts the parties that would object to a job if it were deployed and their policies
+// were the defaults.
+type objections struct {
+	parties   int // 0 if the number is unknown, as for devices
+	refuse    int // parties that would refuse the job
+	refuseSum int // parties that would refuse the demonstration's second job, by sums
+	withhold  int // parties that would withhold the figures over their own rows
+}
+
+// object records in a result what parties with default policies would refuse and withhold.
+func (o *outcome) object(refused, withheld []partition.Refusal, parties int) {
+	o.Refused, o.Withheld = partition.Lines(refused), partition.Lines(withheld)
+	o.objections = objections{parties: parties, refuse: partition.Refusing(refused, parties), withhold: partition.Refusing(withheld, parties)}
+}
+
+// warning returns one line about all objections, or "" if there are none.
+func (n objections) warning() string {
+	var list []string
+	for _, one := range []struct {
+		count int
+		verb  string
+	}{{n.refuse, "refuse this job"}, {n.refuseSum, "refuse the job by sums"}, {n.withhold, "withhold the figures over their own rows"}} {
+		if one.count > 0 {
+			list = append(list, fmt.Sprintf("%d would %s", one.count, one.verb))
+		}
+	}
+	switch len(list) {
+	case 0:
+		return ""
+	case 1:
+		count, verb, _ := strings.Cut(list[0], " ")
+		return fmt.Sprintf("%s of %d parties with default policies %s", count, n.parties, verb)
+	}
+	return fmt.Sprintf("of %d parties with default policies %s", n.parties, strings.Join(list, " and "))
+}
+
+// warnOfObjections prints one line about the objections. With --explain it prints each of them.
+func (a *app) warnOfObjections(r *method.Result, n objections) {
+	if len(r.Refused)+len(r.Withheld) == 0 {
+		return
+	}
+	line := n.warning()
+	if line == "" { // the number of parties is unknown
+		line = "a party with the default policy would refuse this job"
+	}
+	if !a.explain {
+		a.tell("warning: " + line + " (--explain)")
+		return
+	}
+	a.tell("warning: " + line)
+	for _, why := range r.Refused {
+		a.tell("warning: deployed, a party would refuse this job: " + why)
+	}
+	for _, why := range r.Withheld {
+		a.tell("warning: deployed, a party would withhold its own figures: " + why)
+	}
+}
+
+// detailFlags adds the flags that choose how much a command prints about a result.
+func (a *app) detailFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&a.verbose, "verbose", false, "also print the details that the report has: figures of each class, costs, and what each role learns")
+}
+
+// explainFlag adds the flag that lists what parties would refuse.
+func (a *app) explainFlag(flags *pflag.FlagSet) {
+	flags.BoolVar(&a.explain, "explain", false, "list what parties with default policies would refuse or withhold")
+}

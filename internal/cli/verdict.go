@@ -1,0 +1,257 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/base/humanize"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/learn/metrics"
+)
+
+// constant is the best answer that ignores the columns: the commonest class of the training rows, or
+// the mean of the numbers.
+type constant struct {
+	answer  string
+	metrics learner.Metrics
+}
+
+// constant returns the constant answer with its metrics on the held-out rows, or nil if the result
+// does not have the counts that it needs.
+func (o outcome) constant() *constant {
+	if c := constantClass(o.classCounts()); c != nil {
+		return c
+	}
+	if o.shown != nil && o.shown.Majority > 0 {
+		return &constant{"the larger class", learner.Metrics{"accuracy": o.shown.Majority}}
+	}
+	return constantMean(o.Metrics)
+}
+
+// classCounts returns the rows of each class, as far as the maker of the result knows them.
+func (o outcome) classCounts() []learner.ClassCount {
+	if o.Figures != nil && o.Figures.Classes != nil {
+		return o.Figures.Classes
+	}
+	return o.classes
+}
+
+// constantClass returns the metrics of always predicting the class with the most training rows. A
+// learner without labels has no training rows of a class; then the held-out rows decide.
+func constantClass(list []learner.ClassCount) *constant {
+	common, heldOut, present := learner.ClassCount{}, 0, 0
+	for _, c := range list {
+		heldOut += c.HeldOut
+		if c.HeldOut > 0 {
+			present++
+		}
+		if c.Training > common.Training || c.Training == common.Training && c.HeldOut > common.HeldOut {
+			common = c
+		}
+	}
+	if heldOut == 0 {
+		return nil
+	}
+	share := float64(common.HeldOut) / float64(heldOut)
+	m := learner.Metrics{"accuracy": share}
+	if common.HeldOut > 0 {
+		m["balanced_accuracy"], m["auc"] = 1/float64(present), 0.5
+		m["f1_macro"] = 2 * share / (1 + share) / float64(present)
+	}
+	return &constant{common.Class, m}
+}
+
+// constantMean returns the metrics of always predicting the mean of the held-out numbers. They
+// follow from the error and R2 of the model.
+func constantMean(m learner.Metrics) *constant {
+	rmse, known := m["rmse"]
+	r2, measured := m["r2"]
+	if !known || !measured || !(r2 < 1) {
+		return nil
+	}
+	return &constant{"the mean", learner.Metrics{"rmse": rmse / math.Sqrt(1-r2), "r2": 0}}
+}
+
+// verdict says in one sentence what the model is good for.
+func (o outcome) verdict() string { return strings.Join(o.verdictClauses(), " ") }
+
+// verdictClauses returns the verdict in clauses: the model, the constant answer, and the best site.
+func (o outcome) verdictClauses() []string {
+	if o.HeldOut > 0 || len(o.Grid) > 0 {
+		if _, classes := o.Metrics["accuracy"]; classes {
+			return o.classVerdict()
+		}
+		if _, numbers := o.Metrics["rmse"]; numbers {
+			return o.numberVerdict()
+		}
+		if names := metricNames(o.Metrics); len(names) > 0 {
+			return []string{fmt.Sprintf("On %s, %s reaches %s %s.", o.judgedText(), o.modelText(), strings.ReplaceAll(names[0], "_", " "), decimals(o.Metrics[names[0]]))}
+		}
+	}
+	return []string{o.trainedVerdict()}
+}
+
+// classVerdict compares the share of right answers with the constant answer and the best site.
+func (o outcome) classVerdict() []string {
+	c := o.comparisonOf("accuracy")
+	places := percentPlaces(c.values())
+	share := func(v float64) string { return fmt.Sprintf("%.*f", places, 100*v) }
+	return c.clauses(
+		fmt.Sprintf("On %s, %s is right for %s %%", o.judgedText(), o.modelText(), share(c.joint)),
+		func(answer string, v float64) string {
+			return fmt.Sprintf("always answering %s would be right for %s %%", answer, share(v))
+		},
+		func(party string, v float64) string {
+			return fmt.Sprintf("the best single site, %s: %s %%", party, share(v))
+		}, share)
+}
+
+// numberVerdict compares the error of predicted numbers with that of the constant answer and the
+// best site.
+func (o outcome) numberVerdict() []string {
+	c := o.comparisonOf("rmse")
+	size := func(v float64) string { return fmt.Sprintf("%.3g", v) }
+	return c.clauses(
+		fmt.Sprintf("On %s, %s has a root mean squared error of %s", o.judgedText(), o.modelText(), size(c.joint)),
+		func(answer string, v float64) string {
+			return fmt.Sprintf("always answering %s has %s", answer, size(v))
+		},
+		func(party string, v float64) string {
+			return fmt.Sprintf("the best single site, %s: %s", party, size(v))
+		}, size)
+}
+
+// comparison holds a metric of the joint model beside those of the constant answer and of the best
+// site. The parts that the result does not have are nil.
+type comparison struct {
+	metric   string
+	joint    float64
+	interval *metrics.Interval
+	constant *constant
+	best     *method.Alone
+}
+
+func (o outcome) comparisonOf(metric string) comparison {
+	c := comparison{metric, o.Metrics[metric], o.interval(metric), o.constant(), o.bestAlone(metric)}
+	if c.constant != nil {
+		if _, known := c.constant.metrics[metric]; !known {
+			c.constant = nil
+		}
+	}
+	return c
+}
+
+// values lists the values of the metric that a verdict shows.
+func (c comparison) values() []float64 {
+	list := []float64{c.joint}
+	if c.interval != nil {
+		list = append(list, c.interval.Low, c.interval.High)
+	}
+	if c.constant != nil {
+		list = append(list, c.constant.metrics[c.metric])
+	}
+	if c.best != nil {
+		list = append(list, c.best.Metrics[c.metric])
+	}
+	return list
+}
+
+// clauses joins the parts of a verdict to clauses with punctuation. The interval stands before the
+// constant answer.
+func (c comparison) clauses(joint string, always, best func(name string, v float64) string, number func(v float64) string) []string {
+	var rest []string
+	if c.constant != nil {
+		rest = append(rest, always(c.constant.answer, c.constant.metrics[c.metric]))
+	}
+	if c.best != nil {
+		rest = append(rest, best(c.best.Party, c.best.Metrics[c.metric]))
+	}
+	list := []string{joint}
+	switch in := c.interval; {
+	case in != nil && len(rest) > 0:
+		rest[0] = fmt.Sprintf("(95 %%: %s to %s); %s", number(in.Low), number(in.High), rest[0])
+	case in != nil:
+		rest = []string{fmt.Sprintf("(95 %%: %s to %s)", number(in.Low), number(in.High))}
+	case len(rest) > 0:
+		list[0] += ";"
+	}
+	list = append(list, rest...)
+	for i := 1; i+1 < len(list); i++ {
+		list[i] += ";"
+	}
+	list[len(list)-1] += "."
+	return list
+}
+
+// trainedVerdict says what was computed if no held-out row judges it.
+func (o outcome) trainedVerdict() string {
+	on := humanize.Count(o.Training, strings.TrimSuffix(o.trainingUnit(), "s"))
+	switch {
+	case o.Training == 0:
+		return "The job trained no model."
+	case o.Eigenvalues != nil:
+		return fmt.Sprintf("%s of %s were computed; without labels no figure says how well they predict.", humanize.Count(len(o.Eigenvalues), "component"), on)
+	case o.HeldOut == 0 && o.shown != nil && o.shown.Text != nil: // devices keep what they hold out to themselves
+		return fmt.Sprintf("The model was trained on %s; this result has no figure on how well it predicts.", on)
+	case o.HeldOut == 0:
+		return fmt.Sprintf("The model was trained on %s; no row was held out, so no figure says how well it predicts.", on)
+	}
+	return fmt.Sprintf("The model was trained on %s; its predictions were compared with no truth, so no figure says how good they are.", on)
+}
+
+// judgedText names the rows on which the metrics are measured.
+func (o outcome) judgedText() string {
+	unit := strings.TrimSuffix(o.trainingUnit(), "s")
+	if o.HeldOut > 0 {
+		return humanize.Count(o.HeldOut, unit) + " not used for training"
+	}
+	return fmt.Sprintf("%s, each held out once", humanize.Count(o.Training, unit))
+}
+
+// modelText names the model: a job of several parties has a joint one.
+func (o outcome) modelText() string {
+	if len(o.Leakage) == 1 { // protocol pooled has no parties
+		return "the model"
+	}
+	return "the joint model"
+}
+
+// interval returns the 95 % interval of a metric, or nil.
+func (o outcome) interval(name string) *metrics.Interval {
+	if o.Figures == nil {
+		return nil
+	}
+	return o.Figures.Intervals[name]
+}
+
+// bestAlone returns the party whose own model has the best value of a metric, or nil.
+func (o outcome) bestAlone(name string) *method.Alone {
+	var best *method.Alone
+	for i, a := range o.Alone {
+		v, has := a.Metrics[name]
+		if !has || a.Failure != "" {
+			continue
+		}
+		if best == nil || (v > best.Metrics[name]) != slices.Contains(errorMetrics, name) && v != best.Metrics[name] {
+			best = &o.Alone[i]
+		}
+	}
+	return best
+}
+
+// errorMetrics lists metrics of which less is better.
+var errorMetrics = []string{"rmse", "mae", "brier"}
+
+// percentPlaces returns the number of decimals of percentages: none, or one if a share would be
+// rounded to 0 or 100 %.
+func percentPlaces(shares []float64) int {
+	for _, v := range shares {
+		if p := math.Round(100 * v); v > 0 && v < 1 && (p == 0 || p == 100) {
+			return 1
+		}
+	}
+	return 0
+}

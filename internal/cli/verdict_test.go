@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/learn/metrics"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// patients is a result for two classes, of which 0 has more training rows.
+func patients() *method.Result {
+	return &method.Result{
+		Metrics: learner.Metrics{"accuracy": 0.68}, HeldOut: 191, Training: 495, Leakage: map[string][]string{"server": nil, "party": nil},
+		Figures: &learner.Assessment{
+			Classes:   []learner.ClassCount{{Class: "0", Training: 300, HeldOut: 113}, {Class: "1", Training: 195, HeldOut: 78}},
+			Intervals: map[string]*metrics.Interval{"accuracy": {Low: 0.617, High: 0.731}},
+		},
+		Alone: []method.Alone{
+			{Party: "bray", Metrics: learner.Metrics{"accuracy": 0.64}}, {Party: "cork", Metrics: learner.Metrics{"accuracy": 0.6754}},
+			{Party: "dingle", Metrics: learner.Metrics{"accuracy": 0.99}, Failure: "it has no labels"},
+		},
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(o *outcome)
+		want   string
+	}{
+		"classes": {func(*outcome) {}, "On 191 rows not used for training, the joint model is right for 68 % (95 %: 62 to 73); always answering 0 would be right for 59 %; the best single site, cork: 68 %."},
+		"one site": {func(o *outcome) { o.Alone, o.Leakage = nil, map[string][]string{"server": nil} },
+			"On 191 rows not used for training, the model is right for 68 % (95 %: 62 to 73); always answering 0 would be right for 59 %."},
+		"no counts": {func(o *outcome) { o.Figures, o.Alone = nil, nil }, "On 191 rows not used for training, the joint model is right for 68 %."},
+		"counts of the owner of all rows": {func(o *outcome) {
+			o.classes, o.Figures, o.Alone = o.Figures.Classes, nil, nil
+		}, "On 191 rows not used for training, the joint model is right for 68 %; always answering 0 would be right for 59 %."},
+		"nearly always right": {func(o *outcome) { o.Metrics["accuracy"], o.Figures, o.Alone = 0.9973, nil, nil },
+			"On 191 rows not used for training, the joint model is right for 99.7 %."},
+		"always right": {func(o *outcome) { o.Metrics["accuracy"], o.Figures, o.Alone = 1, nil, nil },
+			"On 191 rows not used for training, the joint model is right for 100 %."},
+		"trained without labels": {func(o *outcome) {
+			o.Alone, o.Figures = nil, &learner.Assessment{Classes: []learner.ClassCount{{Class: "in", HeldOut: 50}, {Class: "out", HeldOut: 141}}}
+		}, "On 191 rows not used for training, the joint model is right for 68 %; always answering out would be right for 74 %."},
+		"other classes held out": {func(o *outcome) {
+			o.Alone, o.Figures = nil, &learner.Assessment{Classes: []learner.ClassCount{{Class: "0", Training: 300, HeldOut: 50}, {Class: "1", Training: 195, HeldOut: 150}}}
+		}, "On 191 rows not used for training, the joint model is right for 68 %; always answering 0 would be right for 25 %."},
+		"folds": {func(o *outcome) { o.HeldOut, o.Figures, o.Alone, o.Grid = 0, nil, nil, []learner.Cell{{}} },
+			"On 495 rows, each held out once, the joint model is right for 68 %."},
+		"numbers": {func(o *outcome) {
+			o.Figures, o.Metrics = nil, learner.Metrics{"rmse": 3, "r2": 0.75}
+			o.Alone = []method.Alone{{Party: "bray", Metrics: learner.Metrics{"rmse": 4.5}}, {Party: "cork", Metrics: learner.Metrics{"rmse": 5}}}
+		}, "On 191 rows not used for training, the joint model has a root mean squared error of 3; always answering the mean has 6; the best single site, bray: 4.5."},
+		"components": {func(o *outcome) { o.HeldOut, o.Metrics, o.Eigenvalues = 0, nil, []float64{2, 1} },
+			"2 components of 495 rows were computed; without labels no figure says how well they predict."},
+		"no test": {func(o *outcome) { o.HeldOut = 0 }, "The model was trained on 495 rows; no row was held out, so no figure says how well it predicts."},
+		"devices": {func(o *outcome) {
+			o.HeldOut, o.shown = 0, &method.Presentation{Unit: "ratings", Text: []method.Block{{}}}
+		},
+			"The model was trained on 495 ratings; this result has no figure on how well it predicts."},
+		"clusters": {func(o *outcome) { o.Metrics = nil }, "The model was trained on 495 rows; its predictions were compared with no truth, so no figure says how good they are."},
+	} {
+		o := outcome{Result: patients()}
+		tt.change(&o)
+		if got := o.verdict(); got != tt.want {
+			t.Errorf("%s: %s\nwant %s", name, got, tt.want)
+		}
+	}
+}
+
+// A constant answer has the metrics that it would have as a model.
+func TestConstantAnswer(t *testing.T) {
+	c := constantClass(patients().Figures.Classes)
+	truth, predicted := make([]string, 191), make([]string, 191)
+	for i := range truth {
+		truth[i], predicted[i] = "0", "0"
+		if i >= 113 {
+			truth[i] = "1"
+		}
+	}
+	m, err := metrics.NewConfusionMatrix(truth, predicted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]float64{"accuracy": m.Accuracy(), "balanced_accuracy": m.BalancedAccuracy(), "f1_macro": m.F1Macro(), "auc": 0.5} {
+		if got := c.metrics[name]; got-want > 1e-12 || want-got > 1e-12 {
+			t.Errorf("%s is %g, want %g", name, got, want)
+		}
+	}
+	if got := constantClass([]learner.ClassCount{{Class: "0", Training: 3}}); got != nil {
+		t.Errorf("without held-out rows: %v", got)
+	}
+}
+
+func TestPrivacyLines(t *testing.T) {
+	yes, part, no := protocol.Exposure{Reach: protocol.ReachAll, Why: "all of it."}, protocol.Exposure{Reach: protocol.ReachPart, Why: "some"}, protocol.Exposure{Reach: protocol.ReachNone, Why: "nothing."}
+	for want, exposures := range map[string]map[string]protocol.Exposure{
+		"": nil,
+		"The coordinator can reconstruct rows: yes.|Other parties: no. Members that work together: yes.|Why: all of it.":          {"server": yes, "party": no, "coalition": yes},
+		"The coordinator can reconstruct rows: no.|Other parties: in part. Members that work together: yes.|Why: some.":           {"server": no, "passive": no, "active": part, "coalition": yes},
+		"The coordinator can reconstruct rows: no.|Other parties: no. Members that work together: in part.|Why: some.":            {"server": no, "party": no, "coalition": part},
+		"The coordinator can reconstruct rows: in part.|Other parties: yes. Members that work together: in part.|Why: all of it.": {"server": part, "party": yes, "coalition": part},
+		"The coordinator can reconstruct rows: yes.|Why: all of it.":                                                              {"server": yes},
+	} {
+		if got := strings.Join(privacyLines(exposures), "|"); got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+}
+
+func TestOneLineOfObjections(t *testing.T) {
+	for want, n := range map[string]objections{
+		"": {},
+		"3 of 3 parties with default policies would refuse this job":                                                      {parties: 3, refuse: 3},
+		"of 3 parties with default policies 3 would refuse this job and 1 would withhold the figures over their own rows": {parties: 3, refuse: 3, withhold: 1},
+	} {
+		if got := n.warning(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
