@@ -203,7 +203,7 @@ func TestParquetRecordsRefuse(t *testing.T) {
 	whole := parquetOf(t, []two{{1, 2}, {1.5, 2}, {2, 2}})
 	for _, tt := range []struct{ name, in, want string }{
 		{"text", "a,b\n1,2\n3,4\n", "a.parquet: the file does not end like a parquet file; copy it again, or give it the suffix of its format"},
-		{"two of one name", parquetOf(t, []blank{{1, 2}}), `a.parquet: columns 0 and 1 (from 0) are both called "a"; rename one`},
+		{"two of one name", parquetOf(t, []blank{{1, 2}}), `a.parquet: columns 1 and 2 (from 1) are both called "a"; rename one`},
 		{"changed", strings.ReplaceAll(whole, "\xf8\x3f", "\xf9\x3f"), `a.parquet:1: column "A" holds a page whose checksum is wrong; copy the file again`},
 		{"far day", parquetOf(t, []far{{1 << 30}}), `a.parquet:1: column "A" is a day outside the years 0 to 9999; correct the cell or drop the row`},
 		{"far moment", parquetOf(t, []moment{{-1 << 62}}), `a.parquet:1: column "A" is a day outside the years 0 to 9999; correct the cell or drop the row`},

@@ -28,6 +28,8 @@ type Column struct {
 	Words []string `json:"-"`
 	// Least, Greatest and Mean summarise a column of numbers.
 	Least, Greatest, Mean float64 `json:"-"`
+
+	unread bool // whether the numbers are written in another form, so that they were not read
 }
 
 // Problem describes a cell, a row or a column that a job would refuse.
@@ -72,12 +74,9 @@ type Asked struct {
 
 // Read reads a table and describes its columns. It continues after rows with errors.
 func Read(rows dataset.Records, a Asked) (*Table, error) {
-	t := &tableReader{Asked: a, gaps: append([]string{""}, a.Own.CSV.Missing...), ids: make(map[string]int), decimal: '.'}
-	if a.Own.CSV.Decimal != "" {
-		t.decimal = a.Own.CSV.Decimal[0]
-	}
+	t := &tableReader{Asked: a, gaps: append([]string{""}, a.Own.CSV.Missing...), ids: make(map[string]int)}
 	for _, name := range rows.Columns() {
-		t.cells = append(t.cells, newCells(name))
+		t.cells = append(t.cells, newCells(name, a.Own.CSV.Numbers()))
 	}
 	for _, name := range []string{a.Label, a.ID} {
 		if name != "" && !slices.Contains(rows.Columns(), name) {
@@ -108,7 +107,6 @@ func Read(rows dataset.Records, a Asked) (*Table, error) {
 // tableReader collects facts about the cells of all columns while it reads a table.
 type tableReader struct {
 	Asked
-	decimal     byte
 	gaps        []string
 	cells       []*columnCells
 	rows        int
@@ -130,7 +128,7 @@ func (t *tableReader) add(row dataset.Record) {
 		if gap {
 			c.missing++
 		} else {
-			c.add(row.Line, word, t.decimal)
+			c.add(row.Line, word)
 		}
 	}
 }
@@ -154,7 +152,7 @@ func (t *tableReader) addID(line int, id string, gap bool) {
 // table returns the profile of the collected cells.
 func (t *tableReader) table() *Table {
 	out := &Table{Rows: t.rows, Problems: t.rowProblems}
-	for _, c := range t.cells {
+	for j, c := range t.cells {
 		d := c.describe()
 		if c.name == t.Label {
 			out.Classes = c.words
@@ -164,8 +162,12 @@ func (t *tableReader) table() *Table {
 		} else {
 			out.Problems = append(out.Problems, c.listProblems(d.Type)...)
 		}
+		if dataset.IsUnnamed(c.name) {
+			out.Problems = append(out.Problems, Problem{Column: c.name, Text: fmt.Sprintf("column %d (from 1) has no name; it is called %s and is no feature unless a key names it", j+1, dataset.Quote(c.name))})
+		}
 		out.Columns = append(out.Columns, d)
 	}
+	out.Problems = append(out.Problems, t.listSuspects(out.Columns)...)
 	if n := len(out.Problems); n > MaxProblems {
 		out.Problems, out.More = out.Problems[:MaxProblems], n-MaxProblems
 	}

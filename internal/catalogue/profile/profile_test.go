@@ -121,3 +121,85 @@ func TestSuggestion(t *testing.T) {
 		}
 	}
 }
+
+// repeated returns a table with one column whose cells repeat the given words.
+func repeated(words ...string) string {
+	return "i;x\n" + strings.Repeat("1;"+strings.Join(words, "\n1;")+"\n", 200/len(words))
+}
+
+// A column of numbers in another form is described as numbers, with the flag that reads it, and is
+// never suggested for dropping.
+func TestNumbersInOtherForms(t *testing.T) {
+	tests := []struct {
+		name string
+		in   string
+		own  prepare.CSV
+		want string // "" for no problem
+	}{
+		{"decimal comma", repeated("0,5", "12,25"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with a decimal comma: --decimal ,`},
+		{"decimal comma and whole numbers", repeated("0,5", "3"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with a decimal comma: --decimal ,`},
+		{"read with the flag", repeated("0,5", "12,25"), prepare.CSV{Decimal: ","}, ""},
+		{"English thousands", repeated("1,234.5", "2"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with commas between thousands: --thousands ,`},
+		{"German thousands", repeated("1.234,5", "0,2"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with a decimal comma and points between thousands: --decimal , --thousands .`},
+		{"French thousands", repeated("1\u202f234,5", "1\u00a0234,5"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with a decimal comma and blanks between thousands: --decimal , --thousands " "`},
+		{"thousands beside the decimal sign", repeated("1.600", "0,5"), prepare.CSV{Decimal: ","}, `column "x": 200 of 200 cells are numbers with a decimal comma and points between thousands: --decimal , --thousands .`},
+		{"minus sign", repeated("\u22121.5", "2"), prepare.CSV{}, ""},
+		{"percent", repeated("5%", "7.5 %"), prepare.CSV{}, `column "x": 200 of 200 cells have "%" beside the number; give the column unit: "%" in the catalogue`},
+		{"currency", repeated("$5", "$7.5"), prepare.CSV{}, `column "x": 200 of 200 cells have "$" beside the number; give the column unit: "$" in the catalogue`},
+		{"limits", repeated("<5", "7"), prepare.CSV{}, `column "x": 100 of 200 cells are limits such as <5; map each to a number by values in the catalogue, or give it by --missing`},
+		{"two formats of dates", repeated("2024-03-01", "1.3.2024"), prepare.CSV{}, `column "x": 100 of 200 cells are dates by %Y-%m-%d and 100 by %d.%m.%Y; give the column format: ["%Y-%m-%d", "%d.%m.%Y"] in the catalogue`},
+		{"SAS's dates", repeated("01MAR2024", "24DEC2023"), prepare.CSV{}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			own := prepare.Mapping{CSV: tt.own}
+			own.CSV.Delimiter = ";"
+			table := profiled(t, tt.in, Asked{Own: own})
+			var got []string
+			for _, p := range table.Problems {
+				got = append(got, p.String())
+			}
+			if strings.Join(got, "\n") != tt.want {
+				t.Errorf("problems %q\nwant %q", got, tt.want)
+			}
+			want := prepare.Number
+			if strings.Contains(tt.name, "dates") {
+				want = prepare.Date
+			}
+			if table.Columns[1].Type != want {
+				t.Errorf("type %s", table.Columns[1].Type)
+			}
+			s := Suggestion{Table: table, Own: own, Path: "t.csv", Values: true}
+			if strings.Contains(s.Entry(), "drop") || strings.Contains(s.Dictionary(), "Inf") {
+				t.Errorf("%s%s", s.Entry(), s.Dictionary())
+			}
+		})
+	}
+}
+
+// Points before three digits are suspect beside decimal commas.
+func TestPointsThatMayBeThousands(t *testing.T) {
+	table := profiled(t, "a;b\n"+strings.Repeat("1.118;0,5\n12;2,5\n", 20), Asked{})
+	want := `column "a": 20 cells may have points between thousands, since other columns have a decimal comma: --decimal , --thousands .`
+	if n := len(table.Problems); n != 2 || table.Problems[1].String() != want {
+		t.Errorf("problems %v\nwant the second to be %s", table.Problems, want)
+	}
+	if table = profiled(t, "a;b\n"+strings.Repeat("1.118;5\n12;2\n", 20), Asked{}); len(table.Problems) != 0 {
+		t.Errorf("without decimal commas: %v", table.Problems)
+	}
+	if table = profiled(t, "a;b\n"+strings.Repeat("1.118;0,5\n1.5;2,5\n", 20), Asked{}); len(table.Problems) != 1 {
+		t.Errorf("beside a point that is decimal: %v", table.Problems)
+	}
+}
+
+// A column without a name is said, and suggested for dropping.
+func TestUnnamedColumn(t *testing.T) {
+	table := profiled(t, ",a\n"+strings.Repeat("1,2\n", 20), Asked{})
+	if len(table.Problems) != 1 || table.Problems[0].String() != `column 1 (from 1) has no name; it is called "Unnamed: 0" and is no feature unless a key names it` {
+		t.Error(table.Problems)
+	}
+	s := Suggestion{Table: table, Path: "t.csv"}
+	if !strings.Contains(s.Entry(), `drop: ["Unnamed: 0"]`) || strings.Contains(s.Dictionary(), "Unnamed") {
+		t.Errorf("%s%s", s.Entry(), s.Dictionary())
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 )
@@ -72,8 +73,10 @@ func (s Suggestion) describedColumns() (list []Column) {
 	return list
 }
 
-// isDropped reports whether learners cannot use a column.
-func (c Column) isDropped() bool { return c.Type == Text || c.Type == Empty }
+// isDropped reports whether learners cannot use a column, or the table does not name it.
+func (c Column) isDropped() bool {
+	return c.Type == Text || c.Type == Empty || dataset.IsUnnamed(c.Name)
+}
 
 // columnKeys returns the text of a column's keys in the dictionary. fills reports whether they fill
 // the column's gaps.
@@ -82,7 +85,7 @@ func (s Suggestion) columnKeys(c Column) (text string, fills bool) {
 	fill := ""
 	switch c.Type {
 	case prepare.Number:
-		if s.Values {
+		if s.Values && !c.unread {
 			low, high := roundedRange(c.Least, c.Greatest)
 			keys, fill = append(keys, fmt.Sprintf("range: [%s, %s]", number(low), number(high))), "median"
 		}
@@ -109,6 +112,8 @@ func (s Suggestion) columnKeys(c Column) (text string, fills bool) {
 // advice returns a YAML comment for the person who corrects the entry of a column.
 func (s Suggestion) advice(c Column) string {
 	switch {
+	case c.unread:
+		return " # its numbers are written in another form; run the command without --schema"
 	case c.Type == prepare.Number && s.Values:
 		return " # write the possible range: this one is from the data"
 	case c.Type == prepare.Number && c.Missing > 0:
@@ -129,13 +134,16 @@ func (s Suggestion) Entry() string {
 	name, _, _ := strings.Cut(filepath.Base(s.Path), ".")
 	fmt.Fprintf(&b, "# For the catalogue of the table's owner, under data.\n%s:\n  %s\n", scalar(name), s.sourceLine())
 	var form []string
-	for _, key := range [][2]string{{"delimiter", s.Own.CSV.Delimiter}, {"decimal", s.Own.CSV.Decimal}, {"encoding", s.Own.CSV.Encoding}} {
+	for _, key := range [][2]string{{"delimiter", s.Own.CSV.Delimiter}, {"decimal", s.Own.CSV.Decimal}, {"thousands", s.Own.CSV.Thousands}, {"comment", s.Own.CSV.Comment}, {"encoding", s.Own.CSV.Encoding}} {
 		if key[1] != "" {
 			form = append(form, key[0]+": "+scalar(key[1]))
 		}
 	}
 	if s.Own.CSV.Missing != nil {
 		form = append(form, "missing: "+words(s.Own.CSV.Missing))
+	}
+	if s.Own.CSV.Headers != nil {
+		form = append(form, "headers: "+words(s.Own.CSV.Headers))
 	}
 	if form != nil {
 		fmt.Fprintf(&b, "  csv: {%s}\n", strings.Join(form, ", "))
@@ -152,7 +160,7 @@ func (s Suggestion) Entry() string {
 		}
 	}
 	if drop != nil {
-		fmt.Fprintf(&b, "  drop: %s # free text, or empty: never parsed\n", words(drop))
+		fmt.Fprintf(&b, "  drop: %s # free text, empty or without a name: never parsed\n", words(drop))
 	}
 	return b.String()
 }
