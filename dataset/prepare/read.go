@@ -185,8 +185,10 @@ func (r *reader) neededColumns() []int {
 			places = append(places, f.at)
 		}
 	}
-	if r.label.at >= 0 {
-		places = append(places, r.label.at)
+	for _, beside := range []field{r.label, r.group, r.cut} {
+		if beside.at >= 0 {
+			places = append(places, beside.at)
+		}
 	}
 	return places
 }

@@ -44,6 +44,7 @@ func (t *tally) add(line int, word string, fits bool) {
 // columnCells collects facts about the cells of one column.
 type columnCells struct {
 	name            string
+	fault           error // why the column cannot be read; nil if it can
 	missing, seen   int
 	likely          int // number of words that look like gaps
 	gaps            tally
@@ -146,6 +147,8 @@ func (c *columnCells) describe() Column {
 	d := Column{Name: c.name, Missing: c.missing, Distinct: len(c.words)}
 	date, pair := c.date(), c.noYesWords()
 	switch {
+	case c.fault != nil:
+		d.Type = Unreadable
 	case c.seen == 0:
 		d.Type = Empty
 	case c.fitsMostCells(c.numbers.fits):
@@ -194,6 +197,8 @@ func (c *columnCells) listMisfits(t prepare.Type) (list []Problem) {
 		other = c.numbers
 	case prepare.Date:
 		other = c.dates[c.date()]
+	case Unreadable:
+		return []Problem{{Column: c.name, Text: fmt.Sprintf("column %s %v", dataset.Quote(c.name), c.fault)}}
 	case Empty:
 		if dataset.IsUnnamed(c.name) {
 			return nil

@@ -10,11 +10,13 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 )
 
-// Text is the type of a column of free text. Empty is the type of a column without values. The
-// other types are those of package prepare.
+// Text is the type of a column of free text. Empty is the type of a column without values.
+// Unreadable is the type of a column that holds other columns, lists or unknown values. The other
+// types are those of package prepare.
 const (
-	Text  prepare.Type = "text"
-	Empty prepare.Type = "empty"
+	Text       prepare.Type = "text"
+	Empty      prepare.Type = "empty"
+	Unreadable prepare.Type = "unreadable"
 )
 
 // Column describes a column from its cells.
@@ -83,6 +85,9 @@ func Read(rows dataset.Records, a Asked) (*Table, error) {
 			return nil, dataset.NoColumn(name, "no column is called %s", dataset.Quote(name))
 		}
 	}
+	if err := t.chooseReadable(rows); err != nil {
+		return nil, err
+	}
 	last := 0
 	for {
 		row, err := rows.Next()
@@ -104,6 +109,21 @@ func Read(rows dataset.Records, a Asked) (*Table, error) {
 	}
 }
 
+// chooseReadable leaves out the columns that cannot be read.
+func (t *tableReader) chooseReadable(rows dataset.Records) error {
+	some, can := rows.(dataset.ColumnSelector)
+	if !can {
+		return nil
+	}
+	var places []int
+	for j, c := range t.cells {
+		if c.fault = some.Unreadable(j); c.fault == nil {
+			places = append(places, j)
+		}
+	}
+	return some.Choose(places)
+}
+
 // tableReader collects facts about the cells of all columns while it reads a table.
 type tableReader struct {
 	Asked
@@ -120,6 +140,8 @@ func (t *tableReader) add(row dataset.Record) {
 		word := row.Fields[j]
 		gap := slices.Contains(t.gaps, word)
 		switch {
+		case c.fault != nil:
+			continue
 		case c.name == t.ID:
 			t.addID(row.Line, word, gap)
 		case c.name == t.Label && gap:

@@ -75,7 +75,7 @@ func (s Suggestion) describedColumns() (list []Column) {
 
 // isDropped reports whether learners cannot use a column, or the table does not name it.
 func (c Column) isDropped() bool {
-	return c.Type == Text || c.Type == Empty || dataset.IsUnnamed(c.Name)
+	return c.Type == Text || c.Type == Empty || c.Type == Unreadable || dataset.IsUnnamed(c.Name)
 }
 
 // columnKeys returns the text of a column's keys in the dictionary. fills reports whether they fill
@@ -160,7 +160,7 @@ func (s Suggestion) Entry() string {
 		}
 	}
 	if drop != nil {
-		fmt.Fprintf(&b, "  drop: %s # free text, empty or without a name: never parsed\n", words(drop))
+		fmt.Fprintf(&b, "  drop: %s # free text, empty, unreadable or without a name: never parsed\n", words(drop))
 	}
 	return b.String()
 }
