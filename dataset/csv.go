@@ -121,6 +121,9 @@ type csvSource struct {
 // lines show it.
 func newCSVSource(b *bufio.Reader, o CSVOptions, comment rune, bounds limits) (*csvSource, error) {
 	s := &csvSource{text: text(o.Name), bounds: bounds}
+	if err := s.checkLineEnds(b); err != nil {
+		return nil, err
+	}
 	separator, err := s.skipSeparator(b)
 	if err != nil {
 		return nil, err

@@ -82,6 +82,16 @@ func (s *csvSource) skipSeparator(b *bufio.Reader) (rune, error) {
 	return separator, nil
 }
 
+// checkLineEnds refuses a text whose lines end with a carriage return only, as in CSV (Macintosh).
+// The reader meets an error of b again and reports it.
+func (s *csvSource) checkLineEnds(b *bufio.Reader) error {
+	head, _ := b.Peek(readAhead)
+	if at := bytes.IndexByte(head, '\r'); at >= 0 && at < len(head)-1 && bytes.IndexByte(head, '\n') < 0 {
+		return s.errorf(1, "the lines end with a carriage return only; save the file with line feeds, in Excel as CSV UTF-8")
+	}
+	return nil
+}
+
 // firstLines returns the first two lines of b that are not comments. The reader meets an error of b
 // again and reports it.
 func firstLines(b *bufio.Reader, comment rune) (first, second []byte) {

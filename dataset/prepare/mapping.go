@@ -303,6 +303,9 @@ func adviceOnMissing(name string, columns, names []string) string {
 			return fmt.Sprintf("the table has %s: rename it in the catalogue by columns: {%s: {as: %s}}", dataset.Quote(columns[i]), columns[i], name)
 		}
 	}
+	if len(columns) > 0 && strings.HasPrefix(columns[0], "#") {
+		return `if lines that begin with # are comments, write csv: {comment: "#"} in the catalogue`
+	}
 	return "correct the job, or rename the table's column in the catalogue"
 }
 
