@@ -23,6 +23,49 @@ type ColumnSelector interface {
 	Unreadable(place int) error
 }
 
+// WithoutUnreadable returns the rows without the columns that cannot be read. Rows without such
+// columns are returned unchanged.
+func WithoutUnreadable(rows Records) (Records, error) {
+	some, can := rows.(ColumnSelector)
+	if !can {
+		return rows, nil
+	}
+	r := &readableRecords{from: rows}
+	for j, name := range rows.Columns() {
+		if some.Unreadable(j) == nil {
+			r.places, r.columns = append(r.places, j), append(r.columns, name)
+		}
+	}
+	if len(r.places) == len(rows.Columns()) {
+		return rows, nil
+	}
+	r.fields = make([]string, len(r.places))
+	return r, some.Choose(r.places)
+}
+
+// readableRecords reads some columns of other records.
+type readableRecords struct {
+	from    Records
+	places  []int
+	columns []string
+	fields  []string
+}
+
+// Columns implements [Records].
+func (r *readableRecords) Columns() []string { return r.columns }
+
+// Next implements [Records].
+func (r *readableRecords) Next() (Record, error) {
+	row, err := r.from.Next()
+	if err != nil {
+		return row, err
+	}
+	for i, j := range r.places {
+		r.fields[i] = row.Fields[j]
+	}
+	return Record{Line: row.Line, Fields: r.fields}, nil
+}
+
 // OpenParquet returns the rows of a parquet file as text. Numbers are decimal, booleans are 1 and
 // 0, days have the form 2024-03-01, times the form 09:30:00, and timestamps in UTC the form
 // 2024-03-01T09:30:00, without fractions of a second. Nulls and NaN are empty. The index that pandas adds is a column only if

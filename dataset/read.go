@@ -161,6 +161,9 @@ func (t text) skipMark(b *bufio.Reader) error {
 // reader meets an error of b again and reports it.
 func (t text) checkText(b *bufio.Reader) error {
 	head, _ := b.Peek(readAhead)
+	if looksJSON(head) {
+		return t.errorf(1, "the text is JSON; export the table as CSV or parquet")
+	}
 	if looksUTF16(head) {
 		return t.errorf(1, "the text looks like UTF-16 without a byte order mark; save it as UTF-8, or for CSV write csv: {encoding: utf-16} (--encoding utf-16)")
 	}
@@ -168,6 +171,16 @@ func (t text) checkText(b *bufio.Reader) error {
 		return t.errorf(1+bytes.Count(head[:at], []byte{'\n'}), "the file is not text, since it contains a zero byte; export the table as CSV in UTF-8, or give the file the suffix of its format")
 	}
 	return nil
+}
+
+// looksJSON reports whether a text begins like a JSON array or object with a quoted name.
+func looksJSON(head []byte) bool {
+	rest := bytes.TrimLeft(head, " \t\r\n")
+	list := bytes.TrimPrefix(rest, []byte{'['})
+	object := bytes.TrimLeft(list, " \t\r\n")
+	name, is := bytes.CutPrefix(object, []byte{'{'})
+	name = bytes.TrimLeft(name, " \t\r\n")
+	return is && bytes.HasPrefix(name, []byte{'"'}) || len(list) < len(rest) && (bytes.HasPrefix(object, []byte{'['}) || bytes.HasPrefix(object, []byte{'"'}))
 }
 
 // looksUTF16 reports whether a text begins with two ASCII characters in UTF-16.

@@ -63,7 +63,7 @@ func newCells(name string, form dataset.NumberForm) *columnCells {
 }
 
 // gapWords are words that mark a missing value in many tables.
-var gapWords = []string{"nan", "na", "n/a", "#n/a", "null", "none", "nil", "-", "--", "?", ".", "missing", "unknown", "k.a."}
+var gapWords = []string{"nan", "na", "n/a", "#n/a", "#null!", "null", "none", "nil", "-", "--", "?", ".", "missing", "unknown", "k.a."}
 
 func (c *columnCells) add(line int, word string) {
 	if slices.Contains(gapWords, strings.ToLower(word)) {

@@ -181,6 +181,9 @@ func (t *tableReader) table() *Table {
 		}
 		if c.name == t.ID || c.name == t.Label {
 			d.Words = nil
+			if text := c.otherNumbers(); c.name == t.Label && text != "" {
+				out.Problems = append(out.Problems, Problem{Column: c.name, Text: text})
+			}
 		} else {
 			out.Problems = append(out.Problems, c.listProblems(d.Type)...)
 		}

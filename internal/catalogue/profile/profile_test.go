@@ -203,3 +203,11 @@ func TestUnnamedColumn(t *testing.T) {
 		t.Errorf("%s%s", s.Entry(), s.Dictionary())
 	}
 }
+
+// Labels in another form are said, too.
+func TestLabelsInOtherForms(t *testing.T) {
+	table := profiled(t, "a;y\n"+strings.Repeat("1;0,5\n2;1,25\n", 20), Asked{Label: "y"})
+	if len(table.Problems) != 1 || table.Problems[0].String() != `column "y": 40 of 40 cells are numbers with a decimal comma: --decimal ,` {
+		t.Error(table.Problems)
+	}
+}
