@@ -73,11 +73,14 @@ type Formats []string
 
 // UnmarshalYAML reads one format or a list.
 func (f *Formats) UnmarshalYAML(n *yaml.Node) error {
-	if n.Kind == yaml.ScalarNode {
+	switch n.Kind {
+	case yaml.ScalarNode:
 		*f = Formats{n.Value}
 		return nil
+	case yaml.SequenceNode:
+		return n.Decode((*[]string)(f))
 	}
-	return n.Decode((*[]string)(f))
+	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: format is a format of dates such as \"%%d.%%m.%%Y\", or a list of formats", n.Line)}}
 }
 
 // MarshalYAML writes a single format as a word.
