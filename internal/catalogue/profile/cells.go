@@ -153,10 +153,11 @@ func (c *columnCells) describe() Column {
 		d.Type = Empty
 	case c.fitsMostCells(c.numbers.fits):
 		d.Type, d.Least, d.Greatest, d.Mean = prepare.Number, c.least, c.greatest, c.sum/float64(c.numbers.fits)
-	case c.otherNumbers() != "":
-		d.Type, d.unread = prepare.Number, true
+	case c.otherNumbers().text != "":
+		d.Type, d.unread, d.unit = prepare.Number, true, c.otherNumbers().unit
 	case date >= 0:
 		d.Type, d.Format = prepare.Date, formats[date]
+		d.formats, _ = c.otherDates()
 	case pair != nil:
 		d.Type, d.Words = prepare.Boolean, pair
 	case 2*len(c.words) > c.seen && c.seen > 2 || len(c.words) > prepare.MaxAgreed || c.longest > shortWord:
@@ -184,10 +185,10 @@ func (c *columnCells) listProblems(t prepare.Type) []Problem {
 
 // listMisfits lists the cells that do not fit the column's type.
 func (c *columnCells) listMisfits(t prepare.Type) (list []Problem) {
-	if text := c.otherNumbers(); t == prepare.Number && text != "" {
-		return []Problem{{Column: c.name, Text: text}}
+	if other := c.otherNumbers(); t == prepare.Number && other.text != "" {
+		return []Problem{{Column: c.name, Text: other.text}}
 	}
-	if text := c.otherDates(); t == prepare.Date && text != "" {
+	if _, text := c.otherDates(); t == prepare.Date && text != "" {
 		return []Problem{{Column: c.name, Text: text}}
 	}
 	var other tally

@@ -31,7 +31,9 @@ type Column struct {
 	// Least, Greatest and Mean summarise a column of numbers.
 	Least, Greatest, Mean float64 `json:"-"`
 
-	unread bool // whether the numbers are written in another form, so that they were not read
+	unread  bool     // whether the numbers are written in another form, so that they were not read
+	unit    string   // unit that stands beside the numbers; "" for none
+	formats []string // formats of dates that only together read most cells
 }
 
 // Problem describes a cell, a row or a column that a job would refuse.
@@ -59,6 +61,8 @@ type Table struct {
 	More     int // number of problems that are not listed
 	// Classes counts the rows of each label.
 	Classes map[string]int
+	// Numbers is the form that reads the numbers of all columns.
+	Numbers dataset.NumberForm
 }
 
 // Limits of a profile.
@@ -173,7 +177,7 @@ func (t *tableReader) addID(line int, id string, gap bool) {
 
 // table returns the profile of the collected cells.
 func (t *tableReader) table() *Table {
-	out := &Table{Rows: t.rows, Problems: t.rowProblems}
+	out := &Table{Rows: t.rows, Problems: t.rowProblems, Numbers: t.suggestedForm()}
 	for j, c := range t.cells {
 		d := c.describe()
 		if c.name == t.Label {
@@ -181,8 +185,8 @@ func (t *tableReader) table() *Table {
 		}
 		if c.name == t.ID || c.name == t.Label {
 			d.Words = nil
-			if text := c.otherNumbers(); c.name == t.Label && text != "" {
-				out.Problems = append(out.Problems, Problem{Column: c.name, Text: text})
+			if other := c.otherNumbers(); c.name == t.Label && other.text != "" {
+				out.Problems = append(out.Problems, Problem{Column: c.name, Text: other.text})
 			}
 		} else {
 			out.Problems = append(out.Problems, c.listProblems(d.Type)...)

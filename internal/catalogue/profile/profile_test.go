@@ -177,6 +177,59 @@ func TestNumbersInOtherForms(t *testing.T) {
 	}
 }
 
+// What is suggested for a table in other forms reads it as it is.
+func TestSuggestionReadsOtherForms(t *testing.T) {
+	in := "sep=;\nkrea;share;tag;ort;y\n" + strings.Repeat("1.234,5;5%;2024-03-01;3;a\n0,5;7 %;1.3.2024;4;b\n", 20)
+	s := Suggestion{Table: profiled(t, in, Asked{Label: "y"}), Path: "t.csv", Label: "y"}
+	var entry map[string]struct {
+		Path, Label     string
+		prepare.Mapping `yaml:",inline"`
+	}
+	if err := yaml.Unmarshal([]byte(s.Entry()), &entry); err != nil {
+		t.Fatalf("%v\n%s", err, s.Entry())
+	}
+	var dictionary struct {
+		Spec struct{ Columns map[string]prepare.Column }
+	}
+	if err := yaml.Unmarshal([]byte(s.Dictionary()), &dictionary); err != nil {
+		t.Fatalf("%v\n%s", err, s.Dictionary())
+	}
+	own := entry["t"].Mapping
+	table := prepare.Table{Name: "t", Mapping: own, Label: "y"}
+	for _, name := range []string{"krea", "share", "tag", "ort"} {
+		c := dictionary.Spec.Columns[name]
+		c.Name = name
+		if err := c.Check(); err != nil {
+			t.Fatal(err)
+		}
+		table.Schema = append(table.Schema, c)
+	}
+	if err := own.Check(); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := dataset.OpenCSV("t", strings.NewReader(in), own.Form())
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := prepare.Read(rows, table)
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, s.Dictionary(), s.Entry())
+	}
+	if diff := cmp.Diff([][]float64{{1234.5, 5, 2024, 3}, {.5, 7, 2024, 4}}, [][]float64{set.X.Row(0, nil), set.X.Row(1, nil)}); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A form that would misread another column is not suggested.
+func TestFormsThatExcludeEachOther(t *testing.T) {
+	for _, in := range []string{"a;b\n" + strings.Repeat("0,5;1.5\n", 20), "a;b\n" + strings.Repeat("1,234.5;1 234.5\n", 20)} {
+		s := Suggestion{Table: profiled(t, in, Asked{}), Path: "t.csv"}
+		if strings.Contains(s.Entry(), "decimal") || strings.Contains(s.Entry(), "thousands") {
+			t.Errorf("%s", s.Entry())
+		}
+	}
+}
+
 // Points before three digits are suspect beside decimal commas.
 func TestPointsThatMayBeThousands(t *testing.T) {
 	table := profiled(t, "a;b\n"+strings.Repeat("1.118;0,5\n12;2,5\n", 20), Asked{})

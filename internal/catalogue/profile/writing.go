@@ -85,23 +85,56 @@ func (w *writing) better() (best dataset.NumberForm, cells int) {
 	return best, cells
 }
 
-// otherNumbers says how most cells are numbers in another form than the command reads. It returns ""
-// if they are not.
-func (c *columnCells) otherNumbers() string {
+// otherForm says how most cells are numbers that the command does not read.
+type otherForm struct {
+	text string              // problem, or "" if the command reads most cells, or they are no numbers
+	form *dataset.NumberForm // form that reads them, or nil
+	unit string              // unit that stands beside them, or ""
+}
+
+// otherNumbers returns how most cells are numbers in another form than the command reads.
+func (c *columnCells) otherNumbers() otherForm {
 	w := &c.written
 	if form, n := w.better(); n > c.numbers.fits && c.fitsMostCells(n) {
-		return fmt.Sprintf("column %s: %d of %d cells are numbers with %s: %s", dataset.Quote(c.name), n, c.seen, form, form.Flags())
+		return otherForm{text: fmt.Sprintf("column %s: %d of %d cells are numbers with %s: %s", dataset.Quote(c.name), n, c.seen, form, form.Flags()), form: &form}
 	}
 	if c.fitsMostCells(c.numbers.fits) {
-		return ""
+		return otherForm{}
 	}
 	if unit, n := w.commonUnit(); n > 0 && c.fitsMostCells(c.numbers.fits+n) {
-		return fmt.Sprintf("column %s: %d of %d cells have %s beside the number; give the column unit: %[4]s in the catalogue", dataset.Quote(c.name), n, c.seen, dataset.Quote(unit))
+		return otherForm{text: fmt.Sprintf("column %s: %d of %d cells have %s beside the number; give the column unit: %[4]s in the catalogue", dataset.Quote(c.name), n, c.seen, dataset.Quote(unit)), unit: unit}
 	}
 	if w.limits > 0 && c.fitsMostCells(c.numbers.fits+w.limits) {
-		return fmt.Sprintf("column %s: %d of %d cells are limits such as <5; map each to a number by values in the catalogue, or give it by --missing", dataset.Quote(c.name), w.limits, c.seen)
+		return otherForm{text: fmt.Sprintf("column %s: %d of %d cells are limits such as <5; map each to a number by values in the catalogue, or give it by --missing", dataset.Quote(c.name), w.limits, c.seen)}
 	}
-	return ""
+	return otherForm{}
+}
+
+// suggestedForm returns the form that reads the numbers of all columns. It returns the command's
+// form if there is none.
+func (t *tableReader) suggestedForm() dataset.NumberForm {
+	current := t.Own.CSV.Numbers()
+	best := current
+	for _, c := range t.cells {
+		form := c.otherNumbers().form
+		switch {
+		case form == nil:
+		case best != current && best.Decimal != form.Decimal, best.Thousands != "" && form.Thousands != "" && best.Thousands != form.Thousands:
+			return current
+		default:
+			best.Decimal = form.Decimal
+			if form.Thousands != "" {
+				best.Thousands = form.Thousands
+			}
+		}
+	}
+	for _, c := range t.cells {
+		// A column that the command reads must mean the same in the other form.
+		if w := &c.written; c.otherNumbers().form == nil && w.read > w.whole && best.Decimal != current.Decimal {
+			return current
+		}
+	}
+	return best
 }
 
 // commonUnit returns the most frequent unit and its number of cells.
@@ -120,12 +153,12 @@ func (c *columnCells) suspects() bool {
 	return c.written.grouped > 0 && c.written.grouped+c.written.whole == c.numbers.fits
 }
 
-// otherDates says that only several formats together read most cells as dates. It returns "" if one
-// format does.
-func (c *columnCells) otherDates() string {
+// otherDates returns the two formats that together read most cells as dates, and the problem that
+// no format does so alone. Without the problem it returns nil.
+func (c *columnCells) otherDates() (two []string, text string) {
 	best := c.date()
 	if best < 0 || c.fitsMostCells(c.dates[best].fits) {
-		return ""
+		return nil, ""
 	}
 	order := make([]int, len(formats))
 	for k := range formats {
@@ -133,8 +166,9 @@ func (c *columnCells) otherDates() string {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.dates[b].fits, c.dates[a].fits) })
 	one, other := order[0], order[1]
-	return fmt.Sprintf("column %s: %d of %d cells are dates by %s and %d by %s; give the column format: [%q, %q] in the catalogue",
-		dataset.Quote(c.name), c.dates[one].fits, c.seen, formats[one], c.dates[other].fits, formats[other], formats[one], formats[other])
+	two = []string{formats[one], formats[other]}
+	return two, fmt.Sprintf("column %s: %d of %d cells are dates by %s and %d by %s; give the column format: [%q, %q] in the catalogue",
+		dataset.Quote(c.name), c.dates[one].fits, c.seen, two[0], c.dates[other].fits, two[1], two[0], two[1])
 }
 
 // listSuspects lists the columns of numbers whose decimal signs may separate thousands, if another
