@@ -165,6 +165,8 @@ func TestReadCSV(t *testing.T) {
 			want: plain{X: [][]float64{{1}, {3}}, Labels: []string{"2", "4"}}},
 		{name: "spaces", in: "1 2\n3 4\n", options: CSVOptions{Comma: ' ', Label: "none"},
 			want: plain{X: [][]float64{{1, 2}, {3, 4}}}},
+		{name: "minus sign U+2212", in: "a,y\n\u22121.5,0\n2,1\n",
+			want: plain{X: [][]float64{{-1.5}, {2}}, Labels: []string{"0", "1"}, Columns: []string{"a"}}},
 		{name: "one row", in: "1,2\n", want: plain{X: [][]float64{{1}}, Labels: []string{"2"}}},
 	}
 	for _, tt := range tests {

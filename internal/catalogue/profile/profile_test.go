@@ -143,6 +143,7 @@ func TestNumbersInOtherForms(t *testing.T) {
 		{"German thousands", repeated("1.234,5", "0,2"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with a decimal comma and points between thousands: --decimal , --thousands .`},
 		{"French thousands", repeated("1\u202f234,5", "1\u00a0234,5"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with a decimal comma and blanks between thousands: --decimal , --thousands " "`},
 		{"thousands beside the decimal sign", repeated("1.600", "0,5"), prepare.CSV{Decimal: ","}, `column "x": 200 of 200 cells are numbers with a decimal comma and points between thousands: --decimal , --thousands .`},
+		{"thousands beside a decimal comma", repeated("1.600", "0,5", "0,7", "0,9"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with a decimal comma and points between thousands: --decimal , --thousands .`},
 		{"minus sign", repeated("\u22121.5", "2"), prepare.CSV{}, ""},
 		{"percent", repeated("5%", "7.5 %"), prepare.CSV{}, `column "x": 200 of 200 cells have "%" beside the number; give the column unit: "%" in the catalogue`},
 		{"currency", repeated("$5", "$7.5"), prepare.CSV{}, `column "x": 200 of 200 cells have "$" beside the number; give the column unit: "$" in the catalogue`},
@@ -222,7 +223,7 @@ func TestSuggestionReadsOtherForms(t *testing.T) {
 
 // A form that would misread another column is not suggested.
 func TestFormsThatExcludeEachOther(t *testing.T) {
-	for _, in := range []string{"a;b\n" + strings.Repeat("0,5;1.5\n", 20), "a;b\n" + strings.Repeat("1,234.5;1 234.5\n", 20)} {
+	for _, in := range []string{"a;b\n" + strings.Repeat("0,5;1.5\n", 20), "a;b\n" + strings.Repeat("1,234.5;1 234.5\n", 20), "a;b\n" + strings.Repeat("0,5;1 234.5\n", 20)} {
 		s := Suggestion{Table: profiled(t, in, Asked{}), Path: "t.csv"}
 		if strings.Contains(s.Entry(), "decimal") || strings.Contains(s.Entry(), "thousands") {
 			t.Errorf("%s", s.Entry())
