@@ -13,13 +13,16 @@ import (
 )
 
 // Targets converts labels to the target numbers of a regression. The error names the row, from 1,
-// with a label that is not a finite number.
+// with a label that is not a finite number, or that exceeds [MaxMagnitude].
 func Targets(labels []string) ([]float64, error) {
 	targets := make([]float64, len(labels))
 	for i, label := range labels {
 		v, err := parseNumber(label)
 		if err != nil {
-			return nil, fmt.Errorf("dataset: label %s of row %d %w; regression needs numbers", quote(label), i+1, err)
+			return nil, fmt.Errorf("label %s of row %d %w; regression needs numbers", quote(label), i+1, err)
+		}
+		if math.Abs(v) > MaxMagnitude {
+			return nil, fmt.Errorf("label %s of row %d exceeds %g in magnitude; correct the label, or use a larger unit", quote(label), i+1, MaxMagnitude)
 		}
 		targets[i] = v
 	}

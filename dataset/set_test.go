@@ -189,9 +189,13 @@ func TestTargets(t *testing.T) {
 	if diff := cmp.Diff([]float64{1, -2500, .5}, got); diff != "" || err != nil {
 		t.Errorf("targets, error %v (-want +got):\n%s", err, diff)
 	}
-	want := `dataset: label "high" of row 2 is not a number; regression needs numbers`
-	if _, err := Targets([]string{"1", "high"}); err == nil || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
+	for label, want := range map[string]string{
+		"high":   `label "high" of row 2 is not a number; regression needs numbers`,
+		"-1e300": `label "-1e300" of row 2 exceeds 1e+140 in magnitude; correct the label, or use a larger unit`,
+	} {
+		if _, err := Targets([]string{"1", label}); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ type mapped struct {
 
 func (k mapped) Name() string { return k.name }
 
-// At calls the function for many values, because functions of single values may round differently.
+// At calls the vector function with one entry, so that At and Map round alike.
 func (k mapped) At(xz, xx, zz float64) float64 {
 	value := [1]float64{xz}
 	k.of(value[:], value[:], xx, []float64{zz})
@@ -198,7 +198,7 @@ func parameters() []parameter {
 	return []parameter{
 		{
 			"gamma", 0, func(s Spec) float64 { return s.Gamma }, func(s *Spec, v float64) { s.Gamma = v },
-			positive, above + `; scikit-learn's gamma="scale" is 1 / (features * variance of all entries)`,
+			positive, positiveRange + `; scikit-learn's gamma="scale" is 1 / (features * variance of all entries)`,
 		},
 		{
 			"coef0", 0, func(s Spec) float64 { return s.Coef0 }, func(s *Spec, v float64) { s.Coef0 = v },
@@ -210,11 +210,11 @@ func parameters() []parameter {
 		},
 		{
 			"length_scale", 1, func(s Spec) float64 { return s.LengthScale }, func(s *Spec, v float64) { s.LengthScale = v },
-			positive, above,
+			positive, positiveRange,
 		},
 		{
 			"alpha", 1, func(s Spec) float64 { return s.Alpha }, func(s *Spec, v float64) { s.Alpha = v },
-			positive, above,
+			positive, positiveRange,
 		},
 		{
 			"nu", 1.5, func(s Spec) float64 { return s.Nu }, func(s *Spec, v float64) { s.Nu = v },
@@ -222,14 +222,14 @@ func parameters() []parameter {
 		},
 		{
 			amplitude, 1, func(s Spec) float64 { return s.Amplitude }, func(s *Spec, v float64) { s.Amplitude = v },
-			positive, above,
+			positive, positiveRange,
 		},
 	}
 }
 
-// above describes the range that the function positive accepts. Beyond it, products of parameters
-// would overflow, and the kernel of a row with itself could be NaN.
-const above = "a number above 0 (1e-100 to 1e100)"
+// positiveRange describes the numbers that the function positive accepts. Beyond it, products of
+// parameters would overflow, and the kernel of a row with itself could be NaN.
+const positiveRange = "a number above 0 (1e-100 to 1e100)"
 
 func positive(v float64) bool { return 1e-100 <= v && v <= 1e100 }
 
@@ -299,7 +299,7 @@ func validateCoefficients(list []float64) error {
 	}
 	for d, a := range list {
 		if a != 0 && !positive(a) {
-			return fmt.Errorf("kernel: the coefficient of power %d is %v; it must be 0 or %s, since dot-product would not be positive semidefinite otherwise", d, a, above)
+			return fmt.Errorf("kernel: the coefficient of power %d is %v; it must be 0 or %s, since dot-product would not be positive semidefinite otherwise", d, a, positiveRange)
 		}
 	}
 	if list[len(list)-1] == 0 {

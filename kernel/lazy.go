@@ -14,8 +14,8 @@ type Panels interface {
 	Source
 	// Panel sets dst[a][j] to K(rows[a], j), rounded to float32, for all j.
 	Panel(rows []int, dst [][]float32)
-	// PanelRows returns the number of rows to request at once. Computing them takes hardly longer
-	// than computing one row.
+	// PanelRows returns the number of rows that one call of Panel should request. Computing them
+	// takes hardly longer than computing one row.
 	PanelRows() int
 }
 
@@ -40,7 +40,7 @@ type rows interface {
 	// a few columns at a time: see linalg.Products.
 	products(left, right []int, use func(lo, hi int, dots linalg.Matrix[float64]))
 	pick(which []int) rows
-	// height returns the number of left rows whose products take as long as those of one row.
+	// height returns how many left rows can be multiplied in the time of one row.
 	height() int
 }
 
@@ -151,16 +151,15 @@ func (d *denseRows[T]) len() int {
 }
 
 func (d *denseRows[T]) pick(which []int) rows {
-	return &denseRows[T]{x: d.x, which: through(d.which, which)}
+	return &denseRows[T]{x: d.x, which: translate(d.which, which)}
 }
 
-// through translates indices of rows into indices of the underlying rows. If rows is nil, they are
-// equal.
-func through(rows, which []int) []int {
+// translate returns rows[i] for each index i of the list, or the list itself if rows is nil.
+func translate(rows, list []int) []int {
 	if rows == nil {
-		return which
+		return list
 	}
-	return linalg.At(rows, which)
+	return linalg.At(rows, list)
 }
 
 func (d *denseRows[T]) products(left, right []int, use func(lo, hi int, dots linalg.Matrix[float64])) {
@@ -169,9 +168,9 @@ func (d *denseRows[T]) products(left, right []int, use func(lo, hi int, dots lin
 		d.once.Do(func() { d.packed = linalg.Pack(d.x, d.which) })
 		packed = d.packed
 	} else {
-		packed = linalg.Pack(d.x, through(d.which, right))
+		packed = linalg.Pack(d.x, translate(d.which, right))
 	}
-	linalg.Products(d.x, through(d.which, left), packed, use)
+	linalg.Products(d.x, translate(d.which, left), packed, use)
 }
 
 // height returns the number of rows of a micro-kernel's tile. Fewer rows are padded with zeros, and
@@ -194,7 +193,7 @@ func (s *sparseRows) len() int {
 }
 
 func (s *sparseRows) pick(which []int) rows {
-	return &sparseRows{x: s.x, which: through(s.which, which)}
+	return &sparseRows{x: s.x, which: translate(s.which, which)}
 }
 
 func (s *sparseRows) products(left, right []int, use func(lo, hi int, dots linalg.Matrix[float64])) {
@@ -203,12 +202,12 @@ func (s *sparseRows) products(left, right []int, use func(lo, hi int, dots linal
 		s.once.Do(func() { s.packed = linalg.PackSparse(s.x, s.which) })
 		packed = s.packed
 	} else {
-		packed = linalg.PackSparse(s.x, through(s.which, right))
+		packed = linalg.PackSparse(s.x, translate(s.which, right))
 	}
-	linalg.SparseProducts(s.x, through(s.which, left), packed, use)
+	linalg.SparseProducts(s.x, translate(s.which, left), packed, use)
 }
 
-// height returns 1, because products of one row read only the entries that it needs.
+// height returns 1, because each row's product reads only the columns that this row needs.
 func (s *sparseRows) height() int { return 1 }
 
 // blockValues is the greatest number of kernel values of a block of several rows. They take 32 MiB.
@@ -230,7 +229,7 @@ func Blocks(src Source, rows, cols []int, use func(lo int, block linalg.Matrix[f
 // only once.
 type copies struct {
 	*Lazy       // kernel matrix of the different rows
-	of    []int // index of the Lazy's row at each place
+	of    []int // for each row, its index in Lazy
 }
 
 // subset returns the kernel matrix whose i-th row is rows[i] of l.
@@ -259,7 +258,7 @@ func distinct(rows []int, n int) (once, of []int) {
 
 func (c copies) subset(rows []int) Source { return Subset(c.Lazy, linalg.At(c.of, rows)) }
 
-// Len returns the number of rows and counts repeated rows.
+// Len returns the number of rows, including repetitions.
 func (c copies) Len() int { return len(c.of) }
 
 // Diagonal copies K(i, i) for all i into dst, which has n entries.

@@ -34,7 +34,7 @@ func MeanSquaredNorm(dot linalg.Matrix[float64], rows []int) float64 {
 	return sum / float64(len(rows))
 }
 
-// digitBits is the number of bits of the wanted distance that one pass over all pairs determines.
+// digitBits is the number of bits that each pass over all pairs adds to the wanted distance.
 const digitBits = 11
 
 // nthDistance returns the squared distance with index n in ascending order, from 0. Numbers that
@@ -54,8 +54,8 @@ func nthDistance(dot linalg.Matrix[float64], rows []int, n int) float64 {
 	return math.Float64frombits(found)
 }
 
-// digits counts the squared distances by the digit of their bits at shift. It counts only distances
-// whose higher bits equal the higher bits of found.
+// digits counts the squared distances by one digit of their bits. The digit begins at bit shift. It
+// counts only distances whose higher bits equal the higher bits of found.
 func digits(dot linalg.Matrix[float64], rows []int, found uint64, shift int) (total [1 << digitBits]int) {
 	var mu sync.Mutex
 	linalg.For(len(rows), 128, func(lo, hi int) {

@@ -6,8 +6,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// panelBytes bounds the memory of the float64 rows that a product holds at a time on each of its
-// two sides. One row may be larger.
+// panelBytes is the maximum memory for the float64 rows of one operand of a product. One row may be
+// larger.
 const panelBytes = 256 << 20
 
 // LinearGram returns the inner products of all pairs of rows of x (n x f). The result is n x n,
@@ -62,8 +62,7 @@ func crossOfPanels(g linalg.Matrix[float64], left, right *panels) {
 	}
 }
 
-// part returns the given numbers of rows and columns of m from row i and column j on. It shares m's
-// memory.
+// part returns the block of m that begins at row i and column j. The block shares m's memory.
 func part(m linalg.Matrix[float64], i, rows, j, cols int) linalg.Matrix[float64] {
 	return linalg.Matrix[float64]{Rows: rows, Cols: cols, Stride: m.Stride, Data: m.Data[i*m.Stride+j:]}
 }
@@ -73,8 +72,8 @@ type panels struct {
 	from linalg.Rows
 	rows int
 	size int                    // number of rows of a panel; the last panel may have fewer
-	room linalg.Matrix[float64] // memory for a panel; for a matrix, the matrix itself, as one panel
-	held int                    // first row of the panel in room; -1 if room holds no panel
+	room linalg.Matrix[float64] // memory for one panel; if from is a matrix, this is the matrix itself
+	held int                    // first row of the current panel; -1 if there is none
 }
 
 func newPanels(x linalg.Rows, bytes int) *panels {

@@ -74,8 +74,8 @@ func transform[T Float](b simd.Butterflies[T], x []T, signs []int8, scale T) {
 	}
 }
 
-// highest computes the six highest levels for one strip of each of x's 64 parts. The strips are
-// adjacent in room, which stays in the first-level cache.
+// highest computes the six highest levels of a transform for one strip of each part of x. The
+// strips are adjacent in room, which stays in the first-level cache.
 func highest[T Float](b simd.Butterflies[T], x, room []T, part int) {
 	for i := range 8 {
 		b.Eighths(strip, room[i*strip:], 8*strip, x[i*part:], 8*part)

@@ -13,7 +13,7 @@ import (
 // tridiagonal.
 type krylov struct {
 	*spectrum
-	against     [][]float64 // vectors to be orthogonal to: found eigenvectors, then the columns of Q
+	against     [][]float64 // vectors to which new vectors are made orthogonal: found eigenvectors, then the columns of Q
 	alpha, beta []float64   // diagonal and off-diagonal of T; the last beta is the length of the residual
 	rest        []float64
 	closed      bool // the subspace is invariant, and the residual is zero
@@ -133,8 +133,7 @@ func (k *krylov) ritz() (ritz, error) {
 	return r, nil
 }
 
-// vector returns the eigenvector of A that the eigenvector of T for the i-th largest eigenvalue
-// stands for.
+// vector returns the approximate eigenvector of A for the i-th largest eigenvalue of T.
 func (k *krylov) vector(r ritz, i int) []float64 {
 	v := make([]float64, k.n)
 	q := k.against[len(k.against)-len(k.alpha):]

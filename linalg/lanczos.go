@@ -111,7 +111,7 @@ func (s *spectrum) run(want int) (bool, error) {
 	}
 }
 
-// nothingAbove reports that A has no eigenvalue above the floor that is not yet known. It accepts a
+// nothingAbove reports that all eigenvalues of A above the floor are known. It accepts a
 // larger residual than keep, because the pair itself is not used.
 func (s *spectrum) nothingAbove(r ritz) bool {
 	return r.residual(0) <= 1e-4*s.norm && r.value(0)+r.residual(0) <= s.floor

@@ -37,8 +37,8 @@ func CholeskyLowRank(a Matrix[float64]) (Matrix[float64], error) {
 	return r, nil
 }
 
-// choosePivot returns the index of the largest entry of left, and the first one among equals. It
-// refuses entries below wrong.
+// choosePivot returns the index of the largest remaining diagonal entry. Among equal entries it
+// chooses the first. It refuses entries below wrong.
 func choosePivot(left []float64, wrong float64) (int, error) {
 	pivot := 0
 	for i, d := range left {
@@ -52,7 +52,7 @@ func choosePivot(left []float64, wrong float64) (int, error) {
 	return pivot, nil
 }
 
-// eliminate turns the last row of r from a row of the matrix into a row of the factor. It subtracts
+// eliminate replaces the last row of r, a row of the matrix, by a row of the factor. It subtracts
 // the squares of the new row from the diagonal.
 func eliminate(r Matrix[float64], left []float64, pivot int) {
 	last := r.Row(r.Rows - 1)

@@ -130,8 +130,8 @@ func cosOn[T Float](p Path, dst, x []T) {
 	})
 }
 
-// cosEach computes one vector of cosines if some of its entries are too large for e.Cos. The others
-// must not depend on these.
+// cosEach computes the cosines of a vector in which some numbers are too large for e.Cos. The
+// others must not depend on these.
 func cosEach[T Float](e simd.Elementwise[T], dst, x []T) {
 	for i, v := range x {
 		var alone [simd.Widest]T

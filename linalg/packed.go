@@ -74,7 +74,7 @@ func Products[T Float](a Matrix[T], rows []int, b *Packed, use func(lo, hi int, 
 	step := span(len(rows), b.micro.Cols)
 	For(b.rows, step, func(lo, hi int) {
 		at := room(ceil(len(rows), b.micro.Rows) * step)
-		defer rooms.Put(at)
+		defer buffers.Put(at)
 		dots := Matrix[float64]{Rows: len(rows), Cols: hi - lo, Stride: step, Data: *at}
 		b.block(left, dots, lo)
 		use(lo, hi, dots)
@@ -101,13 +101,13 @@ func (b *Packed) block(left []panels[float64], dots Matrix[float64], lo int) {
 	}
 }
 
-// rooms is a pool of used memory for inner products, because fresh memory is slow. Products read
-// only values that they have written themselves.
-var rooms sync.Pool
+// buffers is a pool of reusable memory for inner products. Fresh memory is slow. Products
+// read only values that they have written themselves.
+var buffers sync.Pool
 
 // room returns memory for at least the given number of values.
 func room(values int) *[]float64 {
-	at, _ := rooms.Get().(*[]float64)
+	at, _ := buffers.Get().(*[]float64)
 	if at == nil || len(*at) < values {
 		fresh := make([]float64, values)
 		at = &fresh

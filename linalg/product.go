@@ -56,7 +56,7 @@ func multiply[S, T Float](path Path, dst Matrix[T], a, b Matrix[S], gram bool) {
 	}
 	p := product[S, T]{dst: dst, a: a, b: b, gram: gram, micro: microOf[T](path)}
 	through, past := simd.TransposersOf[T](path)
-	if p.turn = through; len(dst.Data) >= distant {
+	if p.turn = through; len(dst.Data) >= beyondCaches {
 		p.turn = past
 	}
 	p.run()
@@ -66,9 +66,9 @@ func multiply[S, T Float](path Path, dst Matrix[T], a, b Matrix[S], gram bool) {
 // float64.
 const block = 4096
 
-// distant is the least number of values in a result that does not fit the caches. It is 16 MiB of
-// float32.
-const distant = 1 << 22
+// beyondCaches is the least number of values of a result that does not fit the caches. It is 16 MiB
+// of float32.
+const beyondCaches = 1 << 22
 
 // product is the state of one matrix product. S is the type of the operands' numbers, T the type of
 // the sums. With gram set, b is a, and each pair of mirrored tiles is computed once.

@@ -98,7 +98,7 @@ func mulRows(p Path, m Matrix[float64], q panels[float64], room []float64) {
 
 // pair is two neighbouring reflections, which are applied one after the other.
 type pair struct {
-	first, second         []float64 // vectors of the two; first lacks the first coordinate of second
+	first, second         []float64 // vectors of the reflections; first begins one coordinate after second
 	betaFirst, betaSecond float64
 	across                float64 // inner product of the two vectors
 }

@@ -24,7 +24,7 @@ func RoundTurns(dst []byte, turns []float64, bits int) {
 	simd.RoundTurns(Paths()[0], dst, turns, bits)
 }
 
-// CosSin sets cosines and sines to amplitude times the cosines and sines of phases, to some 2e-7.
+// CosSin computes amplitude times the cosines and sines of phases. They are accurate to some 2e-7.
 // Each phase is a word of the given bits. It returns true if this machine has vector instructions
 // for the computation. Otherwise it does nothing and returns false: a look-up is faster than
 // computing them one by one. It runs on one core; use it inside For. It panics unless bits is 8, 16

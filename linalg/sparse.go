@@ -94,7 +94,7 @@ func SparseProducts(a SparseRows, rows []int, b *SparsePacked, use func(lo, hi i
 	For(len(b.blocks), 1, func(k, _ int) {
 		lo, hi := k*b.height, min((k+1)*b.height, b.rows)
 		at := room(len(rows) * (hi - lo))
-		defer rooms.Put(at)
+		defer buffers.Put(at)
 		dots := Matrix[float64]{Rows: len(rows), Cols: hi - lo, Stride: hi - lo, Data: *at}
 		for i, r := range rows {
 			cols, values := a.Entries(r)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // Scaling names the method by which prepared columns are scaled.
@@ -47,7 +48,7 @@ func (p *Preparation) fitColumn(f *Frame, rows []int, j int) (err error) {
 	if fit.fill, err = c.fill(f.values(rows, j), fit.categories, f.words[j]); err == nil && math.IsInf(fit.fill, 0) {
 		return errLarge
 	}
-	if c.Ranged() { // rounding may move a mean out of the range
+	if c.Ranged() && !isGap(fit.fill) { // rounding may move a mean out of the range
 		fit.fill = min(max(fit.fill, c.Range[0]), c.Range[1])
 	}
 	return err
@@ -146,7 +147,7 @@ func (p *Preparation) scaleAlone(f *Frame, rows []int, scaling Scaling) error {
 		if !isFinite(centre) || !isFinite(variance) {
 			return fmt.Errorf("column %s %w", dataset.Quote(p.Names()[k]), errLarge)
 		}
-		p.standardise(k, centre, variance)
+		p.standardise(k, centre, variance, linalg.RoundingDeviation(m.Rows, centre))
 	}
 	return nil
 }
@@ -160,12 +161,13 @@ func (p *Preparation) leaveUnscaled() {
 	}
 }
 
-// standardise sets the scaling of a column to mean 0 and variance 1. A constant column becomes 0,
-// as by scikit-learn's StandardScaler.
-func (p *Preparation) standardise(k int, mean, variance float64) {
+// standardise sets the scaling of a column to mean 0 and variance 1. A column whose standard
+// deviation is at most the given rounding error keeps the factor 1, as by scikit-learn's
+// StandardScaler.
+func (p *Preparation) standardise(k int, mean, variance, rounding float64) {
 	p.Offset[k] = mean
-	if variance > 0 {
-		p.Factor[k] = 1 / math.Sqrt(variance)
+	if deviation := math.Sqrt(variance); deviation > rounding {
+		p.Factor[k] = 1 / deviation
 	}
 }
 

@@ -47,7 +47,7 @@ func (r *reader) comparableForm(word string) (string, error) {
 		return strings.Clone(word), nil //nolint:nilerr // the comparison says what it needs
 	}
 	if r.cut.theirs.Times != 0 {
-		v *= r.cut.theirs.Times
+		v = r.cut.theirs.convert(v)
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64), nil
 }

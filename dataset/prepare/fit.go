@@ -143,7 +143,7 @@ func (p *Plan) standardise(out *Preparation, all []sums) {
 		c := &p.schema[j]
 		if s := all[j]; s.scaled != nil && s.rows > 0 {
 			mean, variance := c.moments(s, out.columns[j].fill)
-			out.standardise(k, mean, variance)
+			out.standardise(k, mean, variance, 0) // sums count parts of the range, so equal numbers have equal parts
 		}
 		k += len(c.names(p.categories[j]))
 	}

@@ -352,7 +352,15 @@ func TestFitAlone(t *testing.T) {
 			}
 		})
 	}
-	f := frameOf(t, column("1.7e308", "1.7e308"), Schema{{Name: "a"}})
+	f := frameOf(t, column("1", "2"), Schema{{Name: "a", Range: [2]float64{0, 10}}})
+	if made, err := FitAlone(f, all(f), Unscaled); err != nil || made.check() != nil {
+		t.Errorf("a preparation without gaps: %v, %v", err, made.check())
+	}
+	f = frameOf(t, column("97.262", "97.26200000000001", "97.262", "97.26200000000001"), Schema{{Name: "a"}})
+	if made, err := FitAlone(f, all(f), Standard); err != nil || made.Factor[0] != 1 {
+		t.Errorf("numbers that differ by rounding are scaled: %+v, error %v", made, err)
+	}
+	f = frameOf(t, column("1.7e308", "1.7e308"), Schema{{Name: "a"}})
 	_, err := FitAlone(f, all(f), Standard)
 	wantError(t, err, `column "a" has numbers that are too large to be summed; give it a range, or a larger unit`)
 	_, err = FitAlone(f, nil, Standard)

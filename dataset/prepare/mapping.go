@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -325,4 +326,15 @@ func (t Theirs) checkUnit(c Column, own string) error {
 		return fmt.Errorf("column %s is in %s by the catalogue, but the schema has no unit for it; add unit to the schema, or remove it from the catalogue", dataset.Quote(own), t.Unit)
 	}
 	return nil
+}
+
+// convert returns v in the schema's unit, rounded to 15 significant digits. Without the rounding,
+// 1.1 x 88.42 would differ from the 97.262 that another party writes.
+func (t Theirs) convert(v float64) float64 {
+	const digits = 15 // every decimal number of so many digits survives as a float64
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v*t.Times, 'e', digits-1, 64), 64)
+	if err != nil {
+		return v * t.Times // infinite; callers refuse it
+	}
+	return rounded
 }

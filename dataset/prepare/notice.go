@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
 // These bounds limit the distance of a party's own median from the median of all parties.
@@ -24,12 +25,19 @@ type middle struct {
 
 // Notices compares each number column's median over a party's own rows with the median over all
 // parties' training rows. If the sums give no median, it compares with the mean. It returns a
-// sentence for each column whose medians differ much. The sentences quote both numbers and are for
-// the party's own operator.
+// sentence for each column whose medians differ much. It also returns a sentence for each word that
+// is an agreed category but for its spelling, and for each column with words that are not agreed. The sentences quote numbers and words and are for the
+// party's own operator.
 func (p *Plan) Notices(sum []int64, f *Frame, rows []int) []string {
 	var list []string
+	for _, m := range f.merged(rows, p.categories) {
+		list = append(list, fmt.Sprintf("column %s: %d of this party's %d training rows hold words that no party has in %d training rows; they count as other", dataset.Quote(m.Column), m.Rows, len(rows), Least))
+	}
 	for j, s := range p.split(sum) {
 		c := &p.schema[j]
+		if c.Agree {
+			list = append(list, f.misspelled(rows, j, p.categories[j])...)
+		}
 		values := f.values(rows, j)
 		common, told := c.middleOf(s)
 		if !told || len(values) < Least {
@@ -39,6 +47,25 @@ func (p *Plan) Notices(sum []int64, f *Frame, rows []int) []string {
 		if common.isFar(c, own) {
 			list = append(list, fmt.Sprintf("column %s: the median of this party's training rows is %.4g, and the %s over all parties is %.4g; check the column's unit, and times: in the catalogue",
 				dataset.Quote(c.Name), common.shown(c, own), common.named(), common.value))
+		}
+	}
+	return list
+}
+
+// misspelled returns a sentence for each word of the given rows that differs from a category only
+// by case, blanks or Unicode form.
+func (f *Frame) misspelled(rows []int, j int, categories []string) (list []string) {
+	counts, folded := make([]int, len(f.words[j])), foldCategories(categories)
+	for _, i := range rows {
+		if v := f.row(i)[j]; !isGap(v) {
+			counts[int(v)]++
+		}
+	}
+	for code, n := range counts {
+		word := f.words[j][code]
+		if category, spelled := folded[fuzzymatch.Fold(word)]; n > 0 && spelled && category != word {
+			list = append(list, fmt.Sprintf("column %s: %d of this party's training rows hold %q, which differs from the agreed category %q only by case, blanks or Unicode form; write values: {%q: %q} for the column in the catalogue",
+				dataset.Quote(f.schema[j].Name), n, word, category, word, category))
 		}
 	}
 	return list

@@ -81,3 +81,24 @@ func TestSpreadOfBins(t *testing.T) {
 		t.Errorf("the deviation is %v, want 5", got)
 	}
 }
+
+func TestNoticesOfSpelling(t *testing.T) {
+	plan, err := NewPlan(checked(t, Schema{{Name: "sex", Type: Category, Agree: true}}), Unscaled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan, err = plan.With([][]string{{"f", "m"}}); err != nil {
+		t.Fatal(err)
+	}
+	f := frameOf(t, "sex,x\nF,1\nm,1\nF,1\nd,1\n", Schema{{Name: "sex", Type: Category, Agree: true}})
+	sum, err := plan.Vector(f, all(f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := plan.Notices(sum, f, all(f))
+	want := `column "sex": 2 of this party's training rows hold "F", which differs from the agreed category "f" only by case`
+	merged := `column "sex": 3 of this party's 4 training rows hold words that no party has in 10 training rows; they count as other`
+	if len(got) != 2 || got[0] != merged || !strings.HasPrefix(got[1], want) {
+		t.Errorf("notices %q, want %q", got, want)
+	}
+}

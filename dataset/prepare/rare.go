@@ -55,6 +55,39 @@ func (p *Plan) masks(f *Frame, rows []int) []mask {
 	})
 }
 
+// Merged counts the words of a column that are not among the agreed categories.
+type Merged struct {
+	Column string
+	Words  []string // words that are not agreed, in the order of their first rows
+	Rows   int      // number of given rows with such a word
+}
+
+// Merged lists the columns in which given rows have words that the parties did not agree on.
+func (p *Preparation) Merged(f *Frame, rows []int) []Merged {
+	return f.merged(rows, p.categories())
+}
+
+// merged lists the columns in which given rows have words outside the agreed categories.
+func (f *Frame) merged(rows []int, categories [][]string) (list []Merged) {
+	for _, j := range f.schema.Agrees() {
+		at, seen, m := places(f.words[j], categories[j]), make(map[int]bool), Merged{Column: f.schema[j].Name}
+		for _, i := range rows {
+			v := f.row(i)[j]
+			if isGap(v) || at[int(v)] >= 0 {
+				continue
+			}
+			if m.Rows++; !seen[int(v)] {
+				seen[int(v)] = true
+				m.Words = append(m.Words, f.words[j][int(v)])
+			}
+		}
+		if m.Rows > 0 {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
 // rareOf lists the columns in which masks replace cells, with the number of rows.
 func rareOf(s Schema, all []mask) []Rare {
 	var list []Rare

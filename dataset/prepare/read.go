@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -104,6 +105,7 @@ type reader struct {
 	absent   []string // columns of the schema that the table lacks
 	frame    *Frame
 	places   []map[string]float64 // code of each word, for each column with agreed categories
+	folded   []map[string]string  // category of each folded form, for each column that had a word outside its categories
 	missing  map[string]bool
 	numbers  dataset.NumberForm // form of the text's numbers
 	plain    bool               // whether the table has no schema
@@ -199,6 +201,7 @@ func (r *reader) begin() {
 	r.cells = make([]float64, len(r.Schema))
 	r.id = make([]string, len(r.ids))
 	r.places = make([]map[string]float64, len(r.Schema))
+	r.folded = make([]map[string]string, len(r.Schema))
 	for _, j := range r.Schema.Agrees() {
 		r.places[j] = make(map[string]float64)
 	}
@@ -283,7 +286,7 @@ func (r *reader) cell(j int, fields []string) (float64, error) {
 	}
 	v, err := r.parse(j, f.theirs.withoutUnit(word, c.Type))
 	if err == nil && c.Type == Number && f.theirs.Times != 0 {
-		if v *= f.theirs.Times; !isFinite(v) {
+		if v = f.theirs.convert(v); !isFinite(v) {
 			err = fmt.Errorf("is too large after multiplication by %g; correct the cell, or the factor times in the catalogue", f.theirs.Times)
 		}
 	}
@@ -305,7 +308,11 @@ func (r *reader) parse(j int, word string) (float64, error) {
 	places := r.places[j]
 	if places == nil {
 		theirs := r.features[j].theirs
-		return r.Schema[j].parse(word, theirs.numbers(r.numbers), theirs.Format)
+		code, err := r.Schema[j].parse(word, theirs.numbers(r.numbers), theirs.Format)
+		if err == nil && code == unseen && r.Schema[j].Type == Category {
+			err = r.checkSpelling(j, word)
+		}
+		return code, err
 	}
 	if code, known := places[word]; known {
 		return code, nil
@@ -318,6 +325,28 @@ func (r *reader) parse(j int, word string) (float64, error) {
 	places[word] = code
 	r.frame.words[j] = append(r.frame.words[j], word)
 	return code, nil
+}
+
+// checkSpelling refuses a word that is one of the column's categories but for case, blanks or
+// Unicode form. As an unknown word it would silently count as another category.
+func (r *reader) checkSpelling(j int, word string) error {
+	if r.folded[j] == nil {
+		r.folded[j] = foldCategories(r.Schema[j].Categories)
+	}
+	category, spelled := r.folded[j][fuzzymatch.Fold(word)]
+	if !spelled {
+		return nil
+	}
+	return fmt.Errorf("differs from the category %q only by case, blanks or Unicode form; write values: {%q: %q} for the column in the catalogue", category, word, category)
+}
+
+// foldCategories returns the categories by their folded forms.
+func foldCategories(categories []string) map[string]string {
+	folded := make(map[string]string, len(categories))
+	for _, c := range categories {
+		folded[fuzzymatch.Fold(c)] = c
+	}
+	return folded
 }
 
 var errGap = errors.New("is empty, but the schema does not allow gaps in this column; fill the cell, or add the key missing to the schema")

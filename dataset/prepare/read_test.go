@@ -92,6 +92,8 @@ func TestReadRefuses(t *testing.T) {
 		{"no sqrt", "a\n-1\n", Table{Schema: Schema{{Name: "a", Transform: Sqrt}}}, `t.csv:2: column "a" holds "-1", which has no sqrt; give the column a range, or another transform`},
 		{"overflow by times", "a\n1e308\n", Table{Schema: plain, Mapping: theirs("a", Theirs{Times: 1e10})}, `t.csv:2: column "a" holds "1e308", which is too large after multiplication by 1e+10; correct the cell, or the factor times in the catalogue`},
 		{"unknown word", "a\nX\n", Table{Schema: word}, `t.csv:2: column "a" holds "X", which is none of the categories F, M; correct the cell, map the word by values in the catalogue, or write unknown: other in the schema`},
+		{"word in another case", "a\nF\nf\n", Table{Schema: Schema{{Name: "a", Type: Category, Categories: []string{"F", "M"}, Unknown: UnknownOther}}}, `t.csv:3: column "a" holds "f", which differs from the category "F" only by case, blanks or Unicode form; write values: {"f": "F"} for the column in the catalogue`},
+		{"word in another Unicode form", "a\no\u0308\n", Table{Schema: Schema{{Name: "a", Type: Category, Categories: []string{"\u00f6"}, Unknown: UnknownIgnore}}}, "t.csv:2: column \"a\" holds \"o\u0308\", which differs from the category \"\u00f6\" only by case, blanks or Unicode form; write values: {\"o\u0308\": \"\u00f6\"} for the column in the catalogue"},
 		{"boolean", "a\nmaybe\n", Table{Schema: Schema{{Name: "a", Type: Boolean}}}, `t.csv:2: column "a" holds "maybe", which is neither one of true, yes, 1 nor one of false, no, 0; correct the cell, or map the word by values in the catalogue`},
 		{"date", "a\n2024-02-30\n", Table{Schema: Schema{{Name: "a", Type: Date, Format: "%Y-%m-%d", As: Year}}}, `t.csv:2: column "a" holds "2024-02-30", which is not a date of the form %Y-%m-%d; correct the cell, or write the file's format: for the column in the catalogue`},
 		{"no column", "b\n1\n", Table{Schema: number}, `t.csv:1: there is no column "a"; correct the job, or rename the table's column in the catalogue`},
@@ -124,6 +126,17 @@ func TestReadRefuses(t *testing.T) {
 				t.Fatalf("error %v\nwant  %s", err, tt.want)
 			}
 		})
+	}
+}
+
+// A factor gives the number that another party writes, not one that differs by rounding.
+func TestTimesRounds(t *testing.T) {
+	set, err := readText("a\n1.1\n0.3\n-1e-300\n", Table{Schema: checked(t, Schema{{Name: "a"}}), Mapping: theirs("a", Theirs{Times: 88.42})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([][]any{{97.262}, {26.526}, {-8.842e-299}}, cellsOf(set.X.(*Frame))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

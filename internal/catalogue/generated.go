@@ -35,7 +35,7 @@ func loadGenerated(name string, c Columns) (*dataset.Set, error) {
 		return nil, &Error{ref, "always has two classes with a part after #; leave out the third number", nil}
 	case formed:
 		var problem string
-		if set, problem, err = formOf(form, sizes[0], sizes[1]); problem != "" {
+		if set, problem, err = generateForm(form, sizes[0], sizes[1]); problem != "" {
 			return nil, &Error{ref, problem, nil}
 		}
 	case len(sizes) > 2:
@@ -63,9 +63,9 @@ func numbers(size string) ([]int, error) {
 	return list, errors.Join(bad...)
 }
 
-// formOf generates the table that the word after # in its name selects. problem describes an
-// unknown word; otherwise it is "".
-func formOf(form string, rows, columns int) (set *dataset.Set, problem string, err error) {
+// generateForm generates a table of a given form. The form is the word after # in the table's name.
+// problem describes an unknown word; otherwise it is "".
+func generateForm(form string, rows, columns int) (set *dataset.Set, problem string, err error) {
 	if form == radial {
 		set, err = generated.Bells(rows, columns, 1)
 		return set, "", err

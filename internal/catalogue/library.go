@@ -196,7 +196,7 @@ func loadOdd(name string, c Columns) (*dataset.Set, error) {
 // noColumn is the name that selects no column.
 const noColumn = "none"
 
-// checkUnnamed returns an error if c names columns of a source whose columns have no names.
+// checkUnnamed returns an error if the caller names columns of a source without column names.
 func checkUnnamed(ref string, c Columns) error {
 	if c.Label != "" && c.Label != LabelColumn && c.Label != noColumn {
 		return missingColumn(ref, c.Label, fmt.Sprintf("its labels are called %q", LabelColumn))

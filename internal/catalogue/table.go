@@ -75,7 +75,8 @@ func (l Library) Open(ref string, own prepare.Mapping, asked []string) (r *Rows,
 	return r, true, nil
 }
 
-// Heads reports whether a source is a CSV text or a parquet file, so that its columns have names.
+// Heads reports whether the columns of a source have names. They do in a CSV text and in a parquet
+// file.
 func (l Library) Heads(ref string) bool { return l.textPath(ref) != "" }
 
 // textPath returns the path of the CSV text or parquet file that ref names. It returns "" for all

@@ -185,11 +185,11 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 	if result.Withheld, err = partition.Withheld(j, shares, result.Figures); err != nil {
 		return nil, err
 	}
-	twice, err := partition.Twice(j, shares)
+	warnings, err := partition.Warnings(j, shares)
 	if err != nil {
 		return nil, err
 	}
-	result.Warnings = append(result.Warnings, twice...)
+	result.Warnings = append(result.Warnings, warnings...)
 	if sums != nil {
 		for _, why := range partition.Refusals(sums, shares, 0) {
 			result.Refused = append(result.Refused, "by sums: "+why)

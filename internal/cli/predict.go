@@ -191,9 +191,25 @@ func (a *app) predictBy(ctx context.Context, q predictionRequest, path string) (
 	defer func() { err = errors.Join(err, done()) }()
 	q.shown = q.data
 	if q.data = data; q.job != "" {
-		return a.predictByJob(ctx, q)
+		r, err = a.predictByJob(ctx, q)
+	} else {
+		r, err = a.predictByFile(q, path)
 	}
-	return a.predictByFile(q, path)
+	if err == nil && !a.json {
+		a.tellContradictions(r)
+	}
+	return r, err
+}
+
+// tellContradictions warns of rows whose predicted class is not the most probable one.
+func (a *app) tellContradictions(r predictResult) {
+	if r.Probabilities == nil {
+		return
+	}
+	n := metrics.Contradictions(r.Classes, r.Predicted, func(i int) []float64 { return r.Probabilities[i] })
+	if n > 0 {
+		a.tell(fmt.Sprintf("warning: for %d of %d rows the predicted class is not the most probable one; use the classes", n, len(r.Predicted)))
+	}
 }
 
 // predictionRequest is a request for predictions: new rows, and the job to query.

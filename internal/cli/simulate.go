@@ -218,11 +218,11 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share
 	if result.Withheld, err = partition.Withheld(j, shares, result.Figures); err != nil {
 		return outcome{}, err
 	}
-	twice, err := partition.Twice(j, shares)
+	warnings, err := partition.Warnings(j, shares)
 	if err != nil {
 		return outcome{}, err
 	}
-	result.Warnings = append(result.Warnings, twice...)
+	result.Warnings = append(result.Warnings, warnings...)
 	// This process did the work of all members, so the parties' own measurements overlap.
 	used, peak := daemon.Usage()
 	result.Timings["cpu_s"], result.PeakRSS = used-cpu, peak

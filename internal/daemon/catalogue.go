@@ -33,20 +33,20 @@ type Source struct {
 	// Cut is the column by which jobs may hold out later rows, such as the day of admission. It is
 	// a feature only if Columns lists it too.
 	Cut string `yaml:"cut,omitempty"`
-	// CutDates lists the values of column Cut at which jobs may start their held-out rows, as days
-	// or numbers. A job may hold out an edition's rows from one of these bounds on.
+	// CutDates lists the bounds of column Cut, as days or numbers. A job may hold out an edition's
+	// rows from one of these bounds on.
 	CutDates []string `yaml:"cut_dates,omitempty"`
 	// Columns lists the columns that jobs may use as features, or describes the file's own columns.
 	// Without a list, jobs may use all remaining columns.
 	Columns OwnColumns `yaml:"columns,omitempty"`
 	// CSV describes the format of a CSV file.
 	CSV prepare.CSV `yaml:"csv,omitempty"`
-	// Drop lists columns that are never parsed, by their names in the file. Keep lists the only
-	// columns that are parsed.
+	// Drop lists columns of the file that are never parsed. Keep lists the only columns that are
+	// parsed. Both use the names in the file.
 	Drop []string `yaml:"drop,omitempty"`
 	Keep []string `yaml:"keep,omitempty"`
-	// Width is the number of features; 0: the number that the file shows. A LIBSVM text need not
-	// name the last features.
+	// Width is the number of features. 0 means as many features as the file names, because a LIBSVM
+	// text need not name the last features.
 	Width int `yaml:"features,omitempty"`
 	// Group is the column of groups, such as patients. Every job by rows keeps the rows of a group
 	// together when it holds rows out. The column is not a feature.

@@ -36,7 +36,7 @@ type Options struct {
 	// AbandonOpenSessions makes the daemon destroy sessions that another build of this program left
 	// open.
 	AbandonOpenSessions bool
-	// Seed returns the seed of a label; nil: seeds are random.
+	// Seed returns a predictable seed for each label. Nil means random seeds.
 	Seed   func(label string) [32]byte
 	Ready  func(addr string) // called once the daemon serves requests
 	Logger *slog.Logger
@@ -64,14 +64,14 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	if boss := members.Coordinator().Name; boss != c.Name {
-		return fault.BadInputf("%s is a party of this federation; run the coordinator %s instead", c.Name, boss)
+		return fault.BadInputf("%s is a party of this federation, not its coordinator; use the home of coordinator %s", c.Name, boss)
 	}
 	lock, err := h.lockHome()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	// The broker starts first, because it writes nothing to the home if it cannot listen.
+	// Start the broker before the home is changed, because the broker may be unable to listen.
 	broker, err := startBroker(ctx, h, c, id, members, o)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (h Home) otherBuild(err error) error {
 	if !errors.As(err, &foreign) {
 		return err
 	}
-	return fault.BadInputf("%s holds %d open sessions of another build of this program, and only that build can continue them; run that build until mercer job list shows no open job, or give up the sessions with --abandon-open-sessions (their jobs fail): %w",
+	return fault.BadInputf("%s holds %d open sessions that only another build of this program can continue; run that build until mercer job list shows no open job, or give up the sessions with --abandon-open-sessions (their jobs fail): %w",
 		h, len(foreign.Sessions), foreign.Err)
 }
 

@@ -68,7 +68,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	})
 }
 
-// partyHome holds the parts of a home that a party reads only at the start.
+// partyHome is a party's home with the files that the daemon reads only once, at its start.
 type partyHome struct {
 	Home
 	id      *identity.Identity
@@ -172,8 +172,8 @@ func keepJudged(e *vault.Artifacts) func(id job.ID, own *method.Judged) error {
 	}
 }
 
-// refusedTwin marks the refusal of a second daemon with the same identity as a mistake of the
-// operator.
+// refusedTwin makes a TwinError an input error, because the operator runs two daemons with one
+// identity.
 func refusedTwin(err error) error {
 	var twin *nats.TwinError
 	if errors.As(err, &twin) {
@@ -293,7 +293,7 @@ func (h Home) firstSplitKey() (dataset.SplitKey, error) {
 		return dataset.SplitKey{}, err
 	}
 	if !empty {
-		return dataset.SplitKey{}, fault.BadInputf("%s is missing, and this home has released data before; restore the key from a backup. If there is none, mercer federation split-key --home %s draws a new key. The new key holds out other rows, so jobs before and after the change together reveal more about single rows than each job does",
+		return dataset.SplitKey{}, fault.BadInputf("%s is missing, although this home has released data; restore the key from a backup. Without a backup, mercer federation split-key --home %s draws a new key, which holds out other rows, so that earlier and later jobs together reveal more about single rows",
 			h.SplitKeyPath(), h)
 	}
 	key, err := newSplitKey()

@@ -21,15 +21,15 @@ type Doors struct {
 	Metrics string // address of the metrics, which always use plain HTTP; "": no metrics
 	// Certificate and Key are the files for HTTPS at Listen; if they are "", the server uses HTTP.
 	Certificate, Key string
-	// Trusted lists the client addresses from which the number of connections is not limited, such
-	// as a gateway's relay. Connections of all others are limited.
+	// Trusted lists addresses from which clients may open any number of connections, such as the
+	// address of a gateway's relay. Connections from all other addresses are limited.
 	Trusted []netip.Prefix
 }
 
 // listen opens the port of the server and, if set, the port of its metrics.
 func (d Doors) listen() (_ []net.Listener, err error) {
 	if (d.Certificate == "") != (d.Key == "") {
-		return nil, fault.BadInputf("one of certificate and key is missing for HTTPS; give both --tls-cert and --tls-key, or neither")
+		return nil, fault.BadInputf("HTTPS requires a certificate and its key, but only one of the two is given; give both --tls-cert and --tls-key, or neither")
 	}
 	var ports []net.Listener
 	defer func() {

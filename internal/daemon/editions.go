@@ -52,7 +52,7 @@ func (h Home) freeze(ctx context.Context, c *Config, d *job.Dictionary, table st
 		return edition.Edition{}, fault.BadInput(err)
 	}
 	if d.IsNumbers() && !s.hasColumnNames() {
-		return edition.Edition{}, fault.BadInputf("%s is not a CSV or parquet file, so jobs without a dictionary use the table itself instead of an edition; approve a dictionary, and freeze the table for it", table)
+		return edition.Edition{}, fault.BadInputf("%s can be frozen only for an approved dictionary, because it is not a CSV or parquet file; approve a dictionary, and freeze the table for it", table)
 	}
 	key, err := h.splitKey()
 	if err != nil {
@@ -143,8 +143,8 @@ func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table str
 			continue
 		}
 		as := s
-		as.Label = labels     // the labels at the time of freezing
-		if d.Columns == nil { // a new column must not change any person's cells
+		as.Label = labels     // the label columns of the edition
+		if d.Columns == nil { // ignore columns added later, which would change every person's cells
 			as = h.asFrozen(as, table, hash)
 		}
 		if set, labels, _, err := h.readAll(c, as, d, table, rows); err == nil {
@@ -154,8 +154,8 @@ func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table str
 	return others, nil
 }
 
-// asFrozen limits a table to the columns of its newest edition for a dictionary, unless the
-// catalogue entry lists columns.
+// asFrozen limits a table to the columns of its newest edition for a dictionary. It changes nothing
+// if the catalogue entry lists columns.
 func (h Home) asFrozen(s Source, table, dictionary string) Source {
 	if newest, err := h.Editions().Newest(table, dictionary); err == nil && newest.Compared != nil && s.Columns.IsZero() {
 		s.Columns.Offered = newest.Compared.Columns
@@ -184,7 +184,7 @@ func heldOut(e *vault.Artifacts, id job.ID, rows int) ([]int, error) {
 		return nil, err
 	}
 	if len(flags) != rows {
-		return nil, fault.BadInputf("the edition has %d rows, but the catalogue's entry now reads %d; restore the entry as it was when the table was frozen, or freeze the table again", len(flags), rows)
+		return nil, fault.BadInputf("the edition has %d rows, but the catalogue's entry now reads %d; undo the change of the entry, or freeze the table again", len(flags), rows)
 	}
 	held := []int{}
 	for i, flag := range flags {
@@ -348,7 +348,7 @@ func (h Home) readFrom(c *Config, s Source, data job.Data, from snapshot.Store) 
 	}
 	set, err := live.Table(from, t)
 	if err == nil && s.ID.IsZero() {
-		set.IDs = nil // the entry declares no ids, so no column holds ids, whatever its name
+		set.IDs = nil // a table has no ids if its entry declares none
 	}
 	return set, err
 }
@@ -392,7 +392,7 @@ func (h Home) checkBound(data job.Data, id job.ID) error {
 			return nil
 		}
 	}
-	return fault.Public(fault.Forbiddenf("the edition of this table does not list the bound %s for held-out rows; its operator adds the bound to cut_dates in the catalogue, and freezes the table again", data.Test.From))
+	return fault.Public(fault.Forbiddenf("the edition of this table does not list the bound %s for held-out rows; ask the table's operator to add the bound to cut_dates in the catalogue, and to freeze the table again", data.Test.From))
 }
 
 // dictionaryOf returns the dictionary with which a job reads a table.
@@ -406,9 +406,9 @@ func dictionaryOf(data job.Data) *job.Dictionary {
 // hasColumnNames reports whether the table is a file with column names.
 func (s Source) hasColumnNames() bool { return !s.Given() && catalogue.New("").Heads(s.Path) }
 
-// smallTable is the least number of rows of a table that counts as large. It ensures enough rows
-// whichever people have the rows, and on whichever side of a bound they are.
-const smallTable = 4 * edition.Least
+// largeTable is the least number of rows of a large table. The number ensures enough
+// rows whichever people have the rows, and on whichever side of a bound they are.
+const largeTable = 4 * edition.Least
 
 // seesEdition reports whether a job reads an edition of a table instead of the table itself. A job
 // without a dictionary uses an edition if the table is a file with column names; the first such job
@@ -423,7 +423,7 @@ func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Dat
 		return false, nil
 	}
 	if sees, _, err = h.frozenAsNumbers(data.Source); sees || err != nil {
-		return sees, err // return without the lock, which may be held while another table is frozen
+		return sees, err // do not wait for the lock, which a freeze of another table may hold
 	}
 	err = h.exclusively(func() (err error) {
 		var ever bool
@@ -433,7 +433,7 @@ func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Dat
 		_, err = h.freeze(ctx, c, job.OfNumbers(), data.Source)
 		var few *edition.LackError
 		if errors.As(err, &few) { // no error: the list of editions shows why the table was not frozen
-			sees = ever || few.Rows >= smallTable && (s.Group != "" || s.CutDates != nil)
+			sees = ever || few.Rows >= largeTable && (s.Group != "" || s.CutDates != nil)
 			return nil
 		}
 		sees = true
@@ -472,7 +472,7 @@ func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t me
 		t.Held, err = heldOut(artifacts, id, t.Set.X.Rows())
 	}
 	if errors.Is(err, vault.ErrNoState) {
-		return t, fmt.Errorf("the edition of %s that the job uses cannot be opened: its key is lost or erased; mercer edition erase removes it from the list", data.Source)
+		return t, fmt.Errorf("the key of the job's edition of %s is lost or erased; remove the edition with mercer edition erase", data.Source)
 	}
 	if err != nil {
 		return t, err
@@ -481,9 +481,9 @@ func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t me
 	return t, err
 }
 
-// errOtherReading refuses an edition if the catalogue entry was changed so that it reads cells
-// differently than when the table was frozen. Two jobs would reveal the difference.
-var errOtherReading = errors.New("the catalogue's entry reads the table differently than when it was frozen; restore the entry, or freeze the table again")
+// errOtherReading refuses an edition if the catalogue entry's rules for reading cells have changed
+// since the freeze. Two jobs would reveal the difference.
+var errOtherReading = errors.New("the catalogue entry's rules for reading cells have changed since the table was frozen; restore the rules, or freeze the table again")
 
 // describeEdition describes an edition for the ledger of releases. For the columns and the label of
 // a job, it lists the earlier editions whose differences from this edition may be revealed. An

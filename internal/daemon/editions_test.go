@@ -204,7 +204,7 @@ func TestEditionsThatAreNotThere(t *testing.T) {
 	if _, err := artifacts.Erase(id); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.load(context.Background(), c, data, dataset.SplitKey{1}, snapshots{h.kept(t), job.ID{9}}); err == nil || !strings.Contains(err.Error(), "the edition of patients that the job uses cannot be opened: its key is lost or erased") {
+	if _, err := h.load(context.Background(), c, data, dataset.SplitKey{1}, snapshots{h.kept(t), job.ID{9}}); err == nil || !strings.Contains(err.Error(), "the key of the job's edition of patients is lost or erased") {
 		t.Error(err)
 	}
 	if err := h.Editions().Erase("patients", "cohort", 1); err != nil {

@@ -108,7 +108,7 @@ func (h Home) Create(jobs *job.Reader, c *Config, role roster.Role, seed [32]byt
 		return m, err
 	}
 	if err := h.fill(c, role, file); err != nil {
-		return m, errors.Join(err, disk.Erase(h.IdentityPath())) // lets the operator try again
+		return m, errors.Join(err, disk.Erase(h.IdentityPath())) // without an identity, the operator can create the home again
 	}
 	return m, nil
 }
@@ -311,8 +311,7 @@ func (h Home) Left(name string, item vault.Item) ([]byte, error) {
 	return b, err
 }
 
-// Judged returns a finished job's predictions of held-out rows that a party keeps, with their
-// figures.
+// Judged returns a party's stored results on the held-out rows of a finished job.
 func (h Home) Judged(job string) (*method.Judged, error) {
 	b, err := h.Left(job, vault.Figures)
 	if err != nil {
@@ -328,7 +327,7 @@ func decodeJudged(b []byte) (*method.Judged, error) {
 		return nil, fmt.Errorf("daemon: a party's stored figures cannot be decoded: %w", err)
 	}
 	if own.Result == nil || own.Outcome == nil {
-		return nil, errors.New("daemon: a party's stored figures have no result or no decisions")
+		return nil, errors.New("daemon: a party's stored results are incomplete; they must contain metrics and decisions")
 	}
 	o, d := own.Outcome, own.Outcome.Decisions
 	if n := len(o.Truth); n == 0 || len(o.Held) != n || d.Rows != n || d.Cols < 1 || d.Cols > d.Stride || d.Stride > len(d.Data)/n {

@@ -63,7 +63,7 @@ func (h Home) mayListen(host string, members *roster.Roster) error {
 	if len(members.Coordinator().TLS) > 0 || nats.Loopback(host) {
 		return nil
 	}
-	return fault.BadInputf("other machines can reach %s, but %s has no TLS key of this coordinator; add the key with mercer federation tls --home %s, make the roster again with the new member.yaml, and have every member join it and start again",
+	return fault.BadInputf("other machines can reach %s, but %s has no TLS key of this coordinator; add the key with mercer federation tls --home %s, make a new roster with the new member.yaml, and have every member join the new roster and start again",
 		host, h.RosterPath(), h)
 }
 
@@ -77,11 +77,11 @@ func (h Home) mayDial(c *Config, members *roster.Roster) error {
 	if len(boss.TLS) > 0 || !at.NeedsTLS() {
 		return nil
 	}
-	return fault.BadInputf("the connection to %s requires TLS, but %s has no TLS key of %s; its operator adds the key with mercer federation tls, and every member joins the new roster and starts again",
+	return fault.BadInputf("the connection to %s requires TLS, but %s has no TLS key of %s; ask the coordinator's operator to add the key with mercer federation tls, then join the new roster and start again",
 		c.Coordinator, h.RosterPath(), boss.Name)
 }
 
-// Line describes the connection between the home's daemon and its peers in words. It returns an
+// Line returns a text that says whether the connections of the home's daemon use TLS. It returns an
 // error if the configuration allows no connection.
 func (h Home) Line(jobs *job.Reader) (string, error) {
 	c, err := h.Config(jobs)

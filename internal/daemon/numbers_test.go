@@ -219,7 +219,7 @@ func TestWhatIsNotFrozenAsNumbers(t *testing.T) {
 		t.Errorf("a table of which another label has gaps: edition %d, %v", seen.Edition.Number, err)
 	}
 	entered(t, h, c, func(e *Source) { e.Path, e.Command = "", []string{"./extract.sh"} })
-	if _, err := h.Freeze(context.Background(), all.Reader(), job.OfNumbers(), "patients"); err == nil || !strings.Contains(err.Error(), "jobs without a dictionary use the table itself") {
+	if _, err := h.Freeze(context.Background(), all.Reader(), job.OfNumbers(), "patients"); err == nil || !strings.Contains(err.Error(), "can be frozen only for an approved dictionary") {
 		t.Errorf("a table that a program gives: %v", err)
 	}
 }

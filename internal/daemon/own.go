@@ -102,8 +102,7 @@ func (s Source) load(library catalogue.Library, c catalogue.Columns, d job.Data)
 	return library.Load(s.Path, c)
 }
 
-// table returns the description of the entry for the table reader, with the columns that a job
-// uses.
+// table returns the description by which package prepare reads the entry's table for a job.
 func (s Source) table(c catalogue.Columns, d job.Data) prepare.Table {
 	t := prepare.Table{
 		Schema: d.Reads(), Mapping: s.mapping(), ID: s.ID.IDRule, Aside: c.Aside, Features: c.Features, Gaps: c.Gaps, Classes: c.Classes,

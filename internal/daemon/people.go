@@ -28,8 +28,8 @@ func (s Source) peopleRule() string {
 	return fmt.Sprintf("ids of %q, normalized by %q", s.ID.Columns, s.ID.Normalize)
 }
 
-// normalizedNames converts the names of people to the form of the table's groups, or else of its
-// ids. The result is sorted, without duplicates.
+// normalizedNames converts the names of people to the form in which the table identifies people.
+// The result is sorted, without duplicates.
 func (s Source) normalizedNames(table string, people []string) ([]string, error) {
 	if s.ID.IsZero() && s.Group == "" {
 		return nil, fmt.Errorf("the catalogue's entry of %s has neither id nor group to identify people; remove the rows from the table, and freeze it", table)
@@ -78,8 +78,8 @@ func (s Source) mappingDigest() (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// knownBy returns the name of each row's person: the group, or else the id. It returns nil if the
-// table has neither.
+// knownBy returns the name of each row's person, which is the row's group if the table has groups,
+// and the row's id otherwise. It returns nil if the table has neither.
 func knownBy(set *dataset.Set) []string {
 	if set.Groups != nil {
 		return set.Groups
@@ -87,9 +87,9 @@ func knownBy(set *dataset.Set) []string {
 	return set.IDs
 }
 
-// peopleAndCells returns digests, under the home's key, of the people of an edition and of their
-// cells. A person is a group or an id. In a table without both, each row is a person, identified by
-// its cells; equal rows get numbers.
+// peopleAndCells returns a digest of each person of an edition, and of each person's cells. The
+// digests use the home's key. A person is a group or an id. In a table without both, each row is a
+// person, identified by its cells; equal rows get numbers.
 func peopleAndCells(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) (edition.Cut, edition.Cells) {
 	if knownBy(set) != nil {
 		return cutAndCells(maps.Values(peopleIn(key, set, labels, held)))

@@ -22,13 +22,13 @@ import (
 // the operator may see them.
 type Trial struct {
 	Table   string         // "" at a coordinator, which has no table
-	Rows    int            // number of rows that take part in jobs
+	Rows    int            // number of rows that jobs can use
 	Left    int            // number of rows left out because a required cell is missing
 	Outside []prepare.Rare // numbers of cells outside the range of their column
 	Rare    []prepare.Rare // numbers of training rows with a rare value, which fewer than ten rows have
-	Former  string         // hash of the approved dictionary of the same name and table; "": none
+	Former  string         // hash of the approved dictionary that the new one would replace; "" if there is none
 	Changes []string       // differences of the new dictionary from the former, one in a line
-	People  int            // number of people whom the former dictionary reads differently
+	People  int            // number of people whose cells differ between the two dictionaries
 }
 
 // Try reads a home's table with a dictionary, and also with the approved dictionary of the same
@@ -42,7 +42,7 @@ func (h Home) Try(ctx context.Context, jobs *job.Reader, d *job.Dictionary, tabl
 	if c.Coordinator == "" {
 		return &Trial{}, nil
 	}
-	if table, err = c.theTable(table); err != nil {
+	if table, err = c.chosenTable(table); err != nil {
 		return nil, fault.BadInput(err)
 	}
 	t := &Trial{Table: table}
@@ -59,7 +59,7 @@ func (h Home) Try(ctx context.Context, jobs *job.Reader, d *job.Dictionary, tabl
 	}
 	t.Former, t.Changes = former.Hash(), former.Changes(d)
 	then, _, err := h.readBy(ctx, c, former, table)
-	if err != nil { // unreadable with the former dictionary: every person may differ
+	if err != nil { // the former dictionary cannot read the table, so any person may differ
 		t.People = max(now.X.Rows(), 1)
 		return t, nil //nolint:nilerr // the new dictionary reads it
 	}
@@ -67,9 +67,9 @@ func (h Home) Try(ctx context.Context, jobs *job.Reader, d *job.Dictionary, tabl
 	return t, nil
 }
 
-// theTable returns the name of the catalogue's table that the operator has chosen. The name may be
-// "" if the catalogue has a single table.
-func (c *Config) theTable(name string) (string, error) {
+// chosenTable returns the given name of a table, or the name of the catalogue's only table if the
+// given name is "".
+func (c *Config) chosenTable(name string) (string, error) {
 	names := slices.Sorted(maps.Keys(c.Data))
 	switch {
 	case name == "" && len(names) == 1:
@@ -82,8 +82,8 @@ func (c *Config) theTable(name string) (string, error) {
 	return name, nil
 }
 
-// formerDictionary returns the dictionary with d's name that was approved last for the table, or
-// nil if there is none.
+// formerDictionary returns the dictionary that d would replace for a table, or nil. It has the same
+// name and was approved last.
 func (h Home) formerDictionary(d *job.Dictionary, table string) (former *job.Dictionary, err error) {
 	list, err := h.Dictionaries().List()
 	if err != nil {
@@ -141,7 +141,7 @@ func (o *readOnce) Open(name string) (io.ReadCloser, error) {
 func (t *Trial) count(set *dataset.Set, held []int) error {
 	f, is := set.X.(*prepare.Frame)
 	if !is {
-		return fmt.Errorf("daemon: the table %s was not read by its dictionary", t.Table)
+		return fmt.Errorf("daemon: table %s was read without a dictionary; counts of its cells require a dictionary", t.Table)
 	}
 	t.Rows, t.Left = f.Rows(), f.Dropped
 	for j, c := range f.Schema() {

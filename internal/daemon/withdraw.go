@@ -23,11 +23,11 @@ type Withdrawal struct {
 	People, Company int      // counts of the named people, and of others withdrawn with them
 	Absent          []string // the named people who are in no edition
 	Editions        []edition.Edition
-	Erased          []edition.Edition // editions that could not be made again
+	Erased          []edition.Edition // editions that were erased without a replacement
 }
 
-// exclusively calls the function do. Until do returns, no other process freezes a table of this
-// home or withdraws people from it.
+// exclusively calls a function while the home's editions are locked. No other process then freezes
+// a table of this home or withdraws people from it.
 func (h Home) exclusively(do func() error) (err error) {
 	if err := disk.MakeDir(h.editions()); err != nil {
 		return err
@@ -111,8 +111,7 @@ func (h Home) withdraw(jobs *job.Reader, table string, people []string, check fu
 	return done, h.Editions().EraseBut(table, keep)
 }
 
-// mustHave returns an error if the table lacks one of the names, unless that person was withdrawn
-// before.
+// mustHave returns an error if the table lacks a named person who was not withdrawn before.
 func (h Home) mustHave(ctx context.Context, s Source, table string, names []string) error {
 	left, err := h.Editions().Left(table, s.peopleRule())
 	if err != nil {
@@ -131,13 +130,13 @@ func (h Home) mustHave(ctx context.Context, s Source, table string, names []stri
 		return err
 	}
 	if names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(about, name) }); len(names) > 0 {
-		return fmt.Errorf("table %s and its editions do not contain %s, so no person was withdrawn; check how the table writes the name, or use --absent to withdraw people before their rows come", table, dataset.Quote(strings.Join(names, ", ")))
+		return fmt.Errorf("table %s and its editions do not contain %s; check how the table writes the name, or use --absent to withdraw people before their rows come", table, dataset.Quote(strings.Join(names, ", ")))
 	}
 	return nil
 }
 
-// chooseWithdrawn chooses further people to withdraw together with the named people, and returns
-// both. It records them before any new edition is made.
+// chooseWithdrawn returns the named people, and those who must be withdrawn together with them. It
+// records all of them before any new edition is made.
 func (h Home) chooseWithdrawn(table string, s Source, frozen []newestEdition, names []string) (map[string]bool, error) {
 	left, err := h.Editions().Left(table, s.peopleRule())
 	if err != nil {
@@ -180,7 +179,7 @@ type newestEdition struct {
 	labels  []string // labels that the catalogue offers
 	about   []string // the person of each stored row, in order
 	people  map[string]person
-	served  []usedRow // rows that the dictionary uses
+	served  []usedRow // the edition's rows that jobs can use
 	columns []string
 	all     []edition.Person
 }
@@ -221,7 +220,7 @@ func (h Home) newestEditions(c *Config, s Source, key dataset.SplitKey, table st
 		}
 		yes, unknown := h.Dictionaries().Approved(e.Dictionary, table)
 		if yes || unknown != nil || e.Dictionary == job.OfNumbers().Hash() { // the dictionary of plain numbers needs no approval
-			return nil, nil, errors.Join(fmt.Errorf("%w; or erase edition %d for %s (mercer edition erase), because no person can be withdrawn from it", err, e.Number, e.Name), unknown)
+			return nil, nil, errors.Join(fmt.Errorf("no person can be withdrawn from edition %[2]d for %[3]s; repair the cause, or erase the edition with mercer edition erase: %[1]w", err, e.Number, e.Name), unknown)
 		}
 		lost = append(lost, e)
 	}

@@ -272,7 +272,7 @@ func TestWithdrawalsThatAreRefused(t *testing.T) {
 	if err := os.WriteFile(h.path("editions/list"), []byte("null"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); err == nil || !strings.Contains(err.Error(), "restore it from a backup") {
+	if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); err == nil || !strings.Contains(err.Error(), "restore the list from a backup") {
 		t.Errorf("a list that cannot be read: %v", err)
 	}
 	if _, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p1"}); err == nil {

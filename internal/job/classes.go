@@ -56,7 +56,7 @@ func (d *Data) finishClasses(in *section.Place) error {
 	}
 	for _, m := range d.Classes {
 		if other, moved := owner[m.Class]; moved && other != m.Class {
-			return in.Refuse("classes", "class %s is merged into %s and merges other classes itself; rename it", section.Quote(m.Class), section.Quote(other))
+			return in.Refuse("classes", "merged class %s must not be merged into %s; rename the merged class", section.Quote(m.Class), section.Quote(other))
 		}
 	}
 	if d.Classes != nil && d.Partition.By == Devices {
@@ -75,7 +75,7 @@ func (d *Data) finishOrder(in *section.Place) error {
 	}
 	for _, m := range d.Classes {
 		if !slices.Contains(d.Order, m.Class) {
-			return in.Refuse("classes", "class %s is not in the list of label; add it there", section.Quote(m.Class))
+			return in.Refuse("classes", "label does not list the merged class %s; add the class to label", section.Quote(m.Class))
 		}
 		for _, c := range m.Of {
 			if c != m.Class && slices.Contains(d.Order, c) {

@@ -39,8 +39,8 @@ type Data struct {
 	// and the test's fraction.
 	Dictionary *Dictionary
 	Picked     []string       // the dictionary's columns that the job uses; nil for all
-	Read       prepare.Schema // schema that reads tables; nil means Schema
-	Fit        Kept           // names the job of kind Fit whose fit prepares the rows
+	Read       prepare.Schema // the schema with which a party reads its table; if nil, Schema
+	Fit        Kept           // the earlier job of kind Fit whose values prepare the rows
 	Partition  Partition
 	Test       Test
 	// Folds is the number of cross-validation folds of the training rows, or 0. With folds and
@@ -48,8 +48,8 @@ type Data struct {
 	Folds int
 	Scale Scaling
 	Like  float64 // least rating of a liked item; 0 if all rated items are liked
-	// Spread reports that several parties hold labels, each of some rows. It is not a key of the
-	// section; the protocol determines it.
+	// Spread reports whether several parties hold labels. Each of them has the labels of some rows.
+	// Spread is not a key of the section; the protocol determines it.
 	Spread bool
 }
 
@@ -73,8 +73,8 @@ type Partition struct {
 	// Parties lists the parties that share the rows or columns. In a partition by devices they are
 	// the devices of a deployed job.
 	Parties []string
-	// Skew is 0 for equal shares with the same mix of classes. Otherwise it is the concentration of
-	// a Dirichlet label skew; smaller values give more uneven shares. See dataset.ByRows.
+	// Skew is the concentration of a Dirichlet label skew between the parties. Smaller values give
+	// more uneven shares. 0 gives equal shares with the same mix of classes. See dataset.ByRows.
 	Skew float64
 	// Coverage is the share of the rows that each party has in a simulated partition by columns.
 	// The seed determines each party's rows and their order. 0 means all rows in the source's
@@ -117,18 +117,22 @@ const Devices Direction = "devices"
 // Test selects the held-out rows. Exactly one field is set, with two exceptions: By accompanies a
 // fraction of ratings, and with folds no field need be set.
 type Test struct {
-	By       Order          // which ratings a fraction holds out
-	Fraction float64        // share of the rows, drawn by each party's own key, or of the ratings, newest first
-	Every    int            // holds out one row in every Every rows; with ratings, one in every Every of each user's ratings
-	Source   string         // a separate source of the held-out rows
-	None     bool           // the job holds out no rows
-	Party    string         // the party all of whose rows are held out
-	Parties  HeldOutParties // holds out all rows of each party in turn
-	// Column and From hold out the rows whose cell of Column is at least From, a number or a date.
+	By Order // which ratings a fraction holds out
+	// Fraction is the share of the rows or ratings that the job holds out. Each party's own key
+	// draws the rows. Of the ratings, the newest are held out.
+	Fraction float64
+	// Every is n if one row in n is held out. With ratings, one in n of each user's ratings is held
+	// out.
+	Every   int
+	Source  string         // a separate source of the held-out rows
+	None    bool           // the job holds out no rows
+	Party   string         // the party all of whose rows are held out
+	Parties HeldOutParties // holds out all rows of each party in turn
+	// Column names a column, and From is its least held-out value, a number or a date.
 	Column, From string
 }
 
-// Order says whose newest ratings are held out: all people's together, or each user's.
+// Order is the rule by which a job chooses the newest ratings to hold out.
 type Order string
 
 // The orders.
@@ -182,8 +186,8 @@ func (j *Job) Active() []string {
 	return j.Parties()[:max(1, j.Protocol.Demands().Labelled)]
 }
 
-// Asks reports whether the data are the rows of a prediction query. Only a query has neither a test
-// nor folds.
+// Asks reports whether the data are rows for which a trained model predicts. Only such data have
+// neither a test nor folds.
 func (d *Data) Asks() bool { return d.Test == Test{} && d.Folds == 0 }
 
 // Section declares the keys of the section data.
@@ -230,7 +234,7 @@ func (d *Data) finish(in *section.Place) error {
 	case !in.Given("source") && !in.Given("sources"):
 		return in.Refuse("source", "data has no source; add source: bundled:digits or a file")
 	case in.Given("sources") && d.Partition.By == Columns && d.Partition.Parties != nil:
-		return in.Refuse("partition", "sources already names the parties; write partition: {by: columns}")
+		return in.Refuse("partition", "partition must not list parties, because sources names them; write partition: {by: columns}")
 	case in.Given("sources") && in.Given("partition") && d.Partition.By != Columns:
 		return in.Refuse("partition", "partition divides one source, but sources already gives each party its own; remove one")
 	case d.Partition.By == Columns && !in.Given("sources") && d.Partition.Parties == nil:
@@ -238,15 +242,15 @@ func (d *Data) finish(in *section.Place) error {
 	case d.Partition.By == Columns && in.Given("sources") && d.ID == "":
 		return in.Refuse("sources", "sources by columns need ids to match their rows; add id: and the name of the id column")
 	case in.Given("sources") && d.Test.Source != "":
-		return in.Refuse("test", "test.source goes with one source; with sources, use test: {fraction: 0.25}")
+		return in.Refuse("test", "test.source needs data with a single source, but data has sources; use test: {fraction: 0.25}")
 	case d.ID != "" && d.ID == d.Label:
 		return in.Refuse("id", "id and label are the same column %s; name two columns", section.Quote(d.ID))
 	case in.Given("features") && slices.ContainsFunc(d.Sources, func(s Source) bool { return s.Given() }):
 		return in.Refuse("features", "features is for files without column names, but a program or a query gives names; remove features")
 	case in.Given("features") && (d.Features < 1 || d.Features > MaxFeatures):
-		return in.Refuse("features", "features is %d; write the number of columns beside label and id, 1 to %d", d.Features, MaxFeatures)
+		return in.Refuse("features", "features is %d; write the number of columns, not counting label and id, from 1 to %d", d.Features, MaxFeatures)
 	case in.Given("features") && (d.Partition.By == Devices || d.Partition.By == Columns && in.Given("sources")):
-		return in.Refuse("features", "features is for tables that all have the same columns; remove it")
+		return in.Refuse("features", "features does not apply to devices or to sources by columns; remove features")
 	}
 	if d.Partition.By == Devices {
 		if in.Given("scale") && d.Scale != None {
@@ -288,9 +292,9 @@ func (d *Data) finishColumns(in *section.Place) error {
 		case parties != nil && !slices.Contains(parties, c.Party):
 			return in.Refuse("partition", "partition names columns of %q, which is not a party of the job; name one of its parties", c.Party)
 		case d.ID != "" && slices.Contains(c.Names, d.ID):
-			return in.Refuse("partition", "partition names %s among the columns of %s, but it is the id; remove it there", section.Quote(d.ID), c.Party)
+			return in.Refuse("partition", "partition must not list %s among the columns of %s, because it is the id; remove it from the list", section.Quote(d.ID), c.Party)
 		case d.Label != "" && slices.Contains(c.Names, d.Label):
-			return in.Refuse("partition", "partition names %s among the columns of %s, but it is the label; remove it there", section.Quote(d.Label), c.Party)
+			return in.Refuse("partition", "partition must not list %s among the columns of %s, because it is the label; remove it from the list", section.Quote(d.Label), c.Party)
 		}
 	}
 	return nil
@@ -349,7 +353,7 @@ func (p *Partition) finish(in *section.Place) error {
 	case p.By != Columns && in.Given("alignment"):
 		return in.Refuse("alignment", "alignment is for partition: {by: columns} only; remove it")
 	case p.Aligned && in.Given("alignment"):
-		return in.Refuse("alignment", "the key alignment keeps the result of comparing ids, but \"aligned: true\" compares no ids; remove one of the two")
+		return in.Refuse("alignment", "the key alignment needs a comparison of ids, but \"aligned: true\" omits this comparison; remove one of the two")
 	case in.Given("alignment") && (p.Alignment == "" || len(p.Alignment) > maxAlignment):
 		return in.Refuse("alignment", "alignment has %d bytes; write a name of up to %d", len(p.Alignment), maxAlignment)
 	case in.Given("aligned_by") && !in.Given("alignment"):
@@ -420,8 +424,8 @@ const (
 	mostSteps     = 10
 )
 
-// LeavesRows returns an error if the job's test is for simulate only, where the job rather than
-// each party chooses the held-out rows.
+// LeavesRows returns an error if the test is for simulate only. Such a test lets the job choose the
+// held-out rows, which a deployed job leaves to each party.
 func (d *Data) LeavesRows() error {
 	switch {
 	case d.Partition.By == Devices:

@@ -33,8 +33,8 @@ func under(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// mention returns the line of the first value in a node, not key, that equals text; 0 if there is
-// none.
+// mention returns the line of the first value that equals text, or 0 if no value does. It does not
+// compare keys.
 func mention(n *yaml.Node, text string) int {
 	switch {
 	case n == nil:

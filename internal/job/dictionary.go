@@ -20,13 +20,13 @@ import (
 // Dictionary is the data dictionary of a federation. It describes the columns and the rows that
 // take part. Every operator approves it by its hash. Jobs name it, and pick columns and one label.
 type Dictionary struct {
-	Name     string            // "" for a dictionary inside a job for simulate
+	Name     string            // "" if a job file contains the dictionary itself
 	Columns  prepare.Schema    // all columns, in the order of the file; nil means that all of the table's columns are numbers without gaps
-	Texts    map[string]string // descriptions of columns and labels for people
-	Complete []string          // columns whose gaps exclude a row from all jobs
+	Texts    map[string]string // meaning of each column and label, as a text for people
+	Complete []string          // columns in which a row must have a value to take part in jobs
 	Labels   []LabelColumn     // columns from which a job picks its label
 	Fraction float64           // share of the rows that all jobs hold out
-	Leader   string            // the party that learns the sums of fits; "" for a job's first party
+	Leader   string            // the party that learns the sums for preparing the columns; "" for a job's first party
 }
 
 // LabelColumn describes a column of labels.
@@ -74,7 +74,7 @@ func (d *Dictionary) Hash() string {
 // Reference returns the dictionary's reference in a job's encoding, NAME@HASH.
 func (d *Dictionary) Reference() string { return d.Name + "@" + d.Hash() }
 
-// DictionaryFile declares the keys of a dictionary's file, for the documentation.
+// DictionaryFile returns the declaration of a dictionary's file, which the documentation shows.
 func DictionaryFile() *section.Section { return new(Dictionary).file() }
 
 func (d *Dictionary) file() *section.Section {
@@ -89,7 +89,7 @@ func (d *Dictionary) file() *section.Section {
 	}}
 }
 
-// Section declares the keys of a dictionary, without those of its file.
+// Section declares the keys under spec in a dictionary's file.
 func (d *Dictionary) Section() *section.Section {
 	return &section.Section{Name: "dictionary", Fields: []section.Field{
 		{Key: "columns", Value: dictionaryColumns{d}, Else: "every column of a table is a number without gaps, and jobs use all",
@@ -108,16 +108,16 @@ func (d *Dictionary) Section() *section.Section {
 func (d *Dictionary) finish(in *section.Place) error {
 	for _, c := range d.Columns {
 		if c.Missing == prepare.FillDropRow {
-			return in.Refuse("columns", "column %s has missing: drop-row, which a dictionary writes as a list; write complete: [%s]", section.Quote(c.Name), c.Name)
+			return in.Refuse("columns", "column %s must not have missing: drop-row in a dictionary; remove it, and write complete: [%s]", section.Quote(c.Name), c.Name)
 		}
 	}
 	for _, name := range d.Complete {
 		at := d.Columns.Index(name)
 		switch {
 		case at < 0:
-			return in.Refuse("complete", "complete names %s, which is not in columns; describe it there", section.Quote(name))
+			return in.Refuse("complete", "complete names %s, which columns does not describe; add the column to columns", section.Quote(name))
 		case d.Columns[at].Missing != prepare.FillError:
-			return in.Refuse("complete", "complete names %s, but the column fills its gaps; remove its missing:, or remove it from complete", section.Quote(name))
+			return in.Refuse("complete", "complete must not list %s, because the column's key missing fills the gaps; remove that key, or remove the column from complete", section.Quote(name))
 		}
 		d.Columns[at].Missing = prepare.FillDropRow
 		if err := d.Columns[at].Check(); err != nil {
@@ -152,13 +152,13 @@ func (d *Dictionary) IsNumbers() bool { return d.Hash() == OfNumbers().Hash() }
 func Undescribed(name string) prepare.Column {
 	c := prepare.Column{Name: name}
 	if err := (columnOf{&c}).Section().Decode("columns", section.Map()); err != nil {
-		panic(fmt.Sprintf("job: %v", err)) // every key has a default
+		panic(fmt.Sprintf("job: %v", err)) // an empty map is valid, because every key has a default
 	}
 	return c
 }
 
-// Of returns the data of a job without a label that uses all of the dictionary's columns at a
-// party. If column names are PARTY.COLUMN, these are the party's own columns.
+// Of returns the data of a job at one party, with all columns of the dictionary and without a
+// label. If column names are PARTY.COLUMN, the data have only the party's own columns.
 func (d *Dictionary) Of(party string) Data {
 	data := Data{Dictionary: d, Label: NoLabel, Schema: d.Columns, Read: d.Columns, Test: Test{Fraction: d.Fraction}}
 	by := data
@@ -187,7 +187,7 @@ func (d *Dictionary) Changes(next *Dictionary) (lines []string) {
 	return lines
 }
 
-// statements returns the values in the dictionary's file by column, label and key.
+// statements returns every value of the dictionary with a name such as "column age: range".
 func (d *Dictionary) statements() map[string]string {
 	all := make(map[string]string)
 	eachKey(d.Section().Encode(), func(key string, value *yaml.Node) {
@@ -242,7 +242,7 @@ func (d *Dictionary) labelNames() []string {
 	return names
 }
 
-// storeText stores the description of a column for people.
+// storeText stores the text that explains a column to people.
 func (d *Dictionary) storeText(column, text string) {
 	if text == "" {
 		return
@@ -270,7 +270,7 @@ func (v dictionaryColumns) Encode() *yaml.Node {
 	m := section.Map()
 	for _, c := range v.Columns {
 		if slices.Contains(v.Complete, c.Name) {
-			c.Missing = prepare.FillError // the key complete lists this column, which implies drop-row
+			c.Missing = prepare.FillError // the key complete lists this column, so drop-row is not written
 		}
 		m.Content = append(m.Content, section.Word(c.Name), orEmpty(describedColumn{columnOf{&c}, v.Dictionary}.Encode()))
 	}
@@ -279,7 +279,7 @@ func (v dictionaryColumns) Encode() *yaml.Node {
 
 func (v dictionaryColumns) Form() string { return schemaMap{}.Form() }
 
-// Each declares the keys of a column's description, for the documentation.
+// Each returns the declaration of one column, which the documentation shows.
 func (v dictionaryColumns) Each() *section.Section {
 	return describedColumn{columnOf{&prepare.Column{}}, new(Dictionary)}.Section()
 }
@@ -301,7 +301,7 @@ func (c describedColumn) Section() *section.Section {
 	return s
 }
 
-// textFor reads and writes the description of a column for people.
+// textFor reads and writes the key text, which explains a column to people.
 type textFor struct {
 	column string
 	of     *Dictionary
@@ -363,12 +363,12 @@ func (v labelColumns) Encode() *yaml.Node {
 
 func (v labelColumns) Form() string { return "a map such as {diagnosis: {classes: [well, ill]}}" }
 
-// Each declares the keys of a label column, for the documentation.
+// Each returns the declaration of one label column, which the documentation shows.
 func (v labelColumns) Each() *section.Section {
 	return labelColumn{new(LabelColumn), new(Dictionary)}.Section()
 }
 
-// labelColumn reads and writes a label column with its description for people.
+// labelColumn reads and writes the description of one label column.
 type labelColumn struct {
 	*LabelColumn
 	of *Dictionary

@@ -12,8 +12,8 @@ import (
 // FitKind is the value of the key kind in the file of a job that only fits and does not learn.
 const FitKind = "Fit"
 
-// Kept names the job of kind Fit whose fit prepares another job's rows. The zero value names no
-// job.
+// Kept names the earlier job of kind Fit whose values prepare a new job's rows. The zero value
+// names no job.
 type Kept struct {
 	Job  ID
 	Told []string // the parties that did not take part in the fit and receive it in this job
@@ -34,20 +34,21 @@ func (k *Kept) Section() *section.Section {
 	}}
 }
 
-// finishFit refuses a fit in a job whose preparation needs none, and wrong receivers of a fit.
+// finishFit refuses a fit that the job does not need. It also refuses a receiver that is not a
+// party or that must send the fit.
 func (d *Data) finishFit(in *section.Place) error {
 	parties := d.parties()
 	switch {
 	case !d.Fit.Named():
 		return nil
 	case d.Schema == nil || d.Dictionary == nil || d.Dictionary.Name == "" || d.Partition.By != Rows || !d.Fits():
-		return in.Refuse("fit", "fit is for jobs by rows whose dictionary leaves something to fit, and this job has nothing to fit; remove fit")
+		return in.Refuse("fit", "fit is only for jobs by rows with a dictionary that requires a fit; remove fit")
 	case len(parties) > 0 && d.Fit.Tells(parties[0]):
-		return in.Refuse("fit", "fit.told says that %s receives the fit, but the first party must have the fit already, to send it; list a party first that has the fit", section.Quote(parties[0]))
+		return in.Refuse("fit", "fit.told must not name the first party %s, which sends the fit; list a party first that has the fit", section.Quote(parties[0]))
 	}
 	for _, name := range d.Fit.Told {
 		if parties != nil && !slices.Contains(parties, name) {
-			return in.Refuse("fit", "fit.told names %s, which is not a party of the job; remove it there", section.Quote(name))
+			return in.Refuse("fit", "fit.told names %s, which is not a party of the job; remove the name from fit.told", section.Quote(name))
 		}
 	}
 	return nil
@@ -65,7 +66,7 @@ func (j *Job) NeedsFit() bool {
 		!d.Fit.Named() && !j.IsFit() && !j.Protocol.Demands().Continues
 }
 
-// FitSpec declares the spec of a job of kind Fit, for the documentation.
+// FitSpec returns the declaration of a job of kind Fit, which the documentation shows.
 func FitSpec() *section.Section { return new(Job).fitSpec(nil) }
 
 // FitOf returns a new job of kind Fit that makes the fit for the given job.
@@ -83,7 +84,7 @@ func (d *Dictionary) fitName() string {
 	return "fit-" + strings.TrimRight(d.Name[:min(len(d.Name), most)], "-")
 }
 
-// SameFit reports whether a fit made for o also serves d, because both have the same dictionary,
+// SameFit reports whether two jobs can use the same fit, because they have the same dictionary,
 // scaling and table.
 func (d *Data) SameFit(o *Data) bool {
 	return d.Dictionary != nil && o.Dictionary != nil && d.Dictionary.Hash() == o.Dictionary.Hash() && d.Scale == o.Scale && d.Source == o.Source
@@ -125,10 +126,10 @@ func (j *Job) finishFit(in *section.Place) error {
 		return err
 	}
 	if d.Schema == nil {
-		return in.Refuse("dictionary", "the dictionary describes no columns, so a fit has nothing to fit; submit jobs without a fit, since each scales the columns itself")
+		return in.Refuse("dictionary", "the dictionary describes no columns, so jobs need no fit; submit jobs without a fit")
 	}
 	if !d.Fits() {
-		return in.Refuse("dictionary", "the dictionary and scale %s leave nothing to fit; submit jobs without a fit", d.Scale)
+		return in.Refuse("dictionary", "with scale %s, the dictionary needs no fit; submit jobs without a fit", d.Scale)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 // changes fastest.
 type Grid struct {
 	Kernels  []Kernel
-	Learners []Named // the same learner with other hyperparameters
+	Learners []Named // copies of one learner with different hyperparameters
 }
 
 // MaxCells is the greatest number of cells in a grid.
@@ -59,13 +59,12 @@ type sweep[T any] struct {
 	declare func(*T, *yaml.Node) (*section.Section, error)
 }
 
-// sectionOf returns the section that writes the single value one.
+// sectionOf returns the section that writes one value of the sweep.
 func (v sweep[T]) sectionOf(one *T) *section.Section {
-	s, _ := v.declare(one, nil) // declare can fail only if it is given a map to read
+	s, _ := v.declare(one, nil) // declare cannot fail without a map to read
 	return s
 }
 
-// Form describes the map in the file.
 func (v sweep[T]) Form() string { return v.sectionOf(new(T)).Form() + "; lists of numbers make a grid" }
 
 func (v sweep[T]) Decode(key string, n *yaml.Node) error {
@@ -73,7 +72,7 @@ func (v sweep[T]) Decode(key string, n *yaml.Node) error {
 	return v.add(key, n)
 }
 
-// add decodes one map and appends its combinations.
+// add decodes one map and appends a value for each combination of its lists.
 func (v sweep[T]) add(key string, n *yaml.Node) error {
 	s, err := v.declare(new(T), n)
 	if err != nil {
@@ -103,12 +102,12 @@ func (v sweep[T]) add(key string, n *yaml.Node) error {
 	return nil
 }
 
-// Encode writes one map, with lists if there are several T.
+// Encode writes all values as one map, in which a key has a list if the values differ.
 func (v sweep[T]) Encode() *yaml.Node {
 	return mergeMaps(v.maps(), v.sectionOf(&(*v.dst)[0]).Lists())
 }
 
-// maps returns each T as a map.
+// maps returns one YAML map for each value.
 func (v sweep[T]) maps() []*yaml.Node {
 	maps := make([]*yaml.Node, len(*v.dst))
 	for i := range maps {
@@ -138,7 +137,6 @@ func (v sweeps[T]) Decode(key string, n *yaml.Node) error {
 	return nil
 }
 
-// Form describes the map or the list in the file.
 func (v sweeps[T]) Form() string { return v.sweep.Form() + "; or a list of such maps" }
 
 // Encode writes one map without lists for each T, in a list if there are several.
@@ -218,7 +216,7 @@ func mergeMaps(maps []*yaml.Node, lists []string) *yaml.Node {
 	for _, key := range lists {
 		list := section.Flow()
 		for _, m := range maps {
-			item := section.Bare("0") // sections leave out a value of 0
+			item := section.Bare("0") // the value is 0 if the map omits the key
 			if at := valueOf(m, key); at >= 0 {
 				item = m.Content[at]
 			}

@@ -15,8 +15,8 @@ type HeldOutParties string
 // Each holds out every party once, while all others train.
 const Each HeldOutParties = "each"
 
-// Splits lists the words for the ways in which a job itself may choose the held-out rows. A party's
-// policy allows each way by its word.
+// Splits lists the names of the methods by which a job can choose its held-out rows. A party's
+// policy allows each method by its name.
 func Splits() []string { return []string{splitParty, splitColumn} }
 
 const (
@@ -24,7 +24,7 @@ const (
 	splitColumn = "column"
 )
 
-// Split returns the word from [Splits] for how the job chooses the held-out rows. It returns "" if
+// Split returns the name of the method by which the job chooses the held-out rows. It returns "" if
 // each party's own key chooses them.
 func (t Test) Split() string {
 	if t.Party != "" || t.Parties != "" {
@@ -80,7 +80,7 @@ func (j *Job) WithoutParty(party string) *Job {
 // finishCut checks the column of a test and the least held-out value in it.
 func (t *Test) finishCut(in *section.Place) error {
 	if !in.Given("column") || !in.Given("from") || len(in.Lines) != 2 {
-		return in.Refuse("", "the keys column and from need each other and allow no other key; write test: {column: admitted, from: 2024-01-01}")
+		return in.Refuse("", "test needs the keys column and from together, and without other keys; write test: {column: admitted, from: 2024-01-01}")
 	}
 	if _, err := dataset.ParseBound(t.From); err != nil {
 		return in.Refuse("from", "the key from is %s; write a day such as 2024-01-01, or a number", section.Quote(t.From))
@@ -100,7 +100,7 @@ func (d *Data) finishHeldOut(in *section.Place) error {
 	case d.Test.Column != "" && (d.Test.Column == d.Label || d.Test.Column == d.ID):
 		return in.Refuse("test", "test.column is %s, which is the label or the id; name another column", section.Quote(d.Test.Column))
 	case d.Test.Column != "" && in.Given("features"):
-		return in.Refuse("features", "features does not go with a test by a column, which needs a table with column names; remove features")
+		return in.Refuse("features", "features is for tables without column names, but test names a column; remove features")
 	case d.Partition.By == Columns:
 		return in.Refuse("test", "no party can be held out by columns, because all parties have the same people; use test: {fraction: 0.25}")
 	case d.Partition.By == Devices:

@@ -31,7 +31,7 @@ type Job struct {
 	Scoring    Scoring      // metric that chooses a grid's cell
 	Compare    []Comparison // baselines, in the order of [Comparisons]
 	Prediction Prediction
-	Repeats    int  // runs on other partitions and splits; 0 for one run
+	Repeats    int  // number of runs, each with its own partition and split; 0 for one run
 	Link       Link // lines of a simulated network
 	Timeout    Timeout
 }
@@ -42,9 +42,9 @@ type Comparison string
 
 // The comparisons.
 const (
-	Pooled Comparison = "pooled" // the same learner on all data: the cost of privacy
-	Alone  Comparison = "alone"  // each party by itself: the gain of joining
-	Curve  Comparison = "curve"  // accuracy and exposure for other numbers of directions (moments) or bins (secvm)
+	Pooled Comparison = "pooled" // the same learner on all data, which shows the cost of privacy
+	Alone  Comparison = "alone"  // one learner for each party's own data, which shows the gain from joining
+	Curve  Comparison = "curve"  // the same protocol with other numbers of directions (moments) or bins (secvm)
 	// ExactKernel is a learner with the exact kernel that fdskl's random features approximate. It
 	// shows the cost of the approximation.
 	ExactKernel Comparison = "exact-kernel"
@@ -53,18 +53,18 @@ const (
 // Comparisons returns all comparisons in canonical order.
 func Comparisons() []Comparison { return []Comparison{Pooled, Alone, Curve, ExactKernel} }
 
-// Prediction says whether the encoders' secrets outlive the result.
+// Prediction says whether the parties can encode new rows after the job has ended.
 type Prediction string
 
-// With Closed the parties destroy the encoders' secrets after the result. With Open they keep the
-// secrets and can encode new rows for prediction queries.
+// With Closed, the parties destroy the secrets of their encoders after the result. With Open, they
+// keep the secrets and can encode new rows for prediction queries.
 const (
 	Closed Prediction = "closed"
 	Open   Prediction = "open"
 )
 
-// Owned returns the job in the form that its parties run, in which each party has its own table
-// under one common name.
+// Owned converts the job to one that real parties run on their own tables. All these tables have
+// the given name.
 func (j *Job) Owned(name string) *Job {
 	d := *j
 	d.Link = Link{}
@@ -108,18 +108,18 @@ func (j *Job) Simulable() error {
 		return errors.New("job: simulate takes the people from the ratings; remove parties")
 	}
 	if j.Protocol.Demands().Outlives {
-		return errors.New("job: simulate keeps no state for a later job; remove continuable and continues, and write late: [south] to simulate a party that joins later")
+		return errors.New("job: simulate keeps no state for a later job; replace continuable and continues by late: [south], which simulates a party that joins later")
 	}
 	if j.Data.Label == "" {
-		return fmt.Errorf("job: data has no label; for simulate, add label: and the name of the column that holds %s", cmp.Or(j.Task().Labels, Classes().Labels))
+		return fmt.Errorf("job: data has no label, which simulate requires; add label: and the name of the column that holds %s", cmp.Or(j.Task().Labels, Classes().Labels))
 	}
 	if j.Parties() == nil && j.Data.Partition.By != Devices && !j.Unshared() {
-		return errors.New("job: data has no parties; for simulate, add partition: {parties: [north, south]} or sources: to data")
+		return errors.New("job: data has no parties, which simulate requires; add partition: {parties: [north, south]} or sources: to data")
 	}
 	return nil
 }
 
-// Unshared reports whether one process without parties may run the job on its whole table.
+// Unshared reports whether a process may run the job on a whole table, without any parties.
 func (j *Job) Unshared() bool {
 	return j.Traits().Unshared
 }
@@ -132,7 +132,7 @@ func (j *Job) Deployable() error {
 	return j.OwnWord()
 }
 
-// OwnWord returns an error if the job itself describes a table that the party's operator must
+// OwnWord returns an error if the job describes tables, which only the parties' operators may
 // describe. A job could otherwise choose descriptions that leave out rows or change sums, and so
 // reveal single rows.
 func (j *Job) OwnWord() error {
@@ -146,7 +146,7 @@ func (j *Job) OwnWord() error {
 	case d.Order != nil || d.Classes != nil || j.Protocol.Demands().Describes:
 		return errors.New("job: the job itself gives the classes of the label, their merging or the range of its numbers, which each party's operator must approve; " + byDictionary)
 	case d.Test.Fraction != 0 && d.Test.Fraction != defaultFraction:
-		return fmt.Errorf("job: test holds out %[2]g of the rows, and all jobs over a table without a dictionary hold out %[1]g; remove test, or %[3]s", defaultFraction, d.Test.Fraction, byDictionary)
+		return fmt.Errorf("job: test holds out %[2]g of the rows, but all jobs over a table without a dictionary hold out %[1]g; remove test, or %[3]s", defaultFraction, d.Test.Fraction, byDictionary)
 	}
 	return nil
 }
@@ -164,10 +164,10 @@ func (j *Job) Played() error {
 // the protocol.
 func (j *Job) Unsimulated() error {
 	if j.Repeats > 0 {
-		return errors.New("job: repeats is for simulate, because several splits of the same rows reveal more about them than one; remove it")
+		return errors.New("job: repeats is for simulate, because several splits reveal more about a row than one split; remove repeats")
 	}
 	if j.Link != (Link{}) {
-		return errors.New("job: link is for simulate, because real parties have real lines; remove it")
+		return errors.New("job: link is for simulate, because it describes a simulated network; remove link")
 	}
 	if err := j.Data.LeavesRows(); err != nil {
 		return fmt.Errorf("job: %w", err)
@@ -299,7 +299,7 @@ func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) 
 	case cells == 1:
 		return nil
 	case own.NoGrid != "":
-		return in.Refuse(at, "the lists make a grid of %d cells, and %s; give single numbers", cells, own.NoGrid)
+		return in.Refuse(at, "the lists make a grid of %d cells, but %s; give single numbers", cells, own.NoGrid)
 	case cells > MaxCells:
 		return in.Refuse(at, "the grid has %d cells; at most %d are allowed", cells, MaxCells)
 	case j.Data.Folds == 0 && !chooses:
@@ -321,7 +321,7 @@ func (j *Job) finishRepeats(in *section.Place) error {
 	case j.Repeats < 2 || j.Repeats > maxRepeats:
 		return in.Refuse("repeats", "repeats is %d; write 2 to %d, or remove it for one run", j.Repeats, maxRepeats)
 	case j.Data.Partition.By != Devices && (t.Every > 0 || t.Source != "" || t.None || t.Split() != ""):
-		return in.Refuse("repeats", "each run of repeats draws the held-out rows anew, and this test draws none; use test: {fraction: 0.25}")
+		return in.Refuse("repeats", "repeats requires a test that draws the held-out rows at random; use test: {fraction: 0.25}")
 	}
 	return nil
 }
@@ -329,7 +329,7 @@ func (j *Job) finishRepeats(in *section.Place) error {
 // finishLink refuses a simulated network in a job on devices.
 func (j *Job) finishLink(in *section.Place) error {
 	if in.Given("link") && j.Data.Partition.By == Devices {
-		return in.Refuse("link", "devices have no lines in this version; remove link")
+		return in.Refuse("link", "this version cannot simulate the network of devices; remove link")
 	}
 	return nil
 }
@@ -341,7 +341,7 @@ func (j *Job) Repeat(i int) *Job {
 	return &run
 }
 
-// finishRatings refuses settings for ratings in a job whose protocol has rows.
+// finishRatings refuses settings for ratings if the protocol learns from rows.
 func (j *Job) finishRatings(in *section.Place) error {
 	if j.Traits().Rated {
 		return nil
@@ -371,14 +371,14 @@ func (j *Job) finishTest(in *section.Place) error {
 	return in.Refuse("data", "fraction is %g; write a multiple of 0.05 from 0.05 to 0.5, such as 0.25", f)
 }
 
-// kernelSection returns a kernel's section in the form that a sweep needs.
+// kernelSection returns the section of a kernel. It is the function declare of a [sweep].
 func kernelSection(k *Kernel, _ *yaml.Node) (*section.Section, error) { return k.Section(), nil }
 
 // finishLabels checks that the data satisfy the learner's requirements.
 func (j *Job) finishLabels(in *section.Place) error {
 	task := j.Task()
 	needs := task.Labels != ""
-	owned := j.Data.Sources == nil && j.undeployable() == "" // true if the parties' catalogues can name the label
+	owned := j.Data.Sources == nil && j.undeployable() == "" // if true, the parties' catalogues can supply a missing label
 	switch {
 	case needs && j.Data.Label == "" && !owned:
 		return in.Refuse("data", "data has no label; add label: and the name of the column that holds %s", task.Labels)
@@ -389,16 +389,16 @@ func (j *Job) finishLabels(in *section.Place) error {
 		j.Data.Label = NoLabel
 	}
 	if j.Data.Order != nil && !task.Classes && j.Data.Dictionary == nil {
-		return in.Refuse("data", "learner %s takes no classes here; write label: with only the name of the column", j.Learner.Name())
+		return in.Refuse("data", "learner %s does not use a list of classes; write label: with only the name of the column", j.Learner.Name())
 	}
 	if j.Data.Folds > 0 && j.Data.Group != "" && !j.Traits().Grouped {
-		return in.Refuse("data", "group does not go with folds in protocol %s, whose coordinator makes the folds and does not learn the groups; use test: {fraction: 0.25} without folds, or protocol okra, whose parties make the folds", j.Protocol.Name())
+		return in.Refuse("data", "protocol %s cannot keep groups together in folds; use test: {fraction: 0.25} without folds, or protocol okra", j.Protocol.Name())
 	}
 	if j.Data.Folds > 0 && !task.Classes && !task.Numbers {
 		return in.Refuse("data", "folds need accuracy or r2, and learner %s has neither; use test: {fraction: 0.25}", j.Learner.Name())
 	}
 	if j.Data.Classes != nil && (j.Data.Label == NoLabel || !task.Classes && needs) {
-		return in.Refuse("data", "learner %s takes no classes here; remove classes", j.Learner.Name())
+		return in.Refuse("data", "learner %s does not use classes; remove classes", j.Learner.Name())
 	}
 	if j.Data.Partition.Skew > 0 && (needs && !task.Classes || j.Data.Label == NoLabel) {
 		return in.Refuse("data", "skew needs classes, and this job has none; remove skew")

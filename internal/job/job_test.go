@@ -169,7 +169,7 @@ spec:
     name: svc
     C: 10
     tol: 1e-8
-    class_weight: {yes: 2, 0: .5}
+    class_weight: {yes: 2, 0.0: .5}
   compare: [alone, pooled]
   prediction: open
   timeout: {join: 90s, round: 1h}
@@ -390,8 +390,8 @@ func TestExamples(t *testing.T) {
 // all of them has none.
 func TestLabelOfTheCatalogue(t *testing.T) {
 	for learner, want := range map[string]string{
-		"{name: svc}":   "job: data has no label; for simulate, add label: and the name of the column that holds the classes",
-		"{name: ridge}": "job: data has no label; for simulate, add label: and the name of the column that holds the numbers to predict",
+		"{name: svc}":   "job: data has no label, which simulate requires; add label: and the name of the column that holds the classes",
+		"{name: ridge}": "job: data has no label, which simulate requires; add label: and the name of the column that holds the numbers to predict",
 	} {
 		text := strings.Replace(minimal, "    label: label\n", "    partition: {parties: [a, b]}\n", 1)
 		j, err := reader().Parse("job.yaml", []byte(strings.Replace(text, "{name: svc}", learner, 1)))

@@ -16,7 +16,7 @@ type Kernel struct {
 	GammaUnit   GammaUnit
 	Coef0       float64 // for polynomial
 	Degree      int     // for polynomial and the Boolean kernels
-	Clause      int     // for dnf and cnf
+	Clause      int     // number of people in a term, for kernels dnf and cnf
 	Alpha       float64 // for rational-quadratic
 	LengthScale float64 // for rational-quadratic and matern
 	Nu          float64 // for matern
@@ -45,7 +45,7 @@ func (k Kernel) Spec() kernel.Spec {
 	}
 }
 
-// Over returns the kernel with gamma as a plain number; unit is the value of its unit.
+// Over converts gamma from its unit to a plain number. The argument is the value of the unit.
 func (k Kernel) Over(unit float64) Kernel {
 	if k.Name == Laplacian {
 		unit = math.Sqrt(unit)
@@ -248,12 +248,13 @@ func (k *Kernel) finishDegree(in *section.Place) error {
 func (k Kernel) String() string { return k.Section().String() }
 
 // The Boolean kernels compare two items of a recommender. They count the formulas over people that
-// are true of both items. See learn/komd.
+// are true of both items. Degree is the number of people in a formula. In dnf and cnf, Degree is
+// the number of terms, and Clause the number of people in a term. See learn/komd.
 const (
-	Conjunctive KernelName = "conjunctive" // formula: all of degree people like the item
-	Disjunctive KernelName = "disjunctive" // formula: at least one of degree people likes the item
-	DNF         KernelName = "dnf"         // formula: OR of degree terms, each an AND over clause people
-	CNF         KernelName = "cnf"         // formula: AND of degree terms, each an OR over clause people
+	Conjunctive KernelName = "conjunctive" // formula: all people of a set like the item
+	Disjunctive KernelName = "disjunctive" // formula: at least one person of a set likes the item
+	DNF         KernelName = "dnf"         // formula: OR of terms, each of which is an AND over people
+	CNF         KernelName = "cnf"         // formula: AND of terms, each of which is an OR over people
 )
 
 // BooleanKernels returns the names of the Boolean kernels.

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Link describes the lines of a network whose transfer times simulate estimates; see package
+// Link describes the network for which the command simulate estimates transfer times. See package
 // transport/link. The zero value means that there is no such network.
 type Link struct {
 	Rate    float64       // bytes per second in each direction

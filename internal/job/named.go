@@ -40,8 +40,7 @@ func (n Named) Text() string {
 	return n.section("").String()
 }
 
-// Varying returns the values and keys of the settings for which a job may give lists, in canonical
-// order.
+// Varying returns the keys and values of all settings that a grid may vary, in canonical order.
 func (n Named) Varying() (keys, numbers []string) {
 	for _, f := range n.Values.Section().Fields {
 		if v := f.Value.Encode(); f.List && v != nil {
@@ -62,12 +61,12 @@ func (n Named) section(what string) *section.Section {
 	return s
 }
 
-// namedSection reads and writes a section whose key name determines the other keys.
+// namedSection reads and writes a section that names a Kind. The Kind determines the other keys.
 type namedSection struct {
 	dst   *Named
 	what  string // "protocol"
 	kinds []Kind
-	alike bool // the Kinds' keys have similar meanings, so a wrong value of another Kind's key is reported first
+	alike bool // errors also consider the keys of the other Kinds, whose meanings are similar
 }
 
 // Decode reads the name first, wherever it is in the map, because it determines the other keys.
@@ -113,7 +112,7 @@ func (v namedSection) names() []string {
 	return names
 }
 
-// refuseNameless refuses a map without a name, or the misspelt key of the name.
+// refuseNameless refuses a map that lacks or misspells the key name.
 func (v namedSection) refuseNameless(n *yaml.Node) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if key := n.Content[i]; !v.hasKey(key.Value) && len(key.Value) < 10 {
@@ -153,7 +152,7 @@ func (v namedSection) refuseSimilar(key *yaml.Node) error {
 	return nil
 }
 
-// checkForeignValue checks the value of a key by the declaration of the first Kind with that key.
+// checkForeignValue checks the value of a key that belongs to another Kind.
 func (v namedSection) checkForeignValue(key string, val *yaml.Node) error {
 	for _, k := range v.kinds {
 		s := k.New().Section()
@@ -183,7 +182,8 @@ func (v namedSection) Form() string { return "a map with " + v.keys() }
 // Mode names the version of a protocol: the hardened version or the paper's.
 type Mode string
 
-// Hardened fixes published flaws. Paper follows the paper exactly, to reproduce it.
+// Hardened fixes the published flaws of a protocol. Paper follows the paper exactly, to reproduce
+// it.
 const (
 	Hardened Mode = "hardened"
 	Paper    Mode = "paper"
@@ -216,7 +216,9 @@ type Settings interface {
 // Demands holds the requirements of a protocol's settings on a job and its members. The zero value
 // has no requirements.
 type Demands struct {
-	Mode Mode // mode that a policy must allow; [Hardened] for a protocol with one version
+	// Mode is the protocol's mode, which every party's policy must allow. A protocol with a single
+	// version has the mode [Hardened].
+	Mode Mode
 	// Check refuses a job whose other sections contradict the settings. It also sets the defaults
 	// that depend on these sections.
 	Check func(*Job, *section.Place) error
@@ -225,14 +227,14 @@ type Demands struct {
 	// Labelled is the number of parties that hold labels in a partition by columns, counted from
 	// the first party. 0 means one.
 	Labelled int
-	Spreads  bool // each labelled party has the labels of some rows
+	Spreads  bool // each labelled party has labels for only some of the rows
 	Outlives bool // a later job may use this job's encoded rows or secrets
-	// Continues reports that the job continues an earlier job of this protocol and keeps its
-	// preparation of rows.
+	// Continues reports whether the job continues an earlier job of the same protocol. Such a job
+	// prepares rows in the same way as the earlier job.
 	Continues bool
 	Counts    bool // the coordinator learns the histogram of decisions on held-out rows
 	Rates     bool // the coordinator learns sums of squared ratings
-	Describes bool // the settings list the classes of the labels, or give their range
+	Describes bool // the protocol's settings list the classes, or give the range of the labels
 }
 
 // Demands returns the demands of the protocol's settings.
@@ -243,7 +245,8 @@ func (n Named) Demands() Demands {
 	return Demands{}
 }
 
-// Bounded reports whether the protocol states its demands. Parties refuse jobs of other protocols.
+// Bounded reports whether the protocol's settings implement [Settings]. Parties refuse jobs of
+// other protocols, whose demands are unknown.
 func (n Named) Bounded() bool {
 	_, states := n.Values.(Settings)
 	return states

@@ -12,12 +12,12 @@ import (
 )
 
 // errNoDictionaries refuses a job that names a dictionary if the reader knows no dictionaries.
-var errNoDictionaries = errors.New("there are no dictionaries here; in simulate, write the dictionary's columns in the job, or its file NAME.yaml beside the job")
+var errNoDictionaries = errors.New("this command knows no dictionaries; for simulate, describe the columns in the job, or put the file NAME.yaml beside the job")
 
 // ErrUnapproved reports a dictionary that this home has not approved. Peers may see this error.
-var ErrUnapproved = errors.New("this home has not approved the dictionary; its operator must compare the file with the others' and run mercer federation dictionary approve FILE")
+var ErrUnapproved = errors.New("this home has not approved the dictionary; its operator must compare the file with the other operators' files and run mercer federation dictionary approve FILE")
 
-// errOtherDictionary refuses a dictionary whose name or hash differs from the job's reference.
+// errOtherDictionary refuses a dictionary whose name or hash is not the one that the job states.
 var errOtherDictionary = errors.New("the dictionary that was found has another name or hash; compare the two files")
 
 // dictionaryOf reads and writes the key dictionary: a name, a name and hash, or the dictionary
@@ -81,7 +81,7 @@ func (v ownSchema) Encode() *yaml.Node {
 	return v.schemaMap.Encode()
 }
 
-// ownClasses reads and writes the merging of classes by the job itself.
+// ownClasses reads and writes the key classes, which a job with a dictionary does not have.
 type ownClasses struct {
 	mergedClasses
 	of *Data
@@ -103,7 +103,7 @@ func (d *Data) finishDictionary(in *section.Place) error {
 	case dict == nil:
 		return nil
 	case in.Given("schema"):
-		return in.Refuse("schema", "the job has schema and dictionary, and schema is the old name of a dictionary's columns; remove schema")
+		return in.Refuse("schema", "schema must not describe columns, because the dictionary describes them; remove schema")
 	case in.Given("classes"):
 		return in.Refuse("classes", "the dictionary merges the classes; remove classes")
 	case d.Order != nil:

@@ -17,7 +17,7 @@ import (
 type Reader struct {
 	Protocols []Protocol // in the order of the documentation
 	Learners  []Learner
-	Fit       Protocol // protocol of jobs of kind Fit; nil: the reader refuses such jobs
+	Fit       Protocol // runs jobs of kind Fit; nil: the reader refuses such jobs
 	// Dictionary finds a dictionary by its name and hash. If the hash is "", it finds the
 	// dictionary of that name for new jobs. Nil means that there are no dictionaries.
 	Dictionary func(name, hash string) (*Dictionary, error)
@@ -49,8 +49,8 @@ func kindsOf[K Kind](list []K) []Kind {
 	return kinds
 }
 
-// learner returns the section that reads a learner from the map n or, if n is nil, the section that
-// writes l.
+// learner returns the section that reads or writes a learner. The section reads the map n, or
+// writes l if n is nil.
 func (r *Reader) learner(l *Named, n *yaml.Node) (*section.Section, error) {
 	if n == nil {
 		return l.section("learner"), nil
@@ -58,7 +58,7 @@ func (r *Reader) learner(l *Named, n *yaml.Node) (*section.Section, error) {
 	return namedSection{dst: l, what: "learner", kinds: kindsOf(r.Learners), alike: true}.sectionOf(n)
 }
 
-// File declares the whole job file, for the documentation.
+// File returns the declaration of the whole job file, which the documentation shows.
 func (r *Reader) File() *section.Section { return new(Job).file(r) }
 
 // Parse reads a job file. Errors call the file name. Every error is an [*Error] and names a line.
@@ -87,8 +87,8 @@ func inFile(name string, err error) error {
 	return e
 }
 
-// Validate checks a job that a program has built or changed, and sets the defaults of missing
-// values like Parse. Its errors name lines of the canonical file.
+// Validate checks a job that a program has built or changed, and sets missing values to their
+// defaults. Its errors name lines of the canonical file.
 func (r *Reader) Validate(j *Job) error {
 	valid, err := r.Parse("job", j.Encode())
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Prepares reports whether the job describes its columns.
+// Prepares reports whether the job has a schema, by which the parties prepare their rows.
 func (d *Data) Prepares() bool { return d.Schema != nil }
 
 // finishSchema refuses a schema together with the keys that it replaces.
@@ -32,7 +32,7 @@ func (d *Data) finishSchema(in *section.Place) error {
 	}
 	for _, name := range []string{d.Label, d.ID} {
 		if name != "" && d.ownedSchema(d.Schema).Index(name) >= 0 {
-			return in.Refuse("schema", "schema describes %s, which is the label or the id; remove it there", section.Quote(name))
+			return in.Refuse("schema", "schema must not describe %s, which is the label or the id; remove the column from schema", section.Quote(name))
 		}
 	}
 	return d.checkSums(in)
@@ -59,7 +59,7 @@ func (d *Data) checkOwners(in *section.Place) error {
 	for _, c := range d.Schema {
 		party, column, found := strings.Cut(c.Name, ".")
 		if !found || column == "" || parties != nil && !slices.Contains(parties, party) {
-			return in.Refuse("schema", "schema describes %s, but by columns each name is PARTY.COLUMN; put the party before it", section.Quote(c.Name))
+			return in.Refuse("schema", "schema describes %s, but its names must be PARTY.COLUMN; write the name of a party before the column", section.Quote(c.Name))
 		}
 	}
 	for _, party := range parties {
@@ -68,7 +68,7 @@ func (d *Data) checkOwners(in *section.Place) error {
 		}
 	}
 	if d.Partition.Columns != nil {
-		return in.Refuse("partition", "the schema already names the columns of each party; remove columns from the partition")
+		return in.Refuse("partition", "partition must not list columns, because the schema names them; remove columns from the partition")
 	}
 	if err := d.Schema.CheckScaling(d.Fitted()); err != nil {
 		return in.Refuse("schema", "%v", err)
@@ -94,7 +94,8 @@ func (d *Data) partOfSchema(party string, s prepare.Schema) prepare.Schema {
 	return own
 }
 
-// SchemaText returns the canonical text of the schema of one party's own table; "" without a schema.
+// SchemaText returns the canonical text of the schema of one party's own table; "" without a
+// schema.
 func (d *Data) SchemaText(party string) string {
 	own := d.SchemaOf(party)
 	if own == nil {
@@ -127,15 +128,15 @@ func (d *Data) Shared() Data {
 	return all
 }
 
-// Own returns the data of one party's own table.
+// Own limits the schema to the columns of one party's own table.
 func (d *Data) Own(party string) Data {
 	own := *d
 	own.Schema, own.Read = d.SchemaOf(party), d.partOfSchema(party, d.Read)
 	return own
 }
 
-// Table returns the description of a source for the reader of tables, in a process that has all
-// parties' files.
+// Table returns the description by which package prepare reads a source. It is for a process that
+// has all parties' files.
 func (d *Data) Table(s Source) prepare.Table {
 	t := prepare.Table{Name: s.File, Schema: d.Reads(), Mapping: s.Mapping, Gaps: d.Spread, Classes: d.Accepted(), Group: d.Group, Cut: d.Test.Column}
 	if s.Given() {
@@ -150,8 +151,8 @@ func (d *Data) Table(s Source) prepare.Table {
 	return t
 }
 
-// Reads returns the schema that reads a table. It has all columns of a dictionary, so that the same
-// rows are left out whatever columns the job picks.
+// Reads returns the schema with which a party reads its table. The schema has all columns of a
+// dictionary, so that the same rows are left out whatever columns the job picks.
 func (d *Data) Reads() prepare.Schema {
 	if d.Read != nil {
 		return d.Read
@@ -172,8 +173,8 @@ func (d *Data) Pick(set *dataset.Set) *dataset.Set {
 	return set.SelectColumns(places)
 }
 
-// Fitted returns the scaling that is part of the job's preparation. It uses sums over the training
-// rows, or the schema's ranges.
+// Fitted returns the scaling that the preparation with a schema applies. The scaling uses sums over
+// the training rows, or the schema's ranges.
 func (d *Data) Fitted() prepare.Scaling {
 	switch {
 	case d.Schema == nil:
@@ -186,8 +187,8 @@ func (d *Data) Fitted() prepare.Scaling {
 	return prepare.Unscaled
 }
 
-// FitsSchema reports whether the schema requires fills, categories or a scaling that the parties
-// fit on their rows.
+// FitsSchema reports whether the schema requires values that the parties compute from their rows.
+// Such values belong to fills, categories or a scaling.
 func (d *Data) FitsSchema() bool {
 	if d.Schema == nil || d.Partition.By != Rows {
 		return false
@@ -196,11 +197,11 @@ func (d *Data) FitsSchema() bool {
 	return err == nil && plan.Fits()
 }
 
-// Fits reports whether preparation requires values that the parties fit on their rows, such as a
-// schema's fills and categories, or a scaling.
+// Fits reports whether the preparation needs values that the parties compute from their rows. Such
+// values belong to a schema's fills and categories, or to a scaling.
 func (d *Data) Fits() bool { return d.FitsSchema() || d.ScalesTogether() }
 
-// ScalesTogether reports whether the parties scale by ranges or means that they send to a leader.
+// ScalesTogether reports whether the parties send ranges or means to a leader, to scale columns.
 func (d *Data) ScalesTogether() bool {
 	if d.Scale == None || d.Fitted() != prepare.Unscaled {
 		return false
@@ -216,8 +217,8 @@ func (v schemaMap) Decode(key string, n *yaml.Node) error {
 	return eachColumn(key, n, v.dst, func(c *prepare.Column) section.Value { return columnOf{c} })
 }
 
-// eachColumn reads a map from column to description, with the value that describe returns for each
-// column.
+// eachColumn reads a map from column names to descriptions. The function describe returns the value
+// that reads a column's description.
 func eachColumn(key string, n *yaml.Node, dst *prepare.Schema, describe func(*prepare.Column) section.Value) error {
 	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
 		return section.At(n, "%s has no column; describe one, or remove it", key)
@@ -258,7 +259,7 @@ func (v schemaMap) Encode() *yaml.Node {
 
 func (v schemaMap) Form() string { return "a map such as {age: {range: [0, 120]}}" }
 
-// Each declares the keys of a column's description, for the documentation.
+// Each returns the declaration of one column, which the documentation shows.
 func (v schemaMap) Each() *section.Section { return columnOf{&prepare.Column{}}.Section() }
 
 // columnOf reads and writes the description of one column.
@@ -337,7 +338,7 @@ func (f fillOf) Encode() *yaml.Node {
 	n := section.Word(f.Value)
 	for _, fill := range fillWords {
 		if f.Value == string(fill) {
-			n.Style = yaml.DoubleQuotedStyle // quotes distinguish a category from a word of fills
+			n.Style = yaml.DoubleQuotedStyle // without quotes, a reader would take the category for a word such as mean
 		}
 	}
 	return n

@@ -11,7 +11,7 @@ import (
 // Task describes a learner's use of labels. The zero value is the task of a learner that needs no
 // labels.
 type Task struct {
-	Labels  string // content of the label column, in messages: "the classes"; "" if no labels are needed
+	Labels  string // what the label column holds, such as "the classes"; "" if the learner needs no labels
 	Classes bool   // labels are classes, so that splits are stratified
 	Numbers bool   // labels are numbers
 	Score   string // the metric that chooses a grid's cell; "" for none

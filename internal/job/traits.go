@@ -10,7 +10,7 @@ import (
 type Traits struct {
 	Cuts        Direction // direction of the partition between parties; "" for rows
 	Rated       bool      // data are ratings of items by people, not rows
-	Unshared    bool      // one process without parties may run it on a whole table
+	Unshared    bool      // a process may run a job on a whole table, without any parties
 	Grouped     bool      // folds keep the rows of a group together
 	Fits        bool      // jobs are of kind Fit: they fit and do not learn
 	Grid        GridBy    // how the protocol chooses a grid's cell
@@ -27,7 +27,7 @@ type Traits struct {
 // GridBy names how a protocol chooses a cell of a grid.
 type GridBy uint8
 
-// The ways to choose a cell. ByFolds, the default, uses cross-validation; ByItself uses the
+// ByFolds chooses a grid's cell by cross-validation, and is the default. ByItself uses the
 // protocol's own rule.
 const (
 	ByFolds GridBy = iota

@@ -10,9 +10,10 @@ import (
 	"github.com/mercer-fl/mercer/learn/linear"
 )
 
-// A learner's settings implement one of these interfaces for each kind of input from which the
-// learner can learn. A method checks for the interface of its input, so that no method lists
-// learners and no learner lists methods. An ability of a single learner is checked by its type.
+// Each of these interfaces stands for a kind of input, such as a kernel matrix. A learner's
+// settings implement the interfaces of the inputs from which the learner can learn. A method checks
+// for the interface of its input, so that no method lists learners and no learner lists methods. An
+// ability of a single learner is checked by its type.
 type (
 	// KernelLearner learns from a kernel matrix. Methods okra, gram and pooled use it.
 	KernelLearner interface{ Solver(seed uint64) Solver }
@@ -25,8 +26,8 @@ type (
 		// OptimizerParams returns the learner's settings. The method completes them while it reads
 		// a job.
 		OptimizerParams() *Descent
-		// Exact returns the learner on a kernel matrix that solves the same problem without random
-		// features. rows is the number of training rows.
+		// Exact returns the learner that uses the exact kernel in place of random features. The
+		// argument is the number of training rows.
 		Exact(rows float64) job.Named
 	}
 	// Rowwise marks learners that read rows of the kernel matrix on demand and keep a limited
@@ -34,8 +35,8 @@ type (
 	Rowwise interface{ Rowwise() }
 )
 
-// Able returns a text that lists the learners for whose jobs the function able returns true.
-// Classifiers come first, then regressions. last joins the last two names.
+// Able returns a text that lists all learners that the function able accepts. Classifiers come
+// first, then regressions. The argument last joins the last two names.
 func Able(last string, able func(*job.Job) bool) string {
 	var classes, numbers, others []string
 	for _, k := range Table() {
@@ -63,8 +64,8 @@ func On[C any](j *job.Job) bool {
 	return able
 }
 
-// OnRows is like [OnMatrix], but it also accepts learners that need two views of each row. The
-// method has rows, so it can hide the columns of a view.
+// OnRows makes the checks of [OnMatrix], except that it accepts learners on two views of each row.
+// The method has rows, so it can hide the columns of a view.
 func OnRows(j *job.Job, in *section.Place) error {
 	if UsesViews(j) {
 		return checkViews(j, in)
@@ -102,7 +103,7 @@ func OnMatrix(j *job.Job, in *section.Place) error {
 // Objective describes what a learner optimises on sums of products of random features.
 type Objective struct {
 	Penalty    float64 // weight of the squared norm; in a Gaussian process, the noise variance
-	Process    bool    // the learner is a Gaussian process, which also needs the likelihood and deviations
+	Process    bool    // the learner is a Gaussian process, which also computes a likelihood and deviations
 	Components int     // number of principal components; 0: a regression on the labels
 }
 

@@ -19,7 +19,7 @@ const (
 	matrixClasses  = 100
 	binsOfCurve    = 10
 	residualBins   = 20
-	intervalEffort = 1 << 17 // limit of held-out rows times classes, for each bootstrap sample
+	intervalEffort = 1 << 17 // greatest product of held-out rows and classes that a bootstrap may have
 )
 
 // Assessment evaluates predictions on held-out rows in more detail than the metrics. A part without
@@ -80,8 +80,8 @@ type Confusion struct {
 type ClassCurves struct {
 	Class string  `json:"class"`
 	AUC   float64 `json:"roc_auc"`
-	// Within is the largest possible error of the area. It is 0 if the area is exact, and above 0
-	// if scores were counted in bins.
+	// Within is the largest possible error of AUC. It is 0 if AUC is exact, and above 0 if scores
+	// were counted in bins.
 	Within    float64   `json:"roc_auc_within,omitempty"`
 	AP        float64   `json:"average_precision"`
 	FPR       []float64 `json:"false_positive_rate"`

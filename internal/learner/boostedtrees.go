@@ -49,9 +49,9 @@ func (l *BoostedTrees) finish(in *section.Place) error {
 	case err != nil:
 		return err
 	case l.Rounds > boost.MaxRounds:
-		return in.Refuse("rounds", "rounds is %d; write up to %d", l.Rounds, boost.MaxRounds)
+		return in.Refuse("rounds", "rounds is %d; write a whole number from 1 to %d", l.Rounds, boost.MaxRounds)
 	case l.Depth > boost.MaxDepth:
-		return in.Refuse("depth", "depth is %d; write up to %d", l.Depth, boost.MaxDepth)
+		return in.Refuse("depth", "depth is %d; write a whole number from 1 to %d", l.Depth, boost.MaxDepth)
 	case l.Bins < 2 || l.Bins > boost.MaxBins:
 		return in.Refuse("bins", "bins is %d; write a whole number from 2 to %d", l.Bins, boost.MaxBins)
 	case l.Rate > 1:

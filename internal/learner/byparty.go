@@ -11,8 +11,8 @@ type FigurePermission uint8
 // The values of FigurePermission.
 const (
 	Denied  FigurePermission = iota // the party's policy does not allow figures
-	TooFew                          // the party has fewer held-out rows than its limits require
-	Allowed                         // readers of the result may see the figures
+	TooFew                          // the party has too few held-out rows for figures of its own
+	Allowed                         // the party allows readers of the result to see the figures
 )
 
 // PartyRows holds the rows of one party in a problem, and the party's permission for figures.
@@ -38,7 +38,8 @@ const (
 	restText   = "what others withhold would follow from it"
 )
 
-// Minimum numbers of held-out rows, counted over all parties whose figures are withheld. The
+// The parties without figures must together have these numbers of held-out rows, in total and of
+// each class. The
 // figures over these rows together follow from the released figures and the figures over all rows.
 const (
 	restRows  = 50
@@ -106,8 +107,8 @@ func (w *Work) decidedPositions(rows []int) []int {
 	return places
 }
 
-// enoughToHide reports whether the withheld rows are enough to hide single rows. They are if they
-// belong to several parties and reach the minimum numbers.
+// enoughToHide reports whether the parties without figures have enough rows together to hide single
+// rows. They do if there are several such parties, and if their rows reach the minimum numbers.
 func enoughToHide(rest []*Fitted) bool {
 	if len(rest) == 0 {
 		return true
@@ -153,8 +154,8 @@ func (p *PartyFigures) measure(f *Fitted) error {
 	return err
 }
 
-// Hold says that the rows of the problem from first to end-1 belong to a party, and adds the
-// party's permission for figures. A party may have several such ranges.
+// Hold assigns the rows from first to end-1 to a party. A new party gets the
+// given permission for figures.
 func (w *Work) Hold(party string, first, end int, word FigurePermission) {
 	rows := linalg.Range(first, end)
 	for i := range w.Holders {

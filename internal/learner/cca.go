@@ -79,7 +79,8 @@ func (p CCA) Fit(t Training) (*Solution, error) {
 	return f, nil
 }
 
-// scoreFunction returns a canonical score as a kernel expansion over the rows of the score's view:
+// scoreFunction converts a canonical score to a function of the model. The function is a kernel
+// expansion over the rows of the score's view:
 //
 //	sum_j a_j (k(x, j) - mean of k(x, .) - mean_j + mean)
 //

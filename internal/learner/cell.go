@@ -14,7 +14,7 @@ import (
 // Cell is one combination of parameters in a job's grid, with its cross-validation scores.
 type Cell struct {
 	Kernel  kernel.Spec `json:"kernel"`
-	Numbers []Number    `json:"-"` // settings of the learner; JSON has one key for each, after kernel
+	Numbers []Number    `json:"-"` // settings of the learner, which MarshalJSON writes after the kernel
 
 	Score   string    `json:"score"`   // name of the metric by which cells are compared
 	Folds   []float64 `json:"folds"`   // score on each fold
@@ -22,8 +22,8 @@ type Cell struct {
 	Correct int       `json:"correct"` // number of rows that were classified correctly while held out; 0 for a regression
 	Rows    int       `json:"n"`
 	Best    bool      `json:"best"` // whether the job chose this cell
-	// Scores of the same cell on pooled rows. A process that owns all data computes them; otherwise
-	// they are null.
+	// PooledMean and PooledCorrect are the cell's scores on the pooled rows of all parties. A
+	// process that owns all data computes them; otherwise they are null.
 	PooledMean    *float64 `json:"pooled_mean"`
 	PooledCorrect *int     `json:"pooled_correct"`
 }

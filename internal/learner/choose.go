@@ -33,8 +33,8 @@ func Choose(ctx context.Context, j *job.Job, t Problem, progress func(done, tota
 	})
 }
 
-// ChooseCell is like Choose, but it chooses the cell with the given index, which other members
-// chose from the same grid.
+// ChooseCell cross-validates a job's grid and chooses the cell with the given index. Other members
+// have chosen this cell from the same grid.
 func ChooseCell(ctx context.Context, j *job.Job, t Problem, cell int) (*Choice, error) {
 	t.Order = j.Data.Order
 	return choose(ctx, j, t, func(g Grid) (*Searched, int, error) {
@@ -111,8 +111,8 @@ type Work struct {
 	// Holders lists the parties with their rows; it must be set before step evaluate. It is nil if
 	// the figures of single parties are secret.
 	Holders []PartyRows
-	// Assessment evaluates the same predictions in detail. Step evaluate sets it; it is nil without
-	// a truth.
+	// Assessment evaluates the predictions on the held-out rows in detail. Step evaluate sets it;
+	// it is nil without a truth.
 	Assessment *Assessment
 }
 
@@ -134,7 +134,7 @@ func (w *Work) Do(ctx context.Context, j *job.Job, step string, counts func(part
 	case "evaluate":
 		err = w.evaluate(j.Seed)
 	default:
-		err = fmt.Errorf("%s: step %s does not exist", j.Protocol.Name(), step)
+		err = fmt.Errorf("%s: step %s is unknown; a step must be tune, learn or evaluate", j.Protocol.Name(), step)
 	}
 	return err
 }

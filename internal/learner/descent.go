@@ -12,7 +12,7 @@ import (
 type Descent struct {
 	Lambda     float64 // weight of the squared norm
 	Iterations int     // number of blocks of random features
-	Rate       float64 // step size; "training: cached" does not use it
+	Rate       float64 // step size, which "training: cached" ignores
 	Batch      int     // number of rows in one step
 }
 

@@ -55,7 +55,9 @@ type Solution struct {
 	Support     []int     // training rows over which the functions are defined, ascending
 	Figures     Metrics   // metrics of the training itself; not nil
 	Eigenvalues []float64 // eigenvalues of components; nil for other learners
-	// Decide, if set, replaces the head's functions for held-out rows. It gets the kernel of the
+	Inverted    Inverted  // matrix that the solver inverted; zero for other solvers
+	// Decide computes the decisions for the held-out rows in place of the functions in Head. It may
+	// be nil. It gets the kernel of the
 	// held-out rows with the support (cross), and of each row with itself (prior).
 	Decide func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64]
 }
@@ -74,6 +76,8 @@ type Fitted struct {
 	folds   [][]int // held-out rows of each fold of a cross-validation; otherwise nil
 	figures Metrics // metrics of the training
 	order   []string
+
+	inverted Inverted
 }
 
 // ErrOneClass is the error if all training rows have the same class.
@@ -94,8 +98,8 @@ func Fit(ctx context.Context, t Problem, l Spec, progress func(done, total int) 
 	return f, nil
 }
 
-// fit trains on the rows train and computes decisions for the rows test. all is the kernel matrix
-// of the problem.
+// fit trains a solver on some rows and computes its decisions for other rows. The argument all is
+// the kernel matrix of the problem.
 func (t Problem) fit(all kernel.Source, train, test []int, m Solver, progress func(done, total int) error, interrupt func() error) (*Fitted, error) {
 	got, err := m.Fit(Training{kernel.Subset(all, train), linalg.At(t.Labels, train), t.Order, progress, interrupt})
 	if err != nil {
@@ -106,6 +110,7 @@ func (t Problem) fit(all kernel.Source, train, test []int, m Solver, progress fu
 	f := &Fitted{
 		Decisions: decisions, Predicted: got.Head.Predict(decisions), Truth: linalg.At(t.Labels, test), Eigenvalues: got.Eigenvalues,
 		method: m, held: len(test), figures: got.Figures, order: t.Order,
+		inverted: got.Inverted,
 	}
 	var needed []int
 	f.Head, needed = got.Head.Compact(len(support))

@@ -64,7 +64,7 @@ func (g GP) Fit(t Training) (*Solution, error) {
 		coef[i] = v * unit
 	}
 	f := denseSolution(singleHead(model.GP, model.Dense(coef, -mean)), t)
-	f.Head.Noise, f.Head.Unit = g.Noise, unit
+	f.Head.Noise, f.Head.Unit, f.Inverted = g.Noise, unit, Inverted{gp.Condition, "noise"}
 	f.Figures["log_marginal_likelihood"] = gp.LogMarginalLikelihood
 	f.Decide = func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64] {
 		out := linalg.New[float64](cross.Rows, 2)

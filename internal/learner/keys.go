@@ -3,6 +3,7 @@ package learner
 import (
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/learn/svm"
 )
@@ -41,12 +42,37 @@ func tolKey(dst *float64) section.Field {
 }
 
 func weightKey(dst *map[string]float64, doc string) section.Field {
-	return section.Field{Key: "class_weight", Value: section.Weights{Dst: dst}, Else: "1 for each class", Doc: doc}
+	return section.Field{Key: "class_weight", Value: classWeights{section.Weights{Dst: dst}}, Else: "1 for each class", Doc: doc}
+}
+
+// classWeights parses class weights. It writes classes in the form in which tables hold labels, so
+// that the weight of class 1.0 is that of class 1.
+type classWeights struct{ section.Weights }
+
+func (v classWeights) Decode(key string, n *yaml.Node) error {
+	if err := v.Weights.Decode(key, n); err != nil {
+		return err
+	}
+	weights := make(map[string]float64, len(*v.Dst))
+	for class, w := range *v.Dst {
+		label, err := dataset.CanonicalLabel(class)
+		if err != nil {
+			return section.At(n, "class %s %v; write the class as in the tables", section.Quote(class), err)
+		}
+		if _, twice := weights[label]; twice {
+			return section.At(n, "class %s has two weights; keep one", section.Quote(label))
+		}
+		weights[label] = w
+	}
+	if len(weights) > 0 {
+		*v.Dst = weights
+	}
+	return nil
 }
 
 // balance parses class weights or the word balanced.
 type balance struct {
-	section.Weights
+	classWeights
 	on *bool
 }
 
@@ -55,7 +81,7 @@ func (v balance) Decode(key string, n *yaml.Node) error {
 		*v.on = true
 		return nil
 	}
-	return v.Weights.Decode(key, n)
+	return v.classWeights.Decode(key, n)
 }
 
 func (v balance) Encode() *yaml.Node {

@@ -51,7 +51,7 @@ func (p KPCA) Fit(t Training) (*Solution, error) {
 	h := model.Head{Output: model.Output{Kind: model.KPCA}}
 	for c, lambda := range m.Eigenvalues {
 		coef, rho := make([]float64, t.Kernel.Len()), 0.0
-		shift := linalg.Sum(m.Vectors.Row(c)) / float64(len(coef)) // 0 except for rounding
+		shift := linalg.Sum(m.Vectors.Row(c)) / float64(len(coef)) // mean of the eigenvector, which is 0 except for rounding
 		for j, u := range m.Vectors.Row(c) {
 			coef[j] = (u - shift) / math.Sqrt(lambda)
 			rho += u / math.Sqrt(lambda) * (m.Centring.Means[j] - m.Centring.Mean)
@@ -81,8 +81,8 @@ func trace(t Training, m *kpca.Model) float64 {
 	return linalg.Sum(diagonal) - float64(len(diagonal))*m.Centring.Mean
 }
 
-// explainedShare returns the share of the rows' squared distances to the training mean that the
-// scores explain.
+// explainedShare returns the share of the rows' variance around the training mean that the
+// principal components explain.
 func explainedShare(m *kpca.Model, scores, cross linalg.Matrix[float64], prior []float64) (float64, bool) {
 	kept, all := 0.0, 0.0
 	for i, xx := range prior {

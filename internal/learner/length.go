@@ -11,13 +11,13 @@ import (
 // matrix takes 2 GiB.
 const MaxRows = 1 << 14
 
-// gammaUnitValue returns the number that a unit of gamma means for the training rows.
+// gammaUnitValue computes the value of a unit of gamma from the training rows.
 func (t Problem) gammaUnitValue(u job.GammaUnit) (float64, error) {
 	if u == job.Norm {
 		return t.MeanSquaredNorm(), nil
 	}
 	if train, _ := t.Rows(); t.X != nil && len(train) > MaxRows {
-		return 0, fault.BadInputf("gamma_unit %s requires the products of all training rows; there are %d rows, and at most %d (2 GiB) are allowed; give gamma without a unit, or gamma_unit %s", u, len(train), MaxRows, job.Norm)
+		return 0, fault.BadInputf("gamma_unit %s is impossible with %d training rows, because at most %d (2 GiB of products) are allowed; give gamma without a unit, or gamma_unit %s", u, len(train), MaxRows, job.Norm)
 	}
 	return t.MedianSquaredDistance(), nil
 }

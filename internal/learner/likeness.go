@@ -2,7 +2,7 @@ package learner
 
 import "github.com/mercer-fl/mercer/linalg"
 
-// Likeness compares the components of held-out rows with those that a learner on pooled rows finds.
+// Likeness compares components of held-out rows with the components of a learner on pooled rows.
 // The sign of a component is arbitrary, so each is first aligned with its counterpart.
 type Likeness struct {
 	MSE float64 `json:"mse"` // mean squared difference over all rows and components

@@ -65,7 +65,7 @@ func (f *Fitted) Discrete() bool { return f.Predicted != nil && !f.Head.Kind.Reg
 // held-out rows.
 func Difference(a, b linalg.Matrix[float64]) (float64, error) {
 	if a.Rows != b.Rows || a.Cols != b.Cols {
-		return 0, fmt.Errorf("learner: a %d x %d matrix of decisions cannot be compared with a %d x %d matrix", a.Rows, a.Cols, b.Rows, b.Cols)
+		return 0, fmt.Errorf("learner: decisions of %d x %d and %d x %d cannot be compared; both matrices must have the same size", a.Rows, a.Cols, b.Rows, b.Cols)
 	}
 	worst := 0.0
 	for i := range a.Rows {

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// OneClass is a one-class support vector machine, which estimates the region where rows are. Like
+// OneClass is a one-class support vector machine, which estimates the region of most rows. Like
 // LIBSVM it learns from all training rows and ignores their labels.
 type OneClass struct {
 	svm.NuParams

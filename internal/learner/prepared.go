@@ -24,8 +24,8 @@ func (p *Prepared) Text() string {
 	return text
 }
 
-// Leak adds to a job's leakage statement what the coordinator learns about the preparation, and
-// what it never receives. Without a schema it adds nothing.
+// Leak adds a text on the preparation to a job's leakage statement. The text says what the
+// coordinator learns and what it never receives. Without a schema, Leak adds nothing.
 func (p *Prepared) Leak(lines map[string][]string) {
 	if p != nil {
 		lines["server"] = append(lines["server"], p.told())

@@ -7,6 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/learn/metrics"
 	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 )
 
@@ -37,8 +38,8 @@ func parseNumbers(labels []string) ([]float64, error) {
 	return y, nil
 }
 
-// standardise returns the mean and the standard deviation of targets. For constant targets the
-// deviation is 1.
+// standardise returns the mean and the standard deviation of targets. For targets that are
+// constant but for rounding the deviation is 1.
 func standardise(y []float64) (mean, deviation float64) {
 	for _, v := range y {
 		mean += v / float64(len(y))
@@ -46,7 +47,7 @@ func standardise(y []float64) (mean, deviation float64) {
 	for _, v := range y {
 		deviation += (v - mean) * (v - mean) / float64(len(y))
 	}
-	if deviation = math.Sqrt(deviation); deviation > 0 {
+	if deviation = math.Sqrt(deviation); deviation > linalg.RoundingDeviation(len(y), mean) {
 		return mean, deviation
 	}
 	return mean, 1

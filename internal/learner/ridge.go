@@ -47,7 +47,9 @@ func (r Ridge) Fit(t Training) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	return denseSolution(singleHead(model.Ridge, model.Dense(m.Dual, -mean)), t), nil
+	s := denseSolution(singleHead(model.Ridge, model.Dense(m.Dual, -mean)), t)
+	s.Inverted = Inverted{m.Condition, "alpha"}
+	return s, nil
 }
 
 // Measure implements [Solver].

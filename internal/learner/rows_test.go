@@ -136,7 +136,7 @@ func TestSearchOnRows(t *testing.T) {
 // The median distance of more rows than a matrix may have is not measured, and their mean norm is.
 func TestLengthOfManyRows(t *testing.T) {
 	p := Problem{X: linalg.New[float64](MaxRows+1, 1), Test: make([]bool, MaxRows+1)}
-	want := fmt.Sprintf("gamma_unit median requires the products of all training rows; there are %d rows, and at most %d (2 GiB) are allowed", MaxRows+1, MaxRows)
+	want := fmt.Sprintf("gamma_unit median is impossible with %d training rows, because at most %d (2 GiB of products) are allowed", MaxRows+1, MaxRows)
 	if _, err := p.gammaUnitValue(job.Median); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
 	}

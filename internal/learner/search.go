@@ -16,7 +16,7 @@ import (
 // numbered by kernel, then by solver.
 type Grid struct {
 	Kernels []kernel.Kernel
-	Solvers []Solver // all classifiers or all regressions
+	Solvers []Solver // solvers for one task, classification or regression
 }
 
 // Folds describes how training rows are divided into K folds. The division depends on Seed, and on
@@ -24,7 +24,7 @@ type Grid struct {
 type Folds struct {
 	K    int
 	Seed uint64
-	Task job.Task // decides the score, and whether classes are spread evenly over the folds
+	Task job.Task // the learner's task, which determines the score and the division
 }
 
 // Divide returns the rows of each fold, ascending. Rows of one group are in the same fold, whatever
@@ -68,8 +68,7 @@ func Search(ctx context.Context, t Problem, g Grid, f Folds, progress func(done,
 	})
 }
 
-// SearchFor is like Search, but it returns the outputs of the given cell instead of those of the
-// best cell.
+// SearchFor cross-validates a grid like [Search], and returns the outputs of the given cell.
 func SearchFor(ctx context.Context, t Problem, g Grid, f Folds, cell int) (*Searched, error) {
 	return t.search(ctx, g, f, nil, func(s tune.Search) (*tune.Result, error) {
 		if t.X != nil {
@@ -131,8 +130,8 @@ func (s *Searched) divide() []tune.Fold {
 	return folds
 }
 
-// Unseen returns a copy of f with decisions for the training rows. Each decision was made while its
-// row was held out. The metrics of the result are means over the folds.
+// Unseen returns a copy of f that has cross-validated decisions for the training rows. Each
+// decision was made while its row was held out. The metrics of the result are means over the folds.
 func (s *Searched) Unseen(f *Fitted, t Problem) *Fitted {
 	out := *f
 	out.folds, out.held = s.folds, len(s.rows)
@@ -178,7 +177,7 @@ func Mean(all []Metrics) Metrics {
 
 // ErrNoScore is the error if the score is undefined on a fold. Equal numbers have no r2, and rows
 // that lack a class have no auc.
-var ErrNoScore = errors.New("the score has no value on a fold, because its numbers are all equal or its rows lack a class; use fewer folds")
+var ErrNoScore = errors.New("the score has no value on a fold whose labels are all equal or lack a class; use fewer folds")
 
 // lowerIsBetter reports whether smaller values of a score are better.
 func lowerIsBetter(score string) bool { return score == "rmse" || score == "mae" }
@@ -194,9 +193,9 @@ func (t Problem) learner(methods []Solver, rows []int, score string, interrupt f
 	return separateFits{t, methods, score, interrupt}
 }
 
-// jointSolver is a solver that can fit several settings faster than one by one: each fit starts
-// from the solution of another setting. fitJointly returns nil if the solvers are not all of this
-// type.
+// jointSolver is a solver that fits several settings faster together than separately. Each fit
+// starts from the solution of another setting. The method fitJointly returns nil if the solvers are
+// not all of this type.
 type jointSolver interface {
 	fitJointly(t Problem, methods []Solver, rows []int, interrupt func() error) tune.Learner
 }

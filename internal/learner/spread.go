@@ -27,8 +27,7 @@ func SpreadOf(values []float64) Spread {
 	return s
 }
 
-// Spreads summarises each metric that any run has; it returns nil without runs. If some runs lack a
-// metric, such as AUC, it summarises the others.
+// Spreads summarises each metric over all runs that have the metric. Without runs, it returns nil.
 func Spreads(runs []Metrics) map[string]Spread {
 	values := make(map[string][]float64)
 	for _, m := range runs {

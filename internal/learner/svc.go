@@ -41,7 +41,7 @@ func (SVC) Task() job.Task      { return job.Classes() }
 // Section declares the keys of the job file.
 func (s *SVC) Section() *section.Section {
 	return &section.Section{Doc: "C-support-vector classification.", Fields: []section.Field{
-		cKey(&s.C), tolKey(&s.Tol), {Key: "class_weight", Value: balance{section.Weights{Dst: &s.Weights}, &s.Balanced}, Else: "1 for each class",
+		cKey(&s.C), tolKey(&s.Tol), {Key: "class_weight", Value: balance{classWeights{section.Weights{Dst: &s.Weights}}, &s.Balanced}, Else: "1 for each class",
 			Doc: "A factor on C for each class, above 0. balanced weighs each class by n / (k n_c), for n training rows, n_c of the class, and k classes."}, probabilityKey(&s.Probability), s.key(),
 	}, Finish: s.finish}
 }
@@ -64,7 +64,7 @@ func (s *SVC) Solver(seed uint64) Solver {
 	return one
 }
 
-// Only returns the learner without the class weights of all classes that are not listed.
+// Only returns the learner without the class weights of unlisted classes.
 func Only(l job.Named, classes []string) job.Named {
 	s, weighted := l.Values.(*SVC)
 	if !weighted {

@@ -31,10 +31,10 @@ func (s *SVR) Section() *section.Section {
 	return &section.Section{Doc: "Epsilon-support-vector regression.", Fields: []section.Field{
 		cKey(&s.C),
 		{Key: "epsilon", Value: section.Number{Dst: &s.Epsilon}, List: true, Default: "0.1",
-			Doc: "The error that costs nothing, above 0, in the unit of the labels."},
+			Doc: "The error that costs nothing, at least 0, in the unit of the labels."},
 		tolKey(&s.Tol), s.key(),
 	}, Finish: func(in *section.Place) error {
-		return errors.Join(in.Positive("C", s.C), in.Positive("epsilon", s.Epsilon), in.Positive("tol", s.Tol), s.Cache.finish(in))
+		return errors.Join(in.Positive("C", s.C), in.NotNegative("epsilon", s.Epsilon), in.Positive("tol", s.Tol), s.Cache.finish(in))
 	}}
 }
 

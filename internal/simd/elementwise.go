@@ -2,8 +2,8 @@ package simd
 
 import "math"
 
-// Elementwise holds the functions of single values that an instruction set has. They take multiples
-// of Vector entries, and dst may be their argument.
+// Elementwise holds an instruction set's functions that map each entry of a vector. The functions
+// take multiples of Vector entries, and dst may be their argument.
 type Elementwise[T float] struct {
 	Vector int
 	// Exp sets dst to e^x.
@@ -27,7 +27,7 @@ type OfDistance[T float] func(n int, dst, xz, zz []T, xx, scale, power T)
 // Widest is the greatest number of entries that a path processes at a time.
 const Widest = 16
 
-// ElementwiseOf returns the functions of single values for a path.
+// ElementwiseOf returns the elementwise functions of a path.
 func ElementwiseOf[T float](p Path) Elementwise[T] {
 	if isSingle[T]() {
 		return any(elementwise32(p)).(Elementwise[T])
@@ -35,7 +35,7 @@ func ElementwiseOf[T float](p Path) Elementwise[T] {
 	return any(elementwise64(p)).(Elementwise[T])
 }
 
-// portableElementwise returns the functions of single values in plain Go, the counterparts of the
+// portableElementwise returns the elementwise functions in plain Go, the counterparts of the
 // functions in assembly. In float32, each operation that rounds there, outside of exp, log and
 // sqrt, rounds here too.
 func portableElementwise[T float]() Elementwise[T] {

@@ -5,10 +5,11 @@ import "math/bits"
 // Butterflies holds functions that compute levels of a Walsh-Hadamard transform.
 type Butterflies[T float] struct {
 	vector int // number of values that a function processes at a time
-	// quarters computes two levels of 4q values, whose quarters are a distance apart. Eighths
-	// computes three levels of 8q values. q is a multiple of vector, for example 32.
+	// quarters computes two levels of a transform of 4q values. Eighths computes three levels of a
+	// transform of 8q values. Parts of q values begin a distance apart. q is a multiple of vector,
+	// for example 32.
 	quarters, Eighths func(q int, to []T, toDistance int, from []T, fromDistance int)
-	// lowest computes all levels of every 8 vectors and multiplies the values by scale.
+	// lowest computes a complete transform of each block of 8*vector values, times scale.
 	lowest func(n int, x []T, scale T)
 	// Flip flips the sign of each of the first n values if its entry in signs is below 0. n is a
 	// multiple of vector.
@@ -90,7 +91,7 @@ func (b Butterflies[T]) short(x []T, signs []int8, scale T) {
 	}
 }
 
-// halves computes one level of a transform of two parts of q values.
+// halves computes one level of a Walsh-Hadamard transform of 2q values.
 func halves[T float](q int, to []T, toDistance int, from []T, fromDistance int) {
 	x0, x1 := from[:q], from[fromDistance:][:q]
 	y0, y1 := to[:q], to[toDistance:][:q]
@@ -99,7 +100,7 @@ func halves[T float](q int, to []T, toDistance int, from []T, fromDistance int) 
 	}
 }
 
-// quarters computes two levels of a transform of four parts of q values.
+// quarters computes two levels of a Walsh-Hadamard transform of 4q values.
 func quarters[T float](q int, to []T, toDistance int, from []T, fromDistance int) {
 	x0, x1, x2, x3 := from[:q], from[fromDistance:][:q], from[2*fromDistance:][:q], from[3*fromDistance:][:q]
 	y0, y1, y2, y3 := to[:q], to[toDistance:][:q], to[2*toDistance:][:q], to[3*toDistance:][:q]
@@ -111,7 +112,7 @@ func quarters[T float](q int, to []T, toDistance int, from []T, fromDistance int
 	}
 }
 
-// eighths computes three levels of a transform of eight parts of q values.
+// eighths computes three levels of a Walsh-Hadamard transform of 8q values.
 func eighths[T float](q int, to []T, toDistance int, from []T, fromDistance int) {
 	x0, x1, x2, x3 := from[:q], from[fromDistance:][:q], from[2*fromDistance:][:q], from[3*fromDistance:][:q]
 	from = from[4*fromDistance:]

@@ -14,8 +14,8 @@ type Interleaved struct {
 	// AskStrips prefetches them.
 	CopyStrips func(n int, to []float64, toDistance int, from []float64, fromDistance int)
 	AskStrips  func(n int, x []float64, distance int)
-	neighbours func(n int, x []float64) // computes three levels for each of n groups of 8 rows
-	// Scatter writes each of n rows to the row of to that places selects, times scale. It flips the
+	neighbours func(n int, x []float64) // computes three levels of a transform of each group of 8 rows, for n groups
+	// Scatter multiplies n rows by scale and writes row i to row places[i] of to. It flips the
 	// row's sign if 2^31 is added to the place. A place beyond the last row selects the last row.
 	// ScatterEighths does three levels of 8 n rows, a distance of rows apart, on the way.
 	Scatter, ScatterEighths func(n int, to, from []float64, distance int, places []uint32, scale float64)

@@ -17,17 +17,17 @@ func add64AVX512(k int, a []float64, b []float64, c []float64, stride int)
 // peak64AVX512 does 192 fused multiply-adds per turn.
 func peak64AVX512(turns int)
 
-// quarters64AVX512 computes 2 levels of a transform of 4 parts of q values. The number q is a positive multiple of 8.
+// quarters64AVX512 computes 2 levels of a Walsh-Hadamard transform of 4 q values. Parts of q values begin a distance apart. The number q is a positive multiple of 8.
 //
 //go:noescape
 func quarters64AVX512(q int, to []float64, toDistance int, from []float64, fromDistance int)
 
-// eighths64AVX512 computes 3 levels of a transform of 8 parts of q values. The number q is a positive multiple of 8.
+// eighths64AVX512 computes 3 levels of a Walsh-Hadamard transform of 8 q values. Parts of q values begin a distance apart. The number q is a positive multiple of 8.
 //
 //go:noescape
 func eighths64AVX512(q int, to []float64, toDistance int, from []float64, fromDistance int)
 
-// lowest64AVX512 transforms each block of 64 of n values completely and multiplies the values by scale. The number n is a positive multiple of 64.
+// lowest64AVX512 computes a complete Walsh-Hadamard transform of each block of 64 values, times scale. The number n is a positive multiple of 64.
 //
 //go:noescape
 func lowest64AVX512(n int, x []float64, scale float64)
@@ -72,17 +72,17 @@ func matern5264AVX512(n int, dst []float64, xz []float64, zz []float64, xx float
 //go:noescape
 func rational64AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 
-// set1Asking64AVX512 is a micro-kernel with prefetching for a tile of 8 x 8 values: see Asking.
+// set1Asking64AVX512 computes a tile of 8 x 8 values and prefetches the tile at ahead: see Asking.
 //
 //go:noescape
 func set1Asking64AVX512(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
 
-// set2Asking64AVX512 is a micro-kernel with prefetching for a tile of 8 x 16 values: see Asking.
+// set2Asking64AVX512 computes a tile of 8 x 16 values and prefetches the tile at ahead: see Asking.
 //
 //go:noescape
 func set2Asking64AVX512(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
 
-// set3Asking64AVX512 is a micro-kernel with prefetching for a tile of 8 x 24 values: see Asking.
+// set3Asking64AVX512 computes a tile of 8 x 24 values and prefetches the tile at ahead: see Asking.
 //
 //go:noescape
 func set3Asking64AVX512(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
@@ -98,12 +98,12 @@ func reflect64AVX512(x []float64, first []float64, second []float64, betaFirst f
 //go:noescape
 func turnRowsAVX512(n int, x []float64, signs []int8, scale float64)
 
-// copyStripsAVX512 copies n strips of 32 values; strips are a distance apart. The number n is positive.
+// copyStripsAVX512 copies n strips of 32 values, which begin a distance apart. The number n is positive.
 //
 //go:noescape
 func copyStripsAVX512(n int, to []float64, toDistance int, from []float64, fromDistance int)
 
-// askStripsAVX512 prefetches n strips of 32 values; strips are a distance apart. The number n is positive.
+// askStripsAVX512 prefetches n strips of 32 values, which begin a distance apart. The number n is positive.
 //
 //go:noescape
 func askStripsAVX512(n int, x []float64, distance int)
@@ -118,17 +118,17 @@ func neighboursAVX512(n int, x []float64)
 //go:noescape
 func scatterRowsAVX512(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
 
-// scatterEighthsAVX512 transforms 8 parts of n rows of 8 values by 3 levels and writes each row to its place in to. Parts are a distance of rows apart. Rows are multiplied by scale, or by -scale if the place's highest bit is set. The number n is positive.
+// scatterEighthsAVX512 transforms 8 n rows of 8 values by 3 levels and writes each row to its place in to. Parts of n rows begin a distance of rows apart. Rows are multiplied by scale, or by -scale if the place's highest bit is set. The number n is positive.
 //
 //go:noescape
 func scatterEighthsAVX512(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
 
-// pickValues64AVX512 is the function PickValues in assembly. The number n is a positive multiple of 8.
+// pickValues64AVX512 sets to[i] to from[places[i]] for each i below n, like PickValues. The number n is a positive multiple of 8.
 //
 //go:noescape
 func pickValues64AVX512(n int, to []float64, from []float64, places []uint32, ahead []float64)
 
-// pickValuesAway64AVX512 is the function PickValuesAway in assembly. The number n is a positive multiple of 8.
+// pickValuesAway64AVX512 sets to[i] to from[places[i]] for each i below n, like PickValuesAway. The number n is a positive multiple of 8.
 //
 //go:noescape
 func pickValuesAway64AVX512(n int, to []float64, from []float64, places []uint32, ahead []float64)
@@ -138,7 +138,7 @@ func pickValuesAway64AVX512(n int, to []float64, from []float64, places []uint32
 //go:noescape
 func transpose64AVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
 
-// transposeAway64AVX512 transposes n squares past the caches, if the rows of to are cache lines. Squares have 8 x 8 values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.
+// transposeAway64AVX512 transposes n squares, and writes past the caches if the rows of to are cache lines. Squares have 8 x 8 values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.
 //
 //go:noescape
 func transposeAway64AVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
@@ -161,17 +161,17 @@ func add32AVX512(k int, a []float32, b []float32, c []float32, stride int)
 // peak32AVX512 does 384 fused multiply-adds per turn.
 func peak32AVX512(turns int)
 
-// quarters32AVX512 computes 2 levels of a transform of 4 parts of q values. The number q is a positive multiple of 16.
+// quarters32AVX512 computes 2 levels of a Walsh-Hadamard transform of 4 q values. Parts of q values begin a distance apart. The number q is a positive multiple of 16.
 //
 //go:noescape
 func quarters32AVX512(q int, to []float32, toDistance int, from []float32, fromDistance int)
 
-// eighths32AVX512 computes 3 levels of a transform of 8 parts of q values. The number q is a positive multiple of 16.
+// eighths32AVX512 computes 3 levels of a Walsh-Hadamard transform of 8 q values. Parts of q values begin a distance apart. The number q is a positive multiple of 16.
 //
 //go:noescape
 func eighths32AVX512(q int, to []float32, toDistance int, from []float32, fromDistance int)
 
-// lowest32AVX512 transforms each block of 128 of n values completely and multiplies the values by scale. The number n is a positive multiple of 128.
+// lowest32AVX512 computes a complete Walsh-Hadamard transform of each block of 128 values, times scale. The number n is a positive multiple of 128.
 //
 //go:noescape
 func lowest32AVX512(n int, x []float32, scale float32)
@@ -221,7 +221,7 @@ func rational32AVX512(n int, dst []float32, xz []float32, zz []float32, xx float
 //go:noescape
 func transpose32AVX512(n int, to []float32, toDistance int, toStep int, from []float32, fromDistance int, fromStep int)
 
-// transposeAway32AVX512 transposes n squares past the caches, if the rows of to are cache lines. Squares have 16 x 16 values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.
+// transposeAway32AVX512 transposes n squares, and writes past the caches if the rows of to are cache lines. Squares have 16 x 16 values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.
 //
 //go:noescape
 func transposeAway32AVX512(n int, to []float32, toDistance int, toStep int, from []float32, fromDistance int, fromStep int)
@@ -244,17 +244,17 @@ func add64AVX2(k int, a []float64, b []float64, c []float64, stride int)
 // peak64AVX2 does 48 fused multiply-adds per turn.
 func peak64AVX2(turns int)
 
-// quarters64AVX2 computes 2 levels of a transform of 4 parts of q values. The number q is a positive multiple of 4.
+// quarters64AVX2 computes 2 levels of a Walsh-Hadamard transform of 4 q values. Parts of q values begin a distance apart. The number q is a positive multiple of 4.
 //
 //go:noescape
 func quarters64AVX2(q int, to []float64, toDistance int, from []float64, fromDistance int)
 
-// eighths64AVX2 computes 3 levels of a transform of 8 parts of q values. The number q is a positive multiple of 4.
+// eighths64AVX2 computes 3 levels of a Walsh-Hadamard transform of 8 q values. Parts of q values begin a distance apart. The number q is a positive multiple of 4.
 //
 //go:noescape
 func eighths64AVX2(q int, to []float64, toDistance int, from []float64, fromDistance int)
 
-// lowest64AVX2 transforms each block of 32 of n values completely and multiplies the values by scale. The number n is a positive multiple of 32.
+// lowest64AVX2 computes a complete Walsh-Hadamard transform of each block of 32 values, times scale. The number n is a positive multiple of 32.
 //
 //go:noescape
 func lowest64AVX2(n int, x []float64, scale float64)
@@ -299,17 +299,17 @@ func matern5264AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64
 //go:noescape
 func rational64AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 
-// set1Asking64AVX2 is a micro-kernel with prefetching for a tile of 4 x 4 values: see Asking.
+// set1Asking64AVX2 computes a tile of 4 x 4 values and prefetches the tile at ahead: see Asking.
 //
 //go:noescape
 func set1Asking64AVX2(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
 
-// set2Asking64AVX2 is a micro-kernel with prefetching for a tile of 4 x 8 values: see Asking.
+// set2Asking64AVX2 computes a tile of 4 x 8 values and prefetches the tile at ahead: see Asking.
 //
 //go:noescape
 func set2Asking64AVX2(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
 
-// set3Asking64AVX2 is a micro-kernel with prefetching for a tile of 4 x 12 values: see Asking.
+// set3Asking64AVX2 computes a tile of 4 x 12 values and prefetches the tile at ahead: see Asking.
 //
 //go:noescape
 func set3Asking64AVX2(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
@@ -325,12 +325,12 @@ func reflect64AVX2(x []float64, first []float64, second []float64, betaFirst flo
 //go:noescape
 func turnRowsAVX2(n int, x []float64, signs []int8, scale float64)
 
-// copyStripsAVX2 copies n strips of 32 values; strips are a distance apart. The number n is positive.
+// copyStripsAVX2 copies n strips of 32 values, which begin a distance apart. The number n is positive.
 //
 //go:noescape
 func copyStripsAVX2(n int, to []float64, toDistance int, from []float64, fromDistance int)
 
-// askStripsAVX2 prefetches n strips of 32 values; strips are a distance apart. The number n is positive.
+// askStripsAVX2 prefetches n strips of 32 values, which begin a distance apart. The number n is positive.
 //
 //go:noescape
 func askStripsAVX2(n int, x []float64, distance int)
@@ -345,17 +345,17 @@ func neighboursAVX2(n int, x []float64)
 //go:noescape
 func scatterRowsAVX2(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
 
-// scatterEighthsAVX2 transforms 8 parts of n rows of 8 values by 3 levels and writes each row to its place in to. Parts are a distance of rows apart. Rows are multiplied by scale, or by -scale if the place's highest bit is set. The number n is positive.
+// scatterEighthsAVX2 transforms 8 n rows of 8 values by 3 levels and writes each row to its place in to. Parts of n rows begin a distance of rows apart. Rows are multiplied by scale, or by -scale if the place's highest bit is set. The number n is positive.
 //
 //go:noescape
 func scatterEighthsAVX2(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
 
-// pickValues64AVX2 is the function PickValues in assembly. The number n is a positive multiple of 8.
+// pickValues64AVX2 sets to[i] to from[places[i]] for each i below n, like PickValues. The number n is a positive multiple of 8.
 //
 //go:noescape
 func pickValues64AVX2(n int, to []float64, from []float64, places []uint32, ahead []float64)
 
-// pickValuesAway64AVX2 is the function PickValuesAway in assembly. The number n is a positive multiple of 8.
+// pickValuesAway64AVX2 sets to[i] to from[places[i]] for each i below n, like PickValuesAway. The number n is a positive multiple of 8.
 //
 //go:noescape
 func pickValuesAway64AVX2(n int, to []float64, from []float64, places []uint32, ahead []float64)
@@ -383,17 +383,17 @@ func add32AVX2(k int, a []float32, b []float32, c []float32, stride int)
 // peak32AVX2 does 96 fused multiply-adds per turn.
 func peak32AVX2(turns int)
 
-// quarters32AVX2 computes 2 levels of a transform of 4 parts of q values. The number q is a positive multiple of 8.
+// quarters32AVX2 computes 2 levels of a Walsh-Hadamard transform of 4 q values. Parts of q values begin a distance apart. The number q is a positive multiple of 8.
 //
 //go:noescape
 func quarters32AVX2(q int, to []float32, toDistance int, from []float32, fromDistance int)
 
-// eighths32AVX2 computes 3 levels of a transform of 8 parts of q values. The number q is a positive multiple of 8.
+// eighths32AVX2 computes 3 levels of a Walsh-Hadamard transform of 8 q values. Parts of q values begin a distance apart. The number q is a positive multiple of 8.
 //
 //go:noescape
 func eighths32AVX2(q int, to []float32, toDistance int, from []float32, fromDistance int)
 
-// lowest32AVX2 transforms each block of 64 of n values completely and multiplies the values by scale. The number n is a positive multiple of 64.
+// lowest32AVX2 computes a complete Walsh-Hadamard transform of each block of 64 values, times scale. The number n is a positive multiple of 64.
 //
 //go:noescape
 func lowest32AVX2(n int, x []float32, scale float32)

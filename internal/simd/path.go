@@ -76,7 +76,7 @@ func PickValuesAway(p Path, to, from []float64, places []uint32, ahead []float64
 	away.values(to, from, places, ahead)
 }
 
-// picker picks n values, a multiple of 8, and prefetches as many values of ahead.
+// picker picks n values and prefetches n values of ahead. The number n is a multiple of 8.
 type picker func(n int, to, from []float64, places []uint32, ahead []float64)
 
 func (pick picker) values(to, from []float64, places []uint32, ahead []float64) {
@@ -86,7 +86,7 @@ func (pick picker) values(to, from []float64, places []uint32, ahead []float64) 
 	}
 	n := len(to) &^ 7
 	if n > 0 {
-		pick(n, to, from, places, from) // prefetches only memory that is in use
+		pick(n, to, from, places, from) // prefetches values of from, which are in use anyway
 	}
 	pickValues(len(to)-n, to[n:], from, places[n:], nil)
 }

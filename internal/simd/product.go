@@ -27,9 +27,9 @@ func MicroOf[T float](p Path) Micro[T] {
 	return any(micro64(p)).(Micro[T])
 }
 
-// Asking is a micro-kernel like Set of Micro for the first vectors of a panel of b. The first
-// function of a list handles one vector, and the last function all vectors. Meanwhile it asks the
-// caches for the tile at ahead.
+// Asking is a micro-kernel that prefetches the tile at ahead while it computes a tile. It is like
+// Set of Micro for the first vectors of a panel of b. The first function of a list handles one
+// vector, and the last function all vectors.
 type Asking func(k int, a, b, c []float64, stride int, ahead []float64, aheadStride int)
 
 // The portable micro-kernel converts each product to T before it adds the product. The conversion
@@ -55,7 +55,7 @@ func addPortable[T float](k int, a, b, c []T, stride int) {
 	}
 }
 
-// askingPortable is setPortable; it prefetches nothing.
+// askingPortable calls setPortable and prefetches nothing.
 func askingPortable(k int, a, b, c []float64, stride int, _ []float64, _ int) {
 	setPortable(k, a, b, c, stride)
 }
@@ -86,9 +86,10 @@ func peakPortable[T float](turns int) {
 // Lanes is the number of vectors that are reflected together.
 const Lanes = 16
 
-// Reflections applies two Householder reflections, the reflection first and then second, to Lanes
-// vectors. Row i of x holds their coordinate i, and there are as many rows as second has values;
-// first has one fewer, of the rows from 1 on. Across is the inner product of both.
+// Reflections applies two Householder reflections to Lanes vectors. The reflection called first
+// comes before the reflection called second. Row i of x holds the vectors' coordinate i, and there
+// are as many rows as second has values; first has one fewer, of the rows from 1 on. Across is the
+// inner product of both.
 type Reflections func(x, first, second []float64, betaFirst, betaSecond, across float64)
 
 // reflectPortable applies two Householder reflections in plain Go, like the functions in assembly.

@@ -18,7 +18,7 @@ type ring struct {
 	turns int
 	round [3]rounding
 	words int
-	waves [3]waves // nil if the path has no such function
+	waves [3]waves // functions for words of 8, 16 and 32 bits; nil if the path has none
 }
 
 func portableRing() ring {
@@ -34,9 +34,9 @@ func RoundTurns(p Path, dst []byte, turns []float64, bits int) {
 	portableRing().round[place](len(turns)-n, dst[n*bits/8:], turns[n:])
 }
 
-// Waves sets cosines and sines to amplitude times the cosines and sines of words of 8, 16 or 32
-// bits, to some 2e-7. It returns true. On a path without instructions for this, it does nothing and
-// returns false.
+// Waves computes amplitude times the cosines and sines of words of 8, 16 or 32 bits. The results
+// are accurate to some 2e-7. Waves then returns true. On a path without instructions for this, it
+// does nothing and returns false.
 func Waves(p Path, cosines, sines []float32, words []byte, bits int, amplitude float32) bool {
 	r := ringOf(p)
 	waves := r.waves[bits/16]

@@ -34,32 +34,32 @@ func roundTurns32AVX512(n int, dst []byte, turns []float64)
 //go:noescape
 func roundTurns32AVX2(n int, dst []byte, turns []float64)
 
-// waves8AVX512 sets cosines and sines to the cosines and sines of the first n words of 8 bits, times the amplitude. The number n is a multiple of 16.
+// waves8AVX512 computes the cosines and sines of the first n words of 8 bits, times the amplitude. The number n is a multiple of 16.
 //
 //go:noescape
 func waves8AVX512(n int, cosines []float32, sines []float32, words []byte, amplitude float32)
 
-// waves8AVX2 sets cosines and sines to the cosines and sines of the first n words of 8 bits, times the amplitude. The number n is a multiple of 8.
+// waves8AVX2 computes the cosines and sines of the first n words of 8 bits, times the amplitude. The number n is a multiple of 8.
 //
 //go:noescape
 func waves8AVX2(n int, cosines []float32, sines []float32, words []byte, amplitude float32)
 
-// waves16AVX512 sets cosines and sines to the cosines and sines of the first n words of 16 bits, times the amplitude. The number n is a multiple of 16.
+// waves16AVX512 computes the cosines and sines of the first n words of 16 bits, times the amplitude. The number n is a multiple of 16.
 //
 //go:noescape
 func waves16AVX512(n int, cosines []float32, sines []float32, words []byte, amplitude float32)
 
-// waves16AVX2 sets cosines and sines to the cosines and sines of the first n words of 16 bits, times the amplitude. The number n is a multiple of 8.
+// waves16AVX2 computes the cosines and sines of the first n words of 16 bits, times the amplitude. The number n is a multiple of 8.
 //
 //go:noescape
 func waves16AVX2(n int, cosines []float32, sines []float32, words []byte, amplitude float32)
 
-// waves32AVX512 sets cosines and sines to the cosines and sines of the first n words of 32 bits, times the amplitude. The number n is a multiple of 16.
+// waves32AVX512 computes the cosines and sines of the first n words of 32 bits, times the amplitude. The number n is a multiple of 16.
 //
 //go:noescape
 func waves32AVX512(n int, cosines []float32, sines []float32, words []byte, amplitude float32)
 
-// waves32AVX2 sets cosines and sines to the cosines and sines of the first n words of 32 bits, times the amplitude. The number n is a multiple of 8.
+// waves32AVX2 computes the cosines and sines of the first n words of 32 bits, times the amplitude. The number n is a multiple of 8.
 //
 //go:noescape
 func waves32AVX2(n int, cosines []float32, sines []float32, words []byte, amplitude float32)

@@ -4,42 +4,42 @@
 
 package simd
 
-// smoMove64AVX512 is SMO.Move in 16 lanes. The number n is a multiple of 16.
+// smoMove64AVX512 adds a x + b y to f, like SMO.Move, in 16 lanes. The number n is a multiple of 16.
 //
 //go:noescape
 func smoMove64AVX512(n int, f []float64, a float64, x []float64, b float64, y []float64, place []uint8, low *[16]float64, at *[16]int64, high *[16]float64)
 
-// smoPartner64AVX512 is SMO.Partner in 16 lanes. The number n is a multiple of 16.
+// smoPartner64AVX512 finds the largest decreases, like SMO.Partner, in 16 lanes. The number n is a multiple of 16.
 //
 //go:noescape
 func smoPartner64AVX512(n int, f []float64, diagonal []float64, row []float64, place []uint8, fi float64, kii float64, tau float64, slack float64, best *[16]float64, at *[16]int64)
 
-// smoMove32AVX512 is SMO.Move in 16 lanes. The number n is a multiple of 16.
+// smoMove32AVX512 adds a x + b y to f, like SMO.Move, in 16 lanes. The number n is a multiple of 16.
 //
 //go:noescape
 func smoMove32AVX512(n int, f []float64, a float64, x []float32, b float64, y []float32, place []uint8, low *[16]float64, at *[16]int64, high *[16]float64)
 
-// smoPartner32AVX512 is SMO.Partner in 16 lanes. The number n is a multiple of 16.
+// smoPartner32AVX512 finds the largest decreases, like SMO.Partner, in 16 lanes. The number n is a multiple of 16.
 //
 //go:noescape
 func smoPartner32AVX512(n int, f []float64, diagonal []float64, row []float32, place []uint8, fi float64, kii float64, tau float64, slack float64, best *[16]float64, at *[16]int64)
 
-// smoMove64AVX2 is SMO.Move in 8 lanes. The number n is a multiple of 16.
+// smoMove64AVX2 adds a x + b y to f, like SMO.Move, in 8 lanes. The number n is a multiple of 16.
 //
 //go:noescape
 func smoMove64AVX2(n int, f []float64, a float64, x []float64, b float64, y []float64, place []uint8, low *[16]float64, at *[16]int64, high *[16]float64)
 
-// smoPartner64AVX2 is SMO.Partner in 8 lanes. The number n is a multiple of 16.
+// smoPartner64AVX2 finds the largest decreases, like SMO.Partner, in 8 lanes. The number n is a multiple of 16.
 //
 //go:noescape
 func smoPartner64AVX2(n int, f []float64, diagonal []float64, row []float64, place []uint8, fi float64, kii float64, tau float64, slack float64, best *[16]float64, at *[16]int64)
 
-// smoMove32AVX2 is SMO.Move in 8 lanes. The number n is a multiple of 16.
+// smoMove32AVX2 adds a x + b y to f, like SMO.Move, in 8 lanes. The number n is a multiple of 16.
 //
 //go:noescape
 func smoMove32AVX2(n int, f []float64, a float64, x []float32, b float64, y []float32, place []uint8, low *[16]float64, at *[16]int64, high *[16]float64)
 
-// smoPartner32AVX2 is SMO.Partner in 8 lanes. The number n is a multiple of 16.
+// smoPartner32AVX2 finds the largest decreases, like SMO.Partner, in 8 lanes. The number n is a multiple of 16.
 //
 //go:noescape
 func smoPartner32AVX2(n int, f []float64, diagonal []float64, row []float32, place []uint8, fi float64, kii float64, tau float64, slack float64, best *[16]float64, at *[16]int64)

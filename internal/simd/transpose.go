@@ -7,7 +7,7 @@ type Transposer[T float] struct {
 	move func(n int, to []T, toDistance, toStep int, from []T, fromDistance, fromStep int)
 }
 
-// TransposersOf returns two ways to transpose squares: through writes into the caches and past the
+// TransposersOf returns one transposer that writes into the caches, and one that writes past the
 // caches. Writes past the caches need whole cache lines and suit data that are not read soon.
 func TransposersOf[T float](p Path) (through, past Transposer[T]) {
 	if isSingle[T]() {

@@ -49,8 +49,10 @@ func (d Directions) Read(dst linalg.Matrix[float64], first int) {
 
 // section is the requested part of one block of directions.
 type section struct {
-	block, skip, count int // block, number of skipped directions, number of requested directions
-	at                 int // index of the section's first direction among all requested directions
+	block int // number of the block
+	skip  int // number of skipped directions
+	count int // number of requested directions
+	at    int // index of the section's first direction among all requested directions
 }
 
 // blocksOf splits count directions, beginning with direction first, at the ends of blocks.
@@ -65,7 +67,7 @@ func blocksOf(first, count int) []section {
 	return out
 }
 
-// scales sets dst[i] to the factor that direction i of a section has in all columns.
+// scales sets dst[i] to the factor of direction i of a section. The factor is equal in all columns.
 func (d Directions) scales(s section, dst []float64) {
 	if !d.Spectrum.Shared() {
 		for i := range dst {

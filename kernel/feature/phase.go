@@ -84,13 +84,13 @@ func (p *Phases) turns(dst linalg.Matrix[float64], rows []int, w linalg.Matrix[f
 
 // mostlyZero reports whether products over stored entries are faster than products over whole rows.
 func mostlyZero(rows linalg.SparseRows) bool {
-	const once = 16 // number of columns that a product of whole rows takes in the time of one stored entry
+	const columnsPerEntry = 16 // number of columns of a whole row that cost as much time as one stored entry
 	stored := 0
 	for i := range rows.Rows() {
 		cols, _ := rows.Entries(i)
 		stored += len(cols)
 	}
-	return stored < rows.Rows()*(rows.Cols()/once)
+	return stored < rows.Rows()*(rows.Cols()/columnsPerEntry)
 }
 
 // words rounds phases in turns to words, on all cores.
@@ -100,8 +100,8 @@ func words(dst []byte, turns []float64, bits int) {
 	})
 }
 
-// window caches the directions of the last request and of the requests that it continued. They are
-// in turns, that is, divided by 2 pi.
+// window caches the directions of the latest consecutive requests. The directions are in turns,
+// that is, divided by 2 pi.
 type window struct {
 	source Directions
 	first  int
@@ -113,8 +113,8 @@ func newWindow(source Directions, first int) window {
 	return window{source, first, linalg.Matrix[float64]{Cols: source.Columns, Stride: source.Columns}}
 }
 
-// windowValues is the greatest number of values that a window keeps besides the requested
-// directions. They take 32 MiB.
+// windowValues is the greatest number of cached values beyond the requested directions. They take
+// 32 MiB.
 const windowValues = 1 << 22
 
 // read returns directions first to first+count-1. The caller must not change them.
@@ -130,8 +130,8 @@ func (w *window) read(first, count int) linalg.Matrix[float64] {
 	return w.made.Panel(first-w.first, first-w.first+count)
 }
 
-// extend makes count more directions and the rest of their block. A direction needs the numbers of
-// all directions before it in its block.
+// extend draws count more directions, and then the rest of the last block. A direction needs the
+// numbers of all directions before it in its block.
 func (w *window) extend(count int) {
 	end := w.first + w.made.Rows + count
 	count += (BlockLength - end%BlockLength) % BlockLength

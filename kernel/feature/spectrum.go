@@ -76,10 +76,10 @@ func SpectrumOf(s kernel.Spec) (Spectrum, error) {
 	return Spectrum{}, fmt.Errorf("feature: the kernel %s has no random features; use rbf, laplacian, rational-quadratic or matern", s.Name)
 }
 
-// orElse returns v, or otherwise if v is 0.
-func orElse(v, otherwise float64) float64 {
+// orElse returns v, or fallback if v is 0.
+func orElse(v, fallback float64) float64 {
 	if v == 0 {
-		return otherwise
+		return fallback
 	}
 	return v
 }

@@ -163,6 +163,7 @@ func TestImpossibleInputIsAnError(t *testing.T) {
 		"metrics: the area under the ROC curve needs rows of both classes":                   func() (float64, error) { return metrics.ROCAUC([]bool{true, true}, []float64{1, 2}) },
 		"metrics: the score of row 1 is not a number":                                        func() (float64, error) { return metrics.ROCAUC([]bool{true, false}, []float64{1, nan}) },
 		"metrics: all 2 true values are 0.1; R2 needs at least two different values":         func() (float64, error) { return metrics.R2([]float64{0.1, 0.1}, []float64{0.1, 0.2}) },
+		"metrics: all 2 true values are 97.262; R2 needs at least two different values":      func() (float64, error) { return metrics.R2([]float64{97.262, 97.26200000000001}, []float64{0.1, 0.2}) },
 		"metrics: row 0: the difference of 1 and NaN is not finite":                          func() (float64, error) { return metrics.RMSE([]float64{1}, []float64{nan}) },
 		"metrics: the squared errors overflow: scale the values":                             func() (float64, error) { return metrics.RMSE([]float64{1e200, 1}, []float64{-1e200, 2}) },
 		"metrics: the squared values overflow: scale them":                                   func() (float64, error) { return metrics.R2([]float64{1e200, -1e200}, []float64{1e200, -1e200}) },

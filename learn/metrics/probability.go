@@ -158,3 +158,16 @@ func countReached(positive []bool, probabilities []float64, threshold float64) (
 	}
 	return right, wrong
 }
+
+// Contradictions counts the predictions whose class is not the most probable one. row returns the
+// probabilities of the classes for a prediction, by its index. Equal probabilities contradict none.
+func Contradictions(classes, predicted []string, row func(i int) []float64) int {
+	n := 0
+	for i, class := range predicted {
+		p := row(i)
+		if k := slices.Index(classes, class); k >= 0 && k < len(p) && p[k] < slices.Max(p) {
+			n++
+		}
+	}
+	return n
+}

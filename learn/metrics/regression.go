@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // RMSE returns the root of the mean squared error, in the unit of the target. It refuses values
@@ -53,19 +55,17 @@ func squares(truth, predicted []float64) (float64, error) {
 	return sum, nil
 }
 
-// spread returns the sum of squared differences from the mean. It is exactly 0 for constant values,
-// although their mean may be rounded.
+// spread returns the sum of squared differences from the mean. It is exactly 0 for values that are
+// constant but for rounding.
 func spread(y []float64) float64 {
 	var mean, sum float64
 	for _, v := range y {
 		mean += v / float64(len(y))
 	}
-	constant := true
 	for _, v := range y {
 		sum += (v - mean) * (v - mean)
-		constant = constant && v == y[0]
 	}
-	if constant {
+	if math.Sqrt(sum/float64(len(y))) <= linalg.RoundingDeviation(len(y), mean) {
 		return 0
 	}
 	return sum

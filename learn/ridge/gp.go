@@ -48,6 +48,9 @@ type GP struct {
 	Params                GPParams
 	Dual                  []float64 // (Amplitude K + Noise I)^-1 targets
 	LogMarginalLikelihood float64   // log p(targets | rows), in nats
+	// Condition estimates the condition number of Amplitude K + Noise I in the 1-norm. Dual has
+	// about 16 - log10(Condition) correct digits.
+	Condition float64
 
 	factor linalg.Matrix[float64]
 }
@@ -60,16 +63,16 @@ func FitGP(src kernel.Source, targets []float64, p GPParams) (*GP, error) {
 		return nil, err
 	}
 	p = p.filled()
-	l, dual, err := solve(src, targets, p.Amplitude, p.Noise, p.Interrupt)
+	s, err := solve(src, targets, p.Amplitude, p.Noise, p.Interrupt)
 	if err != nil {
 		return nil, err
 	}
-	evidence := likelihood(l, dual, targets)
+	evidence := likelihood(s.factor, s.dual, targets)
 	if evidence-evidence != 0 {
 		return nil, errOverflow
 	}
 	p.Interrupt = nil // the fitted model must not keep the caller's function
-	return &GP{Params: p, Dual: dual, LogMarginalLikelihood: evidence, factor: l}, nil
+	return &GP{Params: p, Dual: s.dual, LogMarginalLikelihood: evidence, Condition: s.condition, factor: s.factor}, nil
 }
 
 // likelihood computes the log marginal likelihood by Rasmussen and Williams' equation 2.30.

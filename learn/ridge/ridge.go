@@ -13,6 +13,9 @@ import (
 // read only and safe for concurrent use.
 type Model struct {
 	Dual []float64 // one coefficient per training row, in the unit of the targets over the unit of the kernel
+	// Condition estimates the condition number of K + alpha I in the 1-norm. Dual has about
+	// 16 - log10(Condition) correct digits.
+	Condition float64
 }
 
 // Fit solves (K + alpha I) dual = targets (Saunders, Gammerman, Vovk 1998, equation 8;
@@ -29,11 +32,11 @@ func FitUntil(src kernel.Source, targets []float64, alpha float64, interrupt fun
 	if !(alpha >= 0) || math.IsInf(alpha, 1) {
 		return nil, fmt.Errorf("ridge: alpha is %v, it must be finite and at least 0", alpha)
 	}
-	_, dual, err := solve(src, targets, 1, alpha, interrupt)
+	s, err := solve(src, targets, 1, alpha, interrupt)
 	if err != nil {
 		return nil, err
 	}
-	return &Model{Dual: dual}, nil
+	return &Model{Dual: s.dual, Condition: s.condition}, nil
 }
 
 // Predict returns the predictions for m rows, in the unit of the targets. The matrix cross is their
@@ -54,27 +57,34 @@ func checkWidth(cross linalg.Matrix[float64], n int) {
 // errOverflow reports that a coefficient is too large for float64.
 var errOverflow = errors.New("ridge: the coefficients overflow: scale the kernel and the targets to values near 1")
 
-// solve returns the Cholesky factor L of scale K + shift I, and the coefficients (L L^T)^-1
-// targets.
-func solve(src kernel.Source, targets []float64, scale, shift float64, interrupt func() error) (l linalg.Matrix[float64], dual []float64, err error) {
+// solution is the solution of a system with a positive definite matrix.
+type solution struct {
+	factor    linalg.Matrix[float64] // Cholesky factor of the matrix
+	dual      []float64
+	condition float64 // estimated condition number of the matrix
+}
+
+// solve solves (scale K + shift I) dual = targets by a Cholesky factorisation.
+func solve(src kernel.Source, targets []float64, scale, shift float64, interrupt func() error) (*solution, error) {
 	if err := check(src, targets); err != nil {
-		return l, nil, err
+		return nil, err
 	}
-	l, err = shifted(src, scale, shift)
+	l, err := shifted(src, scale, shift)
 	if err != nil {
-		return l, nil, err
+		return nil, err
 	}
+	norm := linalg.NormOne(l)
 	if err := linalg.CholeskyUntil(l, interrupt); err != nil {
-		return l, nil, unfactored(err, shift)
+		return nil, unfactored(err, shift)
 	}
-	dual = append([]float64(nil), targets...)
+	dual := append([]float64(nil), targets...)
 	linalg.SolveCholesky(l, row(dual))
 	for _, v := range dual {
 		if v-v != 0 {
-			return l, nil, errOverflow
+			return nil, errOverflow
 		}
 	}
-	return l, dual, nil
+	return &solution{l, dual, linalg.Condition(l, norm)}, nil
 }
 
 // row returns v as a matrix of one row.

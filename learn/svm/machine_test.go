@@ -167,6 +167,19 @@ func TestOneClass(t *testing.T) {
 	})
 }
 
+// With fewer than one outlier allowed, the coefficients add up to 2e-5, and no row is outside by more
+// than the tolerance times this sum.
+func TestOneClassOfTinyNu(t *testing.T) {
+	x, _ := blobs(1, 20, 2, 2)
+	k := rbf(0.5, x, x)
+	m := MustOneClass(t, k, NuParams{Nu: 1e-6})
+	for i, f := range m.Decisions(columns(k.Matrix, m.Support)) {
+		if f < -DefaultTol*2e-5 {
+			t.Errorf("row %d is outside by %g; the offset is %g", i, f, m.Rho)
+		}
+	}
+}
+
 // TestOneClassOnACircle has a solution to be had by hand: all coefficients are
 // equal by symmetry.
 func TestOneClassOnACircle(t *testing.T) {

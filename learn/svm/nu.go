@@ -33,7 +33,8 @@ func (p NuParams) Validate() error {
 }
 
 // TrainOneClass finds a region that contains the rows of src except for at most a share Nu (LIBSVM
-// equation 7). As in LIBSVM the coefficients add up to Nu n, each at most 1.
+// equation 7). As in LIBSVM the coefficients add up to Nu n, each at most 1. Unlike in LIBSVM, Tol
+// shrinks with Nu n where that sum is below 1; otherwise training would stop before it begins.
 func TrainOneClass(src kernel.Source, p NuParams) (*Machine, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -43,6 +44,7 @@ func TrainOneClass(src kernel.Source, p NuParams) (*Machine, error) {
 		return nil, fmt.Errorf("svm: there are no rows to learn from")
 	}
 	shared := p.shared()
+	shared.Tol *= min(1, p.Nu*float64(n)) // the sum of the coefficients bounds the gap
 	s, err := solve(oneClass(src, p.Nu), shared.stopping(n), shared.CacheBytes)
 	if err != nil {
 		return nil, describeError(err, func(row int) int { return row })

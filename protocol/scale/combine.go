@@ -92,19 +92,19 @@ func (s Scaling) scale(row []float64) {
 // statistics.
 func (s Statistics) scaling() Scaling {
 	for j, b := range s.Second {
-		spread := math.Sqrt(b / float64(s.Rows))
+		spread, rounding := math.Sqrt(b/float64(s.Rows)), linalg.RoundingDeviation(s.Rows, s.First[j])
 		if s.Method == MinMax {
-			spread = b - s.First[j]
+			spread, rounding = b-s.First[j], linalg.RoundingRange(s.First[j], b)
 		}
-		s.Second[j] = reciprocal(spread)
+		s.Second[j] = reciprocal(spread, rounding)
 	}
 	return Scaling{Offset: s.First, Factor: s.Second}
 }
 
-// reciprocal returns 1/spread, or 0 for a constant column and for a column whose 1/spread
-// would not be finite.
-func reciprocal(spread float64) float64 {
-	if f := 1 / spread; !math.IsInf(f, 0) {
+// reciprocal returns 1/spread. It returns 0 for a column whose spread is at most the given
+// rounding error, and for a column whose 1/spread would not be finite.
+func reciprocal(spread, rounding float64) float64 {
+	if f := 1 / spread; spread > rounding && !math.IsInf(f, 0) {
 		return f
 	}
 	return 0
@@ -119,7 +119,12 @@ func (s Statistics) fits(lo int, c columns) bool {
 	for j, offset := range c.first {
 		low, high := s.First[lo+j], s.Second[lo+j]
 		factor := c.second[j]
-		if low < offset || (high-offset)*factor > 1 || factor == 0 && reciprocal(high-low) != 0 {
+		if low < offset || (high-offset)*factor > 1 {
+			return false
+		}
+		// All parties' rows may have a larger magnitude, and so a larger rounding error, but by no
+		// more than a few units in the last place.
+		if factor == 0 && reciprocal(high-low, 2*linalg.RoundingRange(low, high)) != 0 {
 			return false
 		}
 	}

@@ -170,6 +170,20 @@ func TestConstantColumns(t *testing.T) {
 	}
 }
 
+// Columns 0 to 2 differ only by rounding, as when one party writes 97.262 and another converts
+// 1.1 x 88.42. Column 3 varies by more than rounding at the same magnitude.
+func TestRoundingIsNoSpread(t *testing.T) {
+	a := table([]float64{97.262, 1e9, 0.1, 1e9}, []float64{97.26200000000001, 1e9 + 1e-7, 0.1 + 1e-17, 1e9 + 1})
+	b := table([]float64{97.262, 1e9 - 1e-7, 0.1, 1e9}, []float64{97.26200000000001, 1e9, 0.1 - 1e-17, 1e9 + 1})
+	for _, method := range []Method{MinMax, Standard} {
+		for _, got := range agree(t, method, 0, bulk(), a, b) {
+			if f := got.Factor; f[0] != 0 || f[1] != 0 || f[2] != 0 || f[3] < 1 {
+				t.Errorf("%s: factors %v, want 0, 0, 0 and at least 1", method, f)
+			}
+		}
+	}
+}
+
 func TestNegativeZeroIsZero(t *testing.T) {
 	zero := math.Copysign(0, -1)
 	s := summary(t, table([]float64{zero}), MinMax)

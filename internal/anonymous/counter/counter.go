@@ -60,15 +60,15 @@ type shard struct {
 	mu       sync.Mutex
 	open     bool
 	recorded map[Nonce]struct{}
-	leaving  heap // packages of the record that is being written
-	arriving heap
+	leaving  pending // packages of the record that is being written
+	arriving pending
 }
 
-// heap holds packages that are summed in memory but are in no record yet.
-type heap struct {
+// pending holds packages that are summed in memory but are in no record yet.
+type pending struct {
 	nonces map[Nonce]struct{}
 	sums   sums
-	flush  *Flush // the writing of the record that will hold these packages
+	flush  *Flush // tells when the record of these packages is written
 }
 
 // sums maps each distinct package to its count. Tag and iteration are set to 0 first.
@@ -77,7 +77,7 @@ type sums map[secvm.Package]uint64
 // Flush lets callers wait until one record is written.
 type Flush struct {
 	done chan struct{}
-	err  error // readable once done is closed
+	err  error // error of writing the record; valid once done is closed
 }
 
 // Done returns a channel that is closed after the attempt to write the record. Err then says
@@ -90,14 +90,14 @@ func (f *Flush) Err() error { return f.err }
 
 func newFlush() *Flush { return &Flush{done: make(chan struct{})} }
 
-func newHeap(f *Flush) heap { return heap{map[Nonce]struct{}{}, sums{}, f} }
+func newPending(f *Flush) pending { return pending{map[Nonce]struct{}{}, sums{}, f} }
 
 // Open opens the counter's file and continues from its records. The channel of Due signals when
 // at least least packages wait for a record.
 func Open(p secvm.Params, path string, least int) (*Counter, error) {
 	c := &Counter{params: p, least: least, due: make(chan struct{}, 1), tally: secvm.NewTally(p), next: newFlush()}
 	for i := range c.shards {
-		c.shards[i] = shard{open: true, recorded: map[Nonce]struct{}{}, arriving: newHeap(c.next)}
+		c.shards[i] = shard{open: true, recorded: map[Nonce]struct{}{}, arriving: newPending(c.next)}
 	}
 	var err error
 	c.log, err = disk.OpenLog(path, func(b []byte) error {
@@ -153,7 +153,7 @@ func (c *Counter) Count(n Nonce, p secvm.Package) (*Flush, bool, error) {
 	if _, spent := s.recorded[n]; spent {
 		return nil, true, nil
 	}
-	for _, h := range []*heap{&s.leaving, &s.arriving} {
+	for _, h := range []*pending{&s.leaving, &s.arriving} {
 		if _, spent := h.nonces[n]; spent {
 			return h.flush, true, nil
 		}
@@ -200,7 +200,7 @@ func (c *Counter) gather(last bool) ([]Nonce, sums) {
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.mu.Lock()
-		s.leaving, s.arriving, s.open = s.arriving, newHeap(c.next), s.open && !last
+		s.leaving, s.arriving, s.open = s.arriving, newPending(c.next), s.open && !last
 		s.mu.Unlock()
 		for n := range s.leaving.nonces { // encodeRecord sorts the nonces
 			nonces = append(nonces, n)
@@ -224,7 +224,7 @@ func (c *Counter) settle(err error) {
 				s.recorded[n] = struct{}{}
 			}
 		}
-		s.leaving = heap{}
+		s.leaving = pending{}
 		s.mu.Unlock()
 	}
 }

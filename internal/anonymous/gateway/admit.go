@@ -18,11 +18,11 @@ type outcome struct {
 	status int // HTTP status of the sealed answer, which only the device can read
 }
 
-// A device that receives counted or before has finished with its package. After heard, loaded or
-// no answer it sends the package again.
+// These outcomes are the answers to a device. After counted or duplicate, the device does not send
+// the package again. After heard, loaded or no answer, the device sends the package again.
 var (
 	counted   = outcome{"counted", http.StatusOK}
-	before    = outcome{"duplicate", http.StatusAlreadyReported}
+	duplicate = outcome{"duplicate", http.StatusAlreadyReported}
 	heard     = outcome{"waiting", http.StatusAccepted}
 	malformed = outcome{"malformed", http.StatusBadRequest}
 	tokenless = outcome{"tokenless", http.StatusUnauthorized}
@@ -33,7 +33,7 @@ var (
 )
 
 func outcomes() []outcome {
-	return []outcome{counted, before, heard, malformed, tokenless, forged, other, late, loaded}
+	return []outcome{counted, duplicate, heard, malformed, tokenless, forged, other, late, loaded}
 }
 
 // window holds the data for checking packages while one iteration is open.
@@ -71,7 +71,7 @@ func (g *Gateway) admit(ctx context.Context, content []byte) outcome {
 	}
 	done := counted
 	if again {
-		done = before
+		done = duplicate
 	}
 	return g.await(ctx, f, done)
 }

@@ -43,7 +43,8 @@ type Config struct {
 	// the window. Lead replaces Pause before the first window, because devices fetch their first
 	// tokens then. All are whole milliseconds.
 	Window, Grace, Pause, Lead time.Duration
-	// Least is the smallest number of packages in a record; the last record of a window may hold fewer.
+	// Least is the smallest number of packages in a record; the last record of a window may hold
+	// fewer.
 	Least int
 	// Hold is the longest time that a device waits for an answer before it must send again.
 	Hold   time.Duration
@@ -320,7 +321,7 @@ func (g *Gateway) openInbox() error {
 // pad returns the padded size of an answer, so that all answers have equal sizes.
 func pad(size int) int { return max(size, answerSize) }
 
-// serve answers a request after its seal has been opened.
+// serve answers a request that the gateway has decrypted.
 func (g *Gateway) serve(ctx context.Context, q *bhttp.Request) *bhttp.Response {
 	switch {
 	case q.Path != secvmmachines.PackagePath:
@@ -333,16 +334,16 @@ func (g *Gateway) serve(ctx context.Context, q *bhttp.Request) *bhttp.Response {
 	return &bhttp.Response{Status: o.status}
 }
 
-// eraseKeys erases the keys of all windows except the one at index except. The index -1 erases
+// eraseKeys erases the keys of all windows, except the key with index spared. The index -1 erases
 // all keys.
-func (g *Gateway) eraseKeys(except int) error {
+func (g *Gateway) eraseKeys(spared int) error {
 	files, err := filepath.Glob(g.path("key-*"))
 	if err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}
 	var errs error
 	for _, f := range files {
-		if f == g.keyPath(except) {
+		if f == g.keyPath(spared) {
 			continue
 		}
 		if err := disk.Erase(f); !errors.Is(err, fs.ErrNotExist) {

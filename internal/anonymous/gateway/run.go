@@ -73,7 +73,7 @@ func (g *Gateway) hold(ctx context.Context) error {
 	return g.close(d)
 }
 
-// wait returns at the given time. Until then it writes a record whenever enough packages wait.
+// wait writes a record whenever enough packages have arrived, until the given time.
 func (g *Gateway) wait(ctx context.Context, d *window, until time.Time) error {
 	over := time.NewTimer(time.Until(until))
 	defer over.Stop()
@@ -116,7 +116,7 @@ func (g *Gateway) close(d *window) error {
 	g.metrics.windows.WithLabelValues(map[bool]string{true: "enough", false: "too few"}[over]).Inc()
 	g.Logger.Info("window over", "iteration", d.iteration, "participants", t.Count(), "enough", over, "records", d.counter.Records())
 	if !over {
-		return g.again(d)
+		return g.reannounce(d)
 	}
 	g.tests = t.Tests
 	g.plot(d.iteration, t.Tests)
@@ -134,9 +134,9 @@ func (g *Gateway) plot(iteration uint32, tests [2]secvmmachines.Outcome) {
 	}
 }
 
-// again announces another window of the same iteration. The counter adds its packages to the
+// reannounce announces another window of the same iteration. The counter adds its packages to the
 // earlier ones, and spent tokens stay spent.
-func (g *Gateway) again(d *window) error {
+func (g *Gateway) reannounce(d *window) error {
 	if err := g.announceWindow(g.Pause); err != nil {
 		return err
 	}
@@ -306,7 +306,7 @@ func (g *Gateway) postHistory(ctx context.Context, witness string, history []byt
 
 // Point holds the test results of the weights published for one iteration.
 type Point struct {
-	Iteration int     `json:"iteration"` // number of training steps before these weights
+	Iteration int     `json:"iteration"` // number of training steps before the tested weights
 	Testers   uint64  `json:"testing_devices"`
 	Accuracy  float64 `json:"accuracy"`
 	Majority  float64 `json:"majority_accuracy"` // share of the larger class among the testing devices

@@ -133,16 +133,15 @@ func (i *Issuer) furnish() (err error) {
 	if i.Type != privacypass.BlindRSA {
 		return nil
 	}
-	if i.witness, err = witness.Open(filepath.Join(i.Home, "witness"), i.Identity.SigningKey(), i.Gateway, i.own); err != nil {
+	if i.witness, err = witness.Open(filepath.Join(i.Home, "witness"), i.Identity.SigningKey(), i.Gateway, i.checkOwn); err != nil {
 		return errors.Join(err, i.quota.Close())
 	}
 	i.witness.Serve(i.mux, i.Logger, func(s witness.Standing) int { return i.quota.devices(s.Iteration) })
 	return nil
 }
 
-// own checks that a configuration names this issuer and its keys, and the issuer's number of
-// tokens.
-func (i *Issuer) own(c *secvm.Configuration) error {
+// checkOwn checks that a configuration names this issuer, its keys and its number of tokens.
+func (i *Issuer) checkOwn(c *secvm.Configuration) error {
 	p := i.Public()
 	if c.Issuer != p.Name || c.TokenType != uint16(p.Type) || !slices.EqualFunc(c.TokenKeys, p.Keys, bytes.Equal) || c.Params.Tokens() != i.Quota {
 		return errors.New("issuer: the configuration names another issuer, other token keys or another number of tokens")

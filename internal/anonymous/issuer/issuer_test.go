@@ -138,15 +138,15 @@ func TestCountsDevices(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := &secvm.Configuration{Params: p, Issuer: i.Name, TokenType: uint16(i.Type), TokenKeys: i.Public().Keys}
-	if i.own(own) == nil {
+	if i.checkOwn(own) == nil {
 		t.Error("a configuration for four tokens, where three are given, was countersigned")
 	}
 	i.Quota = p.Tokens()
-	if err := i.own(own); err != nil {
+	if err := i.checkOwn(own); err != nil {
 		t.Error(err)
 	}
 	own.TokenKeys = [][]byte{own.TokenKeys[1], own.TokenKeys[0]}
-	if i.own(own) == nil {
+	if i.checkOwn(own) == nil {
 		t.Error("a configuration with other keys was countersigned")
 	}
 	if err := i.Close(); err != nil {

@@ -93,7 +93,7 @@ func (q *quota) devices(iteration uint32) int {
 	return q.given[iteration]
 }
 
-// write returns when a batch is on disk. The first caller writes the whole batch, and the others
+// write writes a batch to disk. The first caller writes the whole batch, and the other callers
 // wait.
 func (q *quota) write(b *batch) error {
 	q.disk.Lock()

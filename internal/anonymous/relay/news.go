@@ -59,7 +59,7 @@ func (n *news) newest() *issue {
 	return n.last
 }
 
-// old reports whether the answer of an issue arrived at least the time fresh ago.
+// old reports whether the answer is too old for reuse. The limit is the constant fresh.
 func (i *issue) old() bool {
 	select {
 	case <-i.done:

@@ -42,7 +42,7 @@ type Config struct {
 	GatewayKey ed25519.PublicKey
 	Batch      int           // number of requests that are forwarded together in random order; 0 forwards each at once
 	Wait       time.Duration // longest time that a request waits for its batch
-	Timeout    time.Duration // timeout of one request to the gateway; must be longer than the gateway holds answers
+	Timeout    time.Duration // timeout of one request to the gateway; must be longer than the gateway's Hold
 	// Transport connects to the gateway. If it is nil, the relay uses [Transport] with the system's
 	// certificate authorities.
 	Transport http.RoundTripper

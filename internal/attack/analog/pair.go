@@ -137,7 +137,7 @@ func assign(cost [][]float64) []int {
 			row, far = owner[last], s.least[last]
 		}
 		rowPrice[start] += far
-		for _, j := range s.done() { // new prices reduce the cost of the path to the last column to 0
+		for _, j := range s.reached() { // the new prices make the cost of the found path 0
 			columnPrice[j] -= far - s.least[j]
 			if owner[j] >= 0 {
 				rowPrice[owner[j]] += far - s.least[j]
@@ -165,8 +165,8 @@ func assign(cost [][]float64) []int {
 // search holds the state of a search for the cheapest path from a row to a free column.
 type search struct {
 	least   []float64 // cost of the path to each column
-	before  []int     // preceding column on that path; -1 at the beginning
-	columns []int     // permutation of all columns; those not yet reached come first
+	before  []int     // column before each column on the column's path; -1 if there is none
+	columns []int     // all columns; the columns not yet reached come first
 	open    int       // number of columns not yet reached
 }
 
@@ -185,11 +185,11 @@ func (s *search) reset() {
 	}
 }
 
-// done returns the columns that the search has reached.
-func (s *search) done() []int { return s.columns[s.open:] }
+// reached returns the columns that the search has reached.
+func (s *search) reached() []int { return s.columns[s.open:] }
 
-// nearest updates the cheapest paths with the costs of a row, which the search reached by column
-// by. It marks the nearest unreached column as reached, and returns it.
+// nearest updates the cheapest paths with the costs of a row and returns the nearest unreached
+// column. It marks this column as reached. The search came to the row from column by.
 func (s *search) nearest(cost []float64, rowPrice float64, columnPrice []float64, by int) int {
 	step, at := math.Inf(1), 0
 	for i, j := range s.columns[:s.open] {

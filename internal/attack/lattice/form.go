@@ -5,25 +5,25 @@ import (
 	"slices"
 )
 
-// form holds a lattice basis by the inner products of its vectors, which are integers. The
+// form represents a lattice basis by the integer inner products of its vectors. The
 // floating-point LLL algorithm of P. Nguyen and D. Stehlé (An LLL algorithm with quadratic
 // complexity, SIAM J. Comput. 39, 2009) reduces the basis. The inner products are exact. The
 // Gram-Schmidt coefficients are approximate, and are computed again when needed.
 type form struct {
 	gram  [][]int64   // inner products of the basis vectors
-	carry [][]int64   // values of any linear function of each vector; all slices have equal lengths
+	carry [][]int64   // values of a linear function for each vector; all slices have equal lengths
 	mu    [][]float64 // Gram-Schmidt coefficients
-	r     [][]float64 // mu times the squared norms r[k][k] of the orthogonal parts
+	r     [][]float64 // r[k][j] = mu[k][j] r[j][j]; r[k][k] is the squared norm of the orthogonal part
 }
 
 const (
-	// lovasz is the factor in LLL's Lovász condition. Two neighbours are swapped if the swap reduces
-	// the squared norm of the first one's orthogonal part to less than this share.
+	// lovasz is the factor in LLL's Lovász condition. Two neighbours are swapped if the swap
+	// reduces the squared norm of the first one's orthogonal part to less than this share.
 	lovasz = .99
-	// nothing is the squared norm below which the orthogonal part of a vector counts as zero. In
+	// negligible is the squared norm below which the orthogonal part of a vector counts as zero. In
 	// theory, the orthogonal part of an independent integer vector can be as short as 1 over the
-	// determinant of the earlier vectors. In reduced bases it is far longer than nothing.
-	nothing = 1e-6
+	// determinant of the earlier vectors. In reduced bases it is far longer than negligible.
+	negligible = 1e-6
 )
 
 // insert adds a vector to the basis and reduces the basis by LLL. The arguments are the vector's
@@ -45,8 +45,8 @@ func (b *form) insert(products []int64, square int64, carry []int64) {
 	})
 }
 
-// reduce visits the vectors from index k on, and moves each one forward to the index that place
-// returns.
+// reduce shortens each vector from index k on, and then moves the vector forward. The function
+// place chooses the new index.
 func (b *form) reduce(k int, place func(k int) int) {
 	for k < len(b.gram) {
 		b.shorten(k)
@@ -65,10 +65,10 @@ func (b *form) reduce(k int, place func(k int) int) {
 	}
 }
 
-// deepen reduces the basis further by deep insertions (C.-P. Schnorr, M. Euchner, Lattice basis
-// reduction: improved practical algorithms and solving subset sum problems, Math. Program. 66,
-// 1994). It moves a vector to the first position where its orthogonal part is shorter than that
-// of the vector there.
+// deepen reduces the basis further by deep insertions of vectors at earlier positions. See
+// Schnorr and Euchner, Lattice basis reduction: improved practical algorithms and solving subset
+// sum problems, Math. Program. 66, 1994. It moves a vector to the first position where its
+// orthogonal part is shorter than that of the vector there.
 func (b *form) deepen() {
 	b.reduce(0, func(k int) int {
 		left := float64(b.gram[k][k])
@@ -93,8 +93,8 @@ func (b *form) last(n int) *form {
 	return out
 }
 
-// shorten subtracts integer multiples of earlier vectors from vector k until its Gram-Schmidt
-// coefficients are small, and stores these coefficients.
+// shorten subtracts integer multiples of earlier vectors from vector k. It stops when the
+// Gram-Schmidt coefficients of vector k are small, and stores these coefficients.
 func (b *form) shorten(k int) {
 	for again := true; again; {
 		again = false
@@ -135,7 +135,7 @@ func (b *form) orthogonalise(k int) {
 			r[j] -= m * r[i]
 		}
 		switch {
-		case j == k && r[k] < nothing:
+		case j == k && r[k] < negligible:
 			r[k] = 0
 		case j < k && b.r[j][j] > 0:
 			mu[j] = r[j] / b.r[j][j]

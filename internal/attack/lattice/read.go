@@ -10,11 +10,11 @@ import (
 const (
 	// unit is the squared length of the longest row after scaling to integers.
 	unit = 1 << 46
-	// price is added to a vector's squared norm for each squared coefficient. It is far above the
-	// error of rounding to integers, which could make a squared norm negative.
-	price = 1 << 8
-	// plenty is the number of rows that Read uses for each dimension.
-	plenty = 2
+	// penalty is the weight of the squared coefficients in a vector's squared norm. It is far above
+	// the error of rounding to integers, which could make a squared norm negative.
+	penalty = 1 << 8
+	// rowsPerDimension is the number of rows that Read uses for each dimension of their span.
+	rowsPerDimension = 2
 )
 
 // Read reconstructs features from the n x n Gram matrix of n rows.
@@ -25,7 +25,7 @@ const (
 // so are the coefficients of all other combinations after reduction by them. Therefore errors
 // stay below the steps.
 func Read(gram linalg.Matrix[float64]) Reading {
-	rows, rank := spanning(gram, plenty)
+	rows, rank := spanning(gram, rowsPerDimension)
 	b := combinations(gram, rows).last(rank)
 	b.deepen()
 	reading := Reading{Rank: rank}
@@ -66,7 +66,7 @@ func combinations(gram linalg.Matrix[float64], rows []int) *form {
 		}
 		coef := make([]int64, len(rows))
 		coef[a] = 1
-		b.insert(products, inner[a]+price, coef)
+		b.insert(products, inner[a]+penalty, coef)
 	}
 	return b
 }
@@ -74,7 +74,7 @@ func combinations(gram linalg.Matrix[float64], rows []int) *form {
 // ReadExact reconstructs features from the n x n Gram matrix of n rows whose features are all
 // multiples of step.
 func ReadExact(gram linalg.Matrix[float64], step float64) Reading {
-	b := new(form) // carries each vector's inner products with all rows
+	b := new(form) // b.carry holds the inner products of each vector with all rows
 	for i := range gram.Rows {
 		inner := make([]int64, gram.Rows)
 		for j, v := range gram.Row(i) {
@@ -142,13 +142,13 @@ func spanning(gram linalg.Matrix[float64], enough float64) (rows []int, rank int
 	return rows[:min(limit, len(rows))], rank
 }
 
-// pivots returns the rows that a pivoted Cholesky factorisation chooses among the rows marked in
-// left. It stops when the remaining rows depend on the chosen ones.
-func pivots(gram linalg.Matrix[float64], left []bool) (chosen []int) {
+// pivots returns the rows that a pivoted Cholesky factorisation chooses among the candidates. It
+// stops when the remaining rows depend on the chosen ones.
+func pivots(gram linalg.Matrix[float64], candidates []bool) (chosen []int) {
 	distance, most := make([]float64, gram.Rows), 0.0
 	for i := range distance {
 		most = max(most, gram.Row(i)[i])
-		if left[i] {
+		if candidates[i] {
 			distance[i] = gram.Row(i)[i]
 		}
 	}
@@ -202,8 +202,8 @@ type Column struct {
 	Values []int64
 }
 
-// whole is the largest difference from an integer at which a quotient counts as whole.
-const whole = .1
+// wholeTolerance is the largest distance from an integer at which a quotient counts as an integer.
+const wholeTolerance = .1
 
 // add appends a column for a lattice vector, if the vector can belong to a feature. The slice
 // inner holds the vector's inner products with all rows, and square its squared norm.
@@ -212,7 +212,7 @@ func (r *Reading) add(inner []float64, square float64) {
 	odd := false
 	for i, v := range inner {
 		q := math.Round(2 * v / square)
-		if !(math.Abs(2*v/square-q) < whole) {
+		if !(math.Abs(2*v/square-q) < wholeTolerance) {
 			return
 		}
 		values[i] = int64(q)

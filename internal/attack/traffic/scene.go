@@ -36,10 +36,10 @@ type Scene struct {
 
 // content holds facts about the package in a sealed request.
 type content struct {
-	device int // number of the device, or -1 if none of the devices sent it
-	token  *privacypass.Token
-	frame  string // the opened request with the package's content and the token's own bytes replaced
-	own    string // the token's own bytes: nonce and authenticator
+	device     int // number of the device, or -1 if none of the devices sent it
+	token      *privacypass.Token
+	frame      string // opened request with placeholders for the package's content and the token's bytes
+	tokenBytes string // nonce and authenticator of the token
 }
 
 // Open opens all sealed requests. Call it before the other methods.
@@ -183,9 +183,9 @@ func (s *Scene) ByID() error {
 			continue
 		}
 		frames[c.frame] = true
-		if !tokens[c.own] { // a request that is sent again repeats its token
-			tokens[c.own] = true
-			list = append(list, []byte(c.own))
+		if !tokens[c.tokenBytes] { // a request that is sent again repeats its token
+			tokens[c.tokenBytes] = true
+			list = append(list, []byte(c.tokenBytes))
 		}
 	}
 	if want := s.Devices * s.Packages * len(s.Opens); len(list) != want {
@@ -204,8 +204,8 @@ func (s *Scene) ByID() error {
 func (s *Scene) arrivals(seen []Exchange) (list []Exchange, devices []int) {
 	known := map[string]bool{}
 	for _, e := range seen {
-		if c := s.found[string(e.Request.Body)]; c != nil && c.device >= 0 && !known[c.own] {
-			known[c.own] = true
+		if c := s.found[string(e.Request.Body)]; c != nil && c.device >= 0 && !known[c.tokenBytes] {
+			known[c.tokenBytes] = true
 			list, devices = append(list, e), append(devices, c.device)
 		}
 	}
@@ -253,7 +253,7 @@ func (s *Scene) ByOrder() (Statistic, error) {
 	_, devices := s.arrivals(s.Gateway)
 	z := Runs(devices)
 	if z.Suspicious() {
-		return z, fmt.Errorf("packages of one device follow each other too often, as a multiple of their frequency in random order: %v", z)
+		return z, fmt.Errorf("packages of one device follow each other too often; ratio to the frequency in random order: %v", z)
 	}
 	return z, nil
 }

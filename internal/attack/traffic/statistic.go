@@ -14,7 +14,8 @@ const Level = 1e-5
 // Statistic holds the value and the p-value of a statistical test.
 type Statistic struct {
 	Value float64
-	// Chance is the p-value: the probability of a value at least this large under the null hypothesis.
+	// Chance is the p-value: the probability of a value at least this large under the null
+	// hypothesis.
 	Chance float64
 }
 
@@ -29,9 +30,9 @@ func (s Statistic) String() string { return fmt.Sprintf("%.4f (chance %.2g)", s.
 // deviations. Only large values are suspicious.
 func normal(z float64) Statistic { return Statistic{z, math.Erfc(z/math.Sqrt2) / 2} }
 
-// Uniform tests whether times, as parts of a window, are uniformly distributed over [0, 1]. It
-// uses the statistic D of Kolmogorov and Smirnov. For a large number n of times, the p-value is
-// at most 2 exp(-2 n D^2).
+// Uniform tests whether times are uniformly distributed over [0, 1]. The interval stands for one
+// window. It uses the statistic D of Kolmogorov and Smirnov. For a large number n of times, the
+// p-value is at most 2 exp(-2 n D^2).
 func Uniform(times []float64) Statistic {
 	sorted := slices.Sorted(slices.Values(times))
 	n := float64(len(sorted))
@@ -115,16 +116,16 @@ func filled(margin []float64) float64 {
 	return n
 }
 
-// shared is the number of consecutive bytes whose repetition is suspicious. Among a thousand
+// sharedBytes is the number of consecutive bytes whose repetition is suspicious. Among a thousand
 // million places of random bytes, two places share eight bytes with probability 0.03.
-const shared = 8
+const sharedBytes = 8
 
 // Repeated returns eight consecutive bytes that occur at two places of the messages, or nil if
 // there are none. It ignores the bytes of each message before index from.
 func Repeated(messages [][]byte, from int) []byte {
 	var windows []uint64
 	for _, m := range messages {
-		for at := from; at+shared <= len(m); at++ {
+		for at := from; at+sharedBytes <= len(m); at++ {
 			windows = append(windows, binary.BigEndian.Uint64(m[at:]))
 		}
 	}

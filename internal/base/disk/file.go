@@ -29,7 +29,7 @@ func Write(path string, data []byte) error {
 	if err != nil {
 		return fmt.Errorf("disk: %w", err)
 	}
-	if err := fill(f, path, whole(data)); err != nil {
+	if err := fill(f, path, unbuffered(data)); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
 	return nil
@@ -38,7 +38,7 @@ func Write(path string, data []byte) error {
 // Replace writes data to path. It replaces the file, or creates it. A crash leaves either the old
 // or the new content, never a mixture.
 func Replace(path string, data []byte) error {
-	return replace(path, whole(data))
+	return replace(path, unbuffered(data))
 }
 
 // ReplaceBy is like Replace for content that is too large for memory. After an error of write, path
@@ -86,7 +86,7 @@ func fill(f *os.File, path string, write func(*os.File) error) error {
 	return nil
 }
 
-// reason removes the name of f from an error. It adds advice if there is any for this error.
+// reason removes the file's name from an error. It adds advice if there is any for this error.
 func reason(err error, f *os.File) error {
 	var p *fs.PathError
 	if errors.As(err, &p) && p.Path == f.Name() {
@@ -98,9 +98,9 @@ func reason(err error, f *os.File) error {
 	return err
 }
 
-// whole returns a function that writes data at once. It leaves no copy in a buffer, because data
-// may be a key.
-func whole(data []byte) func(*os.File) error {
+// unbuffered returns a function that writes data to a file without a buffer. Data may be a key, and
+// a buffer would keep a copy of it.
+func unbuffered(data []byte) func(*os.File) error {
 	return func(f *os.File) error {
 		_, err := f.Write(data)
 		return err

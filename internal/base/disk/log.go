@@ -60,7 +60,7 @@ func readLog(f *os.File, read func([]byte) error) (end int64, err error) {
 		}
 		n := int64(binary.LittleEndian.Uint32(head[:]))
 		if sum(head[:4]) != binary.LittleEndian.Uint32(head[4:]) {
-			return end, torn(f, end+logHead)
+			return end, checkZeros(f, end+logHead)
 		}
 		if left < logHead+n {
 			return end, nil
@@ -73,7 +73,7 @@ func readLog(f *os.File, read func([]byte) error) (end int64, err error) {
 		case !ok && left == logHead+n:
 			return end, nil
 		case !ok:
-			return end, torn(f, end+logHead+n)
+			return end, checkZeros(f, end+logHead+n)
 		}
 		if err := read(record); err != nil {
 			return end, err
@@ -83,9 +83,9 @@ func readLog(f *os.File, read func([]byte) error) (end int64, err error) {
 	return end, nil
 }
 
-// torn returns nil if the file holds only zeros from an offset on. After a power cut, some file
-// systems leave a file at its new length without the written bytes.
-func torn(f *os.File, offset int64) error {
+// checkZeros returns an error unless the file holds only zeros from an offset on. After a power
+// cut, some file systems leave a file at its new length without the written bytes.
+func checkZeros(f *os.File, offset int64) error {
 	if _, err := f.Seek(offset, io.SeekStart); err != nil {
 		return err
 	}

@@ -215,7 +215,7 @@ func TestTrustedAddresses(t *testing.T) {
 		if p.closed {
 			t.Errorf("a connection from %s is closed", p.from)
 		}
-		s.state(p, http.StateClosed)
+		s.stateChanged(p, http.StateClosed)
 	}
 	if s.strange != 2 || s.closed != 4 || len(s.open) != 2 {
 		t.Errorf("%d strangers, %d closed, %d open", s.strange, s.closed, len(s.open))

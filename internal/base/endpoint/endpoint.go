@@ -85,7 +85,7 @@ func Authorities(path string) (*x509.CertPool, error) {
 		return nil, fault.BadInputf("certificates cannot be read: %w", err)
 	}
 	pool, err := x509.SystemCertPool()
-	if err != nil { // the system has no authorities
+	if err != nil { // the system's certificates cannot be read
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(b) {
@@ -105,7 +105,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 func serve(ctx context.Context, l net.Listener, h http.Handler, open *guests, log *slog.Logger) error {
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
-		ConnContext: open.enter, ConnState: open.state,
+		ConnContext: open.enter, ConnState: open.stateChanged,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // debug level, because these errors name addresses
 	}
 	stopped := make(chan error, 1)

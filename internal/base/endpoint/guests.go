@@ -17,8 +17,8 @@ import (
 const (
 	// maxStrangers is the greatest number of connections whose senders have not proven a name.
 	maxStrangers = 2048
-	// maxOfName is the greatest number of connections of one proven name. Its older ones count as a
-	// stranger's again.
+	// maxOfName is the largest number of open connections of a sender that has proven its name. If the
+	// sender opens more, its older connections count as a stranger's again.
 	maxOfName = 4
 )
 
@@ -83,8 +83,9 @@ func (s *guests) trusts(c net.Conn) bool {
 	return err == nil && slices.ContainsFunc(s.trusted, func(p netip.Prefix) bool { return p.Contains(at.Addr().Unmap().WithZone("")) })
 }
 
-// state removes a connection when it is closed. It is [http.Server.ConnState].
-func (s *guests) state(c net.Conn, now http.ConnState) {
+// stateChanged forgets a connection as soon as the connection is closed. It is
+// [http.Server.ConnState].
+func (s *guests) stateChanged(c net.Conn, now http.ConnState) {
 	if now != http.StateClosed && now != http.StateHijacked {
 		return
 	}
@@ -121,7 +122,9 @@ func (s *guests) estrange(g *guest) {
 	oldest := s.largest().Front().Value.(*guest)
 	s.forget(oldest)
 	cut(oldest.conn)
-	if s.closed++; s.closed&(s.closed-1) == 0 { // addresses do not belong in an ordinary log
+	// The number of closed connections is logged only when it has doubled, so that strangers cannot
+	// fill the log. Addresses do not belong in an ordinary log.
+	if s.closed++; s.closed&(s.closed-1) == 0 {
 		s.log.Warn("strangers open too many connections; their oldest are closed", "most", s.most, "closed", s.closed)
 	}
 }
@@ -166,8 +169,8 @@ func remove[K comparable](lists map[K]*list.List, key K, at *list.Element) {
 	}
 }
 
-// addressOf returns the origin of a connection. It is an IPv4 address, or the IPv6 network that a
-// subscriber has.
+// addressOf returns the IPv4 address or the IPv6 network from which a connection comes. The network
+// is the /64 network that a subscriber has.
 func addressOf(c net.Conn) netip.Prefix {
 	const network = 64
 	at, err := netip.ParseAddrPort(c.RemoteAddr().String())
@@ -190,7 +193,7 @@ func cut(c net.Conn) {
 		c = secure.NetConn()
 	}
 	if plain, is := c.(*net.TCPConn); is {
-		_ = plain.SetLinger(0) // the connection is closed in either case
+		_ = plain.SetLinger(0) // ignore an error, because Close follows
 	}
 	_ = c.Close() // the peer may have closed the connection already
 }

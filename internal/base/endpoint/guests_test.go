@@ -178,7 +178,7 @@ func TestTheLargestAddressGivesWay(t *testing.T) {
 				}
 			}
 			for _, p := range append(alone, many...) {
-				s.state(p, http.StateClosed)
+				s.stateChanged(p, http.StateClosed)
 			}
 			if len(s.open)+len(s.strangers)+s.strange != 0 {
 				t.Errorf("%d connections, %d addresses and %d strangers are left of none", len(s.open), len(s.strangers), s.strange)
@@ -196,7 +196,7 @@ func TestAdmittingNobody(t *testing.T) {
 	Admit(q, "device-1")
 	s, p := newGuests(1, slog.New(slog.DiscardHandler)), &pipe{from: "192.0.2.1:1"}
 	gone := s.enter(t.Context(), p)
-	s.state(p, http.StateClosed)
+	s.stateChanged(p, http.StateClosed)
 	Admit(q.WithContext(gone), "device-1")
 	if len(s.known)+len(s.strangers) != 0 {
 		t.Error("a connection that is gone is known")

@@ -124,7 +124,7 @@ func NoticeOf(err error) Notice {
 	if err == nil {
 		return n
 	}
-	if n.Trouble, n.Text = told(err); n.Text != "" {
+	if n.Trouble, n.Text = publicPart(err); n.Text != "" {
 		n.Text = Printable(n.Text)
 	} else if n.Trouble == NoTrouble {
 		n.Trouble = n.Code.trouble()
@@ -132,9 +132,9 @@ func NoticeOf(err error) Notice {
 	return n
 }
 
-// told returns the trouble or the text that others may read. It takes the outermost part of an error
-// that has one.
-func told(err error) (Trouble, string) {
+// publicPart returns the part of an error that peers may read: its trouble or its text. It takes
+// the first wrapped error, from the outermost inwards, that has one of the two.
+func publicPart(err error) (Trouble, string) {
 	if e, coded := err.(*Error); coded && (e.Trouble != NoTrouble || e.Public != "") { //nolint:errorlint // the outermost part, and no inner one
 		return e.Trouble, e.Public
 	}
@@ -144,11 +144,11 @@ func told(err error) (Trouble, string) {
 	switch e := err.(type) { //nolint:errorlint // it unwraps by itself
 	case interface{ Unwrap() error }:
 		if inner := e.Unwrap(); inner != nil {
-			return told(inner)
+			return publicPart(inner)
 		}
 	case interface{ Unwrap() []error }:
 		for _, inner := range e.Unwrap() {
-			if trouble, text := told(inner); trouble != NoTrouble || text != "" {
+			if trouble, text := publicPart(inner); trouble != NoTrouble || text != "" {
 				return trouble, text
 			}
 		}
@@ -156,7 +156,7 @@ func told(err error) (Trouble, string) {
 	return NoTrouble, ""
 }
 
-// trouble returns the trouble to report for an error of which only the code is known.
+// trouble returns the trouble that a notice states if the error itself states none.
 func (c Code) trouble() Trouble {
 	switch c {
 	case CodeBadInput:
@@ -203,8 +203,8 @@ type Trouble uint8
 const (
 	NoTrouble  Trouble = iota
 	Unsaid             // any error without its own trouble
-	Refused            // a refusal by an operator's policy, without a text for others
-	Data               // another problem with a table
+	Refused            // an operator's policy refuses the job, and peers may not read the reason
+	Data               // data is unusable for a reason that no other trouble describes
 	Magnitude          // a number is too large
 	NotFinite          // NaN or infinity
 	Gap                // an empty cell
@@ -214,8 +214,8 @@ const (
 	Columns            // a problem in scaling or preparing columns
 	Schema             // a problem in preparing a table by the job's schema
 	Names              // a problem with names of columns or classes
-	Offer              // labels, ids or columns that a catalogue does not offer
-	Changed            // rows differ from those with which a session started
+	Offer              // the job names labels, ids or columns that a catalogue does not offer
+	Changed            // a member's rows have changed since the session started
 	Diverged           // a replay differs from the journal
 	Disk               // a journal cannot be written
 	Ledger             // a ledger cannot be read or written
@@ -277,10 +277,12 @@ func (t Trouble) Of(err error) error {
 	return &Error{Code: t.about().code, Err: err, Trouble: t}
 }
 
-// Errorf returns an error with this trouble for the member's own log. It formats like [fmt.Errorf].
+// Errorf returns an error with this trouble. It formats like [fmt.Errorf]. Only the member's own
+// log shows the text.
 func (t Trouble) Errorf(format string, args ...any) error { return t.Of(fmt.Errorf(format, args...)) }
 
-// OfNumber returns the trouble of a number that every protocol refuses.
+// OfNumber returns NotFinite for NaN and infinities, and Magnitude for any other number. Protocols
+// call it for numbers that they refuse.
 func OfNumber(x float64) Trouble {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return NotFinite

@@ -30,8 +30,8 @@ const (
 
 // Identity holds the key pairs of a process. Get one from [Create], [Load] or [FromSeed].
 type Identity struct {
-	// secret is a closure, because fmt cannot look into a function. It does follow pointers in
-	// another struct's unexported fields, where it cannot call Format.
+	// secret is a closure, so that fmt cannot print the keys. In another struct's unexported fields,
+	// fmt cannot call Format, but it follows pointers. It cannot look into a function.
 	secret func() *secret
 	public Public
 }
@@ -118,8 +118,8 @@ func (id *Identity) SigningKey() ed25519.PrivateKey { return id.secret().sign }
 // the announcement of a session's own key are.
 func (id *Identity) KEMKey() hpke.PrivateKey { return id.secret().kem }
 
-// Derive returns the seed of another key of this process. Each label and number have their own
-// seed.
+// Derive derives a seed from the identity's seed, a label and a number. Each label and number give
+// their own seed.
 func (id *Identity) Derive(label string, number uint32) [SeedSize]byte {
 	return prg.Derive(id.secret().seed, "identity/"+label, binary.LittleEndian.AppendUint32(nil, number))
 }
@@ -162,7 +162,7 @@ func (k SessionKeys) LogValue() slog.Value { return slog.StringValue(k.String())
 // SessionKeys holds the keys of one session of one process. They are announced to the other members
 // under the identity's signature, and destroyed with the session's seed.
 type SessionKeys struct {
-	kem func() hpke.PrivateKey // a closure, because fmt cannot look into a function
+	kem func() hpke.PrivateKey // a closure, so that fmt cannot print the key
 }
 
 // DeriveSession derives a session's keys from the session's seed, never from the identity's seed. A

@@ -36,7 +36,8 @@ func (p Public) Validate() error {
 	if err != nil {
 		return fmt.Errorf("identity: the NATS user nkey %q is not valid: %w", p.NKey, err)
 	}
-	// The decoder skips line breaks. With line breaks, one key would have two spellings.
+	// A key with line breaks is refused, although the decoder accepts it. Otherwise one key would have
+	// two spellings.
 	again, err := nkeys.Encode(nkeys.PrefixByteUser, raw)
 	if err != nil || string(again) != p.NKey {
 		return fmt.Errorf("identity: the NATS user nkey %q is not in canonical form", p.NKey)
@@ -49,7 +50,8 @@ func (p Public) KEMKey() (hpke.PublicKey, error) {
 	return ParseKEM(p.KEM)
 }
 
-// AppendTo appends the canonical encoding of the keys that every member has to w.
+// AppendTo appends the signing key, the KEM key and the NATS key to an encoding. Every member has
+// these keys.
 func (p Public) AppendTo(w *wire.Writer) {
 	w.Bytes32(p.Sign)
 	w.Bytes32(p.KEM)

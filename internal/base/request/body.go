@@ -9,8 +9,8 @@ import (
 
 // These constants bound the time for reading a body.
 const (
-	bodyTime  = 5 * time.Second // of any body
-	bodySpeed = 64 << 10        // number of bytes that must arrive in each further second
+	bodyTime  = 5 * time.Second // the time that every body gets, even an empty one
+	bodySpeed = 64 << 10        // the number of bytes for which a body gets one more second
 )
 
 // BodyTime returns the time within which a body of the given length must arrive.
@@ -36,15 +36,15 @@ func ReadBody(w http.ResponseWriter, q *http.Request, most int64) ([]byte, error
 	if err != nil {
 		return nil, fmt.Errorf("request: the body of %d bytes did not arrive within %v: %w", length, BodyTime(length), err)
 	}
-	if err := clock.SetReadDeadline(time.Time{}); err != nil { // the handler may wait longer than for the body
+	if err := clock.SetReadDeadline(time.Time{}); err != nil { // remove the deadline before the handler goes on
 		return nil, fmt.Errorf("request: %w", err)
 	}
 	return body, nil
 }
 
-// Unread leaves the body of a request unread. The connection closes after the answer. Otherwise the
-// server would wait for a body that it has refused.
+// Unread makes the server close the connection after its answer, without reading the request's
+// body. Otherwise the server would wait for a body that it has refused.
 func Unread(w http.ResponseWriter) {
 	w.Header().Set("Connection", "close")
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // if no deadline can be set, the body has arrived
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // fails only if the body has arrived
 }

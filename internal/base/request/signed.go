@@ -21,7 +21,7 @@ import (
 // NameHeader is the header that names the sender of a signed request.
 const NameHeader = "Mercer-Device"
 
-// These are the other headers of a signed request.
+// These headers of a signed request hold its signature and the hash of its body.
 const (
 	signatureHeader = "Mercer-Signature"
 	bodyHeader      = "Mercer-Body" // SHA-256 of the body, in hexadecimal digits

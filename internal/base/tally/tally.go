@@ -4,9 +4,9 @@ package tally
 
 import "sync"
 
-// told is the number of equal events that a log reports one by one. After them, it reports an event
-// whenever their number has doubled.
-const told = 16
+// reportedSingly is the number of events, of one kind and name, that a log reports one by one. From
+// then on, the log reports an event whenever the number has doubled.
+const reportedSingly = 16
 
 // Tally counts events by kind and by name. The zero value is ready for use. It is safe for
 // concurrent use. Kinds and names must be from closed lists, because each takes memory permanently.
@@ -15,8 +15,8 @@ type Tally struct {
 	counts map[[2]string]int
 }
 
-// Count adds one event and returns the number so far. It also returns whether to report the event.
-// It returns the number of events, and whether the log should report it.
+// Count counts one event and returns the number of such events so far. It also returns whether the
+// log should report this event.
 func (t *Tally) Count(kind, who string) (n int, tell bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -26,5 +26,5 @@ func (t *Tally) Count(kind, who string) (n int, tell bool) {
 	key := [2]string{kind, who}
 	t.counts[key]++
 	n = t.counts[key]
-	return n, n <= told || n&(n-1) == 0
+	return n, n <= reportedSingly || n&(n-1) == 0
 }

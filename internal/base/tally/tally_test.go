@@ -24,7 +24,7 @@ func TestCountsAreToldByDoubling(t *testing.T) {
 		})
 	}
 	counting.Wait()
-	if want := told + 18 - 4; lines != want { // 2^5 to 2^18
+	if want := reportedSingly + 18 - 4; lines != want { // 2^5 to 2^18
 		t.Errorf("%d lines for %d asks, want %d", lines, 4<<16, want)
 	}
 	for _, key := range [][2]string{{"asks too often", "south"}, {"sends junk", "north"}} {

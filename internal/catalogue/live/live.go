@@ -34,7 +34,7 @@ type Source struct {
 	origin.Origin
 	Folder  string // base of relative paths, and working folder of the program
 	Mapping prepare.Mapping
-	IDs     []string // names of the id columns, as in the source or in the federation
+	IDs     []string // id columns, each under the source's name or the federation's name
 }
 
 const (
@@ -171,7 +171,7 @@ func (s Source) resolve(path string) string {
 	return filepath.Join(s.Folder, path)
 }
 
-// sortKey returns the source's names of the id columns. Rows are sorted by these columns.
+// sortKey returns the id columns under the source's names. Rows are sorted by these columns.
 func (s Source) sortKey(columns []string) (key []string) {
 	for _, name := range s.IDs {
 		at := slices.Index(columns, name)

@@ -82,7 +82,7 @@ func CheckCommand(args, env []string) error {
 	for _, name := range env {
 		switch {
 		case !variableName.MatchString(name):
-			return fmt.Errorf("env lists %q, which is not the name of a variable; list only names; the values come from the environment of this process", name)
+			return fmt.Errorf("env lists %q, which is not the name of a variable; list names only, because the values come from the environment of this process", name)
 		case name == "PATH" || name == "HOME" || name == "LANG" || name == "MERCER_PROGRAM":
 			return fmt.Errorf("env lists %s, but every program gets this variable; remove it from env", name)
 		}

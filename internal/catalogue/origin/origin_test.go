@@ -19,8 +19,8 @@ func TestCheckCommand(t *testing.T) {
 // Values are no names: a secret does not belong into a catalogue.
 func TestVariablesThatAreRefused(t *testing.T) {
 	for name, want := range map[string]string{
-		"PGPASSWORD=hush": `env lists "PGPASSWORD=hush", which is not the name of a variable; list only names; the values come from the environment of this process`,
-		"":                `env lists "", which is not the name of a variable; list only names; the values come from the environment of this process`,
+		"PGPASSWORD=hush": `env lists "PGPASSWORD=hush", which is not the name of a variable; list names only, because the values come from the environment of this process`,
+		"":                `env lists "", which is not the name of a variable; list names only, because the values come from the environment of this process`,
 		"PATH":            "env lists PATH, but every program gets this variable; remove it from env",
 	} {
 		if err := CheckCommand([]string{"./x"}, []string{name}); err == nil || err.Error() != want {

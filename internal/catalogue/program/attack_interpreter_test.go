@@ -109,5 +109,5 @@ func TestAttackScriptThatCannotBeRead(t *testing.T) {
 	}
 	p, theirs := newChain(t)
 	p.put("entry.sh", "#!"+theirs+"\n", 0o111)
-	p.refused(Command{Args: []string{"./entry.sh"}}, "it cannot be read, so it may be a script")
+	p.refused(Command{Args: []string{"./entry.sh"}}, "the file cannot be read, so it may be a script")
 }

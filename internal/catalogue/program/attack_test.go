@@ -75,7 +75,7 @@ func TestAttackProgramInAFolderOfOthers(t *testing.T) {
 	if os.Geteuid() == 0 {
 		p.put("theirs/p.sh", p.mark(), 0o755)
 		p.must(os.Chown(filepath.Join(p.dir, "theirs"), 1000, 1000))
-		p.refused(Command{Args: []string{"./theirs/p.sh"}}, "since user 1000 owns the folder ")
+		p.refused(Command{Args: []string{"./theirs/p.sh"}}, "/theirs belongs to user 1000; change its owner")
 	}
 	c := script(t, "")
 	c.Folder, c.Args = p.dir, []string{"./own.sh"}

@@ -54,7 +54,7 @@ func (e *envCall) dropOptions() error {
 		switch name, value, _ := strings.Cut(word, "="); {
 		case word == "--":
 			return nil
-		case word == "-": // only some systems read the words after - as options
+		case word == "-": // only some systems read options after this word
 			e.others = true
 			return nil
 		case word == "--ignore-environment":

@@ -30,7 +30,7 @@ import (
 // Command describes a program and its limits.
 type Command struct {
 	Args     []string // path of the program, relative to Folder, and its arguments
-	Env      []string // names of the variables of this process that the program gets
+	Env      []string // names of environment variables that the program inherits from this process
 	Folder   string
 	Timeout  time.Duration
 	MaxBytes int64 // limit of the output
@@ -97,7 +97,7 @@ func (o *Output) kill() error {
 	if errors.Is(err, syscall.ESRCH) {
 		err = os.ErrProcessDone
 	}
-	endMarked(o.mark) // waitForExit also waits for these processes, which hold the output open
+	endMarked(o.mark) // waitForExit would wait for descendants that hold the output open
 	return errors.Join(err, o.out.Close())
 }
 
@@ -179,7 +179,7 @@ func (c Command) interpreter(path string) ([]string, error) {
 func firstLine(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, errors.New("the file cannot be read, so it may be a script; let the user of this process read it, or call it from a script")
+		return nil, errors.New("the file cannot be read, so it may be a script; let the user of this process read it, or start it from a script that this user can read")
 	}
 	if err != nil {
 		return nil, err

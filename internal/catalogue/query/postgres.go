@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// messageHead is the space for the parts of a server's message that are not cells: lengths, or the
-// text of an error.
+// messageHead is the number of bytes that a server's message may have in addition to the cells of a
+// row. They hold lengths, or the text of an error.
 const messageHead = 1 << 20
 
 // closeTime is the longest time for closing a connection.

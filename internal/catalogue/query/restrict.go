@@ -16,7 +16,7 @@ import (
 // Limits of SQLite, as identified by its function sqlite3_limit.
 const (
 	limitLength   = lib.SQLITE_LIMIT_LENGTH   // largest size of a cell and of a stored row
-	limitAttached = lib.SQLITE_LIMIT_ATTACHED // number of further files that a query may open or create
+	limitAttached = lib.SQLITE_LIMIT_ATTACHED // number of database files that a query may attach
 )
 
 // errTwo refuses a second statement. SQLite would run both statements and return the rows of the
@@ -59,7 +59,7 @@ func (r *sqliteRows) columnCount(text string) (columns int, err error) {
 		if !ok {
 			return fmt.Errorf("the SQLite driver has no authorizer: its type is %T", raw)
 		}
-		if r.quiet, err = interruptAtEnd(r.ctx, raw); err != nil {
+		if r.stopInterrupt, err = interruptAtEnd(r.ctx, raw); err != nil {
 			return err
 		}
 		if err := c.RegisterAuthorizer(onlyReads); err != nil {
@@ -88,7 +88,7 @@ func onlyReads(action sqlite.AuthorizerActionCode, _, _, _, _ string) sqlite.Aut
 // interruptAtEnd makes SQLite interrupt any computation of a connection when the context ends. The
 // driver does this for the first row only; a later row could run without limit. The returned
 // function must be called before the connection is closed.
-func interruptAtEnd(ctx context.Context, raw any) (quiet func(), err error) {
+func interruptAtEnd(ctx context.Context, raw any) (stopInterrupt func(), err error) {
 	field := reflect.Indirect(reflect.ValueOf(raw)).FieldByName("db") // no exported function of the driver returns this field
 	if field.Kind() != reflect.Uintptr || field.Uint() == 0 {
 		return nil, fmt.Errorf("the SQLite driver cannot be interrupted: its type is %T", raw)

@@ -16,16 +16,16 @@ import (
 
 // sqliteRows reads the rows of a query on a SQLite file.
 type sqliteRows struct {
-	ctx    context.Context
-	quiet  func() // ends the interruption of the connection at the context's end
-	db     *sql.DB
-	conn   *sql.Conn
-	rows   *sql.Rows
-	types  []*sql.ColumnType
-	cells  []any
-	into   []any // pointers to the cells of the current row
-	record dataset.Record
-	names  []string
+	ctx           context.Context
+	stopInterrupt func() // prevents the end of the context from interrupting SQLite
+	db            *sql.DB
+	conn          *sql.Conn
+	rows          *sql.Rows
+	types         []*sql.ColumnType
+	cells         []any
+	into          []any // pointers to the cells of the current row
+	record        dataset.Record
+	names         []string
 }
 
 func openSQLite(ctx context.Context, q Query) (Rows, error) {
@@ -123,9 +123,9 @@ func timeText(t time.Time, declared string) string {
 // Close implements [io.Closer].
 func (r *sqliteRows) Close() error {
 	var err error
-	if r.quiet != nil {
-		r.quiet()
-		r.quiet = nil
+	if r.stopInterrupt != nil {
+		r.stopInterrupt()
+		r.stopInterrupt = nil
 	}
 	if r.rows != nil {
 		err = r.rows.Close()

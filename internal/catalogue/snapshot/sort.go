@@ -75,7 +75,7 @@ func Keep(to Store, from dataset.Records) error {
 	}))
 }
 
-// orderOf returns the indices of the columns in sort order: the columns of key come first.
+// orderOf returns the indices of all columns, the key columns first. This is the sort order.
 func orderOf(columns, key []string) (order []int) {
 	for _, name := range key {
 		if at := slices.Index(columns, name); at >= 0 && !slices.Contains(order, at) {
@@ -97,7 +97,7 @@ type sorter struct {
 	order   []int
 	arena   []byte // encoded rows, one after another
 	rows    []span
-	levels  [][]string // names of the sorted runs by level; each level has fanIn times longer runs
+	levels  [][]string // names of the sorted runs by level; fanIn runs of a level are merged into one run of the next level
 	made    int
 }
 

@@ -136,7 +136,7 @@ func (w *pathWalk) checkElement(path string) error {
 	case others && !sticky:
 		return fmt.Errorf("other users may write to this file; use chmod go-w %s", path)
 	case w.open && !info.IsDir() && stat.Nlink > 1:
-		return fmt.Errorf("other users can have created %s, since the file has a second hard link; move the file to your own folder", path)
+		return fmt.Errorf("another user may have created %s, since the file has a second hard link; move the file to your own folder", path)
 	default:
 		w.open = others
 	}
@@ -146,7 +146,7 @@ func (w *pathWalk) checkElement(path string) error {
 // checkOwner returns an error unless this user or root owns the file or folder.
 func checkOwner(info fs.FileInfo, what string) error {
 	if owner := info.Sys().(*syscall.Stat_t).Uid; owner != 0 && int(owner) != os.Geteuid() {
-		return fmt.Errorf("user %d owns %s; make the user of this process, or root, the owner", owner, what)
+		return fmt.Errorf("%s belongs to user %d; change its owner to root or the user of this process", what, owner)
 	}
 	return nil
 }

@@ -74,12 +74,12 @@ func TestWhatOthersCanChange(t *testing.T) {
 		}, want: "since the file has a second hard link; move the file to your own folder"},
 		{name: "through proc", path: "proc", change: func(dir string) error { return os.Symlink("/proc/self/root", filepath.Join(dir, "proc")) }, want: "the path leads through /proc"},
 		{name: "access list", path: "in/p", change: func(dir string) error { return allow(filepath.Join(dir, "in/p"), 12345) }, want: "other users may write to this file; use chmod go-w "},
-		{name: "owner of the file", path: "in/p", change: func(dir string) error { return os.Chown(filepath.Join(dir, "in/p"), 12345, -1) }, want: "user 12345 owns this file; make the user", root: true},
-		{name: "owner of the folder", path: "in/p", change: func(dir string) error { return os.Chown(in(dir), 12345, -1) }, want: "user 12345 owns the folder ", root: true},
+		{name: "owner of the file", path: "in/p", change: func(dir string) error { return os.Chown(filepath.Join(dir, "in/p"), 12345, -1) }, want: "this file belongs to user 12345; change its owner", root: true},
+		{name: "owner of the folder", path: "in/p", change: func(dir string) error { return os.Chown(in(dir), 12345, -1) }, want: "/in belongs to user 12345; change its owner", root: true},
 		{name: "owner of a link", path: "link", change: func(dir string) error {
 			link := filepath.Join(dir, "link")
 			return errors.Join(os.Symlink("in/p", link), os.Lchown(link, 12345, -1))
-		}, want: "user 12345 owns the link ", root: true},
+		}, want: "/link belongs to user 12345; change its owner", root: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.root && os.Geteuid() != 0 {

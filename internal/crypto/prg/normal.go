@@ -82,7 +82,7 @@ func (s *Stream) Normals(dst []float64) {
 	}
 }
 
-// certain draws numbers into dst while the buffer has words that are certainly under the density.
+// certain fills dst from the buffer until a number may be above the density or the buffer ends.
 // It returns the number of numbers drawn.
 func (s *Stream) certain(dst []float64) int {
 	words := s.buf[s.pos:s.end]

@@ -52,7 +52,7 @@ func (k *Key) Multiply(dst []byte, elements []Element) {
 // coordinates, doubling gives x = e/g and y = h/f, up to the names.
 type double struct {
 	e, f, g, h, eg, fh field.Element
-	inverse            field.Element // inverse of eg fh, once invert has run
+	inverse            field.Element // inverse of the result of factor; set by invert
 }
 
 // set computes the factors for twice the point p.
@@ -78,7 +78,7 @@ func invert(all []double) {
 	product := *one
 	for i := range all {
 		w := &all[i]
-		w.inverse.Set(&product) // product of the earlier factors, which the way back needs
+		w.inverse.Set(&product) // product of the earlier factors; the second loop completes the inverse
 		product.Multiply(&product, w.factor())
 	}
 	product.Invert(&product)
@@ -89,7 +89,7 @@ func invert(all []double) {
 	}
 }
 
-// factor returns the product eg fh, or 1 if the product is 0.
+// factor returns the product of eg and fh, or 1 if the product is 0.
 func (w *double) factor() *field.Element {
 	v := new(field.Element).Multiply(&w.eg, &w.fh)
 	return v.Select(one, v, v.Equal(new(field.Element)))

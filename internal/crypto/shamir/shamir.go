@@ -156,7 +156,7 @@ const reduction = 0x100b
 // lanes holds sixteen elements of the field, four in each word.
 type lanes [4]uint64
 
-// perWord multiplies an element into all four lanes of a word.
+// perWord is a word with the number 1 in all four lanes.
 const perWord = 0x0001_0001_0001_0001
 
 // double multiplies each lane by x. Its time does not depend on the lanes.

@@ -20,8 +20,8 @@ import (
 type Case struct {
 	Name  string
 	Place string // section of the mistake: "data", "protocol okra"; "" if a command refuses a valid file
-	Base  string // a job without the mistake
-	File  string // the same job with the mistake
+	Base  string // the job file without the mistake
+	File  string // the job file with the mistake
 	Line  int    // line of the mistake, from 1; 0 if a command refuses a valid file
 	Says  string // the whole error text
 	// Command is the command that refuses a valid job file: "simulate" or "job submit".
@@ -83,7 +83,7 @@ func byColumns(r *job.Reader) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// Launches returns valid job files that one of the two commands refuses.
+// Launches returns valid job files that the command simulate or job submit refuses.
 func Launches() ([]Case, error) { return readCases("launch", strings.NewReplacer()) }
 
 // readCases returns the cases in all YAML files of a folder.

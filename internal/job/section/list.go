@@ -193,7 +193,7 @@ func Quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// Describe describes a node's value, for the message that another value was expected.
+// Describe returns a short description of a node's value for an error.
 func Describe(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:
@@ -214,7 +214,7 @@ func Word(s string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.ToValidUTF8(s, string(utf8.RuneError))}
 }
 
-// Bare returns a YAML node with s without quotes, such as a number or true.
+// Bare returns a YAML node that writes a text without quotes, such as a number or true.
 func Bare(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: s} }
 
 // Flow returns a YAML list that is written in one line.

@@ -26,7 +26,15 @@ func (p *Place) Positive(key string, v float64) error {
 	return p.Refuse(key, "%s is %g; write a number above 0", key, v)
 }
 
-// Share refuses a number that is not a share from 0 to below 1. of names the whole in the error.
+// NotNegative refuses a number below 0.
+func (p *Place) NotNegative(key string, v float64) error {
+	if v >= 0 {
+		return nil
+	}
+	return p.Refuse(key, "%s is %g; write 0 or a number above 0", key, v)
+}
+
+// Share refuses a number that is not a share from 0 to below 1. The argument of names the whole.
 func (p *Place) Share(key, of string, v float64) error {
 	if v < 0 || v >= 1 {
 		return p.Refuse(key, "%s is %g; write a share of %s from 0 to below 1, such as 0.1", key, v, of)

@@ -21,14 +21,14 @@ type Section struct {
 	Name   string // name of the section in messages
 	Doc    string // one sentence about the section; "" if its key has one
 	Fields []Field
-	// Foreign returns an error for a key that only other sections with this name have, and nil for
-	// every other key. It is nil if there are no such sections.
+	// Foreign returns an error for a key that belongs to another section with the same name. It
+	// returns nil for every other key. Foreign itself is nil if no other section has the name.
 	Foreign func(key, val *yaml.Node) error
-	// Instead is a word that the file may have in place of the map. It is nil if there is no such
-	// word.
+	// Instead is a word that the file may have in place of the whole section. It is nil if there is
+	// no such word.
 	Instead *Instead
-	// Finish checks the fields against each other after all are stored, and sets the defaults that
-	// depend on them. It may be nil.
+	// Finish checks the stored fields against each other, and sets the defaults that depend on
+	// other fields. It may be nil.
 	Finish func(in *Place) error
 }
 
@@ -50,7 +50,8 @@ type Field struct {
 	Else string
 	// Need tells the user what to write if a file lacks the key. It is "" for an optional key.
 	Need string
-	// List marks a number for which a job may give a list, from which cross-validation chooses.
+	// List reports whether a job may list several numbers under the key. Cross-validation then
+	// chooses one of them.
 	List bool
 }
 
@@ -196,7 +197,7 @@ func (s *Section) Encode() *yaml.Node {
 	return m
 }
 
-// Form describes the map by its keys, and names the word that the file may have instead.
+// Form lists the keys of the map, and the word that may replace the map.
 func (s *Section) Form() string {
 	if s.Instead != nil {
 		return "a map with " + s.list() + ", or " + s.Instead.Word
@@ -209,10 +210,10 @@ type Error struct {
 	File    string
 	Line    int // 1-based
 	Problem string
-	cause   error // the error that Problem wraps, or nil
+	cause   error // an error that caused this one, or nil
 }
 
-// Unwrap returns the error that Problem wraps.
+// Unwrap returns the error that caused this one, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Problem) }

@@ -113,8 +113,8 @@ func (v Number) Encode() *yaml.Node {
 
 func (Number) Form() string { return "a number" }
 
-// AlsoZero reads and writes a number whose default is not zero. It writes zero too if the number
-// has an effect.
+// AlsoZero is a [Number] that also writes a zero to the file, if the number has an effect. Its
+// default is not zero.
 type AlsoZero struct {
 	Number
 	Counts func() bool

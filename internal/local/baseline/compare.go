@@ -35,6 +35,9 @@ func Compare(ctx context.Context, list []local.LocalSupport, j *job.Job, shares 
 		if err := comparePooled(ctx, j, own, o, r); err != nil {
 			return err
 		}
+		if err := withholdNothing(ctx, j, shares, own, r); err != nil {
+			return err
+		}
 	}
 	if j.Compares(job.Alone) {
 		return compareAlone(ctx, j, own, r)
@@ -123,6 +126,41 @@ func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *me
 		r.Exact = &exact
 	}
 	return nil
+}
+
+// withholdNothing replaces the pooled metrics by those of an owner of all rows, who prepares the
+// tables without the parties' limits: no word is too rare, and medians are exact. Difference and
+// Exact still compare decisions about equally prepared rows.
+func withholdNothing(ctx context.Context, j *job.Job, shares []partition.Share, own []method.Split, r *method.Result) error {
+	if j.Data.Partition.By == job.Columns {
+		return nil // owners of columns prepare them exactly
+	}
+	splits, err := partition.PooledSplits(j, shares)
+	if err != nil {
+		return err
+	}
+	p, err := pool.PrepareExactly(j, splits, splits)
+	if err != nil {
+		return err
+	}
+	if prepared, err := pool.Prepare(j, own, own); err != nil || p.Same(prepared) {
+		return err
+	}
+	cell := j.At(chosenCell(r))
+	task, err := p.Input(cell)
+	if err != nil {
+		return err
+	}
+	choice, err := learner.ChooseCell(ctx, cell, task, 0)
+	if err != nil {
+		return err
+	}
+	pooled, err := choice.Fit(ctx, task, nil)
+	if err != nil {
+		return err
+	}
+	r.Pooled, err = pooled.Measure()
+	return err
 }
 
 // chosenCell returns the index of the grid cell that the job chose, or 0 without a grid.

@@ -156,9 +156,30 @@ func withParty(party string, err error) error {
 // Splits divides the rows of each share into training and held-out rows. It arranges the columns in
 // the order of the first party's columns.
 func Splits(j *job.Job, shares []Share) ([]method.Split, error) {
-	list, names := make([]method.Split, len(shares)), make([]string, len(shares))
+	names := make([]string, len(shares))
 	for i, s := range shares {
 		names[i] = s.Party
+	}
+	list, err := unprepared(j, shares)
+	if err != nil {
+		return nil, err
+	}
+	return list, rows.PrepareTogether(j, names, list)
+}
+
+// PooledSplits is like [Splits], but prepares the tables as the owner of all rows would.
+func PooledSplits(j *job.Job, shares []Share) ([]method.Split, error) {
+	list, err := unprepared(j, shares)
+	if err != nil {
+		return nil, err
+	}
+	return list, rows.PreparePooled(j, list)
+}
+
+// unprepared returns the training and held-out rows of each party as they were read.
+func unprepared(j *job.Job, shares []Share) ([]method.Split, error) {
+	list := make([]method.Split, len(shares))
+	for i, s := range shares {
 		var err error
 		if list[i], err = rows.Split(j, s.Party, s.Table); err != nil {
 			return nil, err
@@ -168,7 +189,7 @@ func Splits(j *job.Job, shares []Share) ([]method.Split, error) {
 			return nil, err
 		}
 	}
-	return list, rows.PrepareTogether(j, names, list)
+	return list, nil
 }
 
 // partition reads one source and divides its rows among the parties.

@@ -33,7 +33,8 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	Outcome: func(*server) *method.Outcome { return &method.Outcome{} }, // decisions stay with the party that has the labels
 	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }, Alignment: func(p *party) []byte { return p.ToKeep() }, Judged: (*party).judgeDecisions},
 	Prepares: &method.PreparesOf[party, server]{
-		Heard: func(s *server) (*learner.Prepared, error) { return s.Server.Prepared() },
+		Heard:   func(s *server) (*learner.Prepared, error) { return s.Server.Prepared() },
+		Notices: func(p *party) []string { return p.Notices() },
 	},
 	Questions: &method.QuestionsOf[party, server]{
 		Keep: (*party).retainState, KeepServer: (*server).retainState, OpenParty: openParty, OpenServer: openServer, Left: writtenForFDSKL,

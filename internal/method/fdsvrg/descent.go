@@ -82,7 +82,7 @@ func (v *weights) Hash() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// Margins returns the party's own parts of the margins of a step's rows; it implements
+// Margins computes the party's contribution to the margin of each row of a step. It implements
 // [fdsvrg.Worker].
 func (v *weights) Margins(s fdsvrg.Step) []int64 {
 	margins := make([]int64, len(s.Rows))
@@ -167,8 +167,8 @@ func (t *trainer) Decide(margins []int64) {
 	}
 }
 
-// left returns by how much the mean loss changed in the last epoch, as a share of the initial loss.
-func (t *trainer) left() float64 {
+// lossChange returns the change of the mean loss in the last epoch, as a share of the initial loss.
+func (t *trainer) lossChange() float64 {
 	n := len(t.losses)
 	return math.Abs(t.losses[n-1]-t.losses[n-2]) / max(t.losses[0], math.SmallestNonzeroFloat64)
 }

@@ -263,11 +263,11 @@ func TestAttackSlopesAreLabels(t *testing.T) {
 }
 
 func TestFindings(t *testing.T) {
-	v := outcome{metrics: learner.Metrics{"accuracy": 0.5, "auc": 0.75}, left: 0.1, model: [32]byte{1}}
+	v := outcome{metrics: learner.Metrics{"accuracy": 0.5, "auc": 0.75}, lossChange: 0.1, model: [32]byte{1}}
 	task := job.Classes()
 	b := v.encode(task)
 	got, err := decodeFinding(task, b)
-	if err != nil || len(b) != outcomeBytes(task) || got.left != v.left || got.model != v.model || len(got.metrics) != 2 || got.metrics["auc"] != 0.75 {
+	if err != nil || len(b) != outcomeBytes(task) || got.lossChange != v.lossChange || got.model != v.model || len(got.metrics) != 2 || got.metrics["auc"] != 0.75 {
 		t.Errorf("%+v, %d bytes, %v", got, len(b), err)
 	}
 	for _, bad := range [][]byte{b[1:], append(bytes.Clone(b), 0), nil} {

@@ -22,8 +22,8 @@ import (
 type party struct {
 	*columns.Party
 	weights *weights         // the party's columns and weights; nil before the training
-	trainer *trainer         // set at the party with the labels
-	outputs *learner.Outputs // set at the party with the labels
+	trainer *trainer         // nil except at the party with the labels
+	outputs *learner.Outputs // nil except at the party with the labels
 }
 
 func newParty(c method.Instance, self string, t method.Table) (*party, error) {
@@ -36,15 +36,15 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 
 // tell builds the machine with which the label holder sends its report to the coordinator.
 func (p *party) tell(setup method.Setup) (*method.Run, error) {
-	v, err := p.found()
+	v, err := p.evaluate()
 	if err != nil {
 		return nil, err
 	}
 	return sums.Sender(setup, v.encode(p.Job.Task()))
 }
 
-// declare sets the declared unit to a bound on the squared norms of the party's rows. The learning
-// rate follows from these bounds.
+// declare declares the number of the party's columns and a bound on the squared norms of its rows.
+// The learning rate follows from the bounds of all parties.
 func (p *party) declare(d *columns.Declaration) error {
 	d.Columns.Columns = p.Width()
 	rows := p.Training()
@@ -103,9 +103,9 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 	return method.RunOf(m, err, method.Nothing)
 }
 
-// products states the release of margins, which are sums of products of rows. The party with the
-// labels releases nothing about its columns. But the first slopes reveal the labels of all training
-// rows, so it releases these labels.
+// products lists what the party releases in the training. A party without labels releases margins,
+// which are sums of products of rows. The party with the labels releases nothing about its columns.
+// But the first slopes reveal the labels of all training rows, so it releases these labels.
 func (p *party) products() ([]method.Release, error) {
 	list, err := p.Releases(method.ReleaseProducts)
 	if p.Self != p.Parties[0] {
@@ -117,8 +117,8 @@ func (p *party) products() ([]method.Release, error) {
 	return append(list, method.Release{Kind: method.ReleaseLabels}), err
 }
 
-// found evaluates the trained model on the held-out rows.
-func (p *party) found() (outcome, error) {
+// evaluate computes the report about the trained model on the held-out rows.
+func (p *party) evaluate() (outcome, error) {
 	t := p.trainer
 	train, labels := len(t.y), p.Set.Labels
 	held := linalg.Matrix[float64]{Rows: 1, Cols: len(labels) - train, Stride: len(labels) - train, Data: t.decisions[train:]}
@@ -126,7 +126,7 @@ func (p *party) found() (outcome, error) {
 	if err != nil {
 		return outcome{}, fault.BadInput(err)
 	}
-	return outcome{m, t.left(), p.hash()}, nil
+	return outcome{m, t.lossChange(), p.hash()}, nil
 }
 
 // judged evaluates the label holder's decisions on the held-out rows.
@@ -138,7 +138,7 @@ func (p *party) judged() (*method.Judged, error) {
 	held := linalg.Matrix[float64]{Rows: 1, Cols: n - train, Stride: n - train, Data: p.trainer.decisions[train:]}
 	g, err := p.Judge(p.outputs, held, linalg.Range(train, n), linalg.Range(0, train))
 	if g != nil {
-		g.Result.Warnings, g.Result.Leakage = outcome{left: p.trainer.left()}.warnings(), leakage(p.Instance, n)
+		g.Result.Warnings, g.Result.Leakage = outcome{lossChange: p.trainer.lossChange()}.warnings(), leakage(p.Instance, n)
 	}
 	return g, err
 }

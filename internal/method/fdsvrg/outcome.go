@@ -12,9 +12,9 @@ import (
 
 // outcome holds the report that the party with the labels sends to the coordinator.
 type outcome struct {
-	metrics learner.Metrics // metrics on held-out rows
-	left    float64         // the share by which the mean loss changed in the last epoch
-	model   [sha256.Size]byte
+	metrics    learner.Metrics // metrics on held-out rows
+	lossChange float64         // the change of the mean loss in the last epoch, as a share of the initial loss
+	model      [sha256.Size]byte
 }
 
 // outcomeMetrics lists the metrics of a report in their order.
@@ -35,7 +35,7 @@ func (v outcome) encode(t job.Task) []byte {
 		w.Bool(has)
 		w.Float64(value)
 	}
-	w.Float64(v.left)
+	w.Float64(v.lossChange)
 	w.Fixed(v.model[:])
 	return w.Bytes()
 }
@@ -52,20 +52,20 @@ func decodeFinding(t job.Task, b []byte) (outcome, error) {
 			v.metrics[name] = value
 		}
 	}
-	if v.left = r.Float64(); r.Err() == nil && !(v.left >= 0) {
-		r.Fail(fmt.Errorf("the change of the loss is %v; it must be at least 0", v.left))
+	if v.lossChange = r.Float64(); r.Err() == nil && !(v.lossChange >= 0) {
+		r.Fail(fmt.Errorf("the change of the loss is %v; it must be at least 0", v.lossChange))
 	}
 	r.Fixed(v.model[:])
 	return v, r.Close("fdsvrg: report")
 }
 
-// settled is the largest value of left at which a training counts as converged.
+// settled is the largest lossChange of a training that counts as converged.
 const settled = 1e-4
 
 // warnings returns a warning if the training has not converged.
 func (v outcome) warnings() []string {
-	if v.left <= settled {
+	if v.lossChange <= settled {
 		return nil
 	}
-	return []string{fmt.Sprintf("the training has not converged: in the last epoch the mean loss changed by %.2g of its initial value. Give more iterations, a smaller batch or another rate.", v.left)}
+	return []string{fmt.Sprintf("the training has not converged: in the last epoch the mean loss changed by %.2g of its initial value. Give more iterations, a smaller batch or another rate.", v.lossChange)}
 }

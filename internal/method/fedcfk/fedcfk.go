@@ -32,7 +32,7 @@ var itself = method.New(method.Binding[Party, Server, public]{
 	Name: "fedcfk", Keys: func() job.Settings { return new(Keys) },
 	Traits: job.Traits{
 		Cuts: job.Devices, Rated: true, Undeployable: undeployable, Grid: job.ByItself,
-		NoGrid: "fedcfk has nothing to choose one by, since held-out ratings stay in the devices",
+		NoGrid: "fedcfk cannot choose a cell, because held-out ratings stay in the devices",
 	},
 	Steps: steps, NewParty: newParty, NewServer: func(c method.Instance) (*Server, error) { return devicesOf(c).Server(), nil },
 	Public: (*Party).values, PublicServer: (*Server).values, Facts: method.NoFacts[Party], Minimums: minimums,

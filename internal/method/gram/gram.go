@@ -25,15 +25,16 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	Steps: steps, NewParty: newParty, NewServer: newServer,
 	Public:       func(p *party) columns.Declared { return p.Declared },
 	PublicServer: func(s *server) columns.Declared { return s.Declared },
-	Facts:        (*party).told, Minimums: method.NoMinimums, Result: (*server).result, Ended: (*server).ended,
+	Facts:        (*party).leakageFacts, Minimums: method.NoMinimums, Result: (*server).result, Ended: (*server).ended,
 	Model:   &method.ModelOf[server]{Write: (*server).writeModel},
 	Outcome: func(s *server) *method.Outcome { return s.Learner.Outcome() },
 	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }, Alignment: func(p *party) []byte { return p.ToKeep() }},
 	Prepares: &method.PreparesOf[party, server]{
-		Heard: func(s *server) (*learner.Prepared, error) { return s.Server.Prepared() },
+		Heard:   func(s *server) (*learner.Prepared, error) { return s.Server.Prepared() },
+		Notices: func(p *party) []string { return p.Notices() },
 	},
 	Questions: &method.QuestionsOf[party, server]{
-		Keep: (*party).keep, KeepServer: (*server).keep, OpenParty: openParty, OpenServer: openServer, Left: left,
+		Keep: (*party).keep, KeepServer: (*server).keep, OpenParty: openParty, OpenServer: openServer, Left: isEarlierState,
 	},
 	NoFile: columns.Undownloadable,
 })
@@ -46,14 +47,14 @@ type step = method.StepOf[party, server, columns.Declared]
 // and evaluates. With open predictions it tells the parties which rows are in the model.
 func steps(c method.Instance) ([]step, error) {
 	plan, err := columns.Steps(c, columns.As[party, server]{
-		Party: (*party).holder, Server: func(s *server) *columns.Server { return &s.Server }, Declare: (*party).declare, Usable: trained(c.Job).Usable, Lets: (*party).products,
+		Party: (*party).holder, Server: func(s *server) *columns.Server { return &s.Server }, Declare: (*party).declare, Usable: trainingArithmetic(c.Job).Usable, Lets: (*party).products,
 	})
 	if err != nil {
 		return nil, err
 	}
 	j := c.Job
 	sum := step{Name: "protocol", Party: (*party).sum, Server: (*server).summer, Releases: (*party).products}
-	sum.Session, sum.Follow = adding(c, trained(j))
+	sum.Session, sum.Follow = adding(c, trainingArithmetic(j))
 	plan = append(plan, sum)
 	if j.Data.Label != job.NoLabel {
 		plan = append(plan, columns.LabelStep(c, (*party).holder, (*server).learner))
@@ -67,8 +68,8 @@ func steps(c method.Instance) ([]step, error) {
 	return plan, nil
 }
 
-// adding returns the session that adds up the Gram matrices, and a function that sets its
-// parameters from the declarations.
+// adding returns the session that adds up the Gram matrices. It also returns a function that sets
+// the session's parameters, which depend on the declarations.
 func adding(c method.Instance, a arithmetic) (*method.Session, func(method.Session, columns.Declared, []byte) (*method.Session, error)) {
 	return sums.Summing(c, "protocol", func(d columns.Declared) (sums.Sum, error) {
 		p, err := a.Params(d)
@@ -85,11 +86,10 @@ func groups(p gram.Params) []secagg.Group {
 	return list
 }
 
-// arithmetic computes how the Gram matrices become the entries of a secure sum.
+// arithmetic describes how Gram matrices are encoded for a secure sum.
 type arithmetic struct{ columns.Products }
 
-// trained returns the arithmetic for the rows of a job.
-func trained(j *job.Job) arithmetic { return arithmetic{columns.ProductsOf(j)} }
+func trainingArithmetic(j *job.Job) arithmetic { return arithmetic{columns.ProductsOf(j)} }
 
 // Usable refuses declarations from which no sum can be computed.
 func (a arithmetic) Usable(d columns.Declared) error {

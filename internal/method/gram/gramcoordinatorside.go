@@ -20,7 +20,7 @@ type server struct {
 	columns.Learner
 	parent  protocol.SessionID // the id of the session that added up the matrices
 	facts   method.Facts
-	rowless *model.Rowless // the model without rows that the coordinator keeps for open predictions
+	rowless *model.Rowless // the model for open predictions, without its rows
 }
 
 func (s *server) learner() *columns.Learner { return &s.Learner }
@@ -33,9 +33,9 @@ func (s *server) tell(setup method.Setup) (*method.Run, error) {
 	return sums.Sender(setup, s.support())
 }
 
-// room returns the coordinator's memory limits for a sum. They allow the largest sum and one vector
-// that is arriving.
-func room() secagg.Limits { return secagg.Limits{Words: 1 << 28, Uploads: 1} }
+// sumLimits returns the coordinator's memory limits for a secure sum. They allow the largest sum
+// and one vector that is arriving.
+func sumLimits() secagg.Limits { return secagg.Limits{Words: 1 << 28, Uploads: 1} }
 
 // summer builds the coordinator's machine that adds up the Gram matrices.
 func (s *server) summer(setup method.Setup) (*method.Run, error) {
@@ -43,7 +43,7 @@ func (s *server) summer(setup method.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sums.Server(setup, room(), func(sums [][]int64) error {
+	return sums.Server(setup, sumLimits(), func(sums [][]int64) error {
 		s.parent = setup.Session.ID()
 		return s.TakeSums(layout, sums)
 	})
@@ -87,9 +87,9 @@ func (s *server) keep(method.Closing) (method.RetainedState, error) {
 	return columns.RetainedState(s.Job, file.Bytes()), err
 }
 
-// left reports whether a retained state from an earlier version of the program belongs to gram.
-// Such a model has rows.
-func left(body []byte) bool {
+// isEarlierState reports whether an earlier version of this package retained a state. The model in
+// such a state has rows.
+func isEarlierState(body []byte) bool {
 	rows, ok := columns.RetainedRows(body)
 	return ok && rows > 0
 }

@@ -56,8 +56,7 @@ func (s *server) lattice() string {
 	return fmt.Sprintf("%d training rows outnumber %d columns: the matrix determines all columns up to one rotation, and anyone who knows as many rows as there are columns knows that rotation.", rows, width)
 }
 
-// coalition returns the sentence that names the members that together learn the products over one
-// party's columns.
+// coalition says which members together learn the products over one party's columns.
 func (s *server) coalition() string {
 	if len(s.Parties) == 2 {
 		return fmt.Sprintf("With two parties, %s and the server together learn the products over the columns of %s by subtracting their own part, and the other way round.", s.Parties[0], s.Parties[1])

@@ -30,7 +30,7 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &party{Party: p, arithmetic: trained(c.Job)}, nil
+	return &party{Party: p, arithmetic: trainingArithmetic(c.Job)}, nil
 }
 
 func (p *party) sum(setup method.Setup) (*method.Run, error) {
@@ -54,15 +54,15 @@ func (p *party) declare(d *columns.Declaration) error {
 	return columns.DeclareProducts(d, p.Rows)
 }
 
-// products lists the releases of inner products of the common rows. It returns none before the
-// alignment.
+// products lists what the party releases: inner products of the common rows. It returns none before
+// the alignment.
 func (p *party) products() ([]method.Release, error) {
 	return p.Releases(method.ReleaseProducts)
 }
 
-// told returns the party's facts for the leakage statement. It returns none before the party has
-// added to the sum.
-func (p *party) told() method.Facts {
+// leakageFacts returns the party's facts for the leakage statement. It returns none before the
+// party has added to the sum.
+func (p *party) leakageFacts() method.Facts {
 	if !p.summed {
 		return method.Facts{}
 	}
@@ -84,7 +84,7 @@ func (p *party) takeSupport(body []byte) error {
 		}
 	}
 	if n := trainingRows(p.Job, p.Declared); len(places) == 0 || places[len(places)-1] >= n || outputs < 1 || outputs > columns.MaxOutputs {
-		return fmt.Errorf("the model has %d outputs and uses %d of %d training rows; these numbers or the rows' places are outside their limits", outputs, len(places), n)
+		return fmt.Errorf("the model has %d outputs and uses %d of %d training rows; it must have 1 to %d outputs and use at least one training row and no other row", outputs, len(places), n, columns.MaxOutputs)
 	}
 	p.support, p.outputs = places, outputs
 	return nil

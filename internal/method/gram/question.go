@@ -16,10 +16,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol/gram"
 )
 
-// inquirer answers queries by means of inner products of new rows with the model's rows.
+// inquirer answers queries. It computes predictions from the inner products between new rows and
+// the model's rows.
 type inquirer struct {
 	columns.Inquirer
-	model *model.Rowless // set at the coordinator
+	model *model.Rowless // nil except at the coordinator
 }
 
 // asking is one step of a prediction query.
@@ -36,28 +37,29 @@ func answering(o *inquirer) method.AnswersOf[inquirer, helper, answerer, columns
 	}
 }
 
-// steps plans a query. The parties align the new rows, declare them, and add up the products of new
-// rows with the model's rows. The coordinator sends the querying party the predictions of its
-// model.
+// steps returns the steps of a query. The parties align the new rows, declare them, and add up the
+// products of new rows with the model's rows. The coordinator sends the querying party the
+// predictions of its model.
 func (o *inquirer) steps(q method.Question) ([]asking, error) {
 	if err := o.Asks(q, func(method.Question) error { return nil }); err != nil {
 		return nil, err
 	}
 	plan, err := columns.StepsOfNew(q, columns.AsNew[helper, answerer]{
 		Helper: func(h *helper) *columns.Helper { return h.Helper }, Server: func(a *answerer) *columns.Server { return &a.Server },
-		Declare: (*helper).declare, Usable: products(o.Basis).Usable, Lets: (*helper).products,
+		Declare: (*helper).declare, Usable: crossArithmetic(o.Basis).Usable, Lets: (*helper).products,
 	})
 	if err != nil {
 		return nil, err
 	}
 	sum := asking{Name: "protocol", Party: (*helper).sum, Server: (*answerer).summer, Releases: (*helper).products}
-	sum.Session, sum.Follow = adding(q.Instance, products(o.Basis))
+	sum.Session, sum.Follow = adding(q.Instance, crossArithmetic(o.Basis))
 	sum.Session.Purpose, sum.Session.Parent = "predict", o.Basis.Parent
 	return append(plan, sum, answerStep(q, o.Basis)), nil
 }
 
-// products returns the arithmetic of the inner products between new rows and the rows of a model.
-func products(b columns.Basis) arithmetic {
+// crossArithmetic returns the arithmetic for a query. It concerns the inner products between new
+// rows and a model's rows.
+func crossArithmetic(b columns.Basis) arithmetic {
 	return arithmetic{func(holders []gram.Holder, rows int) (gram.Params, error) {
 		return gram.NewCrossParams(holders, b.Rows, rows)
 	}}
@@ -83,7 +85,7 @@ type helper struct {
 
 func (o *inquirer) party(q method.Question, self string, t method.Table) (*helper, error) {
 	h, err := o.HelperOf(q, self, t.Set)
-	return &helper{h, products(o.Basis)}, err
+	return &helper{h, crossArithmetic(o.Basis)}, err
 }
 
 func (h *helper) sum(setup method.Setup) (*method.Run, error) {
@@ -98,7 +100,8 @@ func (h *helper) declare(d *columns.Declaration) error {
 	return columns.DeclareProducts(d, h.withModel())
 }
 
-// withModel returns the party's columns of the model's rows, followed by those of the new rows.
+// withModel stacks the model's rows and the new rows, with the party's columns only. The model's
+// rows come first.
 func (h *helper) withModel() linalg.Matrix[float64] {
 	kept := h.ModelPart.Rows
 	n, width := h.Helper.Rows.Shape()
@@ -138,7 +141,7 @@ type answerer struct {
 }
 
 func (o *inquirer) server(q method.Question) (*answerer, error) {
-	return &answerer{Server: columns.Server{Instance: q.Instance}, arithmetic: products(o.Basis), model: o.model}, nil
+	return &answerer{Server: columns.Server{Instance: q.Instance}, arithmetic: crossArithmetic(o.Basis), model: o.model}, nil
 }
 
 func (a *answerer) tell(setup method.Setup) (*method.Run, error) {
@@ -155,7 +158,7 @@ func (a *answerer) summer(setup method.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sums.Server(setup, room(), func(sums [][]int64) error {
+	return sums.Server(setup, sumLimits(), func(sums [][]int64) error {
 		cross, squares, err := layout.Cross(sums)
 		if err != nil {
 			return err

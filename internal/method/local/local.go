@@ -83,8 +83,8 @@ func SaveModel(r *method.Result, owner, path string, model []byte) error {
 	return disk.Replace(path, model)
 }
 
-// Of returns the entry in list for a job's protocol. If list has no such entry, all functions are
-// nil.
+// Of selects the functions for a job's protocol. If the list has none for this protocol, all
+// functions are nil.
 func Of(list []LocalSupport, j *job.Job) LocalSupport {
 	for _, o := range list {
 		if o.Name == j.Protocol.Name() {

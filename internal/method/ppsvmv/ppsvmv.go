@@ -80,7 +80,7 @@ type step = method.StepOf[party, server, columns.Declared]
 func steps(c method.Instance) ([]step, error) {
 	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: (*party).holder, Server: func(s *server) *columns.Server { return &s.Server },
-		Declare: (*party).declare, Usable: usable(matrix(c.Job)), Lets: (*party).products,
+		Declare: (*party).declare, Usable: usable(limitedProducts(c.Job)), Lets: (*party).products,
 	})
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func steps(c method.Instance) ([]step, error) {
 
 // params returns the encoded parameters of the session that adds up the matrices around the ring.
 func params(j *job.Job, d columns.Declared) ([]byte, error) {
-	p, err := matrix(j).Params(d)
+	p, err := limitedProducts(j).Params(d)
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +111,9 @@ func params(j *job.Job, d columns.Declared) ([]byte, error) {
 	return params.Encode(), nil
 }
 
-// matrix returns the function that computes the fixed-point parameters for a job's sum of Gram
-// matrices. The function refuses more rows than the largest matrix has.
-func matrix(j *job.Job) columns.Products {
+// limitedProducts is like [columns.ProductsOf], but its function refuses too many rows. The limit
+// is the number of rows of the largest matrix.
+func limitedProducts(j *job.Job) columns.Products {
 	return func(holders []gram.Holder, rows int) (gram.Params, error) {
 		if words := rows * (rows + 1) / 2; rows > gram.MaxRows {
 			return gram.Params{}, fmt.Errorf("ppsvmv: %d rows have a matrix of %d words (%s), and all words pass through every party; bring at most %d rows, or use protocol fdskl", rows, words, humanize.Bytes(8*words), gram.MaxRows)
@@ -141,7 +141,7 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &party{p, matrix(c.Job)}, nil
+	return &party{p, limitedProducts(c.Job)}, nil
 }
 
 func (p *party) holder() *columns.Party { return p.Party }
@@ -165,8 +165,8 @@ func (p *party) declare(d *columns.Declaration) error {
 	return columns.DeclareProducts(d, p.Rows)
 }
 
-// products lists the releases of inner products of the common rows. It returns none before the
-// alignment.
+// products lists what the party releases: inner products of the common rows. It returns none before
+// the alignment.
 func (p *party) products() ([]method.Release, error) { return p.Releases(method.ReleaseProducts) }
 
 // server is the state of the coordinator, which learns from the summed matrix. The first party
@@ -176,7 +176,7 @@ type server struct{ columns.Learner }
 func (s *server) learner() *columns.Learner { return &s.Learner }
 
 func newServer(c method.Instance) (*server, error) {
-	return &server{columns.LearnerOf(c, matrix(c.Job))}, nil
+	return &server{columns.LearnerOf(c, limitedProducts(c.Job))}, nil
 }
 
 // receiver builds the machine with which the coordinator receives the summed matrix.
@@ -207,7 +207,7 @@ func (s *server) leakage() map[string][]string {
 			fmt.Sprintf("%s learns everything that the server learns about the products, because the sum returns to it.", first),
 			"Every party learns each other party's number of rows and columns, a power of two that bounds its values, and whether they are whole numbers. A party other than the first sees masked words, and learns nothing from them alone.",
 		},
-		"coalition": {s.between(), "Protocol gram adds up the same matrices without such neighbours."},
+		"coalition": {s.neighbours(), "Protocol gram adds up the same matrices without such neighbours."},
 		"broker":    {"The broker sees who sends, when and how much. From the sizes it knows the number of rows."},
 	}
 	if s.Job.Data.Label != job.NoLabel {
@@ -218,9 +218,9 @@ func (s *server) leakage() map[string][]string {
 	return lines
 }
 
-// between returns the sentence that names the pairs of parties that can read the matrix of the
-// party between them.
-func (s *server) between() string {
+// neighbours says which two parties can together read another party's matrix. They are its
+// neighbours in the ring.
+func (s *server) neighbours() string {
 	if len(s.Parties) == 2 {
 		return fmt.Sprintf("With two parties, %s alone reads the products over the columns of %s: it subtracts its own from the sum. The server and %[2]s together read those of %[1]s.", s.Parties[0], s.Parties[1])
 	}

@@ -98,7 +98,7 @@ func TestMemoryWall(t *testing.T) {
 		one := columns.Declaration{Rows: rows, Columns: gram.Holder{Columns: 1}}
 		return columns.Declared{List: []columns.Declaration{one, one}}
 	}
-	judge := usable(matrix(j))
+	judge := usable(limitedProducts(j))
 	if err := judge(declared(gram.MaxRows)); err != nil {
 		t.Error(err)
 	}

@@ -38,8 +38,8 @@ func (p *Party) columnOrder(s method.Setup) (*method.Run, error) {
 	}}, nil
 }
 
-// unnameable reports a table whose column names cannot be used for an agreement. The error quotes
-// these names.
+// unnameable reports that a table's column names are unsuitable for the agreement on the column
+// order. The error quotes these names.
 type unnameable struct {
 	table string
 	err   error
@@ -88,10 +88,14 @@ func agreesOnClasses(j *job.Job) bool {
 // a process that owns all tables. names holds the names of the parties.
 func Alike(j *job.Job, names []string, sets []*dataset.Set) error {
 	first := sets[0]
-	classes := make(map[string]string) // the first party that has each class
+	classes := make(map[string]string) // maps each class to the first party that has it
 	for i, set := range sets {
 		if (set.Columns == nil) != (first.Columns == nil) {
-			return fmt.Errorf("the columns of %s have names, but the columns of %s have none; give every party the same columns, under the same names", withNames(names[0], names[i], first), withNames(names[i], names[0], first))
+			named, unnamed := names[0], names[i]
+			if first.Columns == nil {
+				named, unnamed = unnamed, named
+			}
+			return fmt.Errorf("the columns of %s have names, but the columns of %s have none; give every party the same columns, under the same names", named, unnamed)
 		}
 		if err := widths(names[i], set, names[0], first); err != nil {
 			return err
@@ -106,14 +110,6 @@ func Alike(j *job.Job, names []string, sets []*dataset.Set) error {
 		}
 	}
 	return spellings(classes)
-}
-
-// withNames returns one if the first table has column names, and other if not.
-func withNames(one, other string, first *dataset.Set) string {
-	if first.Columns != nil {
-		return one
-	}
-	return other
 }
 
 // widths refuses a table without column names whose width differs from the first table's width.

@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Common returns all rows of a split in the form in which they enter sums, without scaling. It
-// replaces values that fewer than [prepare.Least] training rows have, also in held-out rows.
+// Common returns all rows of a split, not scaled, with their rare values replaced. A value is rare
+// if fewer than [prepare.Least] training rows have it. Sums use rows in this form.
 func Common(s method.Split) (linalg.Rows, error) {
 	if s.Frame == nil {
 		return level{dataset.RowsOf(s.Set.X), dataset.NearConstantColumns(s.Set.X, counted(s), prepare.Least)}, nil
@@ -39,7 +39,8 @@ type level struct {
 	steady []dataset.NearConstant
 }
 
-// ReadRow reads a row and sets its near-constant columns; it implements [linalg.Rows].
+// ReadRow reads a row and sets near-constant columns to their constants. It implements
+// [linalg.Rows].
 func (l level) ReadRow(i int, dst []float64) {
 	l.Rows.ReadRow(i, dst)
 	for _, c := range l.steady {
@@ -47,8 +48,8 @@ func (l level) ReadRow(i int, dst []float64) {
 	}
 }
 
-// CommonOf returns the training rows of several parties, followed by their held-out rows, in the
-// form in which they enter sums.
+// CommonOf joins the rows that [Common] returns for several parties. All training rows come before
+// all held-out rows.
 func CommonOf(parties []method.Split) (linalg.Rows, error) {
 	var training, held below
 	for _, s := range parties {
@@ -74,7 +75,7 @@ func (b below) Shape() (rows, cols int) {
 	return rows, cols
 }
 
-// ReadRow reads a row of the table to which it belongs; it implements [linalg.Rows].
+// ReadRow finds the table that contains a row, and reads the row; it implements [linalg.Rows].
 func (b below) ReadRow(i int, dst []float64) {
 	for _, part := range b {
 		n, _ := part.Shape()
@@ -86,11 +87,12 @@ func (b below) ReadRow(i int, dst []float64) {
 	}
 }
 
-// Common returns all the party's rows, scaled, in the form in which they enter sums.
+// Common returns all the party's rows, scaled, with their rare values replaced. Sums use rows in
+// this form.
 func (p *Party) Common() (linalg.Rows, error) {
 	rows, err := Common(p.Split)
 	if err != nil {
-		return nil, p.own(err)
+		return nil, p.ownFault(err)
 	}
 	if len(p.Scaling.Offset) > 0 {
 		rows = p.Scaling.Rows(rows)
@@ -107,8 +109,7 @@ func (p *Party) NoticeCommon() {
 	p.noticeRare(rareNumbers(p.Split, numbers(p.Split)))
 }
 
-// rareNumbers lists the numeric columns in which Common replaces values of the counted rows. It
-// looks only at the given columns.
+// rareNumbers lists those of the given numeric columns in which Common replaces rare values.
 func rareNumbers(s method.Split, places []int) []prepare.Rare {
 	x := s.Set.X
 	if len(places) < x.Cols() {

@@ -20,8 +20,8 @@ const foldBytes = 4
 // are in the same fold.
 func GroupsFolds(j *job.Job) bool { return j.Data.Folds > 0 && j.Data.Group != "" }
 
-// Total is the number of rows of all parties, which every party knows after the rows have been
-// sent.
+// Total is the number of rows of all parties together. Every party knows this number after the rows
+// have been sent.
 type Total int
 
 // FoldSteps returns the step in which parties send their folds to the coordinator. It returns none
@@ -58,7 +58,8 @@ func DealGroups(j *job.Job, party int, s method.Split) []int {
 	return folds
 }
 
-// FoldNames returns the number of each row's fold as text, which serves as the name of its group.
+// FoldNames returns the fold number of each row as text. The text serves as the name of the row's
+// group.
 func FoldNames(folds []int) []string {
 	names := make([]string, len(folds))
 	for i, f := range folds {

@@ -43,8 +43,8 @@ func (p *Party) Unfit() {
 	p.scaled()
 }
 
-// Bring replaces the party's rows by other rows of the table. It prepares and scales them in the
-// same way and puts their columns into the common order.
+// Bring replaces the party's rows by a smaller or larger selection of the table's rows. It prepares
+// and scales the selected rows like the earlier rows, and puts their columns into the common order.
 func (p *Party) Bring(s method.Split) error {
 	like := p.read()
 	set, err := s.Set.Arrange("the table of the first session", like.X.Cols(), like.Columns)
@@ -59,14 +59,13 @@ func (p *Party) Bring(s method.Split) error {
 		return nil
 	}
 	if p.raw = set; made != nil {
-		return p.take(made)
+		return p.prepareWith(made)
 	}
 	p.scaled()
 	return nil
 }
 
-// Reorder puts the columns of the prepared table into the order of the rows that the earlier job
-// encoded.
+// Reorder puts the columns of the prepared table into the column order of an earlier job.
 func (p *Party) Reorder(width int, columns []string) error {
 	set, err := p.Split.Set.Arrange("the table of the earlier job", width, columns)
 	if err != nil {
@@ -91,8 +90,8 @@ func (p *Party) Fitted() []byte {
 	return w.Bytes()
 }
 
-// Fit prepares and scales the party's rows with the fitted values of other parties, which Fitted
-// has encoded. An error marked as bad input is about the party's own rows.
+// Fit prepares and scales the party's rows with values that other parties have fitted. The values
+// are encoded as by [Party.Fitted]. An error marked as bad input is about the party's own rows.
 func (p *Party) Fit(b []byte) error {
 	made, scaling, err := decodeFitted(p.Job, b, p.Width())
 	if err != nil {
@@ -101,7 +100,7 @@ func (p *Party) Fit(b []byte) error {
 	switch {
 	case made != nil:
 		p.Scaling = scaling
-		return p.take(made)
+		return p.prepareWith(made)
 	case p.Job.Data.ScalesTogether():
 		p.Scaling = scaling
 		p.scaled()
@@ -109,8 +108,8 @@ func (p *Party) Fit(b []byte) error {
 	return nil
 }
 
-// By returns the rows as Fit would prepare them, and whether they lie on a grid. It does not change
-// the party.
+// By prepares and scales a copy of the party's rows like [Party.Fit], and returns the copy. It also
+// reports whether the copied rows lie on a grid. It does not change the party.
 func (p *Party) By(b []byte) (rows linalg.Rows, grid bool, err error) {
 	other := *p
 	err = other.Fit(b)
@@ -139,8 +138,8 @@ func decodeFitted(j *job.Job, b []byte, width int) (made *prepare.Preparation, s
 	return made, scaling, r.Close("rows: what the parties have fitted")
 }
 
-// Raw returns the rows of a newcomer in numbers, before it receives the preparation. If the table
-// is not yet numeric, the numbers serve only to detect changed rows.
+// Raw returns the rows of a party that has not yet received the preparation. If the table is not
+// yet numeric, it returns hashes of the rows, which serve only to detect changed rows.
 func (p *Party) Raw() linalg.Rows {
 	if f := p.frame(); f != nil {
 		return digests{f}

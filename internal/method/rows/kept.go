@@ -26,8 +26,8 @@ type keptFit struct {
 	table      string // the table's name in catalogues
 	dictionary string // the hash of the dictionary
 	scale      job.Scaling
-	made       *prepare.Preparation
-	scaling    scale.Scaling // the scaling of the prepared columns; empty if the preparation has it or nothing is scaled
+	made       *prepare.Preparation // the preparation of all columns
+	scaling    scale.Scaling        // the common scaling of these columns; empty if the parties fit none
 }
 
 func (k keptFit) encode() []byte {
@@ -78,7 +78,7 @@ func decodeKept(b []byte) (k keptFit, err error) {
 // maxHash is the largest number of hexadecimal digits of a hash.
 const maxHash = 64
 
-// WriteFit writes the fit with which later jobs that use the dictionary prepare their rows.
+// WriteFit writes the party's fit. Later jobs with the same dictionary prepare their rows with it.
 func (p *Party) WriteFit(to io.Writer) error {
 	if !p.HasFitted() {
 		return errors.New("rows: the job has not fitted all values of its preparation and scaling")
@@ -100,7 +100,7 @@ func (p *Party) WriteFit(to io.Writer) error {
 func (p *Party) FitRelease() method.Release {
 	r := p.Instance.Release(method.ReleaseFit, p.Self, p.label, p.read())
 	r.Among, r.Edition = p.Split.Rows(false), p.edition.Without(p.Job.Data.Test)
-	r.Fit = method.Fit{By: method.NewFit, Among: r.Among, Train: p.fitters()} // an earlier job may have made this same fit by itself
+	r.Fit = method.Fit{By: method.NewFit, Among: r.Among, Train: p.fitters()} // an earlier job may have fitted the same values for its own use
 	return r
 }
 
@@ -110,14 +110,14 @@ func (p *Party) noFit() error {
 	if p.Self == p.Parties[0] {
 		return fault.Public(fault.BadInputf("%s no longer has the fit of job %v, which the first party must send; list first a party that has it, or write a new dictionary", p.Self, p.Job.Data.Fit.Job))
 	}
-	return fault.Public(fault.BadInputf("%s no longer has the fit of job %v; submit the job with data: fit: {job: %v, told: [%s]}, so that the first party sends it", p.Self, p.Job.Data.Fit.Job, p.Job.Data.Fit.Job, p.Self))
+	return fault.Public(fault.BadInputf("%s no longer has the fit of job %v; submit the job with data: fit: {job: %v, told: [%s]}; then the first party sends the fit", p.Self, p.Job.Data.Fit.Job, p.Job.Data.Fit.Job, p.Self))
 }
 
 // errWrongFit reports that a kept fit does not match the job.
 var errWrongFit = errors.New("the fit that the job names belongs to another dictionary or table, or has another scaling; remove fit from the job file")
 
-// by prepares the rows with the kept fit of an earlier job.
-func (p *Party) by(kept []byte) error {
+// prepareByKept prepares the rows with an encoded fit that the party has kept from an earlier job.
+func (p *Party) prepareByKept(kept []byte) error {
 	if kept == nil {
 		return p.noFit()
 	}
@@ -131,12 +131,12 @@ func (p *Party) by(kept []byte) error {
 	return nil
 }
 
-// takeKept prepares and scales the columns that the job uses with a fit of all the dictionary's
-// columns.
+// takeKept prepares and scales the job's columns with a kept fit. The fit covers all columns of the
+// dictionary.
 func (p *Party) takeKept(k keptFit) error {
 	d := &p.Job.Data
 	if k.dictionary != d.Dictionary.Hash() || k.scale != d.Scale || k.table != d.Source {
-		return errors.New("rows: the fit is for another dictionary, table or scaling")
+		return errors.New("rows: the dictionary, table or scaling of the fit differs from the job's")
 	}
 	made, err := k.made.Of(d.Schema)
 	if err != nil {
@@ -154,11 +154,11 @@ func (p *Party) takeKept(k keptFit) error {
 		p.Scaling = scale.Scaling{Offset: linalg.At(k.scaling.Offset, at), Factor: linalg.At(k.scaling.Factor, at)}
 	}
 	p.kept = k.encode()
-	if p.raw == nil { // the job file alone determines the preparation of its columns
+	if p.raw == nil { // the preparation of the job's columns needs no fitted values
 		p.scaled()
 		return nil
 	}
-	return p.take(made)
+	return p.prepareWith(made)
 }
 
 // keptSteps returns the steps of a job that reuses an earlier job's fit. Newcomers receive the fit.
@@ -166,7 +166,7 @@ func (p *Party) takeKept(k keptFit) error {
 func keptSteps(c method.Instance) []Step {
 	var steps []Step
 	if len(c.Job.Data.Fit.Told) > 0 {
-		steps = append(steps, Step{Name: "fit-broadcast", Session: among(c, collective.BroadcastName, collective.BroadcastVersion, collective.EncodeBroadcast(keptBytes(c.Job))), Party: (*Party).tellFit, Releases: fits})
+		steps = append(steps, Step{Name: "fit-broadcast", Session: among(c, collective.BroadcastName, collective.BroadcastVersion, collective.EncodeBroadcast(keptBytes(c.Job))), Party: (*Party).tellFit, Releases: releasesFits})
 	}
 	return append(steps, preparedStep(c))
 }
@@ -187,7 +187,7 @@ func keptBytes(j *job.Job) int {
 // tellFit builds the machine in which the leader sends its fit. Newcomers take it over, and all
 // others compare it with their own.
 func (p *Party) tellFit(s method.Setup) (*method.Run, error) {
-	p.meet(s)
+	p.setFitParties(s)
 	return p.tell(s, func() ([]byte, error) { return padded(p.kept, keptBytes(p.Job)) }, p.hearFit)
 }
 

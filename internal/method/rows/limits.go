@@ -38,8 +38,8 @@ func CheckSplit(f method.Limits, j *job.Job, s method.Split) error {
 	return nil
 }
 
-// CheckOwnFigures refuses a table with too few held-out rows for figures over these rows alone. If
-// rows are held out in turn, all rows count.
+// CheckOwnFigures refuses a table with too few held-out rows for a separate evaluation of the
+// party. If rows are held out in turn, all rows count.
 func CheckOwnFigures(f method.Limits, j *job.Job, s method.Split) error {
 	held := s.Rows(true)
 	if j.Data.Test == (job.Test{}) {
@@ -57,8 +57,8 @@ func CheckOwnFigures(f method.Limits, j *job.Job, s method.Split) error {
 	return nil
 }
 
-// CheckHeldOutClasses refuses a table with too few held-out rows of some class for a histogram of
-// decisions.
+// CheckHeldOutClasses refuses a table in which a class has too few held-out rows. A histogram of
+// decisions would reveal too much about these rows.
 func CheckHeldOutClasses(f method.Limits, s method.Split) error {
 	if class, n, few := rareClass(s, s.Rows(true), f.ClassRows); few {
 		return method.TooFew("a histogram needs at least %d held-out rows of each class that a party holds out, and this table has %d of class %q; leave them out", f.ClassRows, n, class)
@@ -66,8 +66,9 @@ func CheckHeldOutClasses(f method.Limits, s method.Split) error {
 	return nil
 }
 
-// people counts the groups of some rows. Without groups each row counts as one.
-func people(s method.Split, rows []int) int {
+// countPeople returns the number of people to whom some rows belong. Each group is one person.
+// Without groups, each row is one person.
+func countPeople(s method.Split, rows []int) int {
 	if s.Set.Groups == nil {
 		return len(rows)
 	}
@@ -78,15 +79,15 @@ func people(s method.Split, rows []int) int {
 	return len(seen)
 }
 
-// rareClass returns the first class that has fewer people than least. few is false if there is
-// none.
+// rareClass finds the first class with too few people, and returns their number. If every class has
+// enough people, few is false.
 func rareClass(s method.Split, rows []int, least int) (class string, n int, few bool) {
 	of := make(map[string][]int)
 	for _, i := range rows {
 		of[s.Set.Labels[i]] = append(of[s.Set.Labels[i]], i)
 	}
 	for _, class := range slices.Sorted(maps.Keys(of)) {
-		if n := people(s, of[class]); n < least {
+		if n := countPeople(s, of[class]); n < least {
 			return class, n, true
 		}
 	}
@@ -107,14 +108,15 @@ func checkTargets(f method.Limits, s method.Split, rows []int) error {
 		}
 	}
 	delete(of, commonest)
-	if few := people(s, slices.Concat(slices.Collect(maps.Values(of))...)); few > 0 && few < f.ClassRows {
+	if few := countPeople(s, slices.Concat(slices.Collect(maps.Values(of))...)); few > 0 && few < f.ClassRows {
 		return method.TooFew("protocol moments needs at least %d training rows whose label is not the most common number, and this table has %d; leave them out", f.ClassRows, few)
 	}
 	return nil
 }
 
-// JoinWords merges the parties' permissions for figures over their own held-out rows. A party's
-// permission in after replaces its permission in before.
+// JoinWords merges two maps from the parties' names to their permissions. A permission concerns
+// figures over the party's own held-out rows. A party's permission in after replaces its permission
+// in before.
 func JoinWords(before, after map[string]learner.FigurePermission) map[string]learner.FigurePermission {
 	all := maps.Clone(after)
 	for name, word := range before {
@@ -125,8 +127,8 @@ func JoinWords(before, after map[string]learner.FigurePermission) map[string]lea
 	return all
 }
 
-// FiguresLeakage adds to a job's leakage statement what figures over the rows of single parties
-// reveal.
+// FiguresLeakage extends a job's leakage statement if the result evaluates single parties. It
+// states what figures over the rows of one party reveal.
 func FiguresLeakage(lines map[string][]string, a *learner.Assessment) {
 	if a == nil {
 		return

@@ -39,8 +39,8 @@ func preparing(c method.Instance, sum string) ([]Step, error) {
 	var steps []Step
 	if n := len(c.Job.Data.Schema.Agrees()); n > 0 {
 		steps = append(steps,
-			Step{Name: "categories", Session: among(c, collective.GatherName, collective.GatherVersion, collective.EncodeGather(n*proposalBytes)), Party: (*Party).propose, Releases: fits},
-			Step{Name: "categories-broadcast", Session: among(c, collective.BroadcastName, collective.BroadcastVersion, collective.EncodeBroadcast(n*unionBytes)), Party: (*Party).tellUnion, Releases: fits})
+			Step{Name: "categories", Session: among(c, collective.GatherName, collective.GatherVersion, collective.EncodeGather(n*proposalBytes)), Party: (*Party).propose, Releases: releasesFits},
+			Step{Name: "categories-broadcast", Session: among(c, collective.BroadcastName, collective.BroadcastVersion, collective.EncodeBroadcast(n*unionBytes)), Party: (*Party).tellUnion, Releases: releasesFits})
 	}
 	if n := plan.Entries(); n > 0 {
 		fit, err := fitting(c, n, sum)
@@ -48,8 +48,8 @@ func preparing(c method.Instance, sum string) ([]Step, error) {
 			return nil, err
 		}
 		steps = append(steps,
-			Step{Name: "preparation", Session: fit, Party: (*Party).add, Releases: fits},
-			Step{Name: "preparation-broadcast", Session: among(c, collective.BroadcastName, collective.BroadcastVersion, collective.EncodeBroadcast(8*n)), Party: (*Party).tellSum, Releases: fits})
+			Step{Name: "preparation", Session: fit, Party: (*Party).add, Releases: releasesFits},
+			Step{Name: "preparation-broadcast", Session: among(c, collective.BroadcastName, collective.BroadcastVersion, collective.EncodeBroadcast(8*n)), Party: (*Party).tellSum, Releases: releasesFits})
 	}
 	return append(steps, preparedStep(c)), nil
 }
@@ -58,7 +58,7 @@ func preparing(c method.Instance, sum string) ([]Step, error) {
 func preparedStep(c method.Instance) Step {
 	return Step{Name: "prepared", Session: &method.Session{
 		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.AllMembers(), Purpose: "train",
-	}, Party: (*Party).state, Server: (*Witness).hear, Releases: method.AlsoReleases[Party](method.ReleaseFits)}
+	}, Party: (*Party).compareDigests, Server: (*Witness).hear, Releases: method.AlsoReleases[Party](method.ReleaseFits)}
 }
 
 // among returns a session in which the leader serves the other parties.
@@ -91,14 +91,14 @@ func (p *Party) frame() *prepare.Frame {
 type fitter struct {
 	plan   *prepare.Plan
 	first  *prepare.Plan // the plan before the parties agree on categories
-	among  []string      // the names of the parties that fit together, the leader first
+	among  []string      // the names of the parties that take part in the fit, the leader first
 	agreed [][]string
-	sum    []int64 // the sum of all vectors; the leader has it after the step preparation, the others after the next step
+	sum    []int64 // the sum of all parties' vectors; nil until this party knows it
 }
 
 // begin applies a preparation that follows from the job file, or plans a preparation that the
-// parties fit. In the second case, the function enough checks whether the party has enough values.
-func (p *Party) begin(enough func(*prepare.Frame) error) error {
+// parties fit. In the second case, it calls check with the table.
+func (p *Party) begin(check func(*prepare.Frame) error) error {
 	f := p.frame()
 	if f == nil {
 		return nil
@@ -110,17 +110,18 @@ func (p *Party) begin(enough func(*prepare.Frame) error) error {
 	p.fit = fitter{plan: plan, first: plan}
 	if plan.Fits() {
 		p.raw = p.Split.Set
-		return enough(f)
+		return check(f)
 	}
 	made, err := plan.Fit(nil)
 	if err != nil {
 		return err
 	}
-	return p.take(made)
+	return p.prepareWith(made)
 }
 
-// enough checks, before the first session, whether the party has enough values for the fit.
-func (p *Party) enough(f *prepare.Frame) error {
+// checkEnough returns an error if the party has too few values for the fit. It runs before the
+// first session.
+func (p *Party) checkEnough(f *prepare.Frame) error {
 	if len(p.Job.Data.Schema.Agrees()) > 0 {
 		_, err := p.proposals(f)
 		return err
@@ -129,18 +130,18 @@ func (p *Party) enough(f *prepare.Frame) error {
 	return err
 }
 
-// vector returns the party's entries of the sums. It returns zeros if all the party's rows are held
-// out.
+// vector returns the numbers that the party adds to the sums of the fit. They are zeros if all the
+// party's rows are held out.
 func (p *Party) vector(f *prepare.Frame) ([]int64, error) {
 	if p.Tested() {
 		return make([]int64, p.fit.plan.Entries()), nil
 	}
 	v, err := p.fit.plan.Vector(f, p.Split.Rows(false))
-	return v, p.own(err)
+	return v, p.ownFault(err)
 }
 
-// own marks an error as a fault of the party's own columns, and adds the name of its table.
-func (p *Party) own(err error) error {
+// ownFault marks an error as a fault of the party's own table, and adds the table's name.
+func (p *Party) ownFault(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -155,11 +156,11 @@ type unpreparable struct {
 
 func (e *unpreparable) Error() string { return e.table + ": " + e.err.Error() }
 
-// take prepares the party's rows with a preparation.
-func (p *Party) take(made *prepare.Preparation) error {
+// prepareWith prepares and scales the party's rows with a complete preparation.
+func (p *Party) prepareWith(made *prepare.Preparation) error {
 	set, err := made.Prepare(p.read(), p.frame())
 	if err != nil {
-		return p.own(err)
+		return p.ownFault(err)
 	}
 	p.Split.Set, p.Split.Prepared = set, made
 	p.Grid = method.GridOf(set.X)
@@ -176,8 +177,9 @@ func (p *Party) Preparation() *prepare.Preparation { return p.Split.Prepared }
 // leads reports whether this party is the leader of the fit.
 func (p *Party) leads() bool { return p.Self == p.fit.among[0] }
 
-// meet records the names of the parties that fit together in a session.
-func (p *Party) meet(s method.Setup) {
+// setFitParties stores the names of the session's parties, which take part in the fit. The
+// coordinator is not one of them.
+func (p *Party) setFitParties(s method.Setup) {
 	p.fit.among = nil
 	for _, m := range s.Session.Members {
 		if m.Name != p.Coordinator {
@@ -186,20 +188,21 @@ func (p *Party) meet(s method.Setup) {
 	}
 }
 
-// tellUnion builds the machine in which the leader sends the union of all parties' words to the
-// others.
+// tellUnion builds the machine in which the leader sends the agreed categories to the other
+// parties. They are the union of the categories that the parties have proposed.
 func (p *Party) tellUnion(s method.Setup) (*method.Run, error) {
-	p.meet(s)
+	p.setFitParties(s)
 	return p.tell(s, func() ([]byte, error) { return encodeWords(p.fit.agreed, unionBytes*len(p.fit.agreed)) }, p.takeUnion)
 }
 
 // tellSum builds the machine in which the leader sends the sum of all vectors to the others.
 func (p *Party) tellSum(s method.Setup) (*method.Run, error) {
-	p.meet(s)
+	p.setFitParties(s)
 	return p.tell(s, func() ([]byte, error) { return encodeSum(p.fit.sum), nil }, p.takeSum)
 }
 
-// tell builds the machine in which the leader sends a body to all others, which pass it to take.
+// tell builds the machine in which the leader sends a message to the other parties. Function
+// body returns the message's body, and function take processes this body at a receiver.
 func (p *Party) tell(s method.Setup, body func() ([]byte, error), take func([]byte) error) (*method.Run, error) {
 	if !p.leads() {
 		return sums.Receiver(s, take)
@@ -211,10 +214,10 @@ func (p *Party) tell(s method.Setup, body func() ([]byte, error), take func([]by
 	return sums.Sender(s, b)
 }
 
-// propose builds the machine in which each party sends the leader the words that enough of its
-// training rows have. The leader unites them.
+// propose builds the machine in which each party proposes categories to the leader. These are the
+// words that enough of the party's training rows have. The leader unites them.
 func (p *Party) propose(s method.Setup) (*method.Run, error) {
-	p.meet(s)
+	p.setFitParties(s)
 	own, err := p.proposals(p.frame())
 	if err != nil {
 		return nil, err
@@ -225,7 +228,7 @@ func (p *Party) propose(s method.Setup) (*method.Run, error) {
 	}
 	body, err := encodeWords(own, proposalBytes*len(own))
 	if err != nil {
-		return nil, p.own(err)
+		return nil, p.ownFault(err)
 	}
 	m, err := collective.NewGatherParty(s.Setup, body)
 	return method.RunOf(m, err, method.Nothing)
@@ -236,7 +239,7 @@ func (p *Party) proposals(f *prepare.Frame) ([][]string, error) {
 	for _, j := range p.Job.Data.Schema.Agrees() {
 		words, err := f.Proposal(p.Split.Rows(false), j, prepare.Least)
 		if err != nil {
-			return nil, p.own(fmt.Errorf("column %s %w", dataset.Quote(p.Job.Data.Schema[j].Name), err))
+			return nil, p.ownFault(fmt.Errorf("column %s %w", dataset.Quote(p.Job.Data.Schema[j].Name), err))
 		}
 		own = append(own, words)
 	}
@@ -265,7 +268,7 @@ func (p *Party) unite(own [][]string, bodies [][]byte) error {
 func (p *Party) agree() error {
 	plan, err := p.fit.plan.With(p.fit.agreed)
 	if err != nil {
-		return p.own(err) // the error quotes words that only parties may know
+		return p.ownFault(err) // the error quotes words that only parties may know
 	}
 	p.fit.plan = plan
 	return nil
@@ -282,7 +285,7 @@ func (p *Party) takeUnion(b []byte) error {
 
 // add builds the machine with which a party adds its vector to the sum.
 func (p *Party) add(s method.Setup) (*method.Run, error) {
-	p.meet(s)
+	p.setFitParties(s)
 	own, err := p.vector(p.frame())
 	if err != nil {
 		return nil, err
@@ -300,7 +303,8 @@ func (p *Party) add(s method.Setup) (*method.Run, error) {
 	return sums.Server(s, secagg.Limits{}, func(all [][]int64) error { return p.addUp(own, all[0]) })
 }
 
-// addOther checks the numbers that the other of two parties has sent to the leader, and adds them.
+// addOther checks the second party's numbers and adds them to the leader's numbers. It is for a fit
+// between two parties.
 func (p *Party) addOther(own []int64, body []byte) error {
 	other, err := decodeSum(body, len(own))
 	if err == nil && slices.ContainsFunc(other, func(v int64) bool { return v < 0 || v > prepare.EntryTop }) {
@@ -335,20 +339,19 @@ func (p *Party) takeSum(b []byte) (err error) {
 	return nil
 }
 
-// state builds the machine with which a party states the digest of its preparation and compares it
-// with all others' digests.
-func (p *Party) state(s method.Setup) (*method.Run, error) {
-	p.meet(s)
-	made, err := p.made()
+// compareDigests builds the machine with which the parties compare digests of their preparations.
+func (p *Party) compareDigests(s method.Setup) (*method.Run, error) {
+	p.setFitParties(s)
+	made, err := p.fittedPreparation()
 	if err != nil {
-		return nil, p.own(err)
+		return nil, p.ownFault(err)
 	}
 	own := stated(made, p.basis(made), p.key)
 	m, err := collective.NewAllGather(s.Setup, own)
 	return method.RunOf(m, err, func() error {
 		for i, other := range m.Statements() {
 			if !bytes.Equal(other, own) {
-				return protocol.Blame(p.fit.among[i], protocol.KindInconsistent, errors.New("rows: the party's preparation differs from this party's; the leader sent two different sums, or the programs differ"))
+				return protocol.Blame(p.fit.among[i], protocol.KindInconsistent, errors.New("rows: the blamed party's preparation differs from this party's preparation; the leader sent two different sums, or the programs differ"))
 			}
 		}
 		if p.kept != nil {
@@ -358,7 +361,7 @@ func (p *Party) state(s method.Setup) (*method.Run, error) {
 		if !p.Tested() {
 			p.noticeRare(p.fit.plan.Rare(p.frame(), p.Split.Rows(false)))
 		}
-		return p.take(made)
+		return p.prepareWith(made)
 	})
 }
 
@@ -366,13 +369,14 @@ func (p *Party) state(s method.Setup) (*method.Run, error) {
 // job.
 func (p *Party) basis(made *prepare.Preparation) [sha256.Size]byte {
 	if p.kept != nil {
-		return sha256.Sum256(p.kept) // the kept fit includes its scaling, which no session of this job agrees on
+		return sha256.Sum256(p.kept) // the kept fit includes the scaling, which no other step compares
 	}
 	return made.Hash()
 }
 
-// made returns the preparation that the parties have fitted, or the one of a kept fit.
-func (p *Party) made() (*prepare.Preparation, error) {
+// fittedPreparation returns the preparation of the kept fit or, without a kept fit, of this job's
+// fit.
+func (p *Party) fittedPreparation() (*prepare.Preparation, error) {
 	if p.kept != nil {
 		return p.Split.Prepared, nil
 	}
@@ -390,7 +394,7 @@ func encodeWords(lists [][]string, size int) ([]byte, error) {
 		w.Strings(words)
 	}
 	if len(w.Bytes()) > size {
-		return nil, fmt.Errorf("the categories to send take %d bytes, but their message has room for %d; list them in the schema", len(w.Bytes()), size)
+		return nil, fmt.Errorf("the categories to send take %d bytes, but their message has room for %d; list the categories in the schema", len(w.Bytes()), size)
 	}
 	return append(w.Bytes(), make([]byte, size-len(w.Bytes()))...), nil
 }

@@ -22,7 +22,7 @@ type Party struct {
 	method.Instance
 	Self    string
 	Split   method.Split
-	Rows    linalg.Rows // all rows of the split; they are scaled as soon as the scaling is known
+	Rows    linalg.Rows // all rows of the split, in scaled form once Scaling is set
 	Grid    method.Grid
 	Scaling scale.Scaling                    // the common scaling; empty before the step scale, or if the job has none
 	Lets    func() ([]method.Release, error) // returns the method's releases of these rows
@@ -48,9 +48,9 @@ func Of(c method.Instance, self string, t method.Table) (*Party, error) {
 	switch {
 	case err != nil:
 	case fit.Named():
-		err = errors.Join(p.begin(func(*prepare.Frame) error { return nil }), p.by(t.Fit))
+		err = errors.Join(p.begin(func(*prepare.Frame) error { return nil }), p.prepareByKept(t.Fit))
 	default:
-		err = p.begin(p.enough)
+		err = p.begin(p.checkEnough)
 	}
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ type Step = method.StepOf[Party, Witness, struct{}]
 // them, on a common preparation and scaling.
 func Steps(c method.Instance) ([]Step, error) { return steps(c, "preparation") }
 
-// StepsAgain returns the steps of Steps for parties that fit a second time.
+// StepsAgain returns the same steps as [Steps], for parties that fit a second time.
 func StepsAgain(c method.Instance) ([]Step, error) { return steps(c, "preparation again") }
 
 func steps(c method.Instance, sum string) ([]Step, error) {
@@ -141,12 +141,13 @@ func scaleStep(c method.Instance) (Step, error) {
 	params, err := scaleParams(c.Job)
 	return Step{Name: "scale", Session: &method.Session{
 		Protocol: scale.Name, Version: scale.Version, Params: params.Encode(), Members: c.DataParties(), Purpose: "train",
-	}, Party: (*Party).scaler, Releases: fits}, err
+	}, Party: (*Party).scaler, Releases: releasesFits}, err
 }
 
-// fits states what a party releases to other parties in a fitting step: numbers over its rows, or
-// words in them. A fit, like the job's other releases, reveals more together with an earlier fit.
-var fits = method.With((*Party).lets, method.ReleaseFits)
+// releasesFits states what a party releases to other parties in a fitting step. These are numbers
+// computed from its rows, or words of its rows. A fit, like the job's other releases, reveals more
+// together with an earlier fit.
+var releasesFits = method.With((*Party).lets, method.ReleaseFits)
 
 func (p *Party) lets() ([]method.Release, error) {
 	if p.Lets == nil {
@@ -186,8 +187,8 @@ func (p *Party) Release(kind method.ReleaseKind) method.Release {
 	return r
 }
 
-// fitters lists the parties whose rows enter the fit, after the leader, which learns more than the
-// others.
+// fitters lists the leader, followed by the parties whose rows enter the fit. The leader comes
+// first because it learns more than the other parties.
 func (p *Party) fitters() []string {
 	return append([]string{p.Parties[0]}, slices.Sorted(slices.Values(p.Job.Data.Training(p.Parties)))...)
 }
@@ -197,15 +198,15 @@ func (p *Party) HasFitted() bool {
 	return (p.Split.Prepared != nil || !p.Job.Data.FitsSchema()) && (len(p.Scaling.Offset) > 0 || !p.Job.Data.ScalesTogether())
 }
 
-// Leakage adds to a job's leakage statement what each role learns in the steps of this package.
-// features is the number of columns, or 0 if it is secret.
+// Leakage extends a job's leakage statement. It adds what each role learns in the steps of this
+// package. Argument features is the number of columns, or 0 if it is secret.
 func Leakage(c method.Instance, lines map[string][]string, features int) {
-	add(lines, namesLeakage(c))
+	addMissing(lines, namesLeakage(c))
 	fitLeakage(c, lines, features)
 }
 
-// add adds to lines the sentences that they do not contain yet.
-func add(lines, more map[string][]string) {
+// addMissing adds sentences to a leakage statement, except those that it already contains.
+func addMissing(lines, more map[string][]string) {
 	for role, list := range more {
 		for _, line := range list {
 			if !slices.Contains(lines[role], line) {
@@ -218,9 +219,9 @@ func add(lines, more map[string][]string) {
 // namesLeakage describes what each role learns before the parties fit anything.
 func namesLeakage(c method.Instance) map[string][]string {
 	lines := make(map[string][]string)
-	add(lines, heldOutLeakage(c))
-	add(lines, foldLeakage(c))
-	add(lines, columnorder.Leakage(columnorder.Facts{Leader: c.Parties[0], Classes: agreesOnClasses(c.Job)}))
+	addMissing(lines, heldOutLeakage(c))
+	addMissing(lines, foldLeakage(c))
+	addMissing(lines, columnorder.Leakage(columnorder.Facts{Leader: c.Parties[0], Classes: agreesOnClasses(c.Job)}))
 	return lines
 }
 
@@ -231,13 +232,13 @@ func fitLeakage(c method.Instance, lines map[string][]string, features int) {
 		return
 	}
 	if c.Job.Data.Fits() {
-		add(lines, map[string][]string{"party": {"Two fits, before and after a few people joined or left, would reveal these people's values to every party. Each party's release ledger blocks the second fit before it starts, until the party's operator approves it."}})
+		addMissing(lines, map[string][]string{"party": {"Two fits, before and after a few people joined or left, would reveal these people's values to every party. Each party's release ledger blocks the second fit before it starts, until the party's operator approves it."}})
 	}
 	if c.Job.Data.Prepares() {
-		add(lines, preparationLeakage(c))
+		addMissing(lines, preparationLeakage(c))
 	}
 	if c.Job.Data.ScalesTogether() {
-		add(lines, scale.Leakage(scale.Facts{Method: scale.Method(c.Job.Data.Scale), Leader: c.Parties[0], Parties: len(c.Job.Data.Training(c.Parties)), Columns: features}))
+		addMissing(lines, scale.Leakage(scale.Facts{Method: scale.Method(c.Job.Data.Scale), Leader: c.Parties[0], Parties: len(c.Job.Data.Training(c.Parties)), Columns: features}))
 	}
 }
 
@@ -268,8 +269,8 @@ func foldLeakage(c method.Instance) map[string][]string {
 		c.Job.Data.Folds, dataset.Quote(c.Job.Data.Group))}}
 }
 
-// checkSides refuses a table if the job's bound between training and held-out rows leaves few rows
-// on one side. Together with another bound their dates would identify these rows.
+// checkSides refuses a table that the job's bound divides into too few training or held-out rows.
+// Together with another bound, the dates of these few rows would identify them.
 func checkSides(f method.Limits, j *job.Job, s method.Split) error {
 	if j.Data.Test.Column == "" {
 		return nil

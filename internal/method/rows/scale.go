@@ -28,7 +28,7 @@ func (p *Party) scaler(s method.Setup) (*method.Run, error) {
 	}
 	places, common, err := commonNumbers(p.Split)
 	if err != nil {
-		return nil, p.own(err)
+		return nil, p.ownFault(err)
 	}
 	statistics, err := p.statistics(linalg.Pick(common, p.Split.Rows(false)), params.Spec().Method)
 	if err != nil {
@@ -73,8 +73,8 @@ func numbers(s method.Split) []int {
 	return s.Prepared.Numbers()
 }
 
-// commonNumbers returns the places of the columns that are scaled, and all rows of these columns as
-// [Common] returns them.
+// commonNumbers returns all rows of the scaled columns, with rare values replaced as by [Common].
+// It also returns the places of these columns.
 func commonNumbers(s method.Split) ([]int, linalg.Rows, error) {
 	x, places := s.Set.X, numbers(s)
 	if s.Frame != nil {
@@ -87,9 +87,32 @@ func commonNumbers(s method.Split) ([]int, linalg.Rows, error) {
 	return places, level{dataset.RowsOf(x), dataset.NearConstantColumns(x, counted(s), prepare.Least)}, nil
 }
 
-// Together returns the scaling that several parties would compute among themselves, from all their
-// rows in one place. It is empty if the job has none. A single party releases its sums to nobody.
+// Together computes, in one process, the scaling on which several parties would agree. It is empty
+// if the job has none. A single party releases its sums to nobody, so it replaces no value.
 func Together(j *job.Job, parties []method.Split) (scale.Scaling, error) {
+	if len(parties) == 1 || j.Unshared() {
+		return PooledScaling(j, parties)
+	}
+	return fitScaling(j, parties, func(s method.Split, _ []int) (linalg.Rows, error) {
+		_, x, err := commonNumbers(s)
+		return x, err
+	})
+}
+
+// PooledScaling computes the scaling that the owner of all rows would choose. It replaces no rare
+// value. It is empty if the job has none.
+func PooledScaling(j *job.Job, parties []method.Split) (scale.Scaling, error) {
+	return fitScaling(j, parties, func(s method.Split, places []int) (linalg.Rows, error) {
+		if len(places) == s.Set.X.Cols() {
+			return dataset.RowsOf(s.Set.X), nil
+		}
+		return dataset.RowsOf(s.Set.X.Columns(places)), nil
+	})
+}
+
+// fitScaling computes the job's scaling. The function summarized returns the rows of a party that
+// are summarised; they have only the scaled columns.
+func fitScaling(j *job.Job, parties []method.Split, summarized func(s method.Split, places []int) (linalg.Rows, error)) (scale.Scaling, error) {
 	first := parties[0]
 	switch {
 	case j.Data.Scale == job.None:
@@ -102,7 +125,7 @@ func Together(j *job.Job, parties []method.Split) (scale.Scaling, error) {
 		return scale.Scaling{}, nil
 	}
 	for _, s := range parties {
-		x, err := summarized(s, places, len(parties))
+		x, err := summarized(s, places)
 		if err != nil {
 			return scale.Scaling{}, err
 		}
@@ -113,17 +136,4 @@ func Together(j *job.Job, parties []method.Split) (scale.Scaling, error) {
 		return scale.Scaling{}, err
 	}
 	return found.Spread(places, first.Set.X.Cols()), nil
-}
-
-// summarized returns the columns of a split that are scaled, in the form in which a party
-// summarises them. This form depends on the number of parties.
-func summarized(s method.Split, places []int, parties int) (linalg.Rows, error) {
-	if parties > 1 {
-		_, x, err := commonNumbers(s)
-		return x, err
-	}
-	if len(places) == s.Set.X.Cols() {
-		return dataset.RowsOf(s.Set.X), nil
-	}
-	return dataset.RowsOf(s.Set.X.Columns(places)), nil
 }

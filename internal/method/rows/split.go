@@ -91,7 +91,8 @@ func heldOut(j *job.Job, party string, t method.Table) ([]int, error) {
 	return test, err
 }
 
-// later returns the rows whose value in the job's column is at the job's bound or after it.
+// later returns the rows that the job holds out because of their value in a column. This value is
+// at or after a bound, which the job states.
 func later(j *job.Job, set *dataset.Set) ([]int, error) {
 	name := j.Data.Test.Column
 	if set.Cut == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// PreparationReceivers is an interface of a job's settings. They implement it if some parties fit
-// nothing and receive the preparation from others.
+// PreparationReceivers tells which parties of a job only receive the preparation. A protocol's
+// settings implement it if some parties fit nothing.
 type PreparationReceivers interface {
 	ReceivesPreparation(j *job.Job, party string) bool
 }
@@ -22,16 +22,17 @@ func receivesPreparation(j *job.Job, party string) bool {
 	return some && keys.ReceivesPreparation(j, party)
 }
 
-// PrepareTogether prepares the tables of all parties in one place, as the parties would among
-// themselves. names holds the names of the parties. Numeric tables stay unchanged.
+// PrepareTogether prepares the tables of all parties in one process. The result is the same as in a
+// job in which the parties fit the preparation themselves. names holds the names of the parties.
+// Numeric tables stay unchanged. A job whose rows are in one place anyway has no parties that could
+// fit anything; its tables are prepared as [PreparePooled] does.
 func PrepareTogether(j *job.Job, names []string, splits []method.Split) error {
-	frames := make([]*prepare.Frame, len(splits))
-	for i, s := range splits {
-		f, typed := s.Set.X.(*prepare.Frame)
-		if !typed {
-			return nil
-		}
-		frames[i] = f
+	if j.Unshared() {
+		return PreparePooled(j, splits)
+	}
+	frames := framesOf(splits)
+	if frames == nil {
+		return nil
 	}
 	var fit []method.Split
 	var on []*prepare.Frame
@@ -44,6 +45,51 @@ func PrepareTogether(j *job.Job, names []string, splits []method.Split) error {
 	if err != nil {
 		return err
 	}
+	return prepareWith(made, splits, frames)
+}
+
+// PreparePooled prepares the tables of all parties as the owner of all rows would. The preparation
+// is fitted exactly on all training rows, and no value is too rare for it. Numeric tables stay
+// unchanged.
+func PreparePooled(j *job.Job, splits []method.Split) error {
+	frames := framesOf(splits)
+	if frames == nil {
+		return nil
+	}
+	all, training, first := dataset.Typed(frames[0]), []int(nil), 0
+	for i, s := range splits {
+		var err error
+		if i > 0 {
+			if all, err = all.Below(frames[i]); err != nil {
+				return err
+			}
+		}
+		for _, r := range s.Rows(false) {
+			training = append(training, first+r)
+		}
+		first += frames[i].Rows()
+	}
+	made, err := prepare.FitAlone(all.(*prepare.Frame), training, j.Data.Fitted())
+	if err != nil {
+		return err
+	}
+	return prepareWith(made, splits, frames)
+}
+
+// framesOf returns the tables as they were read, or nil if they are numeric.
+func framesOf(splits []method.Split) []*prepare.Frame {
+	frames := make([]*prepare.Frame, len(splits))
+	for i, s := range splits {
+		f, typed := s.Set.X.(*prepare.Frame)
+		if !typed {
+			return nil
+		}
+		frames[i] = f
+	}
+	return frames
+}
+
+func prepareWith(made *prepare.Preparation, splits []method.Split, frames []*prepare.Frame) (err error) {
 	for i := range splits {
 		if splits[i].Set, err = made.Prepare(splits[i].Set, frames[i]); err != nil {
 			return err
@@ -82,8 +128,8 @@ func fitTogether(j *job.Job, splits []method.Split, frames []*prepare.Frame) (*p
 	return plan.Fit(sum)
 }
 
-// uniteAll returns, for each column with agreed categories, the words that at least one party has
-// often enough.
+// uniteAll returns the categories of each column whose categories the parties agree on. They are
+// the words that at least one party has in enough training rows.
 func uniteAll(s prepare.Schema, splits []method.Split, frames []*prepare.Frame) ([][]string, error) {
 	var agreed [][]string
 	for _, column := range s.Agrees() {

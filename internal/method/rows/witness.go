@@ -51,30 +51,30 @@ func decodeStatement(b []byte) (statement, error) {
 	return s, r.Close("rows: statement about a preparation")
 }
 
-// Witness is the coordinator's part of a job's preparation. It receives the parties' statements
-// about their preparations.
+// Witness is the coordinator's state while the parties prepare their rows. It receives the parties'
+// statements about their preparations.
 type Witness struct {
 	of    method.Instance
 	heard *learner.Prepared
 }
 
-// WitnessOf returns the coordinator's part of a job's preparation, before it has received
-// statements.
+// WitnessOf returns a witness that has not yet received any statements.
 func WitnessOf(c method.Instance) Witness { return Witness{of: c} }
 
 // hear builds the machine with which the coordinator receives the parties' statements.
 func (w *Witness) hear(setup method.Setup) (*method.Run, error) {
-	var parties []string // the parties of the session, since some may come later or have left
+	var parties []string // the parties of this session, which may differ from the parties of the job
 	for _, m := range setup.Session.Members {
 		if m.Role != protocol.RoleServer {
 			parties = append(parties, m.Name)
 		}
 	}
-	return sums.Listener(setup, func(statements [][]byte) error { return w.take(parties, statements) })
+	return sums.Listener(setup, func(statements [][]byte) error { return w.storeStatement(parties, statements) })
 }
 
-// take refuses statements of parties that differ, and stores the common one.
-func (w *Witness) take(parties []string, statements [][]byte) error {
+// storeStatement stores what the parties have stated about the preparation. It returns an error if
+// their statements differ.
+func (w *Witness) storeStatement(parties []string, statements [][]byte) error {
 	for i, b := range statements {
 		s, err := decodeStatement(b)
 		if err != nil {
@@ -88,8 +88,8 @@ func (w *Witness) take(parties []string, statements [][]byte) error {
 	return nil
 }
 
-// Prepared returns what the coordinator knows about the preparation. It returns nil without a
-// schema. A preparation that is not fitted follows from the job.
+// Prepared returns the number of prepared columns and a digest of the preparation. It returns nil
+// without a schema. A preparation that is not fitted follows from the job.
 func (w *Witness) Prepared() (*learner.Prepared, error) {
 	data := &w.of.Job.Data
 	if w.heard != nil || !data.Prepares() || data.FitsSchema() {
@@ -110,7 +110,7 @@ func (w *Witness) Prepared() (*learner.Prepared, error) {
 // preparationLeakage states what each role learns while the parties fit a preparation.
 func preparationLeakage(c method.Instance) map[string][]string {
 	plan, err := prepare.NewPlan(c.Job.Data.Schema, c.Job.Data.Fitted())
-	if err != nil { // no step of a job with an invalid schema has run
+	if err != nil { // a job with an invalid schema runs no step
 		return nil
 	}
 	lines := schemaLeakage()
@@ -153,42 +153,43 @@ func schemaLeakage() map[string][]string {
 	}}
 }
 
-// KeptLeakage adds the leakage of a job that keeps the fit of the job that it continues.
+// KeptLeakage extends the leakage statement of a job that continues an earlier job. The job reuses
+// the fit of the earlier job.
 func KeptLeakage(c method.Instance, lines map[string][]string) {
-	add(lines, namesLeakage(c))
+	addMissing(lines, namesLeakage(c))
 	if c.Job.Data.Prepares() {
-		add(lines, schemaLeakage())
+		addMissing(lines, schemaLeakage())
 	}
 	if c.Job.Data.Fits() {
-		add(lines, map[string][]string{"party": {fmt.Sprintf("The parties fit nothing in this job and keep the values that the earlier job fitted: %s.", fittedValues(c.Job))}})
+		addMissing(lines, map[string][]string{"party": {fmt.Sprintf("The parties fit nothing in this job and keep the values that the earlier job fitted: %s.", fittedValues(c.Job))}})
 	}
 }
 
-// RefitLeakage adds what each role learns if the parties fit a second time after some parties or
-// rows have changed.
+// RefitLeakage extends the leakage statement of a job whose parties fit a second time. They do so
+// after some parties or rows have changed.
 func RefitLeakage(first, last method.Instance, lines map[string][]string, features int) {
 	fitLeakage(last, lines, features)
 	if first.Job.Data.FitsSchema() {
-		add(lines, map[string][]string{
+		addMissing(lines, map[string][]string{
 			"party":  {"The parties fit twice. A party in both fits learns from the difference how much the added or removed rows add to each sum, such as the number of rows. If these are the rows of one party, or few rows, the differences are their own sums."},
 			"server": {"The remaining rows were sent twice, prepared in two ways, and the server sees the products of both. Between deployed parties this takes a second job, which each party's ledger blocks until the party's operator approves it."},
 		})
 	}
 }
 
-// keptLeakage adds what each role learns if the job prepares rows with the fit that its file names.
+// keptLeakage extends the leakage statement of a job whose file names the fit of an earlier job.
 func keptLeakage(c method.Instance, lines map[string][]string) {
 	if c.Job.Data.Prepares() {
-		add(lines, schemaLeakage())
+		addMissing(lines, schemaLeakage())
 	}
 	said := fmt.Sprintf("The parties fit nothing in this job: they prepare their rows with the fit of job %v.", c.Job.Data.Fit.Job)
 	if told := c.Job.Data.Fit.Told; len(told) > 0 {
 		said += fmt.Sprintf(" The leader, %s, sends the fitted values of all columns of the dictionary to %s, which took no part in that job.", c.Parties[0], strings.Join(told, " and "))
 	}
-	add(lines, map[string][]string{"party": {said}})
+	addMissing(lines, map[string][]string{"party": {said}})
 }
 
-// FittedOf names the fitted values that newcomers of a job receive.
+// FittedOf describes in words the fitted values that a newcomer receives from the other parties.
 func FittedOf(j *job.Job) string {
 	what := "scaling"
 	if j.Data.FitsSchema() {
@@ -209,7 +210,8 @@ func fittedValues(j *job.Job) string {
 	return strings.Join(parts, "; ")
 }
 
-// TraceOf names the fitted values on which the rows of a former party have left a trace.
+// TraceOf describes in words the fitted values that still depend on the rows of a party that has
+// left.
 func TraceOf(j *job.Job) string {
 	switch {
 	case !j.Data.FitsSchema():

@@ -52,7 +52,7 @@ func TestStatementsAboutAPreparation(t *testing.T) {
 		{append(append([]byte{}, good...), 0), "south", ""},
 	} {
 		w := WitnessOf(method.Instance{Job: &job.Job{Data: data}, Parties: []string{"north", "south"}})
-		err := w.take([]string{"north", "south"}, [][]byte{good, tt.second})
+		err := w.storeStatement([]string{"north", "south"}, [][]byte{good, tt.second})
 		var blame *protocol.BlameError
 		switch {
 		case tt.blamed != "" && (!errors.As(err, &blame) || blame.Party != tt.blamed):

@@ -19,7 +19,7 @@ func TestWords(t *testing.T) {
 	if err != nil || !slices.EqualFunc(lists, back, slices.Equal) {
 		t.Errorf("%q, error %v", back, err)
 	}
-	if _, err := encodeWords(lists, 16); err == nil || err.Error() != "the categories to send take 27 bytes, but their message has room for 16; list them in the schema" {
+	if _, err := encodeWords(lists, 16); err == nil || err.Error() != "the categories to send take 27 bytes, but their message has room for 16; list the categories in the schema" {
 		t.Error(err)
 	}
 	for name, bad := range map[string][][]string{

@@ -35,8 +35,8 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	NoFile: columns.Undownloadable,
 })
 
-// undeployable explains why a job that shows labels to all parties cannot run between parties. It
-// returns "" for other jobs.
+// undeployable explains why a job with he: none cannot be deployed. Such a job shows the labels to
+// all parties. For other jobs, undeployable returns "".
 func undeployable(j *job.Job) string {
 	if keysOf(j).HE == secureboost.None {
 		return "protocol secureboost with he: none shows the labels to every party, and runs in simulate only; write he: paillier"
@@ -95,7 +95,7 @@ type step = method.StepOf[party, server, columns.Declared]
 func steps(c method.Instance) ([]step, error) {
 	plan, err := columns.Steps(c, columns.As[party, server]{
 		Party: func(p *party) *columns.Party { return p.Party }, Server: func(s *server) *columns.Server { return &s.Server },
-		Declare: (*party).declare, Usable: usable(c.Job), Lets: (*party).trained,
+		Declare: (*party).declare, Usable: usable(c.Job), Lets: (*party).releasedSums,
 	})
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func steps(c method.Instance) ([]step, error) {
 			}
 			return params.Encode(), nil
 		}),
-		Party: (*party).grower, Releases: (*party).trained,
+		Party: (*party).grower, Releases: (*party).releasedSums,
 	}, columns.ReportStep(c, findingBytes, (*party).tell, (*server).hear)), nil
 }
 

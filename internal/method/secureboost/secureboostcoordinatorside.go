@@ -37,7 +37,7 @@ func (s *server) result() (*method.Result, error) {
 	return s.Result(func(rows int) map[string][]string { return Leakage(s.Job, rows) })
 }
 
-// finding holds the report about its trees that the party with the labels sends to the coordinator.
+// finding is the guest's report to the coordinator about the trees.
 type finding struct {
 	metrics learner.Metrics
 	model   [32]byte // SHA-256 of the trees, which stay with the party that has the labels
@@ -46,12 +46,12 @@ type finding struct {
 // findingBytes is the number of bytes in every finding. A fixed length hides which metrics it has.
 const findingBytes = 4*9 + 32
 
-// told lists the metrics of a finding in their order.
-func told() []string { return []string{"accuracy", "f1_micro", "f1_macro", "auc"} }
+// findingMetrics lists the metrics of a finding in the order in which they are encoded.
+func findingMetrics() []string { return []string{"accuracy", "f1_micro", "f1_macro", "auc"} }
 
 func (v finding) encode() []byte {
 	var w wire.Writer
-	for _, name := range told() {
+	for _, name := range findingMetrics() {
 		value, has := v.metrics[name]
 		w.Bool(has)
 		w.Float64(value)
@@ -63,7 +63,7 @@ func (v finding) encode() []byte {
 func decodeFinding(b []byte) (finding, error) {
 	r := wire.NewReader(b)
 	v := finding{metrics: learner.Metrics{}}
-	for _, name := range told() {
+	for _, name := range findingMetrics() {
 		has, value := r.Bool(), r.Float64()
 		switch {
 		case r.Err() != nil:

@@ -20,7 +20,7 @@ import (
 // other party is a host.
 type party struct {
 	*columns.Party
-	training *Training // set at the guest
+	training *Training // nil at the hosts
 }
 
 func newParty(c method.Instance, self string, t method.Table) (*party, error) {
@@ -36,9 +36,9 @@ func (p *party) declare(d *columns.Declaration) error {
 	return nil
 }
 
-// trained lists the releases of sums over the training rows. These sums reveal information about
-// the party's columns and, without encryption, about the guest's labels.
-func (p *party) trained() ([]method.Release, error) {
+// releasedSums lists what the party releases: sums over the training rows. These sums reveal
+// information about the party's columns and, without encryption, about the guest's labels.
+func (p *party) releasedSums() ([]method.Release, error) {
 	list, err := p.Releases(method.ReleaseSums)
 	for i := range list {
 		n, _ := p.Training().Shape()
@@ -111,7 +111,8 @@ type Training struct {
 	train   int
 }
 
-// NewTraining returns the training of a job on the first train rows. The other rows are held out.
+// NewTraining returns a training of boosted trees for a job. The first rows are training rows, and
+// train is their number. The other rows are held out.
 func NewTraining(j *job.Job, labels []string, train int) (*Training, error) {
 	out, err := learner.OutputsOf(j, labels[:train])
 	if err != nil {

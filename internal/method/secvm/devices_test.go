@@ -220,8 +220,8 @@ func TestJobsOfDevices(t *testing.T) {
 		"no classes":     {"classes: [no, yes], ", "", "sees no labels"},
 		"no bins":        {"bins: 12", "features: columns", "add bins: to protocol"},
 		"every row":      {"{fraction: 0.25}", "{every: 4}", "each device itself draws whether it tests"},
-		"losses":         {"{by: devices}", "{by: devices, dropout: 0.1}", "only simulate can play dropout"},
-		"semi-honest":    {"dropped: 0.1", "dropped: 0.1, adversary: semi-honest", "runs in simulate only"},
+		"losses":         {"{by: devices}", "{by: devices, dropout: 0.1}", "only simulate allows dropout"},
+		"semi-honest":    {"dropped: 0.1", "dropped: 0.1, adversary: semi-honest", "only simulate allows adversary: semi-honest"},
 		"a large cohort": {"cohort: 4", "cohort: 21", "a sum needs at least 21"},
 	} {
 		t.Run(name, func(t *testing.T) {

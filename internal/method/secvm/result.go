@@ -26,18 +26,18 @@ type Figures struct {
 	Windows      int            `json:"windows"`
 	Bins         int            `json:"bins"`               // the number of bins or, without hashing, of columns
 	Features     FeatureSpace   `json:"features,omitempty"` // absent for hashed features
-	Packages     int            `json:"packages"`           // the number of packages of each device in each window; a maximum in mode paper and for sums
+	Packages     int            `json:"packages"`           // the largest number of packages that a device may send in each window
 	PackageBytes int            `json:"package_bytes"`
 	Sums         []sums.Figures `json:"sums,omitempty"` // the figures of each window's sum, if windows are secure sums
-	Sampled      int            `json:"sampled"`        // the number of devices with more units than packages; 0 where only the devices know it
+	Sampled      int            `json:"sampled"`        // the number of devices that send only a sample of their records; 0 if only devices know it
 	Classes      []ClassTest    `json:"classes"`
 	Majority     float64        `json:"majority_accuracy"`  // the accuracy of a model that always predicts the testing devices' larger class
-	PooledC      float64        `json:"pooled_c,omitempty"` // the parameter C of the best pooled machine
+	PooledC      float64        `json:"pooled_c,omitempty"` // the parameter C of the best support vector machine on pooled records
 	Averages     []AveragePoint `json:"averages"`
 	BinCurve     []BinPoint     `json:"bin_curve,omitempty"`
 }
 
-// BinPoint holds the accuracy with another number of bins, as in figure 3 of the paper.
+// BinPoint holds the accuracy for one number of bins, as in figure 3 of the paper.
 type BinPoint struct {
 	Bins     int     `json:"bins"`
 	Accuracy float64 `json:"accuracy"`
@@ -79,8 +79,8 @@ func (c ClassTest) String() string {
 	return fmt.Sprintf("class %s: %d of %d testing devices predicted right", c.Class, c.Correct, c.Tested)
 }
 
-// AveragePoint holds the accuracy, after an iteration, of the mean of the last weight vectors.
-// Figure 2 of the paper shows it.
+// AveragePoint holds the accuracy of averaged weights after an iteration. The average is over the
+// last weight vectors. Figure 2 of the paper shows it.
 type AveragePoint struct {
 	Iteration int     `json:"iteration"`
 	Averaged  int     `json:"averaged"`
@@ -163,10 +163,10 @@ func (f *Figures) curves() []report.Curve {
 	return list
 }
 
-// averagesCurve returns a curve with a line for each number of averaged vectors.
+// averagesCurve returns the curve of figure 2. It has one line for each number of averaged vectors.
 func averagesCurve(points []AveragePoint) report.Curve {
 	c := report.Curve{Title: "Accuracy of the mean of the last weight vectors", X: "iteration"}
-	at := make(map[int]int) // the place of the line for each number of averaged vectors
+	at := make(map[int]int) // maps a number of averaged vectors to the index of its line
 	for _, p := range points {
 		if _, ok := at[p.Averaged]; !ok {
 			at[p.Averaged] = len(c.Lines)

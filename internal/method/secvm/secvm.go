@@ -27,14 +27,14 @@ func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[Party, Server, nothing]{
 	Name: "secvm", Keys: func() job.Settings { return new(Keys) },
-	Traits: job.Traits{Cuts: job.Devices, Comparisons: []job.Comparison{job.Curve}, Undeployable: undeployable}, // a job can compare other numbers of bins
+	Traits: job.Traits{Cuts: job.Devices, Comparisons: []job.Comparison{job.Curve}, Undeployable: undeployable}, // job.Curve compares several numbers of bins
 	Steps:  steps, NewParty: newParty, NewServer: newServer,
 	Public:       func(*Party) nothing { return nothing{} },
 	PublicServer: func(*Server) nothing { return nothing{} },
 	Facts:        method.NoFacts[Party], Minimums: minimums, Result: (*Server).result, Ended: (*Server).ended,
 	Model: &method.ModelOf[Server]{Write: (*Server).writeModel}, // the model is public, because every device receives it
 	Devices: &method.DevicesOf[Party, Server]{
-		Serves: serves, Passing: true, Draw: (*Party).Draw, Model: (*Party).writeModel, Snapshot: (*Server).snapshot, Restore: (*Server).restore,
+		Serves: checkEnrolled, Passing: true, Draw: (*Party).Draw, Model: (*Party).writeModel, Snapshot: (*Server).snapshot, Restore: (*Server).restore,
 	},
 	Present: present,
 })
@@ -60,16 +60,15 @@ func minimums(f method.Limits, j *job.Job) error {
 	return nil
 }
 
-// serves returns the reason why enrolled devices cannot run the job by secure sums. It returns nil
-// if they can.
-func serves(j *job.Job) error {
+// checkEnrolled refuses a job that enrolled devices cannot run. Such devices run secure sums only.
+func checkEnrolled(j *job.Job) error {
 	switch k := KeysOf(j); {
 	case !k.summed():
 		return fault.BadInputf("secvm: devices that are enrolled by name run secure sums only; add aggregation: secagg to protocol, or serve packages with mercer gateway")
 	case k.Adversary != sums.Active:
-		return fault.BadInputf("secvm: adversary: semi-honest trusts the server to send the same to every device and runs in simulate only; remove adversary: semi-honest")
+		return fault.BadInputf("secvm: only simulate allows adversary: semi-honest, which trusts the server to send every device the same messages; remove adversary: semi-honest")
 	case j.Data.Partition.Dropout > 0:
-		return fault.BadInputf("secvm: only simulate can play dropout; remove it")
+		return fault.BadInputf("secvm: only simulate allows dropout; remove dropout from partition")
 	}
 	return CheckUnseen(j, "the server of devices")
 }
@@ -89,12 +88,12 @@ type step = method.StepOf[Party, Server, nothing]
 // announcement.
 type nothing = struct{}
 
-// steps returns a secure sum over all devices for each iteration, and a last sum that tests the
-// final weights. Devices that dropped out of earlier sums take part again. Claims ensure that a
-// person's record goes into only one sum for each iteration. A device releases nothing that the
-// release ledger counts.
+// steps returns one step for each iteration, and a last step that tests the final weights. Each
+// step is a secure sum over all devices. Devices that dropped out of earlier sums take part again.
+// Claims ensure that a person's record goes into only one sum for each iteration. A device releases
+// nothing that the release ledger counts.
 func steps(c method.Instance) ([]step, error) {
-	if err := serves(c.Job); err != nil {
+	if err := checkEnrolled(c.Job); err != nil {
 		return nil, err
 	}
 	s, err := summedOf(c)
@@ -111,7 +110,7 @@ func steps(c method.Instance) ([]step, error) {
 			Name:    WindowName(i),
 			Session: &method.Session{Protocol: secagg.Name, Version: secagg.Version, Members: c.MembersWithoutLeader(), Purpose: "train"},
 			Follow: func(_ method.Session, _ nothing, announced []byte) (*method.Session, error) {
-				w, err := s.told(announced)
+				w, err := s.decodeAnnounced(announced)
 				if err != nil {
 					return nil, err
 				}
@@ -126,8 +125,8 @@ func steps(c method.Instance) ([]step, error) {
 // WindowName returns the name of the step that runs an iteration's window.
 func WindowName(iteration int) string { return fmt.Sprintf("window-%d", iteration) }
 
-// told decodes the weights that the server has announced. An error blames the server.
-func (c Summed) told(announced []byte) (secvm.Weights, error) {
+// decodeAnnounced decodes the weights that the server has announced. An error blames the server.
+func (c Summed) decodeAnnounced(announced []byte) (secvm.Weights, error) {
 	w, err := c.Params.DecodeWeights(announced)
 	if err != nil {
 		return w, protocol.Blame(c.Server, protocol.KindInconsistent, err)

@@ -30,7 +30,7 @@ func Rare(t *secvm.Tally) int {
 	return rare
 }
 
-// unit returns the word for what each weight belongs to: a column or a bin.
+// unit returns the word column or the word bin, because a weight belongs to one of these.
 func unit(p secvm.Params) string {
 	if p.Spec().Columns {
 		return "column"
@@ -75,8 +75,8 @@ func Leakage(f Facts) map[string][]string {
 	return lines
 }
 
-// SumFacts holds the facts about the first window from which the leakage statement of a job with
-// secure sums is computed.
+// SumFacts holds facts about the first window of a job with secure sums. The job's leakage
+// statement is computed from them.
 type SumFacts struct {
 	Participants int `json:"participants"`
 	Alone        int `json:"alone"` // the number of entries of the sum that are 1 or -1

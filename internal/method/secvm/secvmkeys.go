@@ -14,11 +14,11 @@ import (
 type Keys struct {
 	job.Moded
 	sums.Keys            // the settings of aggregation secagg
-	Classes     []string // two classes, of which the second is positive; nil means the classes of the data, if one process has all data
+	Classes     []string // the two classes, the positive one last; in simulate, nil means the classes of the data
 	Space       FeatureSpace
 	Bins        int // the number of bins or columns; 0 means the columns of the table, if one process has it
 	Hashes      int // the number of bins into which each feature is hashed; 0 means no hashing
-	Packages    int // the number of packages that every device sends, or could send, in each window
+	Packages    int // the largest number of packages that a device may send in each window
 	Cohort      int // the smallest number of participants of a step
 	Aggregation Aggregation
 }
@@ -28,7 +28,7 @@ var _ job.Settings = (*Keys)(nil)
 // KeysOf returns the settings of a SecVM job.
 func KeysOf(j *job.Job) *Keys { return job.As[*Keys](j.Protocol) }
 
-// FeatureSpace names what each weight of a model belongs to: a bin of hashed features, or a column.
+// FeatureSpace says whether each weight belongs to a bin of hashed features or to a column.
 type FeatureSpace string
 
 // The feature spaces. The list of columns is public, and every device has it. A job with hashed
@@ -54,8 +54,8 @@ const (
 
 const defaultBins = 1 << 14
 
-// maxClasses is the largest number of words that the list of classes may have before it is checked;
-// two are allowed.
+// maxClasses is the largest number of words that the key classes may list. A later check requires
+// exactly two.
 const maxClasses = 256
 
 // Section declares the keys of protocol secvm in a job file. Devices refuse models whose cohort is
@@ -144,7 +144,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case d.Partition.Dropout > k.Dropped:
 		return in.Refuse("data", "dropout is %g, and the protocol tolerates only %g; raise dropped or lower dropout", d.Partition.Dropout, k.Dropped)
 	case d.Source == "" || d.ID != "" || d.Folds > 0:
-		return in.Refuse("data", "secvm reads one source; it has no sources, id or folds")
+		return in.Refuse("data", "secvm reads one table from source; remove sources, id and folds")
 	case j.Kernel.Name != job.Linear:
 		return in.Refuse("kernel", "secvm has kernel linear only, not %s", j.Kernel.Name)
 	case j.Prediction == job.Open:

@@ -22,7 +22,8 @@ type Party struct {
 	model  LinearModel
 }
 
-// newParty reads one person's record. It refuses a model that exceeds the limits of every device.
+// newParty returns a device with its person's record. It refuses a model that exceeds the limits of
+// every device.
 func newParty(c method.Instance, _ string, t method.Table) (*Party, error) {
 	s, err := summedOf(c)
 	if err != nil {
@@ -37,7 +38,8 @@ func newParty(c method.Instance, _ string, t method.Table) (*Party, error) {
 	return &Party{Summed: s, record: record, model: LinearModel{Params: s.Params, Classes: classes}}, err
 }
 
-// Draw draws the device's role, and samples a record with more units than packages.
+// Draw draws the device's role. If the record needs more packages than a window allows, Draw also
+// draws a sample of the record.
 func (p *Party) Draw(secret func(label string) [32]byte) (err error) {
 	seeds := drawn(secret)
 	p.record.Vector = p.record.Vector.Sample(p.Params.Room(), seeds.Random())
@@ -70,9 +72,10 @@ func recordOf(p secvm.Params, classes [2]string, t method.Table) (secvm.Record, 
 	return r, nil
 }
 
-// add builds the machine that adds the device's answer to the announced weights to the sum.
+// add builds the machine with which the device contributes to a secure sum. The device's summand
+// depends on the announced weights.
 func (p *Party) add(s method.Setup) (*method.Run, error) {
-	w, err := p.told(s.Announced)
+	w, err := p.decodeAnnounced(s.Announced)
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +92,8 @@ func (p *Party) writeModel(w io.Writer) error {
 	return err
 }
 
-// SeedsOf returns the seeds of the device with the given row, if one seed determines the draws of
-// all devices. This is so in simulations, and when real devices are compared with a simulation.
+// SeedsOf derives a device's seeds from a common seed of all devices. Simulations use it, and
+// comparisons of real devices with a simulation.
 func SeedsOf(seed func(label string) [32]byte, row int) secvm.Seeds {
 	return drawn(func(label string) [32]byte { return seed(fmt.Sprintf("%s/%d", label, row)) })
 }

@@ -24,7 +24,7 @@ type Training struct {
 	done    bool
 }
 
-// SpecOf returns the settings of a job that its devices receive.
+// SpecOf returns the specification that a job's devices receive.
 func SpecOf(j *job.Job) secvm.Spec {
 	k := KeysOf(j)
 	return secvm.Spec{
@@ -33,8 +33,8 @@ func SpecOf(j *job.Job) secvm.Spec {
 	}
 }
 
-// CheckUnseen refuses a job that needs a table or assigns roles, for a server that can do neither.
-// server names the program.
+// CheckUnseen refuses a job that a server without the records cannot run. Such a server cannot
+// count columns, list classes or assign roles. server names the program.
 func CheckUnseen(j *job.Job, server string) error {
 	switch k := KeysOf(j); {
 	case len(k.Classes) != 2:
@@ -169,7 +169,7 @@ func (s *Training) Model() LinearModel {
 	return LinearModel{Params: s.params, Classes: s.classes, Weights: w}
 }
 
-// LinearModel is a public linear machine on hashed features or on columns. It is public.
+// LinearModel is a linear classifier on hashed features or on columns. It is public.
 type LinearModel struct {
 	Params  secvm.Params
 	Classes [2]string // the class of label -1 and the class of label +1

@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Window is what the server learns in a window. It is a [secvm.Tally] of anonymous packages or a
-// [secvm.Sum].
+// Window is the server's result of one window, to which every device contributes once. It is a
+// [secvm.Tally] of anonymous packages or a [secvm.Sum].
 type Window interface {
 	Enough() bool // reports whether the participants suffice for a step
 	Gradient(minus, plus float64) (sum []float64, n float64, err error)
@@ -32,14 +32,14 @@ type Summed struct {
 	Params secvm.Params
 }
 
-// Minimum returns the least number of devices that a sum may have if the given number of devices
-// begin it. A device adds to no smaller sum. The minimum is all devices minus those that may drop
-// out, and never fewer than the participants that the model promises.
+// Minimum returns the smallest number of devices with which a secure sum may end. The sum begins
+// with the given number of devices. A device adds to no smaller sum. The minimum is all devices
+// minus those that may drop out, and never fewer than the participants that the model promises.
 func (c Summed) Minimum(devices int) int {
 	return max(2, c.Params.Spec().Cohort, devices-sums.Share(KeysOf(c.Job).Dropped, devices))
 }
 
-// Window returns the secure sum of an iteration over the listed devices. A device adds to an
+// Window returns the secure sum over the listed devices for one iteration. A device adds to an
 // iteration of a model once, however the session ends, because the epoch and the purpose name only
 // the model and the iteration. The session's id depends on the weights, so a device that received
 // other weights is in a session by itself (design of secagg, section 7: Pasquini et al., arXiv
@@ -69,7 +69,8 @@ func (c Summed) adding(devices int) (secagg.Params, error) {
 // epoch returns the name of the model in the devices' ledgers.
 func (c Summed) epoch() string { return fmt.Sprintf("secvm/%016x", c.Params.Tag()) }
 
-// session returns the session of an iteration's secure sum, for weights that have the given hash.
+// session returns the session of an iteration's secure sum. The session depends on the hash of the
+// weights.
 func (c Summed) session(iteration uint32, weights [sha256.Size]byte, params secagg.Params, devices []string) *method.Session {
 	s := method.Session{
 		Purpose: fmt.Sprintf("secvm/iteration/%d", iteration), Salt: weights[:], Absent: len(devices) - params.Cohort(),
@@ -95,8 +96,8 @@ type Call struct {
 	Session   protocol.SessionID
 }
 
-// Accept checks a call for a device. It checks the weights and the iteration, and that the session
-// follows from both. An error blames the server.
+// Accept checks the call with which the server begins a window at a device. It checks the weights
+// and the iteration, and that the session follows from both. An error blames the server.
 func (c Summed) Accept(call Call) (sums.Summation, secvm.Weights, error) {
 	refuse := func(err error) (sums.Summation, secvm.Weights, error) {
 		return sums.Summation{}, secvm.Weights{}, protocol.Blame(c.Server, protocol.KindInconsistent, err)
@@ -113,7 +114,7 @@ func (c Summed) Accept(call Call) (sums.Summation, secvm.Weights, error) {
 		return refuse(err)
 	}
 	if s.Session.ID() != call.Session {
-		return refuse(fmt.Errorf("secvm: the session does not follow from iteration %d and the weights of the call", call.Iteration))
+		return refuse(fmt.Errorf("secvm: the session of the call does not match the iteration %d and the weights of the call", call.Iteration))
 	}
 	return s, weights, nil
 }

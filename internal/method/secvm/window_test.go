@@ -180,10 +180,10 @@ func TestCallsRefused(t *testing.T) {
 	for want, change := range map[string]func(*Call){
 		"the call is for iteration 10": func(k *Call) { *k = c.of(t, 10, k.Weights) },
 		"a weight is 1e+09":            func(k *Call) { *k = c.of(t, 2, heavy) },
-		"does not follow":              func(k *Call) { k.Iteration = 3 },
+		"the session of the call":      func(k *Call) { k.Iteration = 3 },
 		"the window has 2 devices":     func(k *Call) { k.Devices = c.names[:2] },
 		"12 weights":                   func(k *Call) { k.Weights = k.Weights[:12] },
-		"from iteration 2":             func(k *Call) { k.Devices = c.names[:4] },
+		"the iteration 2":              func(k *Call) { k.Devices = c.names[:4] },
 		"the weights of the call":      func(k *Call) { k.Weights = slices.Clone(k.Weights); k.Weights[4] = .25 },
 	} {
 		call := c.call

@@ -348,7 +348,7 @@ func TestRule14_SecondRecommender(t *testing.T) {
 	w.mustRun(j)
 	done := w.wait(w.submit(j))
 	if done.Failure == nil || done.Failure.Code != fault.CodePolicy ||
-		!strings.Contains(done.Failure.Message, "refused: this party's data were already in a sum for fedcfk/popularity; they may be in only one such sum, ever") {
+		!strings.Contains(done.Failure.Message, "refused: this party's data were already in a sum for fedcfk/popularity, and must not be in a second one") {
 		t.Fatalf("%+v", done.Failure)
 	}
 }

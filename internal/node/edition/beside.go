@@ -2,23 +2,23 @@ package edition
 
 import "slices"
 
-// Beside lists the changes since an earlier edition of the same table and dictionary that concern
-// only one to nine people. Both editions together reveal these changes.
+// Beside lists the changes of one to nine people since an earlier edition of the same table. Both
+// editions have the same dictionary, and together they reveal these changes.
 type Beside struct {
 	ID     string `json:"id"` // ID of the earlier edition
 	Number int    `json:"number"`
-	Rows   Few    `json:"rows,omitzero"` // changes over all people, which released rows reveal
-	Sums   Few    `json:"sums,omitzero"` // changes over people in training and people held out, which released sums reveal
-	// Classes lists, for each label, the columns that have changed for few people of a class. ""
-	// means all columns: few people came to a class, left the table from it or moved from it to one
-	// other. Numbers does the same for people whose number is not the most frequent one among those
-	// who changed.
+	Rows   Few    `json:"rows,omitzero"` // changes that released rows of all people reveal
+	Sums   Few    `json:"sums,omitzero"` // changes that released sums over training or held-out people reveal
+	// Classes lists, for each label, the columns that have changed for few people of a class. The name
+	// "" stands for all columns. It is listed if few people came to a class, left the table from it or
+	// moved from it to one other. Numbers does the same for people whose number is not the most
+	// frequent one among those who changed.
 	Classes map[string][]string `json:"classes,omitempty"`
 	Numbers map[string][]string `json:"numbers,omitempty"`
-	// HeldOut holds the same as Classes, but for the held-out people.
+	// HeldOut is the counterpart of Classes for the held-out people.
 	HeldOut map[string][]string `json:"held_out,omitempty"`
-	// Compared says how the newer edition was compared. If it is nil, the comparison clears
-	// nothing.
+	// Compared records the rule, the columns and the labels of the comparison. If it is nil, the
+	// comparison clears nothing.
 	Compared *Compared `json:"-"`
 }
 
@@ -30,12 +30,12 @@ type Compared struct {
 	Labels  []string `json:"labels"`
 }
 
-// Rule is the number of the rule by which editions are compared. Editions that an earlier rule found
-// clear may reveal something about few people.
+// Rule is the number of the rule by which editions are compared. Editions that an earlier rule
+// found clear may reveal something about few people.
 const Rule = 2
 
-// Outdated reports whether the editions were compared under another rule, or not at all. If so, the
-// comparison clears nothing.
+// Outdated reports whether the comparison of the two editions is missing or follows an old rule. If
+// so, the comparison clears nothing.
 func (b Beside) Outdated() bool { return b.Compared == nil || b.Compared.Rule != Rule }
 
 // knows reports whether the comparison covers the given columns and the given label ("" for none).
@@ -51,8 +51,9 @@ func (c *Compared) knows(columns []string, label string) bool {
 
 // Few lists the columns and labels that have changed for one to nine people.
 type Few struct {
-	// Any is true if few people came or went and sums are released. In a table without ids it is
-	// also true if rows came and rows went, because some of them may differ in one column.
+	// Any makes Touch report true for all columns and labels. It is set for sums if few people came or
+	// went. In a table without ids it is also set if rows came and rows went, because some of them may
+	// differ in one column.
 	Any     bool     `json:"any,omitempty"`
 	Columns []string `json:"columns,omitempty"` // names of columns; "" means all columns
 	Labels  []string `json:"labels,omitempty"`
@@ -63,8 +64,8 @@ func (f Few) Touch(columns []string, label string) bool {
 	return f.Any || slices.Contains(f.Labels, label) || touch(f.Columns, columns)
 }
 
-// or returns the union of two lists of changes.
-func (f Few) or(o Few) Few {
+// plus returns all changes that f or o lists.
+func (f Few) plus(o Few) Few {
 	return Few{f.Any || o.Any, union(f.Columns, o.Columns), union(f.Labels, o.Labels)}
 }
 
@@ -76,35 +77,35 @@ func touch(few, columns []string) bool {
 	return slices.ContainsFunc(few, func(c string) bool { return c == "" || slices.Contains(columns, c) })
 }
 
-// ClearRows reports whether rows of some columns may be released from both editions. The rows
-// include the given label, unless it is "".
+// ClearRows reports whether both editions' rows of the given columns together reveal no change that
+// concerns few people. The rows include the given label, unless it is "".
 func (b Beside) ClearRows(columns []string, label string) bool {
 	return !b.Outdated() && b.Compared.knows(columns, label) && !b.Rows.Touch(columns, label)
 }
 
-// ClearSums reports whether sums over some columns may be released from both editions.
+// ClearSums reports whether both editions' sums over the given columns together reveal no change
+// that concerns few people.
 func (b Beside) ClearSums(columns []string) bool { return b.clearSums(columns, "") }
 
-// ClearClasses reports whether sums over some columns for each class of a label may be released
-// from both editions.
+// ClearClasses reports whether both editions' sums for each class together reveal no change that
+// concerns few people. The sums are over the given columns, and the classes are those of the label.
 func (b Beside) ClearClasses(columns []string, label string) bool {
 	return b.clearSums(columns, label) && !touch(b.Classes[label], columns)
 }
 
-// ClearNumbers reports whether sums over some columns and a numeric label may be released from both
-// editions.
+// ClearNumbers reports whether both editions' sums with a numeric label together reveal no change
+// that concerns few people. The sums are over the given columns and the label.
 func (b Beside) ClearNumbers(columns []string, label string) bool {
 	return b.clearSums(columns, label) && !touch(b.Numbers[label], columns)
 }
 
-// ClearHeldOutClasses reports whether counts or errors of the held-out people may be released from
-// both editions, for each class of a label.
+// ClearHeldOutClasses reports whether both editions' held-out results together reveal no change
+// that concerns few people. The results are counts or errors for each class of the label.
 func (b Beside) ClearHeldOutClasses(columns []string, label string) bool {
 	return b.clearSums(columns, label) && !touch(b.HeldOut[label], columns)
 }
 
-// clearSums reports whether sums over some columns and a label may be released from both editions.
-// The label is "" if the sums have none.
+// clearSums extends ClearSums to sums that include the given label ("" for none).
 func (b Beside) clearSums(columns []string, label string) bool {
 	return !b.Outdated() && b.Compared.knows(columns, label) && !b.Sums.Touch(columns, label)
 }

@@ -19,10 +19,10 @@ type leavers struct {
 
 // ErrLeaversUnknown reports that withdrawn people cannot be recognised, because the table's entry
 // now identifies people differently.
-var ErrLeaversUnknown = errors.New("edition: people were withdrawn from this table, and its catalogue entry now names people by another id or group, so the home cannot recognise them; put the entry back as it was")
+var ErrLeaversUnknown = errors.New("edition: the catalogue entry must name people by the same id and group as when people were withdrawn from the table; put the entry back as it was, so that the home can recognise the withdrawn people")
 
-// Left returns a function that reports whether a person was withdrawn from a table, or nil if no
-// person was. The argument by describes how people are identified.
+// Left returns a function that reports whether a person was withdrawn from a table. It returns nil
+// if nobody was withdrawn. The argument by describes how people are identified.
 func (s Store) Left(table, by string) (func(name string) bool, error) {
 	b, err := s.book()
 	if err != nil || b.Tables[table] == nil || len(b.Tables[table].Left.People) == 0 {
@@ -62,8 +62,8 @@ func (s Store) Leave(table, by string, names []string) error {
 	})
 }
 
-// leaver returns the digest of a person's name under the list's own key, which stays when the split
-// key changes.
+// leaver returns the digest that the list stores for a withdrawn person. The digest uses the list's
+// own key, which does not change with the split key.
 func (b *book) leaver(name string) string {
 	mac := hmac.New(sha256.New, b.Key)
 	mac.Write([]byte(name))
@@ -73,10 +73,10 @@ func (b *book) leaver(name string) string {
 // Standing tells, for each person in a dictionary's newest edition, whether the person is held out.
 type Standing map[Element]bool
 
-// Company adds to out the people who must be withdrawn together with the people in it. Then nobody
-// can tell fewer than [Least] people apart by the editions before and after. It chooses them by
-// their digests, which are under a key of the home. If few people would stay, these are withdrawn,
-// too.
+// Company extends a withdrawal by the people who must leave together with the withdrawn people. It
+// adds them to out, so that nobody can tell fewer than [Least] people apart by the editions before
+// and after. It chooses them by their digests, which are under a key of the home. If few people
+// would stay, these are withdrawn, too.
 func (s Store) Company(table string, now []Standing, out map[Element]bool) error {
 	b, err := s.book()
 	if err != nil {
@@ -94,7 +94,7 @@ func (s Store) Company(table string, now []Standing, out map[Element]bool) error
 		next, added := groups, false
 		for _, standing := range now {
 			added = next.complete(standing, out) || added
-			next, _ = next.Refine(standing.without(out))
+			next, _ = next.Refine(standing.remaining(out))
 		}
 		if !added {
 			return nil
@@ -102,8 +102,9 @@ func (s Store) Company(table string, now []Standing, out map[Element]bool) error
 	}
 }
 
-// without returns the cut of the edition that remains without the people in out.
-func (s Standing) without(out map[Element]bool) Cut {
+// remaining returns the people who stay in the edition after a withdrawal. The map out holds the
+// withdrawn people.
+func (s Standing) remaining(out map[Element]bool) Cut {
 	cut := make(map[Element]Part)
 	for e, held := range s {
 		if !out[e] {
@@ -113,11 +114,11 @@ func (s Standing) without(out map[Element]bool) Cut {
 	return Ascending(cut)
 }
 
-// complete adds to out the people who must leave so that no group has few people. It reports
-// whether it added any.
+// complete withdraws further people until no group has one to nine members. It adds them
+// to out, and reports whether it added any.
 func (g Groups) complete(standing Standing, out map[Element]bool) (added bool) {
 	size := make(map[refined]int)
-	g.each(standing.without(out), func(_ Element, r refined) { size[r]++ })
+	g.each(standing.remaining(out), func(_ Element, r refined) { size[r]++ })
 	for i := range g {
 		e := g[i].Element
 		held, in := standing[e]

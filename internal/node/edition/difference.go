@@ -2,8 +2,8 @@ package edition
 
 import "slices"
 
-// tally counts people with a certain change and people with a possible change. For a person with
-// several rows it is unknown to which row a cell or a label belongs.
+// tally counts the people who have surely changed and the people who may have changed. For a person
+// with several rows it is unknown to which row a cell or a label belongs.
 type tally struct{ sure, possible int }
 
 func (t *tally) add(sure bool, n int) {
@@ -13,21 +13,21 @@ func (t *tally) add(sure bool, n int) {
 	}
 }
 
-// few reports whether the change concerns some people, but not certainly at least [Least].
+// few reports whether the change may concern at least one person but fewer than [Least].
 func (t tally) few() bool { return t.possible > 0 && t.sure < Least }
 
-// tallies holds a tally for each class, number or pair of classes.
+// tallies holds one tally for each key. A key is a class, a number, or a pair of classes.
 type tallies[K comparable] struct {
-	of   map[K]tally
-	many bool // set if there were too many classes to count
+	of       map[K]tally
+	overflow bool // true once more than mostClasses keys were counted
 }
 
-// mostClasses bounds the number of classes, numbers or pairs that tallies count.
+// mostClasses is the largest number of keys for which tallies count people.
 const mostClasses = 1 << 14
 
 // add adds n people to the tally of v, and removes the tally if it becomes zero.
 func (c *tallies[K]) add(v K, sure bool, n int) {
-	if c.many {
+	if c.overflow {
 		return
 	}
 	if c.of == nil {
@@ -39,29 +39,29 @@ func (c *tallies[K]) add(v K, sure bool, n int) {
 		return
 	}
 	if c.of[v] = t; len(c.of) > mostClasses {
-		c.of, c.many = nil, true
+		c.of, c.overflow = nil, true
 	}
 }
 
-// few reports whether the tally of some class has few people.
+// few reports whether any of the tallies may concern only few people.
 func (c *tallies[K]) few() bool {
 	for _, t := range c.of {
 		if t.few() {
 			return true
 		}
 	}
-	return c.many
+	return c.overflow
 }
 
-// fewOthers reports whether few people have a number other than the most frequent one. A person
-// with several numbers counts as possible in each, and so among the others.
+// fewOthers reports whether only few people may have a number that is not the most frequent one. A
+// person with several numbers counts as possible in each, and so among the others.
 func (c *tallies[K]) fewOthers() bool {
 	var total, most tally
 	for _, t := range c.of {
 		total.sure, total.possible = total.sure+t.sure, total.possible+t.possible
 		most.sure, most.possible = max(most.sure, t.sure), max(most.possible, t.possible)
 	}
-	return c.many || tally{total.sure - most.sure, total.possible - most.possible}.few()
+	return c.overflow || tally{total.sure - most.sure, total.possible - most.possible}.few()
 }
 
 // difference counts how the people of two editions differ.
@@ -76,8 +76,8 @@ type difference struct {
 // any weight, differ by whole counts of these: by all people who came to one of the classes, left
 // one, or moved between two with different weights.
 type ofLabel struct {
-	changed    tally              // people whose label has changed
-	single     tally              // of changed: the people with one row, whose sum has certainly changed
+	changed    tally              // people whose label differs between the editions
+	single     tally              // like changed, but a person with several rows counts only as possible
 	came, went tallies[uint64]    // one tally for each class
 	moved      tallies[[2]uint64] // one tally for each pair of a former class and a new class
 	within     []tallies[uint64]  // for each column: people whose cells have changed, by their new class
@@ -91,7 +91,8 @@ func newDifference(p *past) *difference {
 	return d
 }
 
-// count adds the change of one person from then to now, n times.
+// count adds n to the tally of each change between a person's two states. A negative n removes
+// changes that were counted before.
 func (d *difference) count(now, then *Person, n int) {
 	switch {
 	case now.in() && !then.in():
@@ -117,8 +118,8 @@ func addClasses(to *tallies[uint64], classes []uint64, n int) {
 	}
 }
 
-// change adds the changes of a person who is in both editions. If the person has several rows, each
-// may have changed in any way.
+// change counts how a person who is in both editions has changed. If the person has several rows,
+// each may have changed in any way.
 func (d *difference) change(now, then *Person, n int) {
 	several := (now.Several || then.Several) && now.Whole != then.Whole
 	for c := range d.columns {
@@ -134,7 +135,8 @@ func (d *difference) change(now, then *Person, n int) {
 	}
 }
 
-// change adds a person's change of the label. Rows that all have one class, then and now, keep it.
+// change counts a person whose label differs between the two editions. If all rows of the person
+// have one class in both editions, they keep it.
 func (d *ofLabel) change(now, then []uint64, several bool, n int) {
 	own := !slices.Equal(now, then)
 	if !own && (!several || len(now) == 1) {
@@ -161,15 +163,15 @@ func (d *ofLabel) changeWithin(column int, classes []uint64, sure bool, n int) {
 	}
 }
 
-// beside lists the changes of few people that released rows or sums reveal.
+// beside lists the changes that released rows or sums reveal about few people.
 func (d *difference) beside(sums, out *difference, e pastEdition) Beside {
 	return Beside{
-		ID: e.id, Number: e.number, Rows: d.inRows(), Sums: sums.inSums().or(out.inSums()),
+		ID: e.id, Number: e.number, Rows: d.inRows(), Sums: sums.inSums().plus(out.inSums()),
 		Classes: sums.inClasses(), Numbers: sums.inNumbers(), HeldOut: out.inClasses(),
 	}
 }
 
-// inRows lists the changes of few people that released rows reveal.
+// inRows lists the changes that released rows reveal about few people.
 func (d *difference) inRows() Few {
 	f := Few{Any: d.byRows && d.came.possible > 0 && d.went.possible > 0}
 	f.Columns = d.columnsOf(func(c int) bool { return d.changed[c].few() })
@@ -181,8 +183,8 @@ func (d *difference) inRows() Few {
 	return f
 }
 
-// inSums lists the changes of few people that released sums reveal. People who came or went change
-// sums, too.
+// inSums lists the changes that released sums reveal about few people. People who came or went
+// change sums, too.
 func (d *difference) inSums() Few {
 	f := d.inRows()
 	f.Any = f.Any || d.came.few() || d.went.few()
@@ -199,8 +201,9 @@ func (d *difference) inClasses() map[string][]string {
 	return d.byLabel((*tallies[uint64]).few, func(of *ofLabel) bool { return of.came.few() || of.went.few() || of.moved.few() })
 }
 
-// inNumbers lists the columns in which few people changed, by numeric label. It does not consider
-// people whose number changed, because sums with the label then await approval.
+// inNumbers treats each label as a number, and returns the columns in which few people have
+// changed. It does not consider people whose number changed, because sums with the label then await
+// approval.
 func (d *difference) inNumbers() map[string][]string {
 	return d.byLabel((*tallies[uint64]).fewOthers, func(of *ofLabel) bool { return of.came.fewOthers() || of.went.fewOthers() })
 }
@@ -220,7 +223,7 @@ func (d *difference) byLabel(few func(*tallies[uint64]) bool, people func(*ofLab
 	return list
 }
 
-// everyColumn stands for all columns, because a list of thousands would be long.
+// everyColumn is the short form of a list of all columns.
 var everyColumn = []string{""}
 
 func (d *difference) columnsOf(few func(c int) bool) (list []string) {

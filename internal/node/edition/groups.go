@@ -11,15 +11,16 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// Least is the least number of people whom editions may distinguish from all others.
+// Least is the size of the smallest group of people that editions may tell apart from all other
+// people.
 const Least = 10
 
-// Element is a digest that identifies a person, or a person with all cells in a dictionary's
-// reading.
+// Element is a digest that identifies a person. In a table without people, it identifies a row by
+// its cells.
 type Element [16]byte
 
-// Known is an element together with a value of type V. Lists of them are ascending, each element
-// once.
+// Known pairs an element with a value of type V. Lists of pairs are in ascending order of the
+// elements, and have each element once.
 type Known[V any] struct {
 	Element
 	Of V
@@ -62,36 +63,36 @@ func merge[A, B any](a []Known[A], b []Known[B], visit func(e Element, a *A, b *
 	}
 }
 
-// Groups assigns each element to a group that no edition so far can tell apart. Two elements are in
-// one group if each edition had both in training, both held out, or neither, and found both changed
-// or neither. Memory and file take 20 bytes an element.
+// Groups assigns each element to a group whose members no edition so far tells apart. Two elements
+// are in one group if each edition had both in training, both held out, or neither, and found both
+// changed or neither. Memory and file take 20 bytes an element.
 type Groups []Known[uint32]
 
-// Part describes an element in an edition.
+// Part says how an edition treats an element: held out or in training, changed or unchanged.
 type Part struct {
 	Held    bool // true if held out, false if in training
-	Changed bool // true if its cells differ from those in the dictionary's previous edition
+	Changed bool // true if the element's cells differ from those in the previous edition
 }
 
 // Cut lists the elements of a new edition.
 type Cut []Known[Part]
 
-// refined combines a group of the editions so far with a part of the new edition.
+// refined identifies the members of an earlier group that the new edition treats alike.
 type refined struct {
 	group uint32 // 0 for an element that is in no earlier edition
-	part  byte
+	part  byte   // absent, training or heldOut, possibly plus changed
 }
 
-// These are the codes of an element's part in an edition.
+// These codes say whether an edition lacks an element, trains on it or holds it out.
 const (
 	absent byte = iota
 	training
 	heldOut
-	changed = 2 // added to the code of a changed element
+	changed = 2 // is added to training or heldOut if the element's cells have changed
 )
 
-// Refine returns the groups after another edition. It also returns the sizes of the groups with
-// fewer than [Least] elements, ascending.
+// Refine splits the groups by how a new edition treats their members. It also returns the sizes of
+// the groups with fewer than [Least] elements, ascending.
 func (g Groups) Refine(cut Cut) (next Groups, small []int) {
 	size := make(map[refined]int)
 	g.each(cut, func(_ Element, r refined) { size[r]++ })
@@ -120,7 +121,8 @@ func (g Groups) each(cut Cut, visit func(Element, refined)) {
 	})
 }
 
-// code returns the code of an element's part. The argument is nil if the edition lacks the element.
+// code returns the code for an edition's treatment of an element. The argument is nil if the
+// edition lacks the element.
 func (p *Part) code() byte {
 	if p == nil {
 		return absent
@@ -135,8 +137,9 @@ func (p *Part) code() byte {
 	return part
 }
 
-// Cells holds digests of people's cells in the last edition of a dictionary that had the person.
-// Memory and file take 32 bytes a person.
+// Cells holds, for each person, a digest of the person's latest cells under a dictionary. A person
+// who has left the table keeps the digest from the last edition with this person. Memory and file
+// take 32 bytes a person.
 type Cells []Known[Element]
 
 const cellsMagic = "mercer/v1/cells"
@@ -188,7 +191,7 @@ type inPieces struct {
 
 const pieceBytes = 1 << 16
 
-// pass writes the buffered encoding if it has at least that many bytes.
+// pass writes the buffer out if it holds at least the given number of bytes.
 func (w *inPieces) pass(bytes int) {
 	b := w.Bytes()
 	if w.err != nil || len(b) < bytes {

@@ -23,20 +23,22 @@ type Edition struct {
 	Dictionary string `json:"dictionary_hash"`
 	Training   int    `json:"training"`
 	HeldOut    int    `json:"held_out"`
-	// Cuts lists the days or numbers in a column at which jobs may split the rows. A job may hold
-	// out the rows from a cut on.
+	// Cuts lists the days or numbers in CutColumn at which jobs may split the rows. A job may hold out
+	// the rows from a cut on.
 	Cuts      []string `json:"cuts,omitempty"`
 	CutColumn string   `json:"cut_column,omitempty"`
-	// Lack is the number of people that were missing when the home last tried to freeze the table
-	// again. It is 0 if no edition waits.
+	// Lack is the number of people whom the next edition still needs. The home counts them when it
+	// tries to freeze the table again. Lack is 0 if no edition waits.
 	Lack int `json:"lack"`
-	// Reading is a digest of how the catalogue entry had the rows read. It is "" in lists of
+	// Reading is a digest of the catalogue entry's settings for reading the rows. It is "" in lists of
 	// earlier programs.
 	Reading string `json:"reading,omitempty"`
-	// Beside lists what the edition reveals together with earlier editions of the dictionary, the
-	// newest first. For editions that are not listed this is unknown.
+	// Beside lists the changes of few people that this edition and an earlier edition together reveal.
+	// The newest earlier edition comes first. For editions that are not listed, the changes are
+	// unknown.
 	Beside []Beside `json:"beside"`
-	// Compared says how Beside was found. It is nil if an earlier program made the list.
+	// Compared records the rule, the columns and the labels of the comparison that filled Beside. It
+	// is nil if an earlier program made the list.
 	Compared *Compared `json:"compared,omitempty"`
 }
 
@@ -50,7 +52,7 @@ type book struct {
 	Key      []byte                 `json:"key,omitempty"` // key for the digests of people who were withdrawn
 }
 
-// tableState records the groups of people whom the editions of a table tell apart.
+// tableState records which people the editions of a table tell apart.
 type tableState struct {
 	Known        string                      `json:"known"`            // digest of how people are identified
 	People       string                      `json:"people,omitempty"` // ID of the groups of people; "" if the table has no ids
@@ -61,7 +63,7 @@ type tableState struct {
 // dictionaryState records the editions of a table for one dictionary.
 type dictionaryState struct {
 	Labels []string `json:"labels"` // labels that the catalogue offered
-	ID     string   `json:"id"`     // ID of people's cells or, in a table without ids, of the groups of rows
+	ID     string   `json:"id"`     // ID of the stored cells; in a table without ids, ID of the stored groups
 	Last   int      `json:"last"`   // greatest number of an edition
 	// Past is the ID of the item with the people in the editions. It is "" if an earlier program
 	// made the last edition.
@@ -103,7 +105,7 @@ func (s Store) book() (*book, error) {
 		err = b.check()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("edition: %s cannot be read (%w); restore it from a backup; or move the folder away and approve the dictionaries again, but then the home forgets which people the old editions tell apart, and who was withdrawn", filepath.Join(s.Folder, "list"), err)
+		return nil, fmt.Errorf("edition: the list of editions %s cannot be read (%w); restore the list from a backup. Without a backup, move the folder away and approve the dictionaries again; the home then forgets who was withdrawn and which people the old editions tell apart", filepath.Join(s.Folder, "list"), err)
 	}
 	for _, e := range b.Editions {
 		for i := range e.Beside {
@@ -182,11 +184,12 @@ var ErrOtherColumns = errors.New("edition: the table's columns have changed sinc
 // frozen.
 var ErrOtherEntry = errors.New("edition: when the table was frozen, the catalogue's entry named another id, group or label, or the home had another split key, so the home cannot find out who came or went. Put the entry back as it was; a further label needs a new dictionary")
 
-// errLost reports that an item which the list names is missing.
-var errLost = errors.New("edition: the record of the groups that the editions of this table tell apart is lost; restore the folder of editions from a backup, because without the record another edition could tell few people apart")
+// errLost reports that a part of the home's record of editions is missing. Either the list or an
+// item that the list names is lost.
+var errLost = errors.New("edition: the record of earlier editions is incomplete; restore the folder of editions from a backup, because without it a new edition could tell few people apart")
 
-// Fits checks the catalogue's entry against a frozen table. It returns an error if the
-// identification of people or the labels have changed.
+// Fits returns an error if a frozen table's catalogue entry now identifies people differently or
+// offers other labels.
 func (s Store) Fits(table, dictionary, known string, labels []string) error {
 	b, err := s.book()
 	if err != nil {
@@ -204,8 +207,8 @@ func (b *book) fits(table, dictionary, known string, labels []string) error {
 	return nil
 }
 
-// change runs do on the list while no other change runs. Then it erases the items that the list
-// does not name.
+// change runs a function on the list under the lock of the folder. Then it erases the items that
+// the list does not name.
 func (s Store) change(do func(*book, *vault.Artifacts) error) (err error) {
 	if err := disk.MakeDir(s.Folder); err != nil {
 		return fmt.Errorf("edition: %w", err)
@@ -230,7 +233,8 @@ func (s Store) change(do func(*book, *vault.Artifacts) error) (err error) {
 	return errors.Join(err, s.sweep(artifacts))
 }
 
-// begin writes an empty list before any other file, so that a missing list is later recognised as lost.
+// begin writes an empty list before any other file. If the list is missing later, the home thus
+// knows that it is lost.
 func (s Store) begin(artifacts *vault.Artifacts) error {
 	_, err := os.Stat(filepath.Join(s.Folder, "list"))
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -273,7 +277,7 @@ func (s Store) sweep(artifacts *vault.Artifacts) error {
 	return err
 }
 
-// note records in the newest edition how many people the next edition needs in addition.
+// note sets Lack in the newest edition of a table and dictionary.
 func (b *book) note(of Edition, lack int) {
 	for i := len(b.Editions) - 1; i >= 0; i-- {
 		if b.Editions[i].Table == of.Table && b.Editions[i].Dictionary == of.Dictionary {

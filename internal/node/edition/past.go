@@ -10,12 +10,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Person holds digests of a person in an edition. Columns has the cells of each column of the
-// dictionary, Labels the classes or numbers of each label, and Whole all of them together.
+// Person holds digests of a person's data in an edition. Columns has the cells of each column of
+// the dictionary, Labels the classes or numbers of each label, and Whole all of them together.
 type Person struct {
 	ID      Element
-	Held    bool // held out in all jobs that use the dictionary's fraction
-	Several bool // the person has several rows; only Whole depends on which value belongs to which row
+	Held    bool // true if the person is in the fraction that the dictionary holds out
+	Several bool // true if the person has several rows; only Whole then tells which row has which values
 	Whole   uint64
 	Columns []uint64
 	Labels  [][]uint64 // values of each label, ascending, each once
@@ -32,17 +32,19 @@ func (t *Person) equal(o *Person) bool {
 // again for each in which the person differed, but not more than nine times in all.
 type past struct {
 	columns, labels []string
-	byRows          bool // people have no ids, so a row with other cells is another person
+	byRows          bool // true if the table has no ids, so that each row counts as a person
 	last            []Person
-	stored          *storedPeople // people of the last edition in encoded form, instead of last, until an edition is added
+	stored          *storedPeople // encoded people of the last edition; nil once the field last holds them
 	editions        []pastEdition // editions from the oldest to the newest
 }
 
-// pastEdition is an earlier edition with those of its people who differ in the next edition.
+// pastEdition describes an earlier edition by its differences from the next edition.
 type pastEdition struct {
 	id     string
 	number int
-	was    []Person // people who differ in the next edition, ascending; a person without columns was not in this edition
+	// was lists the people whose state differs in the next edition, with their state in this edition.
+	// They are ascending; a person without columns was not in this edition.
+	was []Person
 }
 
 // outsider returns a Person for someone who was not in an edition.
@@ -60,10 +62,10 @@ func (t *Person) clone() Person {
 	return own
 }
 
-// add adds an edition with its people as the last one.
+// add appends a new edition with its people.
 func (p *past) add(id string, number int, now []Person) {
 	if n := len(p.editions); n > 0 {
-		p.editions[n-1].was = otherwise(p.people(), now)
+		p.editions[n-1].was = differing(p.people(), now)
 	}
 	p.editions = append(p.editions, pastEdition{id: id, number: number})
 	p.last, p.stored = now, nil
@@ -97,17 +99,17 @@ func (p *past) people() iter.Seq[*Person] {
 	}
 }
 
-// These constants bound the stored people who differ. The bound is mostOtherwise times the size of
-// the last edition, but at least fewOtherwise.
+// These constants limit the number of former states of people that a past stores. The limit is
+// statesFactor times the size of the last edition, but at least leastStates.
 const (
-	mostOtherwise = 8
-	fewOtherwise  = 1 << 16
+	statesFactor = 8
+	leastStates  = 1 << 16
 )
 
-// forget removes the oldest editions if the stored people who differ are too many. Jobs beside
-// these editions await approval.
+// forget removes the oldest editions if the past stores too many former states of people. Jobs
+// beside these editions await approval.
 func (p *past) forget() {
-	kept, most := 0, max(mostOtherwise*len(p.last), fewOtherwise)
+	kept, most := 0, max(statesFactor*len(p.last), leastStates)
 	for i := len(p.editions) - 1; i >= 0; i-- {
 		if kept += len(p.editions[i].was); kept > most {
 			p.editions = slices.Delete(p.editions, 0, i+1)
@@ -116,9 +118,9 @@ func (p *past) forget() {
 	}
 }
 
-// otherwise returns the former state of the people who differ between two editions. People who are
-// only in now appear as outsiders. Both editions are ascending.
-func otherwise(then iter.Seq[*Person], now []Person) (was []Person) {
+// differing returns the former state of each person who differs between two editions. People who
+// are only in now appear as outsiders. Both editions are ascending.
+func differing(then iter.Seq[*Person], now []Person) (was []Person) {
 	for t := range then {
 		for len(now) > 0 && compareElements(now[0].ID, t.ID) < 0 {
 			was, now = append(was, outsider(now[0].ID)), now[1:]
@@ -138,7 +140,7 @@ func otherwise(then iter.Seq[*Person], now []Person) (was []Person) {
 	return was
 }
 
-// compared returns the rule, the columns and the labels by which the last edition is compared.
+// compared describes how the last edition is compared with earlier editions.
 func (p *past) compared() *Compared {
 	return &Compared{Rule: Rule, Columns: slices.Sorted(slices.Values(p.columns)), Labels: p.labels}
 }
@@ -149,7 +151,9 @@ func (p *past) beside() (list []Beside) {
 	p.unfold()
 	compared := p.compared()
 	rows, sums, out := newDifference(p), newDifference(p), newDifference(p)
-	was := make(map[Element]*Person) // former state of the people who differ in a later edition
+	// was holds people's states in the edition after editions[i]. A person without an entry has not
+	// changed since.
+	was := make(map[Element]*Person)
 	for i := len(p.editions) - 2; i >= 0; i-- {
 		for k := range p.editions[i].was {
 			then := &p.editions[i].was[k]
@@ -160,10 +164,10 @@ func (p *past) beside() (list []Beside) {
 			}
 			rows.count(now, before, -1)
 			rows.count(now, then, 1)
-			sums.count(where(now, false), where(before, false), -1)
-			sums.count(where(now, false), where(then, false), 1)
-			out.count(where(now, true), where(before, true), -1)
-			out.count(where(now, true), where(then, true), 1)
+			sums.count(onSide(now, false), onSide(before, false), -1)
+			sums.count(onSide(now, false), onSide(then, false), 1)
+			out.count(onSide(now, true), onSide(before, true), -1)
+			out.count(onSide(now, true), onSide(then, true), 1)
 			was[then.ID] = then
 		}
 		list = append(list, rows.beside(sums, out, p.editions[i]))
@@ -175,13 +179,14 @@ func (p *past) beside() (list []Beside) {
 	return list
 }
 
-// mostBeside bounds the earlier editions with which an edition is compared. Jobs beside older
-// editions await approval.
+// mostBeside is the largest number of earlier editions with which a new edition is compared. Jobs
+// beside older editions await approval.
 const mostBeside = 64
 
-// where returns the person if the person is in the wanted part: held out or in training. Otherwise
-// it returns an outsider. Sums are over people in training, and errors over people held out.
-func where(t *Person, held bool) *Person {
+// onSide replaces a person by an outsider unless the person is on the wanted side of the split. The
+// held-out side is wanted if held is true, and the training side otherwise. Sums are over people in
+// training, and errors over people held out.
+func onSide(t *Person, held bool) *Person {
 	if t.Held == held {
 		return t
 	}
@@ -285,7 +290,7 @@ func (s *storedPeople) check(r *wire.Reader) {
 	var last Element
 	var own slabs
 	for i := range s.count {
-		t := s.of.readPerson(r, own.again())
+		t := s.of.readPerson(r, own.reset())
 		if i > 0 && compareElements(last, t.ID) >= 0 {
 			r.Fail(errors.New("edition: the people are not in ascending order, or one is repeated"))
 		}
@@ -301,7 +306,7 @@ func (s *storedPeople) all(yield func(*Person) bool) {
 	var own slabs
 	var t Person
 	for range s.count {
-		if t = s.of.readPerson(r, own.again()); !yield(&t) {
+		if t = s.of.readPerson(r, own.reset()); !yield(&t) {
 			return
 		}
 	}
@@ -351,13 +356,14 @@ type slabs struct {
 	labels slab[[]uint64]
 }
 
-// again lets the slabs reuse their newest blocks, so that earlier parts become invalid.
-func (s *slabs) again() *slabs {
+// reset frees the memory of the previous person for the next person. The previous person becomes
+// invalid.
+func (s *slabs) reset() *slabs {
 	s.cells.rest, s.labels.rest = s.cells.whole, s.labels.whole
 	return s
 }
 
-// slab allocates small slices out of large ones, because there are many people.
+// slab cuts many small slices from one large allocation.
 type slab[T any] struct{ whole, rest []T }
 
 func (s *slab[T]) take(n int) []T {

@@ -32,7 +32,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// LackError reports that another edition would tell few people apart from all others.
+// LackError reports that a new edition would tell a group of fewer than [Least] people apart from
+// all others.
 type LackError struct {
 	Lack int
 	Rows int // number of rows in the table
@@ -55,15 +56,16 @@ type Draft struct {
 	Labels []string // labels that the catalogue offers
 	// Rows lists the people in the edition, or the rows of a table without ids.
 	Rows Cut
-	// Later lists, for each cut, the rows that the cut holds out.
+	// Later holds one division of the people for each day or number in Cuts. It says whether a
+	// person's rows lie before the day or number, after it, or both.
 	Later []Cut
 	// Cells holds the cells of each person. It is nil for a table without ids.
 	Cells Cells
 	// Columns lists the dictionary's columns. People lists all people in the edition, in any order.
 	Columns []string
 	People  []Person
-	// Others holds people's cells in the present reading of the table's other dictionaries. The
-	// keys are the dictionaries' hashes.
+	// Others holds the people's present cells under each other dictionary of the table. The keys are
+	// the hashes of these dictionaries.
 	Others map[string]Cells
 	// Keep stores the edition's rows under the given id.
 	Keep func(e *vault.Artifacts, id job.ID) error
@@ -139,7 +141,7 @@ func (d *Draft) past(artifacts *vault.Artifacts, dictionary *dictionaryState) (*
 		return nil, err
 	case !slices.Equal(slices.Sorted(slices.Values(p.columns)), slices.Sorted(slices.Values(d.Columns))):
 		return nil, ErrOtherColumns
-	case !slices.Equal(p.columns, d.Columns): // the columns have another order, so no cells can be compared, and jobs await approval
+	case !slices.Equal(p.columns, d.Columns): // the order of the columns has changed, so cells cannot be compared
 		return fresh, nil
 	case !slices.Equal(p.labels, d.Labels):
 		return nil, ErrOtherEntry
@@ -147,7 +149,7 @@ func (d *Draft) past(artifacts *vault.Artifacts, dictionary *dictionaryState) (*
 	return p, nil
 }
 
-// groupsOf returns the ID of the groups that the new edition refines.
+// groupsOf returns the ID of the stored groups that the new edition will split further.
 func (d *Draft) groupsOf(table *tableState, dictionary *dictionaryState) string {
 	if d.Cells != nil {
 		return table.People
@@ -164,7 +166,7 @@ func (d *Draft) markAll(artifacts *vault.Artifacts, table *tableState, own *dict
 	}
 	d.Rows = slices.Clone(d.Rows)
 	d.mark(last, d.Cells)
-	d.Cells = d.Cells.after(last)
+	d.Cells = d.Cells.withGone(last)
 	for hash, now := range d.Others {
 		other := table.Dictionaries[hash]
 		if other == nil || other == own {
@@ -178,7 +180,7 @@ func (d *Draft) markAll(artifacts *vault.Artifacts, table *tableState, own *dict
 	return nil
 }
 
-// mark marks the people whose cells in now differ from their cells in last.
+// mark marks the people whose present cells differ from their last cells.
 func (d *Draft) mark(last, now Cells) {
 	merge(last, now, func(e Element, then, own *Element) {
 		if then == nil || own == nil || *then == *own {
@@ -190,8 +192,8 @@ func (d *Draft) mark(last, now Cells) {
 	})
 }
 
-// after returns the cells with the last cells of people who are gone, because they may come back.
-func (c Cells) after(last Cells) Cells {
+// withGone adds the last known cells of people who are gone, because they may come back.
+func (c Cells) withGone(last Cells) Cells {
 	all := make(Cells, 0, max(len(c), len(last)))
 	merge(last, c, func(e Element, then, own *Element) {
 		if own == nil {

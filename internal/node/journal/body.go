@@ -87,7 +87,7 @@ func (b *bodies) read(number uint64, want side) ([]byte, error) {
 	if err := b.check(number, want); err != nil {
 		return nil, err
 	}
-	sealed, err := os.ReadFile(b.path(number)) // check has already bounded the file's size
+	sealed, err := os.ReadFile(b.path(number)) // the call of check bounds the file's size
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// entry is a record in the form of the log, in which a large body is replaced by its size and hash.
+// entry is a record as the log stores it. A large body is replaced by its size and hash.
 type entry struct {
 	Record
 	side *side
@@ -81,7 +81,7 @@ func (e entry) encodeMarker(w *wire.Writer) {
 	w.String(cut(e.Ended))
 }
 
-// cut shortens an outcome to the allowed length, because it may quote a peer's text of any length.
+// cut shortens an outcome to the allowed length. An outcome may quote a peer's text of any length.
 func cut(s string) string {
 	const mark = "..."
 	if len(s) <= MaxOutcomeBytes {
@@ -197,7 +197,7 @@ func (r Record) validate() error {
 	case r.Event == nil && r.Ended == "" && 0 < r.Delivered && r.Delivered <= math.MaxInt32:
 		return nil
 	}
-	return errors.New("journal: the record must have exactly one of an event, a count of deliveries and an outcome")
+	return errors.New("journal: the record must have an event, a count of deliveries or an outcome, and only one of them")
 }
 
 func (r Record) validateEvent() error {

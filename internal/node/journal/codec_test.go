@@ -47,9 +47,9 @@ func TestDecodeRefuses(t *testing.T) {
 		{"many digests", []byte{tagResumed, 0xff, 0xff, 0xff, 0xff}, "a count is 4294967295"},
 		{"many claims", []byte{tagResumed, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff}, "a count is 4294967295"},
 		{"empty claim", []byte{tagResumed, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0}, "a claimed name has 0 bytes"},
-		{"no deliveries", []byte{tagDelivered, 0, 0, 0, 0}, "the record must have exactly one"},
+		{"no deliveries", []byte{tagDelivered, 0, 0, 0, 0}, "the record must have an event, a count of deliveries or an outcome"},
 		{"too many deliveries", []byte{tagDelivered, 0, 0, 0, 0x80}, "too large"},
-		{"no outcome", []byte{tagEnded, 0, 0}, "the record must have exactly one"},
+		{"no outcome", []byte{tagEnded, 0, 0}, "the record must have an event, a count of deliveries or an outcome"},
 		{"small body on the side", tooSmall.encode(), "the side file's body has 65536 bytes"},
 		{"large body on the side", tooLarge.encode(), "the side file's body has 524289 bytes"},
 	} {

@@ -24,8 +24,8 @@ func (s *Store) Destroy(id protocol.SessionID, tombstone []byte) error {
 	}
 	dir := s.dir(id)
 	errs := []error{bury(dir, tombstone), s.erase(dir)}
-	// This mark comes last, and the next OpenStore looks for it. After a crash before the mark, the
-	// session is destroyed again.
+	// The end mark is written last. If a crash prevents it, the next OpenStore destroys the session
+	// again.
 	errs = append(errs, endMark(s.markPath(id)))
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("journal: could not destroy session %v: %w", id, err)

@@ -41,8 +41,8 @@ type frames struct {
 	in     *bufio.Reader
 	sealer sealer
 	size   int64  // size of the log
-	offset int64  // offset of the frame that next will read
-	number uint64 // number of the record in that frame
+	offset int64  // offset of the next frame
+	number uint64 // number of the next record
 
 	sealed, plain []byte // buffers, used again for each frame
 }
@@ -94,9 +94,10 @@ func (f *frames) body(n int) ([]byte, error) {
 	return plain, nil
 }
 
-// broken distinguishes a torn end from damage. After a power cut some file systems leave a file at
-// its new length with zeros for the unwritten part: if everything from offset on is zero, which no
-// sealed record is, the end is torn.
+// broken decides whether a broken frame comes from a crash or from damage. After a power cut some
+// file systems leave a file at its new length with zeros for the unwritten part. If everything from
+// offset on is zero, which no sealed record is, broken returns errTorn, and otherwise the given
+// damage.
 func (f *frames) broken(offset int64, what damage) error {
 	zero, err := zeros(io.NewSectionReader(f.file, offset, f.size-offset))
 	if err != nil {

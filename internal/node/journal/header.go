@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	magic          = "mercer/journal\r\n" // a copy in text mode changes the line break, so the damage is noticed
+	magic          = "mercer/journal\r\n" // a transfer in text mode changes the line break and so reveals itself
 	formatVersion  = 1
 	maxBuildBytes  = 256
 	maxHeaderBytes = 512
@@ -21,7 +21,7 @@ const (
 // Header holds the unencrypted facts at the beginning of a log.
 type Header struct {
 	Session protocol.SessionID
-	Build   string    // name of the program and the instruction set that began the session
+	Build   string    // program and instruction set with which the session began
 	Created time.Time // time of creation, in whole seconds
 }
 

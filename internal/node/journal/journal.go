@@ -126,8 +126,8 @@ func (j *Journal) Sync() error {
 	return nil
 }
 
-// flush brings bodies to the disk before the records that name them, and records before the mark
-// that counts them.
+// flush writes everything to the disk in an order that survives a crash. Bodies come before the
+// records that name them, and records before the mark that counts them.
 func (j *Journal) flush() error {
 	if err := j.bodies.sync(); err != nil {
 		return err

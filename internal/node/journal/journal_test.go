@@ -247,15 +247,15 @@ func TestAppendRefuses(t *testing.T) {
 		r    Record
 		want string
 	}{
-		{"nothing", Record{}, "the record must have exactly one"},
-		{"event and marker", Record{Event: protocol.Resumed{}, Delivered: 1}, "the record must have exactly one"},
-		{"two markers", Record{Delivered: 1, Ended: "x"}, "the record must have exactly one"},
-		{"count beyond all bounds", Record{Delivered: math.MaxInt32 + 1}, "the record must have exactly one"},
-		{"negative count", Record{Delivered: -1}, "the record must have exactly one"},
+		{"nothing", Record{}, "the record must have an event, a count of deliveries or an outcome"},
+		{"event and marker", Record{Event: protocol.Resumed{}, Delivered: 1}, "the record must have an event, a count of deliveries or an outcome"},
+		{"two markers", Record{Delivered: 1, Ended: "x"}, "the record must have an event, a count of deliveries or an outcome"},
+		{"count beyond all bounds", Record{Delivered: math.MaxInt32 + 1}, "the record must have an event, a count of deliveries or an outcome"},
+		{"negative count", Record{Delivered: -1}, "the record must have an event, a count of deliveries or an outcome"},
 		{"marker that sends", Record{Delivered: 1, Sent: [][32]byte{{}}}, "but no event"},
 		{"body too large", received(message(make([]byte, protocol.MaxChunkBytes+1))), "the body has 524289 bytes"},
 		{"header with a long name", received(long), "a name in a header has 65 bytes"},
-		{"header without chunks", received(noChunks), "chunk 0 of 0"},
+		{"header without chunks", received(noChunks), "chunk index 0, but the message has only 0 chunks"},
 		{"long timer", Record{Event: protocol.Expired{Timer: protocol.Timer(strings.Repeat("t", 257))}}, "the timer's name has 257 bytes"},
 		{"long claim", Record{Event: protocol.Resumed{}, Claims: []string{strings.Repeat("c", 257)}}, "a claimed name has 257 bytes"},
 		{"empty claim", Record{Event: protocol.Resumed{}, Claims: []string{""}}, "a claimed name has 0 bytes"},

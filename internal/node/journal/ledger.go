@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Ledger records without limit which session has claimed a name. Names stand for an epoch, a token
+// Ledger records permanently which session has claimed each name. Names stand for an epoch, a token
 // or a block of phases. It is for concurrent use within one process, and has every name in memory.
 //
 // The file has one line for each claim: CRC-32, session, quoted name. A line that a crash cut off was
@@ -163,7 +163,8 @@ func ledgerLine(session protocol.SessionID, name string) string {
 	return fmt.Sprintf("%08x %s\n", crc32.ChecksumIEEE([]byte(text)), text)
 }
 
-// maxLine bounds the length of a line, in which a quoted byte takes at most 10 characters.
+// maxLine is the largest length of a line in bytes. The quotation of one byte takes at most 10
+// bytes.
 const maxLine = 8 + 1 + 64 + 1 + 10*MaxClaimBytes + 3
 
 // readLedger returns the claims in a ledger file and the offset at which the intact lines end.
@@ -176,7 +177,7 @@ func readLedger(r io.Reader) (holder map[string]protocol.SessionID, end int64, e
 		if err != nil && !last && !errors.Is(err, bufio.ErrBufferFull) {
 			return nil, 0, err
 		}
-		if last && !endless(line) {
+		if last && !lacksOnlyBreak(line) {
 			return holder, end, nil
 		}
 		session, name, ok := parseLine(string(line))
@@ -222,9 +223,9 @@ func tornLedger(line []byte, rest io.Reader) (bool, error) {
 	return zeros(rest)
 }
 
-// endless reports whether the last line is complete, except for a wrong byte in place of its line
+// lacksOnlyBreak reports whether a line is intact except for a wrong byte in place of its line
 // break. That is damage, and not the effect of a crash.
-func endless(line []byte) bool {
+func lacksOnlyBreak(line []byte) bool {
 	if len(line) == 0 {
 		return false
 	}

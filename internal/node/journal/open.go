@@ -62,7 +62,7 @@ func (s *Store) load(id protocol.SessionID, m *mark, st state) (*Journal, Note, 
 	j := &Journal{store: s, dir: s.dir(id), mark: m}
 	note, err := j.load(id, st.records)
 	if err != nil {
-		// The code does not call Close, because the journal may have no header yet.
+		// The journal may be incomplete here, so each of its files is closed separately.
 		err = errors.Join(fmt.Errorf("journal: session %v: %w", id, err), j.bodies.close(), m.close())
 		if j.log != nil {
 			err = errors.Join(err, j.log.Close())
@@ -163,9 +163,9 @@ func (j *Journal) scan(fr *frames, marked uint64) (keep map[string]bool, err err
 	}
 }
 
-// adopt takes over the side file of a record and reports whether it is there. A power cut may lose
-// a side file and not its record; if neither had been flushed, that is no error, and the log ends
-// before the record.
+// adopt takes over a record's side file from an earlier process. It returns false if a power cut
+// has lost the content of the file, but not the record. If neither had been flushed, that is no
+// error, and the log ends before the record.
 func (j *Journal) adopt(number uint64, want side, flushed bool) (kept bool, err error) {
 	err = j.bodies.adopt(number, want, flushed)
 	if err != nil && !flushed && damaged(err) {
@@ -190,16 +190,16 @@ func readSeed(dir string) (seed [SeedSize]byte, err error) {
 
 // These errors say how to proceed with a session.
 var (
-	// ErrLost is part of every error after which a session must not continue.
+	// ErrLost reports that a session must not continue.
 	ErrLost = errors.New("the session must be aborted; destroy it and submit the job again")
-	// ErrUsed is part of the error for a second creation of a session.
+	// ErrUsed reports that a session with the same id was created before.
 	ErrUsed = errors.New("this session has been begun before and never runs again; submit the job again")
-	// ErrEnded is part of the error for opening a session that has ended.
+	// ErrEnded reports that a session cannot be opened, because it has ended.
 	ErrEnded = errors.New("this session has ended")
-	// ErrUnknown is part of the error for opening a session that was never created.
+	// ErrUnknown reports that a session cannot be opened, because it was never created.
 	ErrUnknown = errors.New("there is no such session")
-	// ErrBuild is part of the error for opening a session that another build began, or a build on
-	// another kind of machine. A replay there might give other bytes.
+	// ErrBuild reports that another program, or the program on another kind of machine, began the
+	// session. A replay here might give other bytes.
 	ErrBuild = errors.New("resume it with the same program on the same kind of machine, or abort it")
 )
 
@@ -242,7 +242,7 @@ type state struct {
 	records uint64 // number of records that were on disk
 }
 
-// The mark is one line of fixed length. One write within one sector replaces it.
+// A session's mark is one line of fixed length. One write within one sector replaces it.
 const markFormat = "%-5s %020d\n"
 
 func (s state) String() string {

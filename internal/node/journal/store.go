@@ -25,7 +25,7 @@ type Store struct {
 	root string
 	lock *os.File
 
-	creating sync.Mutex // held from the check that an id has no mark until the mark is written
+	creating sync.Mutex // lets only one goroutine at a time look for a mark and write it
 
 	mu   sync.Mutex
 	open map[protocol.SessionID]bool
@@ -113,7 +113,7 @@ func (s *Store) Create(id protocol.SessionID, seed [SeedSize]byte, build string)
 		return nil, errors.Join(fmt.Errorf("journal: session %v: %w", id, err), s.discard(id))
 	}
 	if err := s.install(id); err != nil {
-		// The id stays used, but no secret of the session remains.
+		// No later session may use the id, and no secret of this session remains.
 		return nil, errors.Join(fmt.Errorf("journal: session %v: %w", id, err), m.close(), s.discard(id), s.Destroy(id, nil))
 	}
 	j, _, err := s.load(id, m, state{})
@@ -247,7 +247,7 @@ func (s *Store) ended(id protocol.SessionID) (bool, error) {
 	return st.ended, m.close()
 }
 
-// ids returns the session ids that are names of files or folders in the given folders, in order.
+// ids lists the sessions that have a file or a folder in the given folders, in order of their ids.
 func (s *Store) ids(folders ...string) ([]protocol.SessionID, error) {
 	seen := make(map[protocol.SessionID]bool)
 	for _, folder := range folders {

@@ -21,15 +21,15 @@ import (
 // pieces come again.
 const (
 	pieceBytes = protocol.MaxChunkBytes - sha256.Size
-	// maxPieces is enough for the proposal of a job of 1 MiB. It is also enough for the keys of as
-	// many members as a roster may have: roster.MaxMembers.
+	// maxPieces is the largest number of pieces of one control message. It is enough for the proposal
+	// of a job of 1 MiB, and for the keys of as many members as a roster may have: roster.MaxMembers.
 	maxPieces = 16
 	// maxUnfinished bounds the number of messages with missing pieces.
 	maxUnfinished = 32
 )
 
-// whole identifies a control message that comes in several pieces.
-type whole struct {
+// messageKey identifies a control message that arrives in several pieces.
+type messageKey struct {
 	header protocol.Header // header of the first piece
 	sum    [sha256.Size]byte
 }
@@ -39,7 +39,7 @@ type unfinished struct {
 	pieces   [][]byte
 	receipts receipts
 	missing  int
-	turn     uint64 // order in which the first pieces of messages arrived
+	arrival  uint64 // sequence number, in the order in which first pieces arrive
 }
 
 // assemble adds one piece of a message. The message is ready when no piece is missing.
@@ -51,15 +51,15 @@ func (x *Router) assemble(m protocol.Message, receipt transport.Receipt) (in dri
 		return in, false, fmt.Errorf("the piece of %d bytes is too short, or the control message has too many pieces (%d)", len(m.Body), m.Chunks)
 	}
 	at := m.Chunk
-	key := whole{header: m.Header, sum: [sha256.Size]byte(m.Body)}
+	key := messageKey{header: m.Header, sum: [sha256.Size]byte(m.Body)}
 	key.header.Chunk = 0
 	x.assembling.Lock()
 	defer x.assembling.Unlock()
 	u := x.unfinished[key]
 	if u == nil {
 		x.makeRoom()
-		x.turn++
-		u = &unfinished{make([][]byte, m.Chunks), make(receipts, m.Chunks), int(m.Chunks), x.turn}
+		x.arrivals++
+		u = &unfinished{make([][]byte, m.Chunks), make(receipts, m.Chunks), int(m.Chunks), x.arrivals}
 		x.unfinished[key] = u
 	}
 	if u.pieces[at] == nil {
@@ -85,8 +85,8 @@ func (x *Router) makeRoom() {
 	if len(x.unfinished) < maxUnfinished {
 		return
 	}
-	oldest := slices.MinFunc(slices.Collect(maps.Keys(x.unfinished)), func(a, b whole) int {
-		return cmp.Compare(x.unfinished[a].turn, x.unfinished[b].turn)
+	oldest := slices.MinFunc(slices.Collect(maps.Keys(x.unfinished)), func(a, b messageKey) int {
+		return cmp.Compare(x.unfinished[a].arrival, x.unfinished[b].arrival)
 	})
 	delete(x.unfinished, oldest)
 }

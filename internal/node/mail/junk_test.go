@@ -125,7 +125,7 @@ func TestControlLaneIsForControl(t *testing.T) {
 	m := f.meet(1)
 	hub := m.open("hub")
 	f.inject("north", "hub", transport.Control, f.seal(m.message("north", "hub", 1).Header, m.keys["hub"], "north"))
-	f.logged("but is not a control message")
+	f.logged("because it is not a control message")
 	f.settled(hub)
 }
 

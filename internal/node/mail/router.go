@@ -35,8 +35,8 @@ type Router struct {
 	control chan driver.Inbound
 
 	assembling sync.Mutex
-	unfinished map[whole]*unfinished
-	turn       uint64
+	unfinished map[messageKey]*unfinished
+	arrivals   uint64
 
 	mu        sync.Mutex
 	boxes     map[protocol.SessionID]*Mailbox
@@ -50,7 +50,7 @@ func New(self string, keys *identity.Identity, members *roster.Roster, conn tran
 		self: self, keys: keys, roster: members, conn: conn, log: log,
 		control: make(chan driver.Inbound, mailboxSize),
 
-		unfinished: make(map[whole]*unfinished),
+		unfinished: make(map[messageKey]*unfinished),
 
 		boxes:     make(map[protocol.SessionID]*Mailbox),
 		announced: make(map[protocol.SessionID]*protocol.Session),
@@ -157,7 +157,7 @@ func (x *Router) route(d transport.Delivery) {
 		x.drop(d, err)
 		return
 	}
-	if h.Protocol == Control { // the broker's folder may have control messages from before there were lanes
+	if h.Protocol == Control { // an earlier version put control messages into the bulk lane
 		x.routeControl(d)
 		return
 	}
@@ -196,7 +196,7 @@ func (x *Router) verify(d transport.Delivery, s *protocol.Session) (envelope.Ver
 func (x *Router) routeControl(d transport.Delivery) {
 	sealed, err := envelope.Verify(d.Data, x.roster.SigningKey, x.self)
 	if err == nil && sealed.Header.Protocol != Control {
-		err = fmt.Errorf("the message %v came in the control lane, but is not a control message", sealed.Header)
+		err = fmt.Errorf("the message %v must not come in the control lane, because it is not a control message", sealed.Header)
 	}
 	if err != nil {
 		x.drop(d, err)
@@ -293,7 +293,7 @@ func (b *Mailbox) Send(ctx context.Context, m protocol.Message) error {
 		return fmt.Errorf("mail: the message %v does not belong to this mailbox", m.Header)
 	}
 	if key == nil {
-		return nil // the receiver was absent when the session began, and stays absent
+		return nil // the receiver does not take part in this session
 	}
 	return b.router.post(ctx, transport.Bulk, m.Header, m.Body, key)
 }
@@ -307,5 +307,5 @@ func (b *Mailbox) deliver(d transport.Delivery, sealed envelope.Verified) {
 	}
 	m, fault := sealed.Open(b.key.KEMKey())
 	m.Header = sealed.Header
-	b.in <- driver.Inbound{Message: m, Fault: fault, Receipt: d.Receipt} // does not block: only the goroutine of the bulk lane sends, and there is room
+	b.in <- driver.Inbound{Message: m, Fault: fault, Receipt: d.Receipt} // never blocks: only this goroutine sends, and the channel has space
 }

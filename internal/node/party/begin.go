@@ -115,7 +115,7 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 		return p.stall(ctx, f)
 	}
 	f.err = f.r.stalls.Explain(f.err, p.boss, time.Now(), f.r.work.job.Timeout.Round)
-	p.router.Forget(f.r.ID()) // drops the session's later messages: they can only be repetitions
+	p.router.Forget(f.r.ID()) // drops later messages of the session, which can only be duplicates
 	if f.r.question != nil {
 		return p.answered(ctx, f)
 	}
@@ -131,8 +131,8 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 		p.Logger.Error("the ledger of releases could not note how a session ended", "session", f.r.ID().String(), "error", err)
 	}
 	f.r.report = p.report(f).Encode()
-	// The party sends the report even if it could not store it: a restart derives it again from the
-	// journal.
+	// The party sends even a report that it could not store. A restart can derive the report again
+	// from the journal.
 	return errors.Join(f.r.Put(vault.Report, f.r.report), p.tell(ctx, f.r.ID(), control.KindReport, f.r.report))
 }
 
@@ -187,7 +187,7 @@ func (p *Party) logOwn(f finished) {
 		return
 	}
 	if own := f.r.run.Own(); own != nil && !errors.Is(f.err, own) {
-		p.Logger.Error("this party's table does not fit the others'", "session", f.r.ID().String(), "error", own)
+		p.Logger.Error("this party's table does not match the tables of the other parties", "session", f.r.ID().String(), "error", own)
 	}
 }
 
@@ -199,7 +199,7 @@ func (p *Party) report(f finished) *control.Report {
 		CPU: cpu - f.r.work.cpu, PeakRSS: rss,
 	}
 	report.Facts = f.r.work.holder().Facts()
-	report.Word = p.word(f.r.work)
+	report.Word = p.figurePermission(f.r.work)
 	if f.err != nil {
 		report.Blamed = blamed(f.err)
 	}

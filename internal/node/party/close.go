@@ -54,12 +54,12 @@ func (p *Party) close(ctx context.Context, m protocol.Message) error {
 	if c.Done && w.job.Prediction == job.Open {
 		// An error here must not prevent the destruction of the job's secrets. A job that failed
 		// early, or that a crash has half destroyed, has nothing to keep.
-		if err := p.keep(w, c); err != nil {
+		if err := p.keepPredictor(w, c); err != nil {
 			p.Logger.Error("could not keep the state for predictions", "job", w.id.String(), "error", err)
 		}
 	}
 	if c.Done {
-		p.last(w)
+		p.keepForLater(w)
 		p.hand(w)
 	}
 	if err := p.destroy(w, c.Outcome); err != nil {
@@ -86,8 +86,9 @@ func (p *Party) closeInquiry(ctx context.Context, w *work, c *control.Closing) e
 	return p.closed(ctx, c)
 }
 
-// keep stores the state that answers later predictions: the encoder's secret, or a model.
-func (p *Party) keep(w *work, c *control.Closing) error {
+// keepPredictor stores the state that later predictions need. The state is the encoder's secret or
+// a model.
+func (p *Party) keepPredictor(w *work, c *control.Closing) error {
 	h := w.holder()
 	if h.Keep == nil {
 		return errors.New("party: the job has no state to answer questions with")
@@ -104,8 +105,8 @@ func (p *Party) keep(w *work, c *control.Closing) error {
 	return p.Retained.Put(w.id, kept.Encode())
 }
 
-// last stores the state with which a later job can continue this job.
-func (p *Party) last(w *work) {
+// keepForLater stores the state with which a later job can continue this job.
+func (p *Party) keepForLater(w *work) {
 	l := w.holder().Later
 	if l == nil || !l.Lasts() {
 		return
@@ -186,12 +187,12 @@ func (p *Party) destroy(w *work, outcome string) error {
 	if w.sessions = left; errs != nil {
 		return errs
 	}
-	if err := p.eraseSnapshot(w.id); err != nil { // the snapshot goes last: the sessions would read the table again
+	if err := p.eraseSnapshot(w.id); err != nil { // erased last, because a remaining session would read the table again
 		return err
 	}
 	delete(p.jobs, w.id)
 	if err := p.abandon(w); err != nil {
-		p.Logger.Error("the ledger of releases could not forget what a job has not released", "job", w.id.String(), "error", err)
+		p.Logger.Error("could not remove a job's undisclosed releases from the ledger of releases", "job", w.id.String(), "error", err)
 	}
 	p.Logger.Info("destroyed a job's secrets", "job", w.id.String(), "outcome", outcome)
 	return nil
@@ -203,7 +204,7 @@ func (p *Party) remember(w *work) error {
 	if w.inquiry != nil {
 		return nil
 	}
-	return p.Vault.Claim(w.file(), w.overClaim())
+	return p.Vault.Claim(w.fileID(), w.overClaim())
 }
 
 func (p *Party) closed(ctx context.Context, c *control.Closing) error {

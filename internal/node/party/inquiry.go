@@ -41,18 +41,18 @@ func (p *Party) inquired(prop *control.Proposal) (*work, error) {
 	return w, err
 }
 
-// helping returns the work for a question to which this party contributes its part of the model.
+// helping prepares this party to answer a question with its part of the model.
 func (p *Party) helping(prop *control.Proposal, opened method.Erasable) (*work, error) {
 	q := prop.Inquiry
 	o, ok := opened.(method.Inquirer)
 	if !ok {
 		return nil, refuse("the model of job %v does not answer questions in sessions", q.Job)
 	}
-	// Parse gives the job file in the form of this program, because an earlier version may have
-	// trained the model.
+	// An earlier version may have written the job file, so Parse converts it to the form of this
+	// program.
 	asked, err := p.Reader.Parse("proposal", prop.Spec)
 	if err != nil {
-		return nil, fault.Public(fault.BadInput(err)) // public: the error quotes only the proposal
+		return nil, fault.Public(fault.BadInput(err)) // the error is public, because it quotes only the proposal
 	}
 	w := &work{id: prop.Job, job: asked, inquiry: q, opened: o}
 	w.about = method.Question{Instance: p.instance(w), Asker: q.Asker, Tag: q.Tag}
@@ -87,13 +87,13 @@ func (p *Party) asking(inquiry *control.Inquiry) *question {
 // coordinator could ask in this party's name.
 func (p *Party) stillAsked(w *work) error {
 	if w.inquiry != nil && w.inquiry.Asker == p.Name && !slices.Contains(p.pending, w.question) {
-		return refuse("this party has not asked for this prediction, or no longer waits for it")
+		return refuse("this party has not asked for this prediction, or has stopped waiting for it")
 	}
 	return nil
 }
 
-// prepareAnswer takes the rows of this party's own question, or reads the table that another asker
-// names.
+// prepareAnswer gets the rows of a question. A question of this party comes with its rows, and a
+// question of another party names a table.
 func (p *Party) prepareAnswer(w *work) error {
 	if w.question != nil {
 		return p.prepareFor(w, w.question.set)
@@ -142,9 +142,9 @@ func (p *Party) prepareFor(w *work, set *dataset.Set) error {
 	return errUnusable(err)
 }
 
-// name returns the name for the seeds of this work. A job and the questions about its model get
-// different names.
-func (w *work) name() string {
+// seedName returns the name of this work in the labels of seeds. A job and the questions about its
+// model get different names.
+func (w *work) seedName() string {
 	if w.inquiry != nil {
 		return w.job.Name + "/" + w.id.String()
 	}

@@ -108,7 +108,7 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 			p := s.inquiry(o, q("south", id))
 			p.Spec = byColumns(s.t, "standard").Encode()
 			return p
-		}, fault.CodePolicy, "another job file than its model"},
+		}, fault.CodePolicy, "job file differs from the model's job file"},
 		"with another session": {opened(), func(s *fixture, o *columns.ModelPart, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Descriptor.Purpose = "train"
@@ -167,7 +167,7 @@ func TestAnInquiryThatIsClosedEarly(t *testing.T) {
 	s.hear(control.KindAcceptance)
 	s.tell("hub", control.Topic(q.ID()), control.KindClosing, (&control.Closing{Job: q.ID(), Done: true}).Encode())
 	s.hear(control.KindClosed)
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "the question has no answer") {
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "the query has no decisions about its rows") {
 		t.Errorf("error %v", err)
 	}
 	s.propose(s.inquiry(o, q)) // and it is asked once

@@ -53,7 +53,7 @@ func TestAttackJobsThatNameAnotherFit(t *testing.T) {
 		return &n
 	}
 	s.propose(s.proposal(j, job.ID{1}, 0))
-	s.refuses(fault.CodePolicy, "the job names no fit of dictionary columns, which must prepare its rows")
+	s.refuses(fault.CodePolicy, "the job must name a fit of dictionary columns, which prepares the job's rows")
 	s.propose(s.proposal(named(), job.ID{2}, 0))
 	s.refuses(fault.CodeBadInput, "north no longer has the fit of job 09000000000000000000000000000000, which the first party must send; list first a party that has it")
 	second := named()
@@ -68,7 +68,7 @@ func TestAttackJobsThatNameAnotherFit(t *testing.T) {
 	n := named("north")
 	n.Data.Partition.Parties = []string{"south", "north", "east"}
 	s.propose(s.proposal(n, job.ID{3}, 0))
-	s.refuses(fault.CodeBadInput, "told names north, which keeps the fit of job 09000000000000000000000000000000 itself")
+	s.refuses(fault.CodeBadInput, "told must not name north, which keeps the fit of job 09000000000000000000000000000000 itself")
 	for i, kept := range [][]byte{{}, []byte("x"), w.Bytes()} {
 		if err := s.party.Retained.Put(job.ID{9}, kept); err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func TestRetentionKeepsFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.Sleep(10 * time.Millisecond)
-	p.retain()
+	p.eraseExpired()
 	if _, err := p.Retained.Get(job.ID{7}); err != nil {
 		t.Errorf("the fit is gone by age: %v", err)
 	}

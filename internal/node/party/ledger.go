@@ -38,7 +38,7 @@ func (p *Party) letOut(a admission) error {
 	}
 	id, err := p.Releases.Admit(a.out, a.directions)
 	if err != nil {
-		return p.ledgerSays(err)
+		return p.ledgerError(err)
 	}
 	return p.Releases.Release(a.kind, id)
 }
@@ -53,7 +53,7 @@ func (p *Party) admit(r *running) ([]admission, error) {
 		return nil, errUnusable(err)
 	}
 	if err := p.expect(w, r.stage, r.session.ID(), policy.idsTotal()); err != nil {
-		return nil, p.ledgerSays(err)
+		return nil, p.ledgerError(err)
 	}
 	if !w.asked {
 		all, err := w.holder().All(p.Name)
@@ -73,14 +73,14 @@ func (p *Party) admit(r *running) ([]admission, error) {
 	}
 	list, err := p.enter(w, control.Place(r.proposal.Stage), policy)
 	if err == nil && len(list) == 0 {
-		err = p.unentered(w, control.Place(r.proposal.Stage), policy)
+		err = p.requireRelease(w, control.Place(r.proposal.Stage), policy)
 	}
 	return list, err
 }
 
-// unentered refuses a step that reveals rows while the ledger has no release of the job. Without a
-// release, no entry would record the disclosure.
-func (p *Party) unentered(w *work, step int, policy Policy) error {
+// requireRelease refuses a step that reveals rows if the ledger has no release of the job. Without
+// a release, no entry would record the disclosure.
+func (p *Party) requireRelease(w *work, step int, policy Policy) error {
 	releases, err := w.holder().Releases(step)
 	if err != nil || policy.plays(w.job) || len(releases) == 0 {
 		return errUnusable(err)
@@ -117,17 +117,16 @@ func (p *Party) enter(w *work, step int, policy Policy) (list []admission, err e
 func (p *Party) enterOne(w *work, out method.Release, policy Policy) (admission, error) {
 	out.Model, out.Also = w.modelOf(out.Kind), w.beside
 	if policy.Own {
-		out.Split = "" // the operator owns the data of all parties, so no approval is needed
+		out.Split = "" // no approval is needed, because one operator owns all parties' data
 	}
 	entry, err := p.Releases.Admit(out, policy.directionsTotal())
 	if err != nil {
-		return admission{}, p.ledgerSays(err)
+		return admission{}, p.ledgerError(err)
 	}
 	return admission{out.Kind, entry, out, policy.directionsTotal()}, nil
 }
 
-// withOne adds a release to a list, or replaces an earlier description of the same release. It
-// replaces an earlier description of the same release.
+// withOne adds a release to a list, or replaces an earlier description of the same release.
 func withOne(list []admission, a admission) []admission {
 	if i := slices.IndexFunc(list, a.same); i >= 0 {
 		list[i] = a
@@ -136,8 +135,9 @@ func withOne(list []admission, a admission) []admission {
 	return append(list, a)
 }
 
-// ledgerSays converts a refusal by the ledger into an error that names the operator's policy.
-func (p *Party) ledgerSays(err error) error {
+// ledgerError marks an error of the ledger as a refusal by the operator's policy or as a failure of
+// the ledger.
+func (p *Party) ledgerError(err error) error {
 	var held *disclosure.HeldError
 	var ids *disclosure.IDsError
 	var directions *disclosure.DirectionsError
@@ -146,7 +146,7 @@ func (p *Party) ledgerSays(err error) error {
 		return nil
 	case errors.As(err, &held):
 		return fault.Forbidden(err)
-	case errors.As(err, &ids), errors.As(err, &directions): // public: these texts name only counts and the policy
+	case errors.As(err, &ids), errors.As(err, &directions): // these errors are public, because they name only counts and the policy
 		return fault.Public(fault.Forbidden(err))
 	}
 	return fault.Ledger.Of(err)
@@ -183,11 +183,11 @@ func (w *work) modelOf(kind method.ReleaseKind) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// disclosing sends a session's messages. Before the first message that reveals something, the
-// ledger records the session's admitted releases as disclosed.
+// disclosing sends a session's messages, and has the ledger record the disclosure of the session's
+// releases. The record is written before the first message that reveals something.
 type disclosing struct {
 	driver.Mail
-	kinds []string // kinds of messages that reveal something; nil means all kinds
+	kinds []string // kinds of messages that count as a disclosure; nil means all kinds
 	note  func() error
 	noted bool
 }
@@ -212,12 +212,12 @@ func (p *Party) settle(r *running) error {
 	if r.stage == nil || r.stage.Seeks == 0 {
 		return nil
 	}
-	return p.announced(r)
+	return p.reportLookups(r)
 }
 
-// announced tells the ledger how many ids each peer has looked up. If a session has begun and
+// reportLookups tells the ledger how many ids each peer has looked up. If a session has begun and
 // cannot be rebuilt, the number is unknown and the largest possible number counts.
-func (p *Party) announced(r *running) error {
+func (p *Party) reportLookups(r *running) error {
 	var ids map[string]int
 	switch {
 	case r.run != nil && r.run.Announced != nil:
@@ -243,7 +243,7 @@ func (p *Party) abandon(w *work) error {
 	return errs
 }
 
-// needed reports whether any job except but may disclose release a.
+// needed reports whether another open job may still disclose a release. The job but does not count.
 func (p *Party) needed(a admission, but *work) bool {
 	for _, other := range p.jobs {
 		if other != but && slices.ContainsFunc(other.admission, a.same) {

@@ -72,7 +72,8 @@ type Config struct {
 	Limits Limits
 }
 
-// Limits are the times for which a party keeps the state of a job. Zero values mean the defaults.
+// Limits says how long a party keeps the state of a job, and how often it asks about open jobs.
+// Zero values mean the defaults.
 type Limits struct {
 	// Unclosed is the time after which the party destroys a job that its coordinator has not
 	// closed. The default is 30 days.
@@ -80,8 +81,8 @@ type Limits struct {
 	// Retention is the time after which the party erases the retained state of a job. By default it
 	// never erases this state by age.
 	Retention time.Duration
-	// Asking is the time between the party's messages that ask the coordinator about open jobs. The
-	// default is 1 hour.
+	// Asking is the interval at which the party asks the coordinator about open jobs. The default is 1
+	// hour.
 	Asking time.Duration
 }
 
@@ -104,8 +105,8 @@ type Party struct {
 	finished  chan finished
 	questions chan *question
 	withdrawn chan *question
-	again     chan struct{} // signals Run that it may send a question again
-	orders    chan order
+	retry     chan struct{} // wakes Run to send a question that the coordinator had put off
+	tasks     chan task
 	pending   []*question // unanswered questions, at most maxQuestions
 	refusals  refusals
 	stalls    tally.Tally   // counts how often other parties have stalled
@@ -125,8 +126,8 @@ func New(c Config) *Party {
 		finished:  make(chan finished),
 		questions: make(chan *question),
 		withdrawn: make(chan *question),
-		again:     make(chan struct{}, 1),
-		orders:    make(chan order),
+		retry:     make(chan struct{}, 1),
+		tasks:     make(chan task),
 		over:      make(chan struct{}),
 	}
 }
@@ -163,10 +164,10 @@ func (p *Party) Run(ctx context.Context) error {
 			}
 		case q := <-p.questions:
 			p.ask(q)
-		case <-p.again:
+		case <-p.retry:
 		case <-often.C:
 			p.review(ctx)
-		case o := <-p.orders:
+		case o := <-p.tasks:
 			o.done <- o.run(ctx)
 		case q := <-p.withdrawn:
 			if err := p.withdraw(ctx, q); err != nil {
@@ -355,7 +356,7 @@ func (p *Party) putOff(m protocol.Message) error {
 			q.sent, q.from = false, time.Now().Add(askAgain)
 			time.AfterFunc(askAgain, func() {
 				select {
-				case p.again <- struct{}{}:
+				case p.retry <- struct{}{}:
 				default: // the channel already has a signal for Run
 				}
 			})

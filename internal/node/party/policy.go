@@ -21,20 +21,21 @@ type Policy struct {
 	Kernels    []string `yaml:"kernels,omitempty"`
 	Learners   []string `yaml:"learners,omitempty"`
 	MinParties int      `yaml:"min_parties,omitempty"` // 0 means 2
-	// OpenPrediction allows jobs that keep the encoder's secret or a model at this party to predict
-	// new rows later.
+	// OpenPrediction allows jobs after which this party can predict new rows. Such a job keeps the
+	// encoder's secret or a model at this party.
 	OpenPrediction bool `yaml:"open_prediction,omitempty"`
 	// Continuation allows a job whose encoded rows the coordinator keeps for a later job. It also
 	// allows that later job, in which newcomers get the seed of the rows.
 	Continuation bool `yaml:"continuation,omitempty"`
-	// Splits lists the ways in which a job may choose the held-out rows itself, by the words of
-	// [job.Splits]. The default is none. A fraction needs no entry.
+	// Splits lists the ways in which a job may itself choose the held-out rows. The entries are words
+	// of [job.Splits]; the default is none. A fraction needs no entry.
 	Splits []string `yaml:"splits,omitempty"`
 	// Own is true if one process plays all parties with its own data. It then runs jobs for one
 	// process, and asks no operator about a job's own split of sums. No configuration sets it.
 	Own bool `yaml:"-"`
-	// SpreadLabels allows jobs in which several parties each learn from the labels of a part of the
-	// rows. The result of such a party reveals something about its labels to the others.
+	// SpreadLabels allows jobs that train on the labels of several parties. Each of these parties
+	// learns from the labels of a part of the rows, and its result reveals something about its labels
+	// to the others.
 	SpreadLabels bool `yaml:"spread_labels,omitempty"`
 	// Histograms allows jobs that count held-out rows in bins of their decision values. With a
 	// forged solution, such a job queries many of these rows at once.
@@ -45,15 +46,15 @@ type Policy struct {
 	// Ratings allows jobs that reveal sums of squared ratings for each item. If one person rates an
 	// item, the sum is that person's rating.
 	Ratings bool `yaml:"ratings,omitempty"`
-	// Views allows learners that send the columns of each row in two views. The products within a
-	// view of one column reveal that column, up to its sign.
+	// Views allows learners that learn from two views of each row (multi-view learning). The products
+	// within a view of one column reveal that column, up to its sign.
 	Views bool `yaml:"views,omitempty"`
 	// OwnFigures allows results with accuracy figures over this table's held-out rows. The
 	// coordinator must be able to compute them, and the rows must meet the limits.
 	OwnFigures bool `yaml:"own_figures,omitempty"`
 	// Limits holds conditions that every job and the table must meet.
 	Limits PolicyLimits `yaml:"limits,omitempty"`
-	// Earlier holds the limits that a policy file of the last version has under its older keys.
+	// Earlier holds limits that the policy file states under the keys of the last version.
 	Earlier EarlierLimits `yaml:",inline"`
 }
 
@@ -68,8 +69,8 @@ func PolicyFor(j *job.Job) Policy {
 	}
 }
 
-// Validate returns an error for a listed word that no job can have. A policy with only such words
-// would refuse jobs that its operator meant to allow.
+// Validate returns an error if the policy lists a word that no job can contain. A policy with only
+// such words would refuse jobs that its operator meant to allow.
 func (p Policy) Validate(known job.Names) error {
 	for _, rule := range []struct {
 		key          string
@@ -94,7 +95,7 @@ func (p Policy) Validate(known job.Names) error {
 	return p.Limits.validate()
 }
 
-// Check returns an error if the operator refuses a job with that many parties.
+// Check returns the first reason of the policy to refuse a job, as an error.
 func (p Policy) Check(j *job.Job, parties int) error {
 	if reasons := p.Refusals(j, parties); len(reasons) > 0 {
 		return refuse("%s", reasons[0])
@@ -102,8 +103,8 @@ func (p Policy) Check(j *job.Job, parties int) error {
 	return nil
 }
 
-// Refusals returns all reasons to refuse a job with that many parties, before the party reads the
-// job's data.
+// Refusals returns all reasons of the policy to refuse a job. It needs only the number of the job's
+// parties, and no data.
 func (p Policy) Refusals(j *job.Job, parties int) []string {
 	if len(p.Protocols) == 0 {
 		return []string{"this party allows no job on this table; its operator can list protocols in the table's policy"}
@@ -118,14 +119,15 @@ func (p Policy) Refusals(j *job.Job, parties int) []string {
 	return reasons
 }
 
-// plays reports whether the job is for one process that plays all parties, and this process is one.
-// The job repeats releases that a ledger would hold for approval.
+// plays reports whether this process plays all parties of a job that requires this. The job repeats
+// releases that a ledger would hold for approval.
 func (p Policy) plays(j *job.Job) bool { return p.Own && j.Played() != nil }
 
-// words returns the reasons to refuse a job because a list in the policy lacks one of its words.
+// words returns the reasons to refuse a job that uses a protocol, mode, learner or kernel outside
+// the policy's lists.
 func (p Policy) words(j *job.Job) (reasons []string) {
 	if j.IsFit() {
-		return nil // the operator's approval of the dictionary covers a job that fits it
+		return nil // a fit needs only the operator's approval of its dictionary
 	}
 	modes := p.Modes
 	if len(modes) == 0 {
@@ -145,8 +147,7 @@ func (p Policy) words(j *job.Job) (reasons []string) {
 	return reasons
 }
 
-// bounds returns the reasons to refuse a job because of the policy's numbers and missing
-// permissions.
+// bounds returns the reasons to refuse a job that exceeds a limit or needs a missing permission.
 func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	say := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
 	if !j.Protocol.Bounded() {
@@ -194,8 +195,8 @@ func (p Policy) ids() int { return cmp.Or(p.Limits.MaxIDs, defaultMaxIDs) }
 // idsTotal returns the number of ids that each other party may look up over all sessions.
 func (p Policy) idsTotal() int { return cmp.Or(p.Limits.MaxIDsTotal, 10*p.ids()) }
 
-// directionsTotal returns the number of random directions in which all jobs together may release a
-// row. 0 means any number.
+// directionsTotal returns the limit on the random directions for one row, counted over all jobs.
+// The value 0 means any number.
 func (p Policy) directionsTotal() int {
 	if p.Limits.MaxDirectionsTotal > 0 {
 		return p.Limits.MaxDirectionsTotal

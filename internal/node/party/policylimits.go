@@ -6,34 +6,34 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// PolicyLimits is the section limits of a policy. Its conditions apply to every job and to the
-// table. A nil field keeps its default. See [method.Limits].
+// PolicyLimits holds the limits that a policy sets in its section limits. They apply to every job
+// and to the table. A nil field keeps its default. See [method.Limits].
 type PolicyLimits struct {
-	// MaxIDs bounds the ids that each party may look up in the others' tables in one job by
-	// columns. 0 means 1,048,576, the default of jobs.
+	// MaxIDs bounds the ids that each party may look up in the others' tables in one job by columns.
+	// The value 0 means 1,048,576, the default of jobs.
 	MaxIDs int `yaml:"max_ids,omitempty"`
 	// MaxIDsTotal bounds the ids that each other party looks up in this party's tables over all
 	// sessions, including aborted sessions.
 	MaxIDsTotal int `yaml:"max_ids_total,omitempty"`
-	// MaxDirections bounds the random features over which a job may sum. More features reveal more
-	// about single rows. 0 means any number.
+	// MaxDirections bounds the number of random features that a job may sum over the rows. More
+	// features reveal more about single rows. The value 0 means any number.
 	MaxDirections int `yaml:"max_directions,omitempty"`
-	// MaxDirectionsTotal bounds the random directions in which all jobs that sum phases may release
-	// a row. 0 means 4 times MaxDirections, or any number if MaxDirections is 0.
+	// MaxDirectionsTotal bounds the random directions for one row, counted over all jobs that sum
+	// phases. The value 0 means 4 times MaxDirections, or any number if MaxDirections is 0.
 	MaxDirectionsTotal int `yaml:"max_directions_total,omitempty"`
 
 	TrainingRows *int     `yaml:"training_rows,omitempty"`
 	HeldOutRows  *int     `yaml:"held_out_rows,omitempty"`
 	ClassRows    *int     `yaml:"class_rows,omitempty"`
-	Share        *float64 `yaml:"share,omitempty"` // 0 allows any share
+	Share        *float64 `yaml:"share,omitempty"` // largest share of training rows at one party; 0 allows any share
 	Rows         *int     `yaml:"rows,omitempty"`
 	Threshold    *int     `yaml:"threshold,omitempty"`
 	Active       *bool    `yaml:"active,omitempty"`
 	Corrupted    *float64 `yaml:"corrupted,omitempty"`
-	Dropped      *float64 `yaml:"dropped,omitempty"` // 1 allows any share
+	Dropped      *float64 `yaml:"dropped,omitempty"` // greatest share of dropped-out people; 1 allows any share
 }
 
-// NoLimits returns limits that any job and table meets.
+// NoLimits returns limits that exclude no job and no table.
 func NoLimits() PolicyLimits {
 	return PolicyLimits{
 		TrainingRows: new(0), HeldOutRows: new(0), ClassRows: new(0), Share: new(0.0), Rows: new(0),
@@ -89,8 +89,8 @@ func (l PolicyLimits) validate() error {
 	return nil
 }
 
-// EarlierLimits holds limits under their keys in earlier versions. One version still reads them.
-// See [Policy.Upgrade].
+// EarlierLimits holds limits that a policy file states under the keys of an earlier version. One
+// version still reads them. See [Policy.Upgrade].
 type EarlierLimits struct {
 	Floors             *PolicyLimits `yaml:"floors,omitempty"`
 	MaxIDs             *int          `yaml:"max_ids,omitempty"`

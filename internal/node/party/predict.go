@@ -24,7 +24,8 @@ type Items interface {
 	Get(id job.ID) ([]byte, error)
 }
 
-// Retained stores, sealed, what jobs with open predictions keep: the encoder's secret or a model.
+// Retained is a store for the state that jobs with open predictions keep. The state is the
+// encoder's secret or a model, and it is sealed.
 type Retained interface {
 	Put(id job.ID, secret []byte) error
 	Get(id job.ID) ([]byte, error)
@@ -40,20 +41,23 @@ type question struct {
 	job job.ID
 	set *dataset.Set
 	tag [16]byte
-	// These fields belong to a question that the coordinator answers alone, in one session.
-	opened  method.Inquirer
+
+	opened method.Inquirer
+	sent   bool       // true while the coordinator has the question
+	from   time.Time  // earliest time at which the party sends the question
+	reply  chan reply // buffered, so that Run need not wait for the caller
+
+	// The fields plan, party, id and running serve a question that one session answers.
 	plan    []method.Step
 	party   *method.PartySide
 	id      protocol.SessionID // id of the only session that may answer the question
-	sent    bool               // the coordinator has the question; it accepts one at a time
-	from    time.Time          // earliest time to send the question, if the coordinator put it off
-	running *running           // the session, once proposed; it runs once
-	// These fields belong to a question that several sessions answer, because other parties hold
-	// columns of the rows.
-	source  string // name of the other parties' table of these rows
+	running *running           // the session; nil until the coordinator proposes it
+
+	// The fields source, inquiry and work serve a question that several sessions answer. Then other
+	// parties hold columns of the rows.
+	source  string // table from which the other parties take their columns of the rows
 	inquiry *control.Inquiry
-	work    *work      // the work of the question, once its first session was proposed
-	reply   chan reply // has a buffer of one reply
+	work    *work // nil until the coordinator proposes the first session
 }
 
 // maxQuestions bounds the questions that wait for an answer.
@@ -136,8 +140,8 @@ func (p *Party) open(retained []byte) (method.Erasable, error) {
 	return m.OpenParty(k, p.Reader)
 }
 
-// Preparation returns the preparation that a job retained here. It returns nil if the job's tables
-// had no schema or the job retained nothing.
+// Preparation returns the fitted preparation of columns that a job retained here. It returns nil if
+// the job's tables had no schema or the job retained nothing.
 func (p *Party) Preparation(id job.ID) ([]byte, error) {
 	retained, err := p.Retained.Get(id)
 	if errors.Is(err, vault.ErrNoState) {
@@ -150,7 +154,7 @@ func (p *Party) Preparation(id job.ID) ([]byte, error) {
 	return preparationOf(retained)
 }
 
-// preparationOf returns a copy of the preparation inside a job's retained state.
+// preparationOf returns a copy of the fitted preparation of columns in a job's retained state.
 func preparationOf(retained []byte) ([]byte, error) {
 	k, err := method.DecodeRetained(retained)
 	return bytes.Clone(k.Prepared), err
@@ -181,7 +185,7 @@ func (p *Party) Forget(id job.ID) ([]string, error) {
 	return names, err
 }
 
-// ask adds a question to the pending ones and prepares it; askNext sends it.
+// ask adds a question to the pending questions and prepares its rows. Later askNext sends it.
 func (p *Party) ask(q *question) {
 	p.pending = append(p.pending, q)
 	if err := p.prepareQuestion(q); err != nil {
@@ -218,7 +222,7 @@ func (p *Party) prepareQuestion(q *question) error {
 	}
 	about := method.Question{Instance: method.Instance{ID: q.job, Coordinator: p.boss}, Asker: p.Name, Tag: q.tag}
 	about.Parties = asked.Among(about)
-	q.opened = asked // kept until the question ends
+	q.opened = asked
 	if err := asked.Fits(about, q.set); err != nil {
 		return fault.BadInput(err)
 	}

@@ -21,7 +21,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// running is one session at this party, from its acceptance to the closing of its job.
+// running is one session at this party. It exists from the acceptance of the session until the job
+// is closed.
 type running struct {
 	vault.Session
 	work      *work
@@ -35,7 +36,7 @@ type running struct {
 	cancel    context.CancelCauseFunc
 	begun     bool      // the driver has run in this process
 	active    bool      // the driver is running
-	late      bool      // the directory had to wait for free disk space
+	late      bool      // the disk had no space when the directory of session keys came
 	done      bool      // the session ended successfully
 	failed    error     // the error that ended the session, if it ended in this process
 	report    []byte    // the report that was sent; nil before the session ends
@@ -92,7 +93,7 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 		return nil, err
 	}
 	if s.ID() != m.Session {
-		return nil, fault.Publicf("party: the proposal describes one session and its header names another")
+		return nil, fault.Publicf("party: the session of the proposal must be the session that the header of the message names")
 	}
 	if prop.Stage == control.StagePredict {
 		return p.considerPrediction(prop, s, m.Body)
@@ -112,13 +113,13 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 	}
 	r := &running{work: w, proposal: prop, session: s}
 	if err := p.stageOf(r); err != nil {
-		return nil, p.unaccepted(r, err)
+		return nil, p.cleanUp(r, err)
 	}
 	if err := p.bind(w); err != nil {
-		return nil, p.unaccepted(r, err)
+		return nil, p.cleanUp(r, err)
 	}
 	if err := p.create(r, m.Body); err != nil {
-		return nil, p.unaccepted(r, err)
+		return nil, p.cleanUp(r, err)
 	}
 	if w.question != nil {
 		w.question.work = w
@@ -141,12 +142,13 @@ func (p *Party) notOver(w *work) error {
 	if w.inquiry != nil || p.jobs[w.id] != nil {
 		return nil
 	}
-	return claimed(p.Vault.Unclaimed(protocol.SessionID{}, w.overClaim()), fmt.Sprintf("job %v has ended here, and its id is not used again", w.id))
+	return refuseHeld(p.Vault.Unclaimed(protocol.SessionID{}, w.overClaim()), fmt.Sprintf("job %v has ended here, and its id is not used again", w.id))
 }
 
-// unaccepted cleans up after a refused proposal. It removes the session's entries from the ledger,
-// and erases the rows that were read for the job, if the job has no other session.
-func (p *Party) unaccepted(r *running, why error) error {
+// cleanUp removes everything that a refused proposal left at this party. It removes the session's
+// entries from the ledger, and erases the rows that were read for the job, if the job has no other
+// session.
+func (p *Party) cleanUp(r *running, why error) error {
 	err := errors.Join(why, p.settle(r), p.forgetSession(r))
 	if p.jobs[r.work.id] == nil {
 		err = errors.Join(err, p.abandon(r.work), p.eraseSnapshot(r.work.id))
@@ -168,7 +170,7 @@ func (p *Party) stageOf(r *running) error {
 	if err := p.approved(r.work); err != nil {
 		return err
 	}
-	if err := p.unclaimed(r.stage, r.proposal); err != nil {
+	if err := p.checkClaims(r.stage, r.proposal); err != nil {
 		return err
 	}
 	if err = p.prepare(r.work); err == nil {
@@ -224,7 +226,7 @@ func (p *Party) prepare(w *work) error {
 	return errUnusable(err)
 }
 
-// keptFit returns the stored fit that a job names, or nil if there is none.
+// keptFit returns the fit that a job names, if this party has stored the fit, or nil.
 func (p *Party) keptFit(of job.Kept) ([]byte, error) {
 	if !of.Named() {
 		return nil, nil
@@ -236,12 +238,13 @@ func (p *Party) keptFit(of job.Kept) ([]byte, error) {
 	case err != nil:
 		return nil, fault.Kept.Of(err)
 	case of.Tells(p.Name):
-		return nil, fault.Public(fault.BadInputf("party: the setting told names %s, which keeps the fit of job %v itself; remove this party from told", p.Name, of.Job))
+		return nil, fault.Public(fault.BadInputf("party: the setting told must not name %s, which keeps the fit of job %v itself; remove this party from told", p.Name, of.Job))
 	}
 	return kept, nil
 }
 
-// keptAlignment returns the stored alignment of an earlier job, or nil if there is none.
+// keptAlignment returns the alignment of rows that an earlier job stored here, or nil if there is
+// none.
 func (p *Party) keptAlignment(by job.ID) ([]byte, error) {
 	if by == (job.ID{}) {
 		return nil, nil
@@ -300,16 +303,16 @@ func (p *Party) approved(w *work) error {
 	case err != nil:
 		return fault.Disk.Of(err)
 	case !yes:
-		return refuse("the operator has not approved dictionary %s for this table, or has revoked it; use mercer federation dictionary approve FILE, with the file that the others have", d.Name)
+		return refuse("the operator has not approved dictionary %s for this table, or has revoked it; run mercer federation dictionary approve FILE with the same file as the other parties", d.Name)
 	case w.job.NeedsFit():
-		return refuse("the job names no fit of dictionary %s, which must prepare its rows; first run a job of kind Fit, then name its fit in this job", d.Name)
+		return refuse("the job must name a fit of dictionary %s, which prepares the job's rows; run a job of kind Fit first, and name that job here", d.Name)
 	}
 	return nil
 }
 
-// unclaimed refuses a session that would use data which this party may contribute only once and has
-// contributed before. Otherwise the session would fail in its middle.
-func (p *Party) unclaimed(st *method.Session, prop *control.Proposal) error {
+// checkClaims refuses a session that repeats a contribution which this party may make only once.
+// Otherwise the session would fail in its middle.
+func (p *Party) checkClaims(st *method.Session, prop *control.Proposal) error {
 	s, err := protocol.NewSession(prop.Descriptor)
 	if err != nil {
 		return err
@@ -318,7 +321,7 @@ func (p *Party) unclaimed(st *method.Session, prop *control.Proposal) error {
 	var held *journal.HeldError
 	switch {
 	case errors.As(err, &held):
-		return refuse("this party's data were already in a sum for %s; they may be in only one such sum, ever", st.Purpose)
+		return refuse("this party's data were already in a sum for %s, and must not be in a second one", st.Purpose)
 	case err != nil:
 		return fault.Ledger.Of(err)
 	}
@@ -350,7 +353,7 @@ func (p *Party) considerPrediction(prop *control.Proposal, s *protocol.Session, 
 // create draws the session's seed, stores the session in the vault and adds it to the party's
 // lists.
 func (p *Party) create(r *running, body []byte) error {
-	label := fmt.Sprintf("%s/%d/%d/%s", r.work.name(), r.proposal.Stage, r.proposal.Descriptor.Attempt, p.Name)
+	label := fmt.Sprintf("%s/%d/%d/%s", r.work.seedName(), r.proposal.Stage, r.proposal.Descriptor.Attempt, p.Name)
 	v, err := p.Vault.Create(r.session.ID(), p.Seed(label), body)
 	if errors.Is(err, vault.ErrUsed) {
 		return err
@@ -396,9 +399,9 @@ func (p *Party) repeat(ctx context.Context, r *running) error {
 // the id. Permanent claims record the file, beside the ids of sessions. A question's id follows
 // from its content, and each of its sessions can run only once.
 
-// file returns a hash of the job's id and file, in the form of a session id. The job's claims
-// belong to it.
-func (w *work) file() protocol.SessionID {
+// fileID returns the id under which the vault has the claims of a job. It is a hash of the job's id
+// and file.
+func (w *work) fileID() protocol.SessionID {
 	var b wire.Writer
 	b.String("mercer/v1/job-file")
 	b.Fixed(w.id[:])
@@ -415,25 +418,25 @@ func (p *Party) bind(w *work) error {
 	if w.inquiry != nil {
 		return nil
 	}
-	return claimed(p.Vault.Claim(w.file(), w.idClaim()), "the job id already belongs to another job file")
+	return refuseHeld(p.Vault.Claim(w.fileID(), w.idClaim()), "the job id already belongs to another job file")
 }
 
-// claimed converts the error that another job holds a claim into a refusal with the text held.
-func claimed(err error, held string) error {
+// refuseHeld turns the error that another job holds a claim into a refusal with the given text.
+func refuseHeld(err error, text string) error {
 	var other *journal.HeldError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &other):
-		return refuse("%s", held)
+		return refuse("%s", text)
 	}
 	return fault.Ledger.Of(err)
 }
 
-// maxAttempts bounds the sessions that a party begins for one contribution that it may make only
-// once. All but the last ended before the party contributed anything. Each session shows the
-// coordinator with whom this party's secrets would be shared, so a coordinator that begins many
-// sessions can choose among them (protocol/secagg).
+// maxAttempts is the largest number of sessions in which a party may try to make one contribution.
+// A party may make the contribution only once, so all sessions but the last ended before it. Each
+// session shows the coordinator with whom this party's secrets would be shared, so a coordinator
+// that begins many sessions can choose among them (protocol/secagg).
 const maxAttempts = 8
 
 // attempt counts the session against maxAttempts for each of its claims. The count never expires.
@@ -454,5 +457,5 @@ func (p *Party) attemptOn(r *running, name string) error {
 			return err
 		}
 	}
-	return refuse("%d sessions for %s have begun here before, and no more are allowed, because each shows the coordinator with whom this party would share its secrets", maxAttempts, r.stage.Purpose)
+	return refuse("%d sessions for %s have begun here before, and no more are allowed; each session shows the coordinator with whom this party would share its secrets", maxAttempts, r.stage.Purpose)
 }

@@ -91,7 +91,7 @@ func (p *Party) reopen(v vault.Session) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.jobs[w.id] = w // the job's other sessions find the job here
+	p.jobs[w.id] = w // registers the job for its other sessions
 	report, err := v.Get(vault.Report)
 	return &running{Session: v, work: w, proposal: prop, session: s, report: report}, err
 }
@@ -105,8 +105,8 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}
 	if r.report != nil {
-		p.router.Forget(r.ID()) // drops the session's later messages: they can only be repetitions
-		if err := p.relive(ctx, r); err != nil {
+		p.router.Forget(r.ID()) // drops later messages of the session, which can only be duplicates
+		if err := p.replayEnded(ctx, r); err != nil {
 			return p.conclude(ctx, finished{r: r, err: err})
 		}
 		// The former process may have crashed before it sent the report.
@@ -121,14 +121,15 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}
 	p.start(ctx, r, d)
-	if err := p.tellStall(ctx, r.ID(), fault.NoTrouble); err != nil { // the former process may have reported a stall
+	if err := p.tellStall(ctx, r.ID(), fault.NoTrouble); err != nil { // ends a stall that the former process may have reported
 		p.Logger.Warn("could not report to the coordinator that a session continues", "session", r.ID().String(), "error", err)
 	}
 	return nil
 }
 
-// relive restores the result of a session that had ended successfully. A failed session has no result.
-func (p *Party) relive(ctx context.Context, r *running) error {
+// replayEnded restores the result of a session that ended successfully before the restart. A failed
+// session has no result.
+func (p *Party) replayEnded(ctx context.Context, r *running) error {
 	report, err := control.DecodeReport(r.report)
 	if err != nil || report.Code != fault.CodeDone {
 		return err

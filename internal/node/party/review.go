@@ -17,7 +17,7 @@ import (
 // jobs. Their closing may have been lost with the broker's queues, or have come too late.
 func (p *Party) review(ctx context.Context) {
 	p.expire(ctx)
-	p.retain()
+	p.eraseExpired()
 	p.sweepSnapshots()
 	if err := p.askState(ctx); err != nil {
 		p.Logger.Warn("could not ask the coordinator about the open jobs", "error", err)
@@ -33,7 +33,7 @@ func (p *Party) expire(ctx context.Context) {
 		}
 		p.Logger.Warn("a job has not been closed in time", "job", w.id.String(), "since", w.since(), "limit", p.Limits.Unclosed.String())
 		if err := p.end(ctx, w, fmt.Sprintf("%s had not closed it after %v", p.boss, p.Limits.Unclosed)); err != nil && !errors.Is(err, errStopping) {
-			p.Logger.Error("could not destroy a job's secrets; it will be tried again", "job", w.id.String(), "error", err)
+			p.Logger.Error("could not destroy a job's secrets; the party will try again", "job", w.id.String(), "error", err)
 		}
 	}
 }
@@ -63,8 +63,8 @@ func (w *work) since() time.Time {
 	return first
 }
 
-// retain erases retained state that is older than the operator's limit.
-func (p *Party) retain() {
+// eraseExpired erases retained state that is older than the operator's limit.
+func (p *Party) eraseExpired() {
 	if p.Limits.Retention <= 0 {
 		return
 	}
@@ -74,13 +74,13 @@ func (p *Party) retain() {
 			continue
 		}
 		if b, _ := p.Retained.Get(k.Job); method.IsFit(b) {
-			continue // later jobs use the fit to prepare their rows
+			continue // a fit has no limit, because later jobs prepare their rows with it
 		}
 		_, gone := p.Forget(k.Job)
 		err = errors.Join(err, gone)
 	}
 	if err != nil {
-		p.Logger.Error("could not erase what jobs retained beyond their time", "error", err)
+		p.Logger.Error("could not erase the retained state of jobs after its time limit", "error", err)
 	}
 }
 
@@ -137,17 +137,17 @@ func (p *Party) end(ctx context.Context, w *work, why string) error {
 	return nil
 }
 
-// order is an operator's request to the goroutine of Run.
-type order struct {
+// task is a function that the goroutine of Run executes for another goroutine.
+type task struct {
 	run  func(context.Context) error
-	done chan error // has a buffer of one error
+	done chan error // buffered, so that Run need not wait for the reader
 }
 
-// do makes the goroutine of Run carry out a request.
-func (p *Party) do(ctx context.Context, run func(context.Context) error) error {
-	o := order{run, make(chan error, 1)}
+// inRun executes a function in the goroutine of Run, and returns its error.
+func (p *Party) inRun(ctx context.Context, run func(context.Context) error) error {
+	o := task{run, make(chan error, 1)}
 	select {
-	case p.orders <- o:
+	case p.tasks <- o:
 		return <-o.done
 	case <-ctx.Done():
 		return ctx.Err()
@@ -156,11 +156,11 @@ func (p *Party) do(ctx context.Context, run func(context.Context) error) error {
 	}
 }
 
-// Drop destroys the party's state of an open job: seeds, journals, and state to be retained.
-// Afterwards the job cannot continue.
+// Drop destroys everything that this party holds for an open job. Afterwards the job cannot
+// continue.
 func (p *Party) Drop(ctx context.Context, id job.ID) error {
 	for {
-		err := p.do(ctx, func(ctx context.Context) error {
+		err := p.inRun(ctx, func(ctx context.Context) error {
 			w, open := p.jobs[id]
 			if !open {
 				return fault.BadInputf("job %v is not open here; mercer job forget erases the retained state of a finished job", id)
@@ -181,15 +181,15 @@ func (p *Party) Drop(ctx context.Context, id job.ID) error {
 // Holding describes a job whose state a party holds.
 type Holding struct {
 	Job   job.ID
-	Name  string    // empty if only retained state exists
-	Open  bool      // the coordinator has not closed the job
-	Since time.Time // creation of the first session, or of the retained state
+	Name  string    // name of an open job; "" for a finished job
+	Open  bool      // true until the coordinator closes the job
+	Since time.Time // time of the first session, or of the retained state
 }
 
 // Holdings lists the jobs whose state this party holds, open jobs first.
 func (p *Party) Holdings(ctx context.Context) ([]Holding, error) {
 	var list []Holding
-	err := p.do(ctx, func(context.Context) error {
+	err := p.inRun(ctx, func(context.Context) error {
 		for id, w := range p.jobs {
 			list = append(list, Holding{id, w.job.Name, true, w.since()})
 		}

@@ -24,7 +24,7 @@ type work struct {
 	sessions  []*running           // sessions in the order of the plan's steps
 	asked     bool                 // the ledger has admitted all of the job's releases that are known so far
 	admission []admission          // releases that the ledger has admitted
-	beside    []method.ReleaseKind // kinds that the job releases besides the admitted releases
+	beside    []method.ReleaseKind // kinds of releases that accompany the job's admitted releases
 	cpu       float64              // CPU seconds of the process when the job began
 
 	// The fields below belong to a question about new rows. The party holds it like a job of its
@@ -34,10 +34,11 @@ type work struct {
 	// preparation is the fitted preparation that the question's job retained here.
 	preparation []byte
 	about       method.Question
-	question    *question // the question itself, at the party that asks
+	question    *question // this party's own question; nil if another party asks
 }
 
-// holder returns the party's side of the job, or a stand-in if the table was not read.
+// holder returns the party's side of the job. If the table has not been read, it returns a side
+// that cannot build any step.
 func (w *work) holder() *method.PartySide {
 	if w.side == nil { // the party could not read the table again after a restart
 		return method.Unread()
@@ -61,7 +62,7 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 		return nil, fault.Public(fault.Forbidden(err))
 	}
 	if err != nil {
-		return nil, fault.Public(fault.BadInput(err)) // public: the error quotes only the proposal
+		return nil, fault.Public(fault.BadInput(err)) // the error is public, because it quotes only the proposal
 	}
 	if !bytes.Equal(j.Encode(), prop.Spec) {
 		return nil, refuse("the proposed job file is not in canonical form")
@@ -74,7 +75,7 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 		w.plan, err = w.method.Plan(p.instance(w))
 	}
 	if err != nil {
-		return nil, fault.Public(fault.BadInput(err)) // public: the error quotes only the proposal
+		return nil, fault.Public(fault.BadInput(err)) // the error is public, because it quotes only the proposal
 	}
 	w.cpu, _ = p.Usage()
 	return w, nil
@@ -108,8 +109,8 @@ func (p *Party) among(parties []string) error {
 	return nil
 }
 
-// table returns the catalogue's name of the table that a job, or a question about its model, uses.
-// The rows of an own question come from the operator, and its model belongs to the job's table.
+// table returns the name of the catalogue's table that a job or a question uses. The rows of an own
+// question come from the operator, and its model belongs to the job's table.
 func (w *work) table() string {
 	if w.inquiry != nil && w.question == nil && w.inquiry.Source != "" {
 		return w.inquiry.Source
@@ -145,7 +146,7 @@ func (p *Party) describe(w *work, prop *control.Proposal) (*method.Session, erro
 func (p *Party) inOrder(w *work, prop *control.Proposal) error {
 	for i, st := range w.plan[:prop.Stage] {
 		if r := w.at(i); st.Session != nil && st.Session.Has(p.Name) && (r == nil || !r.done) {
-			if r != nil && r.failed != nil { // a restart may have lost the stage
+			if r != nil && r.failed != nil {
 				return r.failed
 			}
 			return fault.Publicf("party: stage %s has not ended here", st.Name)
@@ -157,8 +158,8 @@ func (p *Party) inOrder(w *work, prop *control.Proposal) error {
 	return nil
 }
 
-// errUnusable marks an error about a table as a fault in the data, unless the error already has a
-// public text.
+// errUnusable marks an error about a table as a fault in the data. An error with a public text
+// keeps this text.
 func errUnusable(err error) error {
 	switch n := fault.NoticeOf(err); {
 	case err == nil:
@@ -199,9 +200,9 @@ func errAborted(by, why string) error {
 	return protocol.Blame(by, protocol.KindAborted, fault.Publicf("%s", why))
 }
 
-// word returns this party's permission for accuracy figures over its own held-out rows. The table's
-// policy decides it.
-func (p *Party) word(w *work) learner.FigurePermission {
+// figurePermission says whether this party permits accuracy figures over its own held-out rows. The
+// table's policy decides it.
+func (p *Party) figurePermission(w *work) learner.FigurePermission {
 	own := w.holder()
 	if own.OwnFigures == nil {
 		return learner.Denied

@@ -50,7 +50,7 @@ func (r *Roster) SigningKey(name string) (ed25519.PublicKey, bool) {
 	return m.Sign, ok
 }
 
-// Coordinator returns the only member with the role coordinator. r must be valid.
+// Coordinator returns the only member with the role coordinator. The roster must be valid.
 func (r *Roster) Coordinator() Member {
 	i := slices.IndexFunc(r.Members, func(m Member) bool { return m.Role == Coordinator })
 	if i < 0 {
@@ -89,7 +89,8 @@ func (r *Roster) Encode() []byte {
 // descriptors carry it.
 func (r *Roster) Hash() [sha256.Size]byte { return sha256.Sum256(r.Encode()) }
 
-// Fingerprints returns one line for each member, which people can compare.
+// Fingerprints returns one line for each member, so that operators can compare the members of two
+// rosters.
 func (r *Roster) Fingerprints() []string {
 	var lines []string
 	for _, m := range r.Members {
@@ -134,7 +135,8 @@ func (m Member) validate() error {
 	if err := validName(m.Name); err != nil {
 		return err
 	}
-	// The transport's name is reserved: errors blame it before a signature is verified.
+	// No member may have the transport's name, because errors blame this name before a signature is
+	// verified.
 	if m.Name == protocol.Transport {
 		return errors.New("the name is reserved; choose another")
 	}

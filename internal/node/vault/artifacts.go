@@ -26,17 +26,18 @@ const (
 	Model           Item = "model"
 	Answers         Item = "answers"   // the coordinator's state for answering questions about new rows
 	Decisions       Item = "decisions" // decisions about held-out rows, with the rows' labels
-	Rows            Item = "rows"      // encoded rows and their products, for a job that continues this one
+	Rows            Item = "rows"      // encoded rows and their products, for a later job that continues the job
 	Predictor       Item = "predictor" // the state for predictions: an encoder, a model, or a part of a model
-	Alignment       Item = "alignment" // the ids of the job's rows, in their order
-	Aligned         Item = "aligned"   // an alignment of rows under its name, for later jobs
+	Alignment       Item = "alignment" // the ids of the job's rows, in the order of the rows
+	Aligned         Item = "aligned"   // how the rows of the parties match in the job, for later jobs
 	Recommendations Item = "recommendations"
 	Notices         Item = "remarks"  // notices about the party's own table
 	Figures         Item = "figures"  // the party's predictions of held-out rows, with their labels and figures
 	Snapshot        Item = "snapshot" // rows of a changeable source, for open jobs only
 )
 
-// Noun returns the word for the item in messages. Its file keeps the name of the first version.
+// Noun returns the word that messages use for the item. Its file keeps the name of the first
+// version.
 func (i Item) Noun() string {
 	if i == Notices {
 		return "notices"
@@ -183,8 +184,8 @@ func (e *Artifacts) openKey(id job.ID) ([]byte, error) {
 	return key, nil
 }
 
-// keyOf returns a job's key for callers that compare errors. If the key is missing, the error is
-// [ErrNoState] itself.
+// keyOf returns a job's key, or [ErrNoState] itself if the job has no key. It prefixes all other
+// errors with the name of the package.
 func (e *Artifacts) keyOf(id job.ID) ([]byte, error) {
 	key, err := e.openKey(id)
 	if err == nil || errors.Is(err, ErrNoState) {
@@ -305,7 +306,7 @@ func (i Items) Get(id job.ID) ([]byte, error) { return i.artifacts.Get(id, i.ite
 // States returns a view of the artifacts that stores only the state for predictions.
 func (e *Artifacts) States() *DiskStates { return &DiskStates{e} }
 
-// DiskStates stores on disk the state of jobs that a party's predictions need.
+// DiskStates is the store on disk for the state that jobs keep for predictions.
 type DiskStates struct{ artifacts *Artifacts }
 
 // Put seals a job's secret and stores it durably.
@@ -322,7 +323,7 @@ func (k *DiskStates) Erase(id job.ID) ([]Item, error) { return k.artifacts.Erase
 // Jobs lists the jobs with artifacts.
 func (k *DiskStates) Jobs() ([]Retained, error) { return k.artifacts.Jobs() }
 
-// MemoryStates stores in memory the state of jobs that a party's predictions need.
+// MemoryStates is the store in memory for the state that jobs keep for predictions.
 type MemoryStates struct {
 	mu   sync.Mutex
 	kept map[job.ID][]byte

@@ -30,8 +30,8 @@ type Disk struct {
 	creating sync.Mutex
 }
 
-// OpenDisk opens or creates the folder for this process. build names the program, because only the
-// same program can replay a journal.
+// OpenDisk opens or creates the folder for this process. The argument build names the program,
+// because only the same program can replay a journal.
 func OpenDisk(root, build string) (*Disk, error) {
 	if err := os.MkdirAll(filepath.Join(root, "documents"), 0o700); err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
@@ -60,14 +60,14 @@ func (v *Disk) Unclaimed(id protocol.SessionID, names ...string) error {
 	return v.ledger.Unclaimed(id, names...)
 }
 
-// Abandon makes Open destroy the sessions that another build began.
+// Abandon makes Open destroy the sessions that another build of the program began.
 func (v *Disk) Abandon() { v.abandons = true }
 
 // BuildError reports that another build began some open sessions. Only that build can resume them;
 // this one would compute other bytes.
 type BuildError struct {
 	Sessions []protocol.SessionID
-	Err      error // error of the last such session
+	Err      error // error of the last of these sessions
 }
 
 func (e *BuildError) Error() string {
@@ -80,7 +80,7 @@ func (e *BuildError) Unwrap() error { return e.Err }
 // a seed has its description. It returns [ErrUsed] for an id that was used before. After another
 // error, no document of the session remains.
 func (v *Disk) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (Session, error) {
-	v.creating.Lock() // held from the check that the id is unused until its mark is written
+	v.creating.Lock() // lets only one goroutine at a time look for a used id and mark it
 	defer v.creating.Unlock()
 	used, err := v.store.Used(id)
 	if err != nil {
@@ -106,11 +106,12 @@ func (v *Disk) create(id protocol.SessionID, seed [32]byte, proposal []byte) (*j
 	return v.store.Create(id, seed, v.build)
 }
 
-// Open returns the sessions that were not destroyed. It destroys a session that cannot be resumed,
-// and returns it as lost. The process can serve everything else, and the session's job must be
-// submitted again. A session that could not be read for another reason, such as too many open
-// files, is kept, and Open fails. Open also fails, with a [*BuildError], and keeps all sessions
-// while another build's sessions are open, unless [Disk.Abandon] was called.
+// Open returns the sessions that an earlier process began and did not destroy. It destroys a
+// session that cannot be resumed, and returns it as lost. The process can serve everything else,
+// and the session's job must be submitted again. A session that could not be read for another
+// reason, such as too many open files, is kept, and Open fails. Open also fails, with a
+// [*BuildError], and keeps all sessions while another build's sessions are open, unless
+// [Disk.Abandon] was called.
 func (v *Disk) Open() (open []Session, lost []Lost, err error) {
 	ids, err := v.store.Unfinished()
 	if err != nil {

@@ -110,7 +110,7 @@ func openSealed(file, key []byte, info string) ([]byte, error) {
 		}
 		plain = append(plain, opened...)
 		if body = body[size:]; last {
-			clear(plain[len(plain):cap(plain)]) // clears plain bytes that were moved to the front
+			clear(plain[len(plain):cap(plain)]) // clears old copies of plain text in the rest of the buffer
 			return plain, nil
 		}
 	}

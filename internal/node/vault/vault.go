@@ -27,7 +27,7 @@ type Document string
 const (
 	Proposal  Document = "proposal"  // the coordinator's proposal of the session
 	Directory Document = "directory" // the signed session keys of all members
-	Report    Document = "report"    // the report how the session ended here
+	Report    Document = "report"    // this process's report of how the session ended
 )
 
 // Vault holds the sessions of one process. It is safe for concurrent use.
@@ -133,7 +133,8 @@ func (v *Memory) unclaimed(id protocol.SessionID, names []string) error {
 // Close does nothing, because a vault in memory has nothing to release.
 func (v *Memory) Close() error { return nil }
 
-// memorySession is used by one goroutine at a time, like a session on disk.
+// memorySession is a session of a vault in memory. One goroutine uses it at a time, like a session
+// on disk.
 type memorySession struct {
 	id        protocol.SessionID
 	seed      [32]byte
@@ -148,7 +149,7 @@ func (s *memorySession) Get(name Document) ([]byte, error) { return s.documents[
 func (s *memorySession) Append(journal.Record) error       { return nil }
 func (s *memorySession) Sync() error                       { return nil }
 
-// Records yields no records, because there is no earlier process.
+// Records yields no records, because a session in memory is never resumed.
 func (s *memorySession) Records() iter.Seq2[journal.Record, error] {
 	return func(func(journal.Record, error) bool) {}
 }

@@ -52,8 +52,8 @@ func fitted(ctx context.Context, j *job.Job, s method.Split) (learner.Metrics, e
 	return out.Measure(linear.Decide(features(fdsvrg.WithOnes{Rows: p.X}, train, n), f.Coefficients), p.Labels[train:])
 }
 
-// features returns the columns of the rows from first to end-1, without end, as the rows of a
-// matrix.
+// features returns a range of rows as a matrix with one row for each column. The range excludes
+// end.
 func features(rows linalg.Rows, first, end int) linear.Dense[float64] {
 	_, width := rows.Shape()
 	m, row := linalg.New[float64](width, end-first), make([]float64, width)

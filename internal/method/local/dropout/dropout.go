@@ -88,7 +88,7 @@ type run struct {
 	seats  []*seat
 	byName map[string]*seat
 	armed  protocol.Timer // the last timer that the server has armed; "" for none
-	end    *protocol.End  // the server's end of the session; nil before it
+	end    *protocol.End  // how the server ended the session; nil while the session runs
 	Traffic
 }
 
@@ -138,8 +138,8 @@ func (r *run) batch(lo int) []*seat {
 	return r.seats[lo:min(lo+batch, len(r.seats))]
 }
 
-// compute lets each client of a batch process at most one event, and then reports whether any
-// client had one.
+// compute starts a batch of clients, each of which processes at most one event. The channel then
+// reports whether any client has processed an event.
 func (r *run) compute(lo int) <-chan bool {
 	done := make(chan bool, 1)
 	go func() {
@@ -172,7 +172,7 @@ func (r *run) deliver(ctx context.Context, s *seat) (taken bool, err error) {
 	return taken, nil
 }
 
-// serve makes the server process an event and all events that follow from it.
+// serve lets the server handle an event and all events that follow from it.
 func (r *run) serve(ctx context.Context, e protocol.Event) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -283,7 +283,7 @@ func (s *seat) obey(e protocol.Effects) error {
 		}
 		s.outbox = append(s.outbox, m)
 	}
-	if e.Resume { // the resumed event precedes messages that arrived meanwhile
+	if e.Resume { // the resumed event comes before all waiting messages
 		s.inbox = append([]protocol.Event{protocol.Resumed{}}, s.inbox...)
 	}
 	if e.End != nil {

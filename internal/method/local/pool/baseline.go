@@ -20,8 +20,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Fit trains on the training rows of the parties train and decides the held-out rows of the parties
-// test. The job has no folds.
+// Fit trains a learner on pooled training rows and predicts pooled held-out rows. Arguments train
+// and test hold the parties that contribute these rows. The job has no folds.
 func Fit(ctx context.Context, j *job.Job, train, test []method.Split) (*learner.Fitted, error) {
 	p, err := Prepare(j, train, test)
 	if err != nil {
@@ -43,8 +43,7 @@ type Rows struct {
 	Scaling scale.Scaling // empty if rows are not scaled
 	Columns []string      // names of the columns, or nil
 	Groups  []string      // group of each row, or nil
-	// Prepared is the preparation that made the rows from tables with a schema; nil without a
-	// schema.
+	// Prepared is the preparation of the rows. It is nil if the tables have no schema.
 	Prepared *prepare.Preparation
 
 	raw linalg.Rows // the rows before scaling
@@ -53,6 +52,35 @@ type Rows struct {
 // Prepare collects the rows and scales them by the scaling that the training parties would agree
 // on.
 func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
+	s, err := rows.Together(j, train)
+	if err != nil {
+		return nil, err
+	}
+	return collect(j, train, test, s)
+}
+
+// PrepareExactly collects the rows and scales them as the owner of all rows would.
+func PrepareExactly(j *job.Job, train, test []method.Split) (*Rows, error) {
+	s, err := rows.PooledScaling(j, train)
+	if err != nil {
+		return nil, err
+	}
+	return collect(j, train, test, s)
+}
+
+// Same reports whether two problems on the same rows have the same preparation and scaling.
+func (p *Rows) Same(o *Rows) bool {
+	switch {
+	case (p.Prepared == nil) != (o.Prepared == nil):
+		return false
+	case p.Prepared != nil && p.Prepared.Hash() != o.Prepared.Hash():
+		return false
+	}
+	return slices.Equal(p.Scaling.Offset, o.Scaling.Offset) && slices.Equal(p.Scaling.Factor, o.Scaling.Factor)
+}
+
+// collect collects the rows and applies the scaling.
+func collect(j *job.Job, train, test []method.Split, by scale.Scaling) (*Rows, error) {
 	n := Count(train, false)
 	x, err := dataset.Append(append(Tables(train, false), Tables(test, true)...)...)
 	if err != nil {
@@ -70,9 +98,7 @@ func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
 	for i := n; i < len(p.Test); i++ {
 		p.Test[i] = true
 	}
-	if p.Scaling, err = rows.Together(j, train); err != nil {
-		return nil, err
-	}
+	p.Scaling = by
 	if p.Scaling.Offset != nil {
 		p.X = p.Scaling.Rows(p.X)
 	}
@@ -170,8 +196,8 @@ const (
 	// smallRows is the greatest number of rows for which every learner gets a Gram matrix. At 8
 	// bytes a number it takes 128 MiB.
 	smallRows = 1 << 12
-	// filledNumbers is the greatest number of entries in sparse rows that scaling may make dense.
-	// At 8 bytes a number they take 2 GiB.
+	// filledNumbers is the largest number of entries of a dense matrix that scaling makes from sparse
+	// rows. At 8 bytes a number they take 2 GiB.
 	filledNumbers = 1 << 28
 )
 

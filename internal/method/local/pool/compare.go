@@ -9,8 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/local"
 )
 
-// Columns returns a comparison for jobs by columns. It runs fit on the joined columns of all
-// parties, and on each party's own columns.
+// Columns returns the function Compare for protocols whose parties hold different columns. It runs
+// fit on the joined columns of all parties, and on each party's own columns.
 func Columns(fit func(context.Context, *job.Job, method.Split) (learner.Metrics, error)) func(context.Context, local.Comparison) error {
 	return func(ctx context.Context, c local.Comparison) error {
 		if c.Job.Compares(job.Pooled) {
@@ -32,8 +32,8 @@ func Columns(fit func(context.Context, *job.Job, method.Split) (learner.Metrics,
 	}
 }
 
-// Alone adds to a result the metrics that each party reaches by itself, or the error that prevents
-// them.
+// Alone adds to a result the metrics of each party that learns from its own data only. If a party
+// cannot learn alone, Alone adds its error.
 func Alone(ctx context.Context, c local.Comparison, reach func(party int) (method.Alone, error)) error {
 	for i, name := range c.Job.Parties() {
 		one, err := reach(i)

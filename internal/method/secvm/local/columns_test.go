@@ -119,7 +119,7 @@ func TestColumnsAreTheNaiveTwins(t *testing.T) {
 
 // The pooled machines are trained on the table's own columns.
 func TestPooledColumns(t *testing.T) {
-	c, err := devicesConfig(t, unhashed).counted()
+	c, err := devicesConfig(t, unhashed).withBins()
 	if err != nil {
 		t.Fatal(err)
 	}

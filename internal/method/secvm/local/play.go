@@ -32,9 +32,9 @@ func Support() local.LocalSupport {
 	return local.LocalSupport{Name: secvm.Protocol().Name(), Play: play}
 }
 
-// play plays every member of a job. Each row is a device that answers every window with the same
-// number of packages, encoded and counted one by one. With aggregation secagg every window is a
-// secure sum, in which each device has its own keys, masks and shares.
+// play runs every member of a job in this process. Each row is a device that answers every window
+// with the same number of packages, encoded and counted one by one. With aggregation secagg every
+// window is a secure sum, in which each device has its own keys, masks and shares.
 func play(ctx context.Context, c local.Play) (*method.Result, error) {
 	p, err := read(c)
 	if err != nil {
@@ -45,7 +45,7 @@ func play(ctx context.Context, c local.Play) (*method.Result, error) {
 
 func (p people) play(ctx context.Context) (*method.Result, error) {
 	first := time.Now()
-	p, err := p.counted()
+	p, err := p.withBins()
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
@@ -60,7 +60,7 @@ func (p people) play(ctx context.Context) (*method.Result, error) {
 	return r.result, local.Run(ctx, first, r.result, []local.Step{{Name: "protocol", Do: r.train}, {Name: "evaluate", Do: r.evaluate}, {Name: "compare", Do: r.compare}})
 }
 
-// people is a job with the records of all people, each of which belongs to one device.
+// people holds a job and the records of all people. Each record belongs to one device.
 type people struct {
 	local.Play
 	rows    *dataset.Set
@@ -76,9 +76,9 @@ func read(c local.Play) (p people, err error) {
 	return p, err
 }
 
-// counted returns the people with the job's setting bins filled in. If a job without hashing does
-// not state bins, it is the number of columns of the tables.
-func (p people) counted() (people, error) {
+// withBins sets the number of bins if the job leaves it open. In a job without hashing, it is the
+// number of columns of the tables.
+func (p people) withBins() (people, error) {
 	k := *secvm.KeysOf(p.Job)
 	if !k.Unhashed() {
 		return p, nil
@@ -110,9 +110,9 @@ type records struct {
 	classes  [2]string
 	devices  []*secvmmachines.Device
 	random   []secvmmachines.Random
-	profiles []secvmmachines.Record // the unsampled records, on which the comparisons train and measure
+	profiles []secvmmachines.Record // the records before sampling; the comparisons use them
 	roles    []secvmmachines.Role
-	sampled  int // the number of records that had more units than packages
+	sampled  int // the number of records that need more packages than a window allows
 	result   *method.Result
 	figures  *secvm.Figures // the figures of the result; nil before the evaluation
 	last     secvm.Window   // the result of the last window
@@ -142,7 +142,7 @@ func enlist(c people, roles []secvmmachines.Role) (*records, error) {
 	if err := r.checkCohort(); err != nil {
 		return nil, err
 	}
-	if len(r.with(secvmmachines.Test)) == 0 {
+	if len(r.devicesWith(secvmmachines.Test)) == 0 {
 		return nil, fmt.Errorf("%s leaves no device for testing; hold more rows out", c.rows.Name)
 	}
 	if secvm.KeysOf(c.Job).Aggregation == secvm.SecureSum {
@@ -150,7 +150,7 @@ func enlist(c people, roles []secvmmachines.Role) (*records, error) {
 	}
 	r.result = &method.Result{
 		Job: c.Job.Name, Timings: map[string]float64{}, Grid: []learner.Cell{},
-		Training: len(r.with(secvmmachines.Train)), HeldOut: len(r.with(secvmmachines.Test)),
+		Training: len(r.devicesWith(secvmmachines.Train)), HeldOut: len(r.devicesWith(secvmmachines.Test)),
 	}
 	return r, nil
 }
@@ -168,7 +168,7 @@ func newSumming(c people, p secvmmachines.Params, devices int) *summing {
 // devices that drop out are training devices.
 func (r *records) checkCohort() error {
 	cohort, vanish := secvm.KeysOf(r.Job).Cohort, sums.Share(r.Job.Data.Partition.Dropout, len(r.devices))
-	switch n := len(r.with(secvmmachines.Train)); {
+	switch n := len(r.devicesWith(secvmmachines.Train)); {
 	case n < cohort:
 		return fmt.Errorf("%s: %d devices train, but a step requires at least %d participants; lower cohort", r.rows.Name, n, cohort)
 	case n-vanish < cohort:
@@ -288,7 +288,7 @@ func (r *records) step(ctx context.Context) (err error) {
 	return err
 }
 
-// countUp makes all devices answer a window, and counts their packages in shards.
+// countUp runs a window of anonymous packages and returns the server's counts. It counts in shards.
 func (r *records) countUp(iteration uint32, published []float64) (*secvmmachines.Tally, error) {
 	weights, err := r.server.Params().Weights(published)
 	if err != nil {

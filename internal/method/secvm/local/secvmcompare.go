@@ -20,11 +20,12 @@ import (
 	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// averages measures, on the held-out records, the accuracy of means of the last weight vectors.
-// Figure 2 of the paper shows this accuracy. Only the launching process sees these vectors whole.
+// averages collects the accuracy of averaged weights on the held-out records. Each average is over
+// the last weight vectors, as in figure 2 of the paper. Only the launching process sees these
+// vectors whole.
 type averages struct {
 	counts []int
-	last   [][]float64 // the last weight vectors, at most as many as the greatest of counts
+	last   [][]float64 // the last weight vectors, as many as the longest average needs
 	points []secvm.AveragePoint
 }
 
@@ -56,7 +57,7 @@ func mean(vectors [][]float64) []float64 {
 // follow notes the weights of an iteration. It measures the first ten iterations, and about thirty
 // later ones.
 func (r *records) follow(iteration int, w []float64) {
-	if iteration == 0 || iteration == learner.StepsOf(r.Job).Iterations { // the first weights are zero, and the last are already a mean
+	if iteration == 0 || iteration == learner.StepsOf(r.Job).Iterations { // skip the first weights, which are zero, and the last, which are a mean
 		return
 	}
 	measure := r.accuracy
@@ -69,7 +70,7 @@ func (r *records) follow(iteration int, w []float64) {
 // accuracy returns the accuracy of weights on the records of testing devices.
 func (r *records) accuracy(w []float64) float64 {
 	right := 0
-	tests := r.with(secvmmachines.Test)
+	tests := r.devicesWith(secvmmachines.Test)
 	for _, i := range tests {
 		if p := r.profiles[i]; secvmmachines.Predict(p.Vector.Score(w)) == p.Label {
 			right++
@@ -78,8 +79,7 @@ func (r *records) accuracy(w []float64) float64 {
 	return float64(right) / float64(len(tests))
 }
 
-// with lists the devices that have the given role.
-func (r *records) with(role secvmmachines.Role) []int {
+func (r *records) devicesWith(role secvmmachines.Role) []int {
 	var list []int
 	for i, have := range r.roles {
 		if have == role {
@@ -102,7 +102,7 @@ func (r *records) evaluate(context.Context) error {
 	r.result.Metrics = m
 	spec := r.server.Params().Spec()
 	r.figures = &secvm.Figures{
-		Source: r.rows.Name, Devices: len(r.devices), Trainers: len(r.with(secvmmachines.Train)), Testers: len(r.with(secvmmachines.Test)),
+		Source: r.rows.Name, Devices: len(r.devices), Trainers: len(r.devicesWith(secvmmachines.Train)), Testers: len(r.devicesWith(secvmmachines.Test)),
 		Windows: learner.StepsOf(r.Job).Iterations + 1, Bins: spec.Bins, Features: secvm.KeysOf(r.Job).Space, Packages: spec.Packages, PackageBytes: secvmmachines.PackageSize, Sampled: r.sampled,
 		Classes:  secvm.TestsOf(r.classes, tests),
 		Averages: r.curve.points,
@@ -117,7 +117,7 @@ func (r *records) evaluate(context.Context) error {
 
 // measure evaluates given scores of the testing devices.
 func (r *records) measure(score func(device int) float64) (learner.Metrics, error) {
-	tests := r.with(secvmmachines.Test)
+	tests := r.devicesWith(secvmmachines.Test)
 	truth, guess := make([]string, len(tests)), make([]string, len(tests))
 	positive, scores := make([]bool, len(tests)), make([]float64, len(tests))
 	name := func(label int8) string { return r.classes[(label+1)/2] }
@@ -149,7 +149,7 @@ func (r *records) compare(ctx context.Context) error {
 	if !r.Job.Compares(job.Pooled) {
 		return nil
 	}
-	train := r.with(secvmmachines.Train)
+	train := r.devicesWith(secvmmachines.Train)
 	all, err := r.featured()
 	if err != nil {
 		return err
@@ -179,8 +179,8 @@ func (r *records) compare(ctx context.Context) error {
 	return nil
 }
 
-// compareBins measures the accuracy with other numbers of bins, on sums computed in one place. For
-// a job without hashing, it measures hashed features.
+// compareBins measures the accuracy of the job for several numbers of bins. It computes the sums in
+// this process. For a job without hashing, it measures hashed features.
 func (r *records) compareBins(ctx context.Context) error {
 	for power := 6; power <= 16; power++ {
 		j := *r.Job
@@ -196,8 +196,8 @@ func (r *records) compareBins(ctx context.Context) error {
 	return nil
 }
 
-// accuracyOf returns the accuracy of another job among the same devices with the same roles. It
-// plays the job in mode paper, because cover packages do not change the result.
+// accuracyOf returns the accuracy of a variant of the job on the same devices. They keep their
+// roles. It plays the variant in mode paper, because cover packages do not change the result.
 func (r *records) accuracyOf(ctx context.Context, j *job.Job) (float64, error) {
 	c := r.people
 	k := *secvm.KeysOf(j)
@@ -235,7 +235,7 @@ func (r *records) measurePooled(m *svm.Classifier, all *dataset.CSR, train []int
 	for k, at := range pair.Index {
 		all.Each(train[support[at]], func(bin int, count float64) { w[bin] -= pair.Coef[k] * count })
 	}
-	return r.measure(func(i int) float64 { // the machine's positive decision stands for the first class, so its sign is reversed
+	return r.measure(func(i int) float64 { // reverse the sign, because the classifier is positive for the first class
 		d := pair.Rho
 		for _, e := range r.profiles[i].Vector {
 			d += w[e.Bin] * float64(e.Count)
@@ -276,7 +276,8 @@ func (r *records) sumUp(ctx context.Context, iteration uint32, published []float
 	return sum, r.compareSum(sum, done.Added, call)
 }
 
-// summands makes every device check a call and returns the devices' vectors for the sum.
+// summands returns the vectors that the devices add to a secure sum. Each device first checks the
+// server's call.
 func (r *records) summands(call secvm.Call) ([]secvmmachines.Summand, error) {
 	list, errs := make([]secvmmachines.Summand, len(r.devices)), make([]error, len(r.devices))
 	linalg.For(len(list), 1, func(lo, hi int) {

@@ -72,7 +72,7 @@ func TestForgeries(t *testing.T) {
 		{"another message's header", swapped, "does not verify"},
 		{"unknown version", sign(append([]byte{9, 0}, v.header[2:]...), v.sealed, north), "the message has format 9"},
 		{"header with a tail", sign(append(bytes.Clone(v.header), 0), v.sealed, north), "1 bytes are left over"},
-		{"chunk out of range", sign(edited(func(h *protocol.Header) { h.Chunk = 9 }), v.sealed, north), "chunk 9 of 4"},
+		{"chunk out of range", sign(edited(func(h *protocol.Header) { h.Chunk = 9 }), v.sealed, north), "chunk index 9, but the message has only 4 chunks"},
 		{"header too long", sign(make([]byte, maxHeaderBytes+1), v.sealed, north), "the header has 1025 bytes"},
 		{"nothing sealed", sign(v.header, v.sealed[:encapsulationBytes+tagBytes-1], north), "the header has"},
 		{"body too long", sign(v.header, make([]byte, encapsulationBytes+tagBytes+protocol.MaxChunkBytes+1), north), "the body has more than"},

@@ -177,8 +177,8 @@ func TestSealRefuses(t *testing.T) {
 		want string
 	}{
 		{"body too large", header(), make([]byte, protocol.MaxChunkBytes+1), to, from, "the body has 524289 bytes"},
-		{"chunk out of range", edit(func(h *protocol.Header) { h.Chunk = 4 }), nil, to, from, "chunk 4 of 4"},
-		{"no chunks", edit(func(h *protocol.Header) { h.Chunk, h.Chunks = 0, 0 }), nil, to, from, "chunk 0 of 0"},
+		{"chunk out of range", edit(func(h *protocol.Header) { h.Chunk = 4 }), nil, to, from, "chunk index 4, but the message has only 4 chunks"},
+		{"no chunks", edit(func(h *protocol.Header) { h.Chunk, h.Chunks = 0, 0 }), nil, to, from, "chunk index 0, but the message has only 0 chunks"},
 		{"long name", edit(func(h *protocol.Header) { h.Kind = strings.Repeat("k", 65) }), nil, to, from, "a name in a header has 65 bytes"},
 		{"very long name", edit(func(h *protocol.Header) { h.Kind = strings.Repeat("k", 70000) }), nil, to, from, "a name in a header has 70000 bytes"},
 		{"no receiver key", header(), nil, nil, from, "receiver's key"},

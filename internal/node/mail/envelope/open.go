@@ -60,8 +60,8 @@ func transport(err error) error {
 	return protocol.Blame(protocol.Transport, protocol.KindTransport, fmt.Errorf("envelope: %w", err))
 }
 
-// Open decrypts the body with the key of the session in the header. An error is a
-// *protocol.BlameError that blames the sender, who has signed the envelope; therefore a receiver
+// Open decrypts the body with the receiver's key for the session that the header names. An error is
+// a *protocol.BlameError that blames the sender, who has signed the envelope; therefore a receiver
 // without a key for that session must drop the envelope, and not try another key.
 func (v Verified) Open(key hpke.PrivateKey) (protocol.Message, error) {
 	if key == nil || key.KEM() != hpke.MLKEM768X25519() {
@@ -87,7 +87,7 @@ func split(wire []byte) (v Verified, signature []byte, err error) {
 	n := int(binary.LittleEndian.Uint16(wire))
 	rest := wire[prefixBytes:]
 	if n > maxHeaderBytes || n > len(rest)-tail {
-		return v, nil, fmt.Errorf("the header has %d bytes, which is too long for any message, or for this message of %d bytes", n, len(wire))
+		return v, nil, fmt.Errorf("the header has %d bytes, which are too many in a message of %d bytes", n, len(wire))
 	}
 	v.header, rest = rest[:n:n], rest[n:]
 	cut := len(rest) - ed25519.SignatureSize

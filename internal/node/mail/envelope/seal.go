@@ -17,7 +17,7 @@ func Seal(h protocol.Header, body []byte, to hpke.PublicKey, from ed25519.Privat
 		return nil, fmt.Errorf("envelope: %w", err)
 	}
 	header := h.Encode()
-	// These two steps equal hpke.Seal, but spare a copy of the body.
+	// NewSender and Seal do the work of hpke.Seal, but without a copy of the body.
 	encapsulation, sender, err := hpke.NewSender(to, kdf(), aead(), header)
 	if err != nil {
 		return nil, fmt.Errorf("envelope: %v: %w", h, err)

@@ -34,7 +34,7 @@ func past(of ...Op) { VMOVNTPD(of[0], of[1]) }
 func (r rowLoop) finish() {
 	DECQ(r.left)
 	JNZ(LabelRef("turn"))
-	leave()
+	writeReturn()
 }
 
 // eachRegister calls do for each register that n consecutive values fill.
@@ -77,7 +77,7 @@ const strip = 4 * abreast
 
 // copyStrips writes the function that copies strips.
 func (u unit) copyStrips() {
-	r := u.overRows("copyStrips", "to []float64, toDistance int, from []float64, fromDistance int", "copies n strips of 32 values; strips are a distance apart")
+	r := u.overRows("copyStrips", "to []float64, toDistance int, from []float64, fromDistance int", "copies n strips of 32 values, which begin a distance apart")
 	to, toDistance, from, fromDistance := slice("to"), u.bytes("toDistance"), slice("from"), u.bytes("fromDistance")
 	Label("turn")
 	u.eachRegister(strip, func(i int, v VecVirtual) {
@@ -91,7 +91,7 @@ func (u unit) copyStrips() {
 
 // askStrips writes the function that prefetches strips into the second-level cache.
 func (u unit) askStrips() {
-	r := u.overRows("askStrips", "x []float64, distance int", "prefetches n strips of 32 values; strips are a distance apart")
+	r := u.overRows("askStrips", "x []float64, distance int", "prefetches n strips of 32 values, which begin a distance apart")
 	x, distance := slice("x"), u.bytes("distance")
 	Label("turn")
 	for at := 0; at < strip*u.size; at += line {
@@ -101,9 +101,9 @@ func (u unit) askStrips() {
 	r.finish()
 }
 
-// soon is the distance in bytes by which a loop over memory prefetches ahead. It is the size of the
-// first-level cache.
-const soon = 32 << 10
+// prefetchDistance is the number of bytes by which a loop over memory prefetches ahead. It is the
+// size of the first-level cache.
+const prefetchDistance = 32 << 10
 
 // neighbours writes the function for the lowest three levels of a transform of columns. It
 // prefetches lines that a next call may need.
@@ -117,7 +117,7 @@ func (u unit) neighbours() {
 			v[i] = u.register()
 			u.load(Mem{Base: x, Disp: at + line*i}, v[i])
 			if at == 0 {
-				PREFETCHT1(Mem{Base: x, Disp: soon + line*i})
+				PREFETCHT1(Mem{Base: x, Disp: prefetchDistance + line*i})
 			}
 		}
 		u.across(v)

@@ -19,7 +19,7 @@ type precision struct {
 func double() precision { return precision{"64", 8, 52, 1023} }
 func single() precision { return precision{"32", 4, 23, 127} }
 
-// constant writes a number as often as the widest register holds it.
+// constant writes a data block that repeats a number in all lanes of the widest register.
 func (p precision) constant(name string, v float64) Mem {
 	return p.pattern(name, func(int) float64 { return v })
 }
@@ -34,7 +34,7 @@ func (p precision) pattern(name string, v func(lane int) float64) Mem {
 	})
 }
 
-// word writes the bits of a number as often as the widest register holds it.
+// word writes a data block that repeats the given bits in all lanes of the widest register.
 func (p precision) word(name string, bits uint64) Mem {
 	return p.words(name, func(int) uint64 { return bits })
 }

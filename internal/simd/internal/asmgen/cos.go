@@ -70,7 +70,7 @@ func (u unit) cos(c cosine) {
 	u.load(l.at(x), v)
 	u.load(c.size, r)
 	u.and(v, r, r)
-	beyond := u.notBelow(c.limit, r)
+	beyond := u.exceeds(c.limit, r)
 	TESTL(beyond, beyond)
 	JNZ(LabelRef("done"))
 	u.load(c.half, n)
@@ -92,11 +92,11 @@ func (u unit) cos(c cosine) {
 	u.store(v, l.at(dst))
 	l.next()
 	Store(l.i, ReturnIndex(0))
-	leave()
+	writeReturn()
 }
 
-// notBelow returns a bit mask of the entries of v that are above the limit or NaN.
-func (u unit) notBelow(limit Mem, v VecVirtual) GPVirtual {
+// exceeds returns a bit mask of the entries of v that are above the limit or NaN.
+func (u unit) exceeds(limit Mem, v VecVirtual) GPVirtual {
 	const notLessOrEqual = 6 // predicate that is true for a NaN
 	bits := GP32()
 	if u.width == 64 {

@@ -38,7 +38,8 @@ func exponentialOf(p precision) exponential {
 	return c
 }
 
-// rest returns log 2 - hi, rounded only once. The difference of the constants is exact.
+// rest returns the difference of log 2 and hi, rounded only once. The difference of the constants
+// is exact.
 func rest(hi float64) float64 {
 	if hi == 0x1.62e4p-1 {
 		return math.Ln2 - 0x1.62e4p-1
@@ -53,7 +54,7 @@ const nearest = 8
 func (u unit) power(c exponential, v VecVirtual) VecVirtual {
 	n, bound, e := u.register(), u.register(), u.register()
 	u.load(c.high, bound)
-	u.min(v, bound, v) // this order of operands keeps a NaN
+	u.min(v, bound, v) // with this order of operands, min keeps a NaN in v
 	u.load(c.low, bound)
 	u.max(v, bound, v)
 	u.mul(c.log2e, v, n)

@@ -13,7 +13,7 @@ import (
 func (u unit) butterflies(name string, levels int) {
 	parts := 1 << levels
 	begin(name+u.suffix, fmt.Sprintf("func(q int, to []%[1]s, toDistance int, from []%[1]s, fromDistance int)", u.value),
-		fmt.Sprintf("%s%s computes %d levels of a transform of %d parts of q values. The number q is a positive multiple of %d.", name, u.suffix, levels, parts, u.width/u.size))
+		fmt.Sprintf("%s%s computes %d levels of a Walsh-Hadamard transform of %d q values. Parts of q values begin a distance apart. The number q is a positive multiple of %d.", name, u.suffix, levels, parts, u.width/u.size))
 	left := integer("q")
 	to, toDistance := slice("to"), integer("toDistance")
 	from, fromDistance := slice("from"), integer("fromDistance")
@@ -37,7 +37,7 @@ func (u unit) butterflies(name string, levels int) {
 	ADDQ(U32(u.width), to)
 	SUBQ(U32(u.width/u.size), left)
 	JG(LabelRef("turn"))
-	leave()
+	writeReturn()
 }
 
 // across writes the levels that combine values of different registers.
@@ -59,7 +59,7 @@ func (u unit) across(v []VecVirtual) {
 func (u unit) lowest(signs []Mem) {
 	block := 8 * u.width / u.size
 	begin("lowest"+u.suffix, fmt.Sprintf("func(n int, x []%[1]s, scale %[1]s)", u.value),
-		fmt.Sprintf("lowest%s transforms each block of %d of n values completely and multiplies the values by scale. The number n is a positive multiple of %[2]d.", u.suffix, block))
+		fmt.Sprintf("lowest%s computes a complete Walsh-Hadamard transform of each block of %d values, times scale. The number n is a positive multiple of %[2]d.", u.suffix, block))
 	left, x, scale := integer("n"), slice("x"), u.number("scale")
 	Label("turn")
 	v := make([]VecVirtual, 8)
@@ -80,7 +80,7 @@ func (u unit) lowest(signs []Mem) {
 	ADDQ(U32(8*u.width), x)
 	SUBQ(U32(block), left)
 	JG(LabelRef("turn"))
-	leave()
+	writeReturn()
 }
 
 // swapSigns writes patterns of signs for neighbours at the distances 8, 4, 2 and 1. The upper of
@@ -109,5 +109,5 @@ func (u unit) flip(sign Mem) {
 	u.xor(l.at(x), s, s)
 	u.store(s, l.at(x))
 	l.next()
-	leave()
+	writeReturn()
 }

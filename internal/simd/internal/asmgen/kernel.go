@@ -39,10 +39,10 @@ func (u unit) ofDistance(name, formula string, value func(d, scale, power VecVir
 	u.load(l.at(xz), cross)
 	u.add(cross, cross, cross)
 	u.sub(cross, d, d)
-	u.max(d, none, d) // this order of operands keeps a NaN
+	u.max(d, none, d) // with this order of operands, max keeps a NaN in d
 	u.store(value(d, scale, power), l.at(dst))
 	l.next()
-	leave()
+	writeReturn()
 }
 
 // ofDistances writes all kernel functions of the squared distance.
@@ -77,7 +77,7 @@ func (u unit) matern(c constants, d, scale, third VecVirtual) VecVirtual {
 	u.sqrt(d, d)
 	u.mul(scale, d, d)
 	u.load(c.nothing, factor)
-	u.min(d, factor, d) // this order of operands keeps a NaN
+	u.min(d, factor, d) // with this order of operands, min keeps a NaN in d
 	u.load(c.log.one, factor)
 	if third != nil {
 		u.fma(third, d, factor)
@@ -115,5 +115,5 @@ func (u unit) polynomialKernel(c constants) {
 	JNZ(LabelRef("bit"))
 	u.store(y, l.at(dst))
 	l.next()
-	leave()
+	writeReturn()
 }

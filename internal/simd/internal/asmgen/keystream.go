@@ -13,7 +13,7 @@ import (
 const (
 	aesRounds = 14
 	aesBlock  = 16
-	// aesRegisters is the number of registers, of four blocks each, that are encrypted together.
+	// aesRegisters is the number of registers that are encrypted together. Each holds four blocks.
 	// This hides the latency of a round.
 	aesRegisters = 4
 )
@@ -95,7 +95,7 @@ func fillCounters() {
 	ADDQ(U32(bytes), to)
 	DECQ(left)
 	JNZ(LabelRef("turn"))
-	leave()
+	writeReturn()
 }
 
 func everywhere(word Register) VecVirtual {
@@ -104,8 +104,8 @@ func everywhere(word Register) VecVirtual {
 	return all
 }
 
-// counters writes a data block with one word for each of four blocks, in the upper half of the
-// block.
+// counters writes a data block of four cipher blocks. The upper half of each cipher block holds the
+// given word.
 func counters(name string, word func(block int) uint64) Mem {
 	at := GLOBL(name, RODATA|NOPTR)
 	for block := range 4 {
@@ -115,8 +115,8 @@ func counters(name string, word func(block int) uint64) Mem {
 	return at
 }
 
-// bigEndian writes the byte order that reverses the upper words of blocks. The lower half becomes
-// zero.
+// bigEndian writes a shuffle mask that reverses the upper eight bytes of each cipher block. The
+// lower half becomes zero.
 func bigEndian() Mem {
 	at := GLOBL("counterBytes", RODATA|NOPTR)
 	for block := range 4 {

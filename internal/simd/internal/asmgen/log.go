@@ -64,8 +64,8 @@ func (u unit) log1p(c logarithm, y VecVirtual) VecVirtual {
 	u.fma(c.lo, k, series)
 	u.add(s, series, log)
 	u.fma(c.hi, k, log)
-	u.sub(c.largest, y, y) // at most 0 if y is finite; otherwise not finite
-	u.max(y, log, log)     // keeps log, which is NaN if y is not finite
+	u.sub(c.largest, y, y) // y is now at most 0 if it was finite, and otherwise Inf or NaN
+	u.max(y, log, log)     // log if y was finite, and otherwise Inf or NaN
 	return log
 }
 

@@ -24,7 +24,7 @@ func (u unit) product(name string, grow bool) {
 	sums := u.tile(u.vectors)
 	u.columns(name, k, a, b, sums)
 	u.storeTile(sums, c, stride, grow)
-	leave()
+	writeReturn()
 }
 
 // storeTile stores the sums in the tile at c, or adds them to it if grow is set.
@@ -47,7 +47,7 @@ func (u unit) storeTile(sums [][]VecVirtual, c, stride Register, grow bool) {
 func (u unit) productAsking(vectors int) {
 	name := fmt.Sprintf("set%dAsking", vectors)
 	begin(name+u.suffix, fmt.Sprintf("func(k int, a, b, c []%s, stride int, ahead []%s, aheadStride int)", u.value, u.value),
-		fmt.Sprintf("%s%s is a micro-kernel with prefetching for a tile of %d x %d values: see Asking.", name, u.suffix, u.rows, vectors*u.width/u.size))
+		fmt.Sprintf("%s%s computes a tile of %d x %d values and prefetches the tile at ahead: see Asking.", name, u.suffix, u.rows, vectors*u.width/u.size))
 	k, a, b := integer("k"), slice("a"), slice("b")
 	c, stride, ahead, aheadStride := slice("c"), integer("stride"), slice("ahead"), integer("aheadStride")
 	u.inBytes(stride)
@@ -70,10 +70,10 @@ func (u unit) productAsking(vectors int) {
 	Label("asked")
 	u.columns(name, k, a, b, sums)
 	u.storeTile(sums, c, stride, false)
-	leave()
+	writeReturn()
 }
 
-// prefetch writes the prefetch of the tile of c, which is not needed before the end.
+// prefetch writes code that prefetches the tile of c. The tile is needed only at the end.
 func (u unit) prefetch(c, stride Register) {
 	at := GP64()
 	MOVQ(c, at)
@@ -151,7 +151,7 @@ func (u unit) peak() {
 	}
 	DECQ(turns)
 	JNZ(LabelRef("turn"))
-	leave()
+	writeReturn()
 }
 
 func shift(size int) int {

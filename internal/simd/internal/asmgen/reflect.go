@@ -34,7 +34,7 @@ func (u unit) reflect() {
 	u.factors(sums)
 	u.change(zeroth, []Mem{{Base: c.second}}, sums[0][1:])
 	u.each(c, "change", func(_ int, at Mem, of []Mem) { u.change(at, of, sums[0][:]) })
-	leave()
+	writeReturn()
 }
 
 // coordinates holds the addresses of vectors and directions. more is the number of coordinates
@@ -77,7 +77,7 @@ func (u unit) each(c coordinates, name string, step func(i int, at Mem, of []Mem
 	Label(name + "done")
 }
 
-// gather adds the products of a coordinate with the directions to the sums.
+// gather adds one coordinate to the inner products of the vectors with the directions.
 func (u unit) gather(at Mem, of []Mem, sums [][]VecVirtual) {
 	directions := u.everywhereOf(of)
 	for r := range sums[0] {
@@ -99,8 +99,9 @@ func (u unit) everywhereOf(values []Mem) []VecVirtual {
 	return all
 }
 
-// factors turns the sums into the factors of the directions. They are -beta0 s0 and -beta1 (s1 -
-// beta0 s0 across), because the second reflection works on the values that the first has changed.
+// factors computes from the inner products the factor by which each direction is added. The factors
+// are -beta0 s0 and -beta1 (s1 - beta0 s0 across), because the second reflection works on the
+// values that the first has changed.
 func (u unit) factors(sums [2][2][]VecVirtual) {
 	beta0, beta1, across := u.number("betaFirst"), u.number("betaSecond"), u.number("across")
 	for r, s0 := range sums[0][0] {

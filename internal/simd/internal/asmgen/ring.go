@@ -62,7 +62,7 @@ func (u unit) roundTurns(c rounding, bits int) {
 	u.add(c.whole, half, half)
 	u.narrowTo(bits, half, Mem{Base: dst, Index: l.i, Scale: uint8(bits / 8)})
 	l.next()
-	leave()
+	writeReturn()
 }
 
 // narrowTo stores the low bits of each 64-bit number.
@@ -109,14 +109,14 @@ func lowBytes(name string, bytes int) Mem {
 // wave holds the constants for cosines and sines of words.
 type wave struct {
 	quarter Mem // quarter of a turn in 32 bits
-	right   Mem // quarter of a turn in words that are shifted to the right
-	angle   Mem // angle of the number 1 in such words
+	right   Mem // quarter of a turn in words that are shifted right by unusedBits
+	angle   Mem // angle of the word 1 after a shift right by unusedBits
 	taylor  []Mem
 }
 
-// aside is the number of low bits of 32 bits that are not used. They are no part of a word, or are
-// dropped so that half a turn is a positive number.
-func aside(bits int) int { return max(1, 32-bits) }
+// unusedBits is the number of low bits of a 32-bit lane that are not used. They are no part of a
+// word, or are dropped so that half a turn is a positive number.
+func unusedBits(bits int) int { return max(1, 32-bits) }
 
 // wavesOf writes them. What Taylor's series leaves out of sin(x), |x| <= pi/2, is
 // 6e-8.
@@ -124,8 +124,8 @@ func wavesOf(p precision, bits int) wave {
 	name := func(s string) string { return fmt.Sprint("wave", s, bits) }
 	return wave{
 		quarter: p.word(name("Quarter"), 1<<30),
-		right:   p.word(name("Right"), 1<<(30-aside(bits))),
-		angle:   p.constant(name("Angle"), 2*math.Pi/math.Ldexp(1, 32-aside(bits))),
+		right:   p.word(name("Right"), 1<<(30-unusedBits(bits))),
+		angle:   p.constant(name("Angle"), 2*math.Pi/math.Ldexp(1, 32-unusedBits(bits))),
 		taylor: p.series(name("Taylor"), 4, func(k int) float64 {
 			if k%2 == 0 {
 				return -1 / factorial(2*k+3)
@@ -140,7 +140,7 @@ func wavesOf(p precision, bits int) wave {
 func (u unit) waves(c wave, bits int) {
 	name := fmt.Sprintf("waves%d%s", bits, u.suffix[2:])
 	begin(name, "func(n int, cosines, sines []float32, words []byte, amplitude float32)",
-		fmt.Sprintf("%s sets cosines and sines to the cosines and sines of the first n words of %d bits, times the amplitude. The number n is a multiple of %d.", name, bits, u.width/4))
+		fmt.Sprintf("%s computes the cosines and sines of the first n words of %d bits, times the amplitude. The number n is a multiple of %d.", name, bits, u.width/4))
 	l := loop{u, integer("n"), GP64()}
 	cosines, sines := slice("cosines"), slice("sines")
 	words, amplitude := slice("words"), l.number("amplitude")
@@ -162,16 +162,16 @@ func (u unit) waves(c wave, bits int) {
 	u.store(u.cosineOf(c, bits, w, amplitude), l.at(cosines))
 	u.store(u.cosineOf(c, bits, back, amplitude), l.at(sines))
 	l.next()
-	leave()
+	writeReturn()
 }
 
-// cosineOf returns the cosines of words in the high bits of 32. The cosine is the sine of a quarter
-// of a turn minus the absolute value of the word.
+// cosineOf returns the cosines of words that lie in the high bits of 32-bit lanes. The cosine is
+// the sine of a quarter of a turn minus the absolute value of the word.
 func (u unit) cosineOf(c wave, bits int, w, amplitude VecVirtual) VecVirtual {
 	right, square, series := u.register(), u.register(), u.register()
 	u.load(c.right, right)
 	VPABSD(w, w)
-	u.shiftRight(U8(aside(bits)), w, w)
+	u.shiftRight(U8(unusedBits(bits)), w, w)
 	u.subInt(w, right, w)
 	VCVTDQ2PS(w, w)
 	u.mul(c.angle, w, w)

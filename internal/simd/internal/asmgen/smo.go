@@ -16,29 +16,29 @@ const (
 	notLess        = 0x15
 )
 
-// streams is the number of vectors that a turn examines. Each stream has its own best value, so
-// that one comparison does not wait for the other.
+// streams is the number of vectors that the loop examines in one turn. Each stream has its own best
+// value, so that one comparison does not wait for the other.
 const streams = 2
 
 // lanes is a set of flags, one for each lane of a vector: a mask register, or the signs of a
 // vector.
 type lanes = Register
 
-// selection holds an instruction set's operations on some lanes of a vector.
+// selection holds an instruction set's operations on selected lanes of a vector.
 type selection struct {
 	u unit
-	// flag returns the lanes whose byte in place has the given bit.
+	// flag returns the lanes whose byte at the address place has the given bit.
 	flag func(place Mem, bit int) lanes
 	// compare returns those lanes of the given set in which the comparison of v with w holds.
 	compare func(predicate int, w, v VecVirtual, of lanes) lanes
 	// put copies the given lanes from one vector to another.
 	put func(from, to VecVirtual, of lanes)
-	// none jumps to the label if no lane is set.
-	none func(of lanes, label string)
+	// jumpIfNone jumps to the label if no lane is set.
+	jumpIfNone func(of lanes, label string)
 }
 
-// selection returns the operations of u's instruction set on some lanes. bits lists the flags in
-// use.
+// selection returns the operations on selected lanes in u's instruction set. bits lists the flags
+// in use.
 func (u unit) selection(bits ...int) selection {
 	if u.width == 64 {
 		return u.byMask(bits)
@@ -66,7 +66,7 @@ func (u unit) byMask(which []int) selection {
 		return k
 	}
 	s.put = func(from, to VecVirtual, of lanes) { VMOVAPD(from, of, to) }
-	s.none = func(of lanes, label string) {
+	s.jumpIfNone = func(of lanes, label string) {
 		KORTESTW(of, of)
 		JZ(LabelRef(label))
 	}
@@ -88,7 +88,7 @@ func (u unit) bySign() selection {
 		return m
 	}
 	s.put = func(from, to VecVirtual, of lanes) { VBLENDVPD(of, from, to, to) }
-	s.none = func(of lanes, label string) {
+	s.jumpIfNone = func(of lanes, label string) {
 		signs := GP32()
 		VMOVMSKPD(of, signs)
 		TESTL(signs, signs)
@@ -126,7 +126,7 @@ func (u unit) smoName(name string, size int) (string, string) {
 func (u unit) smoMove(size int) {
 	name, value := u.smoName("smoMove", size)
 	begin(name, fmt.Sprintf("func(n int, f []float64, a float64, x []%s, b float64, y []%s, place []uint8, low *[16]float64, at *[16]int64, high *[16]float64)", value, value),
-		fmt.Sprintf("%s is SMO.Move in %d lanes. The number n is a multiple of 16.", name, streams*u.width/8))
+		fmt.Sprintf("%s adds a x + b y to f, like SMO.Move, in %d lanes. The number n is a multiple of 16.", name, streams*u.width/8))
 	n, f := integer("n"), slice("f")
 	x, y, place := slice("x"), slice("y"), slice("place")
 	a, b := u.number("a"), u.number("b")
@@ -150,7 +150,7 @@ func (u unit) smoMove(size int) {
 		s.put(v, low[k], grow)
 		s.put(now, at[k], grow)
 		larger := u.register()
-		u.max(high[k], v, larger) // this order of operands skips a NaN
+		u.max(high[k], v, larger) // with this order of operands, max skips a NaN in v
 		s.put(larger, high[k], s.flag(u.entry(place, i, 1, k), 2))
 	}
 	VPADDQ(step, now, now)
@@ -160,15 +160,15 @@ func (u unit) smoMove(size int) {
 	s.save("low", low)
 	s.save("at", at)
 	s.save("high", high)
-	leave()
+	writeReturn()
 }
 
-// smoPartner writes the pass that finds, in each lane, the largest decrease and its turn. It
-// divides only where a product says that it may be worth it.
+// smoPartner writes the pass that finds the largest decrease in each lane. It records the turn of
+// the decrease. It divides only where a product says that it may be worth it.
 func (u unit) smoPartner(size int) {
 	name, value := u.smoName("smoPartner", size)
 	begin(name, fmt.Sprintf("func(n int, f, diagonal []float64, row []%s, place []uint8, fi, kii, tau, slack float64, best *[16]float64, at *[16]int64)", value),
-		fmt.Sprintf("%s is SMO.Partner in %d lanes. The number n is a multiple of 16.", name, streams*u.width/8))
+		fmt.Sprintf("%s finds the largest decreases, like SMO.Partner, in %d lanes. The number n is a multiple of 16.", name, streams*u.width/8))
 	n, f := integer("n"), slice("f")
 	diagonal, row, place := slice("diagonal"), slice("row"), slice("place")
 	fi, kii, slack, zero := u.number("fi"), u.number("kii"), u.number("slack"), u.register()
@@ -199,7 +199,7 @@ func (u unit) smoPartner(size int) {
 		bar := u.register()
 		u.mul(whole, enough[k], bar)
 		worth := s.compare(notLess, bar, d, shrink)
-		s.none(worth, next)
+		s.jumpIfNone(worth, next)
 		VDIVPD(whole, d, d)
 		better := s.compare(greaterOrEqual, best[k], d, worth)
 		s.put(d, best[k], better)
@@ -212,10 +212,10 @@ func (u unit) smoPartner(size int) {
 	JL(LabelRef("turn"))
 	s.save("best", best)
 	s.save("at", at)
-	leave()
+	writeReturn()
 }
 
-// positive copies the entries of v above zero to the vector to.
+// positive copies the positive entries of v to the vector to.
 func (s selection) positive(v, to, zero VecVirtual) {
 	if s.u.width == 64 {
 		k := K()
@@ -228,7 +228,7 @@ func (s selection) positive(v, to, zero VecVirtual) {
 	s.put(v, to, m)
 }
 
-// state loads the vectors of all streams from the array to which the named parameter points.
+// state loads one vector for each stream from the array parameter with the given name.
 func (s selection) state(name string) []VecVirtual {
 	from := integer(name)
 	v := make([]VecVirtual, streams)
@@ -246,8 +246,8 @@ func (s selection) save(name string, v []VecVirtual) {
 	}
 }
 
-// turns returns a vector that holds the first index of the turn, and a vector with the increment
-// per turn.
+// turns returns a vector with the index 0 of the first turn, and a vector with the index's
+// increment per turn.
 func (u unit) turns() (now, step VecVirtual) {
 	now, width := u.register(), GP64()
 	u.zero(now)

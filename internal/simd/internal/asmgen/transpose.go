@@ -19,7 +19,7 @@ func (u unit) transpose() {
 // transposeAway writes the function that transposes squares past the caches. Rows that are not
 // whole cache lines are written through the caches.
 func (u unit) transposeAway() {
-	t := u.transposes("transposeAway", "transposes n squares past the caches, if the rows of to are cache lines. Squares have")
+	t := u.transposes("transposeAway", "transposes n squares, and writes past the caches if the rows of to are cache lines. Squares have")
 	aligned := GP64()
 	MOVQ(t.to, aligned)
 	ORQ(t.toDistance, aligned)
@@ -31,7 +31,7 @@ func (u unit) transposeAway() {
 	DECQ(t.left)
 	JNZ(LabelRef("away"))
 	SFENCE()
-	leave()
+	writeReturn()
 	Label("turn")
 	u.transposeSquares(t, u.store)
 	t.finish()
@@ -64,7 +64,7 @@ func (u unit) transposeSquares(t transposes, store instruction) {
 	ADDQ(t.fromStep, t.from)
 }
 
-// bytes returns a parameter that counts values, converted to bytes.
+// bytes loads a parameter that counts values, and converts the count to bytes.
 func (u unit) bytes(name string) Register {
 	n := integer(name)
 	u.inBytes(n)

@@ -39,9 +39,9 @@ type unit struct {
 	compare   instruction // operands how, with, v, to: to = result of the comparison
 
 	scale func(c exponential, n, e VecVirtual)
-	signs func(from, to Op) // sets one bit for each entry, if comparisons write to registers
+	signs func(from, to Op) // operands from, to: to = sign bits of the entries, if comparisons write to vectors
 	widen instruction       // operands from, to: signed bytes become integers of size bytes
-	swaps []instruction     // operands from, to: exchange neighbours at half the lanes, at a quarter, ..., at 1
+	swaps []instruction     // operands from, to: exchanges of lanes at a distance of half the lanes, a quarter, ..., 1
 
 	and, or, xor          instruction // a, b, to
 	addInt                instruction // operands from, with, to: sum of integers of size bytes
@@ -111,7 +111,7 @@ func (u *unit) inNarrow32() {
 	u.round, u.scale, u.signs = ofThree(VROUNDPS), scaleNarrowSingle, VMOVMSKPS
 }
 
-// swapHalves exchanges the halves of a register and writes the result to another.
+// swapHalves copies a register to another register with its halves exchanged.
 func swapHalves(of ...Op) { VPERM2F128(U8(1), of[0], of[0], of[1]) }
 
 func (u unit) double(set string) unit {
@@ -140,8 +140,7 @@ func (u unit) single(set string) unit {
 	return u
 }
 
-// tile returns registers for the first vectors of each row of the register tile. All registers are
-// zero.
+// tile returns zeroed registers for the first vectors of each row of the register tile.
 func (u unit) tile(vectors int) [][]VecVirtual {
 	sums := make([][]VecVirtual, u.rows)
 	for i := range sums {
@@ -164,7 +163,7 @@ const picked = 8
 // that begin with a line.
 func (u unit) pickValues(name string, away bool) {
 	begin(name+u.suffix, "func(n int, to, from []float64, places []uint32, ahead []float64)",
-		fmt.Sprintf("%s%s is the function %s in assembly. The number n is a positive multiple of %d.", name, u.suffix, strings.ToUpper(name[:1])+name[1:], picked))
+		fmt.Sprintf("%s%s sets to[i] to from[places[i]] for each i below n, like %s. The number n is a positive multiple of %d.", name, u.suffix, strings.ToUpper(name[:1])+name[1:], picked))
 	p := picking{left: integer("n"), to: slice("to"), from: slice("from"), places: slice("places"), ahead: slice("ahead"), last: u.half()}
 	end, low := GP64(), XMM()
 	Load(Param("from").Len(), end)
@@ -176,10 +175,10 @@ func (u unit) pickValues(name string, away bool) {
 		JNZ(LabelRef("turn"))
 		u.pick(p, "away", past)
 		SFENCE()
-		leave()
+		writeReturn()
 	}
 	u.pick(p, "turn", u.store)
-	leave()
+	writeReturn()
 }
 
 // picking holds the registers of a loop that picks values.
@@ -188,7 +187,8 @@ type picking struct {
 	last                          VecVirtual // last place, repeated in all lanes
 }
 
-// half returns a register for the places of the values in one register of u.
+// half returns a register half as wide as the registers of u. It holds the places of the values in
+// one register of u.
 func (u unit) half() VecVirtual {
 	if u.width == 64 {
 		return YMM()
@@ -213,7 +213,7 @@ func (u unit) pick(p picking, label string, store instruction) {
 	JNZ(LabelRef(label))
 }
 
-// gatherAt loads the values at the places in the index register of from.
+// gatherAt loads values from memory at the indices that the index register of from holds.
 func (u unit) gatherAt(from Mem, v VecVirtual) {
 	if u.width == 64 {
 		all := K()
@@ -226,12 +226,12 @@ func (u unit) gatherAt(from Mem, v VecVirtual) {
 	VGATHERDPD(all, from, v)
 }
 
-// scatter writes a function that computes levels of a transform of parts of n rows and writes each
-// row to its place. It writes past the caches if a row fills one register and one cache line.
+// scatter writes a function that transforms rows by some levels and writes each row to its place.
+// It writes past the caches if a row fills one register and one cache line.
 func (u unit) scatter(name string, levels int, sign Mem) {
 	what := "writes n rows of 8 values to their places in to"
 	if levels > 0 {
-		what = fmt.Sprintf("transforms %d parts of n rows of 8 values by %d levels and writes each row to its place in to. Parts are a distance of rows apart", 1<<levels, levels)
+		what = fmt.Sprintf("transforms %d n rows of 8 values by %d levels and writes each row to its place in to. Parts of n rows begin a distance of rows apart", 1<<levels, levels)
 	}
 	s := scattering{
 		rowLoop: u.overRows(name, "to, from []float64, distance int, places []uint32, scale float64",
@@ -255,7 +255,7 @@ func (u unit) scatter(name string, levels int, sign Mem) {
 		DECQ(s.left)
 		JNZ(LabelRef("away"))
 		SFENCE()
-		leave()
+		writeReturn()
 	}
 	Label("turn")
 	s.rows(u.store)
@@ -266,7 +266,7 @@ func (u unit) scatter(name string, levels int, sign Mem) {
 type scattering struct {
 	rowLoop
 	to, from, places   Register
-	rowStep, placeStep Register // number of bytes from one part to the next
+	rowStep, placeStep Register // number of bytes from one part of the rows, or of the places, to the next part
 	last               Register // place
 	parts              int
 	scale, sign        VecVirtual
@@ -317,8 +317,8 @@ func slice(name string) Register { return Load(Param(name).Base(), GP64()) }
 // integer returns the value of an integer parameter.
 func integer(name string) Register { return Load(Param(name), GP64()) }
 
-// leave writes the return of a function.
-func leave() {
+// writeReturn writes code that returns from a function.
+func writeReturn() {
 	VZEROUPPER()
 	RET()
 }
@@ -376,5 +376,5 @@ func (u unit) exp(c exponential) {
 	u.load(l.at(x), v)
 	u.store(u.power(c, v), l.at(dst))
 	l.next()
-	leave()
+	writeReturn()
 }

@@ -38,5 +38,5 @@ func (u unit) words(name, what string, combine instruction) {
 	ADDQ(U32(wordVectors*u.width), src)
 	JMP(LabelRef("turn"))
 	Label("done")
-	leave()
+	writeReturn()
 }

@@ -4,19 +4,22 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"hash"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Twice returns warnings about people and rows that are both in training and held out. Figures on
-// such held-out rows are better than on new rows. Only a process that owns all rows can count them.
-// It returns nothing for parties that hold columns.
-func Twice(j *job.Job, shares []Share) ([]string, error) {
+// Warnings returns what only a process that owns all rows can count: people and rows that are both in
+// training and held out, which makes figures better than on new rows, and words that are too rare
+// to be agreed on. It returns nothing for parties that hold columns.
+func Warnings(j *job.Job, shares []Share) ([]string, error) {
 	if j.Data.Partition.By == job.Columns || shares[0].Table.Set == nil {
 		return nil, nil
 	}
@@ -24,7 +27,33 @@ func Twice(j *job.Job, shares []Share) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(warnCommonIDs(shares), warnEqualRows(splits)...), nil
+	return slices.Concat(warnCommonIDs(shares), warnEqualRows(splits), warnRareWords(splits)), nil
+}
+
+// warnRareWords returns a warning for each column with words that the parties did not agree on.
+func warnRareWords(splits []method.Split) (list []string) {
+	words, counts, training := make(map[string]map[string]bool), make(map[string]int), 0
+	for _, s := range splits {
+		if s.Frame == nil {
+			return nil
+		}
+		rows := s.Rows(false)
+		training += len(rows)
+		for _, m := range s.Prepared.Merged(s.Frame, rows) {
+			if words[m.Column] == nil {
+				words[m.Column] = make(map[string]bool)
+			}
+			for _, w := range m.Words {
+				words[m.Column][w] = true
+			}
+			counts[m.Column] += m.Rows
+		}
+	}
+	for _, column := range slices.Sorted(maps.Keys(counts)) {
+		list = append(list, fmt.Sprintf("column %s: %d of %d training rows hold words that no party has in %d training rows (%s), and count as other; pooled training keeps these words",
+			dataset.Quote(column), counts[column], training, prepare.Least, humanize.Count(len(words[column]), "word")))
+	}
+	return list
 }
 
 // warnCommonIDs returns a warning for each pair of parties that have row ids in common.

@@ -39,7 +39,7 @@ spec:
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := Twice(j, shares)
+			got, err := Warnings(j, shares)
 			if err != nil || len(got) != len(tt.want) {
 				t.Fatalf("%q, %v; want %q", got, err, tt.want)
 			}
