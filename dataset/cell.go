@@ -22,7 +22,7 @@ type cellType struct {
 
 // fits32 reports whether a float32 holds every value of the type.
 func (c cellType) fits32() bool {
-	return c.kind == 'b' || c.kind == 'f' && c.size == 4 || c.kind != 'f' && c.size <= 2
+	return c.kind == 'b' || c.kind == 'f' && c.size <= 4 || c.kind != 'f' && c.size <= 2
 }
 
 // number returns a function that decodes a cell as a number, or nil for an unknown type. 64-bit
@@ -48,12 +48,32 @@ func (c cellType) number() func([]byte) float64 {
 		return func(b []byte) float64 { return float64(o.Uint64(b)) }
 	case "i8":
 		return func(b []byte) float64 { return float64(int64(o.Uint64(b))) }
+	case "f2":
+		return func(b []byte) float64 { return half(o.Uint16(b)) }
 	case "f4":
 		return func(b []byte) float64 { return float64(math.Float32frombits(o.Uint32(b))) }
 	case "f8":
 		return func(b []byte) float64 { return math.Float64frombits(o.Uint64(b)) }
 	}
 	return nil
+}
+
+// half decodes a number of 16 bits: a sign, 5 bits of the exponent and 10 of the fraction.
+func half(b uint16) float64 {
+	fraction, exponent := float64(b&0x3ff), int(b>>10&0x1f)
+	v := math.Ldexp(fraction+0x400, exponent-25)
+	switch {
+	case exponent == 0:
+		v = math.Ldexp(fraction, -24)
+	case exponent == 0x1f && fraction != 0:
+		v = math.NaN()
+	case exponent == 0x1f:
+		v = math.Inf(1)
+	}
+	if b>>15 == 1 {
+		v = -v
+	}
+	return v
 }
 
 // shape holds the numbers of rows and columns of a table to be read.

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -71,10 +70,7 @@ func ReadCSV(r io.Reader, o CSVOptions) (*Set, error) {
 }
 
 func readCSV(b *bufio.Reader, o CSVOptions, bounds limits) (*Set, error) {
-	if o.Comma == 0 {
-		o.Comma = likelyComma(b)
-	}
-	in, err := newCSVSource(b, o, bounds)
+	in, err := newCSVSource(b, o, 0, bounds)
 	if err != nil {
 		return nil, err
 	}
@@ -102,19 +98,6 @@ func readCSV(b *bufio.Reader, o CSVOptions, bounds limits) (*Set, error) {
 	}
 }
 
-// likelyComma guesses the delimiter from the first line. The reader meets an error of b again and
-// reports it.
-func likelyComma(b *bufio.Reader) rune {
-	head, _ := b.Peek(readAhead)
-	first, _, _ := bytes.Cut(head, []byte{'\n'})
-	for _, c := range ",;\t" {
-		if bytes.ContainsRune(first, c) {
-			return c
-		}
-	}
-	return ','
-}
-
 // record holds the trimmed fields of one CSV record. The slice is valid until the next record is
 // read.
 type record struct {
@@ -127,21 +110,41 @@ func (r record) clone() record { return record{line: r.line, fields: slices.Clon
 // csvSource reads CSV records and refuses records that are too large.
 type csvSource struct {
 	text
-	csv    *csv.Reader
-	guard  *guard
-	bounds limits
-	line   int // line of the last record
+	csv     *csv.Reader
+	guard   *guard
+	bounds  limits
+	skipped int // lines before the text of the table
+	line    int // line of the last record
 }
 
-func newCSVSource(r io.Reader, o CSVOptions, bounds limits) (*csvSource, error) {
-	g := &guard{r: r}
-	s := &csvSource{text: text(o.Name), csv: csv.NewReader(bufio.NewReaderSize(g, readAhead)), guard: g, bounds: bounds}
+// newCSVSource returns a reader of the records of b. Without a delimiter in the options, the first
+// lines show it.
+func newCSVSource(b *bufio.Reader, o CSVOptions, comment rune, bounds limits) (*csvSource, error) {
+	s := &csvSource{text: text(o.Name), bounds: bounds}
+	if err := s.checkLineEnds(b); err != nil {
+		return nil, err
+	}
+	separator, err := s.skipSeparator(b)
+	if err != nil {
+		return nil, err
+	}
+	if o.Comma == 0 {
+		if o.Comma = separator; o.Comma == 0 {
+			o.Comma, err = s.likelyComma(firstLines(b, comment))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	s.guard = &guard{r: b}
+	s.csv = csv.NewReader(bufio.NewReaderSize(s.guard, readAhead))
 	switch o.Comma {
 	case ',', '\t', ';', ' ', '|', ':':
 		s.csv.Comma = o.Comma
 	default:
 		return nil, s.errorf(0, "%q cannot separate fields; choose a comma, semicolon, tab, space, bar or colon", o.Comma)
 	}
+	s.csv.Comment = comment
 	s.csv.ReuseRecord = true
 	s.csv.FieldsPerRecord = -1
 	return s, nil
@@ -155,6 +158,7 @@ func (s *csvSource) next() (record, error) {
 		return record{}, s.refuse(err)
 	}
 	s.line, _ = s.csv.FieldPos(0)
+	s.line += s.skipped
 	if len(fields) > s.bounds.columns {
 		return record{}, s.errorf(s.line, "the line has %d fields, more than the %d allowed; split the table", len(fields), s.bounds.columns)
 	}
@@ -163,6 +167,9 @@ func (s *csvSource) next() (record, error) {
 			return record{}, s.errorf(s.line, "the line is not UTF-8 text; save the file as UTF-8, or give its encoding, as in csv: {encoding: windows-1252}")
 		}
 		fields[i] = strings.TrimSpace(f)
+	}
+	if s.csv.Comma == ' ' { // several blanks separate fields like one
+		fields = slices.DeleteFunc(fields, func(f string) bool { return f == "" })
 	}
 	return record{line: s.line, fields: fields}, nil
 }
@@ -176,10 +183,10 @@ func (s *csvSource) refuse(err error) error {
 		return s.errorf(s.line+1, "the line is longer than %d bytes; close its quotes or split the table", s.bounds.line)
 	case errors.Is(err, csv.ErrBareQuote):
 		errors.As(err, &parse)
-		return s.errorf(parse.Line, "an unquoted field contains a quote; quote the field and double the quote")
+		return s.errorf(parse.Line+s.skipped, "an unquoted field contains a quote; quote the field and double the quote")
 	case errors.Is(err, csv.ErrQuote):
 		errors.As(err, &parse)
-		return s.errorf(parse.StartLine, "a quoted field does not end before a delimiter; close it or double the quote inside it")
+		return s.errorf(parse.StartLine+s.skipped, "a quoted field does not end before a delimiter; close it or double the quote inside it")
 	}
 	return s.unreadable(s.line+1, err)
 }
@@ -216,7 +223,7 @@ type csvParser struct {
 
 func (p *csvParser) add(row record) error {
 	if len(row.fields) != p.head.width {
-		return p.errorf(row.line, "the row has %d fields, but the first row has %d; add or remove fields", len(row.fields), p.head.width)
+		return p.errorf(row.line, "the row has %d fields, but the first row has %d; %s", len(row.fields), p.head.width, widthAdvice(p.head.names, row.fields))
 	}
 	if len(p.values)+len(p.head.features) > p.bounds.cells {
 		return p.errorf(row.line, "the table has more than %d cells; split it", p.bounds.cells)
@@ -289,8 +296,8 @@ func (h csvHead) badCell(col int, cell string, err error) error {
 	case errors.As(err, &unlisted): // the text of a ClassError contains its own advice
 	case errors.Is(err, errEmpty), errors.Is(err, errNotFinite):
 		err = fmt.Errorf("%w; fill the cell or drop the row", err)
-	case errors.Is(err, errNotNumber) && strings.ContainsRune(cell, ','):
-		err = fmt.Errorf("%w; write decimals with a point", err)
+	case errors.Is(err, errNotNumber) && NumberForm{}.Advice(cell) != "":
+		err = fmt.Errorf("%w; correct the cell, or %s", err, NumberForm{}.Advice(cell))
 	default:
 		err = fmt.Errorf("%w; correct the cell, code the column as numbers, or name it as the column of the ids or labels", err)
 	}

@@ -33,12 +33,12 @@ func TestReadCSVRefuses(t *testing.T) {
 		{name: "text", in: "a,b,label\n1,2,0\n1,red,0\n", want: `t.csv:3: column "b" holds "red", which is not a number; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},
 		{name: "hexadecimal", in: "1,2,0\n1,0x10p0,0\n", want: `t.csv:2: column 1 (from 0) holds "0x10p0", which is not a number; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},
 		{name: "two points", in: "1,2,0\n1,1.2.3,0\n", want: `t.csv:2: column 1 (from 0) holds "1.2.3", which is not a number; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},
-		{name: "decimal comma", in: "a;b;y\n1;2,5;0\n", options: CSVOptions{Comma: ';'}, want: `t.csv:2: column "b" holds "2,5", which is not a number; write decimals with a point`},
+		{name: "decimal comma", in: "a;b;y\n1;2,5;0\n", options: CSVOptions{Comma: ';'}, want: `t.csv:2: column "b" holds "2,5", which is not a number; correct the cell, or write csv: {decimal: ","} in the catalogue`},
 		{name: "short row", in: "1,2,0\n3,1\n", want: "t.csv:2: the row has 2 fields, but the first row has 3; add or remove fields"},
-		{name: "long row", in: "a,b,label\n1,2,3,4\n", want: "t.csv:2: the row has 4 fields, but the first row has 3; add or remove fields"},
+		{name: "long row", in: "a,b,label\n1,2,3,4\n", want: "t.csv:2: the row has 4 fields, but the first row has 3; remove a field, or name all columns by csv: {headers: [...]} (--headers) if the header lacks one"},
 		{name: "neither header nor row", in: "1,red,3,0\n1,2,3,0\n", want: `t.csv:1: column 1 (from 0) holds "red" among numbers, so the line is neither a header nor a row; correct it, or write the names of the columns above it`},
-		{name: "column without name", in: ",a,label\n0,1,2\n", want: "t.csv:1: column 0 (from 0) has no name; name it, or leave it out if it only counts the rows"},
-		{name: "name twice", in: "a,b,a,label\n0,1,2,3\n", want: `t.csv:1: columns 0 and 2 (from 0) are both called "a"; rename one`},
+		{name: "only columns without name", in: ",,label\n0,1,2\n", want: "t.csv:1: no column is left for features; give at least one, or set label to none"},
+		{name: "name twice", in: "a,b,a,label\n0,1,2,3\n", want: `t.csv:1: columns 1 and 3 (from 1) are both called "a"; rename one, or name all columns by csv: {headers: [...]} (--headers)`},
 		{name: "unknown label name", in: "a,b,c\n0,1,2\n", options: CSVOptions{Label: "d"}, want: `t.csv:1: label: no column is called "d"; the columns are "a", "b", "c"`},
 		{name: "label name without header", in: "0,1,2\n", options: CSVOptions{Label: "d"}, want: `t.csv:1: label: no column is called "d", since the text has no header; give the column's index from 0 or add a header`},
 		{name: "label index too large", in: "0,1,2\n", options: CSVOptions{Label: "3"}, want: `t.csv:1: label: there is no column "3"; choose 0 to 2`},
@@ -52,11 +52,11 @@ func TestReadCSVRefuses(t *testing.T) {
 		{name: "open quote", in: "a,b,y\n1,\"2,0\n1,2,0\n", want: "t.csv:2: a quoted field does not end before a delimiter; close it or double the quote inside it"},
 		{name: "text after a quote", in: "a,b,y\n1,\"2\"x,0\n", want: "t.csv:2: a quoted field does not end before a delimiter; close it or double the quote inside it"},
 		{name: "bare quote", in: "a,b,y\n1,2\"3,0\n", want: "t.csv:2: an unquoted field contains a quote; quote the field and double the quote"},
-		{name: "other delimiter", in: "a;b;y\n1;2;0\n", options: CSVOptions{Comma: ','}, want: `t.csv:1: the line has no delimiter ',' but contains ';'; set the delimiter`},
+		{name: "other delimiter", in: "a;b;y\n1;2;0\n", options: CSVOptions{Comma: ','}, want: `t.csv:1: the line has no delimiter ',' but contains ';'; write csv: {delimiter: ";"} (--csv-delimiter)`},
 		{name: "impossible delimiter", in: "1,2\n", options: CSVOptions{Comma: '"'}, want: `t.csv: '"' cannot separate fields; choose a comma, semicolon, tab, space, bar or colon`},
 		{name: "too few rows for the shape", in: "3,2,no,yes\n1,2,0\n1,3,1\n", want: "t.csv:1: the first line announces 3 rows, but the text has 2; restore the file or correct the line"},
 		{name: "other classes than the shape", in: "2,2,no,yes\n1,2,0\n1,3,0\n", want: "t.csv:1: the first line announces 2 classes, but the text has 1; restore the file or correct the line"},
-		{name: "UTF-16", in: "\xff\xfea\x00", want: "t.csv:1: the text is UTF-16; save it as UTF-8"},
+		{name: "UTF-16", in: "\xff\xfea\x00", want: "t.csv:1: the text is UTF-16; save it as UTF-8, or for CSV write csv: {encoding: utf-16} (--encoding utf-16)"},
 		{name: "spreadsheet", in: "PK\x03\x04...", want: "t.csv: the file is a zip archive or a spreadsheet, not text; unpack it or export it as CSV"},
 		{name: "NumPy array", in: "\x93NUMPY\x01\x00", want: "t.csv: the file is a NumPy array, not text; rename it to end with .npy"},
 		{name: "parquet", in: "PAR1\x15\x04", want: "t.csv: the file is a parquet file, not text; rename it to end with .parquet"},
@@ -165,6 +165,8 @@ func TestReadCSV(t *testing.T) {
 			want: plain{X: [][]float64{{1}, {3}}, Labels: []string{"2", "4"}}},
 		{name: "spaces", in: "1 2\n3 4\n", options: CSVOptions{Comma: ' ', Label: "none"},
 			want: plain{X: [][]float64{{1, 2}, {3, 4}}}},
+		{name: "minus sign U+2212", in: "a,y\n\u22121.5,0\n2,1\n",
+			want: plain{X: [][]float64{{-1.5}, {2}}, Labels: []string{"0", "1"}, Columns: []string{"a"}}},
 		{name: "one row", in: "1,2\n", want: plain{X: [][]float64{{1}}, Labels: []string{"2"}}},
 	}
 	for _, tt := range tests {
@@ -223,7 +225,7 @@ func TestCSVRoundTrip(t *testing.T) {
 
 func TestWriteCSVRefuses(t *testing.T) {
 	set := &Set{X: denseOf([][]float64{{1}}), Labels: []string{"1"}, Columns: []string{"label"}}
-	want := `dataset: writing CSV: columns 0 and 1 (from 0) are both called "label"; rename one`
+	want := `dataset: writing CSV: columns 1 and 2 (from 1) are both called "label"; rename one`
 	if err := WriteCSV(io.Discard, set); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
@@ -258,7 +260,7 @@ func TestCSVUses(t *testing.T) {
 		{"none such", Uses{Features: []string{"height"}}, nil, `t:1: columns: no column is called "height"; the columns are "name", "age", "ill", "weight", "note"`},
 		{"none such aside", Uses{Aside: []string{"height"}}, nil, `t:1: columns: no column is called "height"; the columns are "name", "age", "ill", "weight", "note"`},
 		{"no name", Uses{Features: []string{""}}, nil, `t:1: columns: no column is called ""`},
-		{"a text among the features", Uses{Aside: []string{"name"}}, nil, `t:2: column "note" holds "a, b", which is not a number; write decimals with a point`},
+		{"a text among the features", Uses{Aside: []string{"name"}}, nil, `t:2: column "note" holds "a, b", which is not a number; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			set, err := ReadCSV(strings.NewReader(table), CSVOptions{Name: "t", Label: "ill", ID: "none", Uses: tt.uses})

@@ -51,20 +51,6 @@ func readHead(in *csvSource, o CSVOptions) (csvHead, []record, error) {
 	return h, rows[skip:], nil
 }
 
-// oneField returns an error if the first line is one field that contains another delimiter. The
-// text would otherwise become a table with one strange column.
-func oneField(in *csvSource, first record) error {
-	if len(first.fields) > 1 {
-		return nil
-	}
-	for _, other := range ",;\t" {
-		if other != in.csv.Comma && strings.ContainsRune(first.fields[0], other) {
-			return in.errorf(first.line, "the line has no delimiter %q but contains %q; set the delimiter", in.csv.Comma, other)
-		}
-	}
-	return nil
-}
-
 // head determines the columns and the number of leading records that are not data.
 func (o CSVOptions) head(rows []record) (h csvHead, skip int, err error) {
 	first := rows[0].fields
@@ -78,8 +64,8 @@ func (o CSVOptions) head(rows []record) (h csvHead, skip int, err error) {
 		return h, 0, err
 	}
 	if named {
-		h.names, skip = first, 1
-		if err := checkNames(first); err != nil {
+		h.names, skip = nameUnnamed(first), 1
+		if err := checkHeader(h.names); err != nil {
 			return h, 0, err
 		}
 	}
@@ -132,7 +118,7 @@ func (o CSVOptions) namesColumns(first []string) (bool, error) {
 	numbers, texts, at := 0, 0, 0
 	for j, field := range first {
 		switch {
-		case j == label || j == id:
+		case j == label || j == id || field == "":
 		case isText(field):
 			texts, at = texts+1, j
 		default:
@@ -179,12 +165,13 @@ func guess(column string, width, otherwise int) int {
 	return otherwise
 }
 
+// checkNames returns an error if a name is empty or occurs twice.
 func checkNames(names []string) error {
 	if j := slices.Index(names, ""); j >= 0 {
-		return fmt.Errorf("column %d (from 0) has no name; name it, or leave it out if it only counts the rows", j)
+		return fmt.Errorf("column %d (from 1) has no name; name it", j+1)
 	}
 	if j := repeated(names); j >= 0 {
-		return fmt.Errorf("columns %d and %d (from 0) are both called %s; rename one", slices.Index(names, names[j]), j, quote(names[j]))
+		return fmt.Errorf("columns %d and %d (from 1) are both called %s; rename one", slices.Index(names, names[j])+1, j+1, quote(names[j]))
 	}
 	return nil
 }
@@ -192,7 +179,7 @@ func checkNames(names []string) error {
 // assign determines the columns of the label, the id and the features.
 func (h *csvHead) assign(o CSVOptions) error {
 	var err error
-	if h.label, err = h.find(o.Label, h.width-1, likeLabel); err != nil {
+	if h.label, err = h.find(o.Label, h.lastNamed(), likeLabel); err != nil {
 		return fmt.Errorf("label: %w", err)
 	}
 	if h.id, err = h.find(o.ID, -1, likeID); err != nil {
@@ -204,7 +191,17 @@ func (h *csvHead) assign(o CSVOptions) error {
 	return h.chooseFeatures(o.Uses)
 }
 
-// chooseFeatures determines the feature columns among the columns that are neither label nor id.
+// lastNamed returns the index of the last column that the file names.
+func (h *csvHead) lastNamed() int {
+	j := h.width - 1
+	for j > 0 && h.names != nil && IsUnnamed(h.names[j]) {
+		j--
+	}
+	return j
+}
+
+// chooseFeatures determines the feature columns among the columns that are neither label nor id. A
+// column that the file does not name is a feature only if the options name it.
 func (h *csvHead) chooseFeatures(u Uses) error {
 	features, err := h.findAll(u.Features)
 	if err != nil {
@@ -215,7 +212,7 @@ func (h *csvHead) chooseFeatures(u Uses) error {
 		return fmt.Errorf("columns: %w", err)
 	}
 	for j := range h.width {
-		wanted := u.Features == nil || slices.Contains(features, j)
+		wanted := u.Features == nil && (h.names == nil || !IsUnnamed(h.names[j])) || slices.Contains(features, j)
 		if wanted && j != h.label && j != h.id && !slices.Contains(aside, j) {
 			h.features = append(h.features, j)
 		}

@@ -169,9 +169,9 @@ func TestReadNPYRefuses(t *testing.T) {
 		{"unknown key", npyWith("{'descr': '<f4', 'size': (1,)}", ""), "", `the header has the unknown key "size"; save the array with numpy.save`},
 		{"open quote", npyWith("{'descr", ""), "", "the header does not name descr, fortran_order and shape as NumPy does; save the array with numpy.save"},
 		{"structured", npyWith("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", ""), "", "the array has named fields; save its columns as one array of numbers"},
-		{"complex", npy("<c16", "(1,)", ""), "", `the array holds "<c16"; save it as float32, float64, int, uint or bool`},
-		{"no type", npy("", "(1,)", ""), "", `the array holds ""; save it as float32, float64, int, uint or bool`},
-		{"half", npy("<f2", "(1,)", ""), "", `the array holds "<f2"; save it as float32, float64, int, uint or bool`},
+		{"complex", npy("<c16", "(1,)", ""), "", `the array holds "<c16"; save it as float16, float32, float64, int, uint or bool`},
+		{"no type", npy("", "(1,)", ""), "", `the array holds ""; save it as float16, float32, float64, int, uint or bool`},
+		{"128 bits", npy("<f16", "(1,)", ""), "", `the array holds "<f16"; save it as float16, float32, float64, int, uint or bool`},
 		{"objects", npy("|O", "(1,)", ""), "", "the array holds Python objects, which only Python can read; save it as numbers, or labels as dtype str"},
 		{"strings", npy("<U3", "(1,)", ""), "", `the array holds strings ("<U3"); features must be numbers, so code the strings as numbers`},
 		{"wide strings", npy("<U9999", "(1,)", ""), "", "the array holds strings of 9999 characters; 1 to 4096 are allowed"},
@@ -288,5 +288,29 @@ func TestReadKeepsArchivesBounded(t *testing.T) {
 	wantSyntaxError(t, err, "a.npz: the file has more than the 4 bytes allowed here; split the table")
 	if _, size, err := randomAccess("a.npz", io.MultiReader(strings.NewReader("1234")), 4); size != 4 || err != nil {
 		t.Errorf("size %d, error %v", size, err)
+	}
+}
+
+func TestReadNPYHalf(t *testing.T) {
+	for _, tt := range []struct {
+		bits uint16
+		want float64
+	}{
+		{0x3c00, 1}, {0xc000, -2}, {0x7bff, 65504}, {0x0400, 0x1p-14}, {0x03ff, 0x1.ff8p-15}, {0x0001, 0x1p-24}, {0x8001, -0x1p-24}, {0x0000, 0}, {0x3555, 0.333251953125},
+	} {
+		for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
+			descr := map[binary.AppendByteOrder]string{binary.LittleEndian: "<f2", binary.BigEndian: ">f2"}[order]
+			s, err := ReadNPY(strings.NewReader(npy(descr, "(1, 1)", string(order.AppendUint16(nil, tt.bits)))), NPYOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, is := s.X.(*Dense32); !is || s.X.Row(0, nil)[0] != tt.want {
+				t.Errorf("%04x: %v of a %T, want %v", tt.bits, s.X.Row(0, nil)[0], s.X, tt.want)
+			}
+		}
+	}
+	for bits, want := range map[uint16]string{0x7c00: "+Inf", 0xfc00: "-Inf", 0x7e00: "NaN"} {
+		_, err := ReadNPY(strings.NewReader(npy("<f2", "(1, 1)", string(binary.LittleEndian.AppendUint16(nil, bits)))), NPYOptions{Name: "a.npy"})
+		wantSyntaxError(t, err, "a.npy: number 1 of 1 is "+want+"; fill the cell or drop the row")
 	}
 }

@@ -116,7 +116,7 @@ var (
 
 // parseDescr reads a dtype such as <f8 or |u1.
 func parseDescr(descr string) (cellType, error) {
-	refused := fmt.Errorf("the array holds %s; save it as float32, float64, int, uint or bool", quote(descr))
+	refused := fmt.Errorf("the array holds %s; save it as float16, float32, float64, int, uint or bool", quote(descr))
 	if len(descr) < 2 {
 		return cellType{}, refused
 	}

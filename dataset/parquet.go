@@ -28,11 +28,12 @@ type ParquetOptions struct {
 }
 
 // ReadParquet reads a dense set from an Apache Parquet file of size bytes. Columns hold numbers
-// (BOOLEAN, INT32, INT64, FLOAT, DOUBLE, DECIMAL); labels and ids may also be strings. Pages may be
-// plain or compressed by Snappy, gzip or Zstandard. Nested and repeated columns, dates and nulls
-// are refused with the column's name. The index that pandas adds (__index_level_0__) is skipped
+// (BOOLEAN, INT32, INT64, FLOAT, DOUBLE, DECIMAL, FLOAT16); labels and ids may also be strings and
+// UUIDs. Pages may be plain or compressed by Snappy, gzip, Brotli, Zstandard or LZ4. Nested and
+// repeated columns, dates and nulls are refused with the column's name, unless the column is not
+// used. The index that pandas adds (__index_level_0__) is skipped
 // unless it is label or id. The table is a Dense32 if float32 holds every value of all features'
-// types (FLOAT, BOOLEAN and integers of 16 bits), else a Dense; integers beyond 2^53 are rounded.
+// types (FLOAT, FLOAT16, BOOLEAN and integers of 16 bits), else a Dense; integers beyond 2^53 are rounded.
 // Errors are *SyntaxError.
 //
 // The decoder is this package's own. It refuses pages of more than 256 MiB, and files that
@@ -77,6 +78,7 @@ func (p *parquetReader) read(r io.ReaderAt, size int64, o ParquetOptions, bounds
 	if p.head.width = len(p.source); p.head.width == 0 {
 		return nil, errors.New("there are no columns; give at least one feature")
 	}
+	p.head.names = nameUnnamed(p.head.names)
 	if err := checkNames(p.head.names); err != nil {
 		return nil, err
 	}
@@ -111,8 +113,11 @@ func (p *parquetReader) settleCells() error {
 		if !isText && !slices.Contains(p.head.features, b) {
 			continue // the column is not used
 		}
-		var err error
-		if p.cells[b], err = newParquetCell(p.file.Columns[j], isText); err != nil {
+		err := p.file.Fault(j)
+		if err == nil {
+			p.cells[b], err = newParquetCell(p.file.Columns[j], isText)
+		}
+		if err != nil {
 			return fmt.Errorf("%s %w", p.head.column(b), err)
 		}
 	}
@@ -214,6 +219,15 @@ func newParquetCell(c parquet.Column, isText bool) (parquetCell, error) {
 	switch c.Logical {
 	case "DECIMAL":
 		return decimalCell(c)
+	case "FLOAT16":
+		if c.Kind == parquet.FixedLenByteArray && c.Width == 2 {
+			t := cellType{kind: 'f', size: 2, order: binary.LittleEndian}
+			return parquetCell{t.number(), t.label(), true}, nil
+		}
+	case "UUID":
+		if c.Kind == parquet.FixedLenByteArray && c.Width == 16 && isText {
+			return parquetCell{label: uuid}, nil
+		}
 	case "", "INTEGER":
 		if cell, ok := plainCell(c); ok {
 			return cell, nil
@@ -260,6 +274,11 @@ func shortText(b []byte) (string, error) {
 	return plainText(string(b))
 }
 
+// uuid writes 16 bytes as 8-4-4-4-12 hexadecimal digits.
+func uuid(b []byte) (string, error) {
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), nil
+}
+
 // These constants bound the bytes and the digits after the point of a decimal. Parquet's writers
 // use up to 16 bytes and 38 digits.
 const (
@@ -277,7 +296,7 @@ func decimalCell(c parquet.Column) (parquetCell, error) {
 		whole = func(b []byte) *big.Int { return big.NewInt(int64(int32(binary.LittleEndian.Uint32(b)))) }
 	case c.Kind == parquet.Int64:
 		whole = func(b []byte) *big.Int { return big.NewInt(int64(binary.LittleEndian.Uint64(b))) }
-	case c.Kind == parquet.FixedLenByteArray && c.Width <= maxDecimalBytes:
+	case c.Kind == parquet.FixedLenByteArray && c.Width <= maxDecimalBytes, c.Kind == parquet.ByteArray:
 		whole = twosComplement
 	}
 	if whole == nil {
@@ -285,10 +304,20 @@ func decimalCell(c parquet.Column) (parquetCell, error) {
 	}
 	exponent := "e-" + strconv.Itoa(c.Scale)
 	number := func(b []byte) float64 {
+		if len(b) == 0 || len(b) > maxDecimalBytes {
+			return math.NaN()
+		}
 		v, _ := strconv.ParseFloat(whole(b).String()+exponent, 64) // the text is always a number within range
 		return v
 	}
-	return parquetCell{number, func(b []byte) (string, error) { return formatNumber(number(b)), nil }, false}, nil
+	label := func(b []byte) (string, error) {
+		v := number(b)
+		if math.IsNaN(v) {
+			return "", errNotFinite
+		}
+		return formatNumber(v), nil
+	}
+	return parquetCell{number, label, false}, nil
 }
 
 // twosComplement reads a signed big-endian integer.

@@ -124,6 +124,7 @@ func TestReadParquetIsWhatWasWritten(t *testing.T) {
 	}
 	codecs := []parquet.WriterOption{
 		parquet.Compression(&parquet.Uncompressed), parquet.Compression(&parquet.Snappy), parquet.Compression(&parquet.Gzip), parquet.Compression(&parquet.Zstd),
+		parquet.Compression(&parquet.Brotli), parquet.Compression(&parquet.Lz4Raw),
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 600).Draw(t, "rows")
@@ -154,6 +155,26 @@ func TestReadParquetIsWhatWasWritten(t *testing.T) {
 	})
 }
 
+// Columns that nobody uses are skipped, whatever they hold.
+func TestReadParquetSkipsColumns(t *testing.T) {
+	type row struct {
+		A struct{ B, C float64 }
+		L []float64
+		X float64
+		U [16]byte `parquet:",uuid"`
+		Y float64
+	}
+	in := parquetOf(t, []row{{L: []float64{1, 2, 3}, X: 4, U: [16]byte{1, 15: 255}, Y: 5}, {X: 6, Y: 7}}, parquet.MaxRowsPerRowGroup(1))
+	s, err := readParquetText(in, ParquetOptions{ID: "U", Uses: Uses{Features: []string{"X"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := plain{X: [][]float64{{4}, {6}}, Labels: []string{"5", "7"}, IDs: []string{"01000000-0000-0000-0000-0000000000ff", "00000000-0000-0000-0000-000000000000"}, Columns: []string{"X"}}
+	if diff := cmp.Diff(want, plainOf(s)); diff != "" {
+		t.Errorf("set (-want +got):\n%s", diff)
+	}
+}
+
 func oneIf(b bool) float64 {
 	if b {
 		return 1
@@ -163,8 +184,14 @@ func oneIf(b bool) float64 {
 
 func TestReadParquetRefuses(t *testing.T) {
 	type two struct{ A, Y float64 }
-	type nested struct{ A struct{ B float64 } }
-	type lists struct{ A []float64 }
+	type nested struct {
+		A struct{ B float64 }
+		Y float64
+	}
+	type lists struct {
+		A []float64
+		Y float64
+	}
 	type null struct{ A, Y *float64 }
 	type words struct{ A, Y string }
 	type dates struct {
@@ -192,8 +219,6 @@ func TestReadParquetRefuses(t *testing.T) {
 		{"footer of nothing", "PAR1aaaa\x04\x00\x00\x00PAR1", ParquetOptions{}, "the footer cannot be decoded; write the file again"},
 		{"footer that lists 2^31 elements", "PAR1\x29\xfc\xff\xff\xff\xff\x07\x00\x08\x00\x00\x00PAR1", ParquetOptions{}, "the footer cannot be decoded; write the file again"},
 		{"changed", changed, ParquetOptions{}, `column "A" holds a page whose checksum is wrong; copy the file again`},
-		{"lz4", parquetOf(t, []two{{1, 2}}, parquet.Compression(&parquet.Lz4Raw)), ParquetOptions{}, `column "A" is compressed by LZ4_RAW, which is not supported; write the file with snappy, gzip, zstd or no compression`},
-		{"brotli", parquetOf(t, []two{{1, 2}}, parquet.Compression(&parquet.Brotli)), ParquetOptions{}, `column "A" is compressed by BROTLI, which is not supported; write the file with snappy, gzip, zstd or no compression`},
 		{"no rows", parquetOf[two](t, nil), ParquetOptions{}, "there are no rows; give at least one"},
 		{"nested", parquetOf(t, []nested{{}}), ParquetOptions{}, `column "A" is nested; write each of its fields as a column`},
 		{"lists", parquetOf(t, []lists{{}}), ParquetOptions{}, `column "A" holds lists; write each entry as a column`},
@@ -213,7 +238,7 @@ func TestReadParquetRefuses(t *testing.T) {
 		{"no feature", parquetOf(t, []words{{"a", ""}}), ParquetOptions{Label: "Y", ID: "A"}, `no column is left for features; give at least one, or set label to none`},
 		{"dates", parquetOf(t, []dates{{}}), ParquetOptions{}, `column "A" holds values of type TIMESTAMP; write them as numbers, or leave the column out`},
 		{"dates as label", parquetOf(t, []dates{{}}), ParquetOptions{Label: "A"}, `column "A" holds values of type TIMESTAMP; write them as numbers, or leave the column out`},
-		{"uuids", parquetOf(t, []uuids{{}}), ParquetOptions{ID: "Y", Label: "none"}, `column "Y" holds values of type UUID; write them as numbers, or leave the column out`},
+		{"uuids", parquetOf(t, []uuids{{}}), ParquetOptions{Label: "none"}, `column "Y" holds values of type UUID; write them as numbers, or leave the column out`},
 		{"unknown label", whole, ParquetOptions{Label: "z"}, `label: no column is called "z"; the columns are "A", "Y"`},
 		{"unknown id", whole, ParquetOptions{ID: "z"}, `id: no column is called "z"; the columns are "A", "Y"`},
 		{"equal ids", parquetOf(t, []two{{1, 2}, {3, 2}}), ParquetOptions{ID: "Y", Label: "none"}, `rows 1 and 2 have the same id "2"; keep one of them`},

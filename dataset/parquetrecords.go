@@ -18,11 +18,57 @@ type ColumnSelector interface {
 	// Choose limits reading to the columns with the given indices. The fields of other columns are
 	// empty. It refuses a column of an unsupported type. It may be called once, before Next.
 	Choose(places []int) error
+	// Unreadable returns the reason why the column with the given index cannot be read, or nil. It
+	// is a text after the name of the column.
+	Unreadable(place int) error
+}
+
+// WithoutUnreadable returns the rows without the columns that cannot be read. Rows without such
+// columns are returned unchanged.
+func WithoutUnreadable(rows Records) (Records, error) {
+	some, can := rows.(ColumnSelector)
+	if !can {
+		return rows, nil
+	}
+	r := &readableRecords{from: rows}
+	for j, name := range rows.Columns() {
+		if some.Unreadable(j) == nil {
+			r.places, r.columns = append(r.places, j), append(r.columns, name)
+		}
+	}
+	if len(r.places) == len(rows.Columns()) {
+		return rows, nil
+	}
+	r.fields = make([]string, len(r.places))
+	return r, some.Choose(r.places)
+}
+
+// readableRecords reads some columns of other records.
+type readableRecords struct {
+	from    Records
+	places  []int
+	columns []string
+	fields  []string
+}
+
+// Columns implements [Records].
+func (r *readableRecords) Columns() []string { return r.columns }
+
+// Next implements [Records].
+func (r *readableRecords) Next() (Record, error) {
+	row, err := r.from.Next()
+	if err != nil {
+		return row, err
+	}
+	for i, j := range r.places {
+		r.fields[i] = row.Fields[j]
+	}
+	return Record{Line: row.Line, Fields: r.fields}, nil
 }
 
 // OpenParquet returns the rows of a parquet file as text. Numbers are decimal, booleans are 1 and
-// 0, days have the form 2024-03-01, and timestamps in UTC the form 2024-03-01T09:30:00 without
-// fractions of a second. Nulls and NaN are empty. The index that pandas adds is a column only if
+// 0, days have the form 2024-03-01, times the form 09:30:00, and timestamps in UTC the form
+// 2024-03-01T09:30:00, without fractions of a second. Nulls and NaN are empty. The index that pandas adds is a column only if
 // asked contains its name. It holds in memory one page of each column that is read. Errors are
 // *SyntaxError; their lines are rows, from 1.
 func OpenParquet(name string, r io.ReaderAt, size int64, asked []string) (Records, error) {
@@ -46,6 +92,7 @@ func openParquet(name string, r io.ReaderAt, size int64, asked []string, bounds 
 	case len(p.columns) > bounds.columns:
 		return nil, p.errorf(0, "the table has more than %d columns; split it", bounds.columns)
 	}
+	p.columns = nameUnnamed(p.columns)
 	if err := checkNames(p.columns); err != nil {
 		return nil, p.wrap(0, err)
 	}
@@ -81,13 +128,27 @@ func (p *parquetRecords) Choose(places []int) error {
 		if slices.ContainsFunc(p.read, func(c textColumn) bool { return c.place == b }) {
 			continue
 		}
-		read, err := textOf(p.file.Columns[p.source[b]])
+		read, err := p.textOf(b)
 		if err != nil {
 			return fmt.Errorf("column %s %w", quote(p.columns[b]), err)
 		}
 		p.read = append(p.read, textColumn{b, p.file.Cursor(p.source[b]), read})
 	}
 	return nil
+}
+
+// Unreadable implements [ColumnSelector].
+func (p *parquetRecords) Unreadable(place int) error {
+	_, err := p.textOf(place)
+	return err
+}
+
+// textOf returns a function that writes the values of a column as text.
+func (p *parquetRecords) textOf(place int) (func([]byte) (string, error), error) {
+	if err := p.file.Fault(p.source[place]); err != nil {
+		return nil, err
+	}
+	return textOf(p.file.Columns[p.source[place]])
 }
 
 // Next implements [Records].
@@ -135,14 +196,23 @@ func textOf(c parquet.Column) (func([]byte) (string, error), error) {
 		return func(b []byte) (string, error) {
 			return moment(floorDiv(int64(binary.LittleEndian.Uint64(b)), int64(c.Second)))
 		}, nil
+	case c.Kind == parquet.Int96 && c.Logical == "":
+		return momentOf96, nil
+	case c.Logical == "TIME" && c.Kind == parquet.Int32 && c.Second > 0:
+		return func(b []byte) (string, error) {
+			return timeOfDay(int64(int32(binary.LittleEndian.Uint32(b))) / int64(c.Second))
+		}, nil
+	case c.Logical == "TIME" && c.Kind == parquet.Int64 && c.Second > 0:
+		return func(b []byte) (string, error) {
+			return timeOfDay(int64(binary.LittleEndian.Uint64(b)) / int64(c.Second))
+		}, nil
 	}
 	cell, err := newParquetCell(c, true)
 	if err != nil {
 		return nil, err
 	}
 	return func(b []byte) (string, error) {
-		if c.Kind == parquet.Float && math.IsNaN(float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))) ||
-			c.Kind == parquet.Double && math.IsNaN(math.Float64frombits(binary.LittleEndian.Uint64(b))) {
+		if cell.number != nil && (c.Kind == parquet.Float || c.Kind == parquet.Double || c.Logical == "FLOAT16") && math.IsNaN(cell.number(b)) {
 			return "", nil
 		}
 		word, err := cell.label(b)
@@ -177,4 +247,22 @@ func moment(seconds int64) (string, error) {
 	word, err := day(days)
 	s := seconds - days*secondsOfDay
 	return fmt.Sprintf("%sT%02d:%02d:%02d", word, s/3600, s/60%60, s%60), err
+}
+
+// unixDay is the Julian day of 1970-01-01.
+const unixDay = 2440588
+
+// momentOf96 formats an INT96, the timestamps of Spark and Impala before version 3. It holds the
+// nanoseconds of the day and the Julian day.
+func momentOf96(b []byte) (string, error) {
+	days := int64(binary.LittleEndian.Uint32(b[8:])) - unixDay
+	return moment(days*secondsOfDay + floorDiv(int64(binary.LittleEndian.Uint64(b)), 1e9))
+}
+
+// timeOfDay formats a time, given in seconds since midnight.
+func timeOfDay(s int64) (string, error) {
+	if s < 0 || s >= secondsOfDay {
+		return "", errors.New("is a time outside of a day; correct the cell or drop the row")
+	}
+	return fmt.Sprintf("%02d:%02d:%02d", s/3600, s/60%60, s%60), nil
 }

@@ -153,7 +153,7 @@ func shown[T any](v *T) string {
 func TestParquetRecordsOfChosenColumns(t *testing.T) {
 	type row struct {
 		A  float64
-		ID [16]byte `parquet:",uuid"`
+		ID [12]byte
 		B  string
 	}
 	in := parquetOf(t, []row{{A: 1, B: "\xff"}, {A: 2, B: "x"}})
@@ -168,7 +168,7 @@ func TestParquetRecordsOfChosenColumns(t *testing.T) {
 	if diff := cmp.Diff([][]string{{"1", "", ""}, {"2", "", ""}}, rows); diff != "" || err != nil {
 		t.Errorf("error %v %s", err, diff)
 	}
-	const uuid = `column "ID" holds values of type UUID; write them as numbers, or leave the column out`
+	const uuid = `column "ID" holds values of type FIXED_LEN_BYTE_ARRAY; write them as numbers, or leave the column out`
 	if err := records.(ColumnSelector).Choose([]int{1}); err == nil || err.Error() != uuid {
 		t.Error(err)
 	}
@@ -203,7 +203,7 @@ func TestParquetRecordsRefuse(t *testing.T) {
 	whole := parquetOf(t, []two{{1, 2}, {1.5, 2}, {2, 2}})
 	for _, tt := range []struct{ name, in, want string }{
 		{"text", "a,b\n1,2\n3,4\n", "a.parquet: the file does not end like a parquet file; copy it again, or give it the suffix of its format"},
-		{"two of one name", parquetOf(t, []blank{{1, 2}}), `a.parquet: columns 0 and 1 (from 0) are both called "a"; rename one`},
+		{"two of one name", parquetOf(t, []blank{{1, 2}}), `a.parquet: columns 1 and 2 (from 1) are both called "a"; rename one`},
 		{"changed", strings.ReplaceAll(whole, "\xf8\x3f", "\xf9\x3f"), `a.parquet:1: column "A" holds a page whose checksum is wrong; copy the file again`},
 		{"far day", parquetOf(t, []far{{1 << 30}}), `a.parquet:1: column "A" is a day outside the years 0 to 9999; correct the cell or drop the row`},
 		{"far moment", parquetOf(t, []moment{{-1 << 62}}), `a.parquet:1: column "A" is a day outside the years 0 to 9999; correct the cell or drop the row`},

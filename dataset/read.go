@@ -142,7 +142,7 @@ func (t text) skipMark(b *bufio.Reader) error {
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
-		return t.errorf(1, "the text is UTF-16; save it as UTF-8")
+		return t.errorf(1, "the text is UTF-16; save it as UTF-8, or for CSV write csv: {encoding: utf-16} (--encoding utf-16)")
 	case bytes.HasPrefix(head, []byte("PK\x03")):
 		return t.errorf(0, "the file is a zip archive or a spreadsheet, not text; unpack it or export it as CSV")
 	case bytes.HasPrefix(head, []byte("\x93NUM")):
@@ -163,11 +163,40 @@ func (t text) skipMark(b *bufio.Reader) error {
 // reader meets an error of b again and reports it.
 func (t text) checkText(b *bufio.Reader) error {
 	head, _ := b.Peek(readAhead)
+	if looksJSON(head) {
+		return t.errorf(1, "the text is JSON; export the table as CSV or parquet")
+	}
+	if looksUTF16(head) {
+		return t.errorf(1, "the text looks like UTF-16 without a byte order mark; save it as UTF-8, or for CSV write csv: {encoding: utf-16} (--encoding utf-16)")
+	}
 	if at := bytes.IndexByte(head, 0); at >= 0 {
 		return t.errorf(1+bytes.Count(head[:at], []byte{'\n'}), "the file is not text, since it contains a zero byte; export the table as CSV in UTF-8, or give the file the suffix of its format")
 	}
 	return nil
 }
+
+// looksJSON reports whether a text begins like a JSON array or object with a quoted name.
+func looksJSON(head []byte) bool {
+	rest := bytes.TrimLeft(head, " \t\r\n")
+	list := bytes.TrimPrefix(rest, []byte{'['})
+	object := bytes.TrimLeft(list, " \t\r\n")
+	name, is := bytes.CutPrefix(object, []byte{'{'})
+	name = bytes.TrimLeft(name, " \t\r\n")
+	return is && bytes.HasPrefix(name, []byte{'"'}) || len(list) < len(rest) && (bytes.HasPrefix(object, []byte{'['}) || bytes.HasPrefix(object, []byte{'"'}))
+}
+
+// looksUTF16 reports whether a text begins with two ASCII characters in UTF-16.
+func looksUTF16(head []byte) bool {
+	if len(head) < 4 {
+		return false
+	}
+	zero := func(at ...int) bool { return head[at[0]] == 0 && head[at[1]] == 0 }
+	ascii := func(at ...int) bool { return isASCII(head[at[0]]) && isASCII(head[at[1]]) }
+	return zero(1, 3) && ascii(0, 2) || zero(0, 2) && ascii(1, 3)
+}
+
+// isASCII reports whether a byte is a character of ASCII text.
+func isASCII(c byte) bool { return c >= ' ' && c < 0x7f || c == '\t' || c == '\r' || c == '\n' }
 
 // sniffLIBSVM looks for a label followed by index:value in the buffered lines of b. The reader
 // meets an error of b again and reports it.

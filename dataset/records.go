@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"slices"
@@ -28,9 +29,11 @@ type Record struct {
 // CSVForm describes the format of a CSV text. The zero value is a text in UTF-8 whose first line
 // names the columns, with a delimiter that the first line shows.
 type CSVForm struct {
-	Delimiter rune     // 0 detects a comma, semicolon or tab in the first line
+	Delimiter rune     // 0 detects a comma, semicolon or tab in the first line; a blank means any number of blanks
 	Encoding  string   // "" or one of [Encodings]
+	Comment   rune     // lines that begin with it are skipped; 0 means no comments
 	Names     []string // names of the columns, for a text without a header line
+	Headers   []string // names that replace the names of the header line
 }
 
 // Encodings lists the supported encodings of text.
@@ -51,16 +54,12 @@ func openCSV(name string, r io.Reader, form CSVForm, bounds limits) (*csvRecords
 	if err != nil {
 		return nil, err
 	}
-	o := CSVOptions{Name: name, Comma: form.Delimiter}
-	if o.Comma == 0 {
-		o.Comma = likelyComma(b)
-	}
-	in, err := newCSVSource(b, o, bounds)
+	in, err := newCSVSource(b, CSVOptions{Name: name, Comma: form.Delimiter}, form.Comment, bounds)
 	if err != nil {
 		return nil, err
 	}
 	c := &csvRecords{in: in, columns: form.Names}
-	return c, c.begin()
+	return c, c.begin(form.Headers)
 }
 
 // decoded converts the text to UTF-8.
@@ -74,7 +73,7 @@ func (f CSVForm) decoded(t text, r io.Reader) (io.Reader, error) {
 	}
 	switch f.Encoding {
 	case "utf-16":
-		return transform.NewReader(b, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()), nil
+		return transform.NewReader(b, unicode.UTF16(likelyOrder(b), unicode.UseBOM).NewDecoder()), nil
 	case "windows-1252":
 		return transform.NewReader(b, charmap.Windows1252.NewDecoder()), nil
 	case "iso-8859-15":
@@ -83,14 +82,23 @@ func (f CSVForm) decoded(t text, r io.Reader) (io.Reader, error) {
 	return nil, t.errorf(0, "encoding %s is not known; write one of utf-8, utf-16, windows-1252, iso-8859-15", quote(f.Encoding))
 }
 
+// likelyOrder returns the byte order of a UTF-16 text without a byte order mark.
+func likelyOrder(b *bufio.Reader) unicode.Endianness {
+	if head, _ := b.Peek(2); len(head) == 2 && head[0] == 0 { // the reader meets an error of b again
+		return unicode.BigEndian
+	}
+	return unicode.LittleEndian
+}
+
 // csvRecords reads the rows of a CSV text.
 type csvRecords struct {
 	in      *csvSource
 	columns []string
 }
 
-// begin reads the names from the first line, unless the form gives them.
-func (c *csvRecords) begin() error {
+// begin reads the names from the first line, unless the form gives them. Headers replace the names
+// of the line.
+func (c *csvRecords) begin(headers []string) error {
 	if c.columns == nil {
 		first, err := c.in.next()
 		if errors.Is(err, io.EOF) {
@@ -99,13 +107,17 @@ func (c *csvRecords) begin() error {
 		if err != nil {
 			return err
 		}
-		if err := oneField(c.in, first); err != nil {
-			return err
+		c.columns = headers
+		if headers == nil {
+			if err := oneField(c.in, first); err != nil {
+				return err
+			}
+			c.columns = slices.Clone(first.fields)
 		}
-		c.columns = slices.Clone(first.fields)
 	}
-	if err := checkNames(c.columns); err != nil {
-		return c.in.wrap(1, err)
+	c.columns = nameUnnamed(c.columns)
+	if err := checkHeader(c.columns); err != nil {
+		return c.in.wrap(max(c.in.line, 1), err)
 	}
 	return nil
 }
@@ -120,7 +132,7 @@ func (c *csvRecords) Next() (Record, error) {
 		return Record{}, err
 	}
 	if len(row.fields) != len(c.columns) {
-		return Record{}, c.in.errorf(row.line, "the row has %d fields, but the table has %d columns; add or remove fields", len(row.fields), len(c.columns))
+		return Record{}, c.in.errorf(row.line, "the row has %d fields, but the table has %d columns; %s", len(row.fields), len(c.columns), widthAdvice(c.columns, row.fields))
 	}
 	return Record{Line: row.line, Fields: row.fields}, nil
 }

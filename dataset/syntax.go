@@ -92,6 +92,9 @@ func parseNumber(s string) (float64, error) {
 		return 0, errEmpty
 	}
 	if !decimal(s) {
+		if plain := strings.ReplaceAll(s, minusSign, "-"); plain != s {
+			return parseNumber(plain)
+		}
 		return 0, notDecimal(s)
 	}
 	v, err := strconv.ParseFloat(s, 64)
@@ -141,13 +144,7 @@ func Quote(s string) string { return quote(s) }
 // ParseNumber reads a finite decimal number with the given decimal sign. It is stricter than
 // [strconv.ParseFloat].
 func ParseNumber(s string, decimal byte) (float64, error) {
-	if decimal != '.' {
-		if strings.IndexByte(s, '.') >= 0 {
-			return 0, errNotNumber
-		}
-		s = strings.Replace(s, string(decimal), ".", 1)
-	}
-	return parseNumber(s)
+	return NumberForm{Decimal: decimal}.Parse(s)
 }
 
 // Bound is a number or a time; rows whose cell reaches it are held out.

@@ -59,7 +59,7 @@ var errLarge = errors.New("has numbers that are too large to be summed; give it 
 // fill returns the code that fills the column's gaps.
 func (c *Column) fill(values []float64, categories, words []string) (float64, error) {
 	if c.Missing == FillValue {
-		return c.parse(c.Value, decimalPoint)
+		return c.parse(c.Value, pointed, nil)
 	}
 	if !c.filled() || c.Missing == FillCategory {
 		return gap, nil

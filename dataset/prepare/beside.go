@@ -4,8 +4,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-
-	"github.com/mercer-fl/mercer/dataset"
 )
 
 // addBeside stores a row's group, and its cell of the column that decides which rows are held out.
@@ -36,11 +34,15 @@ func (r *reader) addBeside(fields []string) error {
 // the column's own format and written as 2006-01-02T15:04:05. A number has the schema's unit and a
 // decimal point.
 func (r *reader) comparableForm(word string) (string, error) {
+	formats := r.cut.theirs.Format
 	if j := r.Schema.Index(r.Cut); j >= 0 && r.Schema[j].Type == Date {
-		t, err := parseDate(word, r.Schema[j].Format)
+		formats = formats.or(r.Schema[j].Format)
+	}
+	if formats != nil {
+		t, err := formats.read(word)
 		return t.iso(), err
 	}
-	v, err := dataset.ParseNumber(word, r.decimal)
+	v, err := r.cut.theirs.numbers(r.numbers).Parse(word)
 	if err != nil { // if the cell is not a date either, the later comparison reports the fault
 		return strings.Clone(word), nil //nolint:nilerr // the comparison says what it needs
 	}

@@ -144,7 +144,7 @@ func (c *Column) checkMissing() error {
 
 // checkValue refuses a fill value that the column cannot hold.
 func (c *Column) checkValue() error {
-	v, err := c.parse(c.Value, decimalPoint)
+	v, err := c.parse(c.Value, pointed, nil)
 	if err == nil && (c.Type == Number || c.Type == Date) {
 		v, err = c.checkStays(v)
 	}

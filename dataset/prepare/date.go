@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/mercer-fl/mercer/internal/base/date"
 )
 
@@ -64,6 +66,77 @@ func parseDate(word, format string) (moment, error) {
 		return t, fmt.Errorf("is not a date of the form %s; correct the cell or the format", format)
 	}
 	return t, nil
+}
+
+// Formats lists strptime formats of dates. In YAML it is one format or a list.
+type Formats []string
+
+// UnmarshalYAML reads one format or a list.
+func (f *Formats) UnmarshalYAML(n *yaml.Node) error {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		*f = Formats{n.Value}
+		return nil
+	case yaml.SequenceNode:
+		return n.Decode((*[]string)(f))
+	}
+	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: format is a format of dates such as \"%%d.%%m.%%Y\", or a list of formats", n.Line)}}
+}
+
+// MarshalYAML writes a single format as a word.
+func (f Formats) MarshalYAML() (any, error) {
+	if len(f) == 1 {
+		return f[0], nil
+	}
+	return []string(f), nil
+}
+
+// check returns an error if a format is not supported.
+func (f Formats) check() error {
+	if f != nil && len(f) == 0 {
+		return errors.New("format is an empty list; write a format such as \"%d.%m.%Y\"")
+	}
+	for _, format := range f {
+		if err := checkFormat(format); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// or returns the formats, or the given format if there are none.
+func (f Formats) or(format string) Formats {
+	if len(f) == 0 {
+		return Formats{format}
+	}
+	return f
+}
+
+// read reads a moment by the formats. It refuses a word that two formats read as different moments.
+func (f Formats) read(word string) (moment, error) {
+	if len(f) == 1 {
+		t, ok := readDate(word, f[0])
+		if !ok {
+			return t, fmt.Errorf("is not a date of the form %s; correct the cell, or write the file's format: for the column in the catalogue", f[0])
+		}
+		return t, nil
+	}
+	var found moment
+	by := ""
+	for _, format := range f {
+		t, ok := readDate(word, format)
+		switch {
+		case !ok:
+		case by == "":
+			found, by = t, format
+		case t != found:
+			return moment{}, fmt.Errorf("is one date by %s and another by %s; leave one format, or write the month by its name in the file", by, format)
+		}
+	}
+	if by == "" {
+		return moment{}, fmt.Errorf("is not a date of one of the forms %s; correct the cell or the formats", strings.Join(f, ", "))
+	}
+	return found, nil
 }
 
 // IsDate reports whether a text is a date by a strptime format.
@@ -182,8 +255,8 @@ const secondsOfDay = 24 * 60 * 60
 
 // parseDate reads a date and returns its year, month, weekday or days, as the column's key "as"
 // says.
-func (c *Column) parseDate(word string) (float64, error) {
-	t, err := parseDate(word, c.Format)
+func (c *Column) parseDate(word string, formats Formats) (float64, error) {
+	t, err := formats.or(c.Format).read(word)
 	if err != nil {
 		return 0, err
 	}

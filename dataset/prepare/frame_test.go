@@ -153,9 +153,9 @@ func TestDates(t *testing.T) {
 			t.Errorf("%s: %v", tt.format, err)
 			continue
 		}
-		got, err := c.parse(tt.word, decimalPoint)
+		got, err := c.parse(tt.word, pointed, nil)
 		if tt.want == 0 {
-			wantError(t, err, "is not a date of the form "+tt.format+"; correct the cell or the format")
+			wantError(t, err, "is not a date of the form "+tt.format+"; correct the cell, or write the file's format: for the column in the catalogue")
 		} else if err != nil || math.Abs(got-tt.want) > 1e-12 {
 			t.Errorf("%s as %s is %v, want %v (%v)", tt.word, tt.as, got, tt.want, err)
 		}

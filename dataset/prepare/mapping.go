@@ -1,6 +1,7 @@
 package prepare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -30,6 +31,12 @@ type CSV struct {
 	Missing   []string `yaml:"missing,omitempty"` // words that mark a gap, in addition to the empty cell
 	Encoding  string   `yaml:"encoding,omitempty"`
 	Names     []string `yaml:"names,omitempty"` // names of the columns, for a text without a header line
+
+	// The fields below are not in digests of entries that lack them.
+
+	Thousands string   `yaml:"thousands,omitempty" json:",omitempty"` // sign between thousands
+	Comment   string   `yaml:"comment,omitempty" json:",omitempty"`   // character that begins lines to skip
+	Headers   []string `yaml:"headers,omitempty" json:",omitempty"`   // names that replace the names of the header line
 }
 
 // Theirs says how the federation names, measures and codes one of the party's columns.
@@ -38,32 +45,77 @@ type Theirs struct {
 	Unit   string            `yaml:"unit,omitempty"`   // unit of the file's numbers
 	Times  float64           `yaml:"times,omitempty"`  // factor that converts to the schema's unit
 	Values map[string]string `yaml:"values,omitempty"` // the federation's word for each of the file's words
+
+	// The fields below are not in digests of entries that lack them.
+
+	Thousands string  `yaml:"thousands,omitempty" json:",omitempty"` // sign between thousands in this column
+	Format    Formats `yaml:"format,omitempty" json:",omitempty"`    // the file's formats of dates
 }
 
 // Empty reports whether the mapping has no entries.
 func (m *Mapping) Empty() bool {
-	return m.CSV.empty() && m.Columns == nil && m.Drop == nil && m.Keep == nil
+	return m.CSV.Empty() && m.Columns == nil && m.Drop == nil && m.Keep == nil
 }
 
-func (c CSV) empty() bool {
-	return c.Delimiter == "" && c.Decimal == "" && c.Missing == nil && c.Encoding == "" && c.Names == nil
+// Empty reports whether nothing describes the form of the text.
+func (c CSV) Empty() bool {
+	return c.Delimiter+c.Decimal+c.Encoding+c.Thousands+c.Comment == "" && c.Missing == nil && c.Names == nil && c.Headers == nil
 }
 
 // Form returns the format of a CSV text.
 func (m *Mapping) Form() dataset.CSVForm {
-	form := dataset.CSVForm{Encoding: m.CSV.Encoding, Names: m.CSV.Names}
+	form := dataset.CSVForm{Encoding: m.CSV.Encoding, Names: m.CSV.Names, Headers: m.CSV.Headers}
 	if m.CSV.Delimiter != "" {
 		form.Delimiter, _ = utf8.DecodeRuneInString(m.CSV.Delimiter)
+	}
+	if m.CSV.Comment != "" {
+		form.Comment, _ = utf8.DecodeRuneInString(m.CSV.Comment)
 	}
 	return form
 }
 
-// decimal returns the decimal sign.
-func (m *Mapping) decimal() byte {
-	if m.CSV.Decimal == "" {
-		return decimalPoint
+// Numbers returns the form of the text's numbers.
+func (c CSV) Numbers() dataset.NumberForm {
+	form := dataset.NumberForm{Decimal: decimalPoint, Thousands: c.Thousands}
+	if c.Decimal != "" {
+		form.Decimal = c.Decimal[0]
 	}
-	return m.CSV.Decimal[0]
+	return form
+}
+
+// numbers returns the form of the numbers of one column of a text.
+func (t Theirs) numbers(form dataset.NumberForm) dataset.NumberForm {
+	if t.Thousands != "" {
+		form.Thousands = t.Thousands
+	}
+	return form
+}
+
+// checkThousands refuses a sign between thousands that is unknown, or that is the decimal sign.
+func checkThousands(form dataset.NumberForm) error {
+	switch {
+	case form.Thousands == "":
+		return nil
+	case !slices.Contains(dataset.ThousandsSigns(), form.Thousands):
+		return fmt.Errorf(`thousands: %q is not a sign between thousands; write ",", ".", " " or "'"`, form.Thousands)
+	case form.Thousands == string(rune(form.Decimal)):
+		return fmt.Errorf("thousands: %q is also the decimal sign; correct decimal or thousands", form.Thousands)
+	}
+	return nil
+}
+
+// checkText refuses keys of csv that contradict each other.
+func (c CSV) checkText() error {
+	if err := checkThousands(c.Numbers()); err != nil {
+		return fmt.Errorf("csv: %w", err)
+	}
+	switch {
+	case c.Comment != "" && (utf8.RuneCountInString(c.Comment) != 1 || c.Comment == c.Delimiter || strings.Contains("\"\r\n\ufffd", c.Comment)):
+		return fmt.Errorf(`csv: {comment: %q} cannot begin a comment; write one character such as "#"`, c.Comment)
+	case c.Names != nil && c.Headers != nil:
+		return errors.New("csv: the keys names and headers exclude each other; write names for a text without a header line, or headers to replace that line")
+	}
+	return nil
 }
 
 // Check refuses a mapping that contradicts itself.
@@ -80,6 +132,9 @@ func (m *Mapping) Check() error {
 	case m.Drop != nil && m.Keep != nil:
 		return errors.New("the keys drop and keep exclude each other; write drop with the columns to leave out, or keep with the columns to read")
 	}
+	if err := m.CSV.checkText(); err != nil {
+		return err
+	}
 	return m.checkColumns()
 }
 
@@ -92,6 +147,9 @@ func (m *Mapping) checkColumns() error {
 			return fmt.Errorf("column %s has times: %g; write a number above 0", dataset.Quote(name), c.Times)
 		case slices.Contains(m.Drop, name):
 			return fmt.Errorf("column %s is listed under drop and under columns; remove it from one of them", dataset.Quote(name))
+		}
+		if err := cmp.Or(checkThousands(c.numbers(m.CSV.Numbers())), c.Format.check()); err != nil {
+			return fmt.Errorf("column %s: %w", dataset.Quote(name), err)
 		}
 		if other, taken := owner[c.federationName(name)]; taken {
 			one, two := min(name, other), max(name, other)
@@ -246,17 +304,24 @@ func adviceOnMissing(name string, columns, names []string) string {
 			return fmt.Sprintf("the table has %s: rename it in the catalogue by columns: {%s: {as: %s}}", dataset.Quote(columns[i]), columns[i], name)
 		}
 	}
+	if len(columns) > 0 && strings.HasPrefix(columns[0], "#") {
+		return `if lines that begin with # are comments, write csv: {comment: "#"} in the catalogue`
+	}
 	return "correct the job, or rename the table's column in the catalogue"
 }
 
 // checkUnit returns an error if the column's unit differs from the schema's and the catalogue has
-// no conversion factor.
+// no conversion factor, or if the catalogue describes cells of another type.
 func (t Theirs) checkUnit(c Column, own string) error {
 	switch {
 	case t.Unit != "" && c.Unit != "" && t.Unit != c.Unit && t.Times == 0:
 		return fmt.Errorf("column %s is in %s, but the schema has %s; write the conversion factor as times: in the catalogue", dataset.Quote(own), t.Unit, c.Unit)
 	case t.Times != 0 && c.Type != Number:
 		return fmt.Errorf("column %s is a %s, but the catalogue multiplies it by %g, which needs a number; remove the key times", dataset.Quote(own), c.Type, t.Times)
+	case t.Thousands != "" && c.Type != Number:
+		return fmt.Errorf("column %s is a %s, but the catalogue has thousands for it, which needs a number; remove the key thousands", dataset.Quote(own), c.Type)
+	case t.Format != nil && c.Type != Date:
+		return fmt.Errorf("column %s is a %s, but the catalogue has a format for it, which needs a date; remove the key format", dataset.Quote(own), c.Type)
 	case t.Unit != "" && c.Unit == "":
 		return fmt.Errorf("column %s is in %s by the catalogue, but the schema has no unit for it; add unit to the schema, or remove it from the catalogue", dataset.Quote(own), t.Unit)
 	}

@@ -12,6 +12,9 @@ import (
 
 const decimalPoint = '.'
 
+// pointed is the form of numbers in schemas.
+var pointed = dataset.NumberForm{Decimal: decimalPoint}
+
 // gap is the code of a cell without a value. unseen is the code of a word that is not a category.
 var gap = math.NaN()
 
@@ -20,31 +23,31 @@ const unseen = -1
 // isGap reports whether a cell has no value.
 func isGap(v float64) bool { return v != v }
 
-// parse returns the code of a word that is not a gap. The error continues a sentence that names
-// the cell.
-func (c *Column) parse(word string, decimal byte) (float64, error) {
+// parse returns the code of a word that is not a gap. The table's formats of dates replace the
+// schema's. The error continues a sentence that names the cell.
+func (c *Column) parse(word string, form dataset.NumberForm, formats Formats) (float64, error) {
 	switch c.Type {
 	case Boolean:
 		return c.parseBoolean(word)
 	case Category:
 		return c.parseCategory(word)
 	case Date:
-		return c.parseDate(word)
+		return c.parseDate(word, formats)
 	}
-	v, err := dataset.ParseNumber(word, decimal)
+	v, err := form.Parse(word)
 	if err != nil {
-		return 0, c.noNumber(word, decimal, err)
+		return 0, noNumber(word, form, err)
 	}
 	return v, nil
 }
 
 // noNumber adds advice to the error about a cell that is not a number.
-func (c *Column) noNumber(word string, decimal byte, err error) error {
-	switch {
-	case decimal == decimalPoint && strings.ContainsRune(word, ','):
-		return fmt.Errorf(`%w; write decimals with a point, or write csv: {decimal: ","} in the catalogue`, err)
-	case decimal != decimalPoint && strings.ContainsRune(word, '.'):
-		return fmt.Errorf("%w with the decimal sign %q; correct csv: {decimal: ...} in the catalogue", err, decimal)
+func noNumber(word string, form dataset.NumberForm, err error) error {
+	if form.Decimal != decimalPoint || form.Thousands != "" {
+		err = fmt.Errorf("%w with %s", err, form)
+	}
+	if advice := form.Advice(word); advice != "" {
+		return fmt.Errorf("%w; correct the cell, or %s", err, advice)
 	}
 	return fmt.Errorf("%w; correct the cell, name the word among csv: {missing: [...]} in the catalogue, or give the column another type", err)
 }

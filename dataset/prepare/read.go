@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -106,8 +107,8 @@ type reader struct {
 	places   []map[string]float64 // code of each word, for each column with agreed categories
 	folded   []map[string]string  // category of each folded form, for each column that had a word outside its categories
 	missing  map[string]bool
-	decimal  byte
-	plain    bool // whether the table has no schema
+	numbers  dataset.NumberForm // form of the text's numbers
+	plain    bool               // whether the table has no schema
 
 	labels  []string
 	forms   map[string]string // canonical form of each label, so that the name of each class is stored once
@@ -132,7 +133,7 @@ func (t Table) reader(columns []string) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{Table: t, decimal: t.Mapping.decimal(), missing: map[string]bool{"": true}, forms: make(map[string]string), firstID: make(map[string]int)}
+	r := &reader{Table: t, numbers: t.Mapping.CSV.Numbers(), missing: map[string]bool{"": true}, forms: make(map[string]string), firstID: make(map[string]int)}
 	for _, word := range t.Mapping.CSV.Missing {
 		r.missing[word] = true
 	}
@@ -186,8 +187,10 @@ func (r *reader) neededColumns() []int {
 			places = append(places, f.at)
 		}
 	}
-	if r.label.at >= 0 {
-		places = append(places, r.label.at)
+	for _, beside := range []field{r.label, r.group, r.cut} {
+		if beside.at >= 0 {
+			places = append(places, beside.at)
+		}
 	}
 	return places
 }
@@ -204,14 +207,15 @@ func (r *reader) begin() {
 	}
 }
 
-// allNumbers returns the schema of a table without a schema: all features are numbers.
+// allNumbers returns the schema of a table without a schema: all features are numbers. A column that
+// the file does not name is no feature.
 func (t Table) allNumbers(names []string) (Schema, error) {
 	if t.Features != nil {
 		return t.schemaOfListed(names)
 	}
 	var features []string
 	for _, name := range names {
-		if name != "" && name != t.Label && name != t.Group && name != t.Cut && !slices.Contains(t.ID.Columns, name) && !slices.Contains(t.Aside, name) {
+		if name != "" && !dataset.IsUnnamed(name) && name != t.Label && name != t.Group && name != t.Cut && !slices.Contains(t.ID.Columns, name) && !slices.Contains(t.Aside, name) {
 			features = append(features, name)
 		}
 	}
@@ -280,7 +284,7 @@ func (r *reader) cell(j int, fields []string) (float64, error) {
 		}
 		return 0, f.fault(word, errGap)
 	}
-	v, err := r.parse(j, word)
+	v, err := r.parse(j, f.theirs.withoutUnit(word, c.Type))
 	if err == nil && c.Type == Number && f.theirs.Times != 0 {
 		if v = f.theirs.convert(v); !isFinite(v) {
 			err = fmt.Errorf("is too large after multiplication by %g; correct the cell, or the factor times in the catalogue", f.theirs.Times)
@@ -303,7 +307,8 @@ func (r *reader) cell(j int, fields []string) (float64, error) {
 func (r *reader) parse(j int, word string) (float64, error) {
 	places := r.places[j]
 	if places == nil {
-		code, err := r.Schema[j].parse(word, r.decimal)
+		theirs := r.features[j].theirs
+		code, err := r.Schema[j].parse(word, theirs.numbers(r.numbers), theirs.Format)
 		if err == nil && code == unseen && r.Schema[j].Type == Category {
 			err = r.checkSpelling(j, word)
 		}
@@ -355,6 +360,14 @@ func (f field) word(fields []string) string {
 	return word
 }
 
+// withoutUnit returns the number of a cell that repeats the column's unit, such as "5 %".
+func (t Theirs) withoutUnit(word string, of Type) string {
+	if t.Unit == "" || of != Number {
+		return word
+	}
+	return strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(word, t.Unit), t.Unit))
+}
+
 // fault returns an error that names the column and the cell.
 func (f field) fault(word string, err error) error {
 	if word == "" {
@@ -378,7 +391,7 @@ func (r *reader) addLabel(row dataset.Record) error {
 	label, known := r.forms[word]
 	if !known {
 		var err error
-		if label, err = dataset.CanonicalLabel(word); err == nil {
+		if label, err = dataset.CanonicalLabel(r.pointedForm(word)); err == nil {
 			err = dataset.CheckClass(label, r.Classes)
 		}
 		if err != nil {
@@ -390,6 +403,20 @@ func (r *reader) addLabel(row dataset.Record) error {
 	}
 	r.labels = append(r.labels, label)
 	return nil
+}
+
+// pointedForm writes a label that is a number in the file's form with a decimal point. It returns
+// other labels unchanged.
+func (r *reader) pointedForm(word string) string {
+	form := r.label.theirs.numbers(r.numbers)
+	if form == pointed {
+		return word
+	}
+	v, err := form.Parse(word)
+	if err != nil {
+		return word
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 func (r *reader) addID(row dataset.Record) error {

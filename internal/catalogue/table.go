@@ -44,6 +44,14 @@ func (r *Rows) Choose(places []int) error {
 	return nil
 }
 
+// Unreadable implements [dataset.ColumnSelector].
+func (r *Rows) Unreadable(place int) error {
+	if some, can := r.Records.(dataset.ColumnSelector); can {
+		return some.Unreadable(place)
+	}
+	return nil
+}
+
 // Open opens a parquet file, or a CSV text in the format of the owner's mapping. found is false for
 // other sources. A column in asked is kept even if it looks like the index column that pandas adds.
 func (l Library) Open(ref string, own prepare.Mapping, asked []string) (r *Rows, found bool, err error) {

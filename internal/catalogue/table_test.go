@@ -34,3 +34,15 @@ func TestLoadTableOfParquet(t *testing.T) {
 		t.Errorf("%v, error %v", set, err)
 	}
 }
+
+// Columns beside the features are read, too: groups, and the column by which rows are held out.
+func TestParquetColumnsBeside(t *testing.T) {
+	table := prepare.Table{Features: []string{"age"}, Label: "label", Group: "id", Cut: "income"}
+	set, err := Library{}.LoadTable("../../dataset/testdata/people.snappy.parquet", table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(set.Groups, []string{"p1", "p2", "p3"}) || len(set.Cut) != 3 || slices.Contains(set.Cut, "") {
+		t.Errorf("groups %q, bounds %q", set.Groups, set.Cut)
+	}
+}

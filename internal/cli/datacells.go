@@ -76,7 +76,10 @@ type infoColumn struct {
 }
 
 // errMapped refuses flags for the format of text if the table holds numbers instead of text.
-var errMapped = errors.New("the table has no cells of text; leave out --csv-delimiter, --decimal, --missing and --encoding")
+var errMapped = errors.New("the table has no cells of text; leave out " + formatFlags)
+
+// formatFlags lists the flags that describe the format of a text.
+const formatFlags = "--csv-delimiter, --decimal, --thousands, --missing, --comment, --headers and --encoding"
 
 // withoutCells returns an error if --schema is given for a table whose cells are not text.
 func (o *infoOptions) withoutCells(ref string, err error) error {
@@ -120,12 +123,21 @@ func liveCells(ctx context.Context, from origin.Origin, own prepare.Mapping, c c
 // describedBy reads all rows and describes their columns.
 func describedBy(rows dataset.Records, name string, own prepare.Mapping, c catalogue.Columns) (d *describedTable, err error) {
 	names := rows.Columns()
-	d = &describedTable{name: name, own: own, label: resolve(c.Label, names, len(names)-1, "label", "y", "target"), id: resolve(c.ID, names, -1, "id")}
+	d = &describedTable{name: name, own: own, label: resolve(c.Label, names, lastNamed(names), "label", "y", "target"), id: resolve(c.ID, names, -1, "id")}
 	d.Table, err = profile.Read(rows, profile.Asked{Own: own, Label: d.label, ID: d.id})
 	if err != nil {
 		return nil, err
 	}
 	return d, nil
+}
+
+// lastNamed returns the index of the last column that the table names.
+func lastNamed(names []string) int {
+	at := len(names) - 1
+	for at > 0 && dataset.IsUnnamed(names[at]) {
+		at--
+	}
+	return at
 }
 
 // resolve returns the name of the column that a flag selects, or "" if it selects no column.
@@ -134,7 +146,7 @@ func describedBy(rows dataset.Records, name string, own prepare.Mapping, c catal
 func resolve(flag string, names []string, otherwise int, likely ...string) string {
 	at := otherwise
 	switch n, err := strconv.Atoi(flag); {
-	case slices.Contains(names, flag):
+	case flag != "" && slices.Contains(names, flag):
 		return flag
 	case flag == "none":
 		return ""

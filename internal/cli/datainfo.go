@@ -117,6 +117,9 @@ func csvFlags(cmd *cobra.Command, form *prepare.CSV) {
 	f.StringVar(&form.Delimiter, "csv-delimiter", "", "character between fields; default a comma, or a semicolon or tab if the first line has no comma")
 	f.StringVar(&form.Decimal, "decimal", "", "decimal sign of numbers: . or ,")
 	f.StringSliceVar(&form.Missing, "missing", nil, "words that mean a gap, separated by commas")
+	f.StringVar(&form.Thousands, "thousands", "", "sign between thousands: , or . or a blank or '")
+	f.StringVar(&form.Comment, "comment", "", "character that begins lines to skip, such as #")
+	f.StringSliceVar(&form.Headers, "headers", nil, "names of all columns, separated by commas, in place of the header line's")
 	f.StringVar(&form.Encoding, "encoding", "", "encoding of the text: "+strings.Join(dataset.Encodings(), ", "))
 }
 

@@ -142,7 +142,8 @@ file.
 If the job had a schema, the command reads and prepares the new table by it, with the
 fills and categories of the training. --as names the table of this home's catalogue
 whose columns, words and units DATA has. Without a catalogue, --csv-delimiter,
---decimal, --missing and --encoding describe the text. A table that lacks a column of
+--decimal, --thousands, --missing, --comment, --headers and --encoding describe the
+text. A table that lacks a column of
 the training is refused, unless the schema fills gaps of that column and you give
 --allow-missing-columns: then every row has the fill.`,
 		Example: "  mercer predict model.mercer new.csv\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json\n  mercer predict --home ./bank --job 0123456789abcdef0123456789abcdef new.csv --id customer --source newcomers",

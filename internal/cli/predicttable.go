@@ -22,9 +22,7 @@ type newRows struct {
 }
 
 // describesFormat reports whether a flag describes the format of the text.
-func (n newRows) describesFormat() bool {
-	return n.csv.Delimiter+n.csv.Decimal+n.csv.Encoding != "" || n.csv.Missing != nil
-}
+func (n newRows) describesFormat() bool { return !n.csv.Empty() }
 
 // load reads new rows in the same way as the training rows, and prepares them.
 func (a *app) load(n newRows, made *prepare.Preparation) (*dataset.Set, error) {
@@ -74,7 +72,7 @@ func (a *app) describe(n newRows) (t prepare.Table, err error) {
 	t.Mapping.CSV = n.csv
 	if n.as != "" {
 		if n.describesFormat() {
-			return t, usage("--as already describes how DATA is written; remove --csv-delimiter, --decimal, --missing and --encoding")
+			return t, usage("%s", "--as already describes how DATA is written; remove "+formatFlags)
 		}
 		if t, err = daemon.Home(n.home).Table(a.reader, n.as); err != nil {
 			return t, err

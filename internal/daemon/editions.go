@@ -313,10 +313,14 @@ func (h Home) copyRows(ctx context.Context, s Source, d *job.Dictionary, to snap
 		return h.copyNumbers(library, s, to)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	if d.Columns == nil {
-		return snapshot.Keep(to, rows)
+	readable, err := dataset.WithoutUnreadable(rows)
+	switch {
+	case err != nil:
+		return err
+	case d.Columns == nil:
+		return snapshot.Keep(to, readable)
 	}
-	return snapshot.Write(to, rows, s.ID.Columns)
+	return snapshot.Write(to, readable, s.ID.Columns)
 }
 
 // copyNumbers copies all rows of a table of plain numbers.

@@ -30,7 +30,7 @@ type Column struct {
 	Logical  string
 	Bits     int   // size of an INTEGER in bits
 	Unsigned bool  // whether an INTEGER is unsigned
-	Second   int32 // number of TIMESTAMP units in a second; 0 if the file does not say
+	Second   int32 // number of TIMESTAMP or TIME units in a second; 0 if the file does not say
 	Scale    int   // digits of a DECIMAL after the point
 
 	optional bool
@@ -64,12 +64,13 @@ func (c Column) width() int {
 
 // These are the field numbers of two types in parquet's union of logical types.
 const (
+	timeType      = 7
 	timestampType = 8
 	integerType   = 10
 )
 
 var logicalTypes = [...]string{
-	1: "STRING", 2: "MAP", 3: "LIST", 4: "ENUM", 5: "DECIMAL", 6: "DATE", 7: "TIME", timestampType: "TIMESTAMP",
+	1: "STRING", 2: "MAP", 3: "LIST", 4: "ENUM", 5: "DECIMAL", 6: "DATE", timeType: "TIME", timestampType: "TIMESTAMP",
 	9: "INTERVAL", integerType: "INTEGER", 11: "NULL", 12: "JSON", 13: "BSON", 14: "UUID", 15: "FLOAT16",
 	16: "VARIANT", 17: "GEOMETRY", 18: "GEOGRAPHY",
 }
@@ -89,6 +90,8 @@ const (
 
 // These are the numbers of the timestamps among the converted types.
 const (
+	timeMillis      = 7
+	timeMicros      = 8
 	timestampMillis = 9
 	timestampMicros = 10
 )
@@ -108,9 +111,9 @@ func (c *Column) convert(v int64) {
 	}
 	c.Logical = convertedTypes[v]
 	switch {
-	case v == timestampMillis:
+	case v == timestampMillis, v == timeMillis:
 		c.Second = 1e3
-	case v == timestampMicros:
+	case v == timestampMicros, v == timeMicros:
 		c.Second = 1e6
 	case v >= firstSigned && v <= lastSigned:
 		c.Bits = 8 << (v - firstSigned)

@@ -31,11 +31,12 @@ type File struct {
 	Rows    int
 	Columns []Column
 
-	in     io.ReaderAt
-	groups []group
-	limits Limits
-	spare  int64 // bytes that may still be decompressed
-	pages  pages
+	in      io.ReaderAt
+	sources []source
+	groups  []group
+	limits  Limits
+	spare   int64 // bytes that may still be decompressed
+	pages   pages
 }
 
 // Open reads and checks the footer of a file of size bytes. A file that opens is flat and not
@@ -50,7 +51,8 @@ func Open(r io.ReaderAt, size int64, l Limits) (*File, error) {
 		return nil, err
 	}
 	f := &File{in: r, groups: m.groups, limits: l.orDefault()}
-	if f.Columns, err = m.columns(); err != nil {
+	leaves := 0
+	if f.Columns, f.sources, leaves, err = m.columns(); err != nil {
 		return nil, err
 	}
 	f.spare = int64(f.limits.Page) + size*spread
@@ -58,6 +60,9 @@ func Open(r io.ReaderAt, size int64, l Limits) (*File, error) {
 		return nil, err
 	}
 	for _, g := range f.groups {
+		if len(g.chunks) != leaves {
+			return nil, errFooter
+		}
 		if err := f.checkGroup(g, size-tailSize-int64(len(b))); err != nil {
 			return nil, err
 		}
@@ -86,17 +91,29 @@ func (f *File) checkRows(rows, most int64) error {
 
 var errChunks = errors.New("has pages that do not fit into the file; copy the file again")
 
+// checkGroup checks the chunks of the columns that can be read. A column in an unknown compression
+// gets a fault.
 func (f *File) checkGroup(g group, end int64) error {
-	if len(g.chunks) != len(f.Columns) {
-		return errFooter
-	}
-	for j, c := range g.chunks {
+	for j := range f.sources {
+		from := &f.sources[j]
+		if from.fault != nil {
+			continue
+		}
+		c := &g.chunks[from.leaf]
 		if err := c.check(f.Columns[j], g.rows, end); err != nil {
 			return err
 		}
+		from.fault = c.codec.check()
 	}
 	return nil
 }
+
+// Fault says why the values of column j cannot be read, as a text after the name of the column. It
+// returns nil for a column that can be read.
+func (f *File) Fault(j int) error { return f.sources[j].fault }
+
+// chunk returns the part of column j in a row group.
+func (f *File) chunk(g *group, j int) *chunk { return &g.chunks[f.sources[j].leaf] }
 
 func (c *chunk) check(column Column, rows int, end int64) error {
 	refuse := func(err error) error { return &ColumnError{column.Name, err} }
@@ -107,9 +124,6 @@ func (c *chunk) check(column Column, rows int, end int64) error {
 		return refuse(errors.New("is stored in another file; write the table into a single file"))
 	case c.kind != column.Kind, c.values != int64(rows):
 		return errFooter
-	}
-	if err := c.codec.check(); err != nil {
-		return refuse(err)
 	}
 	lo := c.start()
 	if rows > 0 && (lo < magicSize || c.compressed < 0 || lo > end || c.compressed > end-lo) {
@@ -123,9 +137,13 @@ func (c *chunk) check(column Column, rows int, end int64) error {
 // is the byte 0 or 1. It is good until visit returns. A null is an error. The first error ends the
 // walk.
 func (f *File) Each(j int, visit func(row int, value []byte) error) error {
+	if err := f.Fault(j); err != nil {
+		return err
+	}
 	row := 0
-	for _, g := range f.groups {
-		if err := f.eachOf(&g.chunks[j], f.Columns[j], row, g.rows, visit); err != nil {
+	for i := range f.groups {
+		g := &f.groups[i]
+		if err := f.eachOf(f.chunk(g, j), f.Columns[j], row, g.rows, visit); err != nil {
 			return err
 		}
 		row += g.rows
@@ -198,6 +216,9 @@ func (f *File) Cursor(j int) *Cursor { return &Cursor{file: f, column: j} }
 // Next returns the value of the next row in the form of [File.Each], or true if the row is null. It
 // may be called once for each row of the file; the value is good until the next call.
 func (c *Cursor) Next() (value []byte, null bool, err error) {
+	if err := c.file.Fault(c.column); err != nil {
+		return nil, false, err
+	}
 	if err := c.readNextPage(); err != nil {
 		return nil, false, err
 	}
@@ -219,7 +240,7 @@ func (c *Cursor) readNextPage() (err error) {
 		g := &c.file.groups[c.group]
 		c.group++
 		if c.rows = g.rows; c.rows > 0 {
-			c.pages.reset(c.file, &g.chunks[c.column], c.file.Columns[c.column])
+			c.pages.reset(c.file, c.file.chunk(g, c.column), c.file.Columns[c.column])
 		}
 	}
 	if c.left > 0 {

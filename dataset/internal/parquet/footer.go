@@ -175,7 +175,7 @@ func (m *footer) logical(f field, e *element) {
 		e.Logical = logicalTypes[f.id]
 	}
 	switch f.id {
-	case timestampType:
+	case timestampType, timeType:
 		m.nested(f, func(f field) { m.timestamp(f, e) })
 	case integerType:
 		m.nested(f, func(f field) { m.integer(f, e) })
@@ -184,7 +184,8 @@ func (m *footer) logical(f field, e *element) {
 	}
 }
 
-// timestamp reads a field of TimestampType. The second field of the type is a union of units.
+// timestamp reads a field of TimestampType or TimeType. The second field of the types is a union of
+// units.
 func (m *footer) timestamp(f field, e *element) {
 	if f.id != 2 {
 		m.skip(f)
@@ -269,25 +270,59 @@ func (m *footer) meta(f field, c *chunk) {
 	}
 }
 
-// columns returns the columns of the schema. It refuses a schema that is not a flat table.
-func (m *footer) columns() ([]Column, error) {
+// source says where the values of a column are.
+type source struct {
+	leaf  int   // index of the column among the leaves of the schema
+	fault error // why the values cannot be read; nil if they can
+}
+
+// columns returns the columns of the schema with their sources, and the number of leaves. A column
+// that holds other columns or lists has a fault.
+func (m *footer) columns() (columns []Column, sources []source, leaves int, err error) {
 	if len(m.schema) == 0 || m.schema[0].leaf {
-		return nil, errFooter
+		return nil, nil, 0, errFooter
 	}
-	columns := make([]Column, 0, len(m.schema)-1)
-	for _, e := range m.schema[1:] {
-		switch {
-		case e.repeated:
-			return nil, &ColumnError{e.Name, errRepeated}
-		case e.children != 0 || !e.leaf:
-			return nil, &ColumnError{e.Name, errNested}
-		case e.Kind < Boolean || e.Kind > FixedLenByteArray || e.Kind == FixedLenByteArray && e.Width < 1:
-			return nil, errFooter
+	for rest := m.schema[1:]; len(rest) > 0; {
+		e := &rest[0]
+		size, below := subtree(rest)
+		if size == 0 || e.leaf && (e.Kind < Boolean || e.Kind > FixedLenByteArray || e.Kind == FixedLenByteArray && e.Width < 1) {
+			return nil, nil, 0, errFooter
 		}
-		columns = append(columns, e.Column)
+		columns, sources = append(columns, e.Column), append(sources, source{leaves, e.fault()})
+		leaves, rest = leaves+below, rest[size:]
 	}
 	if int64(len(columns)) != m.schema[0].children {
-		return nil, errFooter
+		return nil, nil, 0, errFooter
 	}
-	return columns, nil
+	return columns, sources, leaves, nil
+}
+
+func (e *element) fault() error {
+	switch {
+	case e.repeated:
+		return errRepeated
+	case !e.leaf || e.children != 0:
+		return errNested
+	}
+	return nil
+}
+
+// subtree returns the number of elements that belong to the first one, including itself, and the
+// number of leaves among them. The size is 0 if elements are missing.
+func subtree(list []element) (size, leaves int) {
+	for missing := int64(1); missing > 0; size++ {
+		if size == len(list) {
+			return 0, 0
+		}
+		e := &list[size]
+		if missing--; e.leaf && e.children == 0 {
+			leaves++
+			continue
+		}
+		if e.children < 0 || e.children > int64(len(list)) {
+			return 0, 0
+		}
+		missing += e.children
+	}
+	return size, leaves
 }

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 )
 
 // A file of one column, made by hand so that any part of it can lie. Parts of
@@ -127,6 +129,87 @@ func zstandard(n int) []byte {
 	return z.EncodeAll(make([]byte, n), nil)
 }
 
+func lz4Zeros(n int) []byte {
+	b := make([]byte, lz4.CompressBlockBound(n))
+	size, err := lz4.CompressBlock(make([]byte, n), b, nil)
+	if err != nil {
+		panic(err) // the buffer suffices
+	}
+	return b[:size]
+}
+
+// hadoopLZ4 writes the lengths before each block of zeros.
+func hadoopLZ4(blocks ...int) (b []byte) {
+	for _, n := range blocks {
+		block := lz4Zeros(n)
+		b = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(b, uint32(n)), uint32(len(block)))
+		b = append(b, block...)
+	}
+	return b
+}
+
+func brotliZeros(n int) []byte {
+	var b bytes.Buffer
+	z := brotli.NewWriter(&b)
+	if _, err := z.Write(make([]byte, n)); err != nil {
+		panic(err) // into memory
+	}
+	if err := z.Close(); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// grouped is a file with a column x, and a group of columns before it. The group has two columns
+// and says that it has some other number.
+func grouped(children int64) []byte {
+	leaf := func(name string) []byte {
+		return structure(number(1, int64(Double)), number(3, 0), word(4, name))
+	}
+	body := data(1, 8, plain, make([]byte, 8))
+	chunk := func(start int64) []byte {
+		return structure(inside(3, number(1, int64(Double)), number(5, 1), number(7, int64(len(body))), number(9, start)))
+	}
+	footer := structure(
+		all(2, 5, structure(word(4, "schema"), number(5, 2)), structure(word(4, "g"), number(5, children)), leaf("a"), leaf("b"), leaf("x")),
+		number(3, 1),
+		all(4, 1, structure(all(1, 3, chunk(0), chunk(-9), chunk(magicSize)), number(3, 1))))
+	return closed(append([]byte(magic), body...), footer)
+}
+
+// Spark writes a page of nulls without any compressed byte.
+func TestCompressedPageOfNulls(t *testing.T) {
+	page := append(structure(number(1, dataPageV2), number(2, 2), number(3, 2),
+		inside(8, number(1, 1), number(4, int64(plain)), number(5, 2), number(6, 0))), 1<<1, 0)
+	in := table{kind: int64(Int32), rows: 1, optional: true, codec: snappyCodec, body: page}.file()
+	f, err := Open(bytes.NewReader(in), int64(len(in)), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, null, err := f.Cursor(0).Next(); !null || err != nil {
+		t.Errorf("null %v, error %v", null, err)
+	}
+}
+
+// The columns beside a group of columns are read, whatever the group holds.
+func TestColumnBesideAGroup(t *testing.T) {
+	in := grouped(2)
+	f, err := Open(bytes.NewReader(in), int64(len(in)), Limits{})
+	if err != nil || len(f.Columns) != 2 || f.Fault(0) == nil || f.Fault(1) != nil {
+		t.Fatalf("%+v, error %v", f, err)
+	}
+	rows := 0
+	if err := f.Each(1, func(int, []byte) error { rows++; return nil }); err != nil || rows != 1 {
+		t.Errorf("%d rows, error %v", rows, err)
+	}
+	if err := f.Each(0, nil); !errors.Is(err, errNested) {
+		t.Error(err)
+	}
+	if _, _, err := f.Cursor(0).Next(); !errors.Is(err, errNested) {
+		t.Error(err)
+	}
+}
+
 func readAll(in []byte, l Limits) (rows int, err error) {
 	f, err := Open(bytes.NewReader(in), int64(len(in)), l)
 	if err != nil {
@@ -173,8 +256,14 @@ func TestHandMadeFileReads(t *testing.T) {
 		"gzip":       {kind: int64(Double), rows: 100, codec: gzipCodec, body: data(100, 800, plain, zipped(800))},
 		"version 2":  {kind: int64(Double), rows: 1, body: dataV2(1, 8, 0, 0, plain, eight)},
 		"levels":     {kind: int64(Int32), rows: 2, optional: true, body: dataV2(2, 10, 2, 0, plain, append([]byte{2 << 1, 1}, eight...))},
+		"brotli":     {kind: int64(Double), rows: 100, codec: brotliCodec, body: data(100, 800, plain, brotliZeros(800))},
+		"lz4":        {kind: int64(Double), rows: 100, codec: lz4RawCodec, body: data(100, 800, plain, lz4Zeros(800))},
+		"old lz4":    {kind: int64(Double), rows: 100, codec: lz4Codec, body: data(100, 800, plain, lz4Zeros(800))},
+		"hadoop lz4": {kind: int64(Double), rows: 100, codec: lz4Codec, body: data(100, 800, plain, hadoopLZ4(320, 480))},
+		"repetition": {kind: int64(Int32), rows: 2, optional: true, body: dataV2(2, 12, 2, 2, plain, append([]byte{2 << 1, 0, 2 << 1, 1}, eight...))},
 		"old codes":  {kind: int64(Double), rows: 9, body: append(dict(1, 8, eight), data(9, 3, plainDictionary, []byte{1, 9 << 1, 0})...)},
 		"packed":     {kind: int64(Double), rows: 9, body: append(dict(1, 8, eight), data(9, 4, dictionaryCodes, []byte{1, 2<<1 | 1, 0, 0})...)},
+		"padded":     {kind: int64(Int32), rows: 2, optional: true, body: data(2, 49, plain, append(append([]byte{37, 0, 0, 0, 36<<1 | 1, 3}, make([]byte, 35)...), eight...))},
 		"optional":   {kind: int64(Int32), rows: 2, optional: true, body: data(2, 14, plain, append([]byte{2, 0, 0, 0, 2 << 1, 1}, eight...))},
 	} {
 		if rows, err := readAll(h.file(), Limits{}); err != nil || rows != int(h.rows) {
@@ -215,8 +304,20 @@ func TestHostileFiles(t *testing.T) {
 		{"gzip longer than announced", table{kind: int64(Double), rows: 1, codec: gzipCodec, body: data(1, 8, plain, zipped(1<<26))}.file(), 4 << 20, "holds a page that cannot be decompressed (the page is longer than its header says)"},
 		{"snappy of 4 GiB", table{kind: int64(Double), rows: 1, codec: snappyCodec, body: data(1, 8, plain, varint(1<<32-1))}.file(), 1 << 20, "holds a page that cannot be decoded"},
 		{"snappy shorter than announced", table{kind: int64(Double), rows: 1, codec: snappyCodec, body: data(1, 1<<20, plain, varint(1<<20))}.file(), 4 << 20, "holds a page that cannot be decompressed"},
-		{"lz4", table{kind: int64(Double), rows: 1, codec: 5, body: data(1, huge, plain, eight)}.file(), 1 << 20, `column "x" is compressed by LZ4, which is not supported; write`},
-		{"codec of another world", table{kind: int64(Double), rows: 1, codec: -7, body: data(1, huge, plain, eight)}.file(), 1 << 20, `column "x" is compressed by -7, which is not supported; write`},
+		{"lzo", table{kind: int64(Double), rows: 1, codec: 3, body: data(1, huge, plain, eight)}.file(), 1 << 20, `is compressed by LZO, which is not supported; write`},
+		{"codec of another world", table{kind: int64(Double), rows: 1, codec: -7, body: data(1, huge, plain, eight)}.file(), 1 << 20, `is compressed by -7, which is not supported; write`},
+		{"lz4 of 256 MiB", table{kind: int64(Double), rows: 1, codec: lz4RawCodec, body: data(1, 1<<28, plain, eight)}.file(), 1 << 20, "holds a page that cannot be decompressed"},
+		{"lz4 shorter than announced", table{kind: int64(Double), rows: 1, codec: lz4RawCodec, body: data(1, 1000, plain, lz4Zeros(800))}.file(), 1 << 20, "holds a page that cannot be decompressed"},
+		{"lz4 longer than announced", table{kind: int64(Double), rows: 1, codec: lz4RawCodec, body: data(1, 8, plain, lz4Zeros(1<<26))}.file(), 4 << 20, "holds a page that cannot be decompressed"},
+		{"old lz4 of 4 GiB", table{kind: int64(Double), rows: 1, codec: lz4Codec, body: data(1, 1<<28, plain, []byte("\xff\xff\xff\xff\x00\x00\x00\x00"))}.file(), 1 << 20, "holds a page that cannot be decompressed"},
+		{"old lz4 of many blocks", table{kind: int64(Double), rows: 1, codec: lz4Codec, body: data(1, 1<<28, plain, bytes.Repeat([]byte("\x00\x00\x00\xff\x00\x00\x00\x01\x00"), 1000))}.file(), 2 << 20, "holds a page that cannot be decompressed"},
+		{"brotli longer than announced", table{kind: int64(Double), rows: 1, codec: brotliCodec, body: data(1, 8, plain, brotliZeros(1<<26))}.file(), 24 << 20, "holds a page that cannot be decompressed (the page is longer than its header says)"},
+		{"brotli shorter than announced", table{kind: int64(Double), rows: 1, codec: brotliCodec, body: data(1, 1<<28, plain, brotliZeros(8))}.file(), 16 << 20, "holds a page that cannot be decompressed"},
+		{"repetition levels beyond the page", table{kind: int64(Double), rows: 1, body: dataV2(1, 8, 0, 9, plain, eight)}.file(), 1 << 20, "holds a page that cannot be decoded"},
+		{"repetition levels of 2^63", table{kind: int64(Double), rows: 1, body: dataV2(1, 8, 1<<62, 1<<62, plain, eight)}.file(), 1 << 20, "holds a page that cannot be decoded"},
+		{"group of 2^40 columns", grouped(1 << 40), 1 << 20, "the footer cannot be decoded"},
+		{"group of -1 columns", grouped(-1), 1 << 20, "the footer cannot be decoded"},
+		{"group without its columns", grouped(9), 1 << 20, "the footer cannot be decoded"},
 		{"more values than rows", table{kind: int64(Double), rows: 1, body: data(huge, 8, plain, eight)}.file(), 1 << 20, "holds a page that cannot be decoded"},
 		{"page without values", table{kind: int64(Double), rows: 1, body: bytes.Repeat(data(0, 0, plain, nil), 1000)}.file(), 1 << 20, "holds a page that cannot be decoded"},
 		{"dictionary of 2^31 values", table{kind: int64(ByteArray), rows: 1, body: dict(huge, 8, eight)}.file(), 1 << 20, "holds a page that cannot be decoded"},
@@ -289,8 +390,11 @@ func FuzzFile(f *testing.F) {
 	f.Add(table{kind: int64(Double), rows: 9, body: append(dict(1, 8, eight), data(9, 3, dictionaryCodes, []byte{1, 9 << 1, 0})...)}.file())
 	f.Add(table{kind: int64(Double), rows: 100, codec: gzipCodec, body: data(100, 800, plain, zipped(800))}.file())
 	f.Add(table{kind: int64(Int32), rows: 2, optional: true, body: data(2, 14, plain, append([]byte{2, 0, 0, 0, 2 << 1, 1}, eight...))}.file())
-	for _, kind := range []string{"snappy", "gzip", "zstd", "delta"} {
-		in, err := os.ReadFile(filepath.Join("..", "..", "testdata", "people."+kind+".parquet"))
+	for _, name := range []string{
+		"people.snappy", "people.gzip", "people.zstd", "people.delta", "writers/pyarrow-rows-9", "writers/duckdb-rows-9", "writers/polars-rows-8", "writers/fastparquet-rows-8",
+		"writers/fastparquet-lz4-int96", "writers/fastparquet-lz4_raw-int64", "writers/fastparquet-brotli-int64",
+	} {
+		in, err := os.ReadFile(filepath.Join("..", "..", "testdata", filepath.FromSlash(name)+".parquet"))
 		if err != nil {
 			f.Fatal(err)
 		}

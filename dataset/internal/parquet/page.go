@@ -274,19 +274,21 @@ func (p *pages) splitV1(h header, body []byte) ([]byte, error) {
 
 // splitV2 splits off the levels, which are not compressed, and decompresses the rest.
 func (p *pages) splitV2(h header, body []byte) ([]byte, error) {
-	if h.repeated != 0 || h.levelBytes < 0 || h.levelBytes > h.size || h.levelBytes > int64(len(body)) {
+	before := h.repeated + h.levelBytes
+	if h.repeated < 0 || h.levelBytes < 0 || before < 0 || before > h.size || before > int64(len(body)) {
 		return nil, errPage
 	}
-	levels, rest := body[:h.levelBytes], body[h.levelBytes:]
+	// A column without lists needs no repetition levels, but some writers store them.
+	levels, rest := body[h.repeated:before], body[before:]
 	if p.column.optional {
 		if err := p.define(levels, int(h.values)); err != nil {
 			return nil, err
 		}
 	}
-	if h.notCompressed {
+	if h.notCompressed || len(rest) == 0 { // some writers store no compressed bytes for a page of nulls
 		return rest, nil
 	}
-	return p.decompress(rest, h.size-h.levelBytes)
+	return p.decompress(rest, h.size-before)
 }
 
 // define records which rows of a page are not null. It copies them, because the values are later

@@ -66,11 +66,14 @@ func (u *unpacker) repeat(b []byte, width int, count uint64) ([]byte, bool) {
 
 // packed reads groups of 8 packed numbers and appends at most the given number of them.
 func (u *unpacker) packed(b []byte, width int, groups uint64, most int) ([]byte, bool) {
-	size := groups * uint64(width)
-	if groups > uint64(most) || size > uint64(len(b)) {
+	if width > 0 && groups > uint64(len(b)/width) {
 		return nil, false
 	}
-	count := int(min(8*groups, uint64(most)))
+	size := groups * uint64(width)
+	count := most // writers may store more groups than the page has values
+	if groups <= uint64(most/8) {
+		count = int(8 * groups)
+	}
 	u.numbers = slices.Grow(u.numbers, count)
 	in := bitReader{b: b}
 	for range count {

@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -119,7 +120,25 @@ func (s Source) ask(ctx context.Context, limit time.Duration, most int64) (query
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name(), err)
 	}
+	if err := checkColumns(rows.Columns()); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", s.Name(), err), rows.Close())
+	}
 	return rows, nil
+}
+
+// checkColumns returns an error if a column of a query has no name, or the name of another column.
+func checkColumns(names []string) error {
+	first := make(map[string]int, len(names))
+	for j, name := range names {
+		if strings.TrimSpace(name) == "" {
+			return fmt.Errorf("column %d (from 1) of the query has no name; name it by AS in the SELECT", j+1)
+		}
+		if other, taken := first[name]; taken {
+			return fmt.Errorf("columns %d and %d (from 1) of the query are both called %s; give one another name by AS in the SELECT", other+1, j+1, dataset.Quote(name))
+		}
+		first[name] = j
+	}
+	return nil
 }
 
 func (s Source) queryText() (string, error) {

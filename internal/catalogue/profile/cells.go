@@ -15,7 +15,7 @@ import (
 // formats lists the recognised date formats. Of two similar formats the more common one comes
 // first.
 var formats = []string{
-	"%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d %b %Y",
+	"%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d %b %Y", "%d%b%Y", "%d-%b-%Y", "%d %B %Y",
 }
 
 // booleans lists pairs of words for no and yes.
@@ -44,6 +44,7 @@ func (t *tally) add(line int, word string, fits bool) {
 // columnCells collects facts about the cells of one column.
 type columnCells struct {
 	name            string
+	fault           error // why the column cannot be read; nil if it can
 	missing, seen   int
 	likely          int // number of words that look like gaps
 	gaps            tally
@@ -51,18 +52,20 @@ type columnCells struct {
 	longest         int
 	numbers         tally
 	dates           []tally
+	anyDate         int // number of words that one of the formats reads
+	written         writing
 	least, greatest float64
 	sum             float64
 }
 
-func newCells(name string) *columnCells {
-	return &columnCells{name: name, words: make(map[string]int), dates: make([]tally, len(formats)), least: math.Inf(1), greatest: math.Inf(-1)}
+func newCells(name string, form dataset.NumberForm) *columnCells {
+	return &columnCells{name: name, words: make(map[string]int), dates: make([]tally, len(formats)), written: newWriting(form), least: math.Inf(1), greatest: math.Inf(-1)}
 }
 
 // gapWords are words that mark a missing value in many tables.
-var gapWords = []string{"nan", "na", "n/a", "#n/a", "null", "none", "nil", "-", "--", "?", ".", "missing", "unknown", "k.a."}
+var gapWords = []string{"nan", "na", "n/a", "#n/a", "#null!", "null", "none", "nil", "-", "--", "?", ".", "missing", "unknown", "k.a."}
 
-func (c *columnCells) add(line int, word string, decimal byte) {
+func (c *columnCells) add(line int, word string) {
 	if slices.Contains(gapWords, strings.ToLower(word)) {
 		c.gaps.add(line, word, false)
 		c.likely++
@@ -75,12 +78,19 @@ func (c *columnCells) add(line int, word string, decimal byte) {
 	} else if len(c.words) < MaxDistinct {
 		c.words[string([]byte(word))] = 1 // copy the word: a field would keep its whole line in memory
 	}
-	v, err := dataset.ParseNumber(word, decimal)
+	v, err := c.written.form.Parse(word)
 	if c.numbers.add(line, word, err == nil); err == nil {
 		c.least, c.greatest, c.sum = min(c.least, v), max(c.greatest, v), c.sum+v
 	}
+	c.written.add(word, err == nil)
+	some := false
 	for k, format := range formats {
-		c.dates[k].add(line, word, prepare.IsDate(word, format))
+		fits := prepare.IsDate(word, format)
+		c.dates[k].add(line, word, fits)
+		some = some || fits
+	}
+	if some {
+		c.anyDate++
 	}
 }
 
@@ -92,17 +102,21 @@ const (
 	shortWord   = 40 // largest length of a short word, in bytes
 )
 
-// fitsMostCells reports whether a type fits most cells, so that the other cells are probably
-// mistakes.
-func (c *columnCells) fitsMostCells(t tally) bool {
-	return t.fits == c.seen || c.seen >= enoughCells && float64(t.fits) >= most*float64(c.seen)
+// fitsMostCells reports whether a number of cells is most cells, so that the other cells are
+// probably mistakes.
+func (c *columnCells) fitsMostCells(fits int) bool {
+	return fits == c.seen || c.seen >= enoughCells && float64(fits) >= most*float64(c.seen)
 }
 
-// date returns the index of the date format that fits most cells, or -1 if none fits.
+// date returns the index of the date format that fits most cells, or -1. If only several formats
+// together fit most cells, it returns the best of them.
 func (c *columnCells) date() int {
-	best := -1
+	if c.anyDate == 0 || !c.fitsMostCells(c.anyDate) {
+		return -1
+	}
+	best := 0
 	for k, t := range c.dates {
-		if c.fitsMostCells(t) && t.fits > 0 && (best < 0 || t.fits > c.dates[best].fits) {
+		if t.fits > c.dates[best].fits {
 			best = k
 		}
 	}
@@ -133,12 +147,17 @@ func (c *columnCells) describe() Column {
 	d := Column{Name: c.name, Missing: c.missing, Distinct: len(c.words)}
 	date, pair := c.date(), c.noYesWords()
 	switch {
+	case c.fault != nil:
+		d.Type = Unreadable
 	case c.seen == 0:
 		d.Type = Empty
-	case c.fitsMostCells(c.numbers):
+	case c.fitsMostCells(c.numbers.fits):
 		d.Type, d.Least, d.Greatest, d.Mean = prepare.Number, c.least, c.greatest, c.sum/float64(c.numbers.fits)
+	case c.otherNumbers().text != "":
+		d.Type, d.unread, d.unit = prepare.Number, true, c.otherNumbers().unit
 	case date >= 0:
 		d.Type, d.Format = prepare.Date, formats[date]
+		d.formats, _ = c.otherDates()
 	case pair != nil:
 		d.Type, d.Words = prepare.Boolean, pair
 	case 2*len(c.words) > c.seen && c.seen > 2 || len(c.words) > prepare.MaxAgreed || c.longest > shortWord:
@@ -166,6 +185,12 @@ func (c *columnCells) listProblems(t prepare.Type) []Problem {
 
 // listMisfits lists the cells that do not fit the column's type.
 func (c *columnCells) listMisfits(t prepare.Type) (list []Problem) {
+	if other := c.otherNumbers(); t == prepare.Number && other.text != "" {
+		return []Problem{{Column: c.name, Text: other.text}}
+	}
+	if _, text := c.otherDates(); t == prepare.Date && text != "" {
+		return []Problem{{Column: c.name, Text: text}}
+	}
 	var other tally
 	advice := "correct the cell, or give the word by --missing if it means a gap"
 	switch t {
@@ -173,7 +198,12 @@ func (c *columnCells) listMisfits(t prepare.Type) (list []Problem) {
 		other = c.numbers
 	case prepare.Date:
 		other = c.dates[c.date()]
+	case Unreadable:
+		return []Problem{{Column: c.name, Text: fmt.Sprintf("column %s %v", dataset.Quote(c.name), c.fault)}}
 	case Empty:
+		if dataset.IsUnnamed(c.name) {
+			return nil
+		}
 		return []Problem{{Column: c.name, Text: fmt.Sprintf("column %s has no value; drop it", dataset.Quote(c.name))}}
 	case prepare.Category:
 		return clashingWords(c.name, slices.Sorted(maps.Keys(c.words)))

@@ -10,11 +10,13 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 )
 
-// Text is the type of a column of free text. Empty is the type of a column without values. The
-// other types are those of package prepare.
+// Text is the type of a column of free text. Empty is the type of a column without values.
+// Unreadable is the type of a column that holds other columns, lists or unknown values. The other
+// types are those of package prepare.
 const (
-	Text  prepare.Type = "text"
-	Empty prepare.Type = "empty"
+	Text       prepare.Type = "text"
+	Empty      prepare.Type = "empty"
+	Unreadable prepare.Type = "unreadable"
 )
 
 // Column describes a column from its cells.
@@ -28,6 +30,10 @@ type Column struct {
 	Words []string `json:"-"`
 	// Least, Greatest and Mean summarise a column of numbers.
 	Least, Greatest, Mean float64 `json:"-"`
+
+	unread  bool     // whether the numbers are written in another form, so that they were not read
+	unit    string   // unit that stands beside the numbers; "" for none
+	formats []string // formats of dates that only together read most cells
 }
 
 // Problem describes a cell, a row or a column that a job would refuse.
@@ -55,6 +61,8 @@ type Table struct {
 	More     int // number of problems that are not listed
 	// Classes counts the rows of each label.
 	Classes map[string]int
+	// Numbers is the form that reads the numbers of all columns.
+	Numbers dataset.NumberForm
 }
 
 // Limits of a profile.
@@ -72,17 +80,17 @@ type Asked struct {
 
 // Read reads a table and describes its columns. It continues after rows with errors.
 func Read(rows dataset.Records, a Asked) (*Table, error) {
-	t := &tableReader{Asked: a, gaps: append([]string{""}, a.Own.CSV.Missing...), ids: make(map[string]int), decimal: '.'}
-	if a.Own.CSV.Decimal != "" {
-		t.decimal = a.Own.CSV.Decimal[0]
-	}
+	t := &tableReader{Asked: a, gaps: append([]string{""}, a.Own.CSV.Missing...), ids: make(map[string]int)}
 	for _, name := range rows.Columns() {
-		t.cells = append(t.cells, newCells(name))
+		t.cells = append(t.cells, newCells(name, a.Own.CSV.Numbers()))
 	}
 	for _, name := range []string{a.Label, a.ID} {
 		if name != "" && !slices.Contains(rows.Columns(), name) {
 			return nil, dataset.NoColumn(name, "no column is called %s", dataset.Quote(name))
 		}
+	}
+	if err := t.chooseReadable(rows); err != nil {
+		return nil, err
 	}
 	last := 0
 	for {
@@ -105,10 +113,24 @@ func Read(rows dataset.Records, a Asked) (*Table, error) {
 	}
 }
 
+// chooseReadable leaves out the columns that cannot be read.
+func (t *tableReader) chooseReadable(rows dataset.Records) error {
+	some, can := rows.(dataset.ColumnSelector)
+	if !can {
+		return nil
+	}
+	var places []int
+	for j, c := range t.cells {
+		if c.fault = some.Unreadable(j); c.fault == nil {
+			places = append(places, j)
+		}
+	}
+	return some.Choose(places)
+}
+
 // tableReader collects facts about the cells of all columns while it reads a table.
 type tableReader struct {
 	Asked
-	decimal     byte
 	gaps        []string
 	cells       []*columnCells
 	rows        int
@@ -122,6 +144,8 @@ func (t *tableReader) add(row dataset.Record) {
 		word := row.Fields[j]
 		gap := slices.Contains(t.gaps, word)
 		switch {
+		case c.fault != nil:
+			continue
 		case c.name == t.ID:
 			t.addID(row.Line, word, gap)
 		case c.name == t.Label && gap:
@@ -130,7 +154,7 @@ func (t *tableReader) add(row dataset.Record) {
 		if gap {
 			c.missing++
 		} else {
-			c.add(row.Line, word, t.decimal)
+			c.add(row.Line, word)
 		}
 	}
 }
@@ -153,19 +177,26 @@ func (t *tableReader) addID(line int, id string, gap bool) {
 
 // table returns the profile of the collected cells.
 func (t *tableReader) table() *Table {
-	out := &Table{Rows: t.rows, Problems: t.rowProblems}
-	for _, c := range t.cells {
+	out := &Table{Rows: t.rows, Problems: t.rowProblems, Numbers: t.suggestedForm()}
+	for j, c := range t.cells {
 		d := c.describe()
 		if c.name == t.Label {
 			out.Classes = c.words
 		}
 		if c.name == t.ID || c.name == t.Label {
 			d.Words = nil
+			if other := c.otherNumbers(); c.name == t.Label && other.text != "" {
+				out.Problems = append(out.Problems, Problem{Column: c.name, Text: other.text})
+			}
 		} else {
 			out.Problems = append(out.Problems, c.listProblems(d.Type)...)
 		}
+		if dataset.IsUnnamed(c.name) {
+			out.Problems = append(out.Problems, Problem{Column: c.name, Text: fmt.Sprintf("column %d (from 1) has no name; it is called %s and is no feature unless a key names it", j+1, dataset.Quote(c.name))})
+		}
 		out.Columns = append(out.Columns, d)
 	}
+	out.Problems = append(out.Problems, t.listSuspects(out.Columns)...)
 	if n := len(out.Problems); n > MaxProblems {
 		out.Problems, out.More = out.Problems[:MaxProblems], n-MaxProblems
 	}

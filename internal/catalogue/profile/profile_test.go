@@ -121,3 +121,147 @@ func TestSuggestion(t *testing.T) {
 		}
 	}
 }
+
+// repeated returns a table with one column whose cells repeat the given words.
+func repeated(words ...string) string {
+	return "i;x\n" + strings.Repeat("1;"+strings.Join(words, "\n1;")+"\n", 200/len(words))
+}
+
+// A column of numbers in another form is described as numbers, with the flag that reads it, and is
+// never suggested for dropping.
+func TestNumbersInOtherForms(t *testing.T) {
+	tests := []struct {
+		name string
+		in   string
+		own  prepare.CSV
+		want string // "" for no problem
+	}{
+		{"decimal comma", repeated("0,5", "12,25"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with a decimal comma: --decimal ,`},
+		{"decimal comma and whole numbers", repeated("0,5", "3"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with a decimal comma: --decimal ,`},
+		{"read with the flag", repeated("0,5", "12,25"), prepare.CSV{Decimal: ","}, ""},
+		{"English thousands", repeated("1,234.5", "2"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with commas between thousands: --thousands ,`},
+		{"German thousands", repeated("1.234,5", "0,2"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with a decimal comma and points between thousands: --decimal , --thousands .`},
+		{"French thousands", repeated("1\u202f234,5", "1\u00a0234,5"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with a decimal comma and blanks between thousands: --decimal , --thousands " "`},
+		{"thousands beside the decimal sign", repeated("1.600", "0,5"), prepare.CSV{Decimal: ","}, `column "x": 200 of 200 cells are numbers with a decimal comma and points between thousands: --decimal , --thousands .`},
+		{"thousands beside a decimal comma", repeated("1.600", "0,5", "0,7", "0,9"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with a decimal comma and points between thousands: --decimal , --thousands .`},
+		{"minus sign", repeated("\u22121.5", "2"), prepare.CSV{}, ""},
+		{"percent", repeated("5%", "7.5 %"), prepare.CSV{}, `column "x": 200 of 200 cells have "%" beside the number; give the column unit: "%" in the catalogue`},
+		{"currency", repeated("$5", "$7.5"), prepare.CSV{}, `column "x": 200 of 200 cells have "$" beside the number; give the column unit: "$" in the catalogue`},
+		{"limits", repeated("<5", "7"), prepare.CSV{}, `column "x": 100 of 200 cells are limits such as <5; map each to a number by values in the catalogue, or give it by --missing`},
+		{"two formats of dates", repeated("2024-03-01", "1.3.2024"), prepare.CSV{}, `column "x": 100 of 200 cells are dates by %Y-%m-%d and 100 by %d.%m.%Y; give the column format: ["%Y-%m-%d", "%d.%m.%Y"] in the catalogue`},
+		{"SAS's dates", repeated("01MAR2024", "24DEC2023"), prepare.CSV{}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			own := prepare.Mapping{CSV: tt.own}
+			own.CSV.Delimiter = ";"
+			table := profiled(t, tt.in, Asked{Own: own})
+			var got []string
+			for _, p := range table.Problems {
+				got = append(got, p.String())
+			}
+			if strings.Join(got, "\n") != tt.want {
+				t.Errorf("problems %q\nwant %q", got, tt.want)
+			}
+			want := prepare.Number
+			if strings.Contains(tt.name, "dates") {
+				want = prepare.Date
+			}
+			if table.Columns[1].Type != want {
+				t.Errorf("type %s", table.Columns[1].Type)
+			}
+			s := Suggestion{Table: table, Own: own, Path: "t.csv", Values: true}
+			if strings.Contains(s.Entry(), "drop") || strings.Contains(s.Dictionary(), "Inf") {
+				t.Errorf("%s%s", s.Entry(), s.Dictionary())
+			}
+		})
+	}
+}
+
+// What is suggested for a table in other forms reads it as it is.
+func TestSuggestionReadsOtherForms(t *testing.T) {
+	in := "sep=;\nkrea;share;tag;ort;y\n" + strings.Repeat("1.234,5;5%;2024-03-01;3;a\n0,5;7 %;1.3.2024;4;b\n", 20)
+	s := Suggestion{Table: profiled(t, in, Asked{Label: "y"}), Path: "t.csv", Label: "y"}
+	var entry map[string]struct {
+		Path, Label     string
+		prepare.Mapping `yaml:",inline"`
+	}
+	if err := yaml.Unmarshal([]byte(s.Entry()), &entry); err != nil {
+		t.Fatalf("%v\n%s", err, s.Entry())
+	}
+	var dictionary struct {
+		Spec struct{ Columns map[string]prepare.Column }
+	}
+	if err := yaml.Unmarshal([]byte(s.Dictionary()), &dictionary); err != nil {
+		t.Fatalf("%v\n%s", err, s.Dictionary())
+	}
+	own := entry["t"].Mapping
+	table := prepare.Table{Name: "t", Mapping: own, Label: "y"}
+	for _, name := range []string{"krea", "share", "tag", "ort"} {
+		c := dictionary.Spec.Columns[name]
+		c.Name = name
+		if err := c.Check(); err != nil {
+			t.Fatal(err)
+		}
+		table.Schema = append(table.Schema, c)
+	}
+	if err := own.Check(); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := dataset.OpenCSV("t", strings.NewReader(in), own.Form())
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := prepare.Read(rows, table)
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, s.Dictionary(), s.Entry())
+	}
+	if diff := cmp.Diff([][]float64{{1234.5, 5, 2024, 3}, {.5, 7, 2024, 4}}, [][]float64{set.X.Row(0, nil), set.X.Row(1, nil)}); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A form that would misread another column is not suggested.
+func TestFormsThatExcludeEachOther(t *testing.T) {
+	for _, in := range []string{"a;b\n" + strings.Repeat("0,5;1.5\n", 20), "a;b\n" + strings.Repeat("1,234.5;1 234.5\n", 20), "a;b\n" + strings.Repeat("0,5;1 234.5\n", 20)} {
+		s := Suggestion{Table: profiled(t, in, Asked{}), Path: "t.csv"}
+		if strings.Contains(s.Entry(), "decimal") || strings.Contains(s.Entry(), "thousands") {
+			t.Errorf("%s", s.Entry())
+		}
+	}
+}
+
+// Points before three digits are suspect beside decimal commas.
+func TestPointsThatMayBeThousands(t *testing.T) {
+	table := profiled(t, "a;b\n"+strings.Repeat("1.118;0,5\n12;2,5\n", 20), Asked{})
+	want := `column "a": 20 cells may have points between thousands, since other columns have a decimal comma: --decimal , --thousands .`
+	if n := len(table.Problems); n != 2 || table.Problems[1].String() != want {
+		t.Errorf("problems %v\nwant the second to be %s", table.Problems, want)
+	}
+	if table = profiled(t, "a;b\n"+strings.Repeat("1.118;5\n12;2\n", 20), Asked{}); len(table.Problems) != 0 {
+		t.Errorf("without decimal commas: %v", table.Problems)
+	}
+	if table = profiled(t, "a;b\n"+strings.Repeat("1.118;0,5\n1.5;2,5\n", 20), Asked{}); len(table.Problems) != 1 {
+		t.Errorf("beside a point that is decimal: %v", table.Problems)
+	}
+}
+
+// A column without a name is said, and suggested for dropping.
+func TestUnnamedColumn(t *testing.T) {
+	table := profiled(t, ",a\n"+strings.Repeat("1,2\n", 20), Asked{})
+	if len(table.Problems) != 1 || table.Problems[0].String() != `column 1 (from 1) has no name; it is called "Unnamed: 0" and is no feature unless a key names it` {
+		t.Error(table.Problems)
+	}
+	s := Suggestion{Table: table, Path: "t.csv"}
+	if !strings.Contains(s.Entry(), `drop: ["Unnamed: 0"]`) || strings.Contains(s.Dictionary(), "Unnamed") {
+		t.Errorf("%s%s", s.Entry(), s.Dictionary())
+	}
+}
+
+// Labels in another form are said, too.
+func TestLabelsInOtherForms(t *testing.T) {
+	table := profiled(t, "a;y\n"+strings.Repeat("1;0,5\n2;1,25\n", 20), Asked{Label: "y"})
+	if len(table.Problems) != 1 || table.Problems[0].String() != `column "y": 40 of 40 cells are numbers with a decimal comma: --decimal ,` {
+		t.Error(table.Problems)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 )
@@ -72,17 +73,22 @@ func (s Suggestion) describedColumns() (list []Column) {
 	return list
 }
 
-// isDropped reports whether learners cannot use a column.
-func (c Column) isDropped() bool { return c.Type == Text || c.Type == Empty }
+// isDropped reports whether learners cannot use a column, or the table does not name it.
+func (c Column) isDropped() bool {
+	return c.Type == Text || c.Type == Empty || c.Type == Unreadable || dataset.IsUnnamed(c.Name)
+}
 
 // columnKeys returns the text of a column's keys in the dictionary. fills reports whether they fill
 // the column's gaps.
 func (s Suggestion) columnKeys(c Column) (text string, fills bool) {
 	keys := []string{"type: " + string(c.Type)}
 	fill := ""
+	if c.unit != "" {
+		keys = append(keys, "unit: "+scalar(c.unit))
+	}
 	switch c.Type {
 	case prepare.Number:
-		if s.Values {
+		if s.Values && !c.unread {
 			low, high := roundedRange(c.Least, c.Greatest)
 			keys, fill = append(keys, fmt.Sprintf("range: [%s, %s]", number(low), number(high))), "median"
 		}
@@ -109,6 +115,10 @@ func (s Suggestion) columnKeys(c Column) (text string, fills bool) {
 // advice returns a YAML comment for the person who corrects the entry of a column.
 func (s Suggestion) advice(c Column) string {
 	switch {
+	case c.unread && c.Missing > 0:
+		return " # with range: [least, greatest possible], missing: median fills the gaps, and complete need not list it"
+	case c.unread:
+		return " # add range: [least, greatest possible]"
 	case c.Type == prepare.Number && s.Values:
 		return " # write the possible range: this one is from the data"
 	case c.Type == prepare.Number && c.Missing > 0:
@@ -129,13 +139,17 @@ func (s Suggestion) Entry() string {
 	name, _, _ := strings.Cut(filepath.Base(s.Path), ".")
 	fmt.Fprintf(&b, "# For the catalogue of the table's owner, under data.\n%s:\n  %s\n", scalar(name), s.sourceLine())
 	var form []string
-	for _, key := range [][2]string{{"delimiter", s.Own.CSV.Delimiter}, {"decimal", s.Own.CSV.Decimal}, {"encoding", s.Own.CSV.Encoding}} {
+	decimal, thousands := s.numberKeys()
+	for _, key := range [][2]string{{"delimiter", s.Own.CSV.Delimiter}, {"decimal", decimal}, {"thousands", thousands}, {"comment", s.Own.CSV.Comment}, {"encoding", s.Own.CSV.Encoding}} {
 		if key[1] != "" {
 			form = append(form, key[0]+": "+scalar(key[1]))
 		}
 	}
 	if s.Own.CSV.Missing != nil {
 		form = append(form, "missing: "+words(s.Own.CSV.Missing))
+	}
+	if s.Own.CSV.Headers != nil {
+		form = append(form, "headers: "+words(s.Own.CSV.Headers))
 	}
 	if form != nil {
 		fmt.Fprintf(&b, "  csv: {%s}\n", strings.Join(form, ", "))
@@ -145,6 +159,7 @@ func (s Suggestion) Entry() string {
 			fmt.Fprintf(&b, "  %s: %s\n", key[0], scalar(key[1]))
 		}
 	}
+	b.WriteString(s.columnsOfEntry())
 	var drop []string
 	for _, c := range s.Columns {
 		if c.isDropped() && c.Name != s.Label && c.Name != s.ID {
@@ -152,9 +167,34 @@ func (s Suggestion) Entry() string {
 		}
 	}
 	if drop != nil {
-		fmt.Fprintf(&b, "  drop: %s # free text, or empty: never parsed\n", words(drop))
+		fmt.Fprintf(&b, "  drop: %s # free text, empty, unreadable or without a name: never parsed\n", words(drop))
 	}
 	return b.String()
+}
+
+// numberKeys returns the signs of the form that reads the numbers, "" for those that no key needs.
+func (s Suggestion) numberKeys() (decimal, thousands string) {
+	if s.Numbers == s.Own.CSV.Numbers() {
+		return s.Own.CSV.Decimal, s.Own.CSV.Thousands
+	}
+	return string(rune(s.Numbers.Decimal)), s.Numbers.Thousands
+}
+
+// columnsOfEntry returns the key columns of a catalogue entry, or "" if no column needs it.
+func (s Suggestion) columnsOfEntry() string {
+	var lines []string
+	for _, c := range s.describedColumns() {
+		switch {
+		case c.unit != "":
+			lines = append(lines, fmt.Sprintf("    %s: {unit: %s}\n", scalar(c.Name), scalar(c.unit)))
+		case c.formats != nil:
+			lines = append(lines, fmt.Sprintf("    %s: {format: %s}\n", scalar(c.Name), words(c.formats)))
+		}
+	}
+	if lines == nil {
+		return ""
+	}
+	return "  columns:\n" + strings.Join(lines, "")
 }
 
 // sourceLine returns the line of the catalogue entry that says where the table comes from.

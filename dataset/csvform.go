@@ -1,0 +1,147 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// unnamed begins the name that a column without a name gets, as in pandas.
+const unnamed = "Unnamed: "
+
+// IsUnnamed reports whether a column has the name that readers give to a column without a name.
+// Such a column usually counts the rows. It is a feature only if a setting names it.
+func IsUnnamed(column string) bool {
+	number, is := strings.CutPrefix(column, unnamed)
+	return is && allDigits([]byte(strings.ReplaceAll(number, ".", "")))
+}
+
+// nameUnnamed returns the names of a header, with names for columns that have none: "Unnamed: 0" for
+// the first column. As in pandas, the numbers count from 0.
+func nameUnnamed(names []string) []string {
+	taken := make(map[string]bool, len(names))
+	for _, name := range names {
+		taken[name] = true
+	}
+	full := make([]string, len(names))
+	for j, name := range names {
+		if name == "" {
+			name = unnamed + strconv.Itoa(j)
+			for n, free := 1, name; taken[name]; n++ {
+				name = free + "." + strconv.Itoa(n)
+			}
+			taken[name] = true
+		}
+		full[j] = name
+	}
+	return full
+}
+
+// checkHeader returns an error if two columns of a CSV text have one name.
+func checkHeader(names []string) error {
+	if err := checkNames(names); err != nil {
+		return fmt.Errorf("%w, or name all columns by csv: {headers: [...]} (--headers)", err)
+	}
+	return nil
+}
+
+// widthAdvice says what to do about a row whose number of fields differs from the number of columns.
+func widthAdvice(columns, row []string) string {
+	switch {
+	case len(columns) > 0 && strings.HasPrefix(columns[0], "#"), len(row) > 0 && strings.HasPrefix(row[0], "#"):
+		return `if lines that begin with # are comments, write csv: {comment: "#"} (--comment "#")`
+	case columns != nil && len(row) == len(columns)+1:
+		return "remove a field, or name all columns by csv: {headers: [...]} (--headers) if the header lacks one"
+	}
+	return "add or remove fields"
+}
+
+// separatorHead begins the line by which a text tells Excel its delimiter, such as sep=;
+const separatorHead = "sep="
+
+// skipSeparator skips a first line such as sep=; and returns its delimiter. Without such a line it
+// returns 0. The reader meets an error of b again and reports it.
+func (s *csvSource) skipSeparator(b *bufio.Reader) (rune, error) {
+	head, _ := b.Peek(len(separatorHead) + utf8.UTFMax + len("\"\"\r\n"))
+	line, _, found := bytes.Cut(head, []byte{'\n'})
+	word := strings.Trim(string(bytes.TrimSuffix(line, []byte{'\r'})), `"`)
+	if !found || len(word) <= len(separatorHead) || !strings.EqualFold(word[:len(separatorHead)], separatorHead) {
+		return 0, nil
+	}
+	separator, size := utf8.DecodeRuneInString(word[len(separatorHead):])
+	if size != len(word)-len(separatorHead) {
+		return 0, nil
+	}
+	s.skipped = 1
+	if _, err := b.Discard(len(line) + 1); err != nil {
+		return 0, s.unreadable(1, err)
+	}
+	return separator, nil
+}
+
+// checkLineEnds refuses a text whose lines end with a carriage return only, as in CSV (Macintosh).
+// The reader meets an error of b again and reports it.
+func (s *csvSource) checkLineEnds(b *bufio.Reader) error {
+	head, _ := b.Peek(readAhead)
+	if at := bytes.IndexByte(head, '\r'); at >= 0 && at < len(head)-1 && bytes.IndexByte(head, '\n') < 0 {
+		return s.errorf(1, "the lines end with a carriage return only; save the file with line feeds, in Excel as CSV UTF-8")
+	}
+	return nil
+}
+
+// firstLines returns the first two lines of b that are not comments. The reader meets an error of b
+// again and reports it.
+func firstLines(b *bufio.Reader, comment rune) (first, second []byte) {
+	head, _ := b.Peek(readAhead)
+	var lines [2][]byte
+	n := 0
+	for line := range bytes.Lines(head) {
+		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 || comment != 0 && bytes.HasPrefix(line, []byte(string(comment))) {
+			continue
+		}
+		if lines[n] = line; n == 1 {
+			break
+		}
+		n++
+	}
+	return lines[0], lines[1]
+}
+
+// likelyComma guesses the delimiter from the first two lines. It refuses lines whose fields seem to
+// be separated by a bar or by blanks, which have to be given.
+func (s *csvSource) likelyComma(first, second []byte) (rune, error) {
+	for _, c := range ",;\t" {
+		if bytes.ContainsRune(first, c) {
+			return c, nil
+		}
+	}
+	for _, c := range "| " {
+		if n := countFields(first, c); n > 1 && n == countFields(second, c) {
+			what := map[rune]string{'|': "bars", ' ': "blanks"}[c]
+			return 0, s.errorf(1+s.skipped, "the fields seem to be separated by %s; write csv: {delimiter: %q} (--csv-delimiter %[2]q), or separate them by commas", what, string(c))
+		}
+	}
+	return ',', nil
+}
+
+// countFields returns the number of fields that are not empty.
+func countFields(line []byte, delimiter rune) int {
+	return len(bytes.FieldsFunc(line, func(r rune) bool { return r == delimiter }))
+}
+
+// oneField returns an error if the first line is one field that contains another delimiter. The
+// text would otherwise become a table with one strange column.
+func oneField(in *csvSource, first record) error {
+	if len(first.fields) > 1 {
+		return nil
+	}
+	for _, other := range ",;\t|" {
+		if len(first.fields) == 1 && other != in.csv.Comma && strings.ContainsRune(first.fields[0], other) {
+			return in.errorf(first.line, "the line has no delimiter %q but contains %q; write csv: {delimiter: %q} (--csv-delimiter)", in.csv.Comma, other, string(other))
+		}
+	}
+	return nil
+}

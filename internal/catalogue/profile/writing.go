@@ -1,0 +1,192 @@
+package profile
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/dataset"
+)
+
+// writing counts the ways in which the cells of a column write numbers.
+type writing struct {
+	form    dataset.NumberForm // form in which the command reads numbers
+	read    int                // numbers in this form
+	whole   int                // numbers that all forms read alike
+	grouped int                // numbers such as 1.118, whose decimal sign may separate thousands
+	forms   []int              // other cells that are numbers by each common form
+	limits  int                // other cells such as <5
+	units   map[string]int     // other cells that have a unit beside the number
+}
+
+// maxUnits bounds the different units that are counted for a column.
+const maxUnits = 16
+
+func newWriting(form dataset.NumberForm) writing {
+	return writing{form: form, forms: make([]int, len(dataset.CommonForms())), units: make(map[string]int)}
+}
+
+// add counts a word. read says whether it is a number in the form of the command.
+func (w *writing) add(word string, read bool) {
+	if read {
+		w.addRead(word)
+		return
+	}
+	for k, form := range dataset.CommonForms() {
+		if _, err := form.Parse(word); err == nil {
+			w.forms[k]++
+		}
+	}
+	if w.form.IsLimit(word) {
+		w.limits++
+	}
+	if unit, _ := w.form.UnitOf(word); unit != "" && (len(w.units) < maxUnits || w.units[unit] > 0) {
+		w.units[strings.Clone(unit)]++
+	}
+}
+
+func (w *writing) addRead(word string) {
+	w.read++
+	if !strings.ContainsAny(word, ".,' \u00a0\u202f") {
+		w.whole++
+		return
+	}
+	sign := string(rune(w.form.Decimal))
+	if _, err := (dataset.NumberForm{Decimal: otherSign(w.form.Decimal), Thousands: sign}).Parse(word); err == nil && strings.Contains(word, sign) {
+		w.grouped++
+	}
+}
+
+// otherSign returns the decimal sign that is not the given one.
+func otherSign(decimal byte) byte {
+	if decimal == ',' {
+		return '.'
+	}
+	return ','
+}
+
+// better returns the common form that reads most cells, and their number. Cells that the command
+// reads count for a form that reads them, too.
+func (w *writing) better() (best dataset.NumberForm, cells int) {
+	for k, form := range dataset.CommonForms() {
+		n := w.forms[k] + w.whole
+		switch {
+		case form.Decimal == w.form.Decimal && w.form.Thousands == "":
+			n = w.forms[k] + w.read
+		case form.Thousands == string(rune(w.form.Decimal)):
+			n += w.grouped
+		}
+		if n > cells {
+			best, cells = form, n
+		}
+	}
+	return best, cells
+}
+
+// otherForm says how most cells are numbers that the command does not read.
+type otherForm struct {
+	text string              // problem, or "" if the command reads most cells, or they are no numbers
+	form *dataset.NumberForm // form that reads them, or nil
+	unit string              // unit that stands beside them, or ""
+}
+
+// otherNumbers returns how most cells are numbers in another form than the command reads.
+func (c *columnCells) otherNumbers() otherForm {
+	w := &c.written
+	if form, n := w.better(); n > c.numbers.fits && c.fitsMostCells(n) {
+		return otherForm{text: fmt.Sprintf("column %s: %d of %d cells are numbers with %s: %s", dataset.Quote(c.name), n, c.seen, form, form.Flags()), form: &form}
+	}
+	if c.fitsMostCells(c.numbers.fits) {
+		return otherForm{}
+	}
+	if unit, n := w.commonUnit(); n > 0 && c.fitsMostCells(c.numbers.fits+n) {
+		return otherForm{text: fmt.Sprintf("column %s: %d of %d cells have %s beside the number; give the column unit: %[4]s in the catalogue", dataset.Quote(c.name), n, c.seen, dataset.Quote(unit)), unit: unit}
+	}
+	if w.limits > 0 && c.fitsMostCells(c.numbers.fits+w.limits) {
+		return otherForm{text: fmt.Sprintf("column %s: %d of %d cells are limits such as <5; map each to a number by values in the catalogue, or give it by --missing", dataset.Quote(c.name), w.limits, c.seen)}
+	}
+	return otherForm{}
+}
+
+// suggestedForm returns the form that reads the numbers of all columns. It returns the command's
+// form if there is none.
+func (t *tableReader) suggestedForm() dataset.NumberForm {
+	current := t.Own.CSV.Numbers()
+	best := current
+	for _, c := range t.cells {
+		form := c.otherNumbers().form
+		switch {
+		case form == nil:
+		case best != current && best.Decimal != form.Decimal, best.Thousands != "" && form.Thousands != "" && best.Thousands != form.Thousands:
+			return current
+		default:
+			best.Decimal = form.Decimal
+			if form.Thousands != "" {
+				best.Thousands = form.Thousands
+			}
+		}
+	}
+	for _, c := range t.cells {
+		// A column that the command reads must mean the same in the other form.
+		if w := &c.written; c.otherNumbers().form == nil && w.read > w.whole && best.Decimal != current.Decimal {
+			return current
+		}
+	}
+	return best
+}
+
+// commonUnit returns the most frequent unit and its number of cells.
+func (w *writing) commonUnit() (unit string, cells int) {
+	for _, u := range slices.Sorted(maps.Keys(w.units)) {
+		if w.units[u] > cells {
+			unit, cells = u, w.units[u]
+		}
+	}
+	return unit, cells
+}
+
+// suspects reports whether each decimal sign of the column stands before three digits, so that it
+// may separate thousands.
+func (c *columnCells) suspects() bool {
+	return c.written.grouped > 0 && c.written.grouped+c.written.whole == c.numbers.fits
+}
+
+// otherDates returns the two formats that together read most cells as dates, and the problem that
+// no format does so alone. Without the problem it returns nil.
+func (c *columnCells) otherDates() (two []string, text string) {
+	best := c.date()
+	if best < 0 || c.fitsMostCells(c.dates[best].fits) {
+		return nil, ""
+	}
+	order := make([]int, len(formats))
+	for k := range formats {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.dates[b].fits, c.dates[a].fits) })
+	one, other := order[0], order[1]
+	two = []string{formats[one], formats[other]}
+	return two, fmt.Sprintf("column %s: %d of %d cells are dates by %s and %d by %s; give the column format: [%q, %q] in the catalogue",
+		dataset.Quote(c.name), c.dates[one].fits, c.seen, two[0], c.dates[other].fits, two[1], two[0], two[1])
+}
+
+// listSuspects lists the columns of numbers whose decimal signs may separate thousands, if another
+// column is written so that this is likely.
+func (t *tableReader) listSuspects(columns []Column) (list []Problem) {
+	likely := slices.ContainsFunc(t.cells, func(c *columnCells) bool {
+		form, n := c.written.better()
+		return n > c.numbers.fits && c.fitsMostCells(n) && form.Decimal == otherSign(c.written.form.Decimal)
+	})
+	for j, c := range t.cells {
+		if likely && columns[j].Type == "number" && !columns[j].unread && c.suspects() {
+			form := dataset.NumberForm{Decimal: otherSign(c.written.form.Decimal), Thousands: string(rune(c.written.form.Decimal))}
+			list = append(list, Problem{Column: c.name, Text: fmt.Sprintf("column %s: %d cells may have %s between thousands, since other columns have %s: %s",
+				dataset.Quote(c.name), c.written.grouped, signs[form.Thousands], dataset.NumberForm{Decimal: form.Decimal}, form.Flags())})
+		}
+	}
+	return list
+}
+
+// signs names the signs that may be a decimal sign or separate thousands.
+var signs = map[string]string{".": "points", ",": "commas"}
