@@ -19,8 +19,9 @@ type Sum struct {
 	Groups []secagg.Group
 }
 
-// Summing returns a session that adds up a vector of every party by secure aggregation, once for
-// each submission of a job. The returned function derives the settings from the public values.
+// Summing returns a session that adds up one vector of every party by secure aggregation. Each
+// submission of a job has its own epoch, in which the session runs once. The returned function
+// derives the settings from the public values.
 func Summing[K any](c method.Instance, purpose string, of func(K) (Sum, error)) (*method.Session, func(method.Session, K, []byte) (*method.Session, error)) {
 	params := func(k K) ([]byte, error) {
 		sum, err := of(k)
@@ -65,8 +66,8 @@ func Client(s method.Setup, v secagg.Vector, added func()) (*method.Run, error) 
 	return Adder(s, v, func(Summation, []string) error { added(); return nil })
 }
 
-// Adder builds the same machine as Client, but passes the sum's description and its survivors to
-// added.
+// Adder builds the machine of a party that adds a vector to the sum. Unlike Client, it passes the
+// sum's description and survivors to added.
 func Adder(s method.Setup, v secagg.Vector, added func(of Summation, survivors []string) error) (*method.Run, error) {
 	params, err := secagg.DecodeParams(s.Session.Params)
 	if err != nil {
