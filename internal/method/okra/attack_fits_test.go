@@ -210,13 +210,13 @@ func restsOf(t *testing.T, f *methodtest.Federation) rests {
 	of := methodtest.StatesOf[*server, *party](f)
 	for name, p := range of.Parties {
 		var b bytes.Buffer
-		if err := p.writeRest(&b); err != nil {
+		if err := p.writeContinuation(&b); err != nil {
 			t.Fatal(err)
 		}
 		kept[name] = b.Bytes()
 	}
 	var b bytes.Buffer
-	if err := of.Server.writeRest(&b); err != nil {
+	if err := of.Server.writeContinuation(&b); err != nil {
 		t.Fatal(err)
 	}
 	kept[methodtest.Coordinator] = b.Bytes()

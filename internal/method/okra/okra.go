@@ -49,8 +49,8 @@ func Bind(v Variant) *method.Protocol {
 		OwnFigures: (*party).checkOwnFigures,
 		Later: &method.LaterOf[party, server]{
 			Continues: earlierJob,
-			Lasts:     (*party).isContinuable, Write: (*party).writeRest, Resume: (*party).resumeFrom,
-			LastsServer: (*server).isContinuable, WriteServer: (*server).writeRest, ResumeServer: (*server).resumeFrom,
+			Lasts:     (*party).isContinuable, Write: (*party).writeContinuation, Resume: (*party).resumeFrom,
+			LastsServer: (*server).isContinuable, WriteServer: (*server).writeContinuation, ResumeServer: (*server).resumeFrom,
 		},
 		Questions: &method.QuestionsOf[party, server]{
 			Keep: (*party).retainState, KeepServer: (*server).retainState, OpenParty: openParty, OpenServer: openServer, Left: v.Left,
