@@ -143,7 +143,7 @@ func (c Devices) pairSpec(people, clients, entries int) secagg.Spec {
 }
 
 // salt returns the bytes that bind the second sum's session to the first sum's result and to the
-// kept items (rule 12).
+// kept items (rule 12 of docs/rules.md).
 func salt(likes []int64, kept []int) []byte {
 	var w, salt wire.Writer
 	for _, d := range likes {

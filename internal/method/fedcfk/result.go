@@ -36,12 +36,11 @@ type Figures struct {
 	Paper           *PaperFigures `json:"paper,omitempty"` // set in mode paper
 }
 
-// PaperFigures holds counts of a job in mode paper, and what the server could learn by the
-// published attacks. The process that runs all members measures the attacks, because it has the
-// lists.
+// PaperFigures holds counts of a job in mode paper and the success of the published attacks. The
+// process that runs all members measures the attacks, because it has the lists.
 type PaperFigures struct {
 	Rounds int `json:"rounds"`
-	Added  int `json:"lists_added"` // lists added over all rounds
+	Added  int `json:"lists_added"` // number of lists that all rounds added up
 	// KernelErrors lists, for each round, the mean squared error of the estimated kernel. The true
 	// kernel is that of all people's lists (figure 1 of the paper).
 	KernelErrors []float64 `json:"kernel_errors"`

@@ -166,12 +166,13 @@ func (m *merging) evaluate(context.Context) error {
 	return err
 }
 
-// compare records whether the sums are exact, and compares the server's guesses with the lists.
+// compare adds the success of the attacks, the leakage statement and the pooled metrics to the
+// result.
 func (m *merging) compare(context.Context) error {
 	m.result.Exact = &m.exact
 	m.judge(m.figures.Paper)
 	m.result.Leakage = leakage(m.setting, len(m.Names), *m.figures.Paper)
-	return m.pool()
+	return m.learnPooled()
 }
 
 func (m *merging) judge(p *fedcfk.PaperFigures) {
