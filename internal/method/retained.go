@@ -74,9 +74,9 @@ func Opener(list []job.Protocol, k RetainedState) (*Protocol, error) {
 		}
 	}
 	if k.Method == "" {
-		return nil, errors.New("method: no method of this program wrote the state that the job left here; predict with the program that trained the model, or submit the job again")
+		return nil, errors.New("method: the job's retained state belongs to no method of this program; predict with the program that trained the model, or submit the job again")
 	}
-	return nil, fmt.Errorf("method: this program cannot predict with the state that the job left here, which is of protocol %s; predict with the program that trained the model, or submit the job again", k.Method)
+	return nil, fmt.Errorf("method: this program cannot predict with the job's retained state, which belongs to protocol %s; predict with the program that trained the model, or submit the job again", k.Method)
 }
 
 // Erasable is an opened retained state, whose secrets a caller can erase.

@@ -40,9 +40,9 @@ type Edition struct {
 	// Out describes the rows that a job holds out of the edition. It is set for sums, because the
 	// summed rows depend on it.
 	Out string
-	// Clear lists earlier editions. In the job's columns and label, each of them differs from this
-	// edition for no person or for at least ten people. The difference from an unlisted edition may
-	// concern fewer people.
+	// Clear lists earlier editions that do not block a release from this edition. In the job's
+	// columns and label, each of them differs from this edition for no person or for at least ten
+	// people. The difference from an unlisted edition may concern fewer people.
 	Clear Clear
 }
 
@@ -58,8 +58,7 @@ func (e Edition) Counting() Edition {
 	return e
 }
 
-// Without returns the edition for a job that holds out the rows that t selects. It empties Clear
-// unless t holds out a fraction, because Clear lists sums for the dictionary's own fraction.
+// Without notes in a copy of the edition which rows a job holds out. It empties Clear unless t holds out a fraction, because Clear lists sums for the dictionary's own fraction.
 func (e Edition) Without(t job.Test) Edition {
 	e.Out = t.Words()
 	if t.Fraction == 0 {
