@@ -169,7 +169,7 @@ type (
 		LastsServer  func(*S) bool
 		Write        func(*P, io.Writer) error
 		WriteServer  func(*S, io.Writer) error
-		Resume       func(*P, []byte) error // resumes from the saved state; nil if the party has saved nothing
+		Resume       func(*P, []byte) error // continues from the party's saved state, which is nil if nothing was saved
 		ResumeServer func(*S, []byte) error
 	}
 	// QuestionsOf retains the state that answers queries about new rows. The members of a query

@@ -68,7 +68,7 @@ func Beside(all [][]Release) []ReleaseKind {
 // Release describes the data that a party releases in one session.
 type Release struct {
 	Kind     ReleaseKind
-	Also     []ReleaseKind // the kinds that Beside lists for the job
+	Also     []ReleaseKind // the kinds of all accompanying releases in the job, ascending
 	Job      string        // the job's name, shown to the operator; the release's ID does not depend on it
 	Question bool          // the release belongs to a query about new rows
 	Peers    []string
@@ -87,7 +87,7 @@ type Release struct {
 	Model string
 	// Directions is the number of random directions that are released for each row.
 	Directions int
-	// Numbers counts the numbers in sums, and Cells counts the table cells that enter these sums.
+	// Numbers is how many numbers the released sums have. Cells is how many table cells enter them.
 	// Before all parties have declared their rows, Numbers is an upper and Cells a lower estimate.
 	// Both are zero for a release that is not counted.
 	Numbers, Cells int64

@@ -66,7 +66,7 @@ type Result struct {
 	Details any `json:"-"`
 	// Eigenvalues lists the eigenvalues of a kernel PCA, largest first.
 	Eigenvalues []float64         `json:"eigenvalues,omitempty"`
-	Components  *learner.Likeness `json:"components_to_pooled,omitempty"` // similarity of kernel PCA components on the held-out rows
+	Components  *learner.Likeness `json:"components_to_pooled,omitempty"` // similarity to the pooled kernel PCA components on the held-out rows
 }
 
 // TellSplit adds to the result a description of the held-out rows. It also warns that groups are
@@ -212,7 +212,8 @@ type Presentation struct {
 	// Settings describes the settings that the data determined. The page shows them after the job's
 	// settings.
 	Settings string
-	// Summary replaces the rows at the head of the report page. Nil means the common head, followed by More.
+	// Summary replaces the rows at the head of the report page. Nil means the common head, followed
+	// by More.
 	Summary, More []report.Row
 	Curves        []report.Curve
 }

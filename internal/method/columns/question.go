@@ -90,7 +90,7 @@ type Helper struct {
 	Decisions linalg.Matrix[float64] // the decisions, rows x outputs, at the querying party
 
 	table *dataset.Set
-	order []int // the places of the new rows in the table, in the common order
+	order []int // the table's indices of the new rows, listed in the common order
 	own   Declaration
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/collective"
 )
 
-// As is the adapter between a method and the first steps of a job. It says where the method keeps
-// its party and its coordinator, what its parties declare, and which declarations the method
+// As adapts a method's party and coordinator to the first steps of a job. It says where the method
+// keeps its party and its coordinator, what its parties declare, and which declarations the method
 // accepts.
 type As[P, S any] struct {
 	Party   func(*P) *Party
@@ -19,7 +19,7 @@ type As[P, S any] struct {
 	Lets    func(*P) ([]method.Release, error) // lists the method's releases of the common rows
 }
 
-// AsNew is the adapter between a method and the first steps of a query about new rows.
+// AsNew adapts a method's members to the first steps of a query about new rows.
 type AsNew[P, S any] struct {
 	Helper  func(*P) *Helper
 	Server  func(*S) *Server

@@ -69,7 +69,7 @@ func (k *Keys) Demands() job.Demands {
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch {
 	case k.Mode != job.Paper:
-		return in.Refuse("protocol", "protocol escaped has no hardened version, and each party can read the rows of the parties that the job lists before that party; use okra, or add mode: paper to compare with escaped")
+		return in.Refuse("protocol", "protocol escaped lets a party read the rows of all parties that the job lists earlier, and has no hardened version; use okra, or add mode: paper to compare with escaped")
 	case j.Prediction == job.Open:
 		return in.Refuse("prediction", "a model of escaped needs products with its rows, which new rows do not have; remove prediction: open")
 	}
@@ -154,9 +154,9 @@ type server struct {
 	method.Instance
 	rows.Witness
 	learner.Work
-	facts  method.Facts
-	words  map[string]learner.FigurePermission // each party's decision on metrics over its own rows
-	counts []int                               // number of rows of each party
+	facts       method.Facts
+	permissions map[string]learner.FigurePermission // each party's decision on metrics over its own rows
+	counts      []int                               // number of rows of each party
 }
 
 func newServer(c method.Instance) (*server, error) {
@@ -187,14 +187,14 @@ func tooManyRows(err error) error {
 
 // ended stores the parties' facts and decisions for the statement of leakage.
 func (s *server) ended(e method.End) {
-	s.facts, s.words = s.facts.Join(e.Facts), rows.JoinWords(s.words, e.Words)
+	s.facts, s.permissions = s.facts.Join(e.Facts), rows.JoinWords(s.permissions, e.Words)
 }
 
 // evaluate computes the decisions on the held-out rows.
 func (s *server) evaluate(ctx context.Context, progress method.Reporter) error {
 	first := 0
 	for i, n := range s.counts {
-		s.Hold(s.Parties[i], first, first+n, s.words[s.Parties[i]])
+		s.Hold(s.Parties[i], first, first+n, s.permissions[s.Parties[i]])
 		first += n
 	}
 	return s.Do(ctx, s.Job, "evaluate", progress.Counts)

@@ -160,8 +160,8 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	return k.checkTraining(optimizer, in)
 }
 
-// checkTraining refuses learner settings that the training does not use. It sets the defaults of the
-// settings that the training uses.
+// checkTraining refuses learner settings that the training does not use. It sets the defaults of
+// the settings that the training uses.
 func (k *Keys) checkTraining(l *learner.Descent, in *section.Place) error {
 	switch {
 	case k.Training == Cached && (l.Rate != 0 || l.Batch != 0 || l.Iterations != 0):

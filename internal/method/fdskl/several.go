@@ -12,9 +12,9 @@ import (
 )
 
 // partner is the solver of an active worker in a job with several active workers. They take turns.
-// Each worker has the coefficients of its own directions, and the decision function is the sum of all their
-// parts. With one row and one direction at a time, the model equals the model of a single worker
-// with all labels and directions.
+// Each worker has the coefficients of its own directions, and the decision function is the sum of
+// all their parts. With one row and one direction at a time, the model equals the model of a single
+// worker with all labels and directions.
 type partner struct {
 	problem
 	*fdskl.Book // the requests for the worker's own directions, which are numbered from 0

@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// Solver trains the model of a party with labels. It decides which phases the party requests and how
-// it learns from them.
+// Solver trains the model of a party with labels. It decides which phases the party requests and
+// how it learns from them.
 type Solver interface {
 	fdskl.Schedule
 	// Learn completes the training; it is called once, after all requested phases have arrived. An
@@ -48,8 +48,9 @@ func (l *Learnt) hash() [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// NewSolver returns the solver of a job with a single active worker. It learns from the first train rows and
-// evaluates the others. labels has a label for each row. seed determines the drawn batches.
+// NewSolver returns the solver of a job with a single active worker. It learns from the first train
+// rows and evaluates the others. labels has a label for each row. seed determines the drawn
+// batches.
 func NewSolver(j *job.Job, labels []string, train int, seed [32]byte) (Solver, error) {
 	p, err := newProblem(j, labels, train)
 	if err != nil {
@@ -127,7 +128,7 @@ func (c *cached) Learn(interrupt func() error) (*Learnt, error) {
 	left := 0.0
 	switch {
 	case errors.Is(err, linear.ErrNotConverged):
-		// The model is usable, but its nonzero Left causes a warning.
+		// Use the model although the training has not converged. Left causes a warning.
 		left = f.Gradient
 	case err != nil:
 		return nil, err
@@ -152,9 +153,9 @@ func (p rowRange[T]) Read(dst linalg.Matrix[T], feature, row int) {
 // single rows.
 const newtonRho = 1e-3
 
-// stochastic is a solver that learns by doubly stochastic gradients. Each iteration draws a batch of rows and
-// requests a block of new directions, and any earlier directions that it lacks for these rows. At
-// the end it requests the held-out rows.
+// stochastic is a solver that learns by doubly stochastic gradients. Each iteration draws a batch
+// of rows and requests a block of new directions, and any earlier directions that it lacks for
+// these rows. At the end it requests the held-out rows.
 type stochastic struct {
 	problem
 	*fdskl.Book

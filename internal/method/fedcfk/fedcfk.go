@@ -197,8 +197,8 @@ func (c Devices) keptItems(people int, likes []int64) ([]int, error) {
 
 // followPairs returns the session of the second sum, which continues the session of the first sum.
 // It includes all clients whose vectors are in the first sum, even absent ones, so that the server
-// cannot choose whom to omit. Their names, the first sum's session and result, and the kept items determine the
-// session's ID (rule 12).
+// cannot choose whom to omit. Their names, the first sum's session and result, and the kept items
+// determine the session's ID (rule 12).
 func (c Devices) followPairs(_ method.Session, k public, announced []byte) (*method.Session, error) {
 	likes, kept, err := c.announcedItems(k, announced)
 	if err != nil {

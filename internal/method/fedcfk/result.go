@@ -108,10 +108,10 @@ func (f *Figures) curves() []report.Curve {
 	if f.Paper == nil || len(f.Paper.KernelErrors) == 0 {
 		return nil
 	}
-	const most = 20 // greatest number of points on the curve
+	const maxPoints = 20 // greatest number of points on the curve
 	list := f.Paper.KernelErrors
 	c := report.Curve{Title: "Mean squared difference of the estimate from the kernel of all lists", X: "round", Lines: []report.Line{{Name: "estimate"}}}
-	steps := min(most, len(list))
+	steps := min(maxPoints, len(list))
 	for k := range steps {
 		round := (k+1)*len(list)/steps - 1
 		c.Steps = append(c.Steps, strconv.Itoa(round+1))

@@ -125,7 +125,7 @@ func errorGroups(j *job.Job) []secagg.Group {
 	return groups
 }
 
-// membershipOne is the integer that represents a membership figure of 1 in secure sums.
+// membershipOne is the integer that represents an area of 1 under the ROC curve in secure sums.
 const membershipOne = 1 << 20
 
 // sumVector presents a party's moments as a vector for secure aggregation, without a copy.

@@ -89,7 +89,7 @@ func (s *server) adder(setup method.Setup) (*method.Run, error) {
 // features returns the number of random features.
 func (s *server) features() int { return s.public().features(s.Job) }
 
-// solve selects one of the job's hyperparameter values by the sums and computes its solution.
+// solve selects a hyperparameter value by the sums, and computes the solution for this value.
 func (s *server) solve(ctx context.Context, _ method.Reporter) error {
 	l, values := objectiveOf(s.Job), regularisers(s.Job)
 	for _, v := range values {

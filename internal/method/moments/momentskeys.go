@@ -21,12 +21,12 @@ type Keys struct {
 	Directions int
 	Classes    []string   // all classes of a ridge classifier, in the order of the decisions
 	Targets    [2]float64 // least and greatest permitted label of learners ridge and gp
-	// Deviations makes a Gaussian process give a standard deviation with each prediction. Every
+	// Deviations makes a Gaussian process return a standard deviation with each prediction. Every
 	// party then receives the sums of products of features, from which deviations are computed.
 	Deviations bool
 	// Histogram makes the parties sort held-out decisions into bins and add up the counts. The job
-	// has two classes. The bins give the ROC curve and the area under it. Without bins the server learns
-	// one count about these rows.
+	// has two classes. The bins give the ROC curve and the area under it. Without bins the server
+	// learns one count about these rows.
 	Histogram bool
 }
 

@@ -223,7 +223,7 @@ const cellsPerNumber = 4
 // number in the sums. width is the number of sums of each feature besides its products.
 func DefaultFeatures(rows int64, columns, width int) int {
 	m := min(rows/rowsPerFeature/2*2, MaxDirections)
-	if rows < 1<<40 { // more rows always have enough cells, and the products could overflow
+	if rows < 1<<40 { // for more rows the check always passes, and its products could overflow
 		for cells := rows * int64(columns) / cellsPerNumber; m > 0 && numbersIn(m, width) > cells; {
 			m -= 2
 		}

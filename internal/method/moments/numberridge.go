@@ -108,8 +108,8 @@ func triangleOf(m linalg.Matrix[float64]) []float64 {
 	return list
 }
 
-// errorSumCount returns the number of error sums. With deviations, two more are the sum of the deviations
-// and the number of rows within 1.96 deviations.
+// errorSumCount returns the number of error sums. With deviations, two more are the sum of the
+// deviations and the number of rows within 1.96 deviations.
 func (p gaussianProcess) errorSumCount() int {
 	if !p.deviations {
 		return p.numberRidge.errorSumCount()

@@ -192,8 +192,8 @@ func TestDirectionsByDefault(t *testing.T) {
 	}
 }
 
-// The sums of a default number of features are of no more numbers than a quarter of the rows' cells, and
-// two features more would be.
+// The sums of a default number of features are of no more numbers than a quarter of the rows'
+// cells, and two features more would be.
 func TestDefaultFeaturesTellAQuarterOfTheCells(t *testing.T) {
 	for _, tt := range []struct {
 		rows           int64

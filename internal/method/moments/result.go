@@ -25,12 +25,12 @@ type Details struct {
 type Figures struct {
 	Features       int     `json:"features"`
 	RowsPerFeature float64 `json:"rows_per_feature"` // training rows for each feature
-	// Membership is the area under the ROC curve of the leverage attack. It is the mean of the parties'
-	// measurements on their own sums, and null if no party has held-out rows.
+	// Membership is the area under the ROC curve of the leverage attack. It is the mean of the
+	// parties' measurements on their own sums, and null if no party has held-out rows.
 	Membership *float64 `json:"membership_auc"`
 	// Joint is the area under the ROC curve of an attack on the sums of all parties. The attack
-	// tests all candidates together and knows a tenth of the members. A launching process that owns up to
-	// 2,000 rows measures it; otherwise it is null.
+	// tests all candidates together and knows a tenth of the members. A launching process that owns
+	// up to 2,000 rows measures it; otherwise it is null.
 	Joint *float64 `json:"joint_membership_auc"`
 	// Within is the greatest rounding error of a share of held-out rows (accuracy, coverage_95).
 	// The error arises because parties round counts to fives. Within is 0 if the result has no such

@@ -83,8 +83,8 @@ func joiningStep(s *method.Session) step {
 	}.Before((*party).addSetAside)
 }
 
-// setParent sets a session's parent to the session that the coordinator announces. Parties that took
-// part in the parent session know its id.
+// setParent sets a session's parent to the session that the coordinator announces. Parties that
+// took part in the parent session know its id.
 func setParent(s method.Session, _ rows.Total, announced []byte) (*method.Session, error) {
 	if len(announced) != len(protocol.SessionID{}) {
 		return nil, errors.New("okra: the coordinator's announcement does not name the session to continue")
@@ -151,7 +151,7 @@ func (c *Changes) countLater(party string, n int) int {
 	return 0
 }
 
-// Leaving lists the parties that withdraw, so that their rows do not enter the model.
+// Leaving lists the parties that withdraw and whose rows do not enter the model.
 func (c *Changes) Leaving() []string { return c.Withdrawn }
 
 // changesOf returns the changes of parties within a job. It returns nil if the parties stay the

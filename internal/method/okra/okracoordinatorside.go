@@ -188,8 +188,8 @@ const (
 // announceBase announces the id of the session that the next session continues.
 func (s *server) announceBase() ([]byte, error) { return s.base.Session[:], nil }
 
-// storeChanged stores the result of a session of a job whose parties change. It reports whether the
-// job does not learn from this session.
+// storeChanged stores a session's result in a job whose parties change. It reports whether the job
+// does not learn from this session.
 func (c *changeState) storeChanged(of account, m *okra.Server) bool {
 	c.phase(of, func(p *Phase) { p.Rows, p.Products = rowBytes(m), m.Costs().Products })
 	if of == fresh {
@@ -312,7 +312,7 @@ func (s *server) findLeavers() error {
 		}
 	}
 	if len(s.leavers) > 0 && s.Job.Data.Fits() && changesContinuing(s.Job).Preparation != Keep {
-		return fault.BadInputf("okra: the earlier job's preparation was also fitted on the rows of %s, which left; write preparation: keep, or submit a job that continues no job, so that the parties fit a new preparation", strings.Join(s.leavers, " and "))
+		return fault.BadInputf("okra: the earlier job's preparation was also fitted on the rows of %s, which left; write preparation: keep, or remove continues to fit a new preparation", strings.Join(s.leavers, " and "))
 	}
 	return nil
 }

@@ -49,8 +49,8 @@ func (s *server) leakage() map[string][]string {
 	return lines
 }
 
-// fittedLeakage adds what each role learns from the fit of the preparation, and which parties took
-// part in the fit.
+// fittedLeakage adds to the leakage statement what each role learns from the fit of the
+// preparation. It names the parties that took part in the fit.
 func (s *server) fittedLeakage(lines map[string][]string) {
 	c, features := changesOf(s.Job), int(s.facts.Features)
 	switch {

@@ -83,7 +83,7 @@ func (k *Keys) finish(in *section.Place) error {
 	case k.Mode == job.Paper && k.Encoder != Block:
 		return in.Refuse("encoder", "mode paper has encoder block, not %s; remove one of the two", k.Encoder)
 	case in.Given("preparation") && !k.continues() && len(k.Late)+len(k.Withdrawn)+len(k.Added) == 0:
-		return in.Refuse("preparation", "key preparation needs one of the keys late, withdrawn and added; remove preparation")
+		return in.Refuse("preparation", "preparation works only with late, withdrawn, added or continues; remove preparation")
 	case in.Given("rounds") && k.Encoder != Hadamard:
 		return in.Refuse("rounds", "encoder %s has no rounds; remove rounds", k.Encoder)
 	case k.Encoder == Hadamard && (k.Rounds < minRounds || k.Rounds > maxRounds):
@@ -135,7 +135,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 		return in.Refuse("data", "folds by groups need the same parties from beginning to end; remove folds or group, or remove all of late, withdrawn, added, continuable and continues")
 	}
 	if j.Data.Test.Split() != "" && (k.changesParties() || k.secretsOutlive()) {
-		return in.Refuse("data", "a job whose parties change, that continues another job or that may be continued cannot hold out %s; use test: {fraction: 0.25}", j.Data.Test.Chosen())
+		return in.Refuse("data", "a job with late, withdrawn, added, continuable or continues cannot hold out %s; use test: {fraction: 0.25}", j.Data.Test.Chosen())
 	}
 	return k.checkChanges(j, in)
 }
@@ -168,7 +168,7 @@ func (c *Changes) checkChanges(j *job.Job, in *section.Place) error {
 	case !c.changesParties():
 		return nil
 	case c.Continuable:
-		return in.Refuse("protocol", "only simulate runs a job with late, withdrawn or added but without continues, and simulate keeps no state; remove continuable")
+		return in.Refuse("protocol", "without continues, a job with late, withdrawn or added runs only in simulate, which keeps no state; remove continuable")
 	}
 	for _, name := range slices.Concat(c.Late, c.Withdrawn) {
 		switch {

@@ -198,8 +198,8 @@ func (p *party) retainState(c method.Closing) (method.RetainedState, error) {
 	return retainedOf(p.Job, e.encode()), nil
 }
 
-// continuer builds the machine for a session that continues another. A newcomer sends its rows, and
-// other parties confirm their earlier rows.
+// continuer builds the machine for a session that continues an earlier session. A newcomer sends
+// its rows, and other parties confirm their earlier rows.
 func (p *party) continuer(s method.Setup) (*method.Run, error) {
 	setup := s.Setup
 	params, err := paramsOf(p.Job)

@@ -84,7 +84,8 @@ func Collector(s method.Setup, take func(of Summation, survivors []string, sums 
 	return collector(s, secagg.Limits{}, take)
 }
 
-// Server builds the same machine as Collector, but refuses a sum in which a party is missing.
+// Server builds the coordinator's machine for a sum that needs the vector of every party. Otherwise
+// it equals Collector.
 func Server(s method.Setup, room secagg.Limits, take func(sums [][]int64) error) (*method.Run, error) {
 	run, err := collector(s, room, func(of Summation, survivors []string, sums [][]int64) error {
 		if len(survivors) != of.People() {
@@ -117,7 +118,7 @@ func Broadcasting[K any](c method.Instance, length func(K) int) (*method.Session
 		method.From(func(k K) ([]byte, error) { return collective.EncodeBroadcast(length(k)), nil })
 }
 
-// Sender builds the machine of the member that sends a body to the others.
+// Sender builds the machine of the member that broadcasts a message body.
 func Sender(s method.Setup, body []byte) (*method.Run, error) {
 	m, err := collective.NewBroadcastServer(s.Setup, body)
 	return method.RunOf(m, err, method.Nothing)
@@ -129,8 +130,8 @@ func Receiver(s method.Setup, take func(body []byte) error) (*method.Run, error)
 	return method.RunOf(m, err, func() error { return take(m.Body()) })
 }
 
-// AllGatherer builds the machine of a party that sends a statement to all members. take receives all
-// parties' statements.
+// AllGatherer builds the machine of a party that sends a statement to all members. take receives
+// all parties' statements.
 func AllGatherer(s method.Setup, own []byte, take func(statements [][]byte) error) (*method.Run, error) {
 	m, err := collective.NewAllGather(s.Setup, own)
 	return method.RunOf(m, err, func() error { return take(m.Statements()) })

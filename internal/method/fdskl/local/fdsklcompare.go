@@ -150,14 +150,14 @@ func directionsFromHash(j *job.Job, training linalg.Rows) (fdskl.Directions, err
 	return fdskl.DirectionsOf(j, columns.Directions{Gamma: gamma, Key: j.Hash(), Common: prg.Derive(j.Hash(), "fdskl/rehearsal")}), err
 }
 
-// The largest numbers of rows and of row pairs over which an exposure is measured.
+// expose samples at most these numbers of rows and of row pairs.
 const (
 	exposedRows  = 256
 	exposedPairs = 1 << 12
 )
 
 // expose measures what the label holder of an fdskl job could find out about the other parties'
-// columns. all holds the rows in one place, with the label holder's columns first.
+// columns. all holds all columns of the rows, with the label holder's columns first.
 func expose(ctx context.Context, j *job.Job, all linalg.Rows, own int) (fdsklmachines.Exposure, error) {
 	n, width := all.Shape()
 	n = min(n, exposedRows)

@@ -7,8 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 )
 
-// SoleLists returns the lists that anyone can read from an exact sum over pairs of items. The row of an item that
-// only one person likes is that person's list. Each list appears once.
+// SoleLists returns the lists that anyone can read from an exact sum over pairs of items. The row
+// of an item that only one person likes is that person's list. Each list appears once.
 func SoleLists(items int, pairs []int64) [][]int {
 	at := func(i, j int) int64 { return pairs[fedcfk.RowOf(min(i, j), items)+max(i, j)-min(i, j)] }
 	done := make([]bool, items) // items that only the person of a list already found likes
@@ -35,7 +35,7 @@ type Readings struct {
 	among map[string][]string
 }
 
-// Add adds the lists that a round exposed; people took part in the round.
+// Add adds the lists that a round exposed. people names the people who took part in the round.
 func (r *Readings) Add(lists [][]int, people []string) {
 	if r.among == nil {
 		r.among = make(map[string][]string)
