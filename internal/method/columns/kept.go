@@ -81,18 +81,18 @@ func (p *Party) ToKeep() []byte {
 func (p *Party) takeKept(kept []byte) error {
 	of := p.Job.Data.Partition
 	if kept == nil {
-		return fault.Public(fault.BadInputf("%s no longer has alignment %s of job %v; give the alignment another name", p.Self, of.Alignment, of.AlignedBy))
+		return fault.Public(fault.BadInputf("%s no longer has alignment %s of job %v; give the alignment a new name", p.Self, of.Alignment, of.AlignedBy))
 	}
 	k, err := decodeAlignment(kept)
 	if err != nil {
 		return fault.Kept.Of(err)
 	}
 	if what := k.mismatch(p); what != "" {
-		return fault.Public(fault.BadInputf("alignment %s of job %v is %s; to compare ids again, give the alignment another name", of.Alignment, of.AlignedBy, what))
+		return fault.Public(fault.BadInputf("alignment %s of job %v is %s; to compare ids again, give the alignment a new name", of.Alignment, of.AlignedBy, what))
 	}
 	order, err := k.placesOf(p.Table.IDs)
 	if err != nil {
-		return fault.BadInput(fmt.Errorf("alignment %s of job %v: %w; to compare ids again, give the alignment another name", of.Alignment, of.AlignedBy, err))
+		return fault.BadInput(fmt.Errorf("alignment %s of job %v: %w; to compare ids again, give the alignment a new name", of.Alignment, of.AlignedBy, err))
 	}
 	p.kept = true
 	err = p.align(order, k.key) // the alignment's key selects the same held-out rows in every job that reuses it

@@ -149,7 +149,7 @@ func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	case j.Data.Dictionary != nil && (regresses && k.Targets != j.Data.Range || classifies && !slices.Equal(k.Classes, j.Data.Order)):
 		return in.Refuse("protocol", "protocol contradicts the dictionary, which gives a label's classes or range; correct the dictionary if necessary, and remove classes and targets from protocol")
 	case classifies && j.Data.Order != nil && !slices.Equal(k.Classes, j.Data.Order):
-		return in.Refuse("protocol", "protocol and label list different classes or another order; list the classes once, or equally in both")
+		return in.Refuse("protocol", "protocol and label must list the same classes in the same order; correct one of the lists, or remove one")
 	case !able:
 		return in.Refuse("learner", "protocol moments runs learner %s, not %s", learner.Able(" or ", learner.On[learner.SumsLearner]), l)
 	case classifies && k.Classes == nil:

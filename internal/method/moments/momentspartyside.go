@@ -20,7 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// party is a party that holds rows.
+// party is the state of a party with rows during a job.
 type party struct {
 	*rows.Party
 	counted  headcount
