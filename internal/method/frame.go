@@ -14,7 +14,7 @@ import (
 // StepOf is one step of a job's plan, typed by the binding's party P, server S and public values K.
 // Exactly one of Session and Compute is set. No code looks a step up by its name.
 type StepOf[P, S, K any] struct {
-	Name string // the key in timings
+	Name string // the step's key in the result's timings
 
 	// Session holds the settings that the job alone determines, such as possible members and
 	// message kinds. Follow, if not nil, completes it from the public values so far. Both are the
@@ -27,7 +27,7 @@ type StepOf[P, S, K any] struct {
 	Releases func(*P) ([]Release, error)   // required: returns this party's releases, which are known before any session
 
 	Announce func(*S) ([]byte, error) // nil: the server announces nothing
-	Ended    func(*S, End)            // runs after the step's session; nil: the step counts nothing
+	Ended    func(*S, End)            // runs after the step's session has ended; may be nil
 	Compute  func(*S, context.Context, Reporter) error
 }
 
@@ -131,11 +131,11 @@ type Binding[P, S, K any] struct {
 	Name   string
 	Traits job.Traits
 	Keys   func() job.Settings
-	Steps  func(Instance) ([]StepOf[P, S, K], error) // pure: every member computes the same steps from public values
+	Steps  func(Instance) ([]StepOf[P, S, K], error) // every member computes the same steps from public values
 
 	NewParty     func(Instance, string, Table) (*P, error)
 	NewServer    func(Instance) (*S, error)
-	Public       func(*P) K // values that the steps so far have made public; equal to PublicServer's
+	Public       func(*P) K // values that the steps so far have made public; PublicServer returns the same values
 	PublicServer func(*S) K
 	Facts        func(*P) Facts // set to NoFacts if there are no facts
 	Minimums     func(Limits, *job.Job) error
@@ -149,7 +149,7 @@ type Binding[P, S, K any] struct {
 	Later      *LaterOf[P, S] // lets a later job continue this job
 	Questions  *QuestionsOf[P, S]
 	Prepares   *PreparesOf[P, S]
-	Hands      *HandsOf[P] // gives files to the party's own operator at the end
+	Hands      *HandsOf[P] // returns the results that only the party's own operator receives
 	Devices    *DevicesOf[P, S]
 	Present    func(*job.Job, *Result) (*Presentation, error)
 	NoFile     func(*job.Job) string // says where the model is if no file holds it
@@ -169,7 +169,7 @@ type (
 		LastsServer  func(*S) bool
 		Write        func(*P, io.Writer) error
 		WriteServer  func(*S, io.Writer) error
-		Resume       func(*P, []byte) error // gets nil if this party has saved nothing
+		Resume       func(*P, []byte) error // continues from the party's saved state, which is nil if nothing was saved
 		ResumeServer func(*S, []byte) error
 	}
 	// QuestionsOf retains the state that answers queries about new rows. The members of a query
@@ -407,8 +407,8 @@ func (b Binding[P, S, K]) hub(s *S, c Instance, steps []StepOf[P, S, K]) *Coordi
 	return h
 }
 
-// AnswersOf answers queries in sessions. L is the type of the retained state; P and S are the types
-// of the querying and the answering member.
+// AnswersOf holds the functions with which members answer a query in sessions. L is the type of the
+// retained state; P and S are the types of the querying and the answering member.
 type AnswersOf[L, P, S, K any] struct {
 	Kept         *L
 	Erase        func(*L)

@@ -18,7 +18,7 @@ type Instance struct {
 	// have nothing in common.
 	ID          job.ID
 	Coordinator string
-	Parties     []string // the first is the leader; it draws the secrets that the coordinator must not know
+	Parties     []string // the first party is the leader, which draws the secrets that the coordinator must not know
 	Limits      Limits   // limits that this party's operator sets; zero at the coordinator
 }
 

@@ -24,9 +24,9 @@ type Outcome struct {
 	// Held lists the ids of the rows of Decisions, at a party that knows the ids and has the
 	// labels. Nil means the last ids of Rows. Encode does not write Held.
 	Held []string
-	// Kind defines the meaning of Decisions, and Truth holds the labels of the held-out rows. They
-	// are "" and nil if the maker of the result has no labels.
-	Kind  model.Kind
+	// Kind defines the meaning of Decisions. It is "" if the maker of the result has no labels.
+	Kind model.Kind
+	// Truth holds the labels of the held-out rows. It is nil if the maker of the result has none.
 	Truth []string
 }
 

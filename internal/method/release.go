@@ -20,14 +20,14 @@ const (
 	ReleasePhases   ReleaseKind = "phases"   // random-feature phases of rows, summed over all parties' columns; distances follow from them
 	ReleaseRows     ReleaseKind = "rows"     // rows encoded by an isometry; the Gram matrix of all rows follows from them
 	ReleaseSums     ReleaseKind = "sums"     // sums over the rows of products of two features
-	ReleaseFit      ReleaseKind = "fit"      // values of a dictionary fitted on all rows; later jobs prepare rows by them
+	ReleaseFit      ReleaseKind = "fit"      // values of a dictionary, fitted on all rows, with which later jobs prepare rows
 )
 
-// These kinds accompany other releases and are part of their ledger entries.
+// These kinds of releases accompany the kinds above and are part of their ledger entries.
 const (
 	ReleaseCounts    ReleaseKind = "counts"    // row counts, in total or by class
 	ReleaseErrors    ReleaseKind = "errors"    // sums of errors over held-out rows
-	ReleaseFits      ReleaseKind = "fits"      // statistics or words of the rows, by which rows are prepared
+	ReleaseFits      ReleaseKind = "fits"      // statistics or category words of the rows, with which rows are prepared
 	ReleaseFolds     ReleaseKind = "folds"     // assignment of rows to folds
 	ReleaseLabels    ReleaseKind = "labels"    // labels of each row, or the list of labels that occur
 	ReleaseQuestions ReleaseKind = "questions" // encoded rows of the party's own queries
@@ -45,8 +45,7 @@ func AlsoReleases[P any](kind ReleaseKind) func(*P) ([]Release, error) {
 	return func(*P) ([]Release, error) { return []Release{{Kind: kind}}, nil }
 }
 
-// With returns a function that calls the function states and appends an accompanying release to its
-// result.
+// With adds an accompanying release to the releases that a function returns.
 func With[P any](states func(*P) ([]Release, error), kind ReleaseKind) func(*P) ([]Release, error) {
 	return func(p *P) ([]Release, error) {
 		list, err := states(p)
@@ -54,7 +53,7 @@ func With[P any](states func(*P) ([]Release, error), kind ReleaseKind) func(*P) 
 	}
 }
 
-// Beside lists, in ascending order, the kinds of the accompanying releases in a job's steps.
+// Beside lists the kinds of accompanying releases among all releases of a job, in ascending order.
 func Beside(all [][]Release) []ReleaseKind {
 	var kinds []ReleaseKind
 	for _, r := range slices.Concat(all...) {
@@ -69,16 +68,16 @@ func Beside(all [][]Release) []ReleaseKind {
 // Release describes the data that a party releases in one session.
 type Release struct {
 	Kind     ReleaseKind
-	Also     []ReleaseKind // kinds of the accompanying releases of the job, ascending
+	Also     []ReleaseKind // the kinds of all accompanying releases in the job, ascending
 	Job      string        // the job's name, shown to the operator; the release's ID does not depend on it
 	Question bool          // the release belongs to a query about new rows
 	Peers    []string
 	Scale    string       // how columns are scaled
 	Label    string       // the column of the labels that are released or enter sums; "" for none
-	Table    string       // the table's name in the catalogue; it identifies rows without ids
+	Table    string       // the table's name in the catalogue; the ledger identifies rows without ids by this name
 	Edition  Edition      // the edition that holds the rows; zero if the ledger compares rows one by one
-	Schema   string       // text of the job's schema for this table and of its views; "" without a schema
-	Set      *dataset.Set // the table as read, before anything is fitted; has labels if sums include them
+	Schema   string       // the text of the job's schema for this table, then of the learner's views, if it has any
+	Set      *dataset.Set // the table as read, before anything is fitted; with labels if sums include labels
 	Fit      Fit          // the fitted values that prepare encoded rows
 	Split    string       // a description of the rows that the job holds out; "" if the party's key selects them
 	Among    []int        // the released rows of the set; nil for all
@@ -88,7 +87,7 @@ type Release struct {
 	Model string
 	// Directions is the number of random directions that are released for each row.
 	Directions int
-	// Numbers counts the numbers in sums, and Cells counts the table cells that enter these sums.
+	// Numbers is how many numbers the released sums have. Cells is how many table cells enter them.
 	// Before all parties have declared their rows, Numbers is an upper and Cells a lower estimate.
 	// Both are zero for a release that is not counted.
 	Numbers, Cells int64
@@ -111,9 +110,9 @@ type FitBy int
 // The origins.
 const (
 	NoFit   FitBy = iota
-	NewFit        // fitted in this job
-	KeptFit       // taken from an earlier job that this job continues
-	ToldFit       // taken from an earlier job; unknown to this party until it encodes its rows
+	NewFit        // this job fits the values
+	KeptFit       // the values come from an earlier job that this job continues
+	ToldFit       // the values come from an earlier job; the party learns them when it encodes its rows
 )
 
 // Release describes the rows that a party releases in one session of the instance. Argument label

@@ -29,9 +29,9 @@ type Result struct {
 	About      *learner.About      `json:"about,omitempty"`
 	Parameters *learner.Parameters `json:"parameters,omitempty"` // the model's parameters
 	Prepared   *learner.Prepared   `json:"prepared,omitempty"`   // the preparation of tables with a schema
-	// Pooled and Alone are computed by a launching process that owns the data. They are null in a
-	// deployment. Pooled withholds nothing: its tables are prepared and scaled without the parties'
-	// limits.
+	// Pooled and Alone compare the job with pooled training and with training alone. Only a
+	// process that owns all data computes them. They are null in a deployment. Pooled
+	// withholds nothing: its tables are prepared and scaled without the parties' limits.
 	Pooled learner.Metrics `json:"pooled"`
 	Alone  []Alone         `json:"alone"`
 	// ExactKernel holds the metrics of the exact kernel on pooled rows if the job uses random
@@ -71,7 +71,7 @@ type Result struct {
 	Details any `json:"-"`
 	// Eigenvalues lists the eigenvalues of a kernel PCA, largest first.
 	Eigenvalues []float64         `json:"eigenvalues,omitempty"`
-	Components  *learner.Likeness `json:"components_to_pooled,omitempty"` // similarity of kernel PCA components on the held-out rows
+	Components  *learner.Likeness `json:"components_to_pooled,omitempty"` // similarity to the pooled kernel PCA components on the held-out rows
 }
 
 // TellSplit adds to the result a description of the held-out rows. It also warns that groups are
@@ -151,7 +151,7 @@ func HashModels(models []ModelFile) string {
 // plain is a Result without methods, so that encoding/json does not call them.
 type plain Result
 
-// MarshalJSON writes the details' keys beside the common ones.
+// MarshalJSON writes the keys of the details into the same JSON object as all other keys.
 func (r *Result) MarshalJSON() ([]byte, error) {
 	common, err := json.Marshal((*plain)(r))
 	if err != nil || r.Details == nil {
@@ -212,14 +212,15 @@ type Presentation struct {
 	Unit string // the unit of the training data; "" for rows
 	// Majority is the accuracy of always predicting the larger class; 0 if unknown.
 	Majority float64
-	Pooled   int // number of training units of the pooled learner; 0 means the number of training rows
-	// Text replaces the line about training and held-out rows.
+	Pooled   int // amount of the pooled learner's training data, in Unit; 0 means the number of training rows
+	// Text replaces the line that counts training rows and held-out rows.
 	Text  []Block
 	Later []Block // blocks after the table of the hyperparameter grid
 	// Settings describes the settings that the data determined. The page shows them after the job's
 	// settings.
 	Settings string
-	// Summary replaces the head of the page. Nil means the common head, followed by More.
+	// Summary replaces the rows at the head of the report page. Nil means the common head, followed
+	// by More.
 	Summary, More []report.Row
 	Curves        []report.Curve
 }
@@ -234,7 +235,7 @@ type Block struct {
 // LeaveOneSiteOut holds the metrics of a job that holds out each party in turn.
 type LeaveOneSiteOut struct {
 	Parties  []Site                    `json:"parties"`
-	Together map[string]learner.Spread `json:"together"` // spread over the held-out parties
+	Together map[string]learner.Spread `json:"together"` // the spread of each metric over the held-out parties
 	Pooled   map[string]learner.Spread `json:"pooled,omitempty"`
 	Seconds  learner.Spread            `json:"total_s"`
 }

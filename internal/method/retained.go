@@ -74,9 +74,9 @@ func Opener(list []job.Protocol, k RetainedState) (*Protocol, error) {
 		}
 	}
 	if k.Method == "" {
-		return nil, errors.New("method: no method of this program wrote the state that the job left here; predict with the program that trained the model, or submit the job again")
+		return nil, errors.New("method: the job's retained state belongs to no method of this program; predict with the program that trained the model, or submit the job again")
 	}
-	return nil, fmt.Errorf("method: this program cannot predict with the state that the job left here, which is of protocol %s; predict with the program that trained the model, or submit the job again", k.Method)
+	return nil, fmt.Errorf("method: this program cannot predict with the job's retained state, which belongs to protocol %s; predict with the program that trained the model, or submit the job again", k.Method)
 }
 
 // Erasable is an opened retained state, whose secrets a caller can erase.
@@ -96,8 +96,8 @@ type Inquirer interface {
 	Erasable
 	// Among returns the parties that take part in a query, including the querying party.
 	Among(q Question) []string
-	// Fits returns the reason why the querying party cannot query these rows, or nil. The job of q
-	// is not known yet.
+	// Fits returns an error if the querying party cannot query these rows. The job of q is not
+	// known yet.
 	Fits(q Question, set *dataset.Set) error
 	Plan(q Question) ([]Step, error)
 	// Party returns a party's side of the query. t holds the queried rows at the querying party,

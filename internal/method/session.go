@@ -27,7 +27,7 @@ type Session struct {
 	Members  []protocol.Member
 	Purpose  string
 	Parent   protocol.SessionID
-	Salt     []byte // distinguishes the sessions of one step, for queries
+	Salt     []byte // further bytes on which the session's ID depends, such as a query's tag
 
 	// Discloses lists the kinds of messages that release data. The first message of such a kind
 	// releases the data that the party's ledger has entered. Nil means any message.
@@ -56,7 +56,7 @@ type Session struct {
 // method has its own type for them. Public is nil before the first step has ended.
 type Public any
 
-// errAnnounced refuses an announcement in a step whose session does not depend on one.
+// errAnnounced is the error for an announcement in a step that allows none.
 var errAnnounced = errors.New("method: the coordinator announces a value in a step that allows no announcement")
 
 // After returns the session that Follow computes, or s itself if Follow is nil. A party may call it
@@ -128,11 +128,11 @@ type Run struct {
 	// Own, if not nil, returns the fault that the machine has found in this member's own data, or
 	// nil. It may be called however the session ended. The error belongs in the member's own log.
 	Own func() error
-	// Announced returns the number of ids that each peer is known to have brought to an
-	// intersection. It may be called however the session ended.
+	// Announced returns how many ids each peer has brought to an intersection, as far as this
+	// member knows. It may be called however the session ended.
 	Announced func() map[string]int
-	// Stayed returns, after the server's machine has ended, the parties that must have completed
-	// the session. Nil means that all participants must.
+	// Stayed returns the parties whose completion the session requires. It is called after the
+	// server's machine has ended. Nil means that the session requires all participants.
 	Stayed func() []string
 }
 

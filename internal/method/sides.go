@@ -104,7 +104,7 @@ func (m *Protocol) NoFile(j *job.Job) string {
 	return m.noFile(j)
 }
 
-// PartySide is one party of a job, which a daemon runs through functions over a private state.
+// PartySide lets a daemon run one party of a job without knowing the type of the party's state.
 type PartySide struct {
 	State    any // for tests
 	steps    []Step
@@ -166,8 +166,7 @@ func (h *PartySide) All(self string) ([][]Release, error) {
 	return all, nil
 }
 
-// CoordinatorSide is the coordinator of a job, which its daemon runs through functions over a
-// private state.
+// CoordinatorSide lets a daemon run a job's coordinator without knowing the type of its state.
 type CoordinatorSide struct {
 	State    any // for tests
 	steps    []Step
@@ -229,19 +228,19 @@ func (m *Protocol) OpenServer(c Instance, k RetainedState, model func() ([]byte,
 	return m.answers.server(c, k, model)
 }
 
-// inquiring is an [Inquirer] made of typed functions.
-type inquiring[L, P, S, K any] struct{ a AnswersOf[L, P, S, K] }
+// typedInquirer implements [Inquirer] with the functions of AnswersOf.
+type typedInquirer[L, P, S, K any] struct{ a AnswersOf[L, P, S, K] }
 
 // Opened converts typed functions to an [Inquirer] that has no type parameters.
-func Opened[L, P, S, K any](a AnswersOf[L, P, S, K]) Erasable { return inquiring[L, P, S, K]{a} }
+func Opened[L, P, S, K any](a AnswersOf[L, P, S, K]) Erasable { return typedInquirer[L, P, S, K]{a} }
 
-func (o inquiring[L, P, S, K]) Erase()                    { o.a.Erase(o.a.Kept) }
-func (o inquiring[L, P, S, K]) Among(q Question) []string { return o.a.Among(o.a.Kept, q) }
-func (o inquiring[L, P, S, K]) Fits(q Question, set *dataset.Set) error {
+func (o typedInquirer[L, P, S, K]) Erase()                    { o.a.Erase(o.a.Kept) }
+func (o typedInquirer[L, P, S, K]) Among(q Question) []string { return o.a.Among(o.a.Kept, q) }
+func (o typedInquirer[L, P, S, K]) Fits(q Question, set *dataset.Set) error {
 	return o.a.Fits(o.a.Kept, q, set)
 }
 
-func (o inquiring[L, P, S, K]) Plan(q Question) ([]Step, error) {
+func (o typedInquirer[L, P, S, K]) Plan(q Question) ([]Step, error) {
 	steps, err := o.a.Steps(o.a.Kept, q)
 	if err != nil {
 		return nil, err
@@ -249,7 +248,7 @@ func (o inquiring[L, P, S, K]) Plan(q Question) ([]Step, error) {
 	return PlanOf(q.Instance, steps)
 }
 
-func (o inquiring[L, P, S, K]) Party(q Question, self string, t Table) (*PartySide, error) {
+func (o typedInquirer[L, P, S, K]) Party(q Question, self string, t Table) (*PartySide, error) {
 	p, err := o.a.NewParty(o.a.Kept, q, self, t)
 	if err != nil {
 		return nil, err
@@ -260,7 +259,7 @@ func (o inquiring[L, P, S, K]) Party(q Question, self string, t Table) (*PartySi
 	return h, err
 }
 
-func (o inquiring[L, P, S, K]) Server(q Question) (*CoordinatorSide, error) {
+func (o typedInquirer[L, P, S, K]) Server(q Question) (*CoordinatorSide, error) {
 	s, err := o.a.NewServer(o.a.Kept, q)
 	if err != nil {
 		return nil, err

@@ -40,9 +40,9 @@ type Edition struct {
 	// Out describes the rows that a job holds out of the edition. It is set for sums, because the
 	// summed rows depend on it.
 	Out string
-	// Clear lists earlier editions. In the job's columns and label, each of them differs from this
-	// edition for no person or for at least ten people. The difference from an unlisted edition may
-	// concern fewer people.
+	// Clear lists earlier editions that do not block a release from this edition. In the job's
+	// columns and label, each of them differs from this edition for no person or for at least ten
+	// people. The difference from an unlisted edition may concern fewer people.
 	Clear Clear
 }
 
@@ -51,15 +51,15 @@ type Edition struct {
 // sums with the label as a number, and counts of held-out rows of each class.
 type Clear struct{ Rows, Sums, Classes, Numbers, HeldOut []string }
 
-// Counting returns the edition for a job that releases, for each class, sums and the number of
-// held-out rows. Its Clear.Classes keeps only editions that Clear.HeldOut lists too.
+// Counting returns a copy of e for a job that also releases counts of held-out rows by class. Its
+// Clear.Classes keeps only editions that Clear.HeldOut lists too.
 func (e Edition) Counting() Edition {
 	e.Clear.Classes = slices.DeleteFunc(slices.Clone(e.Clear.Classes), func(id string) bool { return !slices.Contains(e.Clear.HeldOut, id) })
 	return e
 }
 
-// Without returns the edition for a job that holds out the rows that t selects. It empties Clear
-// unless t holds out a fraction, because Clear lists sums for the dictionary's own fraction.
+// Without returns a copy of e that records which rows a job holds out. It empties Clear unless t
+// holds out a fraction, because Clear lists sums for the dictionary's own fraction.
 func (e Edition) Without(t job.Test) Edition {
 	e.Out = t.Words()
 	if t.Fraction == 0 {

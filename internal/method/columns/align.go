@@ -166,8 +166,9 @@ func ruleID(rule string) [][]byte {
 	return [][]byte{append([]byte("\x00rule"), sum[:]...)}
 }
 
-// withoutRule returns the common rows without the rule's id, which follows the n ids of the table.
-// It refuses an intersection that lacks the party's own rule.
+// withoutRule removes the rule's own id (see ruleID) from the common ids. The rule's id has index
+// n, after the n ids of the table. withoutRule refuses an intersection that lacks the party's own
+// rule.
 func (a alignment) withoutRule(order []int, n int) ([]int, error) {
 	if a.rule == "" {
 		return order, nil

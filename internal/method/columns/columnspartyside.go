@@ -116,8 +116,8 @@ func (p *Party) Releases(kind method.ReleaseKind) ([]method.Release, error) {
 	return []method.Release{r}, nil
 }
 
-// encodedFit returns the encoded fitted values of the preparation and the scaling of the party's
-// own columns. Every alignment draws new training rows.
+// encodedFit encodes the fitted preparation and the scaling of the party's own columns. Every
+// alignment draws new training rows.
 func (p *Party) encodedFit() []byte {
 	var w wire.Writer
 	if p.Prepared != nil {

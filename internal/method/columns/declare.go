@@ -90,7 +90,7 @@ func readDeclared(parties []string, statements [][]byte) (Declared, error) {
 }
 
 // errOrder reports that parties do not hold the same rows in the same order.
-var errOrder = errors.New("the parties do not hold the same rows in the same order; nothing has been computed from them")
+var errOrder = errors.New("the parties do not hold the same rows in the same order; the job ends before it computes anything from the rows")
 
 // checkAligned checks that all parties hold the same rows in the same order. It blames a party
 // whose rows differ from the equal rows of more than half of all parties.
@@ -105,7 +105,7 @@ func (d Declared) checkAligned(parties []string) error {
 	for i, one := range d.List {
 		for _, other := range d.List {
 			if n := count[other.orderDigest()]; 2*n > len(d.List) && other.orderDigest() != one.orderDigest() {
-				return protocol.Blame(parties[i], protocol.KindInconsistent, fmt.Errorf("columns: the party's rows, or their order, differ from the rows of %d of %d parties; nothing has been computed from them", n, len(d.List)))
+				return protocol.Blame(parties[i], protocol.KindInconsistent, fmt.Errorf("columns: the party's rows, or their order, differ from the rows of %d of %d parties; the job ends before it computes anything from the rows", n, len(d.List)))
 			}
 		}
 	}
@@ -120,8 +120,8 @@ func (d Declaration) orderDigest() [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// decodeUsable decodes the parties' declarations into d. It refuses declarations that the method
-// cannot use.
+// decodeUsable stores the parties' decoded declarations in d. It refuses declarations that the
+// method cannot use.
 func (d *Declared) decodeUsable(parties []string, statements [][]byte, usable func(Declared) error) error {
 	heard, err := readDeclared(parties, statements)
 	*d = heard

@@ -19,7 +19,7 @@ type keptAlignment struct {
 	table   string   // the table's name in the catalogue
 	edition string   // the id of the table's edition; "" if the table was not frozen
 	rule    string   // the rule by which the party made its ids
-	out     string   // the job's rule for held-out rows, in words
+	heldOut string   // the job's rule for held-out rows, in words
 	parties []string // the names of all parties, in ascending order
 	ids     []string // the ids of the common rows, in the common order before some rows are held out
 	key     [32]byte // a secret that all parties share and the coordinator does not know
@@ -34,7 +34,7 @@ func (k keptAlignment) encode() []byte {
 	w.Bytes32([]byte(k.table))
 	w.String(k.edition)
 	w.Bytes32([]byte(k.rule))
-	w.String(k.out)
+	w.String(k.heldOut)
 	w.Strings(k.parties)
 	w.Fixed(k.key[:])
 	w.Uint32(uint32(len(k.ids)))
@@ -57,7 +57,7 @@ func decodeAlignment(b []byte) (k keptAlignment, err error) {
 	r.Magic(len(alignmentMagic), alignmentMagic, "columns: %q is no alignment")
 	k.name, k.table = string(r.Bytes32(method.MaxLabelBytes)), string(r.Bytes32(method.MaxLabelBytes))
 	k.edition, k.rule = r.String(maxEdition), string(r.Bytes32(method.MaxLabelBytes))
-	k.out = r.String(maxPeer)
+	k.heldOut = r.String(maxPeer)
 	k.parties = r.Strings(maxPeers, maxPeer)
 	r.Fixed(k.key[:])
 	for range r.Count(mostIDs, 4) {
@@ -81,18 +81,18 @@ func (p *Party) ToKeep() []byte {
 func (p *Party) takeKept(kept []byte) error {
 	of := p.Job.Data.Partition
 	if kept == nil {
-		return fault.Public(fault.BadInputf("%s no longer has alignment %s of job %v; give the alignment another name", p.Self, of.Alignment, of.AlignedBy))
+		return fault.Public(fault.BadInputf("%s no longer has alignment %s of job %v; give the alignment a new name", p.Self, of.Alignment, of.AlignedBy))
 	}
 	k, err := decodeAlignment(kept)
 	if err != nil {
 		return fault.Kept.Of(err)
 	}
 	if what := k.mismatch(p); what != "" {
-		return fault.Public(fault.BadInputf("alignment %s of job %v is %s; to compare ids again, give the alignment another name", of.Alignment, of.AlignedBy, what))
+		return fault.Public(fault.BadInputf("alignment %s of job %v is %s; to compare ids again, give the alignment a new name", of.Alignment, of.AlignedBy, what))
 	}
 	order, err := k.placesOf(p.Table.IDs)
 	if err != nil {
-		return fault.BadInput(fmt.Errorf("alignment %s of job %v: %w; to compare ids again, give the alignment another name", of.Alignment, of.AlignedBy, err))
+		return fault.BadInput(fmt.Errorf("alignment %s of job %v: %w; to compare ids again, give the alignment a new name", of.Alignment, of.AlignedBy, err))
 	}
 	p.kept = true
 	err = p.align(order, k.key) // the alignment's key selects the same held-out rows in every job that reuses it
@@ -123,8 +123,8 @@ func (k keptAlignment) mismatch(p *Party) string {
 		return "of a table that was not frozen yet"
 	case k.edition != p.edition:
 		return "of another edition of the table of " + p.Self
-	case k.out != p.Job.Data.Test.Words():
-		return "one with " + k.out + " held out"
+	case k.heldOut != p.Job.Data.Test.Words():
+		return "one with " + k.heldOut + " held out"
 	case k.rule != p.rule:
 		return "by ids of another rule"
 	}

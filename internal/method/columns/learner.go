@@ -145,9 +145,9 @@ func (s *ReportedServer) Result(leakage func(rows int) map[string][]string) (*me
 	return &method.Result{Job: s.Job.Name, Metrics: s.Metrics, Grid: []learner.Cell{}, HeldOut: test, Training: train, Leakage: leakage(rows)}, nil
 }
 
-// EncodeLabels encodes the distinct labels and, for each row, the number of its label among them.
-// The length reveals the number of rows and classes, but not how many rows each class has. Without
-// labels it returns nil.
+// EncodeLabels encodes a list of the distinct labels and, for each row, the index of the row's
+// label in this list. The length reveals the number of rows and classes, but not how many rows each
+// class has. Without labels it returns nil.
 func EncodeLabels(labels []string) []byte {
 	if labels == nil {
 		return nil

@@ -44,7 +44,7 @@ type Directions struct {
 	Gamma  float64  // the gamma of the kernel, as a number without a unit
 	Key    [32]byte // the seed of the entries of the directions
 	Common [32]byte // the seed of the directions' scales; all parties share it
-	Before int      // the number of other columns that precede these columns under the same key
+	Before int      // the number of earlier parties' columns that share Key; 0 if each party has its own Key
 }
 
 // Basis holds the facts about a model that every member with a part of the model knows. Query

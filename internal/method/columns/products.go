@@ -40,8 +40,7 @@ func (a Products) Params(d Declared) (gram.Params, error) {
 	return p, nil
 }
 
-// PartOf returns a party's term in the sum of Gram matrices, which is the Gram matrix of its own
-// columns.
+// PartOf returns the Gram matrix of a party's own columns, which is the party's term in the sum.
 func (a Products) PartOf(d Declared, party int, rows linalg.Rows) (*gram.Part, error) {
 	layout, err := a.Params(d)
 	if err != nil {

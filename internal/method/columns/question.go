@@ -41,36 +41,36 @@ func (o *Inquirer) Fits(q method.Question, set *dataset.Set) error {
 	return err
 }
 
-// Asks returns an error if a query does not match the model, or if the method's function may
-// returns an error for it.
-func (o *Inquirer) Asks(q method.Question, may func(method.Question) error) error {
+// Asks returns an error if the query does not match the model, or if the method's own check refuses
+// the query.
+func (o *Inquirer) Asks(q method.Question, check func(method.Question) error) error {
 	// Compare both job files in the encoding of this program, because an earlier program may have
 	// trained the model.
 	if o.ModelPart != nil && !bytes.Equal(o.ModelPart.Job.Encode(), q.Job.Encode()) {
 		return fault.Forbiddenf("the query's job file differs from the model's job file; both must be equal")
 	}
-	err := asks(q, may)
+	err := asks(q, check)
 	if err != nil && o.ModelPart != nil {
 		err = fault.BadInput(err)
 	}
 	return err
 }
 
-func asks(q method.Question, may func(method.Question) error) error {
+func asks(q method.Question, check func(method.Question) error) error {
 	if !slices.Contains(q.Parties, q.Asker) {
 		return fault.Publicf("columns: %s took no part in the job", q.Asker)
 	}
 	if _, err := steps(q.Instance, "predict", byIDs(q.Job)); err != nil {
 		return err
 	}
-	return may(q)
+	return check(q)
 }
 
 // usedColumns returns the table's columns that the model uses. It refuses a table without ids, or
 // with other columns than the training table.
 func (o *ModelPart) usedColumns(party string, set *dataset.Set) (*dataset.Set, error) {
 	if set.IDs == nil {
-		return nil, fmt.Errorf("%s has no ids, and they are needed to match the rows of several parties; name the id column (--id for rows of a command, id: in the catalogue)", set.Name)
+		return nil, fmt.Errorf("%s has no ids, which the parties need to match their rows; name the id column (--id for rows of a command, id: in the catalogue)", set.Name)
 	}
 	set, err := Chosen(o.Job, party, set)
 	if err != nil {
@@ -90,7 +90,7 @@ type Helper struct {
 	Decisions linalg.Matrix[float64] // the decisions, rows x outputs, at the querying party
 
 	table *dataset.Set
-	order []int // the places of the new rows in the table, in the common order
+	order []int // the table's indices of the new rows, listed in the common order
 	own   Declaration
 }
 
@@ -132,7 +132,7 @@ func (h *Helper) release(kind method.ReleaseKind, rows *dataset.Set) method.Rele
 	return r
 }
 
-var errUnanswered = errors.New("columns: the query has no decisions about its rows")
+var errUnanswered = errors.New("columns: the query must have one decision for each aligned row, but its sessions did not compute them")
 
 // Answer returns predictions for those rows of the querying party's table that all parties have.
 // They are in the order of that table.
@@ -140,7 +140,8 @@ func (h *Helper) Answer() (*method.Prediction, error) {
 	if h.Decisions.Rows == 0 || h.Decisions.Rows != len(h.order) {
 		return nil, errUnanswered
 	}
-	places := dataset.Complement(len(h.order), nil) // indices of new rows in the common order; sorted below by the rows' places in the table
+	// The answer lists the rows in the order of the table, not in the common order.
+	places := dataset.Complement(len(h.order), nil)
 	slices.SortFunc(places, func(a, b int) int { return h.order[a] - h.order[b] })
 	a := &method.Prediction{Output: h.ModelPart.Output}
 	sorted := linalg.New[float64](h.Decisions.Rows, h.Decisions.Cols)

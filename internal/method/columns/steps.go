@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/collective"
 )
 
-// As is the adapter between a method and the first steps of a job. It says where the method keeps
-// its party and its coordinator, what its parties declare, and which declarations the method
+// As adapts a method's party and coordinator to the first steps of a job. It says where the method
+// keeps its party and its coordinator, what its parties declare, and which declarations the method
 // accepts.
 type As[P, S any] struct {
 	Party   func(*P) *Party
@@ -19,7 +19,7 @@ type As[P, S any] struct {
 	Lets    func(*P) ([]method.Release, error) // lists the method's releases of the common rows
 }
 
-// AsNew is the adapter between a method and the first steps of a query about new rows.
+// AsNew adapts a method's members to the first steps of a query about new rows.
 type AsNew[P, S any] struct {
 	Helper  func(*P) *Helper
 	Server  func(*S) *Server
@@ -37,7 +37,7 @@ func Steps[P, S any](c method.Instance, as As[P, S]) ([]method.StepOf[P, S, Decl
 		return nil, errors.New("columns: the method must state its releases of the common rows in the field Lets")
 	}
 	a := trainingAlignment(c.Job)
-	return begin(c, "train", a, as.Server, as.Usable, sides[P]{
+	return begin(c, "train", a, as.Server, as.Usable, partyFunctions[P]{
 		align: func(of *P, in method.Setup) (*method.Run, error) {
 			p := as.Party(of)
 			return a.withRule(p.rule).partyMachine(in, p.Table.IDs, func(order []int, key [32]byte) error {
@@ -71,7 +71,7 @@ func Steps[P, S any](c method.Instance, as As[P, S]) ([]method.StepOf[P, S, Decl
 // queried ids. Every row of the other parties' tables can be looked up.
 func StepsOfNew[P, S any](q method.Question, as AsNew[P, S]) ([]method.StepOf[P, S, Declared], error) {
 	a := byIDs(q.Job)
-	return begin(q.Instance, "predict", a, as.Server, as.Usable, sides[P]{
+	return begin(q.Instance, "predict", a, as.Server, as.Usable, partyFunctions[P]{
 		align: func(of *P, in method.Setup) (*method.Run, error) {
 			h := as.Helper(of)
 			return a.partyMachine(in, h.table.IDs, func(order []int, key [32]byte) error {
@@ -93,13 +93,13 @@ func StepsOfNew[P, S any](q method.Question, as AsNew[P, S]) ([]method.StepOf[P,
 	})
 }
 
-// sides holds the functions that a party runs in the first steps.
-type sides[P any] struct {
+// partyFunctions holds a party's functions in the steps of alignment and declaration.
+type partyFunctions[P any] struct {
 	align, declare func(*P, method.Setup) (*method.Run, error)
 	ids, declared  func(*P) ([]method.Release, error)
 }
 
-func begin[P, S any](c method.Instance, purpose string, a alignment, server func(*S) *Server, usable func(Declared) error, p sides[P]) ([]method.StepOf[P, S, Declared], error) {
+func begin[P, S any](c method.Instance, purpose string, a alignment, server func(*S) *Server, usable func(Declared) error, p partyFunctions[P]) ([]method.StepOf[P, S, Declared], error) {
 	plan, err := steps(c, purpose, a)
 	if err != nil {
 		return nil, err

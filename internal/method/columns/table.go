@@ -57,7 +57,7 @@ func Chosen(j *job.Job, party string, set *dataset.Set) (*dataset.Set, error) {
 // does not learn from this party's labels.
 func checkIDsAndLabels(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
 	if set.IDs == nil {
-		return nil, fmt.Errorf("%s has no ids, and they are needed to match the rows of several parties; add id: and the name of the id column", set.Name)
+		return nil, fmt.Errorf("%s has no ids, which the parties need to match their rows; add id: and the name of the id column", set.Name)
 	}
 	if n := len(set.IDs); n > psi.MaxIDs {
 		return nil, fmt.Errorf("%s has %d rows; at most %d can be aligned", set.Name, n, psi.MaxIDs)

@@ -36,10 +36,10 @@ func TestTablesThatAreRefused(t *testing.T) {
 		self string
 		set  *dataset.Set
 	}{
-		"has no ids, and they are needed to match the rows of several parties": {"host", &unnumbered},
-		"rows 4 and 8 have the same id":                                        {"host", &twice},
-		"the label of row 3 has 1025 bytes":                                    {"guest", &long},
-		`no column "label"`:                                                    {"guest", &unlabelled},
+		"has no ids, which the parties need to match their rows": {"host", &unnumbered},
+		"rows 4 and 8 have the same id":                          {"host", &twice},
+		"the label of row 3 has 1025 bytes":                      {"guest", &long},
+		`no column "label"`:                                      {"guest", &unlabelled},
 	} {
 		if _, err := columns.Of(of(j), c.self, method.Table{Set: c.set}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

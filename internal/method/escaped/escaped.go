@@ -69,7 +69,7 @@ func (k *Keys) Demands() job.Demands {
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch {
 	case k.Mode != job.Paper:
-		return in.Refuse("protocol", "in protocol escaped a party can read the rows of the parties before it, and no hardened version exists; use okra, or add mode: paper to compare with it")
+		return in.Refuse("protocol", "protocol escaped lets a party read the rows of all parties that the job lists earlier, and has no hardened version; use okra, or add mode: paper to compare with escaped")
 	case j.Prediction == job.Open:
 		return in.Refuse("prediction", "a model of escaped needs products with its rows, which new rows do not have; remove prediction: open")
 	}
@@ -107,10 +107,10 @@ func learnerStage(stage string) func(*server, context.Context, method.Reporter) 
 	}
 }
 
-// party is a party that holds rows.
+// party is the state of a party with rows during an ESCAPED job.
 type party struct {
 	*rows.Party
-	met bool // has computed the products with all other parties
+	hasProducts bool // true after the party has computed products with all other parties
 }
 
 func newParty(c method.Instance, self string, t method.Table) (*party, error) {
@@ -128,7 +128,7 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 func (p *party) productsMachine(setup method.Setup) (*method.Run, error) {
 	m, err := escaped.NewParty(setup.Setup, escaped.Input{Rows: p.Rows, Labels: p.Split.Set.Labels, Test: p.Split.Test})
 	return method.RunOf(m, err, func() error {
-		p.met = true
+		p.hasProducts = true
 		return nil
 	})
 }
@@ -143,7 +143,7 @@ func (p *party) ownFigures() error { return rows.CheckOwnFigures(p.Limits, p.Job
 
 // facts returns the facts for the statement of leakage. It returns none before the session.
 func (p *party) facts() method.Facts {
-	if !p.met {
+	if !p.hasProducts {
 		return method.Facts{}
 	}
 	return method.Facts{Known: true, Grid: p.Grid}
@@ -154,9 +154,9 @@ type server struct {
 	method.Instance
 	rows.Witness
 	learner.Work
-	facts method.Facts
-	words map[string]learner.FigurePermission // each party's decision on metrics over its own rows
-	owner []int                               // number of rows of each party
+	facts       method.Facts
+	permissions map[string]learner.FigurePermission // each party's decision on metrics over its own rows
+	counts      []int                               // number of rows of each party
 }
 
 func newServer(c method.Instance) (*server, error) {
@@ -171,7 +171,7 @@ func (s *server) adder(setup method.Setup) (*method.Run, error) {
 	}
 	return &method.Run{Machine: method.Translated{Machine: m, Meaning: tooManyRows}, Finish: func() error {
 		s.Problem = learner.Problem{Gram: m.Gram(), Labels: m.Labels(), Test: m.Test()}
-		s.owner = m.Counts()
+		s.counts = m.Counts()
 		return nil
 	}}, nil
 }
@@ -187,20 +187,20 @@ func tooManyRows(err error) error {
 
 // ended stores the parties' facts and decisions for the statement of leakage.
 func (s *server) ended(e method.End) {
-	s.facts, s.words = s.facts.Join(e.Facts), rows.JoinWords(s.words, e.Words)
+	s.facts, s.permissions = s.facts.Join(e.Facts), rows.JoinWords(s.permissions, e.Words)
 }
 
 // evaluate computes the decisions on the held-out rows.
 func (s *server) evaluate(ctx context.Context, progress method.Reporter) error {
 	first := 0
-	for i, n := range s.owner {
-		s.Hold(s.Parties[i], first, first+n, s.words[s.Parties[i]])
+	for i, n := range s.counts {
+		s.Hold(s.Parties[i], first, first+n, s.permissions[s.Parties[i]])
 		first += n
 	}
 	return s.Do(ctx, s.Job, "evaluate", progress.Counts)
 }
 
-// writeModel writes a model without training rows: the file contains only products of these rows.
+// writeModel writes a model that holds products of training rows instead of the rows.
 func (s *server) writeModel(w io.Writer) error {
 	m, err := s.Work.Rowless()
 	if err != nil {

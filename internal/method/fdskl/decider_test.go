@@ -66,7 +66,7 @@ func TestDeciderDecidesAsTheTraining(t *testing.T) {
 			t.Fatal(err)
 		}
 		ask := newDecider(&columns.ModelPart{Job: j, Coefficients: got.Coefficients}, fdskl.Spec{Rows: n, Directions: 64, Bits: 16})
-		ask.most = 24
+		ask.maxDirections = 24
 		if ask.table = linear.NewPhases[float64](100, 64, 16); training != "cached" {
 			ask.table = ask.table.Unscaled()
 		}

@@ -130,7 +130,7 @@ type decider struct {
 	coefficients     linalg.Matrix[float64]
 	mean             float64
 	rows, directions int
-	most             int                     // the largest number of directions in one request
+	maxDirections    int                     // the largest number of directions in one request
 	table            *linear.Phases[float64] // the phases of the current batch of rows
 	batch            fdskl.Span              // the rows whose phases the decider requests now
 	last             fdskl.Span              // the directions of the last request
@@ -152,7 +152,7 @@ func (d *decider) Next() (fdskl.Request, bool) {
 		first := d.batch.First + d.batch.Count
 		d.batch, next = fdskl.Span{First: first, Count: min(d.table.Rows(), d.rows-first)}, 0
 	}
-	d.last = fdskl.Span{First: next, Count: min(d.most, d.directions-next)}
+	d.last = fdskl.Span{First: next, Count: min(d.maxDirections, d.directions-next)}
 	return fdskl.Request{Rows: []fdskl.Span{d.batch}, Directions: d.last}, d.batch.Count > 0
 }
 
@@ -163,7 +163,7 @@ func (d *decider) Answer(rows []int, words []byte) {
 
 // decide computes the decisions for the rows of the current batch.
 func (d *decider) decide() {
-	u := linear.Decide(part[float64]{d.table, 0, d.batch.Count}, d.coefficients)
+	u := linear.Decide(rowRange[float64]{d.table, 0, d.batch.Count}, d.coefficients)
 	for i := range d.batch.Count {
 		for k := range u.Rows {
 			d.decisions.Row(d.batch.First + i)[k] = u.Row(k)[i] + d.mean

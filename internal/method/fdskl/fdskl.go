@@ -79,8 +79,8 @@ func steps(c method.Instance) ([]step, error) {
 // which metrics it has.
 func learnedBytes(t job.Task) int { return 9*len(learnedMetrics(t)) + 8 + 32 }
 
-// summingSession returns the session that adds up phases, and a function that sets its parameters
-// from the declarations.
+// summingSession returns the session that adds up phases. The returned function sets the session's
+// parameters from the declarations.
 func summingSession(j *job.Job, s method.Session) (*method.Session, func(method.Session, columns.Declared, []byte) (*method.Session, error)) {
 	s.Protocol, s.Version, s.SlowTimers = fdskl.Name, fdskl.Version, []protocol.Timer{fdskl.TimerRequest}
 	return &s, method.From(func(d columns.Declared) ([]byte, error) {
@@ -107,7 +107,7 @@ func labelBroadcastStep(c method.Instance) step {
 	return step{Name: "labels", Session: &method.Session{
 		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Purpose: "labels",
 		Members: protocol.Members(protocol.RoleParty, c.Job.Active()...),
-	}, Party: (*party).caller, Releases: method.AlsoReleases[party](method.ReleaseLabels)}
+	}, Party: (*party).labelBroadcaster, Releases: method.AlsoReleases[party](method.ReleaseLabels)}
 }
 
 // errorsStep returns the step in which the active parties' evaluations are added up. The

@@ -58,15 +58,14 @@ func Leakage(j *job.Job, rows int, e fdskl.Exposure) map[string][]string {
 	return lines
 }
 
-// lotteryLabels states how many randomly drawn labels an attack found
-// (TestAttackPartsOfTheValueTellLabels).
-const lotteryLabels = "104 of 146"
+// attackedLabels states how many labels the attack of TestAttackPartsOfTheValueTellLabels found.
+const attackedLabels = "104 of 146"
 
 // addSpread changes the leakage statement for a job in which each active worker has the labels of
 // only some rows.
 func addSpread(lines map[string][]string, active []string) {
 	lines["active"][0] = fmt.Sprintf("The active workers are %s. Each has the labels of a part of the rows and keeps the coefficients of its own directions. It learns the model's decisions on the held-out rows whose labels it has, unless another active worker requests them first.", strings.Join(active, ", "))
-	lines["active"] = append(lines["active"], fmt.Sprintf("The other active workers' parts of the model's value depend on their labels and reveal some of them: an attack on 1,024 parts found %s labels that were drawn at random, which no data explain. A guess finds one in two.", lotteryLabels),
+	lines["active"] = append(lines["active"], fmt.Sprintf("The other active workers' parts of the model's value depend on their labels and reveal some of them: an attack on 1,024 parts found %s labels that were drawn at random, which no data explain. A guess finds one in two.", attackedLabels),
 		"Each active worker sends the number of training rows whose labels it has, and the classes among its labels, to the other active workers only. It sends the label of a row to nobody.")
 	lines["server"][0] = "The server learns the number of common rows, each party's number of columns, and sums over all active workers. These sums count the held-out rows by class and predicted class, without the classes' names, and the labels of training rows. The server learns whether each training row has exactly one label. " + serverSees + ", and no party's part of the sums."
 	lines["party"] = append(lines["party"], "An active worker requests rows whose labels it has, one at a time. So for each requested row every party learns who has its label. It learns nothing about rows that are not drawn, unless only one worker can have their labels.")

@@ -65,11 +65,11 @@ const (
 
 // Default values of the trainings' settings, and the limits of settings.
 const (
-	defaultBatch  = 256
-	defaultBlocks = 64
-	defaultRate   = 4 // the default learning rate of gradient steps; Newton steps use 1
-	maxPhases     = 1 << 20
-	maxTurns      = 1 << 16 // the largest number of directions of each active worker, if there are several
+	defaultBatch        = 256
+	defaultBlocks       = 64
+	defaultRate         = 4 // the default learning rate of gradient steps; Newton steps use 1
+	maxPhases           = 1 << 20
+	maxWorkerDirections = 1 << 16 // the largest number of directions of each active worker, if there are several
 )
 
 // Section declares the keys of protocol fdskl in a job file.
@@ -103,16 +103,16 @@ func (k *Keys) finish(in *section.Place) error {
 	case !slices.Contains([]int{8, 16, 32}, k.Bits):
 		return in.Refuse("bits", "bits is %d; a phase has 8, 16 or 32", k.Bits)
 	case k.Mode == job.Paper && in.Given("tree") && k.Tree != BinaryTree:
-		return in.Refuse("tree", "mode paper has its own trees; remove tree")
+		return in.Refuse("tree", "mode paper prescribes its trees; remove the key tree")
 	}
-	return k.finishActive(in)
+	return k.checkActive(in)
 }
 
-// finishActive checks the number of active workers and the settings that are required if there are
-// several. Several active workers take turns in the iterations of the published algorithm. If they
+// checkActive checks the number of active workers and the settings that several active workers
+// require. Several active workers take turns in the iterations of the published algorithm. If they
 // ran at the same time, as in the paper, the model would depend on timing, and a job that resumes
 // after a crash would give another model.
-func (k *Keys) finishActive(in *section.Place) error {
+func (k *Keys) checkActive(in *section.Place) error {
 	switch err := in.Some("active", k.Active); {
 	case err != nil:
 		return err
@@ -122,8 +122,8 @@ func (k *Keys) finishActive(in *section.Place) error {
 		return in.Refuse("active", "several active workers take turns at one row and one direction; add training: faithful, or remove active")
 	case k.Active > 1 && k.Directions%k.Active != 0:
 		return in.Refuse("directions", "directions is %d; write a multiple of %d, the number of active workers", k.Directions, k.Active)
-	case k.Active > 1 && k.Directions/k.Active > maxTurns:
-		return in.Refuse("directions", "directions is %d; write at most %d for each active worker", k.Directions, maxTurns)
+	case k.Active > 1 && k.Directions/k.Active > maxWorkerDirections:
+		return in.Refuse("directions", "directions is %d; write at most %d for each active worker", k.Directions, maxWorkerDirections)
 	}
 	return nil
 }
@@ -157,12 +157,12 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case j.Data.Folds > 0:
 		return in.Refuse("data", "protocol fdskl has no folds; use test: {fraction: 0.25}")
 	}
-	return k.finishTraining(optimizer, in)
+	return k.checkTraining(optimizer, in)
 }
 
-// finishTraining sets the defaults of the learner's settings that the training uses. It refuses
-// settings that the training does not use.
-func (k *Keys) finishTraining(l *learner.Descent, in *section.Place) error {
+// checkTraining refuses learner settings that the training does not use. It sets the defaults of
+// the settings that the training uses.
+func (k *Keys) checkTraining(l *learner.Descent, in *section.Place) error {
 	switch {
 	case k.Training == Cached && (l.Rate != 0 || l.Batch != 0 || l.Iterations != 0):
 		return in.Refuse("learner", "training cached has no rate, batch or iterations; remove them, or add training: block to protocol")
@@ -187,7 +187,7 @@ func (k *Keys) finishTraining(l *learner.Descent, in *section.Place) error {
 	return nil
 }
 
-// Directions determines the random directions of some columns.
+// Directions holds the seeds and the kernel from which the random directions of columns are drawn.
 type Directions struct {
 	columns.Directions
 	Kernel job.Kernel // the kernel, with gamma as a number without a unit
@@ -246,8 +246,8 @@ func spectrumOf(k job.Kernel) (feature.Spectrum, error) {
 // answeredAtOnce is the largest number of rows that [AnswerAll] passes to a schedule at once.
 const answeredAtOnce = 1 << 12
 
-// AnswerAll answers all requests of a schedule from a source, until ctx ends. Each phase is a word
-// of size bytes.
+// AnswerAll passes a schedule all phases that it requests, until ctx ends. The source computes the
+// phases. Each phase is a word of size bytes.
 func AnswerAll(ctx context.Context, s fdskl.Schedule, source fdskl.Source, size int) error {
 	for q, more := s.Next(); more; q, more = s.Next() {
 		var rows []int

@@ -23,7 +23,7 @@ type party struct {
 	parent         protocol.SessionID // the id of the session that added up phases
 	directions     Directions
 	labelBroadcast labelBroadcast // the facts about all labels, at an active worker, if labels are spread
-	solver         Solver         // the training of an active worker; nil before the session that adds up phases
+	solver         Solver         // the solver of an active worker; nil before the session that adds up phases
 	learnt         *Learnt        // the result of the training, at an active worker
 }
 
@@ -122,7 +122,7 @@ func (p *party) recordSession(setup method.Setup) error {
 	return nil
 }
 
-// solverOf returns the training of the active worker with the given index.
+// solverOf returns the solver of the active worker with the given index.
 func (p *party) solverOf(index, train int, seed [32]byte) (Solver, error) {
 	switch {
 	case p.Job.Data.Spread:
@@ -133,7 +133,7 @@ func (p *party) solverOf(index, train int, seed [32]byte) (Solver, error) {
 	return NewSolver(p.Job, p.Set.Labels, train, seed)
 }
 
-// newPartner returns the training of one of several active workers that each have all labels. The
+// newPartner returns the solver of an active worker if several active workers have all labels. The
 // worker with index 0 evaluates the common model and reports to the coordinator.
 func newPartner(j *job.Job, labels []string, train, index int, seed [32]byte) (*partner, error) {
 	p, err := newProblem(j, labels, train)
@@ -147,7 +147,7 @@ func newPartner(j *job.Job, labels []string, train, index int, seed [32]byte) (*
 	return partnerOf(p, index, own, 1, seed)
 }
 
-// newOwner returns the training of one of several active workers among which labels are spread. The
+// newOwner returns the solver of an active worker if labels are spread over active workers. The
 // worker draws and evaluates the rows whose labels it has.
 func newOwner(j *job.Job, labels []string, own columns.Spread, all labelBroadcast, train, index int, seed [32]byte) (*partner, error) {
 	out, err := learner.OutputsFor(all.classes, linalg.At(labels, own.Training))
@@ -161,8 +161,8 @@ func newOwner(j *job.Job, labels []string, own columns.Spread, all labelBroadcas
 	return partnerOf(p, index, own, all.weight(index), seed)
 }
 
-// phaseSource returns the source of the party's own phases, under secret directions. In mode paper
-// the directions are common to all parties and follow from the session's id.
+// phaseSource returns the input with which the party computes its own phases. The random directions
+// are secret. In mode paper they are common to all parties and follow from the session's id.
 func (p *party) phaseSource(setup method.Setup, params fdskl.Params) (fdskl.Input, error) {
 	gamma, err := Gamma(p.Job, jointUnit(p.Declared))
 	if err != nil {

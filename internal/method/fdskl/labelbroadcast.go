@@ -15,7 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
-// labelBroadcast holds the facts about spread labels that only the active workers exchange.
+// labelBroadcast holds the label counts and classes that active workers tell only each other. A job
+// whose labels are spread needs them.
 type labelBroadcast struct {
 	counts  []int    // the number of labelled training rows at each active worker
 	classes []string // the classes of all labels, in the job's order of classes or, if it has none, in the order of package dataset
@@ -31,12 +32,13 @@ func (r labelBroadcast) weight(index int) float64 {
 	return float64(r.counts[index]*len(r.counts)) / float64(all)
 }
 
-// caller builds the machine with which an active worker broadcasts its label facts.
-func (p *party) caller(setup method.Setup) (*method.Run, error) {
+// labelBroadcaster builds the machine with which an active worker broadcasts its label count and
+// classes.
+func (p *party) labelBroadcaster(setup method.Setup) (*method.Run, error) {
 	own := p.Spread()
 	classes, _ := dataset.Classes(linalg.At(p.Set.Labels, slices.Concat(own.Training, own.HeldOut)))
 	if len(classes) > 2 {
-		return nil, markOwnLabels(fmt.Errorf("the party's labels have %d classes, but spread labels must have two; let the job merge them (classes), or let one party be active", len(classes)))
+		return nil, markOwnLabels(fmt.Errorf("the party's labels have %d classes, but spread labels must have two; let the job or its dictionary merge classes, or let one party be active", len(classes)))
 	}
 	if len(own.Training) == 0 {
 		return nil, markOwnLabels(errors.New("the party has no labels of common training rows; make fewer parties active"))

@@ -33,7 +33,7 @@ func openServer(_ method.Instance, k method.RetainedState, _ func() ([]byte, err
 	return method.Opened(answering(&inquirer{columns.Inquirer{Basis: b}})), err
 }
 
-// inquirer answers queries by means of the phases of new rows.
+// inquirer answers queries about new rows in FDSKL sessions.
 type inquirer struct{ columns.Inquirer }
 
 // asking is one step of a prediction query.
@@ -136,7 +136,7 @@ func newDecider(o *columns.ModelPart, s fdskl.Spec) *decider {
 	size := s.Bits / 8
 	atOnce := max(1, min(deciderAtOnce, phasesAtOnce/(s.Directions*size), s.Rows))
 	d := &decider{
-		coefficients: o.Coefficients, mean: o.Mean, rows: s.Rows, directions: s.Directions, most: protocol.MaxChunkBytes / size,
+		coefficients: o.Coefficients, mean: o.Mean, rows: s.Rows, directions: s.Directions, maxDirections: protocol.MaxChunkBytes / size,
 		table:     linear.NewPhases[float64](atOnce, s.Directions, s.Bits),
 		decisions: linalg.New[float64](s.Rows, o.Coefficients.Rows),
 	}

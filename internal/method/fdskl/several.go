@@ -11,10 +11,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// partner is the training of one of several active workers that take turns. Each worker has the
-// coefficients of its own directions, and the decision function is the sum of all their parts. With
-// one row and one direction at a time, the model equals the model of a single worker with all
-// labels and directions.
+// partner is the solver of an active worker in a job with several active workers. They take turns.
+// Each worker has the coefficients of its own directions, and the decision function is the sum of
+// all their parts. With one row and one direction at a time, the model equals the model of a single
+// worker with all labels and directions.
 type partner struct {
 	problem
 	*fdskl.Book // the requests for the worker's own directions, which are numbered from 0
@@ -24,16 +24,16 @@ type partner struct {
 	own         columns.Spread          // the rows that this worker draws and the held-out rows that it judges
 	asked       []int                   // the rows of the current request
 	learning    bool                    // true if the current request is for learning, and false if it is for judging
-	judged      int                     // the number of rows of own.HeldOut that are judged or requested
+	judged      int                     // the number of rows of own.HeldOut that this worker has requested
 	decisions   []float64               // the decisions about the judged rows
 }
 
-// judgedAtOnce is the largest number of held-out rows that a worker requests in one turn. So their
-// parts of the decisions, and a request for scattered rows, fit into a message.
+// judgedAtOnce is the largest number of held-out rows in one request of a worker. So the parts of
+// their decisions, and a request for scattered rows, fit into a message.
 const judgedAtOnce = 1 << 12
 
-// partnerOf returns the training of the active worker with the given index. It draws and evaluates
-// its own rows. weight scales the loss of each label.
+// partnerOf returns the solver of the active worker with the given index. The worker draws and
+// evaluates its own rows. weight scales the loss of each label.
 func partnerOf(p problem, index int, own columns.Spread, weight float64, seed [32]byte) (*partner, error) {
 	if p.out.Y.Rows > 1 {
 		return nil, errors.New("several active workers need two classes, but the labels have more; let one party be active")
@@ -117,8 +117,8 @@ func (s *partner) skipRows(rows []int) {
 	s.own.HeldOut = s.own.HeldOut[:s.judged+len(left)]
 }
 
-// Shares completes an iteration with the sum of all other workers' parts of the decisions; it
-// implements fdskl.Partner.
+// Shares receives the sum of the other workers' parts of the decisions and completes the iteration.
+// It implements fdskl.Partner.
 func (s *partner) Shares(sum []float64) {
 	u := s.optimizer.Decide(s.table, s.asked)
 	for i, v := range sum {

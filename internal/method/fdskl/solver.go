@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// Solver is a training of a party with labels. It decides which phases the party requests and how
-// it learns from them.
+// Solver trains the model of a party with labels. It decides which phases the party requests and
+// how it learns from them.
 type Solver interface {
 	fdskl.Schedule
 	// Learn completes the training; it is called once, after all requested phases have arrived. An
@@ -26,7 +26,7 @@ type Solver interface {
 	failure() error
 }
 
-// Learnt is the model of a training, with its decisions on held-out rows.
+// Learnt is a trained model with its decisions on held-out rows.
 type Learnt struct {
 	Coefficients linalg.Matrix[float64] // one row for each output and two columns for each direction
 	Decisions    linalg.Matrix[float64] // one row for each output and one column for each held-out row
@@ -48,8 +48,9 @@ func (l *Learnt) hash() [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// NewSolver returns the training of a single active worker. It learns from the first train rows and
-// evaluates the others. labels has a label for each row. seed determines the drawn batches.
+// NewSolver returns the solver of a job with a single active worker. It learns from the first train
+// rows and evaluates the others. labels has a label for each row. seed determines the drawn
+// batches.
 func NewSolver(j *job.Job, labels []string, train int, seed [32]byte) (Solver, error) {
 	p, err := newProblem(j, labels, train)
 	if err != nil {
@@ -73,13 +74,13 @@ func newStochastic(p problem, seed [32]byte) (*stochastic, error) {
 	}, nil
 }
 
-// problem holds the fields that all trainings share.
+// problem holds the learning problem, which every solver embeds.
 type problem struct {
 	job         *job.Job
 	loss        linear.Loss
 	out         *learner.Outputs
 	train, rows int
-	err         error // the error of an iteration, after which the training requests nothing more
+	err         error // the error of an iteration, after which the solver requests nothing more
 }
 
 func newProblem(j *job.Job, labels []string, train int) (problem, error) {
@@ -100,7 +101,7 @@ func (p *problem) Outputs() *learner.Outputs { return p.out }
 
 func (p *problem) failure() error { return p.err }
 
-// cached is a training that requests all phases once and learns locally.
+// cached is a solver that requests all phases once and learns locally.
 type cached struct {
 	problem
 	*fdskl.Book
@@ -123,27 +124,28 @@ func (c *cached) Answer(rows []int, words []byte) {
 
 func (c *cached) Learn(interrupt func() error) (*Learnt, error) {
 	_, l := learner.OptimizerParamsOf(c.job)
-	f, err := linear.Fit(part[float32]{c.table, 0, c.train}, c.out.Y, linear.Params{Loss: c.loss, Lambda: l.Lambda, MaxPasses: c.passes, Interrupt: interrupt})
+	f, err := linear.Fit(rowRange[float32]{c.table, 0, c.train}, c.out.Y, linear.Params{Loss: c.loss, Lambda: l.Lambda, MaxPasses: c.passes, Interrupt: interrupt})
 	left := 0.0
 	switch {
-	case errors.Is(err, linear.ErrNotConverged): // the unconverged result is usable, and Left causes a warning
+	case errors.Is(err, linear.ErrNotConverged):
+		// Use the model although the training has not converged. Left causes a warning.
 		left = f.Gradient
 	case err != nil:
 		return nil, err
 	}
-	held := part[float32]{c.table, c.train, c.rows - c.train}
+	held := rowRange[float32]{c.table, c.train, c.rows - c.train}
 	return &Learnt{Coefficients: f.Coefficients, Decisions: linear.Decide(held, f.Coefficients), Left: left}, nil
 }
 
-// part is a table of phases, restricted to consecutive rows.
-type part[T linalg.Float] struct {
+// rowRange is a table of phases, restricted to consecutive rows.
+type rowRange[T linalg.Float] struct {
 	*linear.Phases[T]
 	first, count int
 }
 
-func (p part[T]) Rows() int { return p.count }
+func (p rowRange[T]) Rows() int { return p.count }
 
-func (p part[T]) Read(dst linalg.Matrix[T], feature, row int) {
+func (p rowRange[T]) Read(dst linalg.Matrix[T], feature, row int) {
 	p.Phases.Read(dst, feature, p.first+row)
 }
 
@@ -151,9 +153,9 @@ func (p part[T]) Read(dst linalg.Matrix[T], feature, row int) {
 // single rows.
 const newtonRho = 1e-3
 
-// stochastic is a training by doubly stochastic gradients. Each iteration draws a batch of rows and
-// requests a block of new directions, and any earlier directions that it lacks for these rows. At
-// the end it requests the held-out rows.
+// stochastic is a solver that learns by doubly stochastic gradients. Each iteration draws a batch
+// of rows and requests a block of new directions, and any earlier directions that it lacks for
+// these rows. At the end it requests the held-out rows.
 type stochastic struct {
 	problem
 	*fdskl.Book
@@ -218,5 +220,5 @@ func (s *stochastic) Learn(func() error) (*Learnt, error) {
 		return nil, s.err
 	}
 	w := s.optimizer.Coefficients()
-	return &Learnt{Coefficients: w, Decisions: linear.Decide(part[float64]{s.table, s.train, s.rows - s.train}, w)}, nil
+	return &Learnt{Coefficients: w, Decisions: linear.Decide(rowRange[float64]{s.table, s.train, s.rows - s.train}, w)}, nil
 }

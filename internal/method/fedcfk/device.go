@@ -62,10 +62,10 @@ func (d Device) ratings(items []int) (list []int64) {
 	return list
 }
 
-// Recommend returns a score for every item of the catalogue, from weights that the device solves
-// for itself. Only liked items in the kernel enter the solution. Items outside the kernel rank
-// below all others, by popularity. For a person who likes no item in the kernel, all items rank by
-// popularity.
+// Recommend returns a score for every item of the catalogue. The device computes the weights of the
+// scores by itself. Only liked items in the kernel enter the solution. Items outside the kernel
+// rank below all others, by popularity. For a person who likes no item in the kernel, all items
+// rank by popularity.
 func (d Device) Recommend(m *komd.Model, kept []int, popularity []int64) ([]float64, error) {
 	var public []int
 	for _, item := range kept {

@@ -49,8 +49,8 @@ func (c Devices) Minimum(clients int) int {
 	return max(2, clients-sums.Share(c.Keys().Dropped, clients))
 }
 
-// Remaining returns the least number of clients in the second sum, given the number of people who
-// began the first. The same share may drop out of each sum.
+// Remaining returns the least number of clients in the second sum, if the given number of people
+// began the first sum. The same share may drop out of each sum.
 func (c Devices) Remaining(people int) int {
 	return max(2, people-2*sums.Share(c.Keys().Dropped, people))
 }
@@ -128,7 +128,7 @@ func (c Devices) checkCounts(survivors []string, likes []int64) error {
 	return c.checkSquares(c.Popularity(likes), c.Squares(likes))
 }
 
-// Spec returns the specification of a secure sum of a number of entries over a number of clients.
+// Spec returns the specification of a secure sum with the given numbers of clients and entries.
 // Each entry is 0 or 1, or a product of two ratings.
 func (c Devices) Spec(clients, entries int) secagg.Spec {
 	return c.Keys().Spec(c.Minimum(clients), onceForEver, secagg.Group{Entries: entries, Bound: c.maxEntry()})
@@ -143,7 +143,7 @@ func (c Devices) pairSpec(people, clients, entries int) secagg.Spec {
 }
 
 // salt returns the bytes that bind the second sum's session to the first sum's result and to the
-// kept items (rule 12).
+// kept items (rule 12 of docs/rules.md).
 func salt(likes []int64, kept []int) []byte {
 	var w, salt wire.Writer
 	for _, d := range likes {

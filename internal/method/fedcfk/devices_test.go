@@ -226,7 +226,7 @@ func TestDeviceRefuses(t *testing.T) {
 	p := c.Party([]int{1})
 	k := among(fedcfktest.Names(96))
 	p.NoteFirst(k.first.Summation, k.first.survivors)
-	if _, kept, err := c.pairing(p.public, encodeCounts(honest)); err != nil || !slices.Equal(kept, []int{0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}) {
+	if _, kept, err := c.announcedItems(p.public, encodeCounts(honest)); err != nil || !slices.Equal(kept, []int{0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}) {
 		t.Fatalf("%v, %v: items with 10 + 5 likes take part", kept, err)
 	}
 	for want, counts := range map[string][]int64{

@@ -169,11 +169,11 @@ func (c Devices) summing(s method.Session, clients []string, spec secagg.Spec) (
 	return sums.Aggregating(s, params, c.Coordinator, clients), nil
 }
 
-// pairing decodes the announced counts and returns them with the items of the second sum. It
-// refuses counts that cannot result from the first sum.
-func (c Devices) pairing(k public, announced []byte) (likes []int64, kept []int, err error) {
+// announcedItems decodes the announced counts and selects the items of the second sum. It refuses
+// counts that cannot result from the first sum.
+func (c Devices) announcedItems(k public, announced []byte) (likes []int64, kept []int, err error) {
 	if k.first.Session == nil {
-		return nil, nil, errors.New("fedcfk: the coordinator announces the second sum, but the first sum has not ended here")
+		return nil, nil, errors.New("fedcfk: the coordinator announces the second sum, but the first sum has not ended at this member")
 	}
 	if likes, err = decodeCounts(announced); err == nil {
 		err = c.checkCounts(k.first.survivors, likes)
@@ -195,12 +195,12 @@ func (c Devices) keptItems(people int, likes []int64) ([]int, error) {
 	return kept, nil
 }
 
-// followPairs returns the session of the second sum, derived from the first. It includes all
-// clients whose vectors are in the first sum, even absent ones, so that the server cannot choose
-// whom to omit. Their names, the first sum's session and result, and the kept items determine the
-// session's ID (rule 12).
+// followPairs returns the session of the second sum, which continues the session of the first sum.
+// It includes all clients whose vectors are in the first sum, even absent ones, so that the server
+// cannot choose whom to omit. Their names, the first sum's session and result, and the kept items
+// determine the session's ID (rule 12).
 func (c Devices) followPairs(_ method.Session, k public, announced []byte) (*method.Session, error) {
-	likes, kept, err := c.pairing(k, announced)
+	likes, kept, err := c.announcedItems(k, announced)
 	if err != nil {
 		return nil, err
 	}
@@ -208,11 +208,11 @@ func (c Devices) followPairs(_ method.Session, k public, announced []byte) (*met
 	return c.summing(s, k.first.survivors, c.pairSpec(k.first.People(), len(k.first.survivors), Entries(len(kept)-1)))
 }
 
-// notified decodes the announcement of the kernel. It refuses an announcement that cannot follow
-// from the second sum.
-func (c Devices) notified(k public, announced []byte) (notice, error) {
+// announcedNotice decodes the announcement of the kernel. It refuses an announcement that cannot
+// follow from the second sum.
+func (c Devices) announcedNotice(k public, announced []byte) (notice, error) {
 	if k.second.Session == nil {
-		return notice{}, errors.New("fedcfk: the coordinator announces the kernel, but the second sum has not ended here")
+		return notice{}, errors.New("fedcfk: the coordinator announces the kernel, but the second sum has not ended at this member")
 	}
 	n, err := decodeNotice(announced)
 	if err != nil {
@@ -230,7 +230,7 @@ func (c Devices) notified(k public, announced []byte) (notice, error) {
 // followKernel returns the session that broadcasts the kernel. The kernel's hash is part of the
 // session's ID, so that all receive the same kernel.
 func (c Devices) followKernel(_ method.Session, k public, announced []byte) (*method.Session, error) {
-	n, err := c.notified(k, announced)
+	n, err := c.announcedNotice(k, announced)
 	if err != nil {
 		return nil, err
 	}

@@ -74,9 +74,9 @@ func (s *Server) EndedFirst(e method.End) { s.firstEnd = e }
 // EndedSecond records how the second sum ended for its members.
 func (s *Server) EndedSecond(e method.End) { s.secondEnd = e }
 
-// AnnouncePairs returns the announcement of the second sum, which holds the counts of the first. It
-// returns an error if too few parties remain. It cannot identify a party that added a vector that
-// is not a list of likes.
+// AnnouncePairs returns the announcement of the second sum, which holds the first sum's counts of
+// likes. It returns an error if too few parties remain. It cannot identify a party that added a
+// vector that is not a list of likes.
 func (s *Server) AnnouncePairs() ([]byte, error) {
 	stayed := s.firstEnd.Stayed
 	if least := s.Remaining(len(s.Parties)); len(stayed) < least {

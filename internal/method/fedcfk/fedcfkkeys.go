@@ -19,14 +19,14 @@ type Keys struct {
 	// Items is the catalogue, in the order of the sums. If it is nil, a process that has all
 	// ratings uses the items in the ratings.
 	Items []string
-	// Ratings is the greatest rating in a job with sums of products of ratings. It is 0 in a job
-	// with sums of likes.
+	// Ratings is the greatest permitted rating if the job adds up products of ratings. It is 0 if
+	// the job adds up likes.
 	Ratings int
 
 	// The following settings are for mode paper.
 	Once          bool    // each person takes part in one round, and the server adds up the rounds
 	Participation float64 // share of the people who take part in a round
-	Decoys        int     // other items that a device requests for each liked one
+	Decoys        int     // number of other items that a device requests with each liked item
 	Omitted       float64 // share of the liked items that a request leaves out
 }
 
@@ -135,7 +135,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 		return err
 	}
 	if k.Ratings > 0 && (j.Kernel.Name == job.Tanimoto || slices.Contains(job.BooleanKernels(), j.Kernel.Name)) {
-		return in.Refuse("kernel", "the %s kernel compares lists of likes, and ratings are numbers; remove ratings, or use linear, polynomial, dot-product or rbf", j.Kernel.Name)
+		return in.Refuse("kernel", "the %s kernel compares lists of likes, not ratings; remove ratings, or use linear, polynomial, dot-product or rbf", j.Kernel.Name)
 	}
 	return nil
 }

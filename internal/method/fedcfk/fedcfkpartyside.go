@@ -25,7 +25,7 @@ type Party struct {
 // newParty returns the party of one person, from a table of that person's ratings.
 func newParty(c method.Instance, _ string, t method.Table) (*Party, error) {
 	if t.Ratings == nil {
-		return nil, errors.New("fedcfk: the table has rows, and a recommender needs ratings; give lines of user, item and rating")
+		return nil, errors.New("fedcfk: the table must be a list of ratings; give lines of user, item and rating")
 	}
 	if n := len(t.Ratings.Users); n != 1 {
 		return nil, fmt.Errorf("%s has ratings of %d people; a party must bring the ratings of one person", t.Ratings.Name, n)
@@ -92,7 +92,7 @@ func (p *Party) addPairs(s method.Setup) (*method.Run, error) {
 	}
 	return sums.Adder(s, list, func(of sums.Summation, survivors []string) (err error) {
 		p.second = publicSum{of, survivors}
-		p.likes, p.kept, err = p.pairing(p.public, s.Announced)
+		p.likes, p.kept, err = p.announcedItems(p.public, s.Announced)
 		return err
 	})
 }
@@ -100,12 +100,12 @@ func (p *Party) addPairs(s method.Setup) (*method.Run, error) {
 // Agreed returns the party's vector of the second sum, derived from the announced result of the
 // first sum.
 func (p *Party) Agreed(announced []byte) (secagg.Vector, error) {
-	_, kept, err := p.pairing(p.public, announced)
+	_, kept, err := p.announcedItems(p.public, announced)
 	return p.Pairs(kept), err
 }
 
 func (p *Party) hear(s method.Setup) (*method.Run, error) {
-	n, err := p.notified(p.public, s.Announced)
+	n, err := p.announcedNotice(p.public, s.Announced)
 	if err != nil {
 		return nil, err
 	}

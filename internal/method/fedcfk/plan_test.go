@@ -221,7 +221,7 @@ func TestListsOfParties(t *testing.T) {
 	two := &dataset.Ratings{Name: "r.csv", Users: []string{"1", "2"}, Items: []string{"tea"}, List: []dataset.Rating{{Value: 1}}}
 	other := &dataset.Ratings{Name: "r.csv", Users: []string{"1"}, Items: []string{"grog"}, List: []dataset.Rating{{Value: 1}}}
 	for want, table := range map[string]method.Table{
-		"fedcfk: the table has rows, and a recommender needs ratings; give lines of user, item and rating":       {},
+		"fedcfk: the table must be a list of ratings; give lines of user, item and rating":                       {},
 		"r.csv has ratings of 2 people; a party must bring the ratings of one person":                            {Ratings: two},
 		fmt.Sprintf("dataset: r.csv: user %q rates item %q, which is not among the 12 given items", "1", "grog"): {Ratings: other},
 	} {

@@ -37,12 +37,11 @@ type Figures struct {
 	Paper           *PaperFigures `json:"paper,omitempty"` // set in mode paper
 }
 
-// PaperFigures holds counts of a job in mode paper, and what the server could learn by the
-// published attacks. The process that runs all members measures the attacks, because it has the
-// lists.
+// PaperFigures holds counts of a job in mode paper and the success of the published attacks. The
+// process that runs all members measures the attacks, because it has the lists.
 type PaperFigures struct {
 	Rounds int `json:"rounds"`
-	Added  int `json:"lists_added"` // lists added over all rounds
+	Added  int `json:"lists_added"` // number of lists that all rounds added up
 	// KernelErrors lists, for each round, the mean squared error of the estimated kernel. The true
 	// kernel is that of all people's lists (figure 1 of the paper).
 	KernelErrors []float64 `json:"kernel_errors"`
@@ -110,10 +109,10 @@ func (f *Figures) curves() []report.Curve {
 	if f.Paper == nil || len(f.Paper.KernelErrors) == 0 {
 		return nil
 	}
-	const most = 20 // greatest number of points on the curve
+	const maxPoints = 20 // greatest number of points on the curve
 	list := f.Paper.KernelErrors
 	c := report.Curve{Title: "Mean squared difference of the estimate from the kernel of all lists", X: "round", Lines: []report.Line{{Name: "estimate"}}}
-	steps := min(most, len(list))
+	steps := min(maxPoints, len(list))
 	for k := range steps {
 		round := (k+1)*len(list)/steps - 1
 		c.Steps = append(c.Steps, strconv.Itoa(round+1))

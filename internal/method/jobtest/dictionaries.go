@@ -53,7 +53,7 @@ func (d *Dictionaries) Find(_, hash string) (*job.Dictionary, error) {
 	return nil, job.ErrUnapproved
 }
 
-// Approved reports whether a dictionary is approved; the table does not matter.
+// Approved reports whether a dictionary is approved for all tables.
 func (d *Dictionaries) Approved(hash, _ string) (bool, error) {
 	_, err := d.Find("", hash)
 	return err == nil, nil

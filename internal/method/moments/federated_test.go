@@ -63,7 +63,7 @@ func withLimits(j *job.Job, name string, table method.Table) error {
 
 // predict answers from a party's retained state.
 func predict(k method.RetainedState, set *dataset.Set) (*method.Prediction, error) {
-	return local(k.Body).Predict(set)
+	return storedModel(k.Body).Predict(set)
 }
 
 func every(lo, hi int) []int {

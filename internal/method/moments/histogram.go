@@ -64,8 +64,8 @@ func (b bins) check(heldOut int64, parties int) error {
 // parties' rounding changes the area by more, and can hide all wrong decisions.
 const maxAreaError = 0.1
 
-// assess adds the metrics of the bins to m and returns the curves. It returns nil if the rows are
-// too few.
+// assess computes metrics and curves from the bins, and adds the metrics to m. It returns nil if
+// the rows are too few.
 func (s *server) assess(m learner.Metrics) (*learner.Assessment, error) {
 	b := binsOf(job.As[*Keys](s.Job.Protocol).Classes, s.histogram)
 	if err := b.check(s.heldOut, len(s.Parties)); err != nil {

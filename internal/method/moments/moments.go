@@ -24,8 +24,8 @@ func Protocol() *method.Protocol { return itself }
 var itself = method.New(method.Binding[party, server, public]{
 	Name: "moments", Keys: func() job.Settings { return new(Keys) },
 	Traits: job.Traits{
-		Grid:        job.ByItself,                // the sums of all training rows choose a grid cell
-		Comparisons: []job.Comparison{job.Curve}, // compares other numbers of directions
+		Grid:        job.ByItself,                // the coordinator chooses a grid cell by the sums of all training rows
+		Comparisons: []job.Comparison{job.Curve}, // a comparison with other numbers of random features
 		Labels:      checkLabels,
 	},
 	Steps: steps, NewParty: newParty, NewServer: newServer,
@@ -116,7 +116,7 @@ func sumGroups(j *job.Job, features int) []secagg.Group {
 func errorGroups(j *job.Job) []secagg.Group {
 	groups := []secagg.Group{
 		{Entries: 1, Bound: moments.MaxRows},
-		{Entries: objectiveOf(j).figures(), Bound: moments.SquaredBound, Signed: true},
+		{Entries: objectiveOf(j).errorSumCount(), Bound: moments.SquaredBound, Signed: true},
 		{Entries: 2, Bound: membershipOne},
 	}
 	if usesHistogram(j) {
@@ -125,7 +125,7 @@ func errorGroups(j *job.Job) []secagg.Group {
 	return groups
 }
 
-// membershipOne is the integer that represents a membership figure of 1 in secure sums.
+// membershipOne is the integer that represents an area of 1 under the ROC curve in secure sums.
 const membershipOne = 1 << 20
 
 // sumVector presents a party's moments as a vector for secure aggregation, without a copy.

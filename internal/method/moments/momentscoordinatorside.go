@@ -34,8 +34,8 @@ type server struct {
 	heldOut    int64
 	figures    []int64 // sums of errors that evaluate the solution
 	histogram  []int64 // counts of decisions by class and bin; nil if the job has no histogram
-	membership float64 // mean of the parties' membership figures
-	measured   int     // number of parties with a membership figure
+	membership float64 // mean of the parties' results of the membership attack
+	measured   int     // number of parties that measured the membership attack
 	results    *results
 }
 
@@ -89,12 +89,12 @@ func (s *server) adder(setup method.Setup) (*method.Run, error) {
 // features returns the number of random features.
 func (s *server) features() int { return s.public().features(s.Job) }
 
-// solve selects one of the job's hyperparameter values by the sums and computes its solution.
+// solve selects a hyperparameter value by the sums, and computes the solution for this value.
 func (s *server) solve(ctx context.Context, _ method.Reporter) error {
 	l, values := objectiveOf(s.Job), regularisers(s.Job)
 	for _, v := range values {
 		if len(values) == 1 {
-			break // one value needs no choice
+			break // there is only one value to choose
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -231,19 +231,19 @@ func (p *party) retainedState(method.Closing) (method.RetainedState, error) {
 }
 
 func openParty(k method.RetainedState, _ *job.Reader) (method.Erasable, error) {
-	return local(bytes.Clone(k.Body)), nil
+	return storedModel(bytes.Clone(k.Body)), nil
 }
 
-// local is the encoded model that a party stores. It answers queries without other members.
-type local []byte
+// storedModel is the encoded model that a party stores. It answers queries without other members.
+type storedModel []byte
 
-var _ method.Local = (*local)(nil)
+var _ method.Local = (*storedModel)(nil)
 
 // Erase implements [method.Erasable].
-func (m local) Erase() { clear(m) }
+func (m storedModel) Erase() { clear(m) }
 
 // Predict implements [method.Local].
-func (m local) Predict(set *dataset.Set) (*method.Prediction, error) {
+func (m storedModel) Predict(set *dataset.Set) (*method.Prediction, error) {
 	r, err := model.OpenRandom(bytes.NewReader(m))
 	if err != nil {
 		return nil, err

@@ -21,12 +21,12 @@ type Keys struct {
 	Directions int
 	Classes    []string   // all classes of a ridge classifier, in the order of the decisions
 	Targets    [2]float64 // least and greatest permitted label of learners ridge and gp
-	// Deviations makes a Gaussian process predict deviations too. Every party then receives the
-	// sums of products of features, from which deviations are computed.
+	// Deviations makes a Gaussian process return a standard deviation with each prediction. Every
+	// party then receives the sums of products of features, from which deviations are computed.
 	Deviations bool
-	// Histogram makes the job count held-out decisions between two classes in bins. The bins give
-	// the ROC curve and the area under it. Without bins the server learns one count about these
-	// rows.
+	// Histogram makes the parties sort held-out decisions into bins and add up the counts. The job
+	// has two classes. The bins give the ROC curve and the area under it. Without bins the server
+	// learns one count about these rows.
 	Histogram bool
 }
 
@@ -106,7 +106,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case j.Compares(job.Pooled) || j.Compares(job.Alone):
 		return in.Refuse("compare", "protocol moments is compared with other numbers of directions only in this version; use compare: [curve], or remove it")
 	case j.Compares(job.Curve) && !j.Task().Classes:
-		return in.Refuse("compare", "the curve shows accuracy, and learner %s has none; remove compare", j.Learner.Name())
+		return in.Refuse("compare", "the curve shows accuracy, which learner %s does not have; remove compare", j.Learner.Name())
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	case j.Data.Dictionary != nil && (regresses && k.Targets != j.Data.Range || classifies && !slices.Equal(k.Classes, j.Data.Order)):
 		return in.Refuse("protocol", "protocol contradicts the dictionary, which gives a label's classes or range; correct the dictionary if necessary, and remove classes and targets from protocol")
 	case classifies && j.Data.Order != nil && !slices.Equal(k.Classes, j.Data.Order):
-		return in.Refuse("protocol", "protocol and label list different classes or another order; list the classes once, or equally in both")
+		return in.Refuse("protocol", "protocol and label must list the same classes in the same order; correct one of the lists, or remove one")
 	case !able:
 		return in.Refuse("learner", "protocol moments runs learner %s, not %s", learner.Able(" or ", learner.On[learner.SumsLearner]), l)
 	case classifies && k.Classes == nil:
@@ -213,7 +213,7 @@ func checkNumbers(within moments.Range, set *dataset.Set) error {
 	}
 	for i, v := range values {
 		if !within.Holds(v) {
-			return fmt.Errorf("%s has the number %v in row %d, beyond the job's targets: [%v, %v]; give a range that holds all", set.Name, v, i+1, within.Least, within.Greatest)
+			return fmt.Errorf("%s has the number %v in row %d, outside the job's targets [%v, %v]; give targets that include all numbers", set.Name, v, i+1, within.Least, within.Greatest)
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// party is a party that holds rows.
+// party is the state of a party with rows during a job.
 type party struct {
 	*rows.Party
 	counted  headcount
@@ -121,7 +121,7 @@ func (p *party) rowsAndLabels(held bool) (linalg.Rows, []string, error) {
 	return linalg.Pick(common, index), labels, nil
 }
 
-// summand builds the machine that adds the moments of the party's training rows.
+// summand builds the machine that adds the moments of the party's training rows to the secure sum.
 func (p *party) summand(setup method.Setup) (*method.Run, error) {
 	rows, labels, err := p.rowsAndLabels(false)
 	if err != nil {
@@ -161,8 +161,8 @@ func (p *party) takeSolution(body []byte, s *protocol.Session) error {
 	return nil
 }
 
-// errorSummand builds the machine that adds the errors of the solution on the party's held-out
-// rows.
+// errorSummand builds the machine that adds the solution's errors on the party's held-out rows to
+// the secure sum.
 func (p *party) errorSummand(setup method.Setup) (*method.Run, error) {
 	rows, labels, err := p.rowsAndLabels(true)
 	if err != nil {
@@ -223,7 +223,7 @@ const cellsPerNumber = 4
 // number in the sums. width is the number of sums of each feature besides its products.
 func DefaultFeatures(rows int64, columns, width int) int {
 	m := min(rows/rowsPerFeature/2*2, MaxDirections)
-	if rows < 1<<40 { // above this limit the products could overflow, and cells are never too few
+	if rows < 1<<40 { // for more rows the check always passes, and its products could overflow
 		for cells := rows * int64(columns) / cellsPerNumber; m > 0 && numbersIn(m, width) > cells; {
 			m -= 2
 		}
@@ -295,7 +295,7 @@ func readCounts(j *job.Job, parties []string, statements [][]byte) (headcount, e
 	}
 	c.digest = digest
 	if rows := c.total(); c.public().features(j) < 2 {
-		return headcount{}, fault.Public(fault.BadInputf("moments: %d training rows of %d columns are too few for two random features; each feature requires %d rows, and the sums may have at most a quarter as many numbers as the rows have cells; to learn from so few rows, write directions in the job, but the sums then reveal who is among the rows", rows, c.columns, rowsPerFeature))
+		return headcount{}, fault.Public(fault.BadInputf("moments: %d training rows of %d columns are too few for two random features, which need %d rows each and four table cells for each number in the sums; to learn from so few rows, write directions in the job, but the sums then reveal who is among the rows", rows, c.columns, rowsPerFeature))
 	}
 	return c, nil
 }

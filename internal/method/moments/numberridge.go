@@ -38,8 +38,8 @@ func (n numberRidge) solve(s *moments.Sums, alpha float64) (*fitted, error) {
 	return &fitted{solution: one}, err
 }
 
-// figures returns 3, for the sums of the numbers, of their squares and of the squared errors.
-func (n numberRidge) figures() int { return 3 }
+// errorSumCount returns 3: the sums of the numbers, of their squares and of the squared errors.
+func (n numberRidge) errorSumCount() int { return 3 }
 
 func (n numberRidge) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {
 	e, err := n.errors(m, t, rows, labels)
@@ -82,8 +82,8 @@ func (p gaussianProcess) criterion() criterion {
 	return criterion{name: "log_marginal_likelihood", of: moments.LogMarginalLikelihood, greater: true}
 }
 
-// extra returns the number of extra values in a solution. With deviations these are the unit
-// of the numbers and the products of features.
+// extra returns how many values a solution has besides its weights. With deviations these are the
+// unit of the numbers and the products of features.
 func (p gaussianProcess) extra(features int) int {
 	if !p.deviations {
 		return 0
@@ -108,13 +108,13 @@ func triangleOf(m linalg.Matrix[float64]) []float64 {
 	return list
 }
 
-// figures returns the number of error sums. With deviations, two more are the sum of the deviations
-// and the number of rows within 1.96 deviations.
-func (p gaussianProcess) figures() int {
+// errorSumCount returns the number of error sums. With deviations, two more are the sum of the
+// deviations and the number of rows within 1.96 deviations.
+func (p gaussianProcess) errorSumCount() int {
 	if !p.deviations {
-		return p.numberRidge.figures()
+		return p.numberRidge.errorSumCount()
 	}
-	return p.numberRidge.figures() + 2
+	return p.numberRidge.errorSumCount() + 2
 }
 
 func (p gaussianProcess) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {
@@ -153,7 +153,7 @@ func (p gaussianProcess) evaluate(s *moments.Sums, t *fitted, rows int64, figure
 	return v, err
 }
 
-// describe adds the noise and the products of features to the model. Without deviations it marks
+// describe sets the model's noise and products of features. Without deviations it marks
 // the model as a ridge regression.
 func (p gaussianProcess) describe(t *fitted, r *model.RandomSpec) {
 	if !p.deviations {
@@ -196,8 +196,8 @@ func (c classRidge) solve(s *moments.Sums, alpha float64) (*fitted, error) {
 	return &fitted{solution: one}, err
 }
 
-// figures returns 1, for the number of correctly classified rows.
-func (c classRidge) figures() int { return 1 }
+// errorSumCount returns 1: the number of correctly classified rows.
+func (c classRidge) errorSumCount() int { return 1 }
 
 func (c classRidge) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {
 	correct, err := moments.Correct(m, t.solution, rows, c.codes(labels))

@@ -28,10 +28,10 @@ type objective interface {
 	solve(s *moments.Sums, value float64) (*fitted, error)
 	outputs() int
 	extra(features int) int
-	// measure returns figures() rounded sums of errors over held-out rows, each at most
+	// measure returns errorSumCount() rounded sums of errors over held-out rows, each at most
 	// moments.SquaredBound.
 	measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error)
-	figures() int
+	errorSumCount() int
 	// evaluate computes metrics from the sums of errors of all parties over the given number of
 	// rows.
 	evaluate(s *moments.Sums, t *fitted, rows int64, figures []int64) (*results, error)
@@ -148,8 +148,8 @@ func (c components) solve(s *moments.Sums, _ float64) (*fitted, error) {
 	return &fitted{solution: one}, err
 }
 
-// figures returns 1, for the sum of the squared scores.
-func (c components) figures() int { return 1 }
+// errorSumCount returns 1: the sum of the squared scores.
+func (c components) errorSumCount() int { return 1 }
 
 func (c components) measure(m feature.Map, t *fitted, rows linalg.Rows, _ []string) ([]int64, error) {
 	n, _ := rows.Shape()

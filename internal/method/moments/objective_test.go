@@ -192,8 +192,8 @@ func TestDirectionsByDefault(t *testing.T) {
 	}
 }
 
-// The sums of a default number of features are of no more numbers than a quarter of the rows' cells, and
-// two features more would be.
+// The sums of a default number of features are of no more numbers than a quarter of the rows'
+// cells, and two features more would be.
 func TestDefaultFeaturesTellAQuarterOfTheCells(t *testing.T) {
 	for _, tt := range []struct {
 		rows           int64
@@ -322,7 +322,7 @@ func TestModelsOfMoments(t *testing.T) {
 func TestNumbersThatAreRefused(t *testing.T) {
 	j := lessonJob(t, "label", ", directions: 4, targets: [0, 30]", "name: gp")
 	tables := dealWaves()
-	if _, err := Protocol().Party(methodtest.Instance(j), "north", tables["north"]); err == nil || !strings.Contains(err.Error(), "beyond the job's targets: [0, 30]") {
+	if _, err := Protocol().Party(methodtest.Instance(j), "north", tables["north"]); err == nil || !strings.Contains(err.Error(), "outside the job's targets [0, 30]") {
 		t.Errorf("error %v", err)
 	}
 	tables["north"].Set.Labels[0] = "many"

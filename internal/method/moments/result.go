@@ -17,8 +17,8 @@ import (
 // Details holds the part of a result that only this method has.
 type Details struct {
 	Sums *Figures `json:"sums"`
-	// Curve holds the accuracy and the exposure for other numbers of random features. A launching
-	// process that owns the data computes it.
+	// Curve shows accuracy and the membership attack for other numbers of random features. A
+	// launching process that owns the data computes it.
 	Curve []Point `json:"curve,omitempty"`
 }
 
@@ -26,12 +26,12 @@ type Details struct {
 type Figures struct {
 	Features       int     `json:"features"`
 	RowsPerFeature float64 `json:"rows_per_feature"` // training rows for each feature
-	// Membership is the area under the curve of the leverage attack. It is the mean of the parties'
-	// measurements on their own sums, and null if no party has held-out rows.
+	// Membership is the area under the ROC curve of the leverage attack. It is the mean of the
+	// parties' measurements on their own sums, and null if no party has held-out rows.
 	Membership *float64 `json:"membership_auc"`
-	// Joint is the area under the curve of an attack on the sums of all parties. The attack tests
-	// all candidates together and knows a tenth of the members. A launching process that owns up to
-	// 2,000 rows measures it; otherwise it is null.
+	// Joint is the area under the ROC curve of an attack on the sums of all parties. The attack
+	// tests all candidates together and knows a tenth of the members. A launching process that owns
+	// up to 2,000 rows measures it; otherwise it is null.
 	Joint *float64 `json:"joint_membership_auc"`
 	// Within is the greatest rounding error of a share of held-out rows (accuracy, coverage_95).
 	// The error arises because parties round counts to fives. Within is 0 if the result has no such
@@ -41,14 +41,14 @@ type Figures struct {
 	TooFew bool `json:"too_few_for_figures,omitempty"`
 }
 
-// Point holds the accuracy and the exposure of the sums for one number of random features.
+// Point holds accuracy and the success of the membership attack for one number of random features.
 type Point struct {
 	RowsPerFeature int     `json:"rows_per_feature"` // least number of training rows for each feature
 	Features       int     `json:"features"`
 	Draws          int     `json:"draws"` // number of random draws over which the values are means
 	Accuracy       float64 `json:"accuracy"`
 	Deviation      float64 `json:"accuracy_deviation"` // standard deviation over the draws
-	Membership     float64 `json:"membership_auc"`     // area under the curve of the leverage attack on the sums over all rows
+	Membership     float64 `json:"membership_auc"`     // area under the ROC curve of the leverage attack on the sums over all rows
 }
 
 // present returns the presentation of a result, including how much the sums reveal.
@@ -283,8 +283,7 @@ func (s *server) ratio() string {
 		per, n, m, n/rowsPerFeature/2*2, rowsPerFeature)
 }
 
-// JointUnmeasured is the warning of a result for which the attack on all candidates together was
-// not measured.
+// JointUnmeasured warns that the attack on all candidates together was not measured.
 const JointUnmeasured = "A stronger attack, which tests all candidates together and finds more than the leverage, was not measured. Anyone who knows nearly all candidates' rows knows whose rows the sums include."
 
 // JointMeasured states in words the result of the attack that tests all candidates together.

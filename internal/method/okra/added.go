@@ -14,16 +14,16 @@ import (
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// mark is a digest of a row, its label and its held-out flag, under a key that follows from the
-// epoch's seed. A party keeps the marks of the rows that it has sent, and sends them to nobody.
-type mark [16]byte
+// rowDigest is a keyed digest of a row, its label and its held-out flag. The key follows from the
+// epoch's seed. A party keeps the digests of the rows that it has sent, and sends them to nobody.
+type rowDigest [16]byte
 
-// marksOf returns the mark of each row. The columns must be in the order of the epoch.
-func marksOf(seed okra.Seed, s method.Split) []mark {
+// digestsOf returns the digest of each row. The columns must be in the order of the epoch.
+func digestsOf(seed okra.Seed, s method.Split) []rowDigest {
 	mac := hmac.New(sha256.New, append([]byte("mercer/v1/okra/mark"), seed[:]...))
 	rows := dataset.RowsOf(s.Set.X)
 	n, width := rows.Shape()
-	row, out := make([]float64, width), make([]mark, n)
+	row, out := make([]float64, width), make([]rowDigest, n)
 	for i := range n {
 		rows.ReadRow(i, row)
 		var w wire.Writer
@@ -41,35 +41,35 @@ func marksOf(seed okra.Seed, s method.Split) []mark {
 	return out
 }
 
-// newSince returns the indices in now of the rows that were not sent before, in ascending order. It
-// also returns how many sent rows are missing now.
-func newSince(sent, now []mark) (added []int, gone int) {
-	left := make(map[mark]int)
+// newSince returns, in ascending order, the indices of the table's rows that were not sent before.
+// It also returns how many sent rows the table no longer has.
+func newSince(sent, table []rowDigest) (added []int, gone int) {
+	left := make(map[rowDigest]int)
 	for _, m := range sent {
 		left[m]++
 	}
-	for i, m := range now {
+	for i, m := range table {
 		if left[m] == 0 {
 			added = append(added, i)
 			continue
 		}
 		left[m]--
 	}
-	return added, len(sent) + len(added) - len(now)
+	return added, len(sent) + len(added) - len(table)
 }
 
 // findNewRows finds the rows that the party's table has gained since the earlier job. The sent rows
 // must be unchanged, because a changed row that is encoded under the same seed would show the
 // coordinator the change.
 func (p *party) findNewRows(r continuation) error {
-	if r.rows == nil { // an earlier version of the program kept no marks, so the party cannot find its new rows
+	if r.rows == nil { // an earlier version of the program kept no digests, so the party cannot find its new rows
 		return nil
 	}
 	if err := p.Reorder(p.Width(), r.columns); err != nil {
 		return err
 	}
 	var gone int
-	if p.added, gone = newSince(r.rows, marksOf(r.standing.Seed, p.Split)); gone == 0 {
+	if p.added, gone = newSince(r.rows, digestsOf(r.standing.Seed, p.Split)); gone == 0 {
 		return nil
 	}
 	return &fault.Error{

@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
 )
 
-// The adversary of these tests is the coordinator, which reads the columns of rows that it has under
-// two fits (see TestAttackTwoFitsReadTheColumns of moments).
+// The adversary of these tests is the coordinator, which reads the columns of rows that it has
+// under two fits (see TestAttackTwoFitsReadTheColumns of moments).
 
 // East's rows are unchanged, and north added 15 people. Before the parties have fitted, nothing at
 // east distinguishes the new fit from the earlier one; afterwards its values do, and east sends no
@@ -67,7 +67,8 @@ func TestOneApprovalOfAFit(t *testing.T) {
 			}
 		}
 	}
-	// The approvals are used up: the first fit is another one now, and a fit on one more patient is.
+	// The approvals are used up: the first fit is another one now, and a fit on one more patient
+	// is.
 	ledgers.Holds(t, "east", hospitals(t, hospital(), 6, methodtest.Three(150, patient)), anotherFit)
 }
 
@@ -210,13 +211,13 @@ func restsOf(t *testing.T, f *methodtest.Federation) rests {
 	of := methodtest.StatesOf[*server, *party](f)
 	for name, p := range of.Parties {
 		var b bytes.Buffer
-		if err := p.writeRest(&b); err != nil {
+		if err := p.writeContinuation(&b); err != nil {
 			t.Fatal(err)
 		}
 		kept[name] = b.Bytes()
 	}
 	var b bytes.Buffer
-	if err := of.Server.writeRest(&b); err != nil {
+	if err := of.Server.writeContinuation(&b); err != nil {
 		t.Fatal(err)
 	}
 	kept[methodtest.Coordinator] = b.Bytes()
@@ -270,7 +271,8 @@ func TestAttackANewFitBesideAKeptOne(t *testing.T) {
 	ledgers.Holds(t, "east", hospitals(t, hospital(), 8, more), anotherFit)
 	ledgers.MustPlay(t, continuedBy(t, third, restsOf(t, third), "", 9, more), "evaluate")
 
-	// A changed row is held by the ledger, too, though the rest of the earlier job refuses it first.
+	// A changed row is held by the ledger, too, though the rest of the earlier job refuses it
+	// first.
 	more["east"] = strings.Replace(more["east"], "person-7,38.0", "person-7,39.0", 1)
 	changed := hospitals(t, hospital("wire: float64", fmt.Sprintf("wire: float64, continuable: true, continues: %v", third.ID)), 10, more)
 	if err := methodtest.StatesOf[*server, *party](changed).Parties["east"].resumeFrom(restsOf(t, third)["east"]); fault.CodeOf(err) != fault.CodePolicy {

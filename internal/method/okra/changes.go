@@ -15,7 +15,7 @@ import (
 // Preparation says how rows are prepared after the parties of a job have changed.
 type Preparation string
 
-// The two preparations give the same rows if the job fits no preparation.
+// Keep and Refit give different rows only if the job fits a preparation.
 const (
 	Keep  Preparation = "keep"  // the parties reuse the preparation of the first session, so they send only new rows
 	Refit Preparation = "refit" // the parties fit the preparation again, so they send all rows again, under a new seed
@@ -35,7 +35,7 @@ func (c *Changes) plan(of method.Instance) ([]step, error) {
 	}
 	plan = append(plan, next...)
 	plan = append(plan, learningSteps(of.Job)...)
-	if c.refits(of.Job) { // with a new fit, the last session is itself a fresh session
+	if c.refits(of.Job) { // the last session already sends all rows again, so no comparison follows
 		return plan, nil
 	}
 	s, err := rowsSession(last)
@@ -55,7 +55,7 @@ func (c *Changes) nextSteps(last method.Instance) ([]step, error) {
 		return nil, err
 	}
 	refits := c.refits(last.Job)
-	list := okraSteps(before, changed, fresh) // the fresh session needs these steps too, so it shares their costs
+	list := okraSteps(before, changed, fresh) // the costs of these steps count for both sessions, because both need the steps
 	for i := range list {
 		list[i].Name += "-again"
 		list[i] = list[i].Before((*party).addSetAside)
@@ -63,12 +63,12 @@ func (c *Changes) nextSteps(last method.Instance) ([]step, error) {
 	s, err := rowsSession(last)
 	if refits {
 		list[0] = list[0].Before(func(p *party) error { p.Unfit(); return nil })
-		return append(list, uploadStep("protocol-again", s, anew, (*party).allRows).Before((*party).addSetAside)), err
+		return append(list, uploadStep("protocol-again", s, refitted, (*party).allRows).Before((*party).addSetAside)), err
 	}
 	if len(c.Late) == 0 {
 		return []step{joiningStep(s)}, err
 	}
-	return []step{list[0], joiningStep(s)}, err // newcomers take part in the step that orders the columns
+	return []step{list[0], joiningStep(s)}, err // list[0] lets the newcomers agree on the order of the columns
 }
 
 // joiningStep returns the step in which newcomers send all their rows, and other parties send their
@@ -83,8 +83,8 @@ func joiningStep(s *method.Session) step {
 	}.Before((*party).addSetAside)
 }
 
-// setParent sets a session's parent to the session that the coordinator announces. Parties that took
-// part in the parent session know its id.
+// setParent sets a session's parent to the session that the coordinator announces. Parties that
+// took part in the parent session know its id.
 func setParent(s method.Session, _ rows.Total, announced []byte) (*method.Session, error) {
 	if len(announced) != len(protocol.SessionID{}) {
 		return nil, errors.New("okra: the coordinator's announcement does not name the session to continue")
@@ -151,7 +151,7 @@ func (c *Changes) countLater(party string, n int) int {
 	return 0
 }
 
-// Leaving lists the parties that withdraw, so that their rows do not enter the model.
+// Leaving lists the parties that withdraw and whose rows do not enter the model.
 func (c *Changes) Leaving() []string { return c.Withdrawn }
 
 // changesOf returns the changes of parties within a job. It returns nil if the parties stay the

@@ -26,8 +26,8 @@ type Variant struct {
 	Name   string
 	Keys   func() job.Settings // returns the settings, which must implement [Settings]
 	Labels bool                // parties send labels with their rows
-	// Left reports whether a retained state without a protocol's name belongs to this variant. It is
-	// nil if no earlier version of the program wrote such a state.
+	// Left reports whether a retained state without a protocol's name belongs to this variant. It
+	// is nil if no earlier version of the program wrote such a state.
 	Left func([]byte) bool
 }
 
@@ -49,8 +49,8 @@ func Bind(v Variant) *method.Protocol {
 		OwnFigures: (*party).checkOwnFigures,
 		Later: &method.LaterOf[party, server]{
 			Continues: earlierJob,
-			Lasts:     (*party).isContinuable, Write: (*party).writeRest, Resume: (*party).resumeFrom,
-			LastsServer: (*server).isContinuable, WriteServer: (*server).writeRest, ResumeServer: (*server).resumeFrom,
+			Lasts:     (*party).isContinuable, Write: (*party).writeContinuation, Resume: (*party).resumeFrom,
+			LastsServer: (*server).isContinuable, WriteServer: (*server).writeContinuation, ResumeServer: (*server).resumeFrom,
 		},
 		Questions: &method.QuestionsOf[party, server]{
 			Keep: (*party).retainState, KeepServer: (*server).retainState, OpenParty: openParty, OpenServer: openServer, Left: v.Left,

@@ -25,13 +25,13 @@ type server struct {
 	method.Instance
 	rows.Witness
 	learner.Work
-	upload *okra.Server       // the machine that received the rows; it holds the Gram matrix, labels and encoded rows
-	parent protocol.SessionID // the id of the session that uploaded the rows
-	facts  method.Facts
-	words  map[string]learner.FigurePermission // each party's permission for figures over its own rows
-	model  *model.Private
+	upload      *okra.Server       // the machine that received the rows; it holds the Gram matrix, labels and encoded rows
+	parent      protocol.SessionID // the id of the session that uploaded the rows
+	facts       method.Facts
+	permissions map[string]learner.FigurePermission // each party's permission for figures over its own rows
+	model       *model.Private
 
-	phases // state for a job whose parties change
+	changeState // state for a job whose parties change
 }
 
 func newServer(c method.Instance) (*server, error) {
@@ -103,7 +103,7 @@ func rowLimitErrors(m protocol.Machine) protocol.Machine {
 
 // storeFacts stores the facts about a step that the leakage statement needs.
 func (s *server) storeFacts(e method.End) {
-	s.facts, s.words = s.facts.Join(e.Facts), rows.JoinWords(s.words, e.Words)
+	s.facts, s.permissions = s.facts.Join(e.Facts), rows.JoinWords(s.permissions, e.Words)
 }
 
 // countSent returns a function that adds a step's sent bytes to the given accounts.
@@ -118,7 +118,7 @@ func countSent(costs ...account) func(*server, method.End) {
 // evaluate computes the decisions and figures on the held-out rows.
 func (s *server) evaluate(ctx context.Context, progress method.Reporter) error {
 	for _, from := range s.upload.Owner() {
-		s.Hold(from.Party, from.Lo, from.Hi, s.words[from.Party])
+		s.Hold(from.Party, from.Lo, from.Hi, s.permissions[from.Party])
 	}
 	return s.Do(ctx, s.Job, "evaluate", progress.Counts)
 }
@@ -166,31 +166,31 @@ func (s *server) retainState(method.Closing) (method.RetainedState, error) {
 	return retainedOf(s.Job, answerFacts{s.parent, s.upload.Tag()}.encode()), nil
 }
 
-// phases holds the coordinator's extra state for a job whose parties change.
-type phases struct {
-	base  *okra.Base
-	fresh *okra.Server
-	hash  string // the hash of the model that the coordinator learns from the fresh session
-	costs map[account]Phase
-	left  []string // the earlier job's parties that take no part in this job
+// changeState holds the coordinator's state that only a job with changing parties needs.
+type changeState struct {
+	base    *okra.Base
+	fresh   *okra.Server
+	hash    string // the hash of the model that the coordinator learns from the fresh session
+	costs   map[account]Phase
+	leavers []string // the earlier job's parties that take no part in this job
 }
 
 // account names the session to which the cost of a step belongs.
 type account int
 
 const (
-	first   account = iota
-	changed         // the session after the parties have changed
-	anew            // a session with all rows and a preparation that is fitted again
-	fresh           // a session with all rows, for comparison
+	first    account = iota
+	changed          // the session after the parties have changed
+	refitted         // a session with all rows and a newly fitted preparation
+	fresh            // a session with all rows, for comparison
 )
 
-// announceBase returns the id of the session that the next session continues, for all parties.
+// announceBase announces the id of the session that the next session continues.
 func (s *server) announceBase() ([]byte, error) { return s.base.Session[:], nil }
 
-// storeChanged stores the result of a session. It reports whether the job does not learn from this
-// session.
-func (c *phases) storeChanged(of account, m *okra.Server) bool {
+// storeChanged stores a session's result in a job whose parties change. It reports whether the job
+// does not learn from this session.
+func (c *changeState) storeChanged(of account, m *okra.Server) bool {
 	c.phase(of, func(p *Phase) { p.Rows, p.Products = rowBytes(m), m.Costs().Products })
 	if of == fresh {
 		c.fresh = m
@@ -200,7 +200,7 @@ func (c *phases) storeChanged(of account, m *okra.Server) bool {
 	return of == first
 }
 
-func (c *phases) phase(of account, change func(*Phase)) {
+func (c *changeState) phase(of account, change func(*Phase)) {
 	if c.costs == nil {
 		c.costs = make(map[account]Phase)
 	}
@@ -253,7 +253,7 @@ func (s *server) changeFigures(c *Changes, j *job.Job) *Figures {
 		f.Preparation = "none"
 	}
 	if f.Equal = c.refits(j); f.Equal {
-		f.Changed = s.costs[anew]
+		f.Changed = s.costs[refitted]
 		f.Changed.Sent += s.costs[changed].Sent
 		f.Fresh = f.Changed
 	} else {
@@ -275,11 +275,11 @@ func (s *server) continuedCosts(c *Changes) *Continued {
 	return f
 }
 
-// lasts reports whether a later job may continue this one.
+// isContinuable reports whether a later job may continue this job.
 func (s *server) isContinuable() bool { return isContinuable(s.Job) }
 
-// writeRest writes the state that a later job needs to continue this job.
-func (s *server) writeRest(to io.Writer) error {
+// writeContinuation writes the state that a later job needs to continue this job.
+func (s *server) writeContinuation(to io.Writer) error {
 	return s.upload.Base().Write(func(part []byte) error {
 		_, err := to.Write(part)
 		return err
@@ -308,11 +308,11 @@ func (s *server) resumeFrom(b []byte) error {
 func (s *server) findLeavers() error {
 	for _, part := range s.base.Parts {
 		if !slices.Contains(s.Parties, part.Party) {
-			s.left = append(s.left, part.Party)
+			s.leavers = append(s.leavers, part.Party)
 		}
 	}
-	if len(s.left) > 0 && s.Job.Data.Fits() && changesContinuing(s.Job).Preparation != Keep {
-		return fault.BadInputf("okra: %s left, but the preparation was also fitted on its rows; write preparation: keep, or submit a job that continues none, which fits anew", strings.Join(s.left, " and "))
+	if len(s.leavers) > 0 && s.Job.Data.Fits() && changesContinuing(s.Job).Preparation != Keep {
+		return fault.BadInputf("okra: the earlier job's preparation was also fitted on the rows of %s, which left; write preparation: keep, or remove continues to fit a new preparation", strings.Join(s.leavers, " and "))
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (s *server) leakage() map[string][]string {
 		c.leakage(s.Job, c.Withdrawn, lines)
 	}
 	if c := changesContinuing(s.Job); c != nil {
-		c.leakage(s.Job, s.left, lines)
+		c.leakage(s.Job, s.leavers, lines)
 		lines["server"] = append(lines["server"], "Parties of the earlier job send the rows that they have added since then. The server learns their number and their products with all rows.")
 	}
 	if isContinuable(s.Job) {
@@ -54,8 +54,8 @@ func (s *server) leakage() map[string][]string {
 	return lines
 }
 
-// fittedLeakage adds what each role learns from the fit of the preparation, and which parties took
-// part in the fit.
+// fittedLeakage adds to the leakage statement what each role learns from the fit of the
+// preparation. It names the parties that took part in the fit.
 func (s *server) fittedLeakage(lines map[string][]string) {
 	c, features := changesOf(s.Job), int(s.facts.Features)
 	switch {
@@ -101,8 +101,7 @@ func (c *Changes) leakage(j *job.Job, leavers []string, lines map[string][]strin
 	}
 }
 
-// removalHint returns the sentence that names the change to the job by which a leaver's trace would
-// be removed.
+// removalHint says which other job would remove the trace of the parties that left.
 func (c *Changes) removalHint() string {
 	if c.continues() {
 		return "A job that continues no earlier one would remove it, and every row would be sent again."
@@ -136,7 +135,7 @@ type Phase struct {
 type Figures struct {
 	Late      []string `json:"late"`
 	Withdrawn []string `json:"withdrawn"`
-	// Added holds, for each party that adds rows after the first session, the share of these rows.
+	// Added holds the share of its rows that each party adds after the first session.
 	Added       map[string]float64 `json:"added,omitempty"`
 	Preparation string             `json:"preparation"` // "keep", "refit", or "none" if the job fits no preparation
 	First       Phase              `json:"first"`

@@ -83,7 +83,7 @@ func (k *Keys) finish(in *section.Place) error {
 	case k.Mode == job.Paper && k.Encoder != Block:
 		return in.Refuse("encoder", "mode paper has encoder block, not %s; remove one of the two", k.Encoder)
 	case in.Given("preparation") && !k.continues() && len(k.Late)+len(k.Withdrawn)+len(k.Added) == 0:
-		return in.Refuse("preparation", "preparation needs late, withdrawn or added; remove it")
+		return in.Refuse("preparation", "preparation works only with late, withdrawn, added or continues; remove preparation")
 	case in.Given("rounds") && k.Encoder != Hadamard:
 		return in.Refuse("rounds", "encoder %s has no rounds; remove rounds", k.Encoder)
 	case k.Encoder == Hadamard && (k.Rounds < minRounds || k.Rounds > maxRounds):
@@ -108,7 +108,7 @@ func (c *Changes) checkContinued(j *job.Job, in *section.Place) error {
 	case len(c.Added) > 0:
 		return in.Refuse("protocol", "a job that continues another adds all new rows of its parties' tables; remove added")
 	case len(c.Withdrawn) > 0:
-		return in.Refuse("protocol", "a job that continues another cannot have withdrawn; leave withdrawn parties out of its parties")
+		return in.Refuse("protocol", "a job that continues another must not have the key withdrawn; leave withdrawn parties out of the job's parties")
 	case c.Preparation == Refit:
 		return in.Refuse("protocol", "a job that continues another keeps the earlier job's preparation; to fit again, submit a job that continues none")
 	case len(c.Late) > 0 && j.Parties()[0] == c.Late[0]:
@@ -132,10 +132,10 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 		return in.Refuse("protocol", "learner %s runs with the same parties from beginning to end; remove late, withdrawn, added, continuable and continues", j.Learner.Name())
 	}
 	if rows.GroupsFolds(j) && (k.changesParties() || k.secretsOutlive()) {
-		return in.Refuse("data", "folds by groups do not work with changing parties in this version; remove folds or group, or late, withdrawn, added, continuable and continues")
+		return in.Refuse("data", "folds by groups need the same parties from beginning to end; remove folds or group, or remove all of late, withdrawn, added, continuable and continues")
 	}
 	if j.Data.Test.Split() != "" && (k.changesParties() || k.secretsOutlive()) {
-		return in.Refuse("data", "the job holds out %s, which is impossible if its parties change or its rows serve another job; use test: {fraction: 0.25}", j.Data.Test.Chosen())
+		return in.Refuse("data", "a job with late, withdrawn, added, continuable or continues cannot hold out %s; use test: {fraction: 0.25}", j.Data.Test.Chosen())
 	}
 	return k.checkChanges(j, in)
 }
@@ -168,7 +168,7 @@ func (c *Changes) checkChanges(j *job.Job, in *section.Place) error {
 	case !c.changesParties():
 		return nil
 	case c.Continuable:
-		return in.Refuse("protocol", "without continues, only simulate runs late, withdrawn and added, and it keeps no state; remove continuable")
+		return in.Refuse("protocol", "without continues, a job with late, withdrawn or added runs only in simulate, which keeps no state; remove continuable")
 	}
 	for _, name := range slices.Concat(c.Late, c.Withdrawn) {
 		switch {

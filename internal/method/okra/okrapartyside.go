@@ -24,8 +24,8 @@ type party struct {
 	parent   protocol.SessionID // the id of the session that uploaded the rows
 
 	standing okra.EpochState // the state of the epoch after the last session
-	added    []int           // the numbers of rows that are new since the earlier job or the first session
-	grown    *method.Split   // all rows, including those that come after the first session; nil if none come or all have come
+	added    []int           // the indices of the rows that are new since the earlier job or the first session
+	complete *method.Split   // all rows, while setAside withholds the last ones; nil otherwise
 }
 
 func newParty(c method.Instance, self string, t method.Table, labelled bool) (*party, error) {
@@ -72,18 +72,18 @@ func (p *party) setAside(n int) error {
 	}
 	whole := p.Split
 	rows := len(whole.Test)
-	p.grown, p.added = &whole, linalg.Range(rows-n, rows)
+	p.complete, p.added = &whole, linalg.Range(rows-n, rows)
 	return p.Bring(method.Split{Set: whole.Set.Subset(linalg.Range(0, rows-n)), Test: whole.Test[:rows-n]})
 }
 
-// addSetAside adds the rows that setAside has removed. It prepares them in the same way as the
-// other rows.
+// addSetAside adds the rows that were set aside during the first session. It prepares them in the
+// same way as the other rows.
 func (p *party) addSetAside() error {
-	if p.grown == nil {
+	if p.complete == nil {
 		return nil
 	}
-	whole := *p.grown
-	p.grown = nil
+	whole := *p.complete
+	p.complete = nil
 	return p.Bring(whole)
 }
 
@@ -186,7 +186,7 @@ func (p *party) facts() method.Facts {
 // retainState returns a retained state with the encoder for later queries.
 func (p *party) retainState(c method.Closing) (method.RetainedState, error) {
 	if p.total == 0 {
-		return method.RetainedState{}, errors.New("okra: the job has uploaded no rows that queries could use")
+		return method.RetainedState{}, errors.New("okra: a party can retain an encoder for queries only after it has uploaded its rows")
 	}
 	params, err := paramsOf(p.Job)
 	if err != nil {
@@ -198,8 +198,8 @@ func (p *party) retainState(c method.Closing) (method.RetainedState, error) {
 	return retainedOf(p.Job, e.encode()), nil
 }
 
-// continuer builds the machine for a session that continues another. A newcomer sends its rows, and
-// other parties confirm their earlier rows.
+// continuer builds the machine for a session that continues an earlier session. A newcomer sends
+// its rows, and other parties confirm their earlier rows.
 func (p *party) continuer(s method.Setup) (*method.Run, error) {
 	setup := s.Setup
 	params, err := paramsOf(p.Job)
@@ -272,11 +272,11 @@ func (p *party) repeater(s method.Setup) (*method.Run, error) {
 	return method.RunOf(m, err, method.Nothing)
 }
 
-// lasts reports whether a later job may continue this one.
+// isContinuable reports whether a later job may continue this job.
 func (p *party) isContinuable() bool { return isContinuable(p.Job) && p.total > 0 }
 
-// writeRest writes the state that a later job needs to continue this job.
-func (p *party) writeRest(to io.Writer) error {
+// writeContinuation writes the state that a later job needs to continue this job.
+func (p *party) writeContinuation(to io.Writer) error {
 	params, err := paramsOf(p.Job)
 	if err != nil {
 		return err
@@ -284,6 +284,6 @@ func (p *party) writeRest(to io.Writer) error {
 	if p.standing.Preparation == nil {
 		p.standing.Preparation = p.Fitted()
 	}
-	_, err = to.Write(continuation{params, p.Job.Data.Scale, p.standing, p.Split.Set.Columns, marksOf(p.standing.Seed, p.Split)}.encode(p.Job))
+	_, err = to.Write(continuation{params, p.Job.Data.Scale, p.standing, p.Split.Set.Columns, digestsOf(p.standing.Seed, p.Split)}.encode(p.Job))
 	return err
 }

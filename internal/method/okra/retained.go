@@ -30,7 +30,7 @@ func writtenForOkra(body []byte) bool {
 
 // openParty decodes a party's retained state, so that the party can query the model.
 func openParty(k method.RetainedState, _ *job.Reader) (method.Erasable, error) {
-	if k.Version == restVersion || k.Version == unmarkedVersion {
+	if k.Version == continuationVersion || k.Version == versionWithoutDigests {
 		return silent{}, nil
 	}
 	e, err := DecodeKept(k.Body)
@@ -52,8 +52,8 @@ func openServer(_ method.Instance, k method.RetainedState, file func() ([]byte, 
 	return method.Opened(querySession(&inquirer{answers: a, model: m})), err
 }
 
-// Kept holds the encoder with which a party encodes new rows like the rows of a job with open
-// predictions. It is secret: with it and the coordinator's model, the rows of every party can be
+// Kept holds the encoder with which a party encodes the rows of its queries to a model. It is
+// secret: with it and the coordinator's model, the rows of every party can be
 // decoded.
 type Kept struct {
 	Params  okra.Params
@@ -125,22 +125,22 @@ func decodeAnswers(b []byte) (answerFacts, error) {
 	return a, r.Close("okra: answers")
 }
 
-// Versions of the state that a party keeps for a job that continues this one.
+// Versions of the state that a party keeps so that a later job can continue.
 const (
-	unmarkedVersion = 2 // the version without column names and marks
-	restVersion     = 3
+	versionWithoutDigests = 2 // the version without column names and digests of rows
+	continuationVersion   = 3
 )
 
-// continuation holds the state that a party keeps for a job that continues this one. It is secret.
+// continuation holds the state that a party keeps so that a later job can continue. It is secret.
 type continuation struct {
 	params   okra.Params
 	scale    job.Scaling
 	standing okra.EpochState
-	columns  []string // the names of the encoded rows' columns; nil if they have no names
-	rows     []mark   // the marks of this party's rows that the coordinator keeps
+	columns  []string    // the names of the encoded rows' columns; nil if the columns have no names
+	rows     []rowDigest // the digests of this party's rows that the coordinator keeps
 }
 
-// encode returns the continuation as a whole encoded retained state.
+// encode returns the encoding of a retained state that holds the continuation.
 func (r continuation) encode(j *job.Job) []byte {
 	var w wire.Writer
 	w.Bytes32(r.params.Encode())
@@ -151,7 +151,7 @@ func (r continuation) encode(j *job.Job) []byte {
 	for i := range r.rows {
 		w.Fixed(r.rows[i][:])
 	}
-	return method.RetainedState{Method: j.Protocol.Name(), Version: restVersion, Body: w.Bytes()}.Encode()
+	return method.RetainedState{Method: j.Protocol.Name(), Version: continuationVersion, Body: w.Bytes()}.Encode()
 }
 
 // decodeContinuation decodes a retained state that encode wrote.
@@ -160,7 +160,7 @@ func decodeContinuation(b []byte) (continuation, error) {
 	if err != nil {
 		return continuation{}, err
 	}
-	if k.Version != restVersion && k.Version != unmarkedVersion {
+	if k.Version != continuationVersion && k.Version != versionWithoutDigests {
 		return continuation{}, fault.BadInputf("okra: the earlier job was not continuable, and kept only an encoder for queries; submit a new job")
 	}
 	r := wire.NewReader(k.Body)
@@ -168,8 +168,8 @@ func decodeContinuation(b []byte) (continuation, error) {
 	scale := r.String(method.MaxLabelBytes)
 	standing := r.Bytes32(1 << 20)
 	out := continuation{scale: job.Scaling(scale)}
-	if k.Version == restVersion {
-		out.readMarks(r)
+	if k.Version == continuationVersion {
+		out.readDigests(r)
 	}
 	if err := r.Close("okra: rest"); err != nil {
 		return continuation{}, err
@@ -180,17 +180,17 @@ func decodeContinuation(b []byte) (continuation, error) {
 	return out, err
 }
 
-// readMarks decodes the column names and the marks.
-func (r *continuation) readMarks(from *wire.Reader) {
+// readDigests decodes the column names and the digests of rows.
+func (r *continuation) readDigests(from *wire.Reader) {
 	r.columns = from.Strings(okra.MaxFeatures, method.MaxLabelBytes)
-	r.rows = make([]mark, from.Count(maxMarks, len(mark{})))
+	r.rows = make([]rowDigest, from.Count(maxDigests, len(rowDigest{})))
 	for i := range r.rows {
 		from.Fixed(r.rows[i][:])
 	}
 }
 
-// maxMarks is the largest number of rows whose marks a party keeps.
-const maxMarks = 1 << 26
+// maxDigests is the largest number of rows whose digests a party keeps.
+const maxDigests = 1 << 26
 
 // silent is a retained state that answers no queries.
 type silent struct{}

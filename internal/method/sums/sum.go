@@ -19,8 +19,9 @@ type Sum struct {
 	Groups []secagg.Group
 }
 
-// Summing returns a session that adds up a vector of every party by secure aggregation, once for
-// each submission of a job. The returned function derives the settings from the public values.
+// Summing returns a session that adds up one vector of every party by secure aggregation. Each
+// submission of a job has its own epoch, in which the session runs once. The returned function
+// derives the settings from the public values.
 func Summing[K any](c method.Instance, purpose string, of func(K) (Sum, error)) (*method.Session, func(method.Session, K, []byte) (*method.Session, error)) {
 	params := func(k K) ([]byte, error) {
 		sum, err := of(k)
@@ -65,8 +66,8 @@ func Client(s method.Setup, v secagg.Vector, added func()) (*method.Run, error) 
 	return Adder(s, v, func(Summation, []string) error { added(); return nil })
 }
 
-// Adder builds the same machine as Client, but passes the sum's description and its survivors to
-// added.
+// Adder builds the machine of a party that adds a vector to the sum. Unlike Client, it passes the
+// sum's description and survivors to added.
 func Adder(s method.Setup, v secagg.Vector, added func(of Summation, survivors []string) error) (*method.Run, error) {
 	params, err := secagg.DecodeParams(s.Session.Params)
 	if err != nil {
@@ -83,7 +84,8 @@ func Collector(s method.Setup, take func(of Summation, survivors []string, sums 
 	return collector(s, secagg.Limits{}, take)
 }
 
-// Server builds the same machine as Collector, but refuses a sum in which a party is missing.
+// Server builds the coordinator's machine for a sum that needs the vector of every party. Otherwise
+// it equals Collector.
 func Server(s method.Setup, room secagg.Limits, take func(sums [][]int64) error) (*method.Run, error) {
 	run, err := collector(s, room, func(of Summation, survivors []string, sums [][]int64) error {
 		if len(survivors) != of.People() {
@@ -116,7 +118,7 @@ func Broadcasting[K any](c method.Instance, length func(K) int) (*method.Session
 		method.From(func(k K) ([]byte, error) { return collective.EncodeBroadcast(length(k)), nil })
 }
 
-// Sender builds the machine of the member that sends a body to the others.
+// Sender builds the machine of the member that broadcasts a message body.
 func Sender(s method.Setup, body []byte) (*method.Run, error) {
 	m, err := collective.NewBroadcastServer(s.Setup, body)
 	return method.RunOf(m, err, method.Nothing)
@@ -128,8 +130,8 @@ func Receiver(s method.Setup, take func(body []byte) error) (*method.Run, error)
 	return method.RunOf(m, err, func() error { return take(m.Body()) })
 }
 
-// AllGatherer builds the machine of a party that sends a statement to all members. take receives all
-// parties' statements.
+// AllGatherer builds the machine of a party that sends a statement to all members. take receives
+// all parties' statements.
 func AllGatherer(s method.Setup, own []byte, take func(statements [][]byte) error) (*method.Run, error) {
 	m, err := collective.NewAllGather(s.Setup, own)
 	return method.RunOf(m, err, func() error { return take(m.Statements()) })

@@ -73,7 +73,7 @@ func (k *Keys) CheckLimits(f method.Limits, who string) error {
 	return nil
 }
 
-// Sum returns the receiver. A method that embeds Keys inherits it, so that [Of] finds the settings.
+// Sum lets [Of] find the settings of a method that embeds Keys.
 func (k *Keys) Sum() *Keys { return k }
 
 // Spec returns the specification of a secure sum with these settings.

@@ -101,7 +101,7 @@ func TestAlignmentsThatAreRefused(t *testing.T) {
 	if _, err := w.members["east"].party.Forget(one.ID); err != nil {
 		t.Fatal(err)
 	}
-	fails("forgotten", first, "east no longer has alignment people of job "+one.ID.String()+"; give the alignment another name")
+	fails("forgotten", first, "east no longer has alignment people of job "+one.ID.String()+"; give the alignment a new name")
 }
 
 // Members that begin again have the alignment still.

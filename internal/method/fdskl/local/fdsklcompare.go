@@ -23,10 +23,10 @@ func Support() local.LocalSupport {
 	return local.LocalSupport{Name: fdskl.Protocol().Name(), Compare: compareJob}
 }
 
-// compareJob compares a job with trainings in one place: on all columns, and on each party's own
+// compareJob compares a job with trainings on all parties' columns together and on each party's own
 // columns. Each training draws its own directions. Decisions are not compared, because other
-// directions give other decisions. compare also measures how much the label holder could find out.
-// On demand it fits a learner with the exact kernel, to show the cost of random features.
+// directions give other decisions. compareJob also measures how much the label holder could find
+// out. On demand it fits a learner with the exact kernel, to show the cost of random features.
 func compareJob(ctx context.Context, c local.Comparison) error {
 	j, own, r := c.Job, c.Splits, c.Result
 	all, err := pool.Beside(own)
@@ -73,8 +73,8 @@ func labelledRows(j *job.Job, s method.Split) method.Split {
 	return method.Split{Set: s.Set.Subset(rows), Test: linalg.At(s.Test, rows)}
 }
 
-// exactKernel returns the metrics of a learner with the job's exact kernel, on all columns in one
-// place. The learner is a support vector machine for classes, or kernel ridge regression for
+// exactKernel returns the metrics of a learner with the job's exact kernel on all parties' columns.
+// The learner is a support vector machine for classes, or kernel ridge regression for
 // numbers.
 func exactKernel(ctx context.Context, j *job.Job, all method.Split) (learner.Metrics, error) {
 	on, _ := learner.OptimizerParamsOf(j)
@@ -102,15 +102,15 @@ func trainRandom(ctx context.Context, j *job.Job, s method.Split) (fdskl.Learned
 	return learnRandom(ctx, j, p.X, p.Labels, pool.Count([]method.Split{s}, false))
 }
 
-// learnRandom trains on random features of all columns in one place, as an fdskl job would, and
-// evaluates the model. Held-out rows come last. It draws its own directions from the distribution
+// learnRandom trains and evaluates a model on random features of all parties' columns. It learns as
+// an fdskl job would. Held-out rows come last. It draws its own directions from the distribution
 // of the job's directions. After ctx ends it soon returns an error that wraps ctx's error.
 func learnRandom(ctx context.Context, j *job.Job, rows linalg.Rows, labels []string, train int) (fdskl.Learned, error) {
 	t, err := fdskl.NewSolver(j, labels, train, j.Hash())
 	if err != nil {
 		return fdskl.Learned{}, fault.BadInput(err)
 	}
-	d, err := rehearsedDirections(j, linalg.Pick(rows, linalg.Range(0, train)))
+	d, err := directionsFromHash(j, linalg.Pick(rows, linalg.Range(0, train)))
 	if err != nil {
 		return fdskl.Learned{}, err
 	}
@@ -139,9 +139,9 @@ func addAlone(ctx context.Context, c local.Comparison) error {
 	})
 }
 
-// rehearsedDirections returns directions whose keys follow from the job alone. Their gamma is
-// measured over all columns.
-func rehearsedDirections(j *job.Job, training linalg.Rows) (fdskl.Directions, error) {
+// directionsFromHash returns directions that are drawn from the job's hash. Their gamma is measured
+// over all columns.
+func directionsFromHash(j *job.Job, training linalg.Rows) (fdskl.Directions, error) {
 	unit := 0.0
 	if j.Kernel.GammaUnit != "" {
 		unit = fdskl.Unit(training, j.Kernel.GammaUnit)
@@ -150,14 +150,14 @@ func rehearsedDirections(j *job.Job, training linalg.Rows) (fdskl.Directions, er
 	return fdskl.DirectionsOf(j, columns.Directions{Gamma: gamma, Key: j.Hash(), Common: prg.Derive(j.Hash(), "fdskl/rehearsal")}), err
 }
 
-// The largest numbers of rows and of row pairs over which an exposure is measured.
+// expose samples at most these numbers of rows and of row pairs.
 const (
 	exposedRows  = 256
 	exposedPairs = 1 << 12
 )
 
 // expose measures what the label holder of an fdskl job could find out about the other parties'
-// columns. all holds the rows in one place, with the label holder's columns first.
+// columns. all holds all columns of the rows, with the label holder's columns first.
 func expose(ctx context.Context, j *job.Job, all linalg.Rows, own int) (fdsklmachines.Exposure, error) {
 	n, width := all.Shape()
 	n = min(n, exposedRows)
@@ -165,7 +165,7 @@ func expose(ctx context.Context, j *job.Job, all linalg.Rows, own int) (fdsklmac
 	for i := range n {
 		all.ReadRow(i, rows.Row(i))
 	}
-	d, err := rehearsedDirections(j, rows)
+	d, err := directionsFromHash(j, rows)
 	if err != nil {
 		return fdsklmachines.Exposure{}, err
 	}
@@ -180,8 +180,8 @@ func expose(ctx context.Context, j *job.Job, all linalg.Rows, own int) (fdsklmac
 	return table.Expose(part, rowPairs(n), func(a, b int) float64 { return truth(rows.Row(a)[own:], rows.Row(b)[own:]) }), nil
 }
 
-// answeredPhases returns the phases that the label holder receives over all columns, and the phases
-// of its own columns.
+// answeredPhases returns a table of the phases that the label holder receives. The returned source
+// computes the phases of the label holder's own columns.
 func answeredPhases(ctx context.Context, j *job.Job, d fdskl.Directions, rows linalg.Matrix[float64], own int) (*fdsklmachines.Table, fdsklmachines.Source, error) {
 	bits := job.As[*fdskl.Keys](j.Protocol).Bits
 	everything, err := d.Phases(rows, bits)

@@ -10,16 +10,16 @@ import (
 	"github.com/mercer-fl/mercer/learn/komd"
 )
 
-// compare checks the secure sums against directly computed sums, and learns from all lists in one
-// place.
-func (r *recommending) compare(context.Context) error {
+// compare compares the secure sums with directly computed sums. Then it learns from the lists of
+// all people together, if the job requests this comparison.
+func (r *jobRun) compare(context.Context) error {
 	exact := r.exactPopularity() && r.exactPairs(r.second, r.kernel.Kept, 1)
 	r.result.Exact = &exact
-	return r.pool()
+	return r.learnPooled()
 }
 
-// pool learns from all lists in one place, if the job requests it.
-func (p *people) pool() error {
+// learnPooled learns from the lists of all people together, if the job requests this comparison.
+func (p *people) learnPooled() error {
 	if !p.Job.Compares(job.Pooled) {
 		return nil
 	}
@@ -33,8 +33,8 @@ func (p *people) pool() error {
 	return err
 }
 
-// pooledModel returns the result of the same learner on all lists in one place, without a
-// threshold. The difference is the cost of privacy.
+// pooledModel fits the job's learner to the lists of all people together, without a threshold. The
+// difference from the job's own model is the cost of privacy.
 func (p *people) pooledModel() (*komd.Model, error) {
 	counts := komd.CountsOf(p.setting.Items, p.train)
 	if most := p.setting.Keys().Ratings; most > 0 {
@@ -66,7 +66,7 @@ func (p *people) countPairs(names []string) []int64 {
 	return counts
 }
 
-func (r *recommending) exactPopularity() bool {
+func (r *jobRun) exactPopularity() bool {
 	plain, likes := r.countPairs(r.first.Added), make([]int64, r.setting.Items)
 	for _, name := range r.first.Added {
 		for _, i := range r.train[r.Place[name]] {

@@ -18,7 +18,7 @@ func NewIntersection(c fedcfk.Devices, devices int) *Intersection {
 	return &Intersection{decoys: p.Decoys, omitted: p.Omitted, items: c.Items, asked: make([][]uint16, devices)}
 }
 
-// Begin starts the counts of another round.
+// Begin starts the counts of the next round.
 func (n *Intersection) Begin() { n.rounds++ }
 
 // Count adds one request of a device to the counts.
@@ -31,7 +31,7 @@ func (n *Intersection) Count(device int, items []int) {
 	}
 }
 
-// Guess returns the items that the server guesses the device's owner to like. Their request
+// Guess returns the items that, according to the attack, the device's owner likes. Their request
 // frequency is nearer to the frequency of liked items than to the frequency of decoys. The size of
 // requests reveals how many items are liked.
 func (n *Intersection) Guess(device int) []int {

@@ -166,13 +166,14 @@ func (m *merging) evaluate(context.Context) error {
 	return err
 }
 
-// compare records whether the sums are exact, and compares the server's guesses with the lists.
+// compare adds the success of the attacks, the leakage statement and the pooled metrics to the
+// result.
 func (m *merging) compare(context.Context) error {
 	m.result.Exact = &m.exact
 	m.judge(m.figures.Paper)
 	people := len(m.Names)
 	m.result.Leakage, m.result.Exposures = leakage(m.setting, people, *m.figures.Paper), exposures(people, *m.figures.Paper)
-	return m.pool()
+	return m.learnPooled()
 }
 
 func (m *merging) judge(p *fedcfk.PaperFigures) {

@@ -19,7 +19,7 @@ type PaperDevice struct {
 
 // heldRow is the newest kernel row of an item at a device.
 type heldRow struct {
-	round  int // round of the row; 0 for no row
+	round  int // round in which the server sent the row; 0 if the device has no row of the item
 	values []uint16
 }
 
@@ -70,7 +70,7 @@ func (a *PaperDevice) Rank(mean []float64, lambda float64) (scores []float64, co
 	return s.Scores(lambda)
 }
 
-// stripe assembles the stored rows into the form that komd solves. If rows of different rounds have
+// stripe returns the stored rows as the input of package komd. If rows of different rounds have
 // different values for a pair of liked items, the newer row counts.
 func (a *PaperDevice) stripe(mean []float64) komd.Stripe {
 	s := komd.Stripe{Mean: mean}

@@ -39,7 +39,7 @@ import (
 
 // Support returns FedCFK's functions for a process that owns all lists.
 func Support() local.LocalSupport {
-	return local.LocalSupport{Name: fedcfk.Protocol().Name(), Play: play, Warnings: mayWarn, Files: files}
+	return local.LocalSupport{Name: fedcfk.Protocol().Name(), Play: play, Warnings: paperWarnings, Files: files}
 }
 
 // files returns the path of the table of all people's recommendations.
@@ -47,8 +47,8 @@ func files(r *method.Result) map[string]*string {
 	return map[string]*string{"recommendations": &r.Details.(*fedcfk.Details).Devices.Recommendations}
 }
 
-// mayWarn returns warnings of the published attacks if the job is in mode paper.
-func mayWarn(j *job.Job) []string {
+// paperWarnings returns warnings of the published attacks if the job is in mode paper.
+func paperWarnings(j *job.Job) []string {
 	if j.Protocol.Mode() == job.Paper {
 		return warnings(job.As[*fedcfk.Keys](j.Protocol))
 	}
@@ -83,8 +83,8 @@ func steps(p *people) ([]local.Step, error) {
 		m := newMerging(p)
 		return []local.Step{{Name: "rounds", Do: m.rounds}, {Name: "learn", Do: m.learn}, {Name: "evaluate", Do: m.evaluate}, {Name: "compare", Do: m.compare}}, nil
 	}
-	r, err := newRecommending(p)
-	return []local.Step{{Name: fedcfk.Popularity, Do: r.popularity}, {Name: fedcfk.Triangle, Do: r.triangle}, {Name: fedcfk.Learn, Do: r.learn}, {Name: "evaluate", Do: r.evaluate}, {Name: "compare", Do: r.compare}}, err
+	r, err := newJobRun(p)
+	return []local.Step{{Name: fedcfk.Popularity, Do: r.runFirstSum}, {Name: fedcfk.Triangle, Do: r.runSecondSum}, {Name: fedcfk.Learn, Do: r.learn}, {Name: "evaluate", Do: r.evaluate}, {Name: "compare", Do: r.compare}}, err
 }
 
 func newMerging(p *people) *merging {
@@ -139,9 +139,9 @@ func gather(c local.Play, ratings *dataset.Ratings) (*people, error) {
 	return p, nil
 }
 
-// recommending holds the members of a job in progress and runs their plan up to the broadcast of
-// the kernel.
-type recommending struct {
+// jobRun holds all members of a job that this process runs. It runs their plan up to the broadcast
+// of the kernel.
+type jobRun struct {
 	*people
 	plan          []method.Step
 	server        *fedcfk.Server
@@ -150,9 +150,9 @@ type recommending struct {
 	kernel        *fedcfk.ItemKernel
 }
 
-func newRecommending(p *people) (*recommending, error) {
+func newJobRun(p *people) (*jobRun, error) {
 	plan, err := p.setting.Plan()
-	r := &recommending{people: p, plan: plan, server: p.setting.Server()}
+	r := &jobRun{people: p, plan: plan, server: p.setting.Server()}
 	for i, liked := range p.train {
 		party := p.setting.Party(liked)
 		party.Rated = p.rated[i]
@@ -161,8 +161,8 @@ func newRecommending(p *people) (*recommending, error) {
 	return r, err
 }
 
-// popularity runs the first sum. To continue, clients need only its public result.
-func (r *recommending) popularity(ctx context.Context) (err error) {
+// runFirstSum runs the sum of all lists of likes. To continue, clients need only its public result.
+func (r *jobRun) runFirstSum(ctx context.Context) (err error) {
 	opened, err := r.sumSession(popularity, r.server.Public(), nil)
 	if err != nil {
 		return err
@@ -181,8 +181,9 @@ func (r *recommending) popularity(ctx context.Context) (err error) {
 	return nil
 }
 
-// triangle runs the second sum, after every remaining device has derived the same session.
-func (r *recommending) triangle(ctx context.Context) (err error) {
+// runSecondSum runs the sum over pairs of items. It first checks that all remaining devices derive
+// the same session.
+func (r *jobRun) runSecondSum(ctx context.Context) (err error) {
 	announced, err := r.server.AnnouncePairs()
 	if err != nil {
 		return err
@@ -204,7 +205,7 @@ func (r *recommending) triangle(ctx context.Context) (err error) {
 
 // secondLeavers returns the clients that drop out of the second sum. They include all that dropped
 // out of the first.
-func (r *recommending) secondLeavers(s sums.Summation) map[string]string {
+func (r *jobRun) secondLeavers(s sums.Summation) map[string]string {
 	leavers := r.Leavers(s.Session.Purpose, r.first.Stayed)
 	for _, name := range r.first.Added {
 		if !slices.Contains(r.first.Stayed, name) {
@@ -221,7 +222,7 @@ const (
 )
 
 // runSum runs a sum and passes the result to the server.
-func (r *recommending) runSum(ctx context.Context, opened *protocol.Session, lists []secagg.Vector, leaving func(sums.Summation) map[string]string,
+func (r *jobRun) runSum(ctx context.Context, opened *protocol.Session, lists []secagg.Vector, leaving func(sums.Summation) map[string]string,
 	count func(sums.Summation, []string, [][]int64) error) (*clients.Sum, error) {
 	params, err := secagg.DecodeParams(opened.Params)
 	if err != nil {
@@ -236,7 +237,7 @@ func (r *recommending) runSum(ctx context.Context, opened *protocol.Session, lis
 }
 
 // sumSession returns the session of a sum that a member derives from its own public values.
-func (r *recommending) sumSession(at int, public method.Public, announced []byte) (*protocol.Session, error) {
+func (r *jobRun) sumSession(at int, public method.Public, announced []byte) (*protocol.Session, error) {
 	next, err := r.plan[at].Session.After(public, announced)
 	if err != nil {
 		return nil, err
@@ -246,7 +247,7 @@ func (r *recommending) sumSession(at int, public method.Public, announced []byte
 
 // secondVectors returns the vectors that the remaining devices add to the second sum. Each device
 // must derive the server's session by itself.
-func (r *recommending) secondVectors(of protocol.SessionID, announced []byte) ([]secagg.Vector, error) {
+func (r *jobRun) secondVectors(of protocol.SessionID, announced []byte) ([]secagg.Vector, error) {
 	there := r.first.Stayed
 	lists, errs := make([]secagg.Vector, len(r.parties)), make([]error, len(there))
 	for i := range lists {
@@ -269,7 +270,7 @@ func (r *recommending) secondVectors(of protocol.SessionID, announced []byte) ([
 }
 
 // learn computes the kernel that the server broadcasts.
-func (r *recommending) learn(ctx context.Context) error {
+func (r *jobRun) learn(ctx context.Context) error {
 	if err := r.server.Learn(ctx, nil); err != nil {
 		return err
 	}
@@ -308,7 +309,7 @@ func (p *people) save(kernel []byte) error {
 
 // evaluate makes every device recommend, even devices that dropped out, because these receive the
 // broadcast when they return.
-func (r *recommending) evaluate(context.Context) error {
+func (r *jobRun) evaluate(context.Context) error {
 	m := r.kernel.Model()
 	return r.recommend(func(user int) ([]float64, error) {
 		return r.devices[user].Recommend(m, r.kernel.Kept, r.setting.Popularity(r.first.Sums[0]))
@@ -318,7 +319,7 @@ func (r *recommending) evaluate(context.Context) error {
 // maxShown is the number of recommendations in a result.
 const maxShown = 5
 
-// recommend makes every device recommend, evaluates the recommendations, and writes all of them to
+// recommend computes and evaluates the recommendations of every device. It writes all of them to
 // one file. Only a process that runs all devices has all recommendations; no server has them.
 func (p *people) recommend(score func(user int) ([]float64, error)) (err error) {
 	lists := make([][]method.Recommendation, len(p.train))

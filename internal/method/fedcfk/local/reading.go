@@ -7,21 +7,21 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 )
 
-// SoleLists returns the lists that an exact sum of pairs i <= j exposes. The row of an item that
-// only one person likes is that person's list. Each list appears once.
+// SoleLists returns the lists that anyone can read from an exact sum over pairs of items. The row
+// of an item that only one person likes is that person's list. Each list appears once.
 func SoleLists(items int, pairs []int64) [][]int {
 	at := func(i, j int) int64 { return pairs[fedcfk.RowOf(min(i, j), items)+max(i, j)-min(i, j)] }
-	public := make([]bool, items) // items that one person alone likes and whose list is already found
+	done := make([]bool, items) // items that only the person of a list already found likes
 	var lists [][]int
 	for i := range items {
-		if public[i] || at(i, i) != 1 {
+		if done[i] || at(i, i) != 1 {
 			continue
 		}
 		var list []int
 		for j := range items {
 			if at(i, j) == 1 {
 				list = append(list, j)
-				public[j] = public[j] || at(j, j) == 1
+				done[j] = done[j] || at(j, j) == 1
 			}
 		}
 		lists = append(lists, list)
@@ -35,7 +35,7 @@ type Readings struct {
 	among map[string][]string
 }
 
-// Add adds the lists that a round exposed; people took part in the round.
+// Add adds the lists that a round exposed. people names the people who took part in the round.
 func (r *Readings) Add(lists [][]int, people []string) {
 	if r.among == nil {
 		r.among = make(map[string][]string)

@@ -40,7 +40,7 @@ func NewEstimate(items int) *Estimate {
 	return &Estimate{items: items, counts: make([]int64, fedcfk.Entries(items))}
 }
 
-// Merge replaces each count by the count of a round if that is larger.
+// Merge keeps, for each pair of items, the larger one of the stored count and the round's count.
 func (e *Estimate) Merge(pairs []int64, people int) {
 	e.people = max(e.people, people)
 	for at, n := range pairs {
@@ -48,7 +48,7 @@ func (e *Estimate) Merge(pairs []int64, people int) {
 	}
 }
 
-// Add adds the counts of a round over people who took part in no other round.
+// Add adds the counts of a round to the estimate. People of the round took part in no other round.
 func (e *Estimate) Add(pairs []int64, people int) {
 	e.people += people
 	for at, n := range pairs {
@@ -111,7 +111,7 @@ func (o *Offer) Error(truth *Offer) float64 {
 	return sum / float64(len(o.rows)*len(o.rows))
 }
 
-// ItemKernel returns the whole offer as a model.
+// ItemKernel returns all kernel values of the offer as an item kernel.
 func (o *Offer) ItemKernel() *fedcfk.ItemKernel {
 	k := &fedcfk.ItemKernel{Catalogue: len(o.rows)}
 	for i, row := range o.rows {

@@ -13,7 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// pooledRows holds all parties' rows, from which a curve over numbers of random features is computed.
+// pooledRows holds all parties' rows, from which a curve over numbers of random features is
+// computed.
 type pooledRows struct {
 	train, held linalg.Rows
 	codes       []int // class codes of the training rows, from 0 to classes-1
@@ -65,7 +66,7 @@ func (s *pooledRows) measure(ctx context.Context, p *sums.Point) error {
 	return nil
 }
 
-// measureDraw returns the accuracy and the area under the membership attack's curve for one draw of
+// measureDraw returns accuracy and the membership attack's area under the ROC curve for one draw of
 // the directions.
 func (s *pooledRows) measureDraw(features, draw int) (accuracy, membership float64, err error) {
 	_, width := s.train.Shape()

@@ -35,7 +35,7 @@ func compare(ctx context.Context, c local.Comparison) error {
 	if err != nil || !drawn && !tried {
 		return err
 	}
-	p, err := inSums(c.Job, c.Splits)
+	p, err := prepareForSums(c.Job, c.Splits)
 	if err == nil && drawn {
 		d.Curve, err = curve(ctx, c.Job, p)
 	}
@@ -45,8 +45,8 @@ func compare(ctx context.Context, c local.Comparison) error {
 	return err
 }
 
-// inSums returns the rows of all parties in the form that enters the sums.
-func inSums(j *job.Job, parties []method.Split) (*pool.Rows, error) {
+// prepareForSums prepares the rows of all parties as a job prepares them for its sums.
+func prepareForSums(j *job.Job, parties []method.Split) (*pool.Rows, error) {
 	p, err := pool.Prepare(j, parties, parties)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func detailsOf(r *method.Result) (*sums.Details, error) {
 	return d, err
 }
 
-// curve returns the accuracy and the exposure for other numbers of random features.
+// curve measures accuracy and the membership attack for other numbers of random features.
 func curve(ctx context.Context, j *job.Job, p *pool.Rows) ([]sums.Point, error) {
 	classes := job.As[*sums.Keys](j.Protocol).Classes
 	s := pooledRows{classes: len(classes), kernel: j.Kernel.Spec(), seed: j.Seed}
@@ -90,7 +90,7 @@ func curve(ctx context.Context, j *job.Job, p *pool.Rows) ([]sums.Point, error) 
 		}
 	}
 	if len(held) == 0 {
-		return nil, fault.BadInput(errors.New("moments: the job holds out no rows, and the curve needs held-out rows; give test: {fraction: 0.25}"))
+		return nil, fault.BadInput(errors.New("moments: the job holds out no rows, but the curve needs held-out rows; give test: {fraction: 0.25}"))
 	}
 	s.train, s.held = linalg.Pick(p.X, train), linalg.Pick(p.X, held)
 	return s.curve(ctx)
@@ -100,8 +100,8 @@ func curve(ctx context.Context, j *job.Job, p *pool.Rows) ([]sums.Point, error) 
 // time grows with the cube of the rows.
 const jointRows = 2000
 
-// knownMembers is the stride of known training rows: the attacker knows each tenth row.
-const knownMembers = 10
+// knownStride is the distance between two training rows that the attacker knows.
+const knownStride = 10
 
 // jointAttack runs the membership attack on the sums of all training rows. The attacker has these
 // sums, and knows a tenth of the training rows. It separates the other training rows from held-out
@@ -142,24 +142,24 @@ func jointAttack(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) er
 	return nil
 }
 
-// attackSets lists the training rows and the candidates of the attack. The first public candidates
-// are the members that the attacker knows.
-func attackSets(test []bool) (training, candidates []int, public int) {
+// attackSets lists the training rows and the candidates of the attack. The attacker knows that the
+// first candidates are members; known counts these.
+func attackSets(test []bool) (training, candidates []int, known int) {
 	for i, held := range test {
 		if !held {
 			training = append(training, i)
 		}
-		if held || i%knownMembers == 0 {
+		if held || i%knownStride == 0 {
 			candidates = append(candidates, i)
 		}
-		if !held && i%knownMembers == 0 {
-			public++
+		if !held && i%knownStride == 0 {
+			known++
 		}
 	}
-	return training, candidates, public
+	return training, candidates, known
 }
 
-// targetsOf returns the targets of some rows for the sums.
+// targetsOf converts the labels of the given rows to the targets that enter the sums.
 func targetsOf(j *job.Job, labels []string, rows []int) (moments.Targets, error) {
 	some := make([]string, 0, len(rows))
 	for _, i := range rows {

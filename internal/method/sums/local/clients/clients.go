@@ -78,7 +78,7 @@ type Sum struct {
 	Heard map[string][]string // the clients in the sum, according to each client
 }
 
-// End returns which clients completed the sum, and its traffic.
+// End lists the clients that completed the sum, and counts the bytes of the sum's messages.
 func (s *Sum) End() method.End {
 	return method.End{Session: s.Session.ID(), Stayed: s.Stayed, Sent: s.Traffic.ToServer, Received: s.Traffic.FromServer}
 }
@@ -97,7 +97,7 @@ func (c *Clients) Sum(ctx context.Context, s sums.Summation, leavers map[string]
 	if err != nil {
 		return nil, err
 	}
-	went, err := dropout.Run(ctx, dropout.Config{Session: s.Session, Server: server, Clients: c.seats(names, machines, leavers), Progress: c.progress})
+	went, err := dropout.Run(ctx, dropout.Config{Session: s.Session, Server: server, Clients: c.dropoutClients(names, machines, leavers), Progress: c.progress})
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +124,8 @@ func (c *Clients) machines(s sums.Summation, names []string, public []ed25519.Pu
 	return machines, errors.Join(errs...)
 }
 
-// seats converts the clients to the form that package dropout runs.
-func (c *Clients) seats(names []string, machines []*secagg.Client, leavers map[string]string) []dropout.Client {
+// dropoutClients converts the clients to the type that package dropout expects.
+func (c *Clients) dropoutClients(names []string, machines []*secagg.Client, leavers map[string]string) []dropout.Client {
 	list := make([]dropout.Client, len(names))
 	for i, name := range names {
 		list[i] = dropout.Client{
@@ -141,7 +141,7 @@ func (c *Clients) Setup(s sums.Summation, name string) protocol.Setup {
 	return protocol.Setup{Session: s.Session, Self: name, Seed: c.seed("session/" + s.Session.ID().Hex() + "/" + name)}
 }
 
-// Leaving calls Leavers for the clients of a sum's session.
+// Leaving draws the clients of a sum that drop out; see Leavers.
 func (c *Clients) Leaving(s sums.Summation) map[string]string {
 	return c.Leavers(s.Session.Purpose, s.Session.With(protocol.RoleParty))
 }
@@ -150,8 +150,8 @@ func (c *Clients) Leaving(s sums.Summation) map[string]string {
 // never took part.
 const FirstKind = "AdvertiseKeys"
 
-// Leavers draws which clients drop out, and maps each to the message before which it does. About
-// equally many drop out before each kind of message.
+// Leavers draws the clients that drop out, and returns the first message that each of them does not
+// send. About equally many drop out before each kind of message.
 func (c *Clients) Leavers(purpose string, names []string) map[string]string {
 	kinds := []string{FirstKind, "Holders", "ShareKeys", "MaskedInput", "ConsistencyCheck", "Unmask"}
 	if sums.Of(c.job).Adversary == sums.SemiHonest {
