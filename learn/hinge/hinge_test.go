@@ -177,3 +177,25 @@ func TestRefuses(t *testing.T) {
 		t.Error("a sum of another length or over no rows was taken")
 	}
 }
+
+// Two steps of equation 2 with a constant rate, computed by hand: the rows are (1) and (-1) with
+// labels 1 and -1, lambda is .5 and the rate is .25.
+func TestConstantRate(t *testing.T) {
+	tr, err := hinge.New(hinge.Spec{Lambda: .5, Schedule: hinge.Constant, Rate: .25, Average: 1}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []float64{.25, .875*.25 + .25} {
+		if err := tr.Step([]float64{2}, 2); err != nil {
+			t.Fatal(err)
+		}
+		if w := tr.Weights()[0]; w != want {
+			t.Errorf("weight %v, want %v", w, want)
+		}
+	}
+	for _, rate := range []float64{0, -1, 2, math.NaN()} {
+		if _, err := hinge.New(hinge.Spec{Lambda: .5, Schedule: hinge.Constant, Rate: rate}, 1); err == nil {
+			t.Errorf("rate %v is accepted", rate)
+		}
+	}
+}
