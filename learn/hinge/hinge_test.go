@@ -119,8 +119,8 @@ func TestMeanOfLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all []float64
-	for range 5 {
-		if err := tr.Step([]float64{2}, 1); err != nil {
+	for i := range 5 { // other sums, so that the weights differ
+		if err := tr.Step([]float64{float64(i * i)}, 1); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, tr.Weights()[0])
